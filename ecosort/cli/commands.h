@@ -1,0 +1,17 @@
+// The subcommands of `ecosort`. Each takes the words after its name and returns the process exit code; errors are thrown
+// (base/errors.h) and turned into a line and a code by `main`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ecosort::cli {
+
+using Words = std::vector<std::string>;
+
+int run_gen(const Words& words);    // gensort-compatible generator; exit codes 0 and 1
+int run_check(const Words& words);  // valsort-compatible validator; exit codes 0 and 1
+int run_sort(const Words& words);   // external sort
+int run_plan(const Words& words);   // prints what sort would do
+
+}  // namespace ecosort::cli

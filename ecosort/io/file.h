@@ -1,0 +1,51 @@
+// An open file as every backend sees it: a descriptor and the facts a request must respect.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace ecosort::io {
+
+// What a file is to the sort. Fault injection and traces address operations by (role, operation, n-th), because the global
+// order of asynchronous operations is not reproducible.
+enum class Role : std::uint8_t { input, run, output, journal };
+[[nodiscard]] const char* to_string(Role role) noexcept;
+
+// Owns the descriptor. Not thread-safe; the coordinator holds it, backends only borrow it while a request is in flight.
+class File {
+ public:
+  // `alignment` is the unit that offsets, sizes and memory addresses of requests must be multiples of: 1 for a buffered
+  // file, the file system's direct-I/O unit (statx STATX_DIOALIGN, else probed) for one opened with O_DIRECT.
+  // `is_stream`: a pipe, socket or terminal; requests are served in order at the current position, offsets are ignored.
+  struct Facts {
+    Role role = Role::input;
+    std::string path;              // for messages; unnamed files carry "DIR/(unnamed run)" or the like
+    std::size_t alignment = 1;
+    bool is_stream = false;
+    std::uint64_t size_bytes = 0;  // at open; 0 for streams
+    std::uint64_t start_offset = 0;  // where reading begins (an inherited standard input may be past its start)
+  };
+
+  File(int fd, Facts facts) : fd_(fd), facts_(std::move(facts)) {}
+  ~File();  // closes without checking: error paths only. Storage::close() reports a failed close.
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+  [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
+  [[nodiscard]] Role role() const noexcept { return facts_.role; }
+  [[nodiscard]] const std::string& path() const noexcept { return facts_.path; }
+  [[nodiscard]] std::size_t alignment() const noexcept { return facts_.alignment; }
+  [[nodiscard]] bool is_direct() const noexcept { return facts_.alignment > 1; }
+  [[nodiscard]] int release_descriptor() noexcept;  // the caller closes it
+
+ private:
+  int fd_;
+  Facts facts_;
+};
+
+using FilePtr = std::unique_ptr<File>;
+
+}  // namespace ecosort::io

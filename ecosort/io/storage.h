@@ -1,0 +1,58 @@
+// Seam 2 of 2: names and space (LevelDB's Env, cut down to what a sorter does). Data moves through io/queue.h.
+//
+// Every call is synchronous, checks every result and throws IoError with call, path and reason. A failed sync or close is
+// final (promise P3): it is thrown once and never tried again.
+// Thread-safety: calls on different files may run concurrently.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "io/file.h"
+
+namespace ecosort::io {
+
+// Whether to ask for O_DIRECT: `if_possible` falls back to buffered where the file system refuses it.
+enum class Caching : std::uint8_t { direct_if_possible, buffered };
+
+struct FileState {
+  std::uint64_t device = 0, inode = 0;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t allocated_bytes = 0;  // st_blocks * 512: space is counted as allocated blocks
+  std::int64_t modified_ns = 0, changed_ns = 0;  // mtime and ctime since the epoch
+};
+
+class Storage {
+ public:
+  virtual ~Storage() = default;
+
+  // Opens an existing file, or standard input for "-", for reading. Follows symbolic links (an input may be one).
+  [[nodiscard]] virtual FilePtr open_input(const std::string& path, Caching caching) = 0;
+
+  // A new file without a name in `directory`, mode 0600 (promises P2, P4, P10): O_TMPFILE, or where the file system has
+  // none: for runs a name unlinked right after opening, for outputs a recognisable temporary name.
+  [[nodiscard]] virtual FilePtr create_unnamed(const std::string& directory, Role role, Caching caching) = 0;
+
+  // The output as a stream: standard output for "-".
+  [[nodiscard]] virtual FilePtr open_standard_output() = 0;
+
+  // Allocates blocks for [offset, offset+size) so that nobody else can take them. False: the file system cannot reserve.
+  [[nodiscard]] virtual bool reserve(File& file, std::uint64_t offset, std::uint64_t size_bytes) = 0;
+
+  virtual void set_size(File& file, std::uint64_t size_bytes) = 0;  // ftruncate
+  virtual void sync(File& file) = 0;                                // fsync
+
+  // Gives an unnamed, synced output its final name, replacing what stands there (linkat to a fresh name, rename, fsync of
+  // the directory); a replaced file's owner, mode, ACL and extended attributes are kept. Returns a notice if one could not be.
+  [[nodiscard]] virtual std::string publish(File& file, const std::string& final_path) = 0;
+
+  virtual void close(FilePtr file) = 0;  // checked close
+
+  // What the file is right now; comparing two states shows an input that changed while it was read.
+  [[nodiscard]] virtual FileState state(const File& file) = 0;
+
+  // Bytes an unprivileged writer may still allocate in the file system of `directory`.
+  [[nodiscard]] virtual std::uint64_t free_bytes(const std::string& directory) = 0;
+};
+
+}  // namespace ecosort::io
