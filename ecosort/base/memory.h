@@ -1,0 +1,77 @@
+// Counted memory: one allocator that refuses to exceed what `--memory` allows (promise P8).
+//
+// Everything that grows with the input (record buffers, indexes, forecast tables, I/O blocks) is a Buffer from here. What
+// does not grow (code, thread stacks, coroutine frames, library tables) is the stated fixed overhead of <= 32 MiB.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ecosort {
+
+class MemoryBudget;
+
+// Page-aligned anonymous memory that belongs to a budget. Untouched pages cost nothing. Move-only.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer(static_cast<Buffer&&>(other)).swap(*this);
+    return *this;
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer();
+
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }  // bytes
+  [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
+
+  // The buffer as an array of T (trivial types only; page alignment satisfies every T here).
+  template <class T>
+  [[nodiscard]] std::span<T> as() const noexcept {
+    return {reinterpret_cast<T*>(data_), size_ / sizeof(T)};
+  }
+
+  void swap(Buffer& other) noexcept;
+
+ private:
+  friend class MemoryBudget;
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  MemoryBudget* budget_ = nullptr;
+};
+
+// Thread-safe. Outlives its buffers.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(std::uint64_t limit_bytes) : limit_(limit_bytes) {}
+
+  // At least `bytes` (rounded up to whole pages). InternalError when the plan asks for more than the limit, since the plan
+  // was made to fit; IoError when the system has no memory left.
+  [[nodiscard]] Buffer allocate(std::size_t bytes, const char* purpose);
+
+  [[nodiscard]] std::uint64_t limit_bytes() const noexcept { return limit_; }
+  [[nodiscard]] std::uint64_t used_bytes() const noexcept { return used_; }
+  [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_; }
+
+ private:
+  friend class Buffer;
+  void give_back(std::size_t bytes) noexcept { used_ -= bytes; }
+
+  std::uint64_t limit_;
+  std::atomic<std::uint64_t> used_ = 0, peak_ = 0;
+};
+
+inline constexpr std::size_t page_bytes = 4096;
+
+[[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {
+  return (value + unit - 1) / unit * unit;
+}
+[[nodiscard]] constexpr std::uint64_t round_down(std::uint64_t value, std::uint64_t unit) noexcept { return value / unit * unit; }
+[[nodiscard]] constexpr std::uint64_t div_up(std::uint64_t value, std::uint64_t unit) noexcept { return (value + unit - 1) / unit; }
+
+}  // namespace ecosort

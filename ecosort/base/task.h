@@ -1,0 +1,220 @@
+// Coroutines of one coordinator thread, so that an overlapped stage reads like the sentence that describes it.
+//
+// A Task starts when it is awaited (or spawned into a TaskGroup) and always runs on the coordinator; nothing here is
+// thread-safe. Failure is collective: the first error closes the Gate, everybody who waits on a Signal or Slots is resumed
+// with Cancelled, work in flight is awaited, frames unwind in the ordinary way, and the first error is rethrown once.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace ecosort {
+
+// Thrown out of every wait after a failure elsewhere; carries nothing because the first error is kept by the Gate.
+struct Cancelled : std::exception {
+  [[nodiscard]] const char* what() const noexcept override { return "cancelled"; }
+};
+
+template <class T = void>
+class Task;
+
+namespace detail {
+
+struct PromiseBase {
+  std::coroutine_handle<> continuation = std::noop_coroutine();
+  std::exception_ptr error;
+
+  struct Final {
+    bool await_ready() noexcept { return false; }
+    template <class P>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> self) noexcept {
+      return self.promise().continuation;
+    }
+    void await_resume() noexcept {}
+  };
+  std::suspend_always initial_suspend() noexcept { return {}; }
+  Final final_suspend() noexcept { return {}; }
+  void unhandled_exception() noexcept { error = std::current_exception(); }
+};
+
+template <class T>
+struct Promise : PromiseBase {
+  std::optional<T> value;
+  Task<T> get_return_object() noexcept;
+  template <class U>
+  void return_value(U&& result) {
+    value.emplace(std::forward<U>(result));
+  }
+  T take() {
+    if (error) std::rethrow_exception(error);
+    return std::move(*value);
+  }
+};
+
+template <>
+struct Promise<void> : PromiseBase {
+  Task<void> get_return_object() noexcept;
+  void return_void() noexcept {}
+  void take() const {
+    if (error) std::rethrow_exception(error);
+  }
+};
+
+}  // namespace detail
+
+// A lazily started coroutine with one awaiter. Move-only; owns its frame.
+template <class T>
+class [[nodiscard]] Task {
+ public:
+  using promise_type = detail::Promise<T>;
+  using Handle = std::coroutine_handle<promise_type>;
+
+  explicit Task(Handle handle) noexcept : handle_(handle) {}
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  Task& operator=(Task&&) = delete;
+  ~Task() {
+    if (handle_) handle_.destroy();
+  }
+
+  auto operator co_await() noexcept {
+    struct Awaiter {
+      Handle handle;
+      bool await_ready() noexcept { return false; }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiter) noexcept {
+        handle.promise().continuation = waiter;
+        return handle;
+      }
+      T await_resume() { return handle.promise().take(); }
+    };
+    return Awaiter{handle_};
+  }
+
+ private:
+  Handle handle_;
+};
+
+template <class T>
+Task<T> detail::Promise<T>::get_return_object() noexcept {
+  return Task<T>(std::coroutine_handle<Promise<T>>::from_promise(*this));
+}
+inline Task<void> detail::Promise<void>::get_return_object() noexcept {
+  return Task<void>(std::coroutine_handle<Promise<void>>::from_promise(*this));
+}
+
+// Keeps the first error of a run and knows everyone who sleeps, so that a failure wakes them all.
+class Gate {
+ public:
+  // Base of everything that suspends on something other than I/O or computation.
+  struct Waiter {
+    std::coroutine_handle<> handle;
+    bool cancelled = false;
+  };
+
+  void fail(std::exception_ptr error) noexcept;
+  [[nodiscard]] bool failed() const noexcept { return static_cast<bool>(error_); }
+  void throw_if_failed() const {
+    if (failed()) throw Cancelled();
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+  // Coroutines made ready are resumed by the coordinator's loop, in order, never from inside each other.
+  void make_ready(std::coroutine_handle<> handle) { ready_.push_back(handle); }
+  [[nodiscard]] bool run_ready();  // resumes all that are ready; false if there was none
+
+ private:
+  friend class Slots;
+  friend class Signal;
+  std::exception_ptr error_;
+  std::deque<std::coroutine_handle<>> ready_;
+  std::vector<std::deque<Waiter*>*> sleepers_;  // the queues of all living Slots and Signals
+};
+
+// A counted resource (free buffers, requests allowed in flight), first come first served.
+class Slots {
+ public:
+  Slots(Gate& gate, std::size_t count);
+  ~Slots();
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
+
+  struct Awaiter : Gate::Waiter {
+    Slots& slots;
+    explicit Awaiter(Slots& s) : slots(s) {}
+    bool await_ready();
+    void await_suspend(std::coroutine_handle<> waiting);
+    void await_resume() const {
+      if (cancelled) throw Cancelled();
+    }
+  };
+  [[nodiscard]] Awaiter take() { return Awaiter(*this); }
+  void give();
+  [[nodiscard]] std::size_t free() const noexcept { return free_; }
+
+ private:
+  Gate& gate_;
+  std::size_t free_;
+  std::deque<Gate::Waiter*> waiting_;
+};
+
+// "Something changed": wakes everyone who waits; they look again at the state they care about.
+class Signal {
+ public:
+  explicit Signal(Gate& gate);
+  ~Signal();
+  Signal(const Signal&) = delete;
+  Signal& operator=(const Signal&) = delete;
+
+  struct Awaiter : Gate::Waiter {
+    Signal& signal;
+    explicit Awaiter(Signal& s) : signal(s) {}
+    bool await_ready() {
+      signal.gate_.throw_if_failed();
+      return false;
+    }
+    void await_suspend(std::coroutine_handle<> waiting);
+    void await_resume() const {
+      if (cancelled) throw Cancelled();
+    }
+  };
+  [[nodiscard]] Awaiter changed() { return Awaiter(*this); }
+  void notify();
+
+ private:
+  Gate& gate_;
+  std::deque<Gate::Waiter*> waiting_;
+};
+
+// Runs tasks side by side. An error of any of them fails the gate. join() must be awaited before the group dies, also on
+// the error path: it waits for every task, then throws Cancelled if the gate failed.
+class TaskGroup {
+ public:
+  explicit TaskGroup(Gate& gate) : gate_(gate) {}
+  void spawn(Task<void> task);
+  [[nodiscard]] Task<void> join();
+  [[nodiscard]] std::size_t running() const noexcept { return running_; }
+
+ private:
+  struct Detached {
+    struct promise_type {
+      Detached get_return_object() noexcept { return {}; }
+      std::suspend_never initial_suspend() noexcept { return {}; }
+      std::suspend_never final_suspend() noexcept { return {}; }
+      void return_void() noexcept {}
+      void unhandled_exception() noexcept { std::terminate(); }
+    };
+  };
+  static Detached drive(TaskGroup& group, Task<void> task);
+
+  Gate& gate_;
+  std::size_t running_ = 0;
+  std::coroutine_handle<> joiner_;
+};
+
+}  // namespace ecosort

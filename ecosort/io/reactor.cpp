@@ -1,0 +1,194 @@
+#include "io/reactor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/errors.h"
+#include "base/memory.h"
+
+namespace ecosort::io {
+
+namespace {
+
+// A system that says EINTR, EAGAIN or "nothing moved" this often in a row without moving a byte will not recover by itself.
+constexpr int patience = 1000;
+
+[[nodiscard]] bool is_transient(std::int64_t result) noexcept { return result == -EINTR || result == -EAGAIN || result == -EBUSY; }
+
+}  // namespace
+
+Traffic& Traffic::operator+=(const Traffic& other) noexcept {
+  bytes_read += other.bytes_read;
+  bytes_written += other.bytes_written;
+  requests += other.requests;
+  idle += other.idle;
+  return *this;
+}
+
+Traffic operator-(Traffic a, const Traffic& b) noexcept {
+  a.bytes_read -= b.bytes_read;
+  a.bytes_written -= b.bytes_written;
+  a.requests -= b.requests;
+  a.idle -= b.idle;
+  return a;
+}
+
+// One raw request: suspends until its completion is reaped; yields its result.
+struct Reactor::Awaiter {
+  Reactor& reactor;
+  Request request;
+  std::int64_t result = 0;
+  std::coroutine_handle<> waiting;
+
+  [[nodiscard]] bool await_ready() const {
+    reactor.gate_.throw_if_failed();
+    return false;
+  }
+  void await_suspend(std::coroutine_handle<> handle) {
+    waiting = handle;
+    reactor.submit(*this);
+  }
+  [[nodiscard]] std::int64_t await_resume() const noexcept { return result; }
+};
+
+namespace {
+
+// Gives a slot back when the operation ends, however it ends.
+class SlotLease {
+ public:
+  explicit SlotLease(Slots& slots) : slots_(slots) {}
+  ~SlotLease() { slots_.give(); }
+  SlotLease(const SlotLease&) = delete;
+  SlotLease& operator=(const SlotLease&) = delete;
+
+ private:
+  Slots& slots_;
+};
+
+}  // namespace
+
+Reactor::Reactor(Queue& queue, unsigned read_depth, unsigned write_depth)
+    : queue_(queue), read_slots_(gate_, read_depth), write_slots_(gate_, write_depth), other_slots_(gate_, 2), idle_since_(Clock::now()) {}
+
+void Reactor::submit(Awaiter& awaiter) {
+  awaiter.request.tag = reinterpret_cast<std::uint64_t>(&awaiter);
+  if (in_flight_++ == 0) traffic_.idle += Clock::now() - idle_since_;
+  ++traffic_.requests;
+  queue_.submit(awaiter.request);
+}
+
+Task<std::size_t> Reactor::read(const File& file, std::uint64_t offset, std::byte* data, std::size_t size, std::size_t at_least) {
+  co_await read_slots_.take();
+  const SlotLease lease(read_slots_);
+  std::size_t done = 0;
+  for (int fruitless = 0; done < size;) {
+    // After a short direct read the next request starts again at the last aligned byte.
+    const std::size_t from = round_down(done, file.alignment());
+    Awaiter awaiter{*this, {Operation::read, &file, offset + from, size - from, data + from, 0}, 0, {}};
+    const std::int64_t result = co_await awaiter;
+    if (is_transient(result) && ++fruitless < patience) continue;
+    if (result < 0) throw IoError::from_call("read", file.path(), static_cast<int>(-result), offset + from, size - from);
+    traffic_.bytes_read += static_cast<std::uint64_t>(result);
+    const std::size_t reached = from + static_cast<std::size_t>(result);
+    if (reached <= done) break;  // nothing new: the end of the file
+    done = reached;
+    fruitless = 0;
+    if (done >= at_least && done < size && !file.facts().is_stream && offset + done >= file.facts().size_bytes) break;
+  }
+  if (done < at_least)
+    throw IoError(fmt::format("'{}' ended at byte {} although {} more were expected: it changed while it was read", file.path(),
+                              offset + done, at_least - done));
+  co_return done;
+}
+
+Task<void> Reactor::write(const File& file, std::uint64_t offset, std::byte* data, std::size_t size) {
+  co_await write_slots_.take();
+  const SlotLease lease(write_slots_);
+  std::size_t done = 0;
+  for (int fruitless = 0; done < size;) {
+    const std::size_t from = round_down(done, file.alignment());
+    Awaiter awaiter{*this, {Operation::write, &file, offset + from, size - from, data + from, 0}, 0, {}};
+    const std::int64_t result = co_await awaiter;
+    if (is_transient(result) && ++fruitless < patience) continue;
+    if (result < 0) throw IoError::from_call("write", file.path(), static_cast<int>(-result), offset + from, size - from);
+    const std::size_t reached = from + static_cast<std::size_t>(result);
+    if (reached <= done && ++fruitless >= patience)
+      throw IoError(fmt::format("cannot write '{}' at offset {}: the system takes no more bytes and gives no reason", file.path(), offset + done), EIO);
+    traffic_.bytes_written += static_cast<std::uint64_t>(result);
+    done = std::max(done, reached);
+  }
+}
+
+Task<void> Reactor::simple(Operation operation, const File& file, std::uint64_t offset, std::size_t size, bool* unsupported) {
+  co_await other_slots_.take();
+  const SlotLease lease(other_slots_);
+  for (int fruitless = 0;; ++fruitless) {
+    Awaiter awaiter{*this, {operation, &file, offset, size, nullptr, 0}, 0, {}};
+    const std::int64_t result = co_await awaiter;
+    if (result >= 0) co_return;
+    if (operation != Operation::sync && is_transient(result) && fruitless < patience) continue;
+    if (unsupported != nullptr && (result == -EOPNOTSUPP || result == -ENOSYS || result == -EINVAL)) {
+      *unsupported = true;
+      co_return;
+    }
+    throw IoError::from_call(to_string(operation), file.path(), static_cast<int>(-result), offset, size);
+  }
+}
+
+Task<void> Reactor::sync(const File& file) { return simple(Operation::sync, file, 0, 0, nullptr); }
+
+Task<bool> Reactor::release(const File& file, std::uint64_t offset, std::uint64_t size) {
+  bool unsupported = false;
+  co_await simple(Operation::release, file, offset, size, &unsupported);
+  co_return !unsupported;
+}
+
+Task<bool> Reactor::reserve(const File& file, std::uint64_t offset, std::uint64_t size) {
+  bool unsupported = false;
+  co_await simple(Operation::reserve, file, offset, size, &unsupported);
+  co_return !unsupported;
+}
+
+void Reactor::post(std::coroutine_handle<> handle) {
+  {
+    const std::lock_guard lock(posted_mutex_);
+    posted_.push_back(handle);
+  }
+  queue_.notify();
+}
+
+void Reactor::reap(bool block) {
+  completions_.clear();
+  queue_.wait(completions_, block);
+  for (const Completion& completion : completions_) {
+    auto& awaiter = *reinterpret_cast<Awaiter*>(completion.tag);
+    awaiter.result = completion.result;
+    gate_.make_ready(awaiter.waiting);
+  }
+  if (!completions_.empty() && (in_flight_ -= completions_.size()) == 0) idle_since_ = Clock::now();
+  const std::lock_guard lock(posted_mutex_);
+  for (const std::coroutine_handle<> handle : posted_) gate_.make_ready(handle);
+  posted_.clear();
+}
+
+void Reactor::run(TaskGroup& group, const std::atomic<int>& interrupted) {
+  while (true) {
+    const bool any = gate_.run_ready();
+    if (group.running() == 0 && !any) break;
+    if (group.running() == 0) continue;
+    reap(true);
+    if (const int signal_number = interrupted.load(); signal_number != 0)
+      gate_.fail(std::make_exception_ptr(Interrupted(signal_number)));
+  }
+  gate_.rethrow();
+}
+
+Traffic Reactor::traffic() const {
+  Traffic now = traffic_;
+  if (in_flight_ == 0) now.idle += Clock::now() - idle_since_;
+  return now;
+}
+
+}  // namespace ecosort::io

@@ -1,0 +1,77 @@
+// The coordinator: one thread that submits and reaps requests and resumes the coroutines that wait for them.
+//
+// Everything a raw queue leaves open is settled here, once for every backend (promise P7): EINTR and EAGAIN are retried,
+// short transfers completed, errors turned into IoError with call, path, offset and size. A failed sync is final (P3).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "base/task.h"
+#include "io/queue.h"
+
+namespace ecosort::io {
+
+// What moved, by role; plus the time in which no request was in flight. Drift-free companions of every timing.
+struct Traffic {
+  std::uint64_t bytes_read = 0, bytes_written = 0;
+  std::uint64_t requests = 0;
+  std::chrono::nanoseconds idle{0};
+  Traffic& operator+=(const Traffic& other) noexcept;
+  friend Traffic operator-(Traffic a, const Traffic& b) noexcept;
+};
+
+class Reactor {
+ public:
+  // `read_depth` and `write_depth` bound the requests in flight of each kind. The queue must accept their sum + 2.
+  Reactor(Queue& queue, unsigned read_depth, unsigned write_depth);
+
+  [[nodiscard]] Gate& gate() noexcept { return gate_; }
+
+  // Reads [offset, offset+size) into data and returns the bytes read: fewer than `size` only at the end of the file, and
+  // never fewer than `at_least` (IoError: the file is shorter than it was). For files with an alignment all three are
+  // multiples of it; `at_least` need not be.
+  [[nodiscard]] Task<std::size_t> read(const File& file, std::uint64_t offset, std::byte* data, std::size_t size, std::size_t at_least);
+
+  // Writes all of it.
+  [[nodiscard]] Task<void> write(const File& file, std::uint64_t offset, std::byte* data, std::size_t size);
+
+  [[nodiscard]] Task<void> sync(const File& file);
+  // False: the file system cannot do this (EOPNOTSUPP); every other failure throws.
+  [[nodiscard]] Task<bool> release(const File& file, std::uint64_t offset, std::uint64_t size);
+  [[nodiscard]] Task<bool> reserve(const File& file, std::uint64_t offset, std::uint64_t size);
+
+  // Resumes `handle` on the coordinator. Thread-safe; how computations report back.
+  void post(std::coroutine_handle<> handle);
+
+  // Drives everything until `group` has no running task, then rethrows the first error, if any.
+  // Checks `interrupted` (a signal number or 0) after each wake-up and fails with Interrupted.
+  void run(TaskGroup& group, const std::atomic<int>& interrupted);
+
+  [[nodiscard]] Traffic traffic() const;
+
+ private:
+  struct Awaiter;
+  using Clock = std::chrono::steady_clock;
+
+  Task<void> simple(Operation operation, const File& file, std::uint64_t offset, std::size_t size, bool* unsupported);
+  void submit(Awaiter& awaiter);
+  void reap(bool block);
+
+  Queue& queue_;
+  Gate gate_;
+  Slots read_slots_, write_slots_, other_slots_;
+  std::vector<Completion> completions_;
+  std::size_t in_flight_ = 0;
+  Clock::time_point idle_since_;
+  Traffic traffic_;
+
+  std::mutex posted_mutex_;
+  std::vector<std::coroutine_handle<>> posted_;
+};
+
+}  // namespace ecosort::io

@@ -1,0 +1,73 @@
+// The compute threads: one TBB arena of the plan's size. It only computes; no task in it ever waits for I/O.
+#pragma once
+
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+
+#include <coroutine>
+#include <exception>
+#include <utility>
+
+#include "io/reactor.h"
+
+namespace ecosort::pipeline {
+
+// run(f) is awaited on the coordinator; f runs in the arena (and may use parallel loops there), then the coordinator goes
+// on. With `threads` == 0 everything runs at once on the coordinator itself: deterministic, for tests.
+class Compute {
+ public:
+  Compute(io::Reactor& reactor, unsigned threads)
+      : reactor_(reactor),
+        threads_(threads),
+        limit_(tbb::global_control::max_allowed_parallelism, threads + 1),
+        arena_(threads == 0 ? 1 : static_cast<int>(threads), 0) {}
+
+  [[nodiscard]] unsigned threads() const noexcept { return threads_ == 0 ? 1 : threads_; }
+
+  template <class F>
+  class Awaiter {
+   public:
+    Awaiter(Compute& compute, F work) : compute_(compute), work_(std::move(work)) {}
+    [[nodiscard]] bool await_ready() {
+      compute_.reactor_.gate().throw_if_failed();
+      if (compute_.threads_ != 0) return false;
+      perform();
+      return true;
+    }
+    void await_suspend(std::coroutine_handle<> waiting) {
+      compute_.arena_.enqueue([this, waiting] {
+        perform();
+        compute_.reactor_.post(waiting);
+      });
+    }
+    void await_resume() const {
+      if (error_) std::rethrow_exception(error_);
+    }
+
+   private:
+    void perform() noexcept {
+      try {
+        work_();
+      } catch (...) {
+        error_ = std::current_exception();
+      }
+    }
+    Compute& compute_;
+    F work_;
+    std::exception_ptr error_;
+  };
+
+  // Keep the awaiter in a variable before awaiting it: `auto work = compute.run(...); co_await work;`
+  template <class F>
+  [[nodiscard]] Awaiter<F> run(F work) {
+    return Awaiter<F>(*this, std::move(work));
+  }
+
+ private:
+  io::Reactor& reactor_;
+  unsigned threads_;
+  tbb::global_control limit_;
+  tbb::task_arena arena_;
+};
+
+}  // namespace ecosort::pipeline
