@@ -13,6 +13,14 @@ namespace ecosort::io {
 enum class Role : std::uint8_t { input, run, output, journal };
 [[nodiscard]] const char* to_string(Role role) noexcept;
 
+// What a Storage keeps beside a file and lets go of with it: a name to remove, an inode in memory.
+struct Attachment {
+  Attachment() = default;
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
+  virtual ~Attachment() = default;
+};
+
 // Owns the descriptor. Not thread-safe; the coordinator holds it, backends only borrow it while a request is in flight.
 class File {
  public:
@@ -21,11 +29,13 @@ class File {
   // `is_stream`: a pipe, socket or terminal; requests are served in order at the current position, offsets are ignored.
   struct Facts {
     Role role = Role::input;
-    std::string path;              // for messages; unnamed files carry "DIR/(unnamed run)" or the like
+    std::string path;  // for messages; unnamed files carry "DIR/(unnamed run)" or the like
     std::size_t alignment = 1;
     bool is_stream = false;
-    std::uint64_t size_bytes = 0;  // at open; 0 for streams
-    std::uint64_t start_offset = 0;  // where reading begins (an inherited standard input may be past its start)
+    std::uint64_t size_bytes = 0;    // at open; 0 for streams
+    std::uint64_t start_offset = 0;  // where reading begins (an inherited standard input may be past its start); aligned
+    std::uint64_t id = 0;            // number within its Storage in order of opening, from 1; never used twice
+    std::shared_ptr<Attachment> attachment = nullptr;  // the Storage's own; everybody else only carries it
   };
 
   File(int fd, Facts facts) : fd_(fd), facts_(std::move(facts)) {}

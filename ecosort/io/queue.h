@@ -56,6 +56,11 @@ class Queue {
 
   // Makes a present or the next blocking wait() return. Async-signal-safe and thread-safe.
   virtual void notify() noexcept = 0;
+
+  // A pipe whose other end sleeps would keep an interrupted run waiting for ever: from now on requests on streams, present
+  // and later ones, complete with -ECANCELED (a present one may still complete as usual). Called by the coordinator. Files
+  // are not affected: their requests end by themselves. Does nothing where no request on a stream can wait.
+  virtual void cancel_streams() {}
 };
 
 }  // namespace ecosort::io

@@ -1,11 +1,13 @@
 // Seam 2 of 2: names and space (LevelDB's Env, cut down to what a sorter does). Data moves through io/queue.h.
 //
 // Every call is synchronous, checks every result and throws IoError with call, path and reason. A failed sync or close is
-// final (promise P3): it is thrown once and never tried again.
+// final (promise P3): it is thrown once and never tried again. A name that cannot work (missing, a directory, no permission,
+// a read-only file system) is a UsageError that says why.
 // Thread-safety: calls on different files may run concurrently.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "io/file.h"
@@ -18,9 +20,14 @@ enum class Caching : std::uint8_t { direct_if_possible, buffered };
 struct FileState {
   std::uint64_t device = 0, inode = 0;
   std::uint64_t size_bytes = 0;
-  std::uint64_t allocated_bytes = 0;  // st_blocks * 512: space is counted as allocated blocks
+  std::uint64_t allocated_bytes = 0;             // st_blocks * 512: space is counted as allocated blocks
   std::int64_t modified_ns = 0, changed_ns = 0;  // mtime and ctime since the epoch
 };
+
+// The steps of publish(), in order. `before_step` is called ahead of each; what it throws is treated as that step's failure,
+// so that a test can fail every one.
+enum class PublishStep : std::uint8_t { attributes, link, rename, sync_directory };
+using BeforeStep = std::function<void(PublishStep)>;
 
 class Storage {
  public:
@@ -43,8 +50,10 @@ class Storage {
   virtual void sync(File& file) = 0;                                // fsync
 
   // Gives an unnamed, synced output its final name, replacing what stands there (linkat to a fresh name, rename, fsync of
-  // the directory); a replaced file's owner, mode, ACL and extended attributes are kept. Returns a notice if one could not be.
-  [[nodiscard]] virtual std::string publish(File& file, const std::string& final_path) = 0;
+  // the directory); a replaced file's owner, mode, ACL and extended attributes are kept; a symbolic link stays and its target
+  // is replaced. Returns a notice if something could not be kept, else an empty text. On failure the final name is as before,
+  // with one exception that the message tells: the last step, the directory's sync, failed after a file was replaced.
+  [[nodiscard]] virtual std::string publish(File& file, const std::string& final_path, const BeforeStep& before_step = {}) = 0;
 
   virtual void close(FilePtr file) = 0;  // checked close
 

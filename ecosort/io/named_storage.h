@@ -1,0 +1,35 @@
+// Files and directories that keep their names while a job runs: what a resumable job (journal, runs) needs beyond io/storage.h.
+//
+// Nothing here is durable by itself: a created, renamed or removed name survives a power cut only after sync_directory() of
+// every directory it stands in; contents and size of a file only after its own sync.
+// Errors and thread-safety as in io/storage.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/storage.h"
+
+namespace ecosort::io {
+
+class NamedStorage : public Storage {
+ public:
+  // A new file, mode 0600, open for reading and writing. An existing one is an error (EEXIST).
+  [[nodiscard]] virtual FilePtr create_named(const std::string& path, Role role, Caching caching) = 0;
+
+  // An existing regular file for reading and writing; a symbolic link is an error (ELOOP).
+  [[nodiscard]] virtual FilePtr open_named(const std::string& path, Role role, Caching caching) = 0;
+
+  // Atomic; replaces an existing file `to`. Also moves directories.
+  virtual void rename(const std::string& from, const std::string& to) = 0;
+  virtual void remove(const std::string& path) = 0;            // a file's name
+  virtual void make_directory(const std::string& path) = 0;    // mode 0700
+  virtual void remove_directory(const std::string& path) = 0;  // an empty one
+  virtual void sync_directory(const std::string& path) = 0;    // makes the names in it durable
+
+  // The names in a directory, sorted, without "." and "..".
+  [[nodiscard]] virtual std::vector<std::string> list(const std::string& directory) = 0;
+  [[nodiscard]] virtual bool exists(const std::string& path) = 0;
+};
+
+}  // namespace ecosort::io

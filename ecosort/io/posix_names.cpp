@@ -1,0 +1,90 @@
+// PosixStorage: files and directories that keep their names (io/named_storage.h).
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <string_view>
+
+#include "base/errors.h"
+#include "io/direct_io.h"
+#include "io/open_error.h"
+#include "io/posix_storage.h"
+
+namespace ecosort::io {
+
+namespace {
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+void check(int result, const char* call, const std::string& path) {
+  if (result != 0) throw_open_error(call, path, errno);
+}
+
+}  // namespace
+
+FilePtr PosixStorage::create_named(const std::string& path, Role role, Caching caching) {
+  Descriptor descriptor(::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600));
+  if (!descriptor.is_open()) throw_open_error("create", path, errno);
+  const std::size_t unit = caching == Caching::direct_if_possible ? enable_direct_io(descriptor.get()) : 1;
+  return make_file(std::move(descriptor), {.role = role, .path = path, .alignment = unit});
+}
+
+FilePtr PosixStorage::open_named(const std::string& path, Role role, Caching caching) {
+  Descriptor descriptor(::open(path.c_str(), O_NOFOLLOW | O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (!descriptor.is_open()) throw_open_error("open", path, errno);
+  struct stat status {};
+  if (::fstat(descriptor.get(), &status) != 0) throw IoError::from_call("examine", path, errno);
+  if (!S_ISREG(status.st_mode)) throw UsageError(fmt::format("'{}' is not a regular file", path));
+  const std::size_t unit = caching == Caching::direct_if_possible ? enable_direct_io(descriptor.get()) : 1;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  return make_file(std::move(descriptor), {.role = role, .path = path, .alignment = unit, .size_bytes = size});
+}
+
+void PosixStorage::rename(const std::string& from, const std::string& to) {
+  check(::rename(from.c_str(), to.c_str()), "rename a file to", to);
+}
+
+void PosixStorage::remove(const std::string& path) { check(::unlink(path.c_str()), "remove", path); }
+
+void PosixStorage::make_directory(const std::string& path) { check(::mkdir(path.c_str(), 0700), "create the directory", path); }
+
+void PosixStorage::remove_directory(const std::string& path) { check(::rmdir(path.c_str()), "remove the directory", path); }
+
+void PosixStorage::sync_directory(const std::string& path) {
+  const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  check(directory.is_open() ? 0 : -1, "open the directory", path);
+  if (::fsync(directory.get()) != 0) throw IoError::from_call("sync the directory", path, errno);
+}
+
+std::vector<std::string> PosixStorage::list(const std::string& directory) {
+  const std::unique_ptr<DIR, CloseDirectory> stream(::opendir(directory.c_str()));
+  check(stream ? 0 : -1, "list the directory", directory);
+  std::vector<std::string> names;
+  while (true) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno != 0) throw IoError::from_call("list the directory", directory, errno);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool PosixStorage::exists(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  throw_open_error("examine", path, errno);
+}
+
+}  // namespace ecosort::io

@@ -1,0 +1,197 @@
+#include "io/posix_storage.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/errors.h"
+#include "io/direct_io.h"
+#include "io/open_error.h"
+#include "io/temporary_name.h"
+
+namespace ecosort::io {
+
+namespace {
+
+// Nobody can wait for a name that is taken by chance this often.
+constexpr int name_attempts = 100;
+
+[[nodiscard]] struct stat status_of(int fd, const std::string& path) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) throw IoError::from_call("examine", path, errno);
+  return status;
+}
+
+[[nodiscard]] std::int64_t nanoseconds(const struct timespec& time) noexcept {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+[[nodiscard]] bool lacks_unnamed_files(int error_number) noexcept {
+  return error_number == EOPNOTSUPP || error_number == EISDIR || error_number == EINVAL;  // the last two: kernels before 3.11
+}
+
+// O_EXCL: a run can never be given a name. An output must be.
+[[nodiscard]] Descriptor open_unnamed(const std::string& directory, Role role) {
+  const int exclusive = role == Role::output ? 0 : O_EXCL;
+  return Descriptor(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | exclusive, 0600));
+}
+
+[[nodiscard]] std::size_t unit_of(int fd, Caching caching) {
+  return caching == Caching::direct_if_possible ? enable_direct_io(fd) : 1;
+}
+
+template <typename Call>
+[[nodiscard]] int retry_interrupted(Call call) {
+  int result = 0;
+  do result = call();
+  while (result != 0 && errno == EINTR);
+  return result;
+}
+
+}  // namespace
+
+FilePtr PosixStorage::make_file(Descriptor descriptor, File::Facts facts) {
+  facts.id = ++opened_;
+  return std::make_unique<File>(descriptor.release(), std::move(facts));
+}
+
+FilePtr PosixStorage::open_input(const std::string& path, Caching caching) {
+  if (path == "-") return open_standard_input(caching);
+  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!descriptor.is_open()) throw_open_error("open", path, errno);
+  return describe_input(std::move(descriptor), {.role = Role::input, .path = path}, caching);
+}
+
+// An inherited description is shared with whoever else holds it: opening the file anew gives us flags of our own. Where that
+// is not permitted, a duplicate serves, buffered.
+FilePtr PosixStorage::open_standard_input(Caching caching) {
+  File::Facts facts{.role = Role::input, .path = "(standard input)"};
+  Descriptor descriptor(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  if (!descriptor.is_open()) throw IoError::from_call("open", facts.path, errno);
+  if (S_ISREG(status_of(descriptor.get(), facts.path).st_mode)) {
+    const off_t position = ::lseek(descriptor.get(), 0, SEEK_CUR);
+    if (position < 0) throw IoError::from_call("seek in", facts.path, errno);
+    facts.start_offset = static_cast<std::uint64_t>(position);
+    Descriptor own(::open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC));
+    if (own.is_open())
+      descriptor = std::move(own);
+    else
+      caching = Caching::buffered;
+  }
+  return describe_input(std::move(descriptor), std::move(facts), caching);
+}
+
+FilePtr PosixStorage::describe_input(Descriptor descriptor, File::Facts facts, Caching caching) {
+  const int fd = descriptor.get();
+  const struct stat status = status_of(fd, facts.path);
+  if (S_ISDIR(status.st_mode)) throw UsageError(fmt::format("'{}' is a directory", facts.path));
+  if (S_ISREG(status.st_mode)) {
+    facts.size_bytes = static_cast<std::uint64_t>(status.st_size);
+    facts.alignment = unit_of(fd, caching);
+    if (facts.start_offset % facts.alignment != 0) {
+      facts.alignment = 1;
+      if (::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_DIRECT) != 0) throw IoError::from_call("open", facts.path, errno);
+    }
+  } else if (S_ISBLK(status.st_mode)) {
+    const off_t end = ::lseek(fd, 0, SEEK_END);
+    if (end < 0) throw IoError::from_call("find the size of", facts.path, errno);
+    facts.size_bytes = static_cast<std::uint64_t>(end);
+  } else {
+    facts.is_stream = true;
+  }
+  return make_file(std::move(descriptor), std::move(facts));
+}
+
+FilePtr PosixStorage::create_unnamed(const std::string& directory, Role role, Caching caching) {
+  if (unnamed_ == Unnamed::never) return create_with_temporary_name(directory, role, caching);
+  Descriptor descriptor = open_unnamed(directory, role);
+  if (!descriptor.is_open()) {
+    if (lacks_unnamed_files(errno)) return create_with_temporary_name(directory, role, caching);
+    throw_open_error("create a file in", directory, errno);
+  }
+  const std::size_t unit = unit_of(descriptor.get(), caching);
+  return make_file(std::move(descriptor),
+                   {.role = role, .path = fmt::format("{}/(unnamed {})", directory, to_string(role)), .alignment = unit});
+}
+
+bool PosixStorage::has_unnamed_files(const std::string& directory) {
+  if (unnamed_ == Unnamed::never) return false;
+  if (open_unnamed(directory, Role::output).is_open()) return true;
+  if (lacks_unnamed_files(errno)) return false;
+  throw_open_error("create a file in", directory, errno);
+}
+
+// An output keeps its name, and a lock that tells the next run that it is alive, until it is published; the others lose their
+// name at once.
+FilePtr PosixStorage::create_with_temporary_name(const std::string& directory, Role role, Caching caching) {
+  Descriptor descriptor;
+  std::string path;
+  for (int attempt = 0; attempt < name_attempts && !descriptor.is_open(); ++attempt) {
+    path = directory + "/" + fresh_temporary_name();
+    descriptor = Descriptor(::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600));
+    if (!descriptor.is_open() && errno != EEXIST) break;
+  }
+  if (!descriptor.is_open()) throw_open_error("create a file in", directory, errno);
+  auto name = std::make_shared<TemporaryName>(path);
+  if (role == Role::output) {
+    ::flock(descriptor.get(), LOCK_EX | LOCK_NB);  // a courtesy; not every file system has locks
+  } else {
+    if (::unlink(path.c_str()) != 0) throw IoError::from_call("remove", path, errno);
+    name->release();
+    name = nullptr;
+    path = fmt::format("{}/(unnamed {})", directory, to_string(role));
+  }
+  const std::size_t unit = unit_of(descriptor.get(), caching);
+  return make_file(std::move(descriptor), {.role = role, .path = path, .alignment = unit, .attachment = std::move(name)});
+}
+
+FilePtr PosixStorage::open_standard_output() {
+  File::Facts facts{.role = Role::output, .path = "(standard output)", .is_stream = true};
+  Descriptor descriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  if (!descriptor.is_open()) throw IoError::from_call("open", facts.path, errno);
+  return make_file(std::move(descriptor), std::move(facts));
+}
+
+bool PosixStorage::reserve(File& file, std::uint64_t offset, std::uint64_t size_bytes) {
+  const auto call = [&] { return ::fallocate(file.fd(), 0, static_cast<off_t>(offset), static_cast<off_t>(size_bytes)); };
+  if (size_bytes == 0 || retry_interrupted(call) == 0) return true;
+  if (errno == EOPNOTSUPP || errno == ENOSYS) return false;
+  throw IoError::from_call("reserve space in", file.path(), errno, offset, size_bytes);
+}
+
+void PosixStorage::set_size(File& file, std::uint64_t size_bytes) {
+  if (retry_interrupted([&] { return ::ftruncate(file.fd(), static_cast<off_t>(size_bytes)); }) != 0)
+    throw IoError::from_call("set the size of", file.path(), errno);
+}
+
+void PosixStorage::sync(File& file) {
+  if (::fsync(file.fd()) != 0) throw IoError::from_call("sync", file.path(), errno);
+}
+
+void PosixStorage::close(FilePtr file) {
+  const int fd = file->release_descriptor();
+  if (::close(fd) != 0) throw IoError::from_call("close", file->path(), errno);
+}
+
+FileState PosixStorage::state(const File& file) {
+  const struct stat status = status_of(file.fd(), file.path());
+  return {.device = status.st_dev,
+          .inode = status.st_ino,
+          .size_bytes = static_cast<std::uint64_t>(status.st_size),
+          .allocated_bytes = static_cast<std::uint64_t>(status.st_blocks) * 512,
+          .modified_ns = nanoseconds(status.st_mtim),
+          .changed_ns = nanoseconds(status.st_ctim)};
+}
+
+std::uint64_t PosixStorage::free_bytes(const std::string& directory) {
+  struct statvfs system {};
+  if (::statvfs(directory.c_str(), &system) != 0) throw_open_error("ask for the free space of", directory, errno);
+  return std::uint64_t{system.f_bavail} * system.f_frsize;
+}
+
+}  // namespace ecosort::io

@@ -1,0 +1,63 @@
+// The real file systems behind seam 2 (io/storage.h, io/named_storage.h).
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "base/descriptor.h"
+#include "io/named_storage.h"
+
+namespace ecosort::io {
+
+// Where an output really goes: symbolic links in the last component are followed, so that a link's target is replaced, not
+// the link. Throws UsageError if something other than a regular file stands there (a directory, a device, a FIFO).
+struct OutputPlace {
+  std::string path;       // of the file to create or replace
+  std::string directory;  // where its temporary file must be created
+  bool exists;
+};
+[[nodiscard]] OutputPlace resolve_output(const std::string& path);
+
+class PosixStorage : public NamedStorage {
+ public:
+  // `never` behaves as on a file system that lacks O_TMPFILE.
+  enum class Unnamed : std::uint8_t { if_possible, never };
+  explicit PosixStorage(Unnamed unnamed = Unnamed::if_possible) : unnamed_(unnamed) {}
+
+  // Whether create_unnamed() makes files without any name in `directory`, or an output would stand there under a temporary
+  // name that a SIGKILL leaves behind. Tries it; throws as create_unnamed() does.
+  [[nodiscard]] bool has_unnamed_files(const std::string& directory);
+
+  [[nodiscard]] FilePtr open_input(const std::string& path, Caching caching) override;
+  [[nodiscard]] FilePtr create_unnamed(const std::string& directory, Role role, Caching caching) override;
+  [[nodiscard]] FilePtr open_standard_output() override;
+  [[nodiscard]] bool reserve(File& file, std::uint64_t offset, std::uint64_t size_bytes) override;
+  void set_size(File& file, std::uint64_t size_bytes) override;
+  void sync(File& file) override;
+  [[nodiscard]] std::string publish(File& file, const std::string& final_path, const BeforeStep& before_step = {}) override;
+  void close(FilePtr file) override;
+  [[nodiscard]] FileState state(const File& file) override;
+  [[nodiscard]] std::uint64_t free_bytes(const std::string& directory) override;
+
+  [[nodiscard]] FilePtr create_named(const std::string& path, Role role, Caching caching) override;
+  [[nodiscard]] FilePtr open_named(const std::string& path, Role role, Caching caching) override;
+  void rename(const std::string& from, const std::string& to) override;
+  void remove(const std::string& path) override;
+  void make_directory(const std::string& path) override;
+  void remove_directory(const std::string& path) override;
+  void sync_directory(const std::string& path) override;
+  [[nodiscard]] std::vector<std::string> list(const std::string& directory) override;
+  [[nodiscard]] bool exists(const std::string& path) override;
+
+ private:
+  [[nodiscard]] FilePtr make_file(Descriptor descriptor, File::Facts facts);
+  [[nodiscard]] FilePtr open_standard_input(Caching caching);
+  [[nodiscard]] FilePtr describe_input(Descriptor descriptor, File::Facts facts, Caching caching);
+  [[nodiscard]] FilePtr create_with_temporary_name(const std::string& directory, Role role, Caching caching);
+
+  const Unnamed unnamed_;
+  std::atomic<std::uint64_t> opened_{0};
+};
+
+}  // namespace ecosort::io
