@@ -1,0 +1,13 @@
+// The variants of block_checksum, one per instruction set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ecosort::records {
+
+std::uint64_t block_checksum_baseline(const std::byte* data, std::size_t size, std::uint64_t seed) noexcept;
+std::uint64_t block_checksum_avx2(const std::byte* data, std::size_t size, std::uint64_t seed) noexcept;
+std::uint64_t block_checksum_avx512(const std::byte* data, std::size_t size, std::uint64_t seed) noexcept;
+
+}  // namespace ecosort::records

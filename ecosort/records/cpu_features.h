@@ -1,0 +1,27 @@
+// Which instruction sets this run may use, found once.
+//
+// The library is built for plain x86-64 (or aarch64); kernels with faster variants hold them in files of their own
+// (`*_avx2.cpp`, `*_avx512.cpp`) and choose by cpu_level(). All variants of a kernel compute the same values.
+#pragma once
+
+#include <string_view>
+
+namespace ecosort::records {
+
+enum class CpuLevel { baseline, avx2, avx512 };
+
+inline constexpr CpuLevel all_cpu_levels[] = {CpuLevel::baseline, CpuLevel::avx2, CpuLevel::avx512};
+
+// The best level that this machine and its kernel support.
+CpuLevel detected_cpu_level() noexcept;
+
+// The level in use: the detected one, or the one that the environment variable ECOSORT_CPU names (baseline, avx2, avx512). Throws
+// UsageError when the variable holds anything else or a level that this machine lacks. The variable is read once. Thread-safe.
+CpuLevel cpu_level();
+
+std::string_view to_string(CpuLevel level) noexcept;
+
+// "baseline" -> CpuLevel::baseline and so on; throws UsageError for anything else.
+CpuLevel parse_cpu_level(std::string_view name);
+
+}  // namespace ecosort::records

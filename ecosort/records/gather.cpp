@@ -1,0 +1,35 @@
+#include "records/gather.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ecosort::records {
+namespace {
+
+// How many records ahead of the copy the cache lines are asked for.
+constexpr std::size_t prefetch_distance = 16;
+constexpr std::size_t cache_line = 64;
+
+void prefetch_record(const std::byte* record, std::size_t size) noexcept {
+  for (std::size_t at = 0; at < size; at += cache_line) __builtin_prefetch(record + at);
+  __builtin_prefetch(record + size - 1);
+}
+
+// `Size` is a constant for the sizes that matter, so that the copy is a few moves without a loop.
+template <class Size>
+void gather_records(const Entry* entries, std::size_t n, const std::byte* records, Size size, std::byte* out) noexcept {
+  const std::size_t ahead = std::min(n, prefetch_distance);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + ahead < n) prefetch_record(records + entries[i + ahead].index * std::size_t{size}, size);
+    std::memcpy(out + i * std::size_t{size}, records + entries[i].index * std::size_t{size}, size);
+  }
+}
+
+}  // namespace
+
+void gather(const Entry* entries, std::size_t n, const std::byte* records, std::uint32_t record_size, std::byte* out) noexcept {
+  if (record_size == 100) return gather_records(entries, n, records, std::integral_constant<std::size_t, 100>{}, out);
+  gather_records(entries, n, records, std::size_t{record_size}, out);
+}
+
+}  // namespace ecosort::records

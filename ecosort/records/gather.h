@@ -1,0 +1,16 @@
+// The permutation of run formation: copies records into the order of the sorted entries.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "records/entry.h"
+
+namespace ecosort::records {
+
+// out[i] = records[entries[i].index] for i in 0..n), records of record_size bytes. `out` has room for n records and does not
+// overlap `records`. Reads inside the named records only. Thread-safe: callers split the entries among threads, and call once per
+// block that is checksummed while it is still in the cache.
+void gather(const Entry* entries, std::size_t n, const std::byte* records, std::uint32_t record_size, std::byte* out) noexcept;
+
+}  // namespace ecosort::records

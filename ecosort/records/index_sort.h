@@ -1,0 +1,27 @@
+// The index sort of run formation: orders (key prefix, index) entries; the records stay where they are.
+//
+// Two steps. sort_entries orders by (prefix, extension), the leading 12 key bytes, with a radix sort; where longer keys tie,
+// refine_ties orders the tied groups by the rest of the key. Both are stable: entries that arrive in index order leave with
+// equal keys in index order. The parallel forms compute the same result with at most `threads` TBB tasks at a time; call them
+// inside the task_arena that is to do the work. No function allocates more than a few KiB besides `scratch`.
+#pragma once
+
+#include <cstddef>
+
+#include "records/encoder.h"
+#include "records/entry.h"
+
+namespace ecosort::records {
+
+// Sorts entries[0..n) by (prefix, extension), stable. `scratch` has room for n entries; its contents are lost.
+void sort_entries(Entry* entries, Entry* scratch, std::size_t n);
+void sort_entries_parallel(Entry* entries, Entry* scratch, std::size_t n, unsigned threads);
+
+// After sort_entries: orders every group of equal (prefix, extension) by the full key, then by the order it arrived in. The
+// record of entry e lies at records + e.index * encoder.record_size(). Nothing to do, and nothing done, where encoder.decides().
+// Entries keep their own (prefix, extension).
+void refine_ties(Entry* entries, Entry* scratch, std::size_t n, const Encoder& encoder, const std::byte* records);
+void refine_ties_parallel(Entry* entries, Entry* scratch, std::size_t n, const Encoder& encoder, const std::byte* records,
+                          unsigned threads);
+
+}  // namespace ecosort::records
