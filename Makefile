@@ -1,0 +1,82 @@
+# The front door. `make help` lists the targets; every target installs what it needs first (tuning/setup/deps).
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := all
+
+BUILD_TYPE ?= RelWithDebInfo
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+# Directory of the demo's data (3 GB while it runs); it must be on a real disk.
+DEMO_DIR ?= $(BUILD)/demo
+# Extra words for pytest, e.g. make test PYTEST='-k gen -x'
+PYTEST ?=
+
+# SAN=address,undefined or SAN=thread: the same targets in a build directory of their own.
+comma := ,
+SAN ?=
+ifneq ($(filter-out address undefined thread,$(subst $(comma), ,$(SAN))),)
+$(error SAN=$(SAN): give address,undefined or thread)
+endif
+BUILD := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+
+VENV := .venv/bin
+DEPS := tuning/setup/deps
+
+# What the tests are told: which build they test, and with which sanitizers it was made.
+export ECOSORT_BUILD := $(abspath $(BUILD))
+export ECOSORT_SAN := $(SAN)
+export UBSAN_OPTIONS ?= print_stacktrace=1
+ifneq ($(filter thread,$(SAN)),)
+# ThreadSanitizer of gcc 12 does not start where the kernel randomises more address bits than it knows.
+NO_ASLR := setarch $(shell uname -m) --addr-no-randomize
+export TSAN_OPTIONS ?= suppressions=$(abspath tests/tsan.supp) halt_on_error=1
+endif
+
+.PHONY: all
+all: ## build the program (build/ecosort) and its unit tests
+	@$(DEPS) build
+	@[ -f $(BUILD)/build.ninja ] || cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN)
+	@ninja -C $(BUILD) -j $(JOBS)
+
+.PHONY: deps
+deps: ## install every Debian and Python package that the other targets need
+	@$(DEPS) build python test lint
+
+.PHONY: test
+test: ## build and run all tests (SAN=address,undefined or SAN=thread: with sanitizers; PYTEST='-k word' for some)
+	@$(DEPS) build python test
+	@$(MAKE) --no-print-directory all
+	@$(NO_ASLR) $(VENV)/python -m pytest $(PYTEST)
+
+.PHONY: lint
+lint: ## check format, clang-tidy, ruff and mypy
+	@$(DEPS) build python lint
+	@[ -f $(BUILD)/build.ninja ] || cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN)
+	@JOBS=$(JOBS) tuning/setup/lint $(BUILD)
+
+.PHONY: format
+format: ## rewrite the sources in the project's format
+	@$(DEPS) python lint
+	@tuning/setup/lint --fix-format
+
+.PHONY: lock
+lock: ## pin the newest Python packages that pyproject.toml allows
+	@$(DEPS) python
+	@python3 -m venv build/lock && build/lock/bin/pip --quiet install uv
+	@{ echo '# Locked Python packages with hashes, renewed by `make lock` from pyproject.toml.'; \
+	  build/lock/bin/uv pip compile --quiet pyproject.toml --all-extras --generate-hashes --universal --upgrade \
+	    --python-version 3.11 --no-header; } > build/lock/python.lock
+	@mv build/lock/python.lock tuning/setup/python.lock
+
+.PHONY: install
+install: all ## install the program below PREFIX (default /usr/local; DESTDIR is honoured)
+	install -D -m 755 $(BUILD)/ecosort $(DESTDIR)$(PREFIX)/bin/ecosort
+
+.PHONY: clean
+clean: ## remove what was built (not .venv)
+	rm -rf build build-address build-undefined build-thread build-address-undefined build-aarch64
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

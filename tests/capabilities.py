@@ -1,0 +1,90 @@
+"""What this machine lets the tests do: loop mounts, file systems, io_uring, tools.
+
+A test that needs more than an ordinary machine offers says `require("xfs")`. Where it is missing the test is skipped with the
+reason; with ECOSORT_STRICT=1 (continuous integration) it fails, so that nothing goes untested there unnoticed.
+"""
+
+import ctypes
+import functools
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+STRICT = os.environ.get("ECOSORT_STRICT", "") not in ("", "0")
+SOAK = os.environ.get("ECOSORT_SOAK", "") not in ("", "0")
+
+_IO_URING_SETUP = 425  # the same system call number on every architecture
+
+
+def _io_uring() -> str | None:
+    parameters = ctypes.create_string_buffer(120)  # struct io_uring_params
+    libc = ctypes.CDLL(None, use_errno=True)
+    ring = libc.syscall(_IO_URING_SETUP, 1, parameters)
+    if ring < 0:
+        return f"the kernel refuses io_uring: {os.strerror(ctypes.get_errno())}"
+    os.close(ring)
+    return None
+
+
+def _root() -> str | None:
+    return None if os.geteuid() == 0 else "not root"
+
+
+def _tool(name: str) -> str | None:
+    return None if shutil.which(name) else f"no program {name}"
+
+
+def _mount(file_system: str, size_bytes: int) -> str | None:
+    """Makes and mounts a file system of that type on a loop device, in a mount namespace that ends with the attempt."""
+    if reason := _root() or _tool(f"mkfs.{file_system}"):
+        return reason
+    with tempfile.TemporaryDirectory() as name:
+        image, mount_point = Path(name, "image"), Path(name, "mnt")
+        mount_point.mkdir()
+        with image.open("wb") as file:
+            file.truncate(size_bytes)
+        for command in (
+            [f"mkfs.{file_system}", "-q", str(image)],
+            ["unshare", "--mount", "mount", "-o", "loop", str(image), str(mount_point)],
+        ):
+            done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+            if done.returncode != 0:
+                return f"{' '.join(command[:-2])}: {done.stderr.strip() or done.returncode}"
+    return None
+
+
+_MIB = 1 << 20
+_PROBES: dict[str, Callable[[], str | None]] = {
+    "io_uring": _io_uring,
+    "root": _root,
+    "loop_mount": lambda: _mount("ext4", 16 * _MIB),
+    "xfs": lambda: _mount("xfs", 320 * _MIB),
+    "btrfs": lambda: _mount("btrfs", 128 * _MIB),
+    "setpriv": lambda: _root() or _tool("setpriv"),
+    "strace": lambda: _tool("strace"),
+    "fio": lambda: _tool("fio"),
+    "ipmitool": lambda: _tool("ipmitool"),
+    "ipmi_sim": lambda: _tool("ipmi_sim"),
+    "chromium": lambda: _tool("chromium"),
+}
+
+
+@functools.cache
+def missing(capability: str) -> str | None:
+    """Why the capability cannot be had here, or None where it can. Probed once per test run."""
+    return _PROBES[capability]()
+
+
+def require(capability: str) -> None:
+    """Skips the running test where the capability is missing; fails it where ECOSORT_STRICT is set."""
+    reason = missing(capability)
+    if reason is None:
+        return
+    if STRICT:
+        pytest.fail(f"{capability} is required with ECOSORT_STRICT: {reason}", pytrace=False)
+    pytest.skip(f"needs {capability}: {reason}")

@@ -1,0 +1,44 @@
+"""What every test module shares: the program under test and the way to run it."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import capabilities
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("ECOSORT_BUILD") or ROOT / "build")
+
+
+def pytest_report_header() -> str:
+    sanitizers = os.environ.get("ECOSORT_SAN") or "none"
+    return f"build: {BUILD}, sanitizers: {sanitizers}, strict: {capabilities.STRICT}, soak: {capabilities.SOAK}"
+
+
+@pytest.fixture(scope="session")
+def ecosort() -> Path:
+    """The program under test (`make` builds it; ECOSORT_BUILD names another build directory)."""
+    program = BUILD / "ecosort"
+    assert program.exists(), f"{program} is not built: run make"
+    return program
+
+
+@pytest.fixture(scope="session")
+def run(ecosort: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """`run("sort", "in", "-o", "out", cwd=tmp_path)`: runs the program to its end; the caller judges the exit code."""
+
+    def run_program(*words: str | Path, timeout_s: float = 120, **options: Any) -> subprocess.CompletedProcess[str]:
+        options.setdefault("stdin", subprocess.DEVNULL)
+        command = [str(ecosort), *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False, **options)
+
+    return run_program
+
+
+@pytest.fixture(scope="session")
+def require() -> Callable[[str], None]:
+    """`require("xfs")`: skips where the machine lacks it, fails with ECOSORT_STRICT; names in capabilities.py."""
+    return capabilities.require

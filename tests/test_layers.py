@@ -1,0 +1,73 @@
+"""The directories are layers: an include points downward or stays in its own directory, and files stay readable."""
+
+import re
+import warnings
+from pathlib import Path
+
+from conftest import ROOT
+
+# From the bottom to the top.
+LAYERS = ["base", "io", "records", "plan", "pipeline", "cli"]
+# The aims are 150 and 400 lines; what is twice as long is refused. (.clang-tidy refuses functions over 80 lines.)
+AIM_LINES = {".h": 150, ".cpp": 400}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def sources() -> list[Path]:
+    trees = (ROOT / "ecosort", ROOT / "demsort_inplace")
+    return sorted(path for tree in trees for path in tree.rglob("*") if path.suffix in AIM_LINES)
+
+
+def layer_of(path: str) -> int | None:
+    directory = path.split("/")[0]
+    return LAYERS.index(directory) if directory in LAYERS else None
+
+
+def upward_includes(path: str, text: str) -> list[str]:
+    """The includes of a file of libecosort (path relative to ecosort/) that do not point downward."""
+    own = layer_of(path)
+    wrong = []
+    for included in INCLUDE.findall(text):
+        target = layer_of(included)
+        if own is not None and (target is None or target > own):
+            wrong.append(included)
+    return wrong
+
+
+def test_an_upward_include_is_noticed() -> None:
+    assert upward_includes("io/file.cpp", '#include "io/file.h"\n#include "base/errors.h"\n#include <vector>\n') == []
+    assert upward_includes("io/file.cpp", '#include "plan/plan.h"\n') == ["plan/plan.h"]
+    assert upward_includes("base/a.cpp", '  # include "../io/file.h"\n') == ["../io/file.h"]
+
+
+def test_includes_point_downward() -> None:
+    library = ROOT / "ecosort"
+    files = [path for path in sources() if path.is_relative_to(library)]
+    assert files
+    wrong = {}
+    for path in files:
+        name = path.relative_to(library).as_posix()
+        if found := upward_includes(name, path.read_text()):
+            wrong[name] = found
+    assert not wrong
+
+
+def test_the_library_does_not_know_the_in_place_mode() -> None:
+    library = [path for path in sources() if path.is_relative_to(ROOT / "ecosort") and path.parent.name in LAYERS[:-1]]
+    knowing = [path for path in library if "demsort_inplace/" in "".join(INCLUDE.findall(path.read_text()))]
+    assert not knowing
+
+
+def test_every_header_is_guarded_and_opens_with_what_it_is_for() -> None:
+    headers = [path for path in sources() if path.suffix == ".h"]
+    assert [path for path in headers if "#pragma once" not in path.read_text()] == []
+    assert [path for path in headers if not path.read_text().startswith("//")] == []
+
+
+def test_files_stay_short_enough_to_read() -> None:
+    lines = {path: path.read_text().count("\n") for path in sources()}
+    over_aim = {path.relative_to(ROOT).as_posix(): n for path, n in lines.items() if n > AIM_LINES[path.suffix]}
+    for name, count in over_aim.items():
+        warnings.warn(f"longer than the aim: {name}: {count} lines", stacklevel=1)
+    too_long = [name for name, count in over_aim.items() if count > 2 * AIM_LINES[Path(name).suffix]]
+    assert not too_long
