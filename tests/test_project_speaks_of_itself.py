@@ -14,9 +14,7 @@ NOT_OURS = re.compile(r"^(\.git|\.venv|build[^/]*|.*\.egg-info|.*__pycache__|\.[
 # Written with brackets so that this file does not hold what it looks for.
 FORBIDDEN = {
     "a note for later": re.compile(r"\b(TO[D]O|FIX[M]E|XX[X])\b"),
-    "a path of someone's machine": re.compile(
-        r"(?<![\w.})$/-])/(wor[k]|roo[t]|hom[e]/\w+)(?=[/\s\"'`,;:)]|$)", re.MULTILINE
-    ),
+    "a path of someone's machine": re.compile(r"(?<![\w.})$/-])/(wor[k]|roo[t]|hom[e]/\w+)(?=[/\s\"'`,;:)]|$)", re.MULTILINE),
     "a word about how it was written": re.compile(
         r"\b(clau[d]e|anthro[p]ic|chat[g]pt|copi[l]ot|language mo[d]el|AI assis[t]ant|sub-?agen[t]|issu[e]s? #?\d+)\b",
         re.IGNORECASE,
@@ -69,9 +67,7 @@ def test_the_tree_speaks_of_the_project_only() -> None:
 def test_no_big_or_binary_files() -> None:
     files = tracked_files()
     assert files
-    big = {
-        path.relative_to(ROOT).as_posix(): path.stat().st_size for path in files if path.stat().st_size > LIMIT_BYTES
-    }
+    big = {path.relative_to(ROOT).as_posix(): path.stat().st_size for path in files if path.stat().st_size > LIMIT_BYTES}
     assert not big
     binary = [path.relative_to(ROOT).as_posix() for path in files if path.read_bytes()[:4] in (b"\x7fELF", b"!<ar")]
     assert not binary

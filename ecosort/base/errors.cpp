@@ -14,6 +14,7 @@ IoError IoError::from_call(const char* call, const std::string& path, int error_
 }
 
 Interrupted::Interrupted(int signal_number)
-    : std::runtime_error(fmt::format("interrupted by signal {} ({})", signal_number, strsignal(signal_number))), signal_(signal_number) {}
+    : std::runtime_error(fmt::format("interrupted by signal {} ({})", signal_number, strsignal(signal_number))),
+      signal_(signal_number) {}
 
 }  // namespace ecosort

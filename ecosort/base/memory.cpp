@@ -33,7 +33,8 @@ Buffer MemoryBudget::allocate(std::size_t bytes, const char* purpose) {
   void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) {
     used_ -= size;
-    throw IoError(fmt::format("cannot get {} bytes of memory for {}: the system refused; give less with --memory", size, purpose), ENOMEM);
+    throw IoError(fmt::format("cannot get {} bytes of memory for {}: the system refused; give less with --memory", size, purpose),
+                  ENOMEM);
   }
   // Random gathers touch a different page for every record: large pages save most of their TLB misses.
   ::madvise(address, size, MADV_HUGEPAGE);

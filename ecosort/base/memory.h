@@ -72,6 +72,8 @@ inline constexpr std::size_t page_bytes = 4096;
   return (value + unit - 1) / unit * unit;
 }
 [[nodiscard]] constexpr std::uint64_t round_down(std::uint64_t value, std::uint64_t unit) noexcept { return value / unit * unit; }
-[[nodiscard]] constexpr std::uint64_t div_up(std::uint64_t value, std::uint64_t unit) noexcept { return (value + unit - 1) / unit; }
+[[nodiscard]] constexpr std::uint64_t div_up(std::uint64_t value, std::uint64_t unit) noexcept {
+  return (value + unit - 1) / unit;
+}
 
 }  // namespace ecosort

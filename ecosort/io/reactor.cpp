@@ -15,7 +15,9 @@ namespace {
 // A system that says EINTR, EAGAIN or "nothing moved" this often in a row without moving a byte will not recover by itself.
 constexpr int patience = 1000;
 
-[[nodiscard]] bool is_transient(std::int64_t result) noexcept { return result == -EINTR || result == -EAGAIN || result == -EBUSY; }
+[[nodiscard]] bool is_transient(std::int64_t result) noexcept {
+  return result == -EINTR || result == -EAGAIN || result == -EBUSY;
+}
 
 }  // namespace
 
@@ -70,7 +72,11 @@ class SlotLease {
 }  // namespace
 
 Reactor::Reactor(Queue& queue, unsigned read_depth, unsigned write_depth)
-    : queue_(queue), read_slots_(gate_, read_depth), write_slots_(gate_, write_depth), other_slots_(gate_, 2), idle_since_(Clock::now()) {}
+    : queue_(queue),
+      read_slots_(gate_, read_depth),
+      write_slots_(gate_, write_depth),
+      other_slots_(gate_, 2),
+      idle_since_(Clock::now()) {}
 
 void Reactor::submit(Awaiter& awaiter) {
   awaiter.request.tag = reinterpret_cast<std::uint64_t>(&awaiter);
@@ -115,7 +121,9 @@ Task<void> Reactor::write(const File& file, std::uint64_t offset, std::byte* dat
     if (result < 0) throw IoError::from_call("write", file.path(), static_cast<int>(-result), offset + from, size - from);
     const std::size_t reached = from + static_cast<std::size_t>(result);
     if (reached <= done && ++fruitless >= patience)
-      throw IoError(fmt::format("cannot write '{}' at offset {}: the system takes no more bytes and gives no reason", file.path(), offset + done), EIO);
+      throw IoError(fmt::format("cannot write '{}' at offset {}: the system takes no more bytes and gives no reason", file.path(),
+                                offset + done),
+                    EIO);
     traffic_.bytes_written += static_cast<std::uint64_t>(result);
     done = std::max(done, reached);
   }

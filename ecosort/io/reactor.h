@@ -35,7 +35,8 @@ class Reactor {
   // Reads [offset, offset+size) into data and returns the bytes read: fewer than `size` only at the end of the file, and
   // never fewer than `at_least` (IoError: the file is shorter than it was). For files with an alignment all three are
   // multiples of it; `at_least` need not be.
-  [[nodiscard]] Task<std::size_t> read(const File& file, std::uint64_t offset, std::byte* data, std::size_t size, std::size_t at_least);
+  [[nodiscard]] Task<std::size_t> read(const File& file, std::uint64_t offset, std::byte* data, std::size_t size,
+                                       std::size_t at_least);
 
   // Writes all of it.
   [[nodiscard]] Task<void> write(const File& file, std::uint64_t offset, std::byte* data, std::size_t size);
