@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
 #include <random>
 
 #include "base/errors.h"
 #include "records/encoder.h"
+#include "records_test_support.h"
 
 namespace ecosort::records {
 namespace {
@@ -26,13 +26,6 @@ std::uint64_t spelled_number(const std::vector<std::uint8_t>& key, std::size_t f
   std::uint64_t number = 0;
   for (std::size_t i = from; i < from + bytes; ++i) number = number << 8U | (i < key.size() ? key[i] : 0U);
   return number;
-}
-
-// Records in a heap block of exactly their size, so that the address sanitizer sees any read beyond them.
-std::unique_ptr<std::byte[]> random_records(std::size_t bytes, std::uint64_t symbols, std::mt19937_64& random) {
-  auto data = std::make_unique<std::byte[]>(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>(random() % symbols * (255 / (symbols - 1)));
-  return data;
 }
 
 RecordFormat random_format(std::mt19937_64& random) {
@@ -82,8 +75,8 @@ TEST(Encoder, AgreesWithTheKeySpelledOutForAnyFormat) {
   for (int round = 0; round < 3000; ++round) {
     const RecordFormat format = random_format(random);
     const Encoder encoder(format);
-    const auto a = random_records(format.record_size, 2 + random() % 2 * 253, random);
-    const auto b = random_records(format.record_size, 2 + random() % 2 * 253, random);
+    const auto a = random_bytes(format.record_size, random, 2 + random() % 2 * 253);
+    const auto b = random_bytes(format.record_size, random, 2 + random() % 2 * 253);
     if (random() % 2 == 0) std::copy_n(a.get(), random() % (format.record_size + 1), b.get());
     check_record(format, encoder, a.get(), random() % (encoder.key_length() + 13));
     check_pair(format, encoder, a.get(), b.get());
@@ -109,7 +102,7 @@ TEST(Extract, GivesTheEntryOfEveryRecordWithItsIndex) {
     const RecordFormat format = round == 0 ? RecordFormat{} : random_format(random);
     const Encoder encoder(format);
     const std::size_t count = random() % 70;
-    const auto records = random_records(count * format.record_size, 256, random);
+    const auto records = random_bytes(count * format.record_size, random);
     std::vector<Entry> entries(count);
     extract(encoder, records.get(), count, 1000, entries.data());
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,0 +1,23 @@
+#include <gtest/gtest.h>
+
+#include "base/errors.h"
+#include "records/cpu_features.h"
+
+namespace ecosort::records {
+
+TEST(CpuLevel, IsReadBackFromItsName) {
+  for (const CpuLevel level : all_cpu_levels) EXPECT_EQ(parse_cpu_level(to_string(level)), level);
+}
+
+TEST(CpuLevel, RefusesAnUnknownName) {
+  try {
+    parse_cpu_level("sse9");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "ECOSORT_CPU=sse9: give baseline, avx2 or avx512");
+  }
+}
+
+TEST(CpuLevel, InUseIsOneThatTheMachineHas) { EXPECT_LE(cpu_level(), detected_cpu_level()); }
+
+}  // namespace ecosort::records
