@@ -2,7 +2,9 @@
 //
 // A Queue is raw: it reports what the system reported, short counts and EINTR included. Retrying, completing short
 // transfers and turning errors into exceptions happen once, above every backend and decorator (io/reactor.h), so that they
-// are handled identically for each backend and can be provoked below.
+// are handled identically for each backend and can be provoked below. Streams alone are tended here, because the next request
+// must not overtake the rest of the one before: a write is taken in full or fails, EINTR and EAGAIN do not surface, and a read
+// returns what there is.
 #pragma once
 
 #include <cstddef>

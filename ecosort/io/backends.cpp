@@ -1,0 +1,64 @@
+#include "io/backends.h"
+
+#include <fmt/format.h>
+
+#include "base/errors.h"
+#include "io/pool_queue.h"
+#include "io/uring_queue.h"
+#ifdef ECOSORT_HAVE_STXXL
+#include "io/stxxl_queue.h"
+#endif
+
+namespace ecosort::io {
+
+namespace {
+
+[[nodiscard]] Backend make_uring_or_pool(unsigned depth) {
+  try {
+    return {std::make_unique<UringQueue>(depth), {}};
+  } catch (const UringRefused& refused) {
+    return {std::make_unique<PoolQueue>(depth), fmt::format("{}; a pool of threads does the I/O", refused.what())};
+  }
+}
+
+[[nodiscard]] Backend make_uring(unsigned depth) {
+  try {
+    return {std::make_unique<UringQueue>(depth), {}};
+  } catch (const UringRefused& refused) {
+    throw UsageError(fmt::format("{}; use --io pool", refused.what()));
+  }
+}
+
+[[nodiscard]] Backend make_stxxl([[maybe_unused]] unsigned depth) {
+#ifdef ECOSORT_HAVE_STXXL
+  return {std::make_unique<StxxlQueue>(depth), {}};
+#else
+  throw UsageError("this program was built without STXXL; use --io uring or --io pool");
+#endif
+}
+
+}  // namespace
+
+BackendChoice parse_backend(std::string_view name) {
+  if (name == "auto") return BackendChoice::auto_;
+  if (name == "uring") return BackendChoice::uring;
+  if (name == "pool") return BackendChoice::pool;
+  if (name == "stxxl") return BackendChoice::stxxl;
+  throw UsageError(fmt::format("no such I/O backend: '{}' (auto, uring, pool or stxxl)", name));
+}
+
+Backend make_queue(BackendChoice choice, unsigned depth) {
+  switch (choice) {
+    case BackendChoice::auto_:
+      return make_uring_or_pool(depth);
+    case BackendChoice::uring:
+      return make_uring(depth);
+    case BackendChoice::pool:
+      return {std::make_unique<PoolQueue>(depth), {}};
+    case BackendChoice::stxxl:
+      return make_stxxl(depth);
+  }
+  throw InternalError("an I/O backend that does not exist was asked for");
+}
+
+}  // namespace ecosort::io

@@ -1,0 +1,27 @@
+// Chooses the backend that serves seam 1.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "io/queue.h"
+
+namespace ecosort::io {
+
+// `auto_`: io_uring, or the pool where the kernel refuses it.
+enum class BackendChoice : std::uint8_t { auto_, uring, pool, stxxl };
+
+// "auto", "uring", "pool", "stxxl"; UsageError for others.
+[[nodiscard]] BackendChoice parse_backend(std::string_view name);
+
+struct Backend {
+  std::unique_ptr<Queue> queue;
+  std::string notice;  // one line for the user; empty if there is nothing to say
+};
+
+// A queue for up to `depth` requests in flight. A backend that was asked for by name and is not available is a UsageError
+// that names a way out.
+[[nodiscard]] Backend make_queue(BackendChoice choice, unsigned depth);
+
+}  // namespace ecosort::io

@@ -1,0 +1,24 @@
+// Signals belong to the threads of the program. A thread started in this scope inherits a mask that blocks them all: it would
+// only see EINTR.
+#pragma once
+
+#include <signal.h>
+
+namespace ecosort::io {
+
+class BlockedSignals {
+ public:
+  BlockedSignals() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace ecosort::io

@@ -1,0 +1,173 @@
+#include "io/pool_queue.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <optional>
+#include <system_error>
+
+#include "base/errors.h"
+#include "io/blocked_signals.h"
+
+namespace ecosort::io {
+
+namespace {
+
+[[nodiscard]] std::int64_t outcome(std::int64_t result) noexcept { return result < 0 ? -errno : result; }
+
+[[nodiscard]] std::int64_t perform_on_file(const Request& request) noexcept {
+  const int fd = request.file->fd();
+  const auto offset = static_cast<off_t>(request.offset);
+  const auto size = static_cast<off_t>(request.size);
+  switch (request.operation) {
+    case Operation::read:
+      return outcome(::pread(fd, request.data, request.size, offset));
+    case Operation::write:
+      return outcome(::pwrite(fd, request.data, request.size, offset));
+    case Operation::sync:
+      return outcome(::fdatasync(fd));
+    case Operation::release:
+      return outcome(::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, size));
+    case Operation::reserve:
+      return outcome(::fallocate(fd, 0, offset, size));
+  }
+  return -EINVAL;
+}
+
+// Sleeps until the stream is ready or the streams are cancelled. Returns 0 or -errno.
+[[nodiscard]] std::int64_t await_stream(const Request& request, int cancel_fd) noexcept {
+  if (request.file->fd() < 0) return -EBADF;
+  const short event = request.operation == Operation::read ? POLLIN : POLLOUT;
+  std::array<pollfd, 2> watched{{{request.file->fd(), event, 0}, {cancel_fd, POLLIN, 0}}};
+  if (::poll(watched.data(), watched.size(), -1) < 0) return -errno;
+  return watched[1].revents != 0 ? -ECANCELED : 0;
+}
+
+[[nodiscard]] bool may_block(int fd) noexcept {
+  struct stat status {};
+  return ::fstat(fd, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISBLK(status.st_mode));
+}
+
+// A writable pipe takes PIPE_BUF bytes without blocking; more only if the kernel can be asked not to block (pipes: Linux 6.4).
+[[nodiscard]] std::int64_t write_what_fits(int fd, std::byte* data, std::size_t size) noexcept {
+  const iovec memory{data, size};
+  const ssize_t written = ::pwritev2(fd, &memory, 1, -1, RWF_NOWAIT);
+  if (written >= 0 || (errno != EOPNOTSUPP && errno != EAGAIN && errno != EINVAL && errno != ENOSYS)) return outcome(written);
+  return outcome(::write(fd, data, std::min<std::size_t>(size, PIPE_BUF)));
+}
+
+// A thread blocked in write() could not be cancelled, so it only ever blocks in poll().
+[[nodiscard]] std::int64_t write_to_stream(const Request& request, int cancel_fd) noexcept {
+  const int fd = request.file->fd();
+  if (!may_block(fd)) return outcome(::write(fd, request.data, request.size));
+  std::size_t done = 0;
+  while (done < request.size) {
+    std::int64_t result = await_stream(request, cancel_fd);
+    if (result == 0) result = write_what_fits(fd, request.data + done, request.size - done);
+    if (result == -EAGAIN) continue;  // a stream that somebody made non-blocking; poll() sleeps
+    if (result <= 0) return done > 0 ? static_cast<std::int64_t>(done) : result;
+    done += static_cast<std::size_t>(result);
+  }
+  return static_cast<std::int64_t>(done);
+}
+
+[[nodiscard]] std::int64_t perform_on_stream(const Request& request, int cancel_fd) noexcept {
+  if (request.operation == Operation::write) return write_to_stream(request, cancel_fd);
+  if (request.operation != Operation::read) return perform_on_file(request);
+  while (true) {
+    const std::int64_t ready = await_stream(request, cancel_fd);
+    const std::int64_t result = ready < 0 ? ready : outcome(::read(request.file->fd(), request.data, request.size));
+    if (result != -EAGAIN) return result;
+  }
+}
+
+}  // namespace
+
+PoolQueue::PoolQueue(unsigned depth, std::shared_ptr<Wakeup> wakeup)
+    : depth_(depth), wakeup_(wakeup ? std::move(wakeup) : std::make_shared<Wakeup>()) {
+  start_threads(std::clamp(depth, 1u, most_threads));
+}
+
+void PoolQueue::start_threads(unsigned count) {
+  const BlockedSignals blocked;
+  try {
+    while (threads_.size() < count) threads_.emplace_back([this] { serve(); });
+  } catch (const std::system_error& error) {
+    if (threads_.empty()) throw IoError::from_call("start", "a thread for I/O", error.code().value());
+  }
+}
+
+PoolQueue::~PoolQueue() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void PoolQueue::submit(const Request& request) {
+  if (in_flight_ >= depth_) throw InternalError("more I/O requests in flight than the queue was made for");
+  ++in_flight_;
+  {
+    const std::lock_guard lock(mutex_);
+    if (request.file->facts().is_stream && !streams_.admit(request)) return;
+    ready_.push_back(request);
+  }
+  work_.notify_one();
+}
+
+void PoolQueue::serve() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    work_.wait(lock, [this] { return stopping_ || !ready_.empty(); });
+    if (ready_.empty()) return;
+    const Request request = ready_.front();
+    ready_.pop_front();
+    lock.unlock();
+    const bool is_stream = request.file->facts().is_stream;
+    const std::int64_t result = is_stream ? perform_on_stream(request, cancelled_.fd()) : perform_on_file(request);
+    lock.lock();
+    finish(request, result);
+  }
+}
+
+// With the mutex held. Rings only for the first completion of a batch: the sleeper takes them all.
+void PoolQueue::finish(const Request& request, std::int64_t result) {
+  if (request.file->facts().is_stream) {
+    if (const std::optional<Request> next = streams_.complete(request.file)) {
+      ready_.push_back(*next);
+      work_.notify_one();
+    }
+  }
+  done_.push_back({request.tag, result});
+  if (done_.size() == 1) wakeup_->ring();
+}
+
+void PoolQueue::reap(std::vector<Completion>& out) {
+  const std::lock_guard lock(mutex_);
+  in_flight_ -= static_cast<unsigned>(done_.size());
+  out.insert(out.end(), done_.begin(), done_.end());
+  done_.clear();
+}
+
+void PoolQueue::wait(std::vector<Completion>& out, bool block) {
+  const std::size_t before = out.size();
+  while (true) {
+    reap(out);
+    const bool notified = wakeup_->take_notification();
+    if (!block || notified || out.size() > before) return;
+    wakeup_->sleep();
+  }
+}
+
+void PoolQueue::cancel_streams() { cancelled_.ring(); }
+
+}  // namespace ecosort::io

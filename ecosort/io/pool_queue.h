@@ -1,0 +1,57 @@
+// Backend "pool": a few threads that sleep in pread and pwrite. Works on every kernel; takes over where io_uring is refused.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "io/queue.h"
+#include "io/stream_order.h"
+#include "io/wakeup.h"
+
+namespace ecosort::io {
+
+class PoolQueue : public Queue {
+ public:
+  static constexpr unsigned most_threads = 8;
+
+  // Starts min(depth, most_threads) threads, with all signals blocked. `wakeup`: shared with another queue that sleeps for
+  // this one too; without it, its own. IoError if not one thread can be started.
+  explicit PoolQueue(unsigned depth, std::shared_ptr<Wakeup> wakeup = nullptr);
+  ~PoolQueue() override;
+
+  [[nodiscard]] const char* backend_name() const noexcept override { return "pool"; }
+  void submit(const Request& request) override;
+  void wait(std::vector<Completion>& out, bool block) override;
+  void notify() noexcept override { wakeup_->notify(); }
+  void cancel_streams() override;
+
+  // Appends what has completed; neither sleeps nor takes notifications.
+  void reap(std::vector<Completion>& out);
+  [[nodiscard]] unsigned in_flight() const noexcept { return in_flight_; }  // submitted and not yet reaped
+  [[nodiscard]] std::size_t threads() const noexcept { return threads_.size(); }
+
+ private:
+  void start_threads(unsigned count);
+  void serve();
+  void finish(const Request& request, std::int64_t result);
+
+  const unsigned depth_;
+  unsigned in_flight_ = 0;  // the coordinator's
+  std::shared_ptr<Wakeup> wakeup_;
+  Wakeup cancelled_;  // rung once, never answered: every later wait on a stream sees it
+
+  std::mutex mutex_;
+  std::condition_variable work_;
+  bool stopping_ = false;
+  std::deque<Request> ready_;
+  StreamOrder streams_;
+  std::vector<Completion> done_;
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace ecosort::io
