@@ -16,7 +16,10 @@ struct Command {
   int (*run)(const ecosort::cli::Words&);
 };
 
-constexpr std::array<Command, 0> commands{};
+constexpr std::array commands{
+    Command{"gen", ecosort::cli::run_gen},
+    Command{"check", ecosort::cli::run_check},
+};
 
 }  // namespace
 

@@ -1,0 +1,168 @@
+#include "cli/reference_words.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <optional>
+
+#include "base/cpus.h"
+#include "base/errors.h"
+
+namespace ecosort::cli {
+namespace {
+
+constexpr unsigned most_threads = 1024;
+
+const ReferenceFlag* find_flag(std::span<const ReferenceFlag> grammar, char letter) {
+  const auto found =
+      std::find_if(grammar.begin(), grammar.end(), [&](const ReferenceFlag& flag) { return flag.letter == letter; });
+  return found == grammar.end() ? nullptr : &*found;
+}
+
+// "-as" -> "-a -s", if all letters are flags without value.
+std::optional<std::string> separated(std::string_view letters, std::span<const ReferenceFlag> grammar) {
+  std::string text;
+  for (const char letter : letters) {
+    const ReferenceFlag* flag = find_flag(grammar, letter);
+    if (flag == nullptr || flag->value != ReferenceFlag::Value::none) return std::nullopt;
+    text += fmt::format("{}-{}", text.empty() ? "" : " ", letter);
+  }
+  return text;
+}
+
+void refuse_attached_text(const std::string& word, std::span<const ReferenceFlag> grammar) {
+  if (word.size() <= 2) return;
+  if (const auto apart = separated(std::string_view(word).substr(1), grammar)) {
+    throw UsageError(fmt::format("'{}' would be read as -{} alone by the reference tool; type {}", word, word[1], *apart));
+  }
+  throw UsageError(fmt::format("'{}': -{} takes nothing behind the letter; type -{} alone", word, word[1], word[1]));
+}
+
+// The value of the flag in words[i]; moves i to the last word used.
+std::string flag_value(const ReferenceFlag& flag, const Words& words, std::size_t& i, std::span<const ReferenceFlag> grammar) {
+  const std::string& word = words[i];
+  switch (flag.value) {
+    case ReferenceFlag::Value::none:
+      refuse_attached_text(word, grammar);
+      return {};
+    case ReferenceFlag::Value::number:
+      if (word.size() == 2) throw UsageError(fmt::format("{} needs its number right behind the letter, such as {}4", word, word));
+      return word.substr(2);
+    case ReferenceFlag::Value::next_word:
+      if (word.size() > 2) throw UsageError(fmt::format("'{}': type -{} {}", word, flag.letter, word.substr(2)));
+      if (i + 1 == words.size() || words[i + 1].starts_with('-'))
+        throw UsageError(fmt::format("{} needs a file name behind it", word));
+      return words[++i];
+  }
+  return {};
+}
+
+// What a number with a unit or an exponent was meant to be: "1e6" and "1M" -> "1000000", "1,000" -> "1000".
+std::optional<std::string> digits_meant(std::string_view text) {
+  std::string digits(text);
+  std::erase_if(digits, [](char c) { return c == ',' || c == '_' || c == '\''; });
+  const std::size_t length = digits.find_first_not_of("0123456789");
+  if (length == 0) return std::nullopt;
+  if (length == std::string::npos) return digits;
+  const std::string unit = digits.substr(length);
+  digits.resize(length);
+  if ((unit[0] == 'e' || unit[0] == 'E') && is_decimal(unit.substr(1)) && unit.size() <= 3) {
+    return digits.append(static_cast<std::size_t>(std::stoi(unit.substr(1))), '0');
+  }
+  const std::size_t thousands = std::string_view("kmgt").find(static_cast<char>(unit[0] | 0x20));
+  if (unit.size() > 1 || thousands == std::string_view::npos) return std::nullopt;
+  return digits.append(3 * (thousands + 1), '0');
+}
+
+// What the reference tool would take for the number.
+std::string digits_read(std::string_view text) {
+  const std::string_view digits = text.substr(0, text.find_first_not_of("0123456789"));
+  return digits.empty() ? "0" : std::string(digits);
+}
+
+pipeline::FileCaching parse_file_option(std::string_view option, const std::string& word) {
+  if (option == "buf") return pipeline::FileCaching::buffered;
+  if (option == "dir") return pipeline::FileCaching::direct;
+  if (option.starts_with("trans=") || option.starts_with("count=")) {
+    throw UsageError(fmt::format("'{}': transfer size and count are chosen for you; leave ',{}' out", word, option));
+  }
+  throw UsageError(fmt::format("'{}': unknown file option '{}' (there are ,buf and ,dir; a new file's name cannot hold a comma)",
+                               word, option));
+}
+
+}  // namespace
+
+ReferenceWords parse_reference_words(const Words& words, std::span<const ReferenceFlag> grammar) {
+  ReferenceWords result;
+  std::size_t i = 0;
+  for (; i < words.size() && words[i].starts_with('-'); ++i) {
+    const std::string& word = words[i];
+    if (word == "--help" || word == "-h") {
+      result.wants_help = true;
+      return result;
+    }
+    if (word == "-") throw UsageError("'-' is no file name here; type /dev/stdin or /dev/stdout");
+    const ReferenceFlag* flag = find_flag(grammar, word[1]);
+    if (flag == nullptr) throw UsageError(fmt::format("unknown flag '{}'", word));
+    const std::string value = flag_value(*flag, words, i, grammar);
+    result.flags[flag->letter] = value;
+  }
+  result.positionals.assign(words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+  for (const std::string& word : result.positionals) {
+    if (word.starts_with('-')) throw UsageError(fmt::format("'{}' comes too late; flags go before everything else", word));
+  }
+  return result;
+}
+
+uint128 parse_number(const std::string& what, const std::string& text, unsigned bits) {
+  if (!is_decimal(text)) {
+    const auto meant = digits_meant(text);
+    throw UsageError(fmt::format("{} '{}' is no whole number (the reference tool would read {}); type {}", what, text,
+                                 digits_read(text), meant ? *meant : "its decimal digits only"));
+  }
+  const auto value = parse_decimal(text);
+  if (!value || (bits < 128 && *value >> bits != 0)) {
+    throw UsageError(fmt::format("{} {} is too large; it must be below 2^{}", what, text, bits));
+  }
+  return *value;
+}
+
+unsigned thread_count(const ReferenceWords& words) {
+  if (!words.has('t')) return std::min(usable_cpus(), most_threads);
+  const uint128 threads = parse_number("-t", words.flags.at('t'), 64);
+  if (threads == 0 || threads > most_threads) throw UsageError(fmt::format("-t takes 1 to {} threads", most_threads));
+  return static_cast<unsigned>(threads);
+}
+
+FileWord parse_file_word(const std::string& word) {
+  const std::size_t comma = word.find(',');
+  if (comma == std::string::npos || ::access(word.c_str(), F_OK) == 0) return {.name = word};
+  FileWord result{.name = word.substr(0, comma)};
+  for (std::size_t begin = comma; begin != std::string::npos;) {
+    const std::size_t end = word.find(',', begin + 1);
+    result.caching =
+        parse_file_option(std::string_view(word).substr(begin + 1, end == std::string::npos ? end : end - begin - 1), word);
+    begin = end;
+  }
+  return result;
+}
+
+int with_reference_exit_codes(std::string_view command, const std::function<int()>& body) try {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is then an error like a full disk
+  return body();
+} catch (const UsageError& error) {
+  fmt::print(stderr, "ecosort {}: {} (see ecosort {} --help)\n", command, error.what(), command);
+  return 1;
+} catch (const Error& error) {
+  fmt::print(stderr, "{}\n", error.what());
+  return 1;
+} catch (const std::exception& error) {
+  fmt::print(stderr, "ecosort {}: internal error: {}\n", command, error.what());
+  return 1;
+}
+
+}  // namespace ecosort::cli
