@@ -124,7 +124,7 @@ void write_positions(PlainFile& file, std::uint64_t records, const BlockFileOpti
   produce_blocks(records, options, produce,
                  [&](std::uint64_t index, std::span<std::byte> buffer, std::size_t size, const std::stop_token&) {
                    const std::size_t padded = round_up(size, page_bytes);
-                   std::fill(buffer.begin() + size, buffer.begin() + padded, std::byte{0});
+                   std::ranges::fill(buffer.first(padded).subspan(size), std::byte{0});
                    file.write_at(index * block_bytes, buffer.first(padded));
                    return true;
                  });

@@ -9,11 +9,11 @@ namespace {
 __m128i load(const std::byte* p) noexcept { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
 
 // Words 2 * pair and 2 * pair + 1.
-template <int pair>
+template <std::size_t pair>
 __m128i fold(const std::byte* record) noexcept {
   const __m128i words = load(record + 16 * pair);
-  const __m128i constants =
-      _mm_set_epi64x(static_cast<long long>(fold_constant(2 * pair + 1)), static_cast<long long>(fold_constant(2 * pair)));
+  const __m128i constants = _mm_set_epi64x(static_cast<long long>(fold_constant(static_cast<int>(2 * pair + 1))),
+                                           static_cast<long long>(fold_constant(static_cast<int>(2 * pair))));
   return _mm_xor_si128(_mm_clmulepi64_si128(words, constants, 0x00), _mm_clmulepi64_si128(words, constants, 0x11));
 }
 

@@ -4,9 +4,11 @@
 
 #include "records/valsort_crc_kernel.h"
 
+#ifndef __clang__
 // GCC 12 takes the deliberately undefined registers of its own intrinsics for uses of uninitialised variables (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 
 namespace ecosort::records::crc {
 namespace {
