@@ -17,6 +17,8 @@ struct Command {
 };
 
 constexpr std::array commands{
+    Command{"sort", ecosort::cli::run_sort},
+    Command{"plan", ecosort::cli::run_plan},
     Command{"gen", ecosort::cli::run_gen},
     Command{"check", ecosort::cli::run_check},
 };

@@ -1,0 +1,17 @@
+// Sizes as people write and read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ecosort {
+
+// "1.50 GiB", "64 KiB", "100 bytes".
+[[nodiscard]] std::string format_bytes(std::uint64_t bytes);
+
+// "4GiB", "64MiB", "10GB", "512k"? No: a size needs an unambiguous suffix (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB).
+// UsageError naming `option` for anything else, overflow included.
+[[nodiscard]] std::uint64_t parse_bytes(std::string_view text, std::string_view option);
+
+}  // namespace ecosort

@@ -1,0 +1,175 @@
+#include "cli/report.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "base/errors.h"
+#include "base/size_text.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; }
+
+Json merge_buffers_json(const plan::MergeBuffers& b) {
+  return {{"block_bytes", b.block_bytes}, {"blocks", b.blocks}, {"output_block_bytes", b.output_block_bytes}, {"output_blocks", b.output_blocks}};
+}
+
+Json ledger_json(const plan::Plan::Ledger& ledger) {
+  Json json = Json::object();
+  for (const auto& [purpose, bytes] : ledger) json[purpose] = bytes;
+  return json;
+}
+
+std::string ledger_text(const char* title, const plan::Plan::Ledger& ledger) {
+  std::string text = fmt::format("  memory, {}\n", title);
+  std::uint64_t total = 0;
+  for (const auto& [purpose, bytes] : ledger) {
+    if (bytes == 0) continue;
+    text += fmt::format("    {:<36}{:>14}\n", purpose, format_bytes(bytes));
+    total += bytes;
+  }
+  return text + fmt::format("    {:<36}{:>14}\n", "total", format_bytes(total));
+}
+
+std::string runs_text(const plan::Plan& plan) {
+  const plan::Merge& m = plan.merge;
+  if (plan.shape == plan::Shape::unknown) return fmt::format("  runs of {} records; how many shows when the input ends\n", plan.formation.run_records);
+  std::string text = fmt::format("  runs                {} of up to {} records: {} stored, the last {} stay in memory\n", m.stored_runs + m.resident_runs,
+                                 plan.formation.run_records, m.stored_runs, m.resident_runs);
+  for (std::size_t i = 0; i + 1 < m.steps.size(); ++i)
+    text += fmt::format("  intermediate merge  {} runs from number {} on\n", m.steps[i].fan_in, m.steps[i].first_run);
+  text += fmt::format("  merge               {} runs, blocks of {}\n", m.steps.back().fan_in, format_bytes(m.final.block_bytes));
+  return text;
+}
+
+}  // namespace
+
+ProcessUsage process_usage(double started_monotonic_s) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return {pipeline::monotonic_seconds() - started_monotonic_s, seconds(usage.ru_utime), seconds(usage.ru_stime),
+          static_cast<std::uint64_t>(usage.ru_maxrss) * 1024};
+}
+
+Json plan_json(const plan::Plan& plan) {
+  Json steps = Json::array();
+  for (const plan::MergeStep& step : plan.merge.steps) steps.push_back({{"first_run", step.first_run}, {"fan_in", step.fan_in}});
+  const plan::Formation& f = plan.formation;
+  return {{"schema", "ecosort.plan/1"},
+          {"shape", plan::to_string(plan.shape)},
+          {"records", plan.wanted.input_records},
+          {"record_size_bytes", plan.wanted.format.record_size},
+          {"memory_limit_bytes", plan.wanted.memory_bytes},
+          {"fixed_overhead_bytes", plan::fixed_overhead_bytes},
+          {"peak_memory_bytes", plan.peak_memory_bytes},
+          {"compute_threads", plan.wanted.threads},
+          {"granule_bytes", plan.granule.bytes},
+          {"granule_records", plan.granule.records},
+          {"run_records", f.run_records},
+          {"run_buffers", f.run_buffers},
+          {"runs", plan.merge.stored_runs + plan.merge.resident_runs},
+          {"stored_runs", plan.merge.stored_runs},
+          {"resident_runs", plan.merge.resident_runs},
+          {"merge_passes", plan.merge.passes},
+          {"merge_steps", steps},
+          {"read_block_bytes", f.read_block_bytes},
+          {"write_block_bytes", f.write_block_bytes},
+          {"write_blocks", f.write_blocks},
+          {"read_depth", plan.read_depth},
+          {"write_depth", plan.write_depth},
+          {"merge", merge_buffers_json(plan.merge.final)},
+          {"intermediate_merge", merge_buffers_json(plan.merge.intermediate)},
+          {"forecast_stride", plan.forecast_stride},
+          {"stored_records", plan.stored_records},
+          {"temp_bytes", plan.temp_bytes},
+          {"bytes_read", plan.bytes_read},
+          {"bytes_written", plan.bytes_written},
+          {"memory_formation", ledger_json(plan.formation_ledger())},
+          {"memory_merge", ledger_json(plan.merge_ledger())}};
+}
+
+std::string plan_text(const plan::Plan& plan, const plan::Machine& machine, const std::vector<std::string>& directories,
+                      const std::string& backend) {
+  std::string where;
+  for (const std::string& directory : directories) where += (where.empty() ? "" : ", ") + directory;
+  const std::uint64_t bytes = plan.wanted.input_records * plan.wanted.format.record_size;
+  std::string text = fmt::format("Plan: {}\n", plan::to_string(plan.shape));
+  if (plan.shape == plan::Shape::empty) return text + "  nothing to sort; the output will be empty\n";
+  if (plan.shape != plan::Shape::unknown)
+    text += fmt::format("  input               {} records of {} bytes, {}\n", plan.wanted.input_records, plan.wanted.format.record_size, format_bytes(bytes));
+  text += fmt::format("  memory              {} (+ at most {} of fixed overhead); {} available by {}\n", format_bytes(plan.wanted.memory_bytes),
+                      format_bytes(plan::fixed_overhead_bytes), format_bytes(machine.available_bytes), machine.limited_by);
+  text += runs_text(plan);
+  if (plan.shape != plan::Shape::unknown) {
+    const double share = static_cast<double>(plan.bytes_read + plan.bytes_written) / static_cast<double>(bytes);
+    text += fmt::format("  drives              {} read, {} written: {:.3f} bytes moved per input byte\n", format_bytes(plan.bytes_read),
+                        format_bytes(plan.bytes_written), share);
+    text += fmt::format("  temporary space     {} in {}\n", format_bytes(plan.temp_bytes), where);
+  }
+  text += fmt::format("  threads             1 coordinator, {} compute; I/O by {}, up to {} reads and {} writes in flight\n", plan.wanted.threads, backend,
+                      plan.read_depth, plan.write_depth);
+  text += ledger_text("run formation", plan.formation_ledger());
+  if (plan.shape != plan::Shape::unknown) text += ledger_text("merge", plan.merge_ledger());
+  return text;
+}
+
+Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage, const std::string& backend) {
+  Json phases = Json::array();
+  for (const pipeline::PhaseRecord& phase : log.phases())
+    phases.push_back({{"name", phase.name},
+                      {"begin_s", phase.begin_s},
+                      {"end_s", phase.end_s},
+                      {"bytes_read", phase.traffic.bytes_read},
+                      {"bytes_written", phase.traffic.bytes_written},
+                      {"wait_s", static_cast<double>(phase.traffic.idle.count()) * 1e-9}});
+  utsname host{};
+  uname(&host);
+  const std::uint64_t record_size = report.plan.wanted.format.record_size;
+  return {{"schema", "ecosort.stats/1"},
+          {"records", report.records},
+          {"records_dropped", report.dropped},
+          {"record_size_bytes", record_size},
+          {"input_bytes", report.records * record_size},
+          {"output_bytes", (report.records - report.dropped) * record_size},
+          {"bytes_read", report.traffic.bytes_read},
+          {"bytes_written", report.traffic.bytes_written},
+          {"requests", report.traffic.requests},
+          {"runs", report.runs},
+          {"merge_passes", report.plan.merge.passes},
+          {"demand_reads", report.demand_reads},
+          {"phases", phases},
+          {"wall_s", usage.wall_s},
+          {"cpu_user_s", usage.cpu_user_s},
+          {"cpu_system_s", usage.cpu_system_s},
+          {"io_idle_s", static_cast<double>(report.traffic.idle.count()) * 1e-9},
+          {"peak_rss_bytes", usage.peak_rss_bytes},
+          {"peak_counted_memory_bytes", report.peak_memory_bytes},
+          {"peak_temp_bytes", report.peak_temp_bytes},
+          {"hash", report.tally.hash.to_hex()},
+          {"checksum", record_size == 100 ? Json(report.tally.checksum.to_hex()) : Json(nullptr)},
+          {"io_backend", backend},
+          {"threads", report.plan.wanted.threads},
+          {"memory_limit_bytes", report.plan.wanted.memory_bytes},
+          {"plan", plan_json(report.plan)},
+          {"host", fmt::format("{} {} {}", host.nodename, host.release, host.machine)},
+          {"version", ECOSORT_VERSION}};
+}
+
+void write_text_file(const std::string& path, const std::string& text) {
+  std::FILE* const file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) throw IoError::from_call("create", path, errno);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int error = errno;
+  if (std::fclose(file) != 0 || !written) throw IoError::from_call("write", path, written ? errno : error);
+}
+
+}  // namespace ecosort::cli

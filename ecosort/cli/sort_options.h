@@ -1,0 +1,48 @@
+// The options of `sort` and `plan sort`, as text and then resolved against the machine and the files.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "io/backends.h"
+#include "io/storage.h"
+#include "pipeline/sort.h"
+#include "plan/machine.h"
+
+namespace ecosort::cli {
+
+enum class ProgressMode : std::uint8_t { automatic, none, json };
+
+// What the user wrote, checked for form only.
+struct SortOptions {
+  std::vector<std::string> inputs;
+  std::string output;
+  std::uint64_t record_size = 100;
+  std::vector<std::string> keys;
+  std::string memory;  // empty: default
+  unsigned threads = 0;  // 0: default
+  std::vector<std::string> temp;
+  std::string io = "auto";
+  std::string verify = "always";
+  std::string stats, events, progress = "auto";
+  bool unique = false, stable = false, quiet = false, json = false, help = false;
+};
+
+// UsageError naming the option for anything it cannot read. `command` is "sort" or "plan".
+[[nodiscard]] SortOptions parse_sort_options(const std::string& command, const Words& words);
+
+// Opens and checks everything (promise P9) and makes the plan; creates nothing.
+struct ResolvedSort {
+  pipeline::SortJob job;
+  plan::Machine machine;
+  std::vector<std::string> notices;  // for the user, unless --quiet
+  bool output_has_no_temporary_name = true;  // P2: which way the output will be written
+};
+[[nodiscard]] ResolvedSort resolve_sort(const SortOptions& options, io::Storage& storage);
+
+[[nodiscard]] ProgressMode progress_mode(const std::string& text);
+
+}  // namespace ecosort::cli

@@ -1,0 +1,165 @@
+#include "pipeline/form_runs.h"
+
+#include <algorithm>
+
+#include "base/errors.h"
+#include "records/gather.h"
+#include "records/index_sort.h"
+
+namespace ecosort::pipeline {
+
+FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const plan::Plan& plan, const records::Encoder& encoder,
+                   ReadAhead& reader, RunStore& store, Progress& progress)
+    : reactor_(reactor),
+      compute_(compute),
+      plan_(plan),
+      encoder_(encoder),
+      reader_(reader),
+      store_(store),
+      progress_(progress),
+      slots_(plan.formation.run_buffers),
+      free_slots_(reactor.gate(), plan.formation.run_buffers),
+      scratch_free_(reactor.gate(), 1),
+      free_blocks_(reactor.gate(), plan.formation.write_blocks) {
+  const plan::Formation& f = plan.formation;
+  for (Slot& slot : slots_) {
+    slot.run.bytes = memory.allocate(f.run_buffer_bytes, "a run buffer");
+    slot.run.index = memory.allocate(f.index_bytes, "the index of a run");
+  }
+  scratch_ = memory.allocate(f.scratch_bytes, "the scratch of the index sort");
+  if (f.write_blocks > 0) blocks_ = memory.allocate(f.write_block_bytes * f.write_blocks, "write blocks");
+  for (unsigned i = 0; i < f.write_blocks; ++i) idle_blocks_.push_back(blocks_.data() + i * f.write_block_bytes);
+}
+
+std::size_t FormRuns::take_slot() {
+  const auto slot = std::ranges::find_if(slots_, [](const Slot& s) { return s.is_free; });
+  slot->is_free = false;
+  slot->is_sorted = false;
+  return static_cast<std::size_t>(slot - slots_.begin());
+}
+
+Task<void> FormRuns::form() {
+  TaskGroup runs(reactor_.gate());
+  const std::uint64_t total = plan_.wanted.input_records;
+  std::uint64_t first = 0;
+  try {
+    for (std::uint64_t number = 0; first < total; ++number) {
+      const std::uint64_t count = plan_.formation.records_of_run(number, total - first);
+      co_await free_slots_.take();
+      const std::size_t slot = take_slot();
+      const bool store = number < plan_.merge.stored_runs;
+      formed_.records.push_back(count);
+      if (store) {
+        formed_.stored.push_back(store_.create(count));
+      } else {
+        resident_slots_.push_back(slot);
+      }
+      runs.spawn(form_run(slot, number, first, count, store));
+      first += count;
+    }
+  } catch (...) {  // the runs under way still use their buffers: wait for them first
+    reactor_.gate().fail(std::current_exception());
+  }
+  co_await runs.join();
+}
+
+Task<void> FormRuns::form_run(std::size_t slot, std::uint64_t number, std::uint64_t first, std::uint64_t count, bool store) {
+  RunBuffer& run = slots_[slot].run;
+  co_await reader_.fill(run, first, count);
+  progress_.add_bytes(count * encoder_.record_size());
+  co_await sort_run(run);
+  if (store) co_await store_run(slot, formed_.stored[number]);
+}
+
+// A stream's length is unknown: runs are kept as long as the buffers last, and stored from the first one on only when all
+// are full, so that an input that fits the memory is sorted in one pass.
+Task<void> FormRuns::form_stream() {
+  TaskGroup runs(reactor_.gate());
+  std::vector<std::size_t> held;  // slots of sorted runs that are not stored yet, in input order
+  try {
+    for (bool ended = false; !ended;) {
+      if (free_slots_.free() == 0 && !held.empty()) {
+        const std::size_t slot = held.front();
+        held.erase(held.begin());
+        const std::size_t number = store_.create(slots_[slot].run.count);
+        formed_.stored.push_back(number);
+        runs.spawn(store_run(slot, number));
+      }
+      co_await free_slots_.take();
+      const std::size_t slot = take_slot();
+      RunBuffer& run = slots_[slot].run;
+      co_await reader_.fill_from_stream(run, plan_.formation.run_records);
+      ended = run.count < plan_.formation.run_records;
+      progress_.add_bytes(run.count * encoder_.record_size());
+      if (run.count == 0) break;
+      formed_.records.push_back(run.count);
+      held.push_back(slot);
+      co_await sort_run(run);
+    }
+  } catch (...) {
+    reactor_.gate().fail(std::current_exception());
+  }
+  co_await runs.join();
+  resident_slots_ = held;
+}
+
+Task<void> FormRuns::sort_run(RunBuffer& run) {
+  co_await scratch_free_.take();
+  auto sort = compute_.run([&] {
+    auto* scratch = scratch_.as<records::Entry>().data();
+    records::sort_entries_parallel(run.entries(), scratch, run.count, compute_.threads());
+    if (!encoder_.decides()) records::refine_ties_parallel(run.entries(), scratch, run.count, encoder_, run.records, compute_.threads());
+  });
+  co_await sort;
+  scratch_free_.give();
+}
+
+Task<void> FormRuns::store_run(std::size_t slot, std::size_t number) {
+  const RunBuffer& run = slots_[slot].run;
+  const std::uint64_t granules = store_.run(number).granules;
+  const std::uint64_t per_block = plan_.formation.write_block_bytes / plan_.granule.bytes;
+  TaskGroup writes(reactor_.gate());
+  for (std::uint64_t granule = 0; granule < granules; granule += per_block)
+    writes.spawn(gather_and_write(number, run, granule, std::min(per_block, granules - granule)));
+  co_await writes.join();
+  slots_[slot].is_free = true;
+  free_slots_.give();
+}
+
+Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules) {
+  co_await free_blocks_.take();
+  std::byte* const block = idle_blocks_.back();
+  idle_blocks_.pop_back();
+  for (std::uint64_t g = first_granule; g < first_granule + granules; ++g) {
+    const records::Entry& entry = run.entries()[g * plan_.granule.records];
+    store_.set_forecast(number, g, {entry.prefix, entry.extension});
+  }
+  auto work = compute_.run([&] { gather(number, run, first_granule, granules, block); });
+  co_await work;
+  co_await store_.write(number, first_granule, block, granules * plan_.granule.bytes);
+  progress_.add_bytes(granules * plan_.granule.bytes);
+  idle_blocks_.push_back(block);
+  free_blocks_.give();
+}
+
+void FormRuns::gather(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules, std::byte* block) const {
+  for (std::uint64_t g = first_granule; g < first_granule + granules; ++g, block += plan_.granule.bytes) {
+    const std::uint64_t first = g * plan_.granule.records;
+    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(plan_.granule.records, run.count - first));
+    records::gather(run.entries() + first, count, run.records, encoder_.record_size(), block);
+    store_.seal(number, g, count, block);
+  }
+}
+
+FormedRuns FormRuns::take_runs() {
+  for (const std::size_t slot : resident_slots_) formed_.resident.push_back(std::move(slots_[slot].run));
+  return std::move(formed_);
+}
+
+void FormRuns::free_buffers() {
+  slots_.clear();
+  scratch_ = Buffer();
+  blocks_ = Buffer();
+}
+
+}  // namespace ecosort::pipeline

@@ -1,0 +1,71 @@
+// Run formation (EcoSort section 4): read | extract | index sort | gather | write, overlapped over rotating run buffers.
+//
+// Each run is one task that passes through the stages; the run buffers, the one sort scratch and the write blocks are
+// counted resources, first come first served, so that the drives read run i+1 while run i is sorted and run i-1 is written.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pipeline/compute.h"
+#include "pipeline/progress.h"
+#include "pipeline/read_ahead.h"
+#include "pipeline/run_buffer.h"
+#include "pipeline/run_store.h"
+#include "plan/plan.h"
+#include "records/encoder.h"
+
+namespace ecosort::pipeline {
+
+// The runs in input order: the first ones stored, the last ones still in memory, sorted through their index.
+struct FormedRuns {
+  std::vector<std::uint64_t> records;  // of every run
+  std::vector<std::size_t> stored;     // numbers in the run store
+  std::vector<RunBuffer> resident;
+};
+
+// Coordinator only; must outlive the task.
+class FormRuns {
+ public:
+  FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const plan::Plan& plan, const records::Encoder& encoder,
+           ReadAhead& reader, RunStore& store, Progress& progress);
+
+  [[nodiscard]] Task<void> form();          // all runs of inputs of known size
+  [[nodiscard]] Task<void> form_stream();   // until the stream ends
+
+  [[nodiscard]] FormedRuns take_runs();
+
+  // The buffers of stored runs, the scratch and the write blocks go back to the budget.
+  void free_buffers();
+
+ private:
+  struct Slot {
+    RunBuffer run;
+    bool is_free = true;
+    bool is_sorted = false;
+  };
+
+  Task<void> form_run(std::size_t slot, std::uint64_t number, std::uint64_t first, std::uint64_t count, bool store);
+  Task<void> sort_run(RunBuffer& run);
+  Task<void> store_run(std::size_t slot, std::size_t number);
+  Task<void> gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules);
+  void gather(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules, std::byte* block) const;
+  [[nodiscard]] std::size_t take_slot();
+
+  io::Reactor& reactor_;
+  Compute& compute_;
+  const plan::Plan& plan_;
+  const records::Encoder& encoder_;
+  ReadAhead& reader_;
+  RunStore& store_;
+  Progress& progress_;
+
+  std::vector<Slot> slots_;
+  Slots free_slots_, scratch_free_, free_blocks_;
+  Buffer scratch_, blocks_;
+  std::vector<std::byte*> idle_blocks_;
+  FormedRuns formed_;
+  std::vector<std::size_t> resident_slots_;
+};
+
+}  // namespace ecosort::pipeline

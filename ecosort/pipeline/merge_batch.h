@@ -1,0 +1,45 @@
+// One batch of a merge: the next `count` records of all runs, split exactly among the compute threads, with the checks that
+// belong to them. Pure computation on resident data; runs inside the compute arena.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pipeline/run_store.h"
+#include "pipeline/run_view.h"
+#include "pipeline/tally.h"
+#include "records/encoder.h"
+
+namespace ecosort::pipeline {
+
+// Where the records of a batch go.
+//   output: contiguous at `data`; hashed and checked for order while they are in the cache
+//   run   : granules at `data`, the first `filled` records of which are there already; a granule that becomes full is sealed
+//           as granule `first_granule` + i of run `run` in `store`
+struct BatchTarget {
+  std::byte* data = nullptr;
+  const RunStore* store = nullptr;  // null: output
+  std::size_t run = 0;
+  std::uint64_t first_granule = 0;
+  std::uint64_t filled = 0;  // records
+};
+
+struct BatchResult {
+  std::vector<std::uint64_t> consumed;  // per run: the first record not merged yet
+  Tally tally;                          // of the merged records; output only
+  bool in_order = true;                 // every adjacent pair of the batch; output only
+};
+
+// Merges the `count` smallest records of `ranges`. `parts` pieces are merged side by side.
+[[nodiscard]] BatchResult merge_batch(const std::vector<RunView>& views, const std::vector<RunRange>& ranges, std::uint64_t count,
+                                      const records::Encoder& encoder, const BatchTarget& target, unsigned parts);
+
+// Tally and order of contiguous records, in parallel. For batches that were changed after merging (--unique).
+[[nodiscard]] BatchResult check_records(const std::byte* records, std::uint64_t count, const records::Encoder& encoder);
+
+// Keeps the first record of each group of equal keys, in place; `last_key` is the last record kept before (null: none).
+// Adds what is dropped to `dropped`. Returns the number kept.
+[[nodiscard]] std::uint64_t keep_first_of_equals(std::byte* records, std::uint64_t count, const std::byte* last_kept,
+                                                 const records::Encoder& encoder, Tally& dropped);
+
+}  // namespace ecosort::pipeline

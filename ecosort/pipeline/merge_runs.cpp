@@ -1,0 +1,209 @@
+#include "pipeline/merge_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/errors.h"
+
+namespace ecosort::pipeline {
+
+MergeRuns::MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
+                     const plan::MergeBuffers& buffers, std::uint64_t release_bytes, std::vector<MergeSource> sources, MemoryBudget& memory,
+                     Progress& progress)
+    : reactor_(reactor),
+      compute_(compute),
+      store_(store),
+      encoder_(encoder),
+      buffers_(buffers),
+      release_bytes_(release_bytes),
+      memory_(memory),
+      progress_(progress),
+      sources_(std::move(sources)),
+      prefetch_(reactor, compute, store, encoder, buffers.block_bytes, memory.allocate(buffers.block_bytes * buffers.blocks, "read blocks"),
+                sources_),
+      background_(reactor.gate()),
+      run_blocks_free_(reactor.gate(), buffers.output_blocks) {
+  for (const MergeSource& source : sources_) left_ += source.records;
+}
+
+// A round costs a look at every run, so it starts when a good part of the memory has arrived, or nothing more can.
+Task<void> MergeRuns::wait_for_data(std::uint64_t batch_records) {
+  const std::uint64_t enough = batch_records + sources_.size() * prefetch_.records_per_block();
+  const std::uint64_t most = buffers_.blocks * prefetch_.records_per_block() * 3 / 4;
+  while (prefetch_.in_flight() > 0 && prefetch_.ready_records() < std::min(enough, most)) co_await prefetch_.arrived().changed();
+}
+
+Task<MergeRuns::Round> MergeRuns::next_round(std::uint64_t batch_records) {
+  co_await wait_for_data(batch_records);
+  while (true) {
+    Round round = look();
+    if (round.records > 0) co_return round;
+    if (prefetch_.in_flight() == 0) {
+      if (!round.blocking || !sources_[*round.blocking].starving())
+        throw InternalError("the merge cannot go on although every run has its buffers");
+      prefetch_.demand(*round.blocking);
+    }
+    co_await prefetch_.arrived().changed();
+  }
+}
+
+MergeRuns::Round MergeRuns::look() const {
+  Round round;
+  for (const MergeSource& source : sources_) {
+    round.views.push_back(prefetch_.view(source));
+    round.ranges.push_back({source.consumed, source.ready_end});
+  }
+  limit(round);
+  for (const RunRange& range : round.ranges) round.records += range.end - range.begin;
+  return round;
+}
+
+// No record may be merged that could come after one that is not in memory. Such a run gives a bound: its last record in
+// memory, or, where it has none, the key its next block begins with.
+void MergeRuns::limit(Round& round) const {
+  Bound last;                                    // the smallest last record in memory
+  std::optional<ForecastKey> next;               // the smallest key of a run without records in memory
+  std::uint32_t next_run = 0;
+  for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+    const MergeSource& source = sources_[i];
+    if (source.ready_end == source.records) continue;
+    if (source.ready_end > source.consumed) {
+      const std::byte* record = round.views[i].record(source.ready_end - 1);
+      if (!last.any || encoder_.compare(record, last.record) < 0) last = {true, record, i};
+    } else if (const ForecastKey key = prefetch_.next_key(source);
+               !next || std::pair(key.prefix, key.extension) < std::pair(next->prefix, next->extension)) {
+      next = key;
+      next_run = i;
+    }
+  }
+  for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+    RunRange& range = round.ranges[i];
+    range.end = first_after(round.views[i], range, i, last, encoder_);
+    if (next) range.end = first_not_before(round.views[i], range, i, next->prefix, next->extension, next_run, encoder_);
+  }
+  if (next) round.blocking = next_run;
+}
+
+Task<BatchResult> MergeRuns::merge_next(Round& round, std::uint64_t count, BatchTarget target) {
+  BatchResult batch;
+  auto work = compute_.run([&] { batch = merge_batch(round.views, round.ranges, count, encoder_, target, compute_.threads()); });
+  co_await work;
+  for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+    round.ranges[i].begin = batch.consumed[i];
+    if (batch.consumed[i] != sources_[i].consumed) prefetch_.consume(i, batch.consumed[i]);
+  }
+  prefetch_.advance();
+  round.records -= count;
+  left_ -= count;
+  co_return batch;
+}
+
+void MergeRuns::release_consumed(const BatchResult& batch) {
+  for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+    const MergeSource& source = sources_[i];
+    if (source.is_resident) continue;
+    // Whole blocks only: the block in use may still be read by the next batch, from memory, but never again from the file.
+    const std::uint64_t granules = batch.consumed[i] == source.records ? source.granules : batch.consumed[i] / store_.granule().records;
+    const StoredRun& run = store_.run(source.stored);
+    const bool all = granules == source.granules;
+    const std::uint64_t bytes = granules * store_.granule().bytes;
+    if (bytes > run.released_bytes && (all || bytes - run.released_bytes >= release_bytes_))
+      background_.spawn(store_.release(source.stored, granules, release_bytes_));
+  }
+}
+
+Task<std::uint64_t> MergeRuns::drop_duplicates(std::byte* records, std::uint64_t count, BatchResult& batch) {
+  std::uint64_t kept = 0;
+  auto work = compute_.run([&] {
+    kept = keep_first_of_equals(records, count, last_record_.empty() ? nullptr : last_record_.data(), encoder_, merged_.dropped);
+    const BatchResult checked = check_records(records, kept, encoder_);
+    batch.tally = checked.tally;
+    batch.in_order &= checked.in_order;
+  });
+  co_await work;
+  co_return kept;
+}
+
+Task<void> MergeRuns::merge_to_output(WriteBehind& output, bool unique) {
+  const std::uint32_t size = encoder_.record_size();
+  const std::uint64_t batch_records = output.capacity_bytes() / size;
+  try {
+    while (left_ > 0) {
+      Round round = co_await next_round(batch_records);
+      while (round.records > 0) {
+        const std::uint64_t count = std::min(round.records, batch_records);
+        std::byte* const out = co_await output.take();
+        BatchResult batch = co_await merge_next(round, count, BatchTarget{out, nullptr, 0, 0, 0});
+        release_consumed(batch);
+        std::uint64_t kept = count;
+        if (unique) kept = co_await drop_duplicates(out, count, batch);
+        const bool joins = last_record_.empty() || kept == 0 || encoder_.compare(last_record_.data(), out) <= 0;
+        if (!batch.in_order || !joins) throw VerificationError("the merged records are not in order: the output was not written");
+        if (kept > 0) last_record_.assign(out + (kept - 1) * size, out + kept * size);
+        merged_.tally += batch.tally;
+        co_await output.put(kept * size);
+      }
+    }
+    co_await output.finish();
+  } catch (...) {  // fetches under way still use their blocks: wait for them first
+    reactor_.gate().fail(std::current_exception());
+  }
+  co_await finish();
+}
+
+// On the error path, too, everything under way must end before its buffers do.
+Task<void> MergeRuns::finish() {
+  try {
+    co_await prefetch_.finish();
+  } catch (const Cancelled&) {  // the gate knows the error; the background must end as well
+  }
+  co_await background_.join();
+}
+
+Task<void> MergeRuns::write_granules(std::size_t run, std::uint64_t first, std::byte* block, std::uint64_t granules) {
+  for (std::uint64_t g = 0; g < granules; ++g) {
+    const std::byte* record = block + g * store_.granule().bytes;
+    store_.set_forecast(run, first + g, {encoder_.prefix(record), encoder_.extension(record)});
+  }
+  co_await store_.write(run, first, block, granules * store_.granule().bytes);
+  progress_.add_bytes(granules * store_.granule().bytes);
+  idle_run_blocks_.push_back(block);
+  run_blocks_free_.give();
+}
+
+Task<void> MergeRuns::merge_to_run(std::size_t run) {
+  const plan::Granule& granule = store_.granule();
+  const Buffer memory = memory_.allocate(buffers_.output_block_bytes * buffers_.output_blocks, "output blocks");
+  for (unsigned i = 0; i < buffers_.output_blocks; ++i) idle_run_blocks_.push_back(memory.data() + i * buffers_.output_block_bytes);
+  const std::uint64_t block_records = buffers_.output_block_bytes / granule.bytes * granule.records;
+  BatchTarget target{nullptr, &store_, run, 0, 0};
+  try {
+    while (left_ > 0) {
+      Round round = co_await next_round(block_records);
+      while (round.records > 0) {
+        if (target.data == nullptr) {
+          co_await run_blocks_free_.take();
+          target.data = idle_run_blocks_.back();
+          idle_run_blocks_.pop_back();
+        }
+        const std::uint64_t count = std::min(round.records, block_records - target.filled);
+        const BatchResult batch = co_await merge_next(round, count, target);
+        release_consumed(batch);
+        target.filled += count;
+        if (target.filled < block_records && left_ > 0) continue;
+        const std::uint64_t granules = div_up(target.filled, granule.records);
+        if (const std::uint64_t rest = target.filled % granule.records; rest > 0)
+          store_.seal(run, target.first_granule + granules - 1, static_cast<std::uint32_t>(rest), target.data + (granules - 1) * granule.bytes);
+        background_.spawn(write_granules(run, target.first_granule, target.data, granules));
+        target = {nullptr, &store_, run, target.first_granule + granules, 0};
+      }
+    }
+  } catch (...) {
+    reactor_.gate().fail(std::current_exception());
+  }
+  co_await finish();
+}
+
+}  // namespace ecosort::pipeline

@@ -1,0 +1,83 @@
+// The merge (EcoSort section 3): successive batches from one prefetch sequence to one sequential front.
+//
+// A round looks at what is in memory and finds how far it may be merged: no run may have a record, not yet in memory, that
+// comes earlier. Batches of the size of an output block follow until that is used up. Consumed blocks return to the
+// prefetcher, consumed run space to the file system.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pipeline/compute.h"
+#include "pipeline/merge_batch.h"
+#include "pipeline/prefetch.h"
+#include "pipeline/progress.h"
+#include "pipeline/run_store.h"
+#include "pipeline/split.h"
+#include "pipeline/write_behind.h"
+#include "plan/plan.h"
+
+namespace ecosort::pipeline {
+
+// The result of merging into the output.
+struct MergedOutput {
+  Tally tally;    // of the records written
+  Tally dropped;  // of duplicates under --unique
+};
+
+// Coordinator only; must outlive its task. One object per step of the plan.
+class MergeRuns {
+ public:
+  MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder, const plan::MergeBuffers& buffers,
+            std::uint64_t release_bytes, std::vector<MergeSource> sources, MemoryBudget& memory, Progress& progress);
+
+  // Starts fetching before the merge itself runs.
+  void start_prefetch() { prefetch_.advance(); }
+
+  // VerificationError if the output would not be in order (promise P1).
+  [[nodiscard]] Task<void> merge_to_output(WriteBehind& output, bool unique);
+
+  // Into a new run of the store, whose number is `run`.
+  [[nodiscard]] Task<void> merge_to_run(std::size_t run);
+
+  [[nodiscard]] const MergedOutput& merged() const noexcept { return merged_; }
+  [[nodiscard]] std::uint64_t demand_reads() const noexcept { return prefetch_.demand_reads(); }
+
+ private:
+  struct Round {
+    std::vector<RunView> views;
+    std::vector<RunRange> ranges;  // what may be merged
+    std::uint64_t records = 0;
+    std::optional<std::uint32_t> blocking;  // the run whose missing block ends the round
+  };
+
+  Task<void> finish();
+  Task<void> wait_for_data(std::uint64_t batch_records);
+  Task<Round> next_round(std::uint64_t batch_records);
+  [[nodiscard]] Round look() const;
+  void limit(Round& round) const;
+  Task<BatchResult> merge_next(Round& round, std::uint64_t count, BatchTarget target);
+  void release_consumed(const BatchResult& batch);
+  Task<void> write_granules(std::size_t run, std::uint64_t first, std::byte* block, std::uint64_t granules);
+  Task<std::uint64_t> drop_duplicates(std::byte* records, std::uint64_t count, BatchResult& batch);
+
+  io::Reactor& reactor_;
+  Compute& compute_;
+  RunStore& store_;
+  const records::Encoder& encoder_;
+  plan::MergeBuffers buffers_;
+  std::uint64_t release_bytes_;
+  MemoryBudget& memory_;
+  Progress& progress_;
+  std::vector<MergeSource> sources_;
+  Prefetch prefetch_;
+  TaskGroup background_;  // releases and run writes
+  std::uint64_t left_ = 0;  // records not merged yet
+  MergedOutput merged_;
+  Slots run_blocks_free_;
+  std::vector<std::byte*> idle_run_blocks_;
+  std::vector<std::byte> last_record_;  // of the batch before
+};
+
+}  // namespace ecosort::pipeline

@@ -1,0 +1,135 @@
+#include "pipeline/prefetch.h"
+
+#include <algorithm>
+
+#include "records/gather.h"
+
+namespace ecosort::pipeline {
+
+Prefetch::Prefetch(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder, std::uint64_t block_bytes,
+                   Buffer memory, std::vector<MergeSource>& sources)
+    : reactor_(reactor),
+      compute_(compute),
+      store_(store),
+      encoder_(encoder),
+      granule_(store.granule()),
+      granules_per_block_(block_bytes / granule_.bytes),
+      records_per_block_(granules_per_block_ * granule_.records),
+      memory_(std::move(memory)),
+      sources_(sources),
+      loads_(reactor.gate()),
+      arrived_(reactor.gate()) {
+  for (std::uint64_t at = 0; at + block_bytes <= memory_.size(); at += block_bytes) free_.push_back(memory_.data() + at);
+  for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+    MergeSource& source = sources_[i];
+    source.granules = div_up(source.records, granule_.records);
+    source.blocks = div_up(source.granules, granules_per_block_);
+    if (source.blocks > 0) sequence_.insert(turn_of(i));
+    starving_ += source.starving() ? 1 : 0;
+  }
+}
+
+ForecastKey Prefetch::key_of_block(const MergeSource& source, std::uint64_t block) const {
+  if (!source.is_resident) return store_.forecast(source.stored, block * granules_per_block_);
+  const records::Entry& entry = source.resident->entries()[block * records_per_block_];
+  return {entry.prefix, entry.extension};
+}
+
+Prefetch::Turn Prefetch::turn_of(std::uint32_t source) const {
+  const ForecastKey key = key_of_block(sources_[source], sources_[source].next_block);
+  return {key.prefix, key.extension, source};
+}
+
+ForecastKey Prefetch::next_key(const MergeSource& source) const { return key_of_block(source, source.ready_end / records_per_block_); }
+
+bool Prefetch::may_take(const MergeSource& source) const { return source.starving() ? !free_.empty() : free_.size() > starving_; }
+
+void Prefetch::advance() {
+  while (!sequence_.empty()) {
+    const std::uint32_t next = std::get<2>(*sequence_.begin());
+    if (!may_take(sources_[next])) return;
+    start(next);
+  }
+}
+
+void Prefetch::start(std::uint32_t index) {
+  MergeSource& source = sources_[index];
+  sequence_.erase(turn_of(index));
+  if (source.starving()) --starving_;
+  std::byte* const data = free_.back();
+  free_.pop_back();
+  const std::uint64_t block = source.next_block++;
+  source.held.push_back({data, false});
+  if (!source.fetched_all()) sequence_.insert(turn_of(index));
+  ++in_flight_;
+  loads_.spawn(load(index, block, data));
+}
+
+void Prefetch::demand(std::uint32_t source) {
+  ++demand_reads_;
+  start(source);
+}
+
+Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* data) {
+  MergeSource& source = sources_[index];
+  const std::uint64_t first = block * granules_per_block_;
+  const std::uint64_t granules = std::min(granules_per_block_, source.granules - first);
+  if (source.is_resident) {
+    auto work = compute_.run([&] { gather(source, first, granules, data); });
+    co_await work;
+  } else {
+    co_await store_.read(source.stored, first, data, granules * granule_.bytes);
+    auto work = compute_.run([&] {
+      for (std::uint64_t g = 0; g < granules; ++g) store_.verify(source.stored, first + g, data + g * granule_.bytes);
+    });
+    co_await work;
+  }
+  --in_flight_;
+  mark_ready(source, block);
+  arrived_.notify();
+}
+
+void Prefetch::gather(const MergeSource& source, std::uint64_t first_granule, std::uint64_t granules, std::byte* data) const {
+  for (std::uint64_t g = first_granule; g < first_granule + granules; ++g, data += granule_.bytes) {
+    const std::uint64_t first = g * granule_.records;
+    const std::uint64_t count = std::min<std::uint64_t>(granule_.records, source.records - first);
+    records::gather(source.resident->entries() + first, count, source.resident->records, encoder_.record_size(), data);
+  }
+}
+
+void Prefetch::mark_ready(MergeSource& source, std::uint64_t block) {
+  source.held[block - source.first_block].ready = true;
+  const std::uint64_t before = source.ready_end;
+  std::uint64_t ready_block = source.ready_end / records_per_block_;
+  if (ready_block != block) return;  // an earlier block is still on its way
+  while (ready_block < source.first_block + source.held.size() && source.held[ready_block - source.first_block].ready) ++ready_block;
+  source.ready_end = std::min(ready_block * records_per_block_, source.records);
+  ready_records_ += source.ready_end - before;
+}
+
+void Prefetch::consume(std::uint32_t index, std::uint64_t consumed) {
+  MergeSource& source = sources_[index];
+  ready_records_ -= consumed - source.consumed;
+  source.consumed = consumed;
+  const std::uint64_t done_blocks = consumed == source.records ? source.blocks : consumed / records_per_block_;
+  if (done_blocks == source.first_block) return;
+  while (source.first_block < done_blocks) {
+    free_.push_back(source.held.front().data);
+    source.held.pop_front();
+    ++source.first_block;
+  }
+  if (source.starving()) ++starving_;
+}
+
+RunView Prefetch::view(const MergeSource& source) const {
+  RunView view;
+  view.first = source.first_block * records_per_block_;
+  view.records_per_granule = granule_.records;
+  view.granules_per_block = static_cast<std::uint32_t>(granules_per_block_);
+  view.granule_bytes = granule_.bytes;
+  view.record_size = encoder_.record_size();
+  for (const MergeSource::Held& held : source.held) view.blocks.push_back(held.data);
+  return view;
+}
+
+}  // namespace ecosort::pipeline

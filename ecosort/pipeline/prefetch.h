@@ -1,0 +1,107 @@
+// Prefetched reading of runs for a merge (EcoSort section 3: "a prefetch sequence ensures that the right blocks are prefetched").
+//
+// The sequence is the order in which the merge will need the blocks: by the first key of each block, then by run. It is not
+// stored; a heap over the runs yields it from their forecast tables. Blocks of resident runs are "read" by gathering, so that
+// the merge knows one kind of run only.
+//
+// Buffers: any free block may be taken in sequence, except that one stays reserved for every run that still has blocks to
+// fetch and holds none, so that the merge always progresses even if the sequence was wrong (long keys that tie in 12 bytes).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "pipeline/compute.h"
+#include "pipeline/run_buffer.h"
+#include "pipeline/run_store.h"
+#include "pipeline/run_view.h"
+
+namespace ecosort::pipeline {
+
+// One run of a merge: what was fetched of it and how far it is consumed. Records count from the start of the run.
+struct MergeSource {
+  bool is_resident = false;
+  std::size_t stored = 0;               // number in the run store
+  const RunBuffer* resident = nullptr;
+  std::uint64_t records = 0;
+  std::uint64_t granules = 0, blocks = 0;
+
+  std::uint64_t next_block = 0;   // to be fetched
+  std::uint64_t first_block = 0;  // of `held`
+  struct Held {
+    std::byte* data;
+    bool ready;
+  };
+  std::deque<Held> held;          // fetched or being fetched, in order
+  std::uint64_t ready_end = 0;    // records [consumed, ready_end) are in memory
+  std::uint64_t consumed = 0;
+
+  [[nodiscard]] bool fetched_all() const noexcept { return next_block == blocks; }
+  [[nodiscard]] bool starving() const noexcept { return held.empty() && !fetched_all(); }
+};
+
+// Coordinator only; must outlive its loads: await finish().
+class Prefetch {
+ public:
+  // Takes over `memory` and cuts it into blocks of `block_bytes`, at least two per source.
+  Prefetch(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder, std::uint64_t block_bytes,
+           Buffer memory, std::vector<MergeSource>& sources);
+
+  // Starts fetching blocks in sequence, as many as there are buffers for.
+  void advance();
+
+  // The merge consumed `source` up to record `consumed`; frees the blocks before it.
+  void consume(std::uint32_t source, std::uint64_t consumed);
+
+  // Waits for the loads under way.
+  [[nodiscard]] Task<void> finish() { return loads_.join(); }
+
+  // Fetches the next block of a starving source out of turn.
+  void demand(std::uint32_t source);
+
+  [[nodiscard]] Signal& arrived() noexcept { return arrived_; }
+  [[nodiscard]] std::uint64_t ready_records() const noexcept { return ready_records_; }  // in memory and not consumed
+  [[nodiscard]] unsigned in_flight() const noexcept { return in_flight_; }
+  [[nodiscard]] bool fetched_all() const noexcept { return sequence_.empty() && in_flight_ == 0; }
+  [[nodiscard]] std::uint64_t demand_reads() const noexcept { return demand_reads_; }
+  [[nodiscard]] std::uint64_t records_per_block() const noexcept { return records_per_block_; }
+
+  // Leading key bytes of the first record that `source` has not in memory; only while it has such a record.
+  [[nodiscard]] ForecastKey next_key(const MergeSource& source) const;
+
+  // The blocks of `source` that are in memory, for the kernels.
+  [[nodiscard]] RunView view(const MergeSource& source) const;
+
+ private:
+  using Turn = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>;  // prefix, extension, source
+
+  [[nodiscard]] Turn turn_of(std::uint32_t source) const;
+  [[nodiscard]] ForecastKey key_of_block(const MergeSource& source, std::uint64_t block) const;
+  [[nodiscard]] bool may_take(const MergeSource& source) const;
+  void start(std::uint32_t source);
+  Task<void> load(std::uint32_t source, std::uint64_t block, std::byte* data);
+  void gather(const MergeSource& source, std::uint64_t first_granule, std::uint64_t granules, std::byte* data) const;
+  void mark_ready(MergeSource& source, std::uint64_t block);
+
+  io::Reactor& reactor_;
+  Compute& compute_;
+  RunStore& store_;
+  const records::Encoder& encoder_;
+  plan::Granule granule_;
+  std::uint64_t granules_per_block_, records_per_block_;
+  Buffer memory_;
+  std::vector<MergeSource>& sources_;
+  std::vector<std::byte*> free_;
+  std::size_t starving_ = 0;
+  std::set<Turn> sequence_;  // the next block of every source that has one
+  TaskGroup loads_;
+  Signal arrived_;
+  unsigned in_flight_ = 0;
+  std::uint64_t ready_records_ = 0;
+  std::uint64_t demand_reads_ = 0;
+};
+
+}  // namespace ecosort::pipeline

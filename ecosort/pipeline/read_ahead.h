@@ -1,0 +1,80 @@
+// Read ahead: fills run buffers from the inputs, and extracts and hashes records as soon as they are complete.
+//
+//   input file    ....|aaaaaaaa|bbbbbbbb|cccc      requests are aligned blocks; a run may begin inside one, whose first
+//   run buffer      [a|aaaaaaaa|bbbbbbbb|cc..]     bytes are then read once more (never with the plan's own run sizes)
+//   records         |--r--|--r--|--r--|--r--       extraction follows the completed prefix, block by block
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/reactor.h"
+#include "io/storage.h"
+#include "pipeline/compute.h"
+#include "pipeline/run_buffer.h"
+#include "pipeline/tally.h"
+#include "plan/plan.h"
+#include "records/encoder.h"
+
+namespace ecosort::pipeline {
+
+struct Input {
+  io::FilePtr file;
+  std::uint64_t records = 0;  // unknown (0) for a stream
+  io::FileState opened;       // as it was when the sort began
+};
+
+// Coordinator only. Must outlive the tasks it returned.
+class ReadAhead {
+ public:
+  ReadAhead(io::Reactor& reactor, Compute& compute, const plan::Plan& plan, const records::Encoder& encoder, std::vector<Input>& inputs,
+            MemoryBudget& memory);
+
+  // Reads records [first, first + count) of all inputs, in order, into `run` and fills its index (unsorted).
+  [[nodiscard]] Task<void> fill(RunBuffer& run, std::uint64_t first, std::uint64_t count);
+
+  // The next `count` records of a stream; run.count is smaller only when the stream ended.
+  [[nodiscard]] Task<void> fill_from_stream(RunBuffer& run, std::uint64_t count);
+
+  [[nodiscard]] const Tally& tally() const noexcept { return tally_; }  // of everything extracted so far
+
+  // IoError if an input is not what it was when the sort began.
+  void check_unchanged(io::Storage& storage) const;
+
+ private:
+  // The progress of one fill: which prefix of the run's bytes has arrived.
+  struct Arrival {
+    RunBuffer& run;
+    std::vector<std::uint64_t> block_end;  // byte position in the run after each block
+    std::vector<bool> arrived;
+    std::size_t next = 0;                  // first block that has not arrived
+    std::uint64_t extracted = 0;           // records handed to the compute threads
+  };
+  struct Block {
+    const io::File* file;
+    std::uint64_t offset;    // in the file
+    std::uint64_t size;      // of the request
+    std::uint64_t at_least;  // bytes that must come
+    std::uint64_t lead;      // of these, bytes in front of the range
+    std::byte* target;       // where the bytes belong
+  };
+
+  Task<void> read_block(Arrival& arrival, std::size_t number, Block block);
+  Task<void> extract_arrived(Arrival& arrival);
+  Task<void> extract(RunBuffer& run, std::uint64_t first, std::uint64_t count);
+  std::vector<Block> blocks_of(RunBuffer& run, std::uint64_t first, std::uint64_t count) const;
+
+  io::Reactor& reactor_;
+  Compute& compute_;
+  const plan::Plan& plan_;
+  const records::Encoder& encoder_;
+  std::vector<Input>& inputs_;
+  std::uint64_t record_size_;
+  Buffer bounce_;
+  Slots bounce_slots_;
+  std::vector<std::byte*> free_bounce_;
+  Tally tally_;
+};
+
+}  // namespace ecosort::pipeline

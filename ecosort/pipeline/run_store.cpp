@@ -1,0 +1,200 @@
+#include "pipeline/run_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "base/errors.h"
+#include "records/block_checksum.h"
+
+namespace ecosort::pipeline {
+
+namespace {
+
+constexpr std::size_t pattern_units = 64;
+constexpr std::size_t checksum_bytes = 8;
+
+// SplitMix64: spreads (job, run, position) over the whole seed space.
+std::uint64_t mix(std::uint64_t x) noexcept {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31U);
+}
+
+std::uint64_t random_job() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32U) | device();
+}
+
+}  // namespace
+
+RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan& plan, std::vector<std::string> directories)
+    : storage_(storage),
+      reactor_(reactor),
+      granule_(plan.granule),
+      record_size_(plan.wanted.format.record_size),
+      stride_(plan.forecast_stride),
+      forecast_limit_(plan.forecast_bytes / plan::forecast_entry_bytes / 2),
+      unit_bytes_(std::max<std::uint64_t>(plan.formation.write_block_bytes, granule_.bytes)),
+      job_(random_job()),
+      directories_(std::move(directories)) {
+  choose_pattern();
+}
+
+// Directories get units in proportion to their free space, spread evenly (largest remaining share first).
+void RunStore::choose_pattern() {
+  std::vector<std::uint64_t> weights;
+  for (const std::string& directory : directories_) weights.push_back(std::max<std::uint64_t>(storage_.free_bytes(directory) >> 20U, 1));
+  std::uint64_t total = 0;
+  for (const std::uint64_t weight : weights) total += weight;
+  const std::size_t units = directories_.size() == 1 ? 1 : std::max<std::size_t>(pattern_units, directories_.size());
+  std::vector<std::uint64_t> given(weights.size(), 0);
+  pattern_rank_.assign(weights.size(), {});
+  for (std::size_t unit = 0; unit < units; ++unit) {
+    std::size_t best = 0;
+    for (std::size_t d = 1; d < weights.size(); ++d)
+      if ((given[d] + 1) * weights[best] < (given[best] + 1) * weights[d]) best = d;
+    for (std::size_t d = 0; d < weights.size(); ++d) pattern_rank_[d].push_back(static_cast<std::uint32_t>(given[d]));
+    pattern_.push_back(static_cast<std::uint8_t>(best));
+    ++given[best];
+  }
+  for (std::size_t d = 0; d < weights.size(); ++d) pattern_rank_[d].push_back(static_cast<std::uint32_t>(given[d]));
+}
+
+RunStore::Piece RunStore::locate(std::uint64_t offset, std::uint64_t size) const {
+  if (pattern_.size() == 1) return {0, offset, size};
+  const std::uint64_t unit = offset / unit_bytes_;
+  const std::uint64_t within = offset % unit_bytes_;
+  const std::size_t position = unit % pattern_.size();
+  const std::uint32_t stripe = pattern_[position];
+  const std::uint64_t unit_in_stripe = unit / pattern_.size() * pattern_rank_[stripe].back() + pattern_rank_[stripe][position];
+  return {stripe, unit_in_stripe * unit_bytes_ + within, std::min(size, unit_bytes_ - within)};
+}
+
+std::uint64_t RunStore::stripe_size(std::uint32_t stripe, std::uint64_t run_bytes) const {
+  if (pattern_.size() == 1) return run_bytes;
+  const std::uint64_t units = run_bytes / unit_bytes_, rest = run_bytes % unit_bytes_;
+  std::uint64_t bytes = (units / pattern_.size() * pattern_rank_[stripe].back() + pattern_rank_[stripe][units % pattern_.size()]) * unit_bytes_;
+  if (rest > 0 && pattern_[units % pattern_.size()] == stripe) bytes += rest;
+  return bytes;
+}
+
+std::size_t RunStore::create(std::uint64_t records) {
+  const std::size_t number = runs_.size();
+  StoredRun run;
+  run.seed = mix(job_ + number);
+  run.records = records;
+  run.granules = div_up(records, granule_.records);
+  const std::uint64_t bytes = run.granules * granule_.bytes;
+  for (std::uint32_t d = 0; d < directories_.size(); ++d) {
+    run.stripes.push_back(storage_.create_unnamed(directories_[d], io::Role::run, io::Caching::direct_if_possible));
+    if (const std::uint64_t size = stripe_size(d, bytes); size > 0) (void)storage_.reserve(*run.stripes.back(), 0, size);
+  }
+  while (forecast_entries_ + div_up(run.granules, stride_) > forecast_limit_) thin_forecast();
+  run.forecast.resize(div_up(run.granules, stride_));
+  forecast_entries_ += run.forecast.size();
+  allocated_bytes_ += bytes;
+  peak_bytes_ = std::max(peak_bytes_, allocated_bytes_);
+  runs_.push_back(std::move(run));
+  return number;
+}
+
+void RunStore::set_forecast(std::size_t number, std::uint64_t granule, ForecastKey key) {
+  if (granule % stride_ == 0) runs_[number].forecast[granule / stride_] = key;
+}
+
+// Only when the input's size was unknown: twice as many granules per entry, so that the table keeps its size.
+void RunStore::thin_forecast() {
+  stride_ *= 2;
+  forecast_entries_ = 0;
+  for (StoredRun& run : runs_) {
+    std::vector<ForecastKey> thinned;
+    thinned.reserve(run.forecast.size() / 2 + 1);
+    for (std::size_t i = 0; i < run.forecast.size(); i += 2) thinned.push_back(run.forecast[i]);
+    run.forecast.swap(thinned);
+    forecast_entries_ += run.forecast.size();
+  }
+}
+
+Task<void> RunStore::move_piece(io::Operation operation, std::size_t number, Piece piece, std::byte* data) {
+  const io::File& file = *runs_[number].stripes[piece.stripe];
+  switch (operation) {
+    case io::Operation::write:
+      co_await reactor_.write(file, piece.offset, data, piece.size);
+      break;
+    case io::Operation::read:
+      co_await reactor_.read(file, piece.offset, data, piece.size, piece.size);
+      break;
+    default:
+      (void)co_await reactor_.release(file, piece.offset, piece.size);
+  }
+}
+
+Task<void> RunStore::move(io::Operation operation, std::size_t number, std::uint64_t offset, std::byte* data, std::uint64_t size) {
+  const Piece first = locate(offset, size);
+  if (first.size == size) {
+    co_await move_piece(operation, number, first, data);
+    co_return;
+  }
+  TaskGroup pieces(reactor_.gate());
+  for (std::uint64_t done = 0; done < size;) {
+    const Piece piece = locate(offset + done, size - done);
+    pieces.spawn(move_piece(operation, number, piece, data == nullptr ? nullptr : data + done));
+    done += piece.size;
+  }
+  co_await pieces.join();
+}
+
+Task<void> RunStore::write(std::size_t number, std::uint64_t first_granule, std::byte* data, std::size_t size) {
+  return move(io::Operation::write, number, first_granule * granule_.bytes, data, size);
+}
+
+Task<void> RunStore::read(std::size_t number, std::uint64_t first_granule, std::byte* data, std::size_t size) {
+  return move(io::Operation::read, number, first_granule * granule_.bytes, data, size);
+}
+
+Task<void> RunStore::release(std::size_t number, std::uint64_t until, std::uint64_t unit_bytes) {
+  StoredRun& run = runs_[number];
+  const std::uint64_t end = until * granule_.bytes;
+  const bool all = until == run.granules;
+  if (end <= run.released_bytes || (!all && end - run.released_bytes < unit_bytes)) co_return;
+  const std::uint64_t from = std::exchange(run.released_bytes, end);
+  allocated_bytes_ -= end - from;
+  if (all) {
+    run.consumed = true;  // closing an unnamed file gives back all of it
+  } else {
+    ++run.releases;
+    co_await move(io::Operation::release, number, from, nullptr, end - from);
+    --runs_[number].releases;
+  }
+  if (runs_[number].consumed && runs_[number].releases == 0) close_consumed(number);
+}
+
+void RunStore::close_consumed(std::size_t number) {
+  StoredRun& run = runs_[number];
+  for (io::FilePtr& file : run.stripes) storage_.close(std::move(file));
+  run.stripes.clear();
+  forecast_entries_ -= run.forecast.size();
+  std::vector<ForecastKey>().swap(run.forecast);
+}
+
+void RunStore::seal(std::size_t number, std::uint64_t granule, std::uint32_t records, std::byte* data) const {
+  const std::size_t used = std::size_t{records} * record_size_;
+  std::memset(data + used, 0, granule_.bytes - used);
+  const std::uint64_t sum = records::block_checksum(data, granule_.bytes - checksum_bytes, runs_[number].seed + granule);
+  std::memcpy(data + granule_.bytes - checksum_bytes, &sum, checksum_bytes);
+}
+
+void RunStore::verify(std::size_t number, std::uint64_t granule, const std::byte* data) const {
+  std::uint64_t stored = 0;
+  std::memcpy(&stored, data + granule_.bytes - checksum_bytes, checksum_bytes);
+  if (stored == records::block_checksum(data, granule_.bytes - checksum_bytes, runs_[number].seed + granule)) return;
+  const Piece piece = locate(granule * granule_.bytes, granule_.bytes);
+  throw IoError(fmt::format("run {} in '{}' is damaged at byte {}: what was read is not what was written (check the drive and the memory)",
+                            number, directories_[piece.stripe], piece.offset));
+}
+
+}  // namespace ecosort::pipeline

@@ -1,0 +1,102 @@
+// The run store: sorted runs in unnamed files, striped over the temporary directories (the application's own RAID-0).
+//
+//   run file       | granule 0 | granule 1 | ... |              each `granule.bytes` long, a multiple of 4096
+//   granule        | record | record | ... | zeros | checksum |  whole records; XXH3 seeded with (job, run, position)
+//   stripes        unit u of a run lies in directory pattern[u mod 64], so that fuller directories get less
+//
+// A granule whose checksum fails ends the run with IoError and never becomes output (promise P11). One file per run and
+// directory: giving back space locks a file against its own reads only.
+// Coordinator only, except seal() and verify(), which the compute threads call on granules they own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/memory.h"
+#include "io/reactor.h"
+#include "io/storage.h"
+#include "plan/plan.h"
+#include "records/encoder.h"
+
+namespace ecosort::pipeline {
+
+// First key of a granule: what the prefetcher orders blocks by (forecasting; Knuth 5.4.9, Dementiev and Sanders 2003).
+struct ForecastKey {
+  std::uint64_t prefix = 0;
+  std::uint32_t extension = 0;
+};
+
+struct StoredRun {
+  std::vector<io::FilePtr> stripes;  // one per temporary directory
+  std::uint64_t seed = 0;
+  std::uint64_t records = 0;
+  std::uint64_t granules = 0;
+  std::uint64_t released_bytes = 0;     // from the start of the run
+  unsigned releases = 0;                // under way
+  bool consumed = false;                // to be closed when no release is under way
+  std::vector<ForecastKey> forecast;    // of every forecast_stride-th granule; counted memory
+};
+
+class RunStore {
+ public:
+  RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan& plan, std::vector<std::string> directories);
+
+  // Creates the files of a run and reserves its space where the file system can. Returns the run's number.
+  [[nodiscard]] std::size_t create(std::uint64_t records);
+
+  [[nodiscard]] const StoredRun& run(std::size_t number) const { return runs_[number]; }
+  [[nodiscard]] const plan::Granule& granule() const noexcept { return granule_; }
+  [[nodiscard]] std::uint32_t forecast_stride() const noexcept { return stride_; }
+
+  // Whole granules from `first_granule` on; `size` is a multiple of the granule.
+  [[nodiscard]] Task<void> write(std::size_t number, std::uint64_t first_granule, std::byte* data, std::size_t size);
+  [[nodiscard]] Task<void> read(std::size_t number, std::uint64_t first_granule, std::byte* data, std::size_t size);
+
+  // Gives back the space of granules [0, until), in units of at least `unit_bytes`; all of it when until is the end.
+  [[nodiscard]] Task<void> release(std::size_t number, std::uint64_t until, std::uint64_t unit_bytes);
+  void set_forecast(std::size_t number, std::uint64_t granule, ForecastKey key);
+  // Key of the first record of `granule`, a multiple of forecast_stride().
+  [[nodiscard]] ForecastKey forecast(std::size_t number, std::uint64_t granule) const { return runs_[number].forecast[granule / stride_]; }
+
+  // Pads and checksums one granule that holds `records` records; the opposite check.
+  void seal(std::size_t number, std::uint64_t granule, std::uint32_t records, std::byte* data) const;
+  void verify(std::size_t number, std::uint64_t granule, const std::byte* data) const;
+
+  [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
+  [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
+
+ private:
+  struct Piece {
+    std::uint32_t stripe;
+    std::uint64_t offset;
+    std::uint64_t size;
+  };
+  // The contiguous piece of the run's bytes at `offset`, at most `size` long.
+  [[nodiscard]] Piece locate(std::uint64_t offset, std::uint64_t size) const;
+  [[nodiscard]] std::uint64_t stripe_size(std::uint32_t stripe, std::uint64_t run_bytes) const;
+  void choose_pattern();
+  void thin_forecast();
+  void close_consumed(std::size_t number);
+
+  Task<void> move(io::Operation operation, std::size_t number, std::uint64_t offset, std::byte* data, std::uint64_t size);
+  Task<void> move_piece(io::Operation operation, std::size_t number, Piece piece, std::byte* data);
+
+  io::Storage& storage_;
+  io::Reactor& reactor_;
+  plan::Granule granule_;
+  std::uint32_t record_size_;
+  std::uint32_t stride_;
+  std::uint64_t forecast_limit_;  // entries
+  std::uint64_t forecast_entries_ = 0;
+  std::uint64_t unit_bytes_;  // stripe unit
+  std::uint64_t job_;         // random; foreign blocks of another job fail their checksum
+  std::vector<std::string> directories_;
+  std::vector<std::uint8_t> pattern_;                     // directory of unit u: pattern_[u % size]
+  std::vector<std::vector<std::uint32_t>> pattern_rank_;  // units of that directory among the first u of the pattern
+  std::vector<StoredRun> runs_;
+  std::uint64_t allocated_bytes_ = 0, peak_bytes_ = 0;
+};
+
+}  // namespace ecosort::pipeline

@@ -1,0 +1,209 @@
+#include "pipeline/sort.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "base/errors.h"
+#include "base/memory.h"
+#include "pipeline/compute.h"
+#include "pipeline/form_runs.h"
+#include "pipeline/merge_runs.h"
+#include "pipeline/run_store.h"
+#include "pipeline/write_behind.h"
+
+namespace ecosort::pipeline {
+
+namespace {
+
+// One sort. Members are declared in the order in which they may be used; what computes or waits dies before what it uses.
+class Sorter {
+ public:
+  Sorter(SortJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log)
+      : job_(job),
+        storage_(storage),
+        progress_(progress),
+        log_(log),
+        plan_(job.plan),
+        encoder_(job.plan.wanted.format),
+        memory_(job.plan.wanted.memory_bytes),
+        reactor_(queue, job.plan.read_depth, job.plan.write_depth),
+        compute_(reactor_, job.plan.wanted.threads),
+        main_(reactor_.gate()) {}
+
+  SortReport run(const std::atomic<int>& interrupted) {
+    main_.spawn(sort());
+    reactor_.run(main_, interrupted);
+    return finish();
+  }
+
+ private:
+  Task<void> sort() {
+    store_.emplace(storage_, reactor_, plan_, job_.directories);
+    reader_.emplace(reactor_, compute_, plan_, encoder_, job_.inputs, memory_);
+    co_await form_runs();
+    reader_->check_unchanged(storage_);
+    co_await merge_intermediate();
+    co_await merge_to_output();
+    verify();
+    co_await sync_output();
+  }
+
+  Task<void> form_runs() {
+    begin(plan_.shape == plan::Shape::one_pass ? "read_and_sort" : "run_formation", Phase::run_formation, formation_bytes());
+    former_.emplace(reactor_, compute_, memory_, plan_, encoder_, *reader_, *store_, progress_);
+    if (plan_.wanted.size_unknown)
+      co_await former_->form_stream();
+    else
+      co_await former_->form();
+    runs_ = former_->take_runs();
+    former_->free_buffers();
+    log_.end(reactor_.traffic());
+    if (plan_.wanted.size_unknown) complete_plan();
+    report_.runs = runs_.records.size();
+    for (std::size_t i = 0; i < runs_.records.size(); ++i) sources_.push_back(source(i));
+  }
+
+  // A stream has ended: its size is known and the merge can be planned.
+  void complete_plan() {
+    plan_.wanted.input_records = std::accumulate(runs_.records.begin(), runs_.records.end(), std::uint64_t{0});
+    plan_.forecast_stride = store_->forecast_stride();
+    std::uint64_t resident = 0;
+    for (const RunBuffer& run : runs_.resident) resident += run.bytes.size() + run.index.size();
+    if (!runs_.records.empty())
+      plan_.merge = plan::plan_merge(plan_, runs_.records, static_cast<std::uint32_t>(runs_.resident.size()), resident);
+    plan_.shape = runs_.records.empty()    ? plan::Shape::empty
+                  : runs_.stored.empty()   ? plan::Shape::one_pass
+                  : plan_.merge.passes > 1 ? plan::Shape::multi_pass
+                                           : plan::Shape::two_pass;
+  }
+
+  [[nodiscard]] MergeSource source(std::size_t run) const {
+    MergeSource source;
+    source.records = runs_.records[run];
+    source.is_resident = run >= runs_.stored.size();
+    if (source.is_resident)
+      source.resident = &runs_.resident[run - runs_.stored.size()];
+    else
+      source.stored = runs_.stored[run];
+    return source;
+  }
+
+  Task<void> merge_intermediate() {
+    const std::vector<plan::MergeStep>& steps = plan_.merge.steps;
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+      const auto first = sources_.begin() + steps[i].first_run;
+      const auto last = first + steps[i].fan_in;
+      std::vector<MergeSource> group(first, last);
+      MergeSource merged;
+      for (const MergeSource& member : group) merged.records += member.records;
+      merged.stored = store_->create(merged.records);
+      begin("intermediate_merge", Phase::intermediate_merge, merged.records * encoder_.record_size());
+      merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, plan_.merge.intermediate, plan_.merge.release_bytes,
+                                                    std::move(group), memory_, progress_));
+      merges_.back()->start_prefetch();
+      co_await merges_.back()->merge_to_run(merged.stored);
+      report_.demand_reads += merges_.back()->demand_reads();
+      merges_.clear();
+      log_.end(reactor_.traffic());
+      *first = merged;
+      sources_.erase(first + 1, last);
+    }
+  }
+
+  Task<void> merge_to_output() {
+    const std::uint64_t total = plan_.wanted.input_records * encoder_.record_size();
+    const bool is_stream = job_.output == "-";
+    output_ = is_stream ? storage_.open_standard_output()
+                        : storage_.create_unnamed(parent_directory(job_.output), io::Role::output, io::Caching::direct_if_possible);
+    if (sources_.empty()) co_return;
+    begin("merge", Phase::merge, total);
+    const plan::MergeBuffers& buffers = plan_.merge.final;
+    writer_.emplace(storage_, reactor_, *output_, buffers, plan_.merge.reserve_bytes, total,
+                    memory_.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"), progress_);
+    merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, buffers, plan_.merge.release_bytes, sources_, memory_,
+                                                  progress_));
+    merges_.back()->start_prefetch();
+    co_await merges_.back()->merge_to_output(*writer_, job_.unique);
+    report_.demand_reads += merges_.back()->demand_reads();
+    merged_ = merges_.back()->merged();
+    log_.end(reactor_.traffic());
+  }
+
+  Task<void> sync_output() {
+    begin("sync", Phase::sync, 0);
+    if (!output_->facts().is_stream) co_await reactor_.sync(*output_);
+  }
+
+  // Promise P1: what came in went out, by count and by hash, from different buffers. Before anything gets a name.
+  void verify() const {
+    Tally out = merged_.tally;
+    out += merged_.dropped;
+    const records::MultisetHash& in = reader_->tally().hash;
+    if (out.hash == in && in.count == plan_.wanted.input_records) return;
+    throw VerificationError(fmt::format("verification failed: {} records with hash {} went in, {} with hash {} would come out; the output was not written",
+                                        in.count, in.to_hex(), out.hash.count, out.hash.to_hex()));
+  }
+
+  SortReport finish() {
+    if (!output_->facts().is_stream) report_.notice = storage_.publish(*output_, job_.output);
+    storage_.close(std::move(output_));
+    log_.end(reactor_.traffic());
+    report_.plan = plan_;
+    report_.records = plan_.wanted.input_records;
+    report_.dropped = merged_.dropped.hash.count;
+    report_.tally = reader_->tally();
+    report_.traffic = reactor_.traffic();
+    report_.peak_temp_bytes = store_->peak_bytes();
+    report_.peak_memory_bytes = memory_.peak_bytes();
+    progress_.begin(Phase::done, 0);
+    return report_;
+  }
+
+  void begin(const char* name, Phase phase, std::uint64_t bytes) {
+    log_.begin(name, reactor_.traffic());
+    progress_.begin(phase, bytes);
+  }
+
+  [[nodiscard]] std::uint64_t formation_bytes() const {
+    return plan_.wanted.size_unknown ? 0 : plan_.wanted.input_records * encoder_.record_size() + plan_.temp_bytes;
+  }
+
+  static std::string parent_directory(const std::string& path) {
+    const std::string parent = std::filesystem::path(path).parent_path().string();
+    return parent.empty() ? "." : parent;
+  }
+
+  SortJob& job_;
+  io::Storage& storage_;
+  Progress& progress_;
+  PhaseLog& log_;
+  plan::Plan plan_;
+  records::Encoder encoder_;
+  MemoryBudget memory_;
+  io::Reactor reactor_;
+  Compute compute_;
+  SortReport report_;
+  std::optional<RunStore> store_;
+  std::optional<ReadAhead> reader_;
+  std::optional<FormRuns> former_;
+  FormedRuns runs_;
+  std::vector<MergeSource> sources_;
+  io::FilePtr output_;
+  std::optional<WriteBehind> writer_;
+  std::vector<std::unique_ptr<MergeRuns>> merges_;
+  MergedOutput merged_;
+  TaskGroup main_;
+};
+
+}  // namespace
+
+SortReport sort(SortJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log, const std::atomic<int>& interrupted) {
+  Sorter sorter(job, storage, queue, progress, log);
+  return sorter.run(interrupted);
+}
+
+}  // namespace ecosort::pipeline

@@ -1,0 +1,44 @@
+// The external sort: run formation, merge, verification, publication. The driver reads like the paper's section list.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/queue.h"
+#include "io/storage.h"
+#include "pipeline/phase_log.h"
+#include "pipeline/progress.h"
+#include "pipeline/read_ahead.h"
+#include "pipeline/tally.h"
+#include "plan/plan.h"
+
+namespace ecosort::pipeline {
+
+// Everything is checked and opened beforehand; nothing is created yet.
+struct SortJob {
+  plan::Plan plan;
+  std::vector<Input> inputs;
+  std::string output;                    // "-": standard output
+  std::vector<std::string> directories;  // for runs
+  bool unique = false;
+};
+
+struct SortReport {
+  plan::Plan plan;  // as followed: complete also where the size was unknown before
+  std::uint64_t records = 0, dropped = 0;
+  Tally tally;      // of the input, equal to that of the output (plus what --unique dropped)
+  io::Traffic traffic;
+  std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
+  std::uint64_t demand_reads = 0;
+  std::uint64_t runs = 0;
+  std::string notice;  // something the user should know although all went well; usually empty
+};
+
+// Sorts. Throws VerificationError, IoError, UsageError (a stream that ends inside a record), Interrupted; the output then
+// does not exist (or is what it was), and no space stays taken. Two sorts in one process do not disturb each other.
+[[nodiscard]] SortReport sort(SortJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log,
+                              const std::atomic<int>& interrupted);
+
+}  // namespace ecosort::pipeline

@@ -1,0 +1,32 @@
+// Exact splitting of sorted runs by rank: multisequence selection (Varman et al. 1991; Singler, Sanders, Putze 2007).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pipeline/run_view.h"
+#include "records/encoder.h"
+
+namespace ecosort::pipeline {
+
+// Where to cut each range so that the parts before the cuts hold exactly the `rank` smallest records, ordered by (key, run,
+// position). 0 <= rank <= total length. Pure; thread-safe on views nobody changes.
+[[nodiscard]] std::vector<std::uint64_t> split_at_rank(const std::vector<RunView>& views, const std::vector<RunRange>& ranges,
+                                                       std::uint64_t rank, const records::Encoder& encoder);
+
+// A point in the total order: records before it are safe to merge.
+struct Bound {
+  bool any = false;              // false: no limit
+  const std::byte* record = nullptr;  // inclusive: records up to this one ...
+  std::uint32_t run = 0;              // ... which belongs to this run; ties of later runs come after it
+};
+
+// The number of the first record in `range` that comes after the inclusive bound.
+[[nodiscard]] std::uint64_t first_after(const RunView& view, RunRange range, std::uint32_t run, const Bound& bound,
+                                        const records::Encoder& encoder);
+
+// The number of the first record in `range` that is not surely before a record of `later_run` with these leading key bytes.
+[[nodiscard]] std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_t run, std::uint64_t prefix,
+                                             std::uint32_t extension, std::uint32_t later_run, const records::Encoder& encoder);
+
+}  // namespace ecosort::pipeline

@@ -1,0 +1,24 @@
+// What the sort knows about its records on either side, to prove that nothing was lost (promise P1).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "records/multiset_hash.h"
+#include "records/valsort_crc.h"
+
+namespace ecosort::pipeline {
+
+// Sums over records, whatever their order. Added up by the coordinator from what the compute threads return.
+struct Tally {
+  records::MultisetHash hash;
+  records::Checksum checksum;  // valsort's; only where records have 100 bytes
+
+  Tally& operator+=(const Tally& other) noexcept {
+    hash += other.hash;
+    checksum += other.checksum;
+    return *this;
+  }
+};
+
+}  // namespace ecosort::pipeline

@@ -1,0 +1,72 @@
+#include "pipeline/write_behind.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ecosort::pipeline {
+
+WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, io::File& file, const plan::MergeBuffers& buffers,
+                         std::uint64_t reserve_bytes, std::uint64_t total_bytes, Buffer memory, Progress& progress)
+    : storage_(storage),
+      reactor_(reactor),
+      file_(file),
+      block_bytes_(buffers.output_block_bytes),
+      unit_(file.alignment()),
+      reserve_bytes_(reserve_bytes),
+      total_bytes_(total_bytes),
+      memory_(std::move(memory)),
+      progress_(progress),
+      free_(reactor.gate(), buffers.output_blocks),
+      writes_(reactor.gate()),
+      carry_(unit_),
+      can_reserve_(!file.facts().is_stream) {
+  for (unsigned i = 0; i < buffers.output_blocks; ++i) idle_.push_back(memory_.data() + i * block_bytes_);
+}
+
+Task<std::byte*> WriteBehind::take() {
+  co_await free_.take();
+  current_ = idle_.back();
+  idle_.pop_back();
+  std::memcpy(current_, carry_.data(), carry_bytes_);
+  co_return current_ + carry_bytes_;
+}
+
+Task<void> WriteBehind::put(std::uint64_t bytes) {
+  const std::uint64_t total = carry_bytes_ + bytes;
+  const std::uint64_t size = round_down(total, unit_);
+  carry_bytes_ = total - size;
+  std::memcpy(carry_.data(), current_ + size, carry_bytes_);
+  const std::uint64_t offset = offset_;
+  offset_ += size;
+  co_await reserve_until(offset_);
+  writes_.spawn(write_block(current_, offset, size));
+}
+
+Task<void> WriteBehind::write_block(std::byte* block, std::uint64_t offset, std::uint64_t size) {
+  co_await reactor_.write(file_, offset, block, size);
+  progress_.add_bytes(size);
+  idle_.push_back(block);
+  free_.give();
+}
+
+// The size is set first: writes inside the file's size need no exclusive lock in the file system.
+Task<void> WriteBehind::reserve_until(std::uint64_t end) {
+  if (!can_reserve_ || end <= reserved_) co_return;
+  if (reserved_ == 0) storage_.set_size(file_, round_up(total_bytes_, unit_));
+  const std::uint64_t until = std::min(std::max(end, reserved_ + reserve_bytes_), std::max(end, round_up(total_bytes_, unit_)));
+  const std::uint64_t from = std::exchange(reserved_, until);
+  can_reserve_ = co_await reactor_.reserve(file_, from, until - from);
+}
+
+Task<void> WriteBehind::finish() {
+  if (carry_bytes_ > 0) {
+    std::byte* const rest = co_await take();
+    std::memset(rest, 0, unit_ - carry_bytes_);
+    co_await reserve_until(offset_ + unit_);
+    writes_.spawn(write_block(current_, offset_, unit_));
+  }
+  co_await writes_.join();
+  if (!file_.facts().is_stream) storage_.set_size(file_, written_bytes());
+}
+
+}  // namespace ecosort::pipeline

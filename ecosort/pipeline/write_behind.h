@@ -1,0 +1,60 @@
+// Write behind: the sequential front of the output, in large aligned requests that follow the merge.
+//
+//   output block  | carry | records of the batch ............ | rest |    carry: what the block before had beyond its last
+//                 ^ aligned in memory and in the file                     full alignment unit; rest: becomes the next carry
+//
+// Space is reserved ahead in steps, so that nobody else can take it and temporary + output space stays near the input's size
+// while consumed runs are given back (promise P10).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/memory.h"
+#include "io/reactor.h"
+#include "io/storage.h"
+#include "pipeline/progress.h"
+#include "plan/plan.h"
+
+namespace ecosort::pipeline {
+
+// Coordinator only; must outlive its tasks.
+class WriteBehind {
+ public:
+  WriteBehind(io::Storage& storage, io::Reactor& reactor, io::File& file, const plan::MergeBuffers& buffers, std::uint64_t reserve_bytes,
+              std::uint64_t total_bytes, Buffer memory, Progress& progress);
+
+  // Most bytes that fit one batch.
+  [[nodiscard]] std::uint64_t capacity_bytes() const noexcept { return block_bytes_ - unit_; }
+
+  // Where the next batch goes; waits for a free block. Batches are taken and put one at a time, in order.
+  [[nodiscard]] Task<std::byte*> take();
+  [[nodiscard]] Task<void> put(std::uint64_t bytes);  // returns once the write is under way
+
+  // Waits for all writes; writes the last partial unit and sets the exact size.
+  [[nodiscard]] Task<void> finish();
+
+  [[nodiscard]] std::uint64_t written_bytes() const noexcept { return offset_ + carry_bytes_; }
+
+ private:
+  Task<void> write_block(std::byte* block, std::uint64_t offset, std::uint64_t size);
+  Task<void> reserve_until(std::uint64_t end);
+
+  io::Storage& storage_;
+  io::Reactor& reactor_;
+  io::File& file_;
+  std::uint64_t block_bytes_, unit_, reserve_bytes_, total_bytes_;
+  Buffer memory_;
+  Progress& progress_;
+  Slots free_;
+  std::vector<std::byte*> idle_;
+  TaskGroup writes_;
+  std::byte* current_ = nullptr;
+  std::vector<std::byte> carry_;     // at most one unit
+  std::uint64_t carry_bytes_ = 0;
+  std::uint64_t offset_ = 0;         // file offset of the carry
+  std::uint64_t reserved_ = 0;
+  bool can_reserve_ = true;
+};
+
+}  // namespace ecosort::pipeline

@@ -1,0 +1,25 @@
+// What the machine lets this process have: the facts behind defaults that are right without options (promise P8).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ecosort::plan {
+
+// Process total = memory + this: code, thread stacks, library tables, coroutine frames. Measured in ecosort/DESIGN.md.
+inline constexpr std::uint64_t fixed_overhead_bytes = std::uint64_t{32} << 20U;
+
+struct Machine {
+  std::uint64_t available_bytes = 0;  // min(free RAM, cgroup limit, RLIMIT_AS)
+  std::string limited_by;             // "available RAM", "cgroup v2 memory.max", "cgroup v1 memory.limit_in_bytes", "RLIMIT_AS"
+  unsigned cpus = 1;                  // this process may use (affinity, cgroup quota)
+};
+
+// Reads /proc/meminfo, the cgroup files and the resource limits below `root` (tests give a tree of their own).
+[[nodiscard]] Machine read_machine(const std::string& root = "");
+
+// `--memory` where none is given: what is available less the fixed overhead, and of plain free RAM only half, because the
+// rest of a home server lives there too.
+[[nodiscard]] std::uint64_t default_memory_bytes(const Machine& machine);
+
+}  // namespace ecosort::plan

@@ -1,0 +1,116 @@
+// The plan: everything the executors will do, computed beforehand from what is wanted and what the machine has.
+//
+// Pure integer arithmetic on values; the same functions serve `ecosort plan` and the sort itself, so what is printed is what
+// happens. Executors take `const` plans and decide nothing. Formulas: ecosort/DESIGN.md, "Memory and space".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "records/key_spec.h"
+
+namespace ecosort::plan {
+
+// What is wanted. `input_records` of a stream (standard input that is a pipe) is unknown.
+struct Wanted {
+  records::RecordFormat format;
+  std::uint64_t input_records = 0;
+  bool size_unknown = false;
+  bool several_inputs = false;  // files after the first need bounce blocks where direct reads land unaligned
+  std::uint64_t memory_bytes = 0;
+  unsigned threads = 1;
+  std::uint64_t input_alignment = 4096;  // of the least capable input; 1: buffered
+};
+
+// Shape of run files. A granule is the unit of checksums: whole records, zero padding, an 8-byte checksum at its end.
+struct Granule {
+  std::uint32_t bytes = 0;    // multiple of 4096
+  std::uint32_t records = 0;  // whole records in it
+};
+
+// Run formation (EcoSort section 4): `run_buffers` buffers rotate through read | sort | gather and write.
+struct Formation {
+  std::uint64_t run_records = 0;  // records of a full run; the first two of a multi-run sort are 1/3 and 2/3 of it
+  unsigned run_buffers = 0;
+  std::uint64_t run_buffer_bytes = 0;   // records, one alignment unit of headroom, one of slack
+  std::uint64_t index_bytes = 0;        // 16 bytes per record, per run buffer
+  std::uint64_t scratch_bytes = 0;      // radix sort's second array, once
+  std::uint64_t read_block_bytes = 0;   // of one request
+  std::uint64_t write_block_bytes = 0;  // multiple of the granule
+  unsigned write_blocks = 0;
+  unsigned bounce_blocks = 0;           // of read_block_bytes each
+  bool hold_runs_until_full = false;    // stream: store the first run only when all run buffers are full
+
+  [[nodiscard]] std::uint64_t records_of_run(std::uint64_t run, std::uint64_t records_left) const noexcept;
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+};
+
+// One k-way merge (of a group of adjacent runs into one run, or of all that is left into the output).
+struct MergeStep {
+  std::uint32_t first_run = 0;  // position in the list of runs at the time of the step
+  std::uint32_t fan_in = 0;     // stored and resident runs
+};
+
+// Buffers that every step of the merge uses.
+struct MergeBuffers {
+  std::uint64_t block_bytes = 0;  // read unit; multiple of the granule and of the forecast stride
+  unsigned blocks = 0;
+  std::uint64_t output_block_bytes = 0;
+  unsigned output_blocks = 0;
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return block_bytes * blocks + output_block_bytes * output_blocks; }
+};
+
+struct Merge {
+  std::uint32_t stored_runs = 0;
+  std::uint32_t resident_runs = 0;  // the last runs never leave memory
+  std::vector<MergeStep> steps;     // the last one writes the output
+  unsigned passes = 0;              // times a stored record is read back
+  MergeBuffers intermediate;        // for all steps but the last
+  MergeBuffers final;
+  std::uint64_t release_bytes = 0;  // consumed run space is given back in units of at least this, per run
+  std::uint64_t reserve_bytes = 0;  // output space is reserved in units of this
+};
+
+enum class Shape : std::uint8_t { empty, one_pass, two_pass, multi_pass, unknown };
+[[nodiscard]] const char* to_string(Shape shape) noexcept;
+
+struct Plan {
+  Wanted wanted;
+  Shape shape = Shape::empty;
+  Granule granule;
+  Formation formation;
+  Merge merge;                       // empty while the size is unknown
+  std::uint32_t forecast_stride = 1;  // granules per forecast entry
+  std::uint64_t forecast_bytes = 0;   // memory for the forecast tables
+  unsigned read_depth = 0, write_depth = 0;
+  // What will move; resident records move once in and once out.
+  std::uint64_t stored_records = 0;
+  std::uint64_t temp_bytes = 0;       // allocated blocks of all run files at their peak
+  std::uint64_t bytes_read = 0, bytes_written = 0;
+  std::uint64_t peak_memory_bytes = 0;
+
+  // (purpose, bytes) of each phase, for people.
+  using Ledger = std::vector<std::pair<std::string, std::uint64_t>>;
+  [[nodiscard]] Ledger formation_ledger() const;
+  [[nodiscard]] Ledger merge_ledger() const;
+};
+
+// Throws UsageError with the smallest memory that works when `memory_bytes` does not.
+[[nodiscard]] Plan make_plan(const Wanted& wanted);
+
+// The merge of runs as they are after run formation; make_plan() uses it on the runs it foresees. `runs` lists the records
+// of each run in input order; the last `resident_runs` of them hold `resident_bytes` of memory that is not available.
+[[nodiscard]] Merge plan_merge(const Plan& plan, const std::vector<std::uint64_t>& runs, std::uint32_t resident_runs,
+                               std::uint64_t resident_bytes);
+
+// The least `--memory` with which this input can be sorted.
+[[nodiscard]] std::uint64_t minimum_memory_bytes(Wanted wanted);
+
+inline constexpr std::uint64_t entry_bytes = 16;        // records::Entry
+inline constexpr std::uint64_t forecast_entry_bytes = 16;
+inline constexpr std::uint64_t least_memory_bytes = std::uint64_t{2} << 20;
+
+}  // namespace ecosort::plan
