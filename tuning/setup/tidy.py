@@ -1,0 +1,73 @@
+"""clang-tidy over every source of a build directory, in parallel: `tidy.py BUILDDIR JOBS`.
+
+A source that passed is not looked at again until it, any header, the checks or its compile command change: the sum over those
+is the name of a stamp in BUILDDIR/tidy. Prints findings only; exit code 1 when there are any.
+"""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TREES = ("ecosort", "demsort_inplace", "tuning", "tests")
+CLANG_TIDY = "clang-tidy-16"
+
+
+def common_sum() -> str:
+    """Over what every source depends on: headers and checks."""
+    found = [path for tree in TREES for pattern in ("*.h", ".clang-tidy") for path in (ROOT / tree).rglob(pattern)]
+    digest = hashlib.sha256()
+    for path in [ROOT / ".clang-tidy", *sorted(found)]:
+        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def findings(source: Path, build: Path) -> str:
+    """What clang-tidy says about one source; empty when it passes."""
+    command = [CLANG_TIDY, "--quiet", "-p", str(build), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode == 0:
+        return ""
+    chatter = re.compile(r"^\d+ warnings?( and \d+ errors?)? (generated|treated)|^Suppressed |^Use -header-filter")
+    return "\n".join(line for line in (done.stdout + done.stderr).splitlines() if not chatter.match(line))
+
+
+def main() -> int:
+    build, jobs = Path(sys.argv[1]), int(sys.argv[2])
+    stamps = build / "tidy"
+    stamps.mkdir(exist_ok=True)
+    common = common_sum()
+
+    waiting: list[tuple[Path, Path]] = []
+    valid: set[Path] = set()
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        source = Path(entry["directory"], entry["file"]).resolve()
+        if not any(source.is_relative_to(ROOT / tree) for tree in TREES) or not source.exists():
+            continue
+        words = f"{common}\0{entry.get('command')}\0{source}\0".encode()
+        stamp = stamps / hashlib.sha256(words + source.read_bytes()).hexdigest()
+        valid.add(stamp)
+        if not stamp.exists():
+            waiting.append((source, stamp))
+    for old in set(stamps.iterdir()) - valid:
+        old.unlink()
+
+    # The longest first, so that no core waits at the end for a long one.
+    waiting.sort(key=lambda item: item[0].stat().st_size, reverse=True)
+    failed = 0
+    with ThreadPoolExecutor(jobs) as pool:
+        for (_, stamp), text in zip(waiting, pool.map(lambda item: findings(item[0], build), waiting), strict=True):
+            if text:
+                failed += 1
+                print(text, flush=True)
+            else:
+                stamp.touch()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
