@@ -7,7 +7,9 @@
 
 // GCC 12 warns about its own AVX-512 intrinsics, which start from a deliberately undefined register.
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
