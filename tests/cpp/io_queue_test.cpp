@@ -18,8 +18,6 @@ namespace ecosort::io {
 
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr unsigned depth = 32;
