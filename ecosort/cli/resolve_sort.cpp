@@ -158,6 +158,7 @@ ResolvedSort resolve_sort(const SortOptions& options, io::Storage& storage) {
   check_open_files(resolved.job.plan, resolved.job.directories.size());
   resolved.job.output = options.output == "-" ? "-" : io::resolve_output(options.output).path;
   resolved.job.unique = options.unique;
+  resolved.job.reread = options.verify == "reread";
   return resolved;
 }
 

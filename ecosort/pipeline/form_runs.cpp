@@ -38,24 +38,26 @@ std::size_t FormRuns::take_slot() {
   return static_cast<std::size_t>(slot - slots_.begin());
 }
 
+void FormRuns::create_runs() {
+  std::uint64_t left = plan_.wanted.input_records;
+  for (std::uint64_t number = 0; left > 0; ++number) {
+    formed_.records.push_back(plan_.formation.records_of_run(number, left));
+    left -= formed_.records.back();
+    if (number < plan_.merge.stored_runs) formed_.stored.push_back(store_.create(formed_.records.back()));
+  }
+}
+
 Task<void> FormRuns::form() {
   TaskGroup runs(reactor_.gate());
-  const std::uint64_t total = plan_.wanted.input_records;
   std::uint64_t first = 0;
   try {
-    for (std::uint64_t number = 0; first < total; ++number) {
-      const std::uint64_t count = plan_.formation.records_of_run(number, total - first);
+    for (std::uint64_t number = 0; number < formed_.records.size(); ++number) {
       co_await free_slots_.take();
       const std::size_t slot = take_slot();
-      const bool store = number < plan_.merge.stored_runs;
-      formed_.records.push_back(count);
-      if (store) {
-        formed_.stored.push_back(store_.create(count));
-      } else {
-        resident_slots_.push_back(slot);
-      }
-      runs.spawn(form_run(slot, number, first, count, store));
-      first += count;
+      const bool store = number < formed_.stored.size();
+      if (!store) resident_slots_.push_back(slot);
+      runs.spawn(form_run(slot, number, first, formed_.records[number], store));
+      first += formed_.records[number];
     }
   } catch (...) {  // the runs under way still use their buffers: wait for them first
     reactor_.gate().fail(std::current_exception());

@@ -30,7 +30,9 @@ class FormRuns {
   FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const plan::Plan& plan, const records::Encoder& encoder,
            ReadAhead& reader, RunStore& store, Progress& progress);
 
-  [[nodiscard]] Task<void> form();          // all runs of inputs of known size
+  // Creates all run files of inputs of known size and reserves their space, before hours of work (promise P10).
+  void create_runs();
+  [[nodiscard]] Task<void> form();          // all runs of inputs of known size, after create_runs()
   [[nodiscard]] Task<void> form_stream();   // until the stream ends
 
   [[nodiscard]] FormedRuns take_runs();

@@ -6,7 +6,7 @@
 
 namespace ecosort::pipeline {
 
-enum class Phase : std::uint8_t { starting, run_formation, intermediate_merge, merge, sync, done };
+enum class Phase : std::uint8_t { starting, run_formation, intermediate_merge, merge, sync, reread, done };
 [[nodiscard]] const char* to_string(Phase phase) noexcept;
 
 // Thread-safe.

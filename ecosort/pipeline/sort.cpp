@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include "pipeline/compute.h"
 #include "pipeline/form_runs.h"
 #include "pipeline/merge_runs.h"
+#include "pipeline/reread.h"
 #include "pipeline/run_store.h"
 #include "pipeline/write_behind.h"
 
@@ -44,21 +46,41 @@ class Sorter {
   Task<void> sort() {
     store_.emplace(storage_, reactor_, plan_, job_.directories);
     reader_.emplace(reactor_, compute_, plan_, encoder_, job_.inputs, memory_);
+    open_output();
     co_await form_runs();
     reader_->check_unchanged(storage_);
     co_await merge_intermediate();
     co_await merge_to_output();
     verify();
     co_await sync_output();
+    if (job_.reread) co_await reread_output();
+  }
+
+  void open_output() {
+    output_ = job_.output == "-" ? storage_.open_standard_output()
+                                 : storage_.create_unnamed(parent_directory(job_.output), io::Role::output, io::Caching::direct_if_possible);
+  }
+
+  // All of the output, or, where the runs share its file system, what it needs before they give space back.
+  void reserve_output() {
+    if (output_->facts().is_stream || output_bytes() == 0) return;
+    bool shared = false;
+    for (std::size_t run = 0; run < plan_.merge.stored_runs; ++run)
+      for (const io::FilePtr& stripe : store_->run(run).stripes) shared |= storage_.state(*stripe).device == storage_.state(*output_).device;
+    const std::uint64_t bytes = shared ? std::min(output_bytes(), plan_.merge.reserve_bytes) : output_bytes();
+    if (storage_.reserve(*output_, 0, bytes)) output_reserved_ = bytes;
   }
 
   Task<void> form_runs() {
     begin(plan_.shape == plan::Shape::one_pass ? "read_and_sort" : "run_formation", Phase::run_formation, formation_bytes());
     former_.emplace(reactor_, compute_, memory_, plan_, encoder_, *reader_, *store_, progress_);
-    if (plan_.wanted.size_unknown)
+    if (plan_.wanted.size_unknown) {
       co_await former_->form_stream();
-    else
+    } else {
+      former_->create_runs();
+      reserve_output();
       co_await former_->form();
+    }
     runs_ = former_->take_runs();
     former_->free_buffers();
     log_.end(reactor_.traffic());
@@ -115,14 +137,10 @@ class Sorter {
   }
 
   Task<void> merge_to_output() {
-    const std::uint64_t total = plan_.wanted.input_records * encoder_.record_size();
-    const bool is_stream = job_.output == "-";
-    output_ = is_stream ? storage_.open_standard_output()
-                        : storage_.create_unnamed(parent_directory(job_.output), io::Role::output, io::Caching::direct_if_possible);
     if (sources_.empty()) co_return;
-    begin("merge", Phase::merge, total);
+    begin("merge", Phase::merge, output_bytes());
     const plan::MergeBuffers& buffers = plan_.merge.final;
-    writer_.emplace(storage_, reactor_, *output_, buffers, plan_.merge.reserve_bytes, total,
+    writer_.emplace(storage_, reactor_, *output_, buffers, plan_.merge.reserve_bytes, output_bytes(), output_reserved_,
                     memory_.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"), progress_);
     merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, buffers, plan_.merge.release_bytes, sources_, memory_,
                                                   progress_));
@@ -136,6 +154,20 @@ class Sorter {
   Task<void> sync_output() {
     begin("sync", Phase::sync, 0);
     if (!output_->facts().is_stream) co_await reactor_.sync(*output_);
+    log_.end(reactor_.traffic());
+  }
+
+  // `--verify=reread`: what the device gives back is what went in, in order.
+  Task<void> reread_output() {
+    if (output_->facts().is_stream || merged_.tally.hash.count == 0) co_return;
+    writer_.reset();
+    merges_.clear();
+    begin("reread", Phase::reread, merged_.tally.hash.count * encoder_.record_size());
+    rereader_.emplace(reactor_, compute_, encoder_, *output_, merged_.tally.hash.count, plan_.formation.read_block_bytes, memory_, progress_);
+    co_await rereader_->run();
+    log_.end(reactor_.traffic());
+    if (rereader_->tally().hash != merged_.tally.hash || !rereader_->in_order())
+      throw VerificationError("what was read back from the output is not what was written to it (check the drive); the output was not kept");
   }
 
   // Promise P1: what came in went out, by count and by hash, from different buffers. Before anything gets a name.
@@ -149,6 +181,7 @@ class Sorter {
   }
 
   SortReport finish() {
+    begin("publish", Phase::sync, 0);
     if (!output_->facts().is_stream) report_.notice = storage_.publish(*output_, job_.output);
     storage_.close(std::move(output_));
     log_.end(reactor_.traffic());
@@ -167,6 +200,8 @@ class Sorter {
     log_.begin(name, reactor_.traffic());
     progress_.begin(phase, bytes);
   }
+
+  [[nodiscard]] std::uint64_t output_bytes() const { return plan_.wanted.input_records * encoder_.record_size(); }
 
   [[nodiscard]] std::uint64_t formation_bytes() const {
     return plan_.wanted.size_unknown ? 0 : plan_.wanted.input_records * encoder_.record_size() + plan_.temp_bytes;
@@ -193,9 +228,11 @@ class Sorter {
   FormedRuns runs_;
   std::vector<MergeSource> sources_;
   io::FilePtr output_;
+  std::uint64_t output_reserved_ = 0;
   std::optional<WriteBehind> writer_;
   std::vector<std::unique_ptr<MergeRuns>> merges_;
   MergedOutput merged_;
+  std::optional<Reread> rereader_;
   TaskGroup main_;
 };
 

@@ -23,6 +23,7 @@ struct SortJob {
   std::string output;                    // "-": standard output
   std::vector<std::string> directories;  // for runs
   bool unique = false;
+  bool reread = false;  // also read the output back from the device
 };
 
 struct SortReport {

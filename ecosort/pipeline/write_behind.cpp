@@ -6,7 +6,7 @@
 namespace ecosort::pipeline {
 
 WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, io::File& file, const plan::MergeBuffers& buffers,
-                         std::uint64_t reserve_bytes, std::uint64_t total_bytes, Buffer memory, Progress& progress)
+                         std::uint64_t reserve_bytes, std::uint64_t total_bytes, std::uint64_t reserved_bytes, Buffer memory, Progress& progress)
     : storage_(storage),
       reactor_(reactor),
       file_(file),
@@ -19,7 +19,10 @@ WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, io::File& f
       free_(reactor.gate(), buffers.output_blocks),
       writes_(reactor.gate()),
       carry_(unit_),
+      reserved_(reserved_bytes),
       can_reserve_(!file.facts().is_stream) {
+  // Writes inside the file's size need no exclusive lock in the file system.
+  if (!file.facts().is_stream) storage_.set_size(file_, round_up(total_bytes_, unit_));
   for (unsigned i = 0; i < buffers.output_blocks; ++i) idle_.push_back(memory_.data() + i * block_bytes_);
 }
 
@@ -49,10 +52,8 @@ Task<void> WriteBehind::write_block(std::byte* block, std::uint64_t offset, std:
   free_.give();
 }
 
-// The size is set first: writes inside the file's size need no exclusive lock in the file system.
 Task<void> WriteBehind::reserve_until(std::uint64_t end) {
   if (!can_reserve_ || end <= reserved_) co_return;
-  if (reserved_ == 0) storage_.set_size(file_, round_up(total_bytes_, unit_));
   const std::uint64_t until = std::min(std::max(end, reserved_ + reserve_bytes_), std::max(end, round_up(total_bytes_, unit_)));
   const std::uint64_t from = std::exchange(reserved_, until);
   can_reserve_ = co_await reactor_.reserve(file_, from, until - from);
