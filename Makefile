@@ -6,8 +6,10 @@ SHELL := /bin/bash
 BUILD_TYPE ?= RelWithDebInfo
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
-# Directory of the demo's data (3 GB while it runs); it must be on a real disk.
+# Directory of the demo's data (2.3 GB while it runs); it must be on a real disk.
 DEMO_DIR ?= $(BUILD)/demo
+DEMO_RECORDS ?= 10000000
+DEMO_MEMORY ?= 256MiB
 # Extra words for pytest, e.g. make test PYTEST='-k gen -x'
 PYTEST ?=
 
@@ -47,6 +49,12 @@ test: ## build and run all tests (SAN=address,undefined or SAN=thread: with sani
 	@$(DEPS) build python test
 	@$(MAKE) --no-print-directory all
 	@$(NO_ASLR) $(VENV)/python -m pytest $(PYTEST)
+
+.PHONY: demo
+demo: ## sort 1 GB with 256 MiB of memory and explain the result (data in DEMO_DIR, removed afterwards)
+	@$(DEPS) build python
+	@$(MAKE) --no-print-directory all
+	@$(VENV)/python tuning/demo.py --program $(BUILD)/ecosort --directory $(DEMO_DIR) --records $(DEMO_RECORDS) --memory $(DEMO_MEMORY)
 
 .PHONY: lint
 lint: ## check format, clang-tidy, ruff and mypy

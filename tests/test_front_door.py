@@ -1,0 +1,138 @@
+"""The Makefile and what it calls: what a newcomer types first."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, ROOT
+
+DEMO = ROOT / "tuning" / "demo.py"
+SETUP = ROOT / "tuning" / "setup"
+
+
+def make(*words: str) -> subprocess.CompletedProcess[str]:
+    # The tests may themselves run below make: its flags and job server are not for this one.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "--no-print-directory", "-C", str(ROOT), *words]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+
+
+def test_help_names_every_target() -> None:
+    told = set(re.findall(r"^  make (\w+)", make("help").stdout, re.MULTILINE))
+    there = set(re.findall(r"^\.PHONY: (\w+)$", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert told == there
+
+
+def test_unknown_sanitizers_are_refused() -> None:
+    done = make("SAN=adress", "help")
+    assert done.returncode == 2
+    assert "give address,undefined or thread" in done.stderr
+
+
+def demo(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(DEMO), "--program", str(BUILD / "ecosort"), "--directory", str(directory), *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture
+def disk_directory() -> Iterator[Path]:
+    """Beside the build: the temporary directory of a machine may be memory, which the demo refuses."""
+    with tempfile.TemporaryDirectory(dir=BUILD) as name:
+        yield Path(name)
+
+
+def test_the_demo_sorts_in_two_passes_and_explains_itself(ecosort: Path, disk_directory: Path) -> None:
+    done = demo(disk_directory / "demo", "--records", "300000", "--memory", "8MiB")
+    assert done.returncode == 0, done.stderr
+    rows = dict(
+        re.findall(r"^  (records|memory allowed|passes|bytes moved|checksum|order|energy|processor) +(.+)$", done.stdout, re.M)
+    )
+    assert rows["records"] == "300,000 of 100 bytes = 0.03 GB"
+    assert rows["passes"].startswith("2 over the data")
+    assert 3.0 < float(rows["bytes moved"].split()[0]) <= 4.1
+    inside, outside = re.fullmatch(r"in ([0-9a-f]+) = out ([0-9a-f]+)", rows["checksum"]).groups()  # type: ignore[union-attr]
+    # The same records generated again, without a file: the checksum is known from elsewhere than the sort.
+    generated = subprocess.run(
+        [ecosort, "gen", "-a", "-c", "300000", "/dev/null"], capture_output=True, text=True, check=True
+    ).stderr
+    assert inside == outside == generated.split()[-1]
+    assert rows["order"] == "all records are in order"
+    assert rows["energy"]
+    assert list(disk_directory.iterdir()) == []
+
+
+def test_the_demo_keeps_what_is_not_its_own(disk_directory: Path) -> None:
+    precious = disk_directory / "input.dat"
+    precious.write_text("mine")
+    done = demo(disk_directory, "--records", "1000")
+    assert done.returncode == 1
+    assert "already holds input.dat" in done.stderr
+    assert precious.read_text() == "mine"
+
+
+def test_the_demo_says_when_the_disk_is_too_small(disk_directory: Path) -> None:
+    records = shutil.disk_usage(disk_directory).free // 100
+    done = demo(disk_directory, "--records", str(records))
+    assert done.returncode == 1
+    assert "GB free, the demo needs" in done.stderr
+    assert done.stdout == ""
+
+
+def test_the_demo_refuses_memory_posing_as_a_disk() -> None:
+    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    if [kind for _, place, kind, *_ in mounts if place == "/dev/shm"][-1:] != ["tmpfs"]:
+        pytest.skip("/dev/shm is no tmpfs here")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+        done = demo(Path(name), "--records", "1000")
+    assert done.returncode == 1
+    assert "is memory (tmpfs), not a disk" in done.stderr
+
+
+@pytest.fixture
+def plain_user_setup() -> Iterator[Path]:
+    """A copy of the dependency installer that a plain user can read."""
+    with tempfile.TemporaryDirectory() as name:
+        copy = Path(name, "tree", "tuning", "setup")
+        shutil.copytree(SETUP, copy)
+        for path in [Path(name), *Path(name).rglob("*")]:
+            path.chmod(0o755)
+        yield copy
+
+
+def test_missing_packages_are_named_where_nobody_may_install_them(plain_user_setup: Path, require: Callable[[str], None]) -> None:
+    require("setpriv")
+    listing = plain_user_setup / "debian.txt"
+    listing.write_text(listing.read_text() + "\n[absent]\nmake\nno-such-package-one\nno-such-package-two\n")
+    plain_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"]
+    done = subprocess.run(
+        [*plain_user, str(plain_user_setup / "deps"), "absent"],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "missing Debian packages: no-such-package-one no-such-package-two" in done.stderr
+    assert "apt-get install -y --no-install-recommends no-such-package-one no-such-package-two" in done.stderr
+
+
+def test_installed_packages_need_neither_root_nor_network(plain_user_setup: Path, require: Callable[[str], None]) -> None:
+    require("setpriv")
+    plain_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"]
+    done = subprocess.run(
+        ["unshare", "--net", *plain_user, str(plain_user_setup / "deps"), "build"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_locked_package_is_pinned_with_hashes() -> None:
+    blocks = re.split(r"\n(?=[A-Za-z0-9])", (SETUP / "python.lock").read_text())
+    packages = [block for block in blocks if not block.startswith("#")]
+    assert len(packages) > 20
+    assert [block.split()[0] for block in packages if not re.match(r"[\w.-]+==\S+", block) or "--hash=sha256:" not in block] == []

@@ -1,0 +1,171 @@
+"""The demonstration behind `make demo`: generate records, sort them with little memory, validate, and say what happened.
+
+    demo.py --program build/ecosort --directory build/demo [--records 10000000] [--memory 256MiB]
+
+Every figure of the summary comes from the sort's own report (--stats), from the validator's output or from the power harness;
+what could not be measured is said, not estimated. The data is removed at the end, also after an error or Ctrl-C.
+"""
+
+import argparse
+import json
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+RECORD_BYTES = 100
+GB = 1e9
+# Input, output and runs side by side; the sort gives run space back while it merges.
+SPACE_PER_INPUT_BYTE = 2.3
+NOT_A_DISK = ("tmpfs", "ramfs")
+
+
+class DemoError(Exception):
+    """A step that failed; the text is one line that says what to do."""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What the validator printed about one file."""
+
+    records: int
+    checksum: str
+    in_order: bool
+
+
+def call(command: list[str | Path], accept: tuple[int, ...] = (0,)) -> str:
+    """Shows the command, runs it, returns what it wrote on stderr; an exit code that is not accepted is an error."""
+    words = [str(word) for word in command]
+    print(f"$ {shlex.join(words)}", flush=True)
+    done = subprocess.run(words, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, check=False)
+    if done.returncode not in accept:
+        raise DemoError(f"{shlex.join(words)} ended with exit code {done.returncode}: {done.stderr.strip()}")
+    return done.stderr
+
+
+def validate(program: Path, file: Path) -> Validation:
+    """`ecosort check`: exit code 1 only says that the records are not in order, which is what the input is for."""
+    report = call([program, "check", file], accept=(0, 1))
+    records = re.search(r"^Records: (\d+)$", report, re.MULTILINE)
+    checksum = re.search(r"^Checksum: ([0-9a-f]+)$", report, re.MULTILINE)
+    if records is None or checksum is None:
+        raise DemoError(f"ecosort check said nothing of records and checksum: {report.strip()}")
+    return Validation(int(records[1]), checksum[1], "SUCCESS" in report)
+
+
+def check_place(directory: Path, input_bytes: int) -> None:
+    """The figures mean something on a real disk only, and the disk must hold the data."""
+    command = ["findmnt", "--noheadings", "--output", "FSTYPE", "--target", directory]
+    kinds = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+    if kinds and kinds[-1] in NOT_A_DISK:  # one line per mount on that place, the visible one last
+        raise DemoError(f"{directory} is memory ({kinds[-1]}), not a disk; name a directory on a disk: make demo DEMO_DIR=...")
+    needed_bytes, free_bytes = int(SPACE_PER_INPUT_BYTE * input_bytes), shutil.disk_usage(directory).free
+    if free_bytes < needed_bytes:
+        raise DemoError(
+            f"{directory} has {free_bytes / GB:.1f} GB free, the demo needs {needed_bytes / GB:.1f} GB; "
+            "name a directory with more room: make demo DEMO_DIR=..."
+        )
+
+
+def energy_line() -> str:
+    """Why there are no joules, as the power harness explains it for each kind of meter of this machine."""
+    harness = shutil.which("ecosort-power", path=str(Path(sys.executable).parent))
+    if harness is None:
+        return "no meter was read: the program ecosort-power is not installed"
+    done = subprocess.run([harness, "meters", "--json"], capture_output=True, text=True, check=False)
+    try:
+        meters: list[dict[str, Any]] = json.loads(done.stdout)
+    except ValueError:
+        return f"no meter was read: ecosort-power meters failed with exit code {done.returncode}"
+    usable = [meter["spec"] for meter in meters if meter["usable"]]
+    if usable:
+        return f"no meter was read; this machine has one: ecosort-power run --meter {usable[0]} -- ecosort sort ..."
+    reasons = "; ".join(f"{meter['title']}: {meter['why']}" for meter in meters)
+    return f"no meter was read ({reasons or 'none is configured'})"
+
+
+def summary(stats: dict[str, Any], before: Validation, after: Validation) -> str:
+    """The table for a newcomer."""
+    gb = stats["input_bytes"] / GB
+    moved_bytes = stats["bytes_read"] + stats["bytes_written"]
+    cpu_s = stats["cpu_user_s"] + stats["cpu_system_s"]
+    passes = stats["merge_passes"] + 1
+    phases = ", ".join(
+        f"{phase['name'].replace('_', ' ')} {phase['end_s'] - phase['begin_s']:.2f} s" for phase in stats["phases"]
+    )
+    runs = f"{stats['runs']} sorted runs, then merged" if stats["merge_passes"] else "all of it fits the memory"
+    rows = [
+        ("records", f"{stats['records']:,} of {stats['record_size_bytes']} bytes = {gb:.3g} GB"),
+        (
+            "memory allowed",
+            f"{stats['memory_limit_bytes'] / 2**20:.0f} MiB (the process took {stats['peak_rss_bytes'] / 2**20:.0f} MiB)",
+        ),
+        ("time", f"{stats['wall_s']:.2f} s ({phases})"),
+        ("speed", f"{stats['input_bytes'] / 1e6 / stats['wall_s']:.0f} MB/s of input"),
+        ("passes", f"{passes} over the data ({runs})"),
+        ("bytes moved", f"{moved_bytes / stats['input_bytes']:.2f} per input byte, read and written together"),
+        ("temporary space", f"{stats['peak_temp_bytes'] / GB:.2f} GB at most"),
+        ("processor", f"{cpu_s / gb:.2f} CPU-seconds per GB ({cpu_s:.2f} s, {stats['threads']} threads)"),
+        ("drive access", f"{stats['io_backend']}"),
+        ("checksum", f"in {before.checksum} {'=' if before.checksum == after.checksum else 'DIFFERS FROM'} out {after.checksum}"),
+        ("order", "all records are in order" if after.in_order else "NOT IN ORDER"),
+        ("energy", energy_line()),
+    ]
+    return "\n".join(f"  {name:<16}{value}" for name, value in rows)
+
+
+def demonstrate(program: Path, directory: Path, records: int, memory: str) -> None:
+    """Runs the four steps in the directory and prints the summary."""
+    data, output, report = directory / "input.dat", directory / "sorted.dat", directory / "stats.json"
+    call([program, "gen", "-a", str(records), data])
+    before = validate(program, data)
+    print(f"  {before.records:,} records, checksum {before.checksum}, " + ("in order" if before.in_order else "not in order yet"))
+    sort: list[str | Path] = [program, "sort", "--memory", memory, "--stats", report, "--events", directory / "events.jsonl"]
+    call([*sort, data, "-o", output])
+    after = validate(program, output)
+    print(f"\nEcoSort sorted {records:,} records:\n" + summary(json.loads(report.read_text()), before, after))
+    if not after.in_order or (before.records, before.checksum) != (after.records, after.checksum):
+        raise DemoError("the output is not the sorted input; please report this")
+
+
+def stop(signal_number: int, _frame: object) -> NoReturn:
+    sys.exit(128 + signal_number)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=Path, required=True, help="the built program ecosort")
+    parser.add_argument("--directory", type=Path, required=True, help="where the data goes; made if it is absent")
+    parser.add_argument("--records", type=int, default=10_000_000)
+    parser.add_argument("--memory", default="256MiB")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, stop)
+    made = not options.directory.exists()
+    names = ["input.dat", "sorted.dat", "stats.json", "events.jsonl"]
+    try:
+        options.directory.mkdir(parents=True, exist_ok=True)
+        if taken := [name for name in names if (options.directory / name).exists()]:
+            names = []
+            raise DemoError(f"{options.directory} already holds {taken[0]}; remove it or name another: make demo DEMO_DIR=...")
+        check_place(options.directory, options.records * RECORD_BYTES)
+        demonstrate(options.program, options.directory, options.records, options.memory)
+    except (DemoError, OSError) as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        for name in names:
+            (options.directory / name).unlink(missing_ok=True)
+        if made and options.directory.exists():
+            options.directory.rmdir()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
