@@ -8,8 +8,8 @@
 
 namespace ecosort::pipeline {
 
-FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const plan::Plan& plan, const records::Encoder& encoder,
-                   ReadAhead& reader, RunStore& store, Progress& progress)
+FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const plan::Plan& plan,
+                   const records::Encoder& encoder, ReadAhead& reader, RunStore& store, Progress& progress)
     : reactor_(reactor),
       compute_(compute),
       plan_(plan),
@@ -110,7 +110,8 @@ Task<void> FormRuns::sort_run(RunBuffer& run) {
   auto sort = compute_.run([&] {
     auto* scratch = scratch_.as<records::Entry>().data();
     records::sort_entries_parallel(run.entries(), scratch, run.count, compute_.threads());
-    if (!encoder_.decides()) records::refine_ties_parallel(run.entries(), scratch, run.count, encoder_, run.records, compute_.threads());
+    if (!encoder_.decides())
+      records::refine_ties_parallel(run.entries(), scratch, run.count, encoder_, run.records, compute_.threads());
   });
   co_await sort;
   scratch_free_.give();
@@ -128,7 +129,8 @@ Task<void> FormRuns::store_run(std::size_t slot, std::size_t number) {
   free_slots_.give();
 }
 
-Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules) {
+Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_granule,
+                                      std::uint64_t granules) {
   co_await free_blocks_.take();
   std::byte* const block = idle_blocks_.back();
   idle_blocks_.pop_back();
@@ -136,7 +138,7 @@ Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, 
     const records::Entry& entry = run.entries()[g * plan_.granule.records];
     store_.set_forecast(number, g, {entry.prefix, entry.extension});
   }
-  auto work = compute_.run([&] { gather(number, run, first_granule, granules, block); });
+  auto work = compute_.run([&] { gather(number, run, first_granule, granules, block); }, granules * plan_.granule.bytes);
   co_await work;
   co_await store_.write(number, first_granule, block, granules * plan_.granule.bytes);
   progress_.add_bytes(granules * plan_.granule.bytes);
@@ -144,7 +146,8 @@ Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, 
   free_blocks_.give();
 }
 
-void FormRuns::gather(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules, std::byte* block) const {
+void FormRuns::gather(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules,
+                      std::byte* block) const {
   for (std::uint64_t g = first_granule; g < first_granule + granules; ++g, block += plan_.granule.bytes) {
     const std::uint64_t first = g * plan_.granule.records;
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(plan_.granule.records, run.count - first));

@@ -32,8 +32,8 @@ class FormRuns {
 
   // Creates all run files of inputs of known size and reserves their space, before hours of work (promise P10).
   void create_runs();
-  [[nodiscard]] Task<void> form();          // all runs of inputs of known size, after create_runs()
-  [[nodiscard]] Task<void> form_stream();   // until the stream ends
+  [[nodiscard]] Task<void> form();         // all runs of inputs of known size, after create_runs()
+  [[nodiscard]] Task<void> form_stream();  // until the stream ends
 
   [[nodiscard]] FormedRuns take_runs();
 
@@ -51,7 +51,8 @@ class FormRuns {
   Task<void> sort_run(RunBuffer& run);
   Task<void> store_run(std::size_t slot, std::size_t number);
   Task<void> gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules);
-  void gather(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules, std::byte* block) const;
+  void gather(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules,
+              std::byte* block) const;
   [[nodiscard]] std::size_t take_slot();
 
   io::Reactor& reactor_;

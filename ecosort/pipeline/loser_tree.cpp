@@ -50,6 +50,16 @@ void LoserTree::next_chunk(std::uint32_t strand) {
   s.next += count;
 }
 
+std::vector<std::uint64_t> LoserTree::positions() const {
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(strands_.size());
+  for (const Strand& s : strands_) {
+    const std::uint64_t ahead = s.exhausted ? 0 : static_cast<std::uint64_t>(s.chunk_end - s.at) / record_size_;
+    numbers.push_back((s.exhausted ? s.end : s.next) - ahead);
+  }
+  return numbers;
+}
+
 bool LoserTree::wins_tie(const Node& a, const Node& b) const {
   const Strand &x = strands_[a.strand], &y = strands_[b.strand];
   if (x.exhausted || y.exhausted) return !x.exhausted;
@@ -93,9 +103,11 @@ template <class Copy>
 void LoserTree::emit_copying(std::byte* out, std::uint64_t count, Copy copy) {
   if (encoder_.is_word_key()) {
     const records::Encoder::Word word = encoder_.word_at(0);
-    emit_with(out, count, [word](const std::byte* r) { return word.load(r); }, copy);
+    emit_with(
+        out, count, [word](const std::byte* r) { return word.load(r); }, copy);
   } else {
-    emit_with(out, count, [this](const std::byte* r) { return encoder_.prefix(r); }, copy);
+    emit_with(
+        out, count, [this](const std::byte* r) { return encoder_.prefix(r); }, copy);
   }
 }
 

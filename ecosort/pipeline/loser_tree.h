@@ -23,6 +23,9 @@ class LoserTree {
   // Copies the next `count` records, contiguously, to `out`. The sum of all counts never exceeds the sum of the ranges.
   void emit(std::byte* out, std::uint64_t count);
 
+  // Per run, the number of the first record that was not emitted.
+  [[nodiscard]] std::vector<std::uint64_t> positions() const;
+
  private:
   struct Node {
     std::uint64_t prefix;
@@ -42,7 +45,9 @@ class LoserTree {
   void emit_copying(std::byte* out, std::uint64_t count, Copy copy);
   void next_chunk(std::uint32_t strand);
   [[nodiscard]] bool wins_tie(const Node& a, const Node& b) const;
-  [[nodiscard]] bool wins(const Node& a, const Node& b) const { return a.prefix != b.prefix ? a.prefix < b.prefix : wins_tie(a, b); }
+  [[nodiscard]] bool wins(const Node& a, const Node& b) const {
+    return a.prefix != b.prefix ? a.prefix < b.prefix : wins_tie(a, b);
+  }
   [[nodiscard]] Node leaf(std::uint32_t strand) const;
 
   const std::vector<RunView>& views_;

@@ -12,7 +12,11 @@ namespace ecosort::pipeline {
 
 namespace {
 
-constexpr std::uint64_t chunk_bytes = std::uint64_t{32} * 1024;  // merged, then hashed and compared while in the first-level cache
+// Splitting looks at about 3 log n records of every run; with fewer records than this per run and batch it costs more than it
+// gives.
+constexpr std::uint64_t least_records_per_run_and_split = 256;
+constexpr std::uint64_t chunk_bytes =
+    std::uint64_t{32} * 1024;  // merged, then hashed and compared while in the first-level cache
 
 bool pair_in_order(const std::byte* a, const std::byte* b, const records::Encoder& encoder) {
   const std::uint64_t x = encoder.prefix(a), y = encoder.prefix(b);
@@ -52,7 +56,8 @@ PieceResult emit_output(LoserTree& tree, std::byte* out, std::uint64_t count, co
   return result;
 }
 
-void emit_granules(LoserTree& tree, const BatchTarget& target, std::uint64_t first, std::uint64_t count, std::uint32_t record_size) {
+void emit_granules(LoserTree& tree, const BatchTarget& target, std::uint64_t first, std::uint64_t count,
+                   std::uint32_t record_size) {
   const plan::Granule& granule = target.store->granule();
   for (std::uint64_t position = target.filled + first, end = position + count; position < end;) {
     const std::uint64_t number = position / granule.records, within = position % granule.records;
@@ -78,24 +83,27 @@ std::vector<std::uint64_t> piece_ranks(std::uint64_t count, unsigned parts, std:
 }  // namespace
 
 BatchResult merge_batch(const std::vector<RunView>& views, const std::vector<RunRange>& ranges, std::uint64_t count,
-                        const records::Encoder& encoder, const BatchTarget& target, unsigned parts) {
+                        const records::Encoder& encoder, const BatchTarget& target, unsigned threads) {
   const std::uint32_t size = encoder.record_size();
-  const std::vector<std::uint64_t> ranks = piece_ranks(count, parts, target.filled, target.store != nullptr ? target.store->granule().records : 1);
-  std::vector<std::vector<std::uint64_t>> cuts(ranks.size());
-  tbb::parallel_for(std::size_t{0}, ranks.size(), [&](std::size_t i) { cuts[i] = split_at_rank(views, ranges, ranks[i], encoder); });
+  const unsigned parts = count >= least_records_per_run_and_split * views.size() ? threads : 1;
+  const std::vector<std::uint64_t> ranks =
+      piece_ranks(count, parts, target.filled, target.store != nullptr ? target.store->granule().records : 1);
+  // Where the pieces begin; the last one ends where its tree stops.
+  std::vector<std::vector<std::uint64_t>> cuts(parts);
+  tbb::parallel_for(0U, parts, [&](unsigned i) { cuts[i] = split_at_rank(views, ranges, ranks[i], encoder); });
+  BatchResult batch;
   std::vector<PieceResult> results(parts);
   tbb::parallel_for(0U, parts, [&](unsigned i) {
-    if (ranks[i] == ranks[i + 1]) return;
     std::vector<RunRange> piece(views.size());
-    for (std::size_t run = 0; run < views.size(); ++run) piece[run] = {cuts[i][run], cuts[i + 1][run]};
+    for (std::size_t run = 0; run < views.size(); ++run)
+      piece[run] = {cuts[i][run], i + 1 < parts ? cuts[i + 1][run] : ranges[run].end};
     LoserTree tree(views, piece, encoder);
     if (target.store != nullptr)
       emit_granules(tree, target, ranks[i], ranks[i + 1] - ranks[i], size);
     else
       results[i] = emit_output(tree, target.data + ranks[i] * size, ranks[i + 1] - ranks[i], encoder);
+    if (i + 1 == parts) batch.consumed = tree.positions();
   });
-  BatchResult batch;
-  batch.consumed = cuts.back();
   if (target.store != nullptr) return batch;
   for (unsigned i = 0; i < parts; ++i) {
     batch.tally += results[i].tally;
@@ -114,8 +122,8 @@ BatchResult check_records(const std::byte* records, std::uint64_t count, const r
   return result;
 }
 
-std::uint64_t keep_first_of_equals(std::byte* records, std::uint64_t count, const std::byte* last_kept, const records::Encoder& encoder,
-                                   Tally& dropped) {
+std::uint64_t keep_first_of_equals(std::byte* records, std::uint64_t count, const std::byte* last_kept,
+                                   const records::Encoder& encoder, Tally& dropped) {
   const std::uint32_t size = encoder.record_size();
   std::byte* out = records;
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -30,9 +30,9 @@ struct BatchResult {
   bool in_order = true;                 // every adjacent pair of the batch; output only
 };
 
-// Merges the `count` smallest records of `ranges`. `parts` pieces are merged side by side.
+// Merges the `count` smallest records of `ranges` with up to `threads` threads.
 [[nodiscard]] BatchResult merge_batch(const std::vector<RunView>& views, const std::vector<RunRange>& ranges, std::uint64_t count,
-                                      const records::Encoder& encoder, const BatchTarget& target, unsigned parts);
+                                      const records::Encoder& encoder, const BatchTarget& target, unsigned threads);
 
 // Tally and order of contiguous records, in parallel. For batches that were changed after merging (--unique).
 [[nodiscard]] BatchResult check_records(const std::byte* records, std::uint64_t count, const records::Encoder& encoder);

@@ -10,8 +10,8 @@
 namespace ecosort::pipeline {
 
 MergeRuns::MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
-                     const plan::MergeBuffers& buffers, std::uint64_t release_bytes, std::vector<MergeSource> sources, MemoryBudget& memory,
-                     Progress& progress)
+                     const plan::MergeBuffers& buffers, std::uint64_t release_bytes, std::vector<MergeSource> sources,
+                     MemoryBudget& memory, Progress& progress)
     : reactor_(reactor),
       compute_(compute),
       store_(store),
@@ -21,8 +21,8 @@ MergeRuns::MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, co
       memory_(memory),
       progress_(progress),
       sources_(std::move(sources)),
-      prefetch_(reactor, compute, store, encoder, buffers.block_bytes, memory.allocate(buffers.block_bytes * buffers.blocks, "read blocks"),
-                sources_),
+      prefetch_(reactor, compute, store, encoder, buffers.block_bytes,
+                memory.allocate(buffers.block_bytes * buffers.blocks, "read blocks"), sources_),
       background_(reactor.gate()),
       run_blocks_free_(reactor.gate(), buffers.output_blocks) {
   for (const MergeSource& source : sources_) left_ += source.records;
@@ -63,8 +63,8 @@ MergeRuns::Round MergeRuns::look() const {
 // No record may be merged that could come after one that is not in memory. Such a run gives a bound: its last record in
 // memory, or, where it has none, the key its next block begins with.
 void MergeRuns::limit(Round& round) const {
-  Bound last;                                    // the smallest last record in memory
-  std::optional<ForecastKey> next;               // the smallest key of a run without records in memory
+  Bound last;                       // the smallest last record in memory
+  std::optional<ForecastKey> next;  // the smallest key of a run without records in memory
   std::uint32_t next_run = 0;
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
     const MergeSource& source = sources_[i];
@@ -105,7 +105,8 @@ void MergeRuns::release_consumed(const BatchResult& batch) {
     const MergeSource& source = sources_[i];
     if (source.is_resident) continue;
     // Whole blocks only: the block in use may still be read by the next batch, from memory, but never again from the file.
-    const std::uint64_t granules = batch.consumed[i] == source.records ? source.granules : batch.consumed[i] / store_.granule().records;
+    const std::uint64_t granules =
+        batch.consumed[i] == source.records ? source.granules : batch.consumed[i] / store_.granule().records;
     const StoredRun& run = store_.run(source.stored);
     const bool all = granules == source.granules;
     const std::uint64_t bytes = granules * store_.granule().bytes;
@@ -176,7 +177,8 @@ Task<void> MergeRuns::write_granules(std::size_t run, std::uint64_t first, std::
 Task<void> MergeRuns::merge_to_run(std::size_t run) {
   const plan::Granule& granule = store_.granule();
   const Buffer memory = memory_.allocate(buffers_.output_block_bytes * buffers_.output_blocks, "output blocks");
-  for (unsigned i = 0; i < buffers_.output_blocks; ++i) idle_run_blocks_.push_back(memory.data() + i * buffers_.output_block_bytes);
+  for (unsigned i = 0; i < buffers_.output_blocks; ++i)
+    idle_run_blocks_.push_back(memory.data() + i * buffers_.output_block_bytes);
   const std::uint64_t block_records = buffers_.output_block_bytes / granule.bytes * granule.records;
   BatchTarget target{nullptr, &store_, run, 0, 0};
   try {
@@ -195,7 +197,8 @@ Task<void> MergeRuns::merge_to_run(std::size_t run) {
         if (target.filled < block_records && left_ > 0) continue;
         const std::uint64_t granules = div_up(target.filled, granule.records);
         if (const std::uint64_t rest = target.filled % granule.records; rest > 0)
-          store_.seal(run, target.first_granule + granules - 1, static_cast<std::uint32_t>(rest), target.data + (granules - 1) * granule.bytes);
+          store_.seal(run, target.first_granule + granules - 1, static_cast<std::uint32_t>(rest),
+                      target.data + (granules - 1) * granule.bytes);
         background_.spawn(write_granules(run, target.first_granule, target.data, granules));
         target = {nullptr, &store_, run, target.first_granule + granules, 0};
       }

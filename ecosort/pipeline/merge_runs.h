@@ -29,8 +29,9 @@ struct MergedOutput {
 // Coordinator only; must outlive its task. One object per step of the plan.
 class MergeRuns {
  public:
-  MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder, const plan::MergeBuffers& buffers,
-            std::uint64_t release_bytes, std::vector<MergeSource> sources, MemoryBudget& memory, Progress& progress);
+  MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
+            const plan::MergeBuffers& buffers, std::uint64_t release_bytes, std::vector<MergeSource> sources,
+            MemoryBudget& memory, Progress& progress);
 
   // Starts fetching before the merge itself runs.
   void start_prefetch() { prefetch_.advance(); }
@@ -72,7 +73,7 @@ class MergeRuns {
   Progress& progress_;
   std::vector<MergeSource> sources_;
   Prefetch prefetch_;
-  TaskGroup background_;  // releases and run writes
+  TaskGroup background_;    // releases and run writes
   std::uint64_t left_ = 0;  // records not merged yet
   MergedOutput merged_;
   Slots run_blocks_free_;

@@ -50,9 +50,10 @@ void PhaseLog::end(const io::Traffic& so_far) {
 
 void PhaseLog::event(const char* kind, const std::string& phase) {
   if (!file_) return;
-  const std::string line = fmt::format(R"({{"schema":"ecosort.events/1","event":"{}","phase":"{}","monotonic_s":{:.6f},"realtime_s":{:.6f}}})"
-                                       "\n",
-                                       kind, phase, monotonic_seconds(), realtime_seconds());
+  const std::string line =
+      fmt::format(R"({{"schema":"ecosort.events/1","event":"{}","phase":"{}","monotonic_s":{:.6f},"realtime_s":{:.6f}}})"
+                  "\n",
+                  kind, phase, monotonic_seconds(), realtime_seconds());
   if (std::fputs(line.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0) throw IoError::from_call("write", path_, errno);
 }
 

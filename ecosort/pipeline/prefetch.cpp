@@ -6,8 +6,8 @@
 
 namespace ecosort::pipeline {
 
-Prefetch::Prefetch(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder, std::uint64_t block_bytes,
-                   Buffer memory, std::vector<MergeSource>& sources)
+Prefetch::Prefetch(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
+                   std::uint64_t block_bytes, Buffer memory, std::vector<MergeSource>& sources)
     : reactor_(reactor),
       compute_(compute),
       store_(store),
@@ -40,7 +40,9 @@ Prefetch::Turn Prefetch::turn_of(std::uint32_t source) const {
   return {key.prefix, key.extension, source};
 }
 
-ForecastKey Prefetch::next_key(const MergeSource& source) const { return key_of_block(source, source.ready_end / records_per_block_); }
+ForecastKey Prefetch::next_key(const MergeSource& source) const {
+  return key_of_block(source, source.ready_end / records_per_block_);
+}
 
 bool Prefetch::may_take(const MergeSource& source) const { return source.starving() ? !free_.empty() : free_.size() > starving_; }
 
@@ -75,13 +77,15 @@ Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* d
   const std::uint64_t first = block * granules_per_block_;
   const std::uint64_t granules = std::min(granules_per_block_, source.granules - first);
   if (source.is_resident) {
-    auto work = compute_.run([&] { gather(source, first, granules, data); });
+    auto work = compute_.run([&] { gather(source, first, granules, data); }, granules * granule_.bytes);
     co_await work;
   } else {
     co_await store_.read(source.stored, first, data, granules * granule_.bytes);
-    auto work = compute_.run([&] {
-      for (std::uint64_t g = 0; g < granules; ++g) store_.verify(source.stored, first + g, data + g * granule_.bytes);
-    });
+    auto work = compute_.run(
+        [&] {
+          for (std::uint64_t g = 0; g < granules; ++g) store_.verify(source.stored, first + g, data + g * granule_.bytes);
+        },
+        granules * granule_.bytes);
     co_await work;
   }
   --in_flight_;
@@ -102,7 +106,8 @@ void Prefetch::mark_ready(MergeSource& source, std::uint64_t block) {
   const std::uint64_t before = source.ready_end;
   std::uint64_t ready_block = source.ready_end / records_per_block_;
   if (ready_block != block) return;  // an earlier block is still on its way
-  while (ready_block < source.first_block + source.held.size() && source.held[ready_block - source.first_block].ready) ++ready_block;
+  while (ready_block < source.first_block + source.held.size() && source.held[ready_block - source.first_block].ready)
+    ++ready_block;
   source.ready_end = std::min(ready_block * records_per_block_, source.records);
   ready_records_ += source.ready_end - before;
 }

@@ -24,7 +24,7 @@ namespace ecosort::pipeline {
 // One run of a merge: what was fetched of it and how far it is consumed. Records count from the start of the run.
 struct MergeSource {
   bool is_resident = false;
-  std::size_t stored = 0;               // number in the run store
+  std::size_t stored = 0;  // number in the run store
   const RunBuffer* resident = nullptr;
   std::uint64_t records = 0;
   std::uint64_t granules = 0, blocks = 0;
@@ -35,8 +35,8 @@ struct MergeSource {
     std::byte* data;
     bool ready;
   };
-  std::deque<Held> held;          // fetched or being fetched, in order
-  std::uint64_t ready_end = 0;    // records [consumed, ready_end) are in memory
+  std::deque<Held> held;        // fetched or being fetched, in order
+  std::uint64_t ready_end = 0;  // records [consumed, ready_end) are in memory
   std::uint64_t consumed = 0;
 
   [[nodiscard]] bool fetched_all() const noexcept { return next_block == blocks; }

@@ -53,7 +53,8 @@ std::vector<ReadAhead::Block> ReadAhead::blocks_of(RunBuffer& run, std::uint64_t
     for (std::uint64_t from = round_down(position, alignment); from < end;) {
       const std::uint64_t to = std::min(from + plan_.formation.read_block_bytes, round_up(end, alignment));
       const std::uint64_t useful = std::min(to, end) - position;
-      blocks.push_back({input.file.get(), from, to - from, std::min(to, last) - from, position - from, target - (position - from)});
+      blocks.push_back(
+          {input.file.get(), from, to - from, std::min(to, last) - from, position - from, target - (position - from)});
       target += useful;
       position += useful;
       from = to;
@@ -108,17 +109,19 @@ Task<void> ReadAhead::extract_arrived(Arrival& arrival) {
 
 Task<void> ReadAhead::extract(RunBuffer& run, std::uint64_t first, std::uint64_t count) {
   Tally part;
-  auto work = compute_.run([&] {
-    // In steps that stay in the first-level caches, so that three kernels read the records from memory once.
-    const std::uint64_t step = std::max<std::uint64_t>(std::uint64_t{32} * 1024 / record_size_, 1);
-    for (std::uint64_t i = first; i < first + count; i += step) {
-      const std::uint64_t n = std::min(step, first + count - i);
-      const std::byte* records = run.records + i * record_size_;
-      records::extract(encoder_, records, n, static_cast<std::uint32_t>(i), run.entries() + i);
-      part.hash.add_records(records, n, static_cast<std::uint32_t>(record_size_));
-      if (record_size_ == 100) part.checksum += records::crc_sum(records, n);
-    }
-  });
+  auto work = compute_.run(
+      [&] {
+        // In steps that stay in the first-level caches, so that three kernels read the records from memory once.
+        const std::uint64_t step = std::max<std::uint64_t>(std::uint64_t{32} * 1024 / record_size_, 1);
+        for (std::uint64_t i = first; i < first + count; i += step) {
+          const std::uint64_t n = std::min(step, first + count - i);
+          const std::byte* records = run.records + i * record_size_;
+          records::extract(encoder_, records, n, static_cast<std::uint32_t>(i), run.entries() + i);
+          part.hash.add_records(records, n, static_cast<std::uint32_t>(record_size_));
+          if (record_size_ == 100) part.checksum += records::crc_sum(records, n);
+        }
+      },
+      count * record_size_);
   co_await work;
   tally_ += part;
 }

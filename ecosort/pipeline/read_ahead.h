@@ -28,8 +28,8 @@ struct Input {
 // Coordinator only. Must outlive the tasks it returned.
 class ReadAhead {
  public:
-  ReadAhead(io::Reactor& reactor, Compute& compute, const plan::Plan& plan, const records::Encoder& encoder, std::vector<Input>& inputs,
-            MemoryBudget& memory);
+  ReadAhead(io::Reactor& reactor, Compute& compute, const plan::Plan& plan, const records::Encoder& encoder,
+            std::vector<Input>& inputs, MemoryBudget& memory);
 
   // Reads records [first, first + count) of all inputs, in order, into `run` and fills its index (unsorted).
   [[nodiscard]] Task<void> fill(RunBuffer& run, std::uint64_t first, std::uint64_t count);
@@ -48,8 +48,8 @@ class ReadAhead {
     RunBuffer& run;
     std::vector<std::uint64_t> block_end;  // byte position in the run after each block
     std::vector<bool> arrived;
-    std::size_t next = 0;                  // first block that has not arrived
-    std::uint64_t extracted = 0;           // records handed to the compute threads
+    std::size_t next = 0;         // first block that has not arrived
+    std::uint64_t extracted = 0;  // records handed to the compute threads
   };
   struct Block {
     const io::File* file;

@@ -7,8 +7,8 @@
 
 namespace ecosort::pipeline {
 
-Reread::Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const io::File& file, std::uint64_t records,
-               std::uint64_t block_bytes, MemoryBudget& memory, Progress& progress)
+Reread::Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const io::File& file,
+               std::uint64_t records, std::uint64_t block_bytes, MemoryBudget& memory, Progress& progress)
     : reactor_(reactor),
       compute_(compute),
       encoder_(encoder),
@@ -16,7 +16,8 @@ Reread::Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& e
       records_(records),
       block_records_(std::max<std::uint64_t>(block_bytes / encoder.record_size(), 1)),
       // A block of records begins and ends inside alignment units.
-      block_size_(round_up(block_records_ * encoder.record_size(), std::max(file.alignment(), page_bytes)) + 2 * std::max(file.alignment(), page_bytes)),
+      block_size_(round_up(block_records_ * encoder.record_size(), std::max(file.alignment(), page_bytes)) +
+                  2 * std::max(file.alignment(), page_bytes)),
       memory_(memory.allocate(2 * block_size_, "blocks to read the output back")),
       progress_(progress) {}
 

@@ -47,7 +47,8 @@ RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan&
 // Directories get units in proportion to their free space, spread evenly (largest remaining share first).
 void RunStore::choose_pattern() {
   std::vector<std::uint64_t> weights;
-  for (const std::string& directory : directories_) weights.push_back(std::max<std::uint64_t>(storage_.free_bytes(directory) >> 20U, 1));
+  for (const std::string& directory : directories_)
+    weights.push_back(std::max<std::uint64_t>(storage_.free_bytes(directory) >> 20U, 1));
   std::uint64_t total = 0;
   for (const std::uint64_t weight : weights) total += weight;
   const std::size_t units = directories_.size() == 1 ? 1 : std::max<std::size_t>(pattern_units, directories_.size());
@@ -77,7 +78,8 @@ RunStore::Piece RunStore::locate(std::uint64_t offset, std::uint64_t size) const
 std::uint64_t RunStore::stripe_size(std::uint32_t stripe, std::uint64_t run_bytes) const {
   if (pattern_.size() == 1) return run_bytes;
   const std::uint64_t units = run_bytes / unit_bytes_, rest = run_bytes % unit_bytes_;
-  std::uint64_t bytes = (units / pattern_.size() * pattern_rank_[stripe].back() + pattern_rank_[stripe][units % pattern_.size()]) * unit_bytes_;
+  std::uint64_t bytes =
+      (units / pattern_.size() * pattern_rank_[stripe].back() + pattern_rank_[stripe][units % pattern_.size()]) * unit_bytes_;
   if (rest > 0 && pattern_[units % pattern_.size()] == stripe) bytes += rest;
   return bytes;
 }
@@ -133,7 +135,8 @@ Task<void> RunStore::move_piece(io::Operation operation, std::size_t number, Pie
   }
 }
 
-Task<void> RunStore::move(io::Operation operation, std::size_t number, std::uint64_t offset, std::byte* data, std::uint64_t size) {
+Task<void> RunStore::move(io::Operation operation, std::size_t number, std::uint64_t offset, std::byte* data,
+                          std::uint64_t size) {
   const Piece first = locate(offset, size);
   if (first.size == size) {
     co_await move_piece(operation, number, first, data);
@@ -193,8 +196,9 @@ void RunStore::verify(std::size_t number, std::uint64_t granule, const std::byte
   std::memcpy(&stored, data + granule_.bytes - checksum_bytes, checksum_bytes);
   if (stored == records::block_checksum(data, granule_.bytes - checksum_bytes, runs_[number].seed + granule)) return;
   const Piece piece = locate(granule * granule_.bytes, granule_.bytes);
-  throw IoError(fmt::format("run {} in '{}' is damaged at byte {}: what was read is not what was written (check the drive and the memory)",
-                            number, directories_[piece.stripe], piece.offset));
+  throw IoError(
+      fmt::format("run {} in '{}' is damaged at byte {}: what was read is not what was written (check the drive and the memory)",
+                  number, directories_[piece.stripe], piece.offset));
 }
 
 }  // namespace ecosort::pipeline

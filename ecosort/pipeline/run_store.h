@@ -33,10 +33,10 @@ struct StoredRun {
   std::uint64_t seed = 0;
   std::uint64_t records = 0;
   std::uint64_t granules = 0;
-  std::uint64_t released_bytes = 0;     // from the start of the run
-  unsigned releases = 0;                // under way
-  bool consumed = false;                // to be closed when no release is under way
-  std::vector<ForecastKey> forecast;    // of every forecast_stride-th granule; counted memory
+  std::uint64_t released_bytes = 0;   // from the start of the run
+  unsigned releases = 0;              // under way
+  bool consumed = false;              // to be closed when no release is under way
+  std::vector<ForecastKey> forecast;  // of every forecast_stride-th granule; counted memory
 };
 
 class RunStore {
@@ -58,7 +58,9 @@ class RunStore {
   [[nodiscard]] Task<void> release(std::size_t number, std::uint64_t until, std::uint64_t unit_bytes);
   void set_forecast(std::size_t number, std::uint64_t granule, ForecastKey key);
   // Key of the first record of `granule`, a multiple of forecast_stride().
-  [[nodiscard]] ForecastKey forecast(std::size_t number, std::uint64_t granule) const { return runs_[number].forecast[granule / stride_]; }
+  [[nodiscard]] ForecastKey forecast(std::size_t number, std::uint64_t granule) const {
+    return runs_[number].forecast[granule / stride_];
+  }
 
   // Pads and checksums one granule that holds `records` records; the opposite check.
   void seal(std::size_t number, std::uint64_t granule, std::uint32_t records, std::byte* data) const;

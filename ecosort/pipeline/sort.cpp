@@ -57,8 +57,9 @@ class Sorter {
   }
 
   void open_output() {
-    output_ = job_.output == "-" ? storage_.open_standard_output()
-                                 : storage_.create_unnamed(parent_directory(job_.output), io::Role::output, io::Caching::direct_if_possible);
+    output_ = job_.output == "-"
+                  ? storage_.open_standard_output()
+                  : storage_.create_unnamed(parent_directory(job_.output), io::Role::output, io::Caching::direct_if_possible);
   }
 
   // All of the output, or, where the runs share its file system, what it needs before they give space back.
@@ -66,7 +67,8 @@ class Sorter {
     if (output_->facts().is_stream || output_bytes() == 0) return;
     bool shared = false;
     for (std::size_t run = 0; run < plan_.merge.stored_runs; ++run)
-      for (const io::FilePtr& stripe : store_->run(run).stripes) shared |= storage_.state(*stripe).device == storage_.state(*output_).device;
+      for (const io::FilePtr& stripe : store_->run(run).stripes)
+        shared |= storage_.state(*stripe).device == storage_.state(*output_).device;
     const std::uint64_t bytes = shared ? std::min(output_bytes(), plan_.merge.reserve_bytes) : output_bytes();
     if (storage_.reserve(*output_, 0, bytes)) output_reserved_ = bytes;
   }
@@ -124,8 +126,8 @@ class Sorter {
       for (const MergeSource& member : group) merged.records += member.records;
       merged.stored = store_->create(merged.records);
       begin("intermediate_merge", Phase::intermediate_merge, merged.records * encoder_.record_size());
-      merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, plan_.merge.intermediate, plan_.merge.release_bytes,
-                                                    std::move(group), memory_, progress_));
+      merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, plan_.merge.intermediate,
+                                                    plan_.merge.release_bytes, std::move(group), memory_, progress_));
       merges_.back()->start_prefetch();
       co_await merges_.back()->merge_to_run(merged.stored);
       report_.demand_reads += merges_.back()->demand_reads();
@@ -142,8 +144,8 @@ class Sorter {
     const plan::MergeBuffers& buffers = plan_.merge.final;
     writer_.emplace(storage_, reactor_, *output_, buffers, plan_.merge.reserve_bytes, output_bytes(), output_reserved_,
                     memory_.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"), progress_);
-    merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, buffers, plan_.merge.release_bytes, sources_, memory_,
-                                                  progress_));
+    merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, buffers, plan_.merge.release_bytes,
+                                                  sources_, memory_, progress_));
     merges_.back()->start_prefetch();
     co_await merges_.back()->merge_to_output(*writer_, job_.unique);
     report_.demand_reads += merges_.back()->demand_reads();
@@ -163,11 +165,13 @@ class Sorter {
     writer_.reset();
     merges_.clear();
     begin("reread", Phase::reread, merged_.tally.hash.count * encoder_.record_size());
-    rereader_.emplace(reactor_, compute_, encoder_, *output_, merged_.tally.hash.count, plan_.formation.read_block_bytes, memory_, progress_);
+    rereader_.emplace(reactor_, compute_, encoder_, *output_, merged_.tally.hash.count, plan_.formation.read_block_bytes, memory_,
+                      progress_);
     co_await rereader_->run();
     log_.end(reactor_.traffic());
     if (rereader_->tally().hash != merged_.tally.hash || !rereader_->in_order())
-      throw VerificationError("what was read back from the output is not what was written to it (check the drive); the output was not kept");
+      throw VerificationError(
+          "what was read back from the output is not what was written to it (check the drive); the output was not kept");
   }
 
   // Promise P1: what came in went out, by count and by hash, from different buffers. Before anything gets a name.
@@ -176,8 +180,9 @@ class Sorter {
     out += merged_.dropped;
     const records::MultisetHash& in = reader_->tally().hash;
     if (out.hash == in && in.count == plan_.wanted.input_records) return;
-    throw VerificationError(fmt::format("verification failed: {} records with hash {} went in, {} with hash {} would come out; the output was not written",
-                                        in.count, in.to_hex(), out.hash.count, out.hash.to_hex()));
+    throw VerificationError(fmt::format(
+        "verification failed: {} records with hash {} went in, {} with hash {} would come out; the output was not written",
+        in.count, in.to_hex(), out.hash.count, out.hash.to_hex()));
   }
 
   SortReport finish() {
@@ -238,7 +243,8 @@ class Sorter {
 
 }  // namespace
 
-SortReport sort(SortJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log, const std::atomic<int>& interrupted) {
+SortReport sort(SortJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log,
+                const std::atomic<int>& interrupted) {
   Sorter sorter(job, storage, queue, progress, log);
   return sorter.run(interrupted);
 }

@@ -29,7 +29,7 @@ struct SortJob {
 struct SortReport {
   plan::Plan plan;  // as followed: complete also where the size was unknown before
   std::uint64_t records = 0, dropped = 0;
-  Tally tally;      // of the input, equal to that of the output (plus what --unique dropped)
+  Tally tally;  // of the input, equal to that of the output (plus what --unique dropped)
   io::Traffic traffic;
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
   std::uint64_t demand_reads = 0;

@@ -75,8 +75,8 @@ std::uint64_t partition_point(RunRange range, IsAfter is_after) {
 
 }  // namespace
 
-std::vector<std::uint64_t> split_at_rank(const std::vector<RunView>& views, const std::vector<RunRange>& ranges, std::uint64_t rank,
-                                         const records::Encoder& encoder) {
+std::vector<std::uint64_t> split_at_rank(const std::vector<RunView>& views, const std::vector<RunRange>& ranges,
+                                         std::uint64_t rank, const records::Encoder& encoder) {
   using Pair = std::pair<RecordIterator, RecordIterator>;
   Samples samples{encoder, {}};
   std::vector<Pair> sequences;
@@ -104,11 +104,13 @@ std::vector<std::uint64_t> split_at_rank(const std::vector<RunView>& views, cons
   std::vector<RecordIterator> offsets(sequences.size());
   __gnu_parallel::multiseq_partition(sequences.begin(), sequences.end(), static_cast<std::int64_t>(rank), offsets.begin(),
                                      std::function<bool(const Sample&, const Sample&)>(less));
-  for (std::size_t i = 0; i < sequences.size(); ++i) cuts[owner[i]] += static_cast<std::uint64_t>(offsets[i] - sequences[i].first);
+  for (std::size_t i = 0; i < sequences.size(); ++i)
+    cuts[owner[i]] += static_cast<std::uint64_t>(offsets[i] - sequences[i].first);
   return cuts;
 }
 
-std::uint64_t first_after(const RunView& view, RunRange range, std::uint32_t run, const Bound& bound, const records::Encoder& encoder) {
+std::uint64_t first_after(const RunView& view, RunRange range, std::uint32_t run, const Bound& bound,
+                          const records::Encoder& encoder) {
   if (!bound.any) return range.end;
   return partition_point(range, [&](std::uint64_t number) {
     const int order = encoder.compare(view.record(number), bound.record);
@@ -116,8 +118,8 @@ std::uint64_t first_after(const RunView& view, RunRange range, std::uint32_t run
   });
 }
 
-std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_t run, std::uint64_t prefix, std::uint32_t extension,
-                               std::uint32_t later_run, const records::Encoder& encoder) {
+std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_t run, std::uint64_t prefix,
+                               std::uint32_t extension, std::uint32_t later_run, const records::Encoder& encoder) {
   return partition_point(range, [&](std::uint64_t number) {
     const std::byte* record = view.record(number);
     const std::pair key(encoder.prefix(record), encoder.extension(record));

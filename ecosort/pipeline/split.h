@@ -16,7 +16,7 @@ namespace ecosort::pipeline {
 
 // A point in the total order: records before it are safe to merge.
 struct Bound {
-  bool any = false;              // false: no limit
+  bool any = false;                   // false: no limit
   const std::byte* record = nullptr;  // inclusive: records up to this one ...
   std::uint32_t run = 0;              // ... which belongs to this run; ties of later runs come after it
 };

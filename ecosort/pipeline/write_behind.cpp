@@ -6,7 +6,8 @@
 namespace ecosort::pipeline {
 
 WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, io::File& file, const plan::MergeBuffers& buffers,
-                         std::uint64_t reserve_bytes, std::uint64_t total_bytes, std::uint64_t reserved_bytes, Buffer memory, Progress& progress)
+                         std::uint64_t reserve_bytes, std::uint64_t total_bytes, std::uint64_t reserved_bytes, Buffer memory,
+                         Progress& progress)
     : storage_(storage),
       reactor_(reactor),
       file_(file),

@@ -21,8 +21,9 @@ namespace ecosort::pipeline {
 // `reserved_bytes` of the output are allocated already. Coordinator only; must outlive its tasks.
 class WriteBehind {
  public:
-  WriteBehind(io::Storage& storage, io::Reactor& reactor, io::File& file, const plan::MergeBuffers& buffers, std::uint64_t reserve_bytes,
-              std::uint64_t total_bytes, std::uint64_t reserved_bytes, Buffer memory, Progress& progress);
+  WriteBehind(io::Storage& storage, io::Reactor& reactor, io::File& file, const plan::MergeBuffers& buffers,
+              std::uint64_t reserve_bytes, std::uint64_t total_bytes, std::uint64_t reserved_bytes, Buffer memory,
+              Progress& progress);
 
   // Most bytes that fit one batch.
   [[nodiscard]] std::uint64_t capacity_bytes() const noexcept { return block_bytes_ - unit_; }
@@ -50,9 +51,9 @@ class WriteBehind {
   std::vector<std::byte*> idle_;
   TaskGroup writes_;
   std::byte* current_ = nullptr;
-  std::vector<std::byte> carry_;     // at most one unit
+  std::vector<std::byte> carry_;  // at most one unit
   std::uint64_t carry_bytes_ = 0;
-  std::uint64_t offset_ = 0;         // file offset of the carry
+  std::uint64_t offset_ = 0;  // file offset of the carry
   std::uint64_t reserved_;
   bool can_reserve_ = true;
 };

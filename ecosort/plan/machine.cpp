@@ -46,7 +46,8 @@ struct Limit {
 };
 
 // What a group and those above it still allow: its limit less what is used and cannot be reclaimed at once.
-void tighten(Limit& best, const std::string& base, std::string path, const char* limit_file, const char* usage_file, const char* name) {
+void tighten(Limit& best, const std::string& base, std::string path, const char* limit_file, const char* usage_file,
+             const char* name) {
   while (true) {
     const std::string directory = base + path;
     if (const auto limit = number_in(directory + "/" + limit_file); limit && *limit < (std::uint64_t{1} << 60U)) {
@@ -76,7 +77,8 @@ void apply_cgroups(Limit& best, const std::string& root) {
     if (number == "0" && controllers.empty())
       tighten(best, root + "/sys/fs/cgroup", path, "memory.max", "memory.current", "cgroup v2 memory.max");
     else if (("," + controllers + ",").find(",memory,") != std::string::npos)
-      tighten(best, root + "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes", "cgroup v1 memory.limit_in_bytes");
+      tighten(best, root + "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes",
+              "cgroup v1 memory.limit_in_bytes");
   }
 }
 

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 
-// Read and write units. Virtual NVMe drive, 3 GB per point: 1 MiB x 16 in flight moved 2.84 GB/s mixed, 4 MiB x 16 1.85, 1 MiB x 4 1.77.
+// Read and write units. Virtual NVMe drive, 3 GB per point: 1 MiB x 16 in flight moved 2.84 GB/s mixed, 4 MiB x 16 1.85, 1 MiB x
+// 4 1.77.
 constexpr std::uint64_t largest_read_block = 1 * MiB, largest_write_block = 1 * MiB, largest_output_block = 8 * MiB;
 constexpr std::uint64_t largest_merge_block = 1 * MiB;
 constexpr unsigned depth = 16;
@@ -52,7 +53,8 @@ Formation formation_frame(const Plan& plan, unsigned run_buffers) {
   f.run_buffers = run_buffers;
   f.read_block_bytes = round_down(clip(memory / 128, 4 * page_bytes, largest_read_block), page_bytes);
   f.read_block_bytes = round_up(f.read_block_bytes, plan.wanted.input_alignment);
-  f.write_block_bytes = round_up(clip(round_down(memory / 256, plan.granule.bytes), plan.granule.bytes, largest_write_block), plan.granule.bytes);
+  f.write_block_bytes =
+      round_up(clip(round_down(memory / 128, plan.granule.bytes), plan.granule.bytes, largest_write_block), plan.granule.bytes);
   f.write_blocks = static_cast<unsigned>(clip(memory / 24 / f.write_block_bytes, 3, depth + plan.wanted.threads));
   f.bounce_blocks = plan.wanted.several_inputs ? 2 : 0;
   return f;
@@ -75,7 +77,8 @@ bool fit_run_size(Formation& f, const Plan& plan, std::uint64_t memory) {
   const std::uint64_t run_records = std::min<std::uint64_t>((memory - fixed) / each, std::numeric_limits<std::uint32_t>::max());
   if (run_records < 3) return false;
   // Whole alignment units per run where that costs little: then no byte at a run's edge is read twice.
-  const std::uint64_t unit = 3 * plan.wanted.input_alignment / std::gcd(plan.wanted.input_alignment, plan.wanted.format.record_size);
+  const std::uint64_t unit =
+      3 * plan.wanted.input_alignment / std::gcd(plan.wanted.input_alignment, plan.wanted.format.record_size);
   set_run_size(f, plan, run_records / unit >= 16 ? round_down(run_records, unit) : run_records);
   return true;
 }
@@ -149,13 +152,15 @@ std::optional<Merge> try_merge(const Plan& plan, const std::vector<std::uint64_t
   merge.steps = reduce_runs(runs.size(), widest, merge.passes);
   if (merge.stored_runs == 0) merge.passes = 0;
   std::uint64_t intermediate_fan_in = 0;
-  for (std::size_t i = 0; i + 1 < merge.steps.size(); ++i) intermediate_fan_in = std::max<std::uint64_t>(intermediate_fan_in, merge.steps[i].fan_in);
+  for (std::size_t i = 0; i + 1 < merge.steps.size(); ++i)
+    intermediate_fan_in = std::max<std::uint64_t>(intermediate_fan_in, merge.steps[i].fan_in);
   if (intermediate_fan_in > 0) merge.intermediate = *fit_merge_buffers(plan, memory, intermediate_fan_in);
   merge.final = *fit_merge_buffers(plan, memory, std::max<std::uint64_t>(merge.steps.back().fan_in, 1));
   std::uint64_t records = 0;
   for (const std::uint64_t run : runs) records += run;
   const std::uint64_t bytes = records * plan.wanted.format.record_size;
-  merge.release_bytes = round_up(clip(bytes / 256 / std::max<std::uint64_t>(merge.steps.back().fan_in, 1), page_bytes, 16 * MiB), page_bytes);
+  merge.release_bytes =
+      round_up(clip(bytes / 256 / std::max<std::uint64_t>(merge.steps.back().fan_in, 1), page_bytes, 16 * MiB), page_bytes);
   merge.reserve_bytes = round_up(clip(bytes / 128, MiB, 256 * MiB), MiB);
   return merge;
 }
@@ -188,11 +193,13 @@ void account(Plan& plan, const std::vector<std::uint64_t>& runs) {
   plan.bytes_written = input + plan.temp_bytes + again;
   const std::uint64_t resident =
       plan.merge.resident_runs * (plan.formation.run_buffer_bytes + plan.formation.index_bytes) + plan.forecast_bytes;
-  plan.peak_memory_bytes = std::max({plan.formation.memory_bytes() + plan.forecast_bytes, resident + plan.merge.final.memory_bytes(),
-                                     plan.forecast_bytes + plan.merge.intermediate.memory_bytes()});
+  plan.peak_memory_bytes =
+      std::max({plan.formation.memory_bytes() + plan.forecast_bytes, resident + plan.merge.final.memory_bytes(),
+                plan.forecast_bytes + plan.merge.intermediate.memory_bytes()});
 }
 
-// One entry per `forecast_stride` granules, twice over, because an intermediate step holds the tables of its inputs and its output.
+// One entry per `forecast_stride` granules, twice over, because an intermediate step holds the tables of its inputs and its
+// output.
 void choose_forecast(Plan& plan, unsigned memory_share) {
   const std::uint64_t budget = plan.wanted.memory_bytes / memory_share / 2;
   const std::uint64_t granules = granules_of(plan.granule, plan.wanted.input_records);
@@ -203,7 +210,9 @@ void choose_forecast(Plan& plan, unsigned memory_share) {
   }
   while (div_up(granules, plan.forecast_stride) * forecast_entry_bytes > budget) plan.forecast_stride *= 2;
   // Each of the runs rounds up to a whole entry; 4096 runs are more than any two-pass plan has.
-  plan.forecast_bytes = round_up(2 * div_up(granules, plan.forecast_stride) * forecast_entry_bytes + std::min<std::uint64_t>(4096, granules) * forecast_entry_bytes, page_bytes);
+  plan.forecast_bytes = round_up(2 * div_up(granules, plan.forecast_stride) * forecast_entry_bytes +
+                                     std::min<std::uint64_t>(4096, granules) * forecast_entry_bytes,
+                                 page_bytes);
 }
 
 std::optional<Plan> try_one_pass(Plan plan) {
@@ -301,7 +310,8 @@ std::uint64_t Formation::records_of_run(std::uint64_t run, std::uint64_t records
 }
 
 std::uint64_t Formation::memory_bytes() const noexcept {
-  return run_buffers * (run_buffer_bytes + index_bytes) + scratch_bytes + write_block_bytes * write_blocks + read_block_bytes * bounce_blocks;
+  return run_buffers * (run_buffer_bytes + index_bytes) + scratch_bytes + write_block_bytes * write_blocks +
+         read_block_bytes * bounce_blocks;
 }
 
 Plan::Ledger Plan::formation_ledger() const {
@@ -322,9 +332,11 @@ Plan::Ledger Plan::merge_ledger() const {
           {"forecast table", forecast_bytes}};
 }
 
-Merge plan_merge(const Plan& plan, const std::vector<std::uint64_t>& runs, std::uint32_t resident_runs, std::uint64_t resident_bytes) {
+Merge plan_merge(const Plan& plan, const std::vector<std::uint64_t>& runs, std::uint32_t resident_runs,
+                 std::uint64_t resident_bytes) {
   if (auto merge = try_merge(plan, runs, resident_runs, resident_bytes)) return *merge;
-  throw UsageError(fmt::format("{} of memory cannot merge {} runs; give more with --memory", format_bytes(plan.wanted.memory_bytes), runs.size()));
+  throw UsageError(fmt::format("{} of memory cannot merge {} runs; give more with --memory",
+                               format_bytes(plan.wanted.memory_bytes), runs.size()));
 }
 
 std::uint64_t minimum_memory_bytes(Wanted wanted) {

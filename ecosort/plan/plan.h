@@ -41,8 +41,8 @@ struct Formation {
   std::uint64_t read_block_bytes = 0;   // of one request
   std::uint64_t write_block_bytes = 0;  // multiple of the granule
   unsigned write_blocks = 0;
-  unsigned bounce_blocks = 0;           // of read_block_bytes each
-  bool hold_runs_until_full = false;    // stream: store the first run only when all run buffers are full
+  unsigned bounce_blocks = 0;         // of read_block_bytes each
+  bool hold_runs_until_full = false;  // stream: store the first run only when all run buffers are full
 
   [[nodiscard]] std::uint64_t records_of_run(std::uint64_t run, std::uint64_t records_left) const noexcept;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
@@ -82,13 +82,13 @@ struct Plan {
   Shape shape = Shape::empty;
   Granule granule;
   Formation formation;
-  Merge merge;                       // empty while the size is unknown
+  Merge merge;                        // empty while the size is unknown
   std::uint32_t forecast_stride = 1;  // granules per forecast entry
   std::uint64_t forecast_bytes = 0;   // memory for the forecast tables
   unsigned read_depth = 0, write_depth = 0;
   // What will move; resident records move once in and once out.
   std::uint64_t stored_records = 0;
-  std::uint64_t temp_bytes = 0;       // allocated blocks of all run files at their peak
+  std::uint64_t temp_bytes = 0;  // allocated blocks of all run files at their peak
   std::uint64_t bytes_read = 0, bytes_written = 0;
   std::uint64_t peak_memory_bytes = 0;
 
@@ -109,7 +109,7 @@ struct Plan {
 // The least `--memory` with which this input can be sorted.
 [[nodiscard]] std::uint64_t minimum_memory_bytes(Wanted wanted);
 
-inline constexpr std::uint64_t entry_bytes = 16;        // records::Entry
+inline constexpr std::uint64_t entry_bytes = 16;  // records::Entry
 inline constexpr std::uint64_t forecast_entry_bytes = 16;
 inline constexpr std::uint64_t least_memory_bytes = std::uint64_t{2} << 20;
 
