@@ -1,0 +1,203 @@
+"""The program `ecosort-power`: options in, exit codes out. Work is done elsewhere."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from ecosort_power import __version__
+from ecosort_power.errors import EXIT_INTERNAL, EXIT_INVALID, EXIT_OK, EXIT_USAGE, InterruptError, PowerError
+
+_DIRECTORY = click.Path(path_type=Path)
+CONFIG_HELP = "File with named meters (default: ~/.config/ecosort/meters.toml)."
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ecosort-power")
+def cli() -> None:
+    """Measures the energy of a sort with real meters and reports records per joule.
+
+    A meter is SCHEME:ADDRESS[#SETTING=VALUE,...], for example ipmi://USER@HOST, scpi:/dev/ttyUSB0#profile=lmg95, shelly://HOST,
+    rapl:, exec:./my-meter. Passwords come from the environment or a file, never from the command line.
+    """
+
+
+@cli.command()
+@click.option("--config", help=CONFIG_HELP)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--root", default="/", hidden=True, type=_DIRECTORY)
+def meters(config: str | None, as_json: bool, root: Path) -> int:
+    """Lists the meters of this machine and the configured ones; where one cannot be used, why and what would fix it.
+
+    Exit code 1 if none can be used.
+    """
+    from ecosort_power.codec import encode
+    from ecosort_power.discover import find_configured, find_local
+    from ecosort_power.meters.base import Machine
+    from ecosort_power.report.listing import show_findings
+
+    found = [*find_configured(config), *find_local(Machine(root))]
+    if as_json:
+        click.echo(jsonlib.dumps(encode(found), indent=1))
+    else:
+        show_findings(found)
+    return EXIT_OK if any(f.usable for f in found) else EXIT_INVALID
+
+
+@cli.command()
+@click.argument("meter")
+@click.option("--seconds", default=60.0, show_default=True, help="Length of the busy/idle pattern.")
+@click.option("--load", "load_command", help="Command that makes the machine busy until it is stopped (default: all processors).")
+@click.option("--config", help=CONFIG_HELP)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def probe(meter: str, seconds: float, load_command: str | None, config: str | None, as_json: bool) -> int:
+    """Measures METER itself: true update period, quantum, staleness, lag and averaging window, by a busy/idle pattern."""
+    from ecosort_power.codec import encode
+    from ecosort_power.config import resolve
+    from ecosort_power.probe import run_probe
+    from ecosort_power.report.listing import show_probe
+
+    spec = resolve([meter], config)[0]
+    found = run_probe(spec, seconds, load_command)
+    if as_json:
+        click.echo(jsonlib.dumps(encode(found), indent=1))
+    else:
+        show_probe(found)
+    return EXIT_OK if found.problem is None else EXIT_INVALID
+
+
+@cli.command(context_settings={"ignore_unknown_options": False})
+@click.option("--meter", "meter_words", multiple=True, help="A meter, or auto. Repeat for several side by side.")
+@click.option("--sum", "sum_meters", is_flag=True, help="The result is the sum of the meters (several power supplies).")
+@click.option("--runs", type=click.IntRange(1, 99), default=5, show_default=True, help="Number of runs.")
+@click.option("--input", "input_path", help="Input file: counted, summed, and taken out of the page cache with --cold.")
+@click.option("--output", "output_path", help="Output file: removed before each run, validated after (default: -o of the sort).")
+@click.option("--records", type=int, help="Number of records, if it cannot be found out.")
+@click.option("--input-checksum", help="Checksum of the input (gensort -c), saves reading the input.")
+@click.option("--cold", is_flag=True, help="Empty the page cache before each run.")
+@click.option("--no-validate", is_flag=True, help="Do not validate; the result is marked so.")
+@click.option("--check-command", help="Validator in place of `ecosort check`; {} is the file.")
+@click.option("--prepare", help="Command before each run, outside the window.")
+@click.option("--idle", "idle_s", default=30.0, show_default=True, help="Seconds of idle baseline before and after all runs.")
+@click.option("--pause", "pause_s", default=5.0, show_default=True, help="Idle seconds right before each run.")
+@click.option("--settle", "settle_s", default=60.0, show_default=True, help="Longest wait for the drives to rest; 0: none.")
+@click.option("--time-only", is_flag=True, help="Go on without energy where there is none; it is null, with the reason.")
+@click.option("--out", "directory", type=_DIRECTORY, help="Result directory (default: ecosort-power-DATE-TIME).")
+@click.option("--continue", "continued", type=_DIRECTORY, metavar="DIR", help="Go on with an interrupted measurement.")
+@click.option("--config", help=CONFIG_HELP)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def run(**given: Any) -> int:
+    """Measures COMMAND: idle baseline, then each run from process start to sync, idle tail, validation.
+
+    An ecosort command gets --events and --stats by itself; others can use {events} and {stats} in their words.
+    """
+    from ecosort_power.launch import launch
+
+    return launch(given)
+
+
+FORMATS = ("terminal", "json", "csv", "markdown")
+
+
+@cli.command()
+@click.argument("directory", type=_DIRECTORY)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="terminal", show_default=True)
+@click.option("--facts", type=_DIRECTORY, help="TOML file with what only a person can know (default: DIR/submission.toml).")
+@click.option("--template", is_flag=True, help="Print an empty facts file and stop.")
+@click.option("-o", "--output", type=_DIRECTORY, help="Write here (default: standard output).")
+def report(directory: Path, form: str, facts: Path | None, template: bool, output: Path | None) -> int:
+    """Shows a result: terminal table, JSON, CSV, or Markdown in the form of a JouleSort submission."""
+    from ecosort_power.report.write import write_report
+
+    write_report(directory, form, facts, template, output)
+    return EXIT_OK
+
+
+@cli.command("check")
+@click.argument("directory", type=_DIRECTORY)
+def check_result(directory: Path) -> int:
+    """Validates a stored result again from its raw readings; exit code 1 on any defect."""
+    from ecosort_power.check import check
+    from ecosort_power.store import ResultDirectory
+
+    found = check(ResultDirectory(directory))
+    for d in found:
+        click.echo(f"{'DEFECT' if d.fatal else 'note'} [{d.code}] {d.text}")
+    fatal = sum(d.fatal for d in found)
+    click.echo(f"{directory}: {'no defect' if not fatal else f'{fatal} defects'}")
+    return EXIT_INVALID if fatal else EXIT_OK
+
+
+@cli.command("compare")
+@click.argument("first", type=_DIRECTORY)
+@click.argument("second", type=_DIRECTORY)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def compare_results(first: Path, second: Path, as_json: bool) -> int:
+    """Compares two results: means, ratio SECOND/FIRST with its 95 % interval."""
+    from ecosort_power.codec import encode
+    from ecosort_power.compare import compare
+    from ecosort_power.report.listing import show_comparison
+    from ecosort_power.store import ResultDirectory
+    from ecosort_power.summary import summarize
+
+    a, b = (ResultDirectory(d) for d in (first, second))
+    found = compare(summarize(a.session(), a.runs()), summarize(b.session(), b.runs()))
+    if as_json:
+        click.echo(jsonlib.dumps(encode(found), indent=1))
+    else:
+        show_comparison(str(first), str(second), found)
+    return EXIT_OK
+
+
+@cli.command()
+@click.argument("directory", type=_DIRECTORY)
+@click.option("--meter", "meter", required=True, help="A log, for example csv:meter.csv#offset=auto.")
+@click.option("--config", help=CONFIG_HELP)
+def attach(directory: Path, meter: str, config: str | None) -> int:
+    """Adds a meter's own log to a stored result and computes its energy."""
+    from ecosort_power.attach import attach_log
+    from ecosort_power.config import resolve
+    from ecosort_power.store import ResultDirectory
+
+    summary = attach_log(ResultDirectory(directory), resolve([meter], config)[0])
+    click.echo(summary.title)
+    return EXIT_OK if summary.ok and summary.energy is not None else EXIT_INVALID
+
+
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    raise InterruptError(number)
+
+
+def _guarded(work: Callable[[], int]) -> int:
+    """Runs the program; errors become one line and an exit code, and no child process is left."""
+    from ecosort_power.transports.process import session
+
+    try:
+        return work()
+    except PowerError as error:
+        print(f"ecosort-power: {error}", file=sys.stderr)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return EXIT_USAGE
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except BrokenPipeError:
+        return EXIT_INTERNAL
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        session.end()
+
+
+def main() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _on_signal)
+    sys.exit(_guarded(lambda: int(cli.main(standalone_mode=False) or 0)))

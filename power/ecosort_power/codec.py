@@ -1,0 +1,108 @@
+"""Dataclasses to JSON and back. Every stored document is a dataclass, so that reading one checks its shape."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import json
+import os
+import types
+import typing
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ecosort_power.errors import UsageError
+
+T = TypeVar("T")
+
+
+def encode(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, dict):
+        return {str(k): encode(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [encode(v) for v in value]
+    return value
+
+
+def _decode_union(options: tuple[Any, ...], value: Any, where: str) -> Any:
+    if value is None:
+        if type(None) in options:
+            return None
+        raise ValueError(f"{where} is missing")
+    return _decode(next(o for o in options if o is not type(None)), value, where)
+
+
+def _decode_container(kind: Any, origin: Any, value: Any, where: str) -> Any:
+    arguments = typing.get_args(kind)
+    if origin is dict:
+        if not isinstance(value, dict):
+            raise ValueError(f"{where} is not an object")
+        return {k: _decode(arguments[1], v, f"{where}.{k}") for k, v in value.items()}
+    if not isinstance(value, list):
+        raise ValueError(f"{where} is not a list")
+    items = [_decode(arguments[0], v, f"{where}[{i}]") for i, v in enumerate(value)]
+    return tuple(items) if origin is tuple else items
+
+
+def _decode(kind: Any, value: Any, where: str) -> Any:
+    if kind is Any:
+        return value
+    origin = typing.get_origin(kind)
+    if origin in (typing.Union, types.UnionType):
+        return _decode_union(typing.get_args(kind), value, where)
+    if origin in (list, tuple, dict):
+        return _decode_container(kind, origin, value, where)
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        return decode(kind, value, where)
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return kind(value)
+    if kind is float and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ValueError(f"{where} is not {kind.__name__}: {value!r}")
+    return value
+
+
+def decode(kind: type[T], value: Any, where: str = "document") -> T:
+    """Builds `kind` from JSON data. ValueError names the part that does not fit; unknown keys are ignored."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{where} is not an object")
+    hints = typing.get_type_hints(kind)
+    arguments = {}
+    for f in dataclasses.fields(kind):  # type: ignore[arg-type]
+        if f.name in value:
+            arguments[f.name] = _decode(hints[f.name], value[f.name], f"{where}.{f.name}")
+        elif f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING:
+            raise ValueError(f"{where}.{f.name} is missing")
+    return kind(**arguments)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes a document so that a reader, or a crash, sees the old one or the new one and nothing between."""
+    temporary = path.with_name(path.name + ".new")
+    with temporary.open("w", encoding="utf-8") as f:
+        json.dump(encode(value), f, indent=1, allow_nan=False)
+        f.write("\n")
+        f.flush()
+        os.fsync(f.fileno())
+    temporary.replace(path)
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{path} does not exist") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+
+
+def load(kind: type[T], path: Path) -> T:
+    try:
+        return decode(kind, read_json(path))
+    except ValueError as error:
+        raise UsageError(f"{path} is not what it should be: {error}") from error

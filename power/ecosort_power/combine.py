@@ -1,0 +1,85 @@
+"""Several meters at once: the sum of power supplies, and which meter the headline is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ecosort_power.errors import UsageError
+from ecosort_power.evaluate import MeterEnergy, PhaseEnergy, Uncertainty
+from ecosort_power.reading import Scope
+from ecosort_power.store import MeterRecord
+
+_ORDER = (Scope.WALL, Scope.PSU, Scope.BMC, Scope.UNKNOWN, Scope.COMPONENT, Scope.PACKAGE)
+
+
+def sum_name(meters: Sequence[MeterRecord]) -> str:
+    return "+".join(m.name for m in meters)
+
+
+def headline(meters: Sequence[MeterRecord], summed: bool) -> str | None:
+    """The sum if one is asked for, else the meter that sees most of the machine."""
+    if not meters:
+        return None
+    if summed:
+        scopes = {m.capabilities.scope for m in meters}
+        if len(meters) < 2:
+            raise UsageError("--sum needs at least two meters")
+        if len(scopes) > 1:
+            raise UsageError(f"--sum adds meters of one scope, these have: {', '.join(sorted(scopes))}")
+        return sum_name(meters)
+    return min(meters, key=lambda m: _ORDER.index(m.capabilities.scope)).name
+
+
+def scope_of(meters: Sequence[MeterRecord], name: str | None) -> Scope:
+    found = next((m.capabilities.scope for m in meters if m.name == name), None)
+    if found is not None:
+        return found
+    return meters[0].capabilities.scope if meters and name is not None else Scope.UNKNOWN
+
+
+def add_up(parts: Sequence[MeterEnergy], name: str) -> MeterEnergy:
+    """The sum of meters that see different inputs of one machine. Uncertainties add linearly: supplies share their causes."""
+    joules = [p.joules for p in parts]
+    known = [j for j in joules if j is not None]
+    total = sum(known) if len(known) == len(joules) else None
+    return MeterEnergy(
+        meter=name,
+        joules=total,
+        seconds=parts[0].seconds,
+        source="sum",
+        samples=min(p.samples for p in parts),
+        gaps=[g for p in parts for g in p.gaps],
+        uncertainty=_add_uncertainties(parts) if total is not None else None,
+        phases=_add_phases(parts) if total is not None else [],
+        idle_before_w=_add([p.idle_before_w for p in parts]),
+        idle_after_w=_add([p.idle_after_w for p in parts]),
+        peak_w=None,
+    )
+
+
+def _add(values: Sequence[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _add_uncertainties(parts: Sequence[MeterEnergy]) -> Uncertainty | None:
+    each = [p.uncertainty for p in parts if p.uncertainty is not None]
+    if len(each) != len(parts):
+        return None
+    return Uncertainty(
+        instrument_j=_add([u.instrument_j for u in each]),
+        quantum_j=sum(u.quantum_j for u in each),
+        sampling_j=sum(u.sampling_j for u in each),
+        gaps_j=sum(u.gaps_j for u in each),
+        timing_j=sum(u.timing_j for u in each),
+    )
+
+
+def _add_phases(parts: Sequence[MeterEnergy]) -> list[PhaseEnergy]:
+    result = []
+    for same in zip(*(p.phases for p in parts), strict=False):
+        note = next((p.note for p in same if p.note), None)
+        result.append(
+            PhaseEnergy(same[0].name, same[0].seconds, _add([p.joules for p in same]), min(p.samples for p in same), note)
+        )
+    return result

@@ -1,0 +1,131 @@
+"""Runs the measured command: from just before its start to the moment when its output is on stable storage."""
+
+from __future__ import annotations
+
+import os
+import select
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from resource import struct_rusage
+
+from ecosort_power.errors import RunError, UsageError
+from ecosort_power.transports.process import session, spawn, stop
+
+# Subcommands of ecosort that understand --events and --stats.
+_SORTING = ("sort", "inplace", "resume", "lines")
+_TICK_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """Times are CLOCK_MONOTONIC; the energy window is [start, synced]."""
+
+    start_s: float
+    exit_s: float
+    synced_s: float
+    exit_code: int
+    cpu_user_s: float
+    cpu_system_s: float
+    survivors: int  # processes that the command left behind
+
+
+def is_ecosort(words: Sequence[str]) -> bool:
+    return len(words) > 1 and Path(words[0]).name == "ecosort" and words[1] in _SORTING
+
+
+def with_reports(words: Sequence[str], events: Path, stats: Path) -> list[str]:
+    """Asks the sort for its events and statistics. `{events}` and `{stats}` in the words are replaced; an ecosort command
+    that does not ask for them itself gets the two options."""
+    if any("{events}" in w or "{stats}" in w for w in words):
+        return [w.replace("{events}", str(events)).replace("{stats}", str(stats)) for w in words]
+    if not is_ecosort(words):
+        return list(words)
+    for option in ("--events", "--stats"):
+        if any(w == option or w.startswith(option + "=") for w in words):
+            raise UsageError(f"leave {option} to ecosort-power: it is set for every run (or write {option} {{{option[2:]}}})")
+    return [*words[:2], "--events", str(events), "--stats", str(stats), *words[2:]]
+
+
+def output_of(words: Sequence[str]) -> Path | None:
+    """The output file named in an ecosort command."""
+    if not is_ecosort(words):
+        return None
+    for i, word in enumerate(words):
+        if word in ("-o", "--output") and i + 1 < len(words):
+            return Path(words[i + 1])
+        if word.startswith("--output="):
+            return Path(word.partition("=")[2])
+    return None
+
+
+def run_command(
+    words: Sequence[str],
+    directory: Path,
+    output: Path | None,
+    watch: Callable[[], str | None],
+    helpers: Sequence[int] = (),
+) -> CommandResult:
+    """Runs the words; their output goes to files in `directory`. `watch` is called several times a second; a text from it
+    stops the command and becomes a RunError. `helpers` are the meters' processes, which are not the command's.
+    The command has no terminal and dies with the harness."""
+    session.start()
+    with (directory / "command.out").open("wb") as out, (directory / "command.err").open("wb") as err:
+        start = time.monotonic()
+        try:
+            child = spawn(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        except OSError as error:
+            raise UsageError(f"{words[0]} cannot be started: {error.strerror}") from error
+        try:
+            exit_s, usage = _wait(child, watch)
+        except BaseException:
+            stop(child, grace_s=5.0)
+            raise
+    _synchronize(output)
+    synced = time.monotonic()
+    left = session.survivors(helpers)
+    return CommandResult(start, exit_s, synced, child.returncode, usage.ru_utime, usage.ru_stime, len(left))
+
+
+def _wait(child: subprocess.Popen[bytes], watch: Callable[[], str | None]) -> tuple[float, struct_rusage]:
+    fd = os.pidfd_open(child.pid)
+    try:
+        while not select.select([fd], [], [], _TICK_S)[0]:
+            problem = watch()
+            if problem is not None:
+                raise RunError(problem)
+        exit_s = time.monotonic()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        return exit_s, usage
+    finally:
+        os.close(fd)
+
+
+def _synchronize(output: Path | None) -> None:
+    """Everything on stable storage. `sync` reports no errors, so the output is also synced by itself, which does."""
+    if output is not None and output.exists():
+        fd = os.open(output, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        except OSError as error:
+            raise RunError(f"{output} could not be brought to stable storage: {error.strerror}") from error
+        finally:
+            os.close(fd)
+    os.sync()
+
+
+def last_words(directory: Path) -> str:
+    """The last line that the command wrote to standard error."""
+    try:
+        lines = (directory / "command.err").read_text(errors="replace").strip().splitlines()
+    except OSError:
+        return ""
+    return lines[-1][:300] if lines else ""
+
+
+def quoted(words: Sequence[str]) -> str:
+    return shlex.join(words)

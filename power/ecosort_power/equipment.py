@@ -1,0 +1,106 @@
+"""The opened meters of a session with their sampling threads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ecosort_power.errors import MeterError
+from ecosort_power.evaluate import mean_watts
+from ecosort_power.meters import make_meter
+from ecosort_power.meters.base import Meter, MeterSpec, with_settings
+from ecosort_power.meters.csv import CsvMeter
+from ecosort_power.monitor import LoadPoint, to_load
+from ecosort_power.reading import Capabilities, Reading, screen
+from ecosort_power.sampler import Sampler, to_line
+from ecosort_power.store import Marks, MeterRecord
+
+# The idle tail is never shorter than this many periods of the slowest meter, plus a margin for its answer.
+TAIL_PERIODS = 5
+TAIL_MARGIN_S = 0.2
+
+
+class Equipment:
+    """Opens all meters or none. Must be opened and closed by the main thread, which their processes die with."""
+
+    def __init__(self, specs: Sequence[MeterSpec]) -> None:
+        self.records: list[MeterRecord] = []
+        self.samplers: list[Sampler] = []
+        self._logs: list[tuple[str, CsvMeter, Capabilities]] = []
+        opened: list[Meter] = []
+        try:
+            for spec in specs:
+                meter = make_meter(spec)
+                opened.append(meter)
+                self._add(spec, meter, with_settings(meter.open(), spec))
+        except BaseException:
+            for meter in opened:
+                meter.close()
+            raise
+        for sampler in self.samplers:
+            sampler.start()
+
+    def _add(self, spec: MeterSpec, meter: Meter, capabilities: Capabilities) -> None:
+        self.records.append(MeterRecord(spec.name, spec.text, capabilities))
+        if isinstance(meter, CsvMeter):
+            self._logs.append((spec.name, meter, capabilities))
+        else:
+            self.samplers.append(Sampler(spec.name, meter, capabilities))
+
+    @property
+    def tail_s(self) -> float:
+        """How long readings must go on after a run."""
+        needs = [r.capabilities.settle_s + TAIL_PERIODS * r.capabilities.effective_period_s for r in self.records]
+        return max(needs, default=0.0) + TAIL_MARGIN_S
+
+    @property
+    def lead_s(self) -> float:
+        """How long readings must have gone on before a run."""
+        return self.tail_s
+
+    def death(self) -> str | None:
+        """Why a meter is gone, if one is."""
+        return next((s.death for s in self.samplers if s.death is not None), None)
+
+    def begin(self, directory: Path, prefix: str) -> None:
+        for s in self.samplers:
+            s.begin_segment(directory / f"{prefix}.{s.name}.jsonl")
+
+    def end(self) -> dict[str, list[Reading]]:
+        return {s.name: s.end_segment() for s in self.samplers}
+
+    def collect_logs(self, directory: Path, marks: Marks, points: Sequence[LoadPoint]) -> dict[str, list[Reading]]:
+        """The readings of this run out of the meters' own logs, stored like all others."""
+        found = {}
+        for name, meter, capabilities in self._logs:
+            rows = meter.collect(marks.first_s, marks.last_s, marks.realtime_offset_s, to_load(points))
+            readings = [screen(r, capabilities) for r in rows]
+            path = directory / f"readings.{name}.jsonl"
+            path.write_text("".join(to_line(r) + "\n" for r in readings), encoding="utf-8")
+            found[name] = readings
+        return found
+
+    def idle(self, seconds: float, directory: Path, prefix: str) -> dict[str, float]:
+        """Mean watts of each meter over some idle seconds. MeterError if one is gone."""
+        self.begin(directory, prefix)
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0 and self.death() is None:
+            time.sleep(min(left, 0.25))
+        readings = self.end()
+        death = self.death()
+        if death is not None:
+            raise MeterError(death)
+        means = {r.name: mean_watts(readings.get(r.name, []), r.capabilities) for r in self.records}
+        return {name: watts for name, watts in means.items() if watts is not None}
+
+    def pids(self) -> list[int]:
+        return [pid for s in self.samplers for pid in s.meter.pids()]
+
+    def cpu_s(self) -> float:
+        """CPU time of this process and of the meters' own processes so far."""
+        return time.process_time() + sum(s.children_cpu_s() for s in self.samplers)
+
+    def close(self) -> None:
+        for s in self.samplers:
+            s.stop()

@@ -1,0 +1,104 @@
+"""From the options of `ecosort-power run` to a measurement, new or continued."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ecosort_power.config import resolve
+from ecosort_power.discover import choose
+from ecosort_power.errors import EXIT_INVALID, EXIT_OK, InterruptError, MeterError, UsageError
+from ecosort_power.live import Display
+from ecosort_power.meters.base import Machine, MeterSpec
+from ecosort_power.report.terminal import show
+from ecosort_power.session import Measurement
+from ecosort_power.store import Options, ResultDirectory, Session
+
+NO_METER = "no meter was given (--meter); `ecosort-power meters` lists what there is, --time-only measures time alone"
+
+
+def _options(given: Mapping[str, Any]) -> Options:
+    if not given["command"]:
+        raise UsageError("no command to measure: ecosort-power run [options] -- COMMAND")
+    return Options(
+        command=list(given["command"]),
+        runs=given["runs"],
+        meters=list(given["meter_words"]),
+        sum_meters=given["sum_meters"],
+        cold=given["cold"],
+        input=given["input_path"],
+        output=given["output_path"],
+        records=given["records"],
+        input_checksum=given["input_checksum"],
+        validate=not given["no_validate"],
+        check_command=given["check_command"],
+        idle_s=given["idle_s"],
+        pause_s=given["pause_s"],
+        settle_s=given["settle_s"],
+        prepare=given["prepare"],
+        time_only=given["time_only"],
+        config=given["config"],
+    )
+
+
+def _specs(options: Options) -> tuple[list[MeterSpec], str | None]:
+    """The meters, and why there are none where that is allowed."""
+    words = options.meters
+    if words == ["auto"]:
+        chosen, reason = choose(Machine(), options.config)
+        if chosen is None and not options.time_only:
+            raise MeterError(reason)
+        if chosen is None:
+            return [], reason
+        words = [chosen]
+    if not words:
+        if not options.time_only:
+            raise UsageError(NO_METER)
+        return [], "no meter was given (--time-only)"
+    return resolve(words, options.config), None
+
+
+def _new(given: Mapping[str, Any]) -> tuple[ResultDirectory, Options]:
+    options = _options(given)
+    path = given["directory"] or Path(datetime.now().strftime("ecosort-power-%Y%m%d-%H%M%S"))
+    if path.exists() and any(path.iterdir()):
+        raise UsageError(f"{path} is not empty; go on with it by --continue {path}, or choose another --out")
+    return ResultDirectory(path), options
+
+
+def _earlier(path: Path, given: Mapping[str, Any]) -> tuple[ResultDirectory, Session]:
+    if given["command"] or given["meter_words"]:
+        raise UsageError("--continue takes command and meters from the directory; give neither")
+    directory = ResultDirectory(path)
+    return directory, directory.session()
+
+
+def launch(given: Mapping[str, Any]) -> int:
+    """Runs the measurement and shows its result. The exit code says whether it holds."""
+    earlier: Session | None = None
+    if given["continued"] is not None:
+        directory, earlier = _earlier(given["continued"], given)
+        options = earlier.options
+    else:
+        directory, options = _new(given)
+    specs, no_meter = _specs(options)
+    directory.path.mkdir(parents=True, exist_ok=True)
+    display = Display()
+    measurement = Measurement(directory, options, specs, no_meter, display)
+    try:
+        summary = measurement.execute(earlier)
+    except InterruptError:
+        print(f"interrupted; go on with: ecosort-power run --continue {directory.path}", file=sys.stderr)
+        raise
+    finally:
+        measurement.close()
+    show(directory.session(), directory.runs(), summary)
+    click.echo(f"result: {directory.path}   (ecosort-power report {directory.path} --format markdown)")
+    if not summary.ok or (summary.energy is None and not options.time_only):
+        return EXIT_INVALID
+    return EXIT_OK

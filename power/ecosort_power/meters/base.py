@@ -1,0 +1,198 @@
+"""What a meter is: opened once, read again and again, closed. One class per kind of meter.
+
+A specification is one word: SCHEME:ADDRESS[#SETTING=VALUE[,SETTING=VALUE...]], optionally with NAME= before it, e.g.
+`wall=scpi:/dev/ttyUSB0#profile=lmg95,accuracy=0.03%+0.02W`. It never contains a password.
+
+A meter object is used by one thread at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from ecosort_power.errors import UsageError
+from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope, parse_accuracy
+
+# Settings that every meter understands; they override what the meter says of itself.
+COMMON_SETTINGS = {
+    "scope": "wall, psu, bmc, package or component",
+    "period": "seconds between two readings",
+    "update": "seconds between two new values inside the meter",
+    "lag": "seconds by which its values are late",
+    "window": "seconds that it averages over",
+    "power": "instant or average: what one value stands for",
+    "accuracy": "limits of error, e.g. 0.1%+0.05% of 600W, or 0.5W",
+    "quantum": "smallest step of its watts",
+    "range": "watts at which it is saturated",
+    "timeout": "seconds to wait for an answer",
+}
+
+_NAME = re.compile(r"^([A-Za-z][\w.-]*)=(?=[A-Za-z][\w+.-]*:)")
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*):")
+
+
+@dataclass(frozen=True, slots=True)
+class MeterSpec:
+    """A parsed specification. `text` is what the user wrote, without secrets because secrets are refused."""
+
+    name: str
+    scheme: str
+    address: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        settings = ",".join(f"{k}={v}" for k, v in self.settings.items())
+        return f"{self.scheme}:{self.address}" + (f"#{settings}" if settings else "")
+
+    def number(self, key: str, default: float) -> float:
+        value = self.optional_number(key)
+        return default if value is None else value
+
+    def optional_number(self, key: str) -> float | None:
+        text = self.settings.get(key)
+        if text is None:
+            return None
+        try:
+            return float(text)
+        except ValueError:
+            raise UsageError(f"meter setting {key}={text} is not a number") from None
+
+    def flag(self, key: str) -> bool:
+        return self.settings.get(key, "no").lower() in ("1", "yes", "true", "on")
+
+
+def parse_settings(text: str) -> dict[str, str]:
+    settings = {}
+    for part in filter(None, text.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"meter setting {part!r} is not of the form SETTING=VALUE")
+        settings[key.strip()] = value.strip()
+    if "password" in settings:
+        raise UsageError(
+            "a password on a command line can be seen by every user of this machine; "
+            "use #password-file=FILE (mode 600) or #password-env=VARIABLE"
+        )
+    return settings
+
+
+def parse_spec(text: str, default_name: str = "") -> MeterSpec:
+    """UsageError if it is not of the form described above, or carries a password."""
+    name = default_name
+    if match := _NAME.match(text):
+        name, text = match[1], text[match.end() :]
+    match = _SCHEME.match(text)
+    if match is None:
+        raise UsageError(f"meter {text!r} is not SCHEME:ADDRESS; `ecosort-power meters` lists what there is")
+    scheme = match[1].lower()
+    address, _, fragment = text[match.end() :].partition("#")
+    if scheme != "exec" and urlsplit(f"x:{address}").password is not None:
+        raise UsageError(
+            "a password in a meter's address can be seen by every user of this machine; "
+            "use #password-file=FILE (mode 600) or an environment variable"
+        )
+    return MeterSpec(name or scheme, scheme, address, parse_settings(fragment))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of `ecosort-power meters`: a meter that is there, or could be."""
+
+    spec: str
+    title: str
+    scope: Scope
+    rate: str
+    accuracy: str
+    usable: bool
+    why: str = ""  # if not usable
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where to look for meters. `root` is `/` but in tests and containers."""
+
+    root: Path = Path("/")
+
+    @property
+    def virtual(self) -> bool:
+        try:
+            return " hypervisor" in (self.root / "proc/cpuinfo").read_text(errors="replace")
+        except OSError:
+            return False
+
+
+class Meter(ABC):
+    """A meter of one kind. `settings_known` lists its own settings beyond the common ones."""
+
+    settings_known: ClassVar[Mapping[str, str]] = {}
+    # False: the meter sends by itself and `read` waits for the next value.
+    paced: ClassVar[bool] = True
+    # True: there is nothing to read during the run, `collect` is asked afterwards.
+    deferred: ClassVar[bool] = False
+
+    def __init__(self, spec: MeterSpec) -> None:
+        self.spec = spec
+        unknown = set(spec.settings) - set(COMMON_SETTINGS) - set(self.settings_known)
+        if unknown:
+            known = ", ".join(sorted([*self.settings_known, *COMMON_SETTINGS]))
+            raise UsageError(f"{spec.scheme} has no setting {sorted(unknown)[0]!r}; it has: {known}")
+
+    @abstractmethod
+    def open(self) -> Capabilities:
+        """Connects and says what this meter is. MeterError says why it cannot be used and what would help."""
+
+    @abstractmethod
+    def read(self) -> Reading:
+        """One new reading. MeterGlitchError if the next one may succeed, MeterError if the connection is lost."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends the connection; harmless if it is not open."""
+
+    def pids(self) -> list[int]:
+        """Child processes whose CPU time is spent for measuring."""
+        return []
+
+    @classmethod
+    def discover(cls, machine: Machine) -> list[Finding]:
+        """What of this kind is on this machine; nothing for meters that must be configured."""
+        return []
+
+
+def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
+    """What the user says of the meter wins over what the meter says of itself."""
+    given = spec.settings
+    changes: dict[str, object] = {}
+    try:
+        if "scope" in given:
+            changes["scope"] = Scope(given["scope"])
+        if "power" in given:
+            changes["power"] = PowerKind(given["power"])
+        if "accuracy" in given:
+            changes["accuracy"] = parse_accuracy(given["accuracy"])
+    except ValueError as error:
+        raise UsageError(f"meter {spec.text}: {error}") from None
+    numbers = {
+        "period": "period_s",
+        "update": "update_s",
+        "lag": "lag_s",
+        "window": "window_s",
+        "quantum": "quantum_w",
+        "range": "range_w",
+    }
+    for key, attribute in numbers.items():
+        if key in given:
+            changes[attribute] = spec.number(key, 0.0)
+    if "lag" in given or "window" in given:
+        changes["timing_source"] = "given"
+    if changes.get("period_s", 1.0) == 0.0:
+        raise UsageError(f"meter {spec.text}: period must be above 0")
+    return replace(capabilities, **changes)  # type: ignore[arg-type]

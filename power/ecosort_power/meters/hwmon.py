@@ -1,0 +1,132 @@
+"""Power sensors of the kernel's hardware monitoring: powerN_input, powerN_average, energyN_input.
+
+Address: `hwmon:CHIP/CHANNEL`, e.g. `hwmon:corsairpsu/power1` or `hwmon:amdgpu/energy1`; the channel may be left out where
+there is one. `#root=DIR` for another /.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from ecosort_power.errors import MeterError, UsageError
+from ecosort_power.meters.base import Finding, Machine, Meter, MeterSpec
+from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
+from ecosort_power.transports.sysfs import read_int, read_text, require_int
+
+HWMON = Path("sys/class/hwmon")
+# What the drivers measure; all others are one component.
+_SCOPES = {"power_meter": Scope.BMC, "corsairpsu": Scope.PSU, "acpi_power_meter": Scope.BMC, "pmbus": Scope.PSU}
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    chip: str
+    name: str  # power1, energy1
+    path: Path  # the file to read
+    label: str | None
+    average_s: float | None = None
+
+    @property
+    def scope(self) -> Scope:
+        return _SCOPES.get(self.chip, Scope.COMPONENT)
+
+    @property
+    def address(self) -> str:
+        return f"{self.chip}/{self.name}"
+
+
+def find_channels(root: Path) -> list[Channel]:
+    channels = []
+    for chip_path in sorted((root / HWMON).glob("hwmon*")):
+        chip = read_text(chip_path / "name")
+        if chip is None:
+            continue
+        files = {p.name: p for p in chip_path.iterdir()}
+        numbers = sorted(m[1] for f in files if (m := re.fullmatch(r"((?:power|energy)\d+)_(?:input|average)", f)))
+        for name in dict.fromkeys(numbers):
+            averaged = f"{name}_input" not in files
+            path = files[f"{name}_average" if averaged else f"{name}_input"]
+            interval = read_int(chip_path / f"{name}_average_interval") if averaged else None
+            average_s = (interval / 1000 if interval else 1.0) if averaged else None
+            channels.append(Channel(chip, name, path, read_text(chip_path / f"{name}_label"), average_s))
+    return channels
+
+
+class HwmonMeter(Meter):
+    """One sensor file, read in microwatts or microjoules."""
+
+    settings_known: ClassVar[Mapping[str, str]] = {"root": "directory in place of /"}
+
+    def __init__(self, spec: MeterSpec) -> None:
+        super().__init__(spec)
+        self._root = Path(spec.settings.get("root", "/"))
+        self._channel: Channel | None = None
+
+    def open(self) -> Capabilities:
+        channels = find_channels(self._root)
+        chip, _, name = self.spec.address.partition("/")
+        fitting = [c for c in channels if c.chip == chip and (not name or c.name == name)]
+        if len(fitting) != 1:
+            there = ", ".join(c.address for c in channels) or "none"
+            problem = "several sensors fit" if fitting else "there is no sensor"
+            raise UsageError(f"hwmon: {problem} {self.spec.address!r}; there are: {there}")
+        channel = fitting[0]
+        self._channel = channel
+        require_int(channel.path)
+        energy = channel.name.startswith("energy")
+        return Capabilities(
+            title=f"hwmon {channel.address}" + (f" ({channel.label})" if channel.label else ""),
+            scope=channel.scope,
+            period_s=max(channel.average_s or 0.0, 0.5),
+            power=None if energy else (PowerKind.AVERAGE if channel.average_s else PowerKind.INSTANT),
+            counter=energy,
+            update_s=channel.average_s,
+            lag_s=0.0,
+            window_s=channel.average_s if channel.average_s else 0.0,
+            timing_source="instrument",
+            quantum_j=1e-6 if energy else None,
+            identity={"chip": channel.chip, "file": str(channel.path)},
+        )
+
+    def read(self) -> Reading:
+        if self._channel is None:
+            raise MeterError("hwmon: not open")
+        before = time.monotonic()
+        value = require_int(self._channel.path)
+        after = time.monotonic()
+        if self._channel.name.startswith("energy"):
+            return Reading(before, after, joules=value / 1e6, raw=str(value))
+        return Reading(before, after, watts=value / 1e6, raw=str(value))
+
+    def close(self) -> None:
+        self._channel = None
+
+    @classmethod
+    def discover(cls, machine: Machine) -> list[Finding]:
+        channels = find_channels(machine.root)
+        if not channels:
+            why = "no power sensor below /sys/class/hwmon"
+            fix = (
+                "measure on the host, or at the wall"
+                if machine.virtual
+                else "run sensors-detect (lm-sensors), or load your power supply's driver, e.g. modprobe corsair-psu"
+            )
+            return [Finding("hwmon:", "power sensors (hwmon)", Scope.COMPONENT, "?", "unknown", False, why, fix)]
+        return [
+            Finding(
+                f"hwmon:{c.address}",
+                f"hwmon {c.address}" + (f" ({c.label})" if c.label else ""),
+                c.scope,
+                f"average over {c.average_s:g} s" if c.average_s else "driver",
+                "unknown",
+                read_int(c.path) is not None,
+                "" if read_int(c.path) is not None else f"{c.path} cannot be read by this user",
+                "" if read_int(c.path) is not None else "sudo ecosort-power ...",
+            )
+            for c in channels
+        ]

@@ -1,0 +1,110 @@
+"""Power from a management controller over Redfish: EnvironmentMetrics where there is one, else the older Power resource.
+
+Address: `redfish://USER@HOST[:PORT][/CHASSIS]`; the password comes from REDFISH_PASSWORD or a password file. TLS unless
+`#tls=off`. AverageConsumedWatts and its kin cover a period that cannot be chosen; they are not used.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from urllib.parse import unquote, urlsplit
+
+from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
+from ecosort_power.meters.base import Meter, MeterSpec
+from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
+from ecosort_power.transports.credentials import require_secret
+from ecosort_power.transports.http import JsonClient, Login, pick
+
+# Where the power is: the resource of a chassis, and the path within it.
+_RESOURCES = (("EnvironmentMetrics", "PowerWatts.Reading"), ("Power", "PowerControl[0].PowerConsumedWatts"))
+
+
+class RedfishMeter(Meter):
+    """One chassis' power, found by walking the service from its root."""
+
+    settings_known: ClassVar[Mapping[str, str]] = {
+        "tls": "verify, insecure or off",
+        "password-file": "file with the password, mode 600",
+        "password-env": "environment variable with the password (REDFISH_PASSWORD)",
+    }
+
+    def __init__(self, spec: MeterSpec) -> None:
+        super().__init__(spec)
+        url = urlsplit(f"redfish:{spec.address}")
+        if not url.hostname or not url.username:
+            raise UsageError(f"meter {spec.text}: write redfish://USER@HOST[:PORT][/CHASSIS]")
+        self._tls = spec.settings.get("tls", "verify")
+        if self._tls not in ("verify", "insecure", "off"):
+            raise UsageError("redfish: tls must be verify, insecure or off")
+        self._server = f"{'http' if self._tls == 'off' else 'https'}://{url.netloc.rpartition('@')[2]}"
+        self._user = unquote(url.username)
+        self._chassis = url.path.strip("/")
+        self._client: JsonClient | None = None
+        self._resource = ""
+        self._watts_path = ""
+
+    def open(self) -> Capabilities:
+        secret = require_secret(self.spec.settings, ("REDFISH_PASSWORD",), self._server)
+        login = Login("basic", self._user, secret)
+        self._client = JsonClient(self._server, self.spec.number("timeout", 10.0), login, self._tls)
+        try:
+            return self._find()
+        except MeterGlitchError as error:
+            raise MeterError(str(error)) from error
+
+    def _get(self, path: str) -> Any:
+        if self._client is None:
+            raise MeterError("the Redfish session is closed")
+        return self._client.get(path)
+
+    def _find(self) -> Capabilities:
+        root = self._get("/redfish/v1")
+        collection = self._get(self._link(root, "Chassis"))
+        members = [m["@odata.id"] for m in collection.get("Members", []) if "@odata.id" in m]
+        wanted = [m for m in members if not self._chassis or m.rstrip("/").endswith("/" + self._chassis)]
+        if not wanted:
+            raise UsageError(f"{self._server} has no chassis {self._chassis!r}; it has: {', '.join(members) or 'none'}")
+        for path in wanted:
+            chassis = self._get(path)
+            for name, watts_path in _RESOURCES:
+                if name not in chassis:
+                    continue
+                resource = self._link(chassis, name)
+                try:
+                    document = self._get(resource)
+                    pick(document, watts_path, resource)
+                except MeterGlitchError:
+                    continue
+                self._resource, self._watts_path = resource, watts_path
+                return self._describe(root, path, name)
+        raise MeterError(f"{self._server} has no chassis that reports its power ({', '.join(wanted)})")
+
+    def _link(self, document: Any, name: str) -> str:
+        try:
+            return str(document[name]["@odata.id"])
+        except (KeyError, TypeError):
+            raise MeterError(f"{self._server} is no Redfish service: it has no {name}") from None
+
+    def _describe(self, root: Any, chassis: str, resource: str) -> Capabilities:
+        insecure = self._tls != "verify"
+        return Capabilities(
+            title=f"Redfish {self._server} {chassis} ({resource})",
+            scope=Scope.BMC,
+            period_s=1.0,
+            power=PowerKind.INSTANT,
+            identity={k: str(root[k]) for k in ("Vendor", "Product", "RedfishVersion", "UUID") if k in root},
+            notes=(f"tls={self._tls}: the server's certificate was not verified",) if insecure else (),
+        )
+
+    def read(self) -> Reading:
+        before = time.monotonic()
+        document = self._get(self._resource)
+        after = time.monotonic()
+        return Reading(before, after, watts=pick(document, self._watts_path, self._resource))
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None

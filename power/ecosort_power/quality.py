@@ -1,0 +1,202 @@
+"""What is wrong with a series of readings: pure functions that return defects.
+
+A fatal defect makes the energy of the run invalid: the number is then not printed as a result. Others are warnings.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from ecosort_power.integrate import find_gaps
+from ecosort_power.reading import Capabilities, Flag, Reading
+
+MAX_GAP_SHARE = 0.01  # of the run
+MIN_SAMPLES = 10  # in a run or a phase, else no number
+FEW_SAMPLES = 30  # below this a phase is printed with a warning
+STALE_READINGS = 10  # fewer equal readings than this prove nothing
+# A meter that resolves 0.1 % of its reading does not repeat a value this often by chance.
+STUCK_READINGS = 30
+FINE_RESOLUTION = 0.001
+# The run must have loaded this share of the machine's processors before an unchanged reading is suspicious.
+LOAD_STEP = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    code: str
+    text: str
+    fatal: bool = True
+    meter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The moments of one run. The energy window is [begin, end]; readings cover [first, last]."""
+
+    first_s: float
+    begin_s: float
+    end_s: float
+    last_s: float
+    load_step: float | None = None  # share of all processors in use inside the window and not around it, None: not known
+
+    @property
+    def seconds(self) -> float:
+        return self.end_s - self.begin_s
+
+
+def defects_of(readings: Sequence[Reading], capabilities: Capabilities, window: Window, meter: str) -> list[Defect]:
+    """All that can be said from the readings of one meter over one run."""
+    inside = [r for r in readings if window.begin_s <= r.mid_s <= window.end_s]
+    found = [
+        *_flags(inside, capabilities),
+        *_gaps(readings, capabilities, window),
+        *_stale(readings, capabilities, window),
+    ]
+    return [Defect(d.code, f"{meter}: {d.text}", d.fatal, meter) for d in found]
+
+
+_FLAG_TEXT = {
+    Flag.ERROR: "did not answer",
+    Flag.NAN: "was not a number",
+    Flag.ZERO: "was 0 W on a running machine",
+    Flag.NEGATIVE: "was negative (a current sensor the wrong way round?)",
+    Flag.LOST: "came after values that were lost on the way",
+}
+
+
+def _flags(inside: Sequence[Reading], capabilities: Capabilities) -> list[Defect]:
+    counts = Counter(flag for r in inside for flag in r.flags)
+    found = []
+    if n := counts.pop(Flag.SATURATED, 0):
+        limit = f" (its range ends at {capabilities.range_w:g} W)" if capabilities.range_w else ""
+        found.append(Defect("saturated", f"{n} of {len(inside)} readings are saturated{limit}; choose a larger range"))
+    if counts.pop(Flag.DEACTIVATED, 0):
+        found.append(Defect("deactivated", "the meter calls its measurement deactivated; accepted by the user", False))
+    for flag, n in counts.items():
+        everything = n == len(inside)
+        text = f"{'every reading' if everything else f'{n} of {len(inside)} readings'} {_FLAG_TEXT[flag]}"
+        found.append(Defect(flag.value, text, everything))
+    return found
+
+
+def gap_list(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> list[tuple[float, float]]:
+    """Stretches of the window without a usable reading for over two reading periods."""
+    times = [r.mid_s for r in readings if r.usable]
+    intervals = [r.interval_s for r in readings if r.usable and r.interval_s is not None]
+    period = max([capabilities.period_s, *intervals])
+    edges = times or [window.begin_s, window.end_s]
+    return find_gaps(edges, window.begin_s, window.end_s, period)
+
+
+def gap_seconds(gaps: Sequence[tuple[float, float]]) -> float:
+    return sum(b - a for a, b in gaps)
+
+
+def _gaps(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> list[Defect]:
+    times = [r.mid_s for r in readings if r.usable]
+    if not times:
+        return [Defect("no-readings", "there is no usable reading in this run")]
+    found = []
+    late = times[0] - (capabilities.lag_s or 0.0) - window.begin_s
+    early = window.end_s - (times[-1] - capabilities.settle_s)
+    if late > 0:
+        found.append(Defect("coverage", f"the readings begin {late:.2f} s after the start of the run"))
+    if early > 0:
+        found.append(Defect("coverage", f"the readings end {early:.2f} s before the end of the run and its tail"))
+    gaps = gap_list(readings, capabilities, window)
+    missing = gap_seconds(gaps)
+    if missing > MAX_GAP_SHARE * window.seconds:
+        longest = max(b - a for a, b in gaps)
+        found.append(
+            Defect(
+                "gap",
+                f"{missing:.2f} s of {window.seconds:.2f} s ({missing / window.seconds:.1%}) have no readings, "
+                f"the longest gap is {longest:.2f} s; at most {MAX_GAP_SHARE:.0%} is allowed",
+            )
+        )
+    elif gaps:
+        found.append(Defect("gap", f"{missing:.2f} s without readings, counted into the uncertainty", False))
+    return found
+
+
+def _value(reading: Reading) -> float | None:
+    return reading.joules if reading.joules is not None else reading.watts
+
+
+def _stale(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> list[Defect]:
+    usable = [r for r in readings if r.usable]
+    if len(usable) < STALE_READINGS:
+        return []
+    for check in (_stamp_stands, _counter_stands, _never_moves, _stuck_at_end, _stuck_inside):
+        text = check(usable, capabilities, window)
+        if text is not None:
+            return [Defect("stale", text)]
+    return []
+
+
+def _stamp_stands(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:
+    """The meter's own clock or sequence number stands still, and its value with it."""
+    stamped = [r for r in readings if r.stamp is not None]
+    allowed = max(5 * capabilities.effective_period_s, 5.0)
+    for _, group in groupby(stamped, key=lambda r: (r.stamp, _value(r))):
+        same = list(group)
+        stood = same[-1].mid_s - same[0].mid_s
+        if stood > allowed and len(same) >= STALE_READINGS:
+            return f"the meter's own time stamp stood still for {stood:.1f} s: it repeats an old value"
+    return None
+
+
+def _counter_stands(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:
+    counters = [r for r in readings if r.joules is not None and window.begin_s <= r.mid_s <= window.end_s]
+    if len(counters) >= STALE_READINGS and counters[0].joules == counters[-1].joules:
+        return "the energy counter did not move during the run"
+    return None
+
+
+def _never_moves(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:
+    """One value before, during and after a run that did change the load of the machine."""
+    if len({_value(r) for r in readings}) > 1 or window.load_step is None or window.load_step < LOAD_STEP:
+        return None
+    return (
+        f"all {len(readings)} readings before, during and after the run are {_value(readings[0]):g}, "
+        f"although it used {window.load_step:.0%} of the processors: the meter repeats one value"
+    )
+
+
+def _stuck_at_end(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:
+    """The value of the busy run is still there at the end of the idle tail."""
+    if window.load_step is None or window.load_step < LOAD_STEP:
+        return None
+    last = readings[-1]
+    run = [r for r in readings if r.watts is not None]
+    if last.watts is None or not run:
+        return None
+    idle = min(r.watts for r in run if r.watts is not None)
+    tail_start = next((i for i in range(len(run) - 1, -1, -1) if run[i].watts != last.watts), -1) + 1
+    same = run[tail_start:]
+    after = [r for r in same if r.mid_s > window.end_s + capabilities.settle_s]
+    quantum = capabilities.quantum_w or 0.0
+    if len(after) < 3 or same[0].mid_s >= window.end_s or len(same) < STALE_READINGS:
+        return None
+    if last.watts - idle <= max(2 * quantum, 0.02 * last.watts):
+        return None
+    return f"the reading stayed at {last.watts:g} W from inside the run to the end of the idle tail: the meter is stuck"
+
+
+def _stuck_inside(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:
+    """A meter of fine resolution repeats itself for long."""
+    watts = [r for r in readings if r.watts is not None]
+    steps = [abs(b.watts - a.watts) for a, b in pairwise(watts) if a.watts != b.watts]  # type: ignore[operator]
+    if len(steps) < STUCK_READINGS:  # its resolution is not known well enough
+        return None
+    for value, group in groupby(watts, key=lambda r: r.watts):
+        same = list(group)
+        stood = same[-1].mid_s - same[0].mid_s
+        fine = value is not None and min(steps) < FINE_RESOLUTION * value
+        long = len(same) >= STUCK_READINGS and stood > 10 * capabilities.effective_period_s
+        if fine and long and same[-1].mid_s > window.begin_s and same[0].mid_s < window.end_s:
+            return f"the reading stood at exactly {value:g} W for {stood:.1f} s ({len(same)} readings): the meter is stuck"
+    return None

@@ -1,0 +1,191 @@
+"""What a meter says: one reading, and the properties of the meter that a reading must be understood with.
+
+Times are CLOCK_MONOTONIC seconds of this machine. Power is in watts, energy in joules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from math import isfinite
+
+# SCPI instruments send 9.91e37 for "not a number" and 9.9e37 for an overrange (IEEE 488.2 / SCPI-99 7.2.1).
+SCPI_NAN = 9.91e37
+SCPI_INFINITY = 9.9e37
+
+
+class Scope(StrEnum):
+    """What part of the machine the meter sees."""
+
+    WALL = "wall"  # all that comes out of the socket
+    PSU = "psu"  # the power supplies' own measurement of their input or output
+    BMC = "bmc"  # what the management controller reports for the system; its meaning differs by vendor
+    PACKAGE = "package"  # processor package (and memory) only
+    COMPONENT = "component"  # a board rail, a graphics card, a drive
+    UNKNOWN = "unknown"
+
+    @property
+    def headline(self) -> str:
+        return {
+            Scope.WALL: "at the wall",
+            Scope.PSU: "power supplies",
+            Scope.BMC: "BMC",
+            Scope.PACKAGE: "CPU PACKAGE ONLY",
+            Scope.COMPONENT: "ONE COMPONENT ONLY",
+            Scope.UNKNOWN: "scope unknown",
+        }[self]
+
+    @property
+    def whole_system(self) -> bool:
+        return self in (Scope.WALL, Scope.PSU, Scope.BMC)
+
+
+class PowerKind(StrEnum):
+    """What one power value stands for."""
+
+    INSTANT = "instant"  # the power at that moment
+    AVERAGE = "average"  # the mean since the value before, or over `window_s`
+
+
+class Flag(StrEnum):
+    """Why a reading is no measurement, or is doubtful."""
+
+    ERROR = "error"  # the meter did not answer, or answered with an error
+    NAN = "nan"
+    ZERO = "zero"  # a running machine never draws 0 W
+    NEGATIVE = "negative"
+    SATURATED = "saturated"
+    DEACTIVATED = "deactivated"  # the meter says that it is not measuring; accepted by the user
+    LOST = "lost"  # the meter says that values before this one were lost
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One answer of a meter, stamped before the question and after the answer."""
+
+    before_s: float
+    after_s: float
+    watts: float | None = None
+    joules: float | None = None  # a counter; only differences mean something
+    interval_s: float | None = None  # true length of the interval that `watts` is the mean of
+    stamp: str | None = None  # the meter's own clock or sequence number
+    flags: tuple[Flag, ...] = ()
+    raw: str | None = None  # the answer as it came, where it is short
+
+    @property
+    def mid_s(self) -> float:
+        return (self.before_s + self.after_s) / 2
+
+    @property
+    def usable(self) -> bool:
+        """True if it carries a value that may be integrated."""
+        return (self.watts is not None or self.joules is not None) and Flag.ERROR not in self.flags
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """Limits of error: `gain` (a fraction) of the reading plus `offset_w` watts."""
+
+    gain: float
+    offset_w: float = 0.0
+
+    def text(self) -> str:
+        parts = [f"{self.gain * 100:g} %"] if self.gain or not self.offset_w else []
+        if self.offset_w:
+            parts.append(f"{self.offset_w:g} W")
+        return "±(" + " + ".join(parts) + ")"
+
+
+_TERM = re.compile(
+    r"""^\s*(?P<value>\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*
+        (?:(?P<percent>%)(?:\s*of\s*(?P<range>\d+(?:\.\d*)?)\s*W)?|(?P<watts>W))\s*$""",
+    re.VERBOSE,
+)
+
+
+def parse_accuracy(text: str) -> Accuracy:
+    """Understands sums of `1%`, `0.05% of 600W` and `0.5W`."""
+    gain = offset = 0.0
+    for term in text.split("+"):
+        match = _TERM.match(term)
+        if match is None:
+            raise ValueError(f"accuracy {text!r} is not a sum of terms like 1%, 0.05% of 600W or 0.5W")
+        value = float(match["value"])
+        if match["watts"]:
+            offset += value
+        elif match["range"]:
+            offset += value / 100 * float(match["range"])
+        else:
+            gain += value / 100
+    return Accuracy(gain, offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What is known of an opened meter. None always means "not known", never zero."""
+
+    title: str
+    scope: Scope
+    period_s: float  # time between two readings (asked by us, or pushed by the meter)
+    power: PowerKind | None = PowerKind.INSTANT  # None: gives no power values
+    counter: bool = False  # readings carry an energy counter
+    update_s: float | None = None  # time between two new values inside the meter
+    lag_s: float | None = None
+    window_s: float | None = None  # length of the meter's averaging window
+    timing_source: str = "unknown"  # instrument, given, probed, unknown
+    accuracy: Accuracy | None = None
+    quantum_w: float | None = None
+    quantum_j: float | None = None
+    range_w: float | None = None  # readings from here on are saturated
+    wrap_j: float | None = None  # the counter starts again at 0 after this
+    identity: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # what the user accepted, and doubts about this meter
+
+    @property
+    def effective_period_s(self) -> float:
+        """How often there is something new to read."""
+        return max(self.period_s, self.update_s or 0.0)
+
+    @property
+    def settle_s(self) -> float:
+        """How long after the end of a run the readings still belong to it."""
+        return (self.lag_s or 0.0) + (self.window_s or 0.0)
+
+
+def _screen_watts(watts: float, capabilities: Capabilities) -> tuple[float | None, Flag | None]:
+    if watts == float("inf"):
+        return None, Flag.SATURATED
+    if not isfinite(watts):
+        return None, Flag.NAN
+    if abs(watts) >= SCPI_INFINITY * 0.999:
+        return None, Flag.NAN if watts >= SCPI_NAN * 0.9999 else Flag.SATURATED
+    if watts == 0.0:
+        return None, Flag.ZERO
+    if watts < 0.0:
+        return None, Flag.NEGATIVE
+    if capabilities.range_w is not None and watts >= capabilities.range_w:
+        return watts, Flag.SATURATED
+    return watts, None
+
+
+def screen(reading: Reading, capabilities: Capabilities) -> Reading:
+    """Takes values away that cannot be a measurement and says so in the flags. `raw` keeps what came."""
+    flags = list(reading.flags)
+    watts, joules = reading.watts, reading.joules
+    if watts is not None:
+        watts, flag = _screen_watts(watts, capabilities)
+        if flag is not None:
+            flags.append(flag)
+    if joules is not None and (not isfinite(joules) or abs(joules) >= SCPI_INFINITY * 0.999):
+        joules = None
+        flags.append(Flag.NAN)
+    if watts == reading.watts and joules == reading.joules and len(flags) == len(reading.flags):
+        return reading
+    raw = reading.raw if reading.raw is not None else f"{reading.watts} W, {reading.joules} J"
+    return replace(reading, watts=watts, joules=joules, flags=tuple(dict.fromkeys(flags)), raw=raw)
+
+
+def has_power(readings: Iterable[Reading]) -> bool:
+    return any(r.usable and r.watts is not None for r in readings)

@@ -1,0 +1,33 @@
+"""Numbers as text, the same in every report."""
+
+from __future__ import annotations
+
+from ecosort_power.statistics import Sample
+from ecosort_power.summary import MeterSummary, number
+
+
+def plus_minus(sample: Sample | None, unit: str = "") -> str:
+    """`mean ± deviation unit`; the deviation of a single run is not known and said so."""
+    if sample is None:
+        return "n/a"
+    suffix = f" {unit}" if unit else ""
+    if sample.sd is None:
+        return f"{number(sample.mean)}{suffix} (one run)"
+    return f"{number(sample.mean)} ± {short(sample.sd)}{suffix}"
+
+
+def short(value: float) -> str:
+    """Two significant digits."""
+    return f"{value:,.0f}".replace(",", " ") if abs(value) >= 100 else f"{value:.2g}"
+
+
+def instrument(meter: MeterSummary) -> str:
+    """The instrument's column: limits of error of the energy."""
+    if meter.uncertainty_j is not None:
+        return f"±{short(meter.uncertainty_j)} J ({meter.uncertainty_j / meter.joules.mean:.1%})"
+    known = f"; sampling and timing alone ±{short(meter.uncertainty_known_j)} J" if meter.uncertainty_known_j is not None else ""
+    return f"unknown (the meter's accuracy is not stated{known})"
+
+
+def phase_name(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,144 @@
+"""Reads one meter in a thread of its own, for the whole session, and keeps every reading."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from pathlib import Path
+from typing import IO
+
+from ecosort_power.codec import encode
+from ecosort_power.errors import MeterError, MeterGlitchError
+from ecosort_power.meters.base import Meter
+from ecosort_power.reading import Capabilities, Flag, Reading, screen
+from ecosort_power.transports.process import cpu_seconds
+
+# A meter that gives nothing for this long is dead: many periods, but never less than some seconds.
+DEAD_PERIODS = 10
+DEAD_S = 10.0
+MAX_REOPENINGS = 5
+SAMPLER_NICENESS = -10
+
+
+def to_line(reading: Reading) -> str:
+    """Compact JSON; absent values are left out."""
+    return json.dumps({k: v for k, v in encode(reading).items() if v not in (None, [])}, separators=(",", ":"))
+
+
+class Sampler:
+    """Thread-safe from outside. Readings go to the current segment: a list and, if given, a file of JSON lines."""
+
+    def __init__(self, name: str, meter: Meter, capabilities: Capabilities) -> None:
+        self.name = name
+        self.meter = meter
+        self.capabilities = capabilities
+        self.death: str | None = None  # why the meter is gone
+        self._lock = threading.Lock()
+        self._segment: list[Reading] = []
+        self._file: IO[str] | None = None
+        self._stop = threading.Event()
+        self._reopened = 0
+        self._loss: MeterError | None = None  # why the meter could not be opened again
+        self._last_good_s = time.monotonic()
+        self._thread = threading.Thread(target=self._run, name=f"sampler-{name}", daemon=True)
+
+    def start(self) -> None:
+        self._last_good_s = time.monotonic()
+        self._thread.start()
+
+    def begin_segment(self, path: Path | None) -> None:
+        with self._lock:
+            self._close_file()
+            self._segment = []
+            self._file = path.open("w", encoding="utf-8") if path is not None else None
+
+    def end_segment(self) -> list[Reading]:
+        """The readings since `begin_segment`; they are on stable storage."""
+        with self._lock:
+            self._close_file()
+            readings, self._segment = self._segment, []
+            return readings
+
+    def since(self, count: int) -> list[Reading]:
+        """The readings of this segment after the first `count`."""
+        with self._lock:
+            return self._segment[count:]
+
+    def _close_file(self) -> None:
+        if self._file is not None:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self._file = None
+
+    def children_cpu_s(self) -> float:
+        return sum(cpu_seconds(pid) for pid in self.meter.pids())
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(15.0)
+        self.end_segment()
+        if not self._thread.is_alive():
+            self.meter.close()
+
+    def _run(self) -> None:
+        _raise_priority()
+        due = time.monotonic()
+        while not self._stop.is_set() and self.death is None:
+            if self.meter.paced:
+                self._stop.wait(max(0.0, due - time.monotonic()))
+                if self._stop.is_set():
+                    return
+            self._keep(self._read_once())
+            due += self.capabilities.period_s
+            if due < time.monotonic() - self.capabilities.period_s:  # far behind: do not try to catch up
+                due = time.monotonic()
+
+    def _read_once(self) -> Reading:
+        before = time.monotonic()
+        try:
+            return screen(self.meter.read(), self.capabilities)
+        except MeterGlitchError as error:
+            failure: MeterError = error
+        except MeterError as error:
+            failure = self._reopen(error)
+        now = time.monotonic()
+        patience = max(DEAD_S, DEAD_PERIODS * self.capabilities.effective_period_s)
+        if now - self._last_good_s > patience:
+            self.death = f"meter {self.name} gave no reading for {now - self._last_good_s:.0f} s: {failure}"
+        self._stop.wait(min(1.0, self.capabilities.period_s))
+        return Reading(before, now, flags=(Flag.ERROR,), raw=str(failure)[:200])
+
+    def _reopen(self, error: MeterError) -> MeterError:
+        """The connection is lost: tries to get it back. The gap in the readings stays visible."""
+        self._reopened += 1
+        if self._reopened > MAX_REOPENINGS:
+            self.death = f"meter {self.name} was lost {self._reopened} times: {self._loss or error}"
+            return error
+        try:
+            self.meter.close()
+            self.meter.open()
+        except MeterError as again:
+            self._loss = again
+            return again
+        return error
+
+    def _keep(self, reading: Reading) -> None:
+        if reading.usable:
+            self._last_good_s = time.monotonic()
+        with self._lock:
+            self._segment.append(reading)
+            if self._file is not None:
+                self._file.write(to_line(reading) + "\n")
+                self._file.flush()
+
+
+def _raise_priority() -> None:
+    """A sort that uses every processor must not delay the readings; allowed to root only, and not needed elsewhere."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), SAMPLER_NICENESS)
+    except OSError:
+        return

@@ -1,0 +1,298 @@
+"""The measurement: idle baseline, runs, idle again; everything on disk after every step.
+
+old output removed | cold cache | drives at rest | idle | COMMAND ... exit, sync | idle tail | validation
+                                                        |<--- energy window --->|
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from ecosort_power import __version__
+from ecosort_power.assemble import Pieces, assemble
+from ecosort_power.codec import write_json
+from ecosort_power.cold import ColdState, SettleState, make_cold, settle
+from ecosort_power.combine import headline
+from ecosort_power.command import last_words, output_of, run_command, with_reports
+from ecosort_power.equipment import Equipment
+from ecosort_power.errors import MeterError, PowerError, RunError, UsageError
+from ecosort_power.host import facts
+from ecosort_power.live import Display, Tally, format_line
+from ecosort_power.meters.base import MeterSpec
+from ecosort_power.monitor import LoadPoint, Monitor, write_points
+from ecosort_power.phases import current_phase
+from ecosort_power.reading import Reading
+from ecosort_power.store import SESSION_SCHEMA, Marks, Options, ResultDirectory, Run, Session
+from ecosort_power.summary import Summary, summarize
+from ecosort_power.transports.process import spawn
+from ecosort_power.validate import CheckReport, Validation, check_command, judge, run_check
+
+
+class Measurement:
+    """One call of `ecosort-power run`, new or continued. Use `execute`, then `close` whatever happened."""
+
+    def __init__(
+        self, directory: ResultDirectory, options: Options, specs: Sequence[MeterSpec], no_meter: str | None, display: Display
+    ) -> None:
+        """`no_meter`: why there is none (--time-only), else None."""
+        self._directory = directory
+        self._options = options
+        self._display = display
+        self._no_meter = no_meter
+        self._specs = specs
+        self._input = Path(options.input) if options.input else None
+        self._output = Path(options.output) if options.output else output_of(options.command)
+        self._equipment: Equipment | None = None
+        self._monitor = Monitor()
+
+    def execute(self, earlier: Session | None) -> Summary:
+        """All runs that are not there yet. The summary is also in the directory."""
+        self._check_options()
+        self._equipment = self._open()
+        session = earlier if earlier is not None else self._new_session()
+        session = replace(session, meters=self._equipment.records, energy_reason=self._no_meter)
+        session = replace(session, headline=headline(session.meters, self._options.sum_meters))
+        self._save(session)
+        self._monitor.start()
+        session = self._baseline(session, "before")
+        done = {r.index for r in self._directory.runs()}
+        for index in range(1, self._options.runs + 1):
+            if index not in done:
+                self._run(session, index)
+        session = self._baseline(session, "after")
+        return self._summarize(session)
+
+    def close(self) -> None:
+        self._monitor.stop()
+        if self._equipment is not None:
+            self._equipment.close()
+
+    def _check_options(self) -> None:
+        if self._input is not None and not self._input.is_file():
+            raise UsageError(f"--input {self._input} is no file")
+        if self._output is not None and self._output.exists() and not self._output.is_file():
+            raise UsageError(f"the output {self._output} is no regular file: it would not be removed before each run")
+        with_reports(self._options.command, Path("events"), Path("stats"))
+        program = self._options.command[0]
+        if shutil.which(program) is None:
+            raise UsageError(f"{program} cannot be started: it is no program, or not in PATH")
+        if self._in_place() and self._options.runs > 1 and self._options.prepare is None:
+            raise UsageError("input and output are one file: give --prepare COMMAND that creates it before each run")
+        if self._options.validate and self._output is not None:
+            check_command(self._options.check_command, self._output)
+
+    def _in_place(self) -> bool:
+        return self._input is not None and self._output is not None and self._input.resolve() == self._output.resolve()
+
+    def _open(self) -> Equipment:
+        try:
+            return Equipment(self._specs)
+        except MeterError as error:
+            if not self._options.time_only:
+                raise
+            self._no_meter = str(error)
+            self._display.say(f"time only: {error}")
+            return Equipment([])
+
+    def _new_session(self) -> Session:
+        report = self._look_at_input()
+        records, checksum = self._options.records, self._options.input_checksum
+        if report is not None:
+            records = records if records is not None else report.records
+            checksum = checksum if checksum is not None else report.checksum
+        return Session(
+            schema=SESSION_SCHEMA,
+            version=__version__,
+            created=datetime.now().astimezone().isoformat(timespec="seconds"),
+            options=self._options,
+            meters=[],
+            headline=None,
+            records=records,
+            input_checksum=checksum,
+            host=facts(self._input, self._output),
+        )
+
+    def _look_at_input(self) -> CheckReport | None:
+        """Count and checksum of the input, to compare each output with."""
+        if self._input is None or not self._options.validate or self._options.input_checksum is not None:
+            return None
+        if self._options.prepare is not None:
+            self._prepare()
+        words = check_command(self._options.check_command, self._input)
+        with self._display.line("reading the input once for its checksum (--input-checksum saves this)"):
+            report = run_check(words)
+        if report.checksum is None:
+            last = (report.text.strip().splitlines() or ["no output"])[-1]
+            raise RunError(f"{words[0]} gave no checksum of {self._input}: {last}")
+        return report
+
+    def _save(self, session: Session) -> None:
+        write_json(self._directory.session_path, session)
+
+    def _gear(self) -> Equipment:
+        assert self._equipment is not None
+        return self._equipment
+
+    def _baseline(self, session: Session, when: str) -> Session:
+        if not session.meters or self._options.idle_s <= 0 or self._gear().death() is not None:
+            return session
+        with self._display.line(f"idle power {when} the runs ({self._options.idle_s:g} s)"):
+            watts = self._gear().idle(self._options.idle_s, self._directory.path, f"idle-{when}")
+        changed = replace(session, idle_before_w=watts) if when == "before" else replace(session, idle_after_w=watts)
+        self._save(changed)
+        return changed
+
+    def _run(self, session: Session, index: int) -> None:
+        directory = self._fresh_directory(index)
+        label = f"run {index}/{self._options.runs}"
+        try:
+            settled, cold = self._make_ready(label)
+            pieces = self._measure(session, index, directory, label, settled, cold)
+        except BaseException as error:
+            self._gear().end()
+            reason = str(error) or type(error).__name__
+            (directory / "failure.txt").write_text(reason + "\n", encoding="utf-8")
+            raise
+        run = assemble(session, pieces)
+        write_json(directory / "run.json", run)
+        self._summarize(session)
+        self._display.say(describe_run(run, session, label))
+
+    def _fresh_directory(self, index: int) -> Path:
+        """What an interrupted attempt left stays, under another name."""
+        directory = self._directory.run_path(index)
+        if directory.exists():
+            n = 1
+            while (aside := directory.with_name(f"{directory.name}.interrupted-{n}")).exists():
+                n += 1
+            directory.rename(aside)
+        directory.mkdir(parents=True)
+        return directory
+
+    def _prepare(self) -> None:
+        if self._options.prepare is None:
+            return
+        child = spawn(shlex.split(self._options.prepare), stdin=subprocess.DEVNULL)
+        if child.wait() != 0:
+            raise RunError(f"--prepare ended with exit code {child.returncode}")
+
+    def _make_ready(self, label: str) -> tuple[SettleState | None, ColdState | None]:
+        with self._display.line(f"{label}: getting ready"):
+            if self._output is not None and not self._in_place():
+                self._output.unlink(missing_ok=True)
+            self._prepare()
+            cold = make_cold(self._input) if self._options.cold else None
+            settled = settle(self._options.settle_s) if self._options.settle_s > 0 else None
+        return settled, cold
+
+    def _measure(
+        self, session: Session, index: int, directory: Path, label: str, settled: SettleState | None, cold: ColdState | None
+    ) -> Pieces:
+        gear = self._gear()
+        words = with_reports(self._options.command, directory / "events.jsonl", directory / "stats.json")
+        first = time.monotonic()
+        gear.begin(directory, "readings")
+        self._monitor.begin_run()
+        with self._display.line(f"{label}: idle"):
+            self._wait(max(self._options.pause_s, gear.lead_s if session.meters else 0.0))
+        offset, cpu = time.time() - time.monotonic(), gear.cpu_s()
+        with self._display.line(f"{label}: measuring", self._details(label, directory)):
+            result = run_command(words, directory, self._output, self._watch, gear.pids())
+        cpu = gear.cpu_s() - cpu
+        with self._display.line(f"{label}: idle tail"):
+            self._wait(gear.tail_s if session.meters else 0.0)
+        last = time.monotonic()
+        drift = time.time() - time.monotonic() - offset
+        marks = Marks(first, result.start_s, result.exit_s, result.synced_s, last, offset, drift)
+        circumstances, points = self._monitor.end_run(first, result.start_s, result.synced_s)
+        write_points(directory / "load.jsonl", points)
+        readings = gear.end()
+        if result.exit_code != 0:
+            raise RunError(f"the command ended with exit code {result.exit_code}: {last_words(directory)}")
+        readings, reason = self._logs(directory, marks, points, readings)
+        return Pieces(
+            index=index,
+            directory=directory,
+            command=words,
+            result=result,
+            marks=marks,
+            harness_cpu_s=cpu,
+            circumstances=circumstances,
+            settle=settled,
+            cold=cold,
+            validation=self._validate(session, label),
+            readings=readings,
+            energy_reason=self._no_meter or reason,
+        )
+
+    def _logs(
+        self, directory: Path, marks: Marks, points: Sequence[LoadPoint], readings: dict[str, list[Reading]]
+    ) -> tuple[dict[str, list[Reading]], str | None]:
+        """All readings, and why there is no energy if a meter failed and that was allowed."""
+        death = self._gear().death()
+        try:
+            return {**readings, **self._gear().collect_logs(directory, marks, points)}, death
+        except PowerError as error:
+            return readings, str(error)
+
+    def _details(self, label: str, directory: Path) -> Callable[[float], str]:
+        samplers = self._gear().samplers
+        tally = Tally(samplers[0], time.monotonic()) if samplers else None
+
+        def details(seconds: float) -> str:
+            if tally is not None:
+                tally.update()
+            return format_line(label, current_phase(directory / "events.jsonl"), seconds, tally)
+
+        return details
+
+    def _watch(self) -> str | None:
+        return None if self._options.time_only else self._gear().death()
+
+    def _wait(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, 0.25))
+            death = self._watch()
+            if death is not None:
+                raise MeterError(death)
+
+    def _validate(self, session: Session, label: str) -> Validation | None:
+        if not self._options.validate or self._output is None:
+            return None
+        if not self._output.exists():
+            return Validation(None, f"the command left no output {self._output}", False)
+        with self._display.line(f"{label}: validating"):
+            report = run_check(check_command(self._options.check_command, self._output))
+        return judge(report, session.records, session.input_checksum)
+
+    def _summarize(self, session: Session) -> Summary:
+        summary = summarize(session, self._directory.runs())
+        write_json(self._directory.summary_path, summary)
+        return summary
+
+
+def describe_run(run: Run, session: Session, label: str) -> str:
+    """One line when a run is done."""
+    energy = run.energy_of(session.headline)
+    parts = [f"{label}: {run.marks.seconds:.2f} s"]
+    if energy is not None and energy.joules is not None:
+        parts.append(f"{energy.joules:,.1f} J".replace(",", " "))
+        parts.append(f"{energy.watts:.1f} W")
+        if run.records:
+            parts.append(f"{run.records / energy.joules:,.0f} records/J".replace(",", " "))
+    elif run.energy_reason is not None:
+        parts.append("no energy")
+    fatal = [d.text for d in run.all_defects() if d.fatal]
+    if fatal:
+        parts.append("INVALID: " + "; ".join(fatal))
+    elif run.validation is None:
+        parts.append("not validated")
+    return ", ".join(parts)

@@ -1,0 +1,205 @@
+"""From runs to the result: means, deviations, trends, the headline. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ecosort_power.combine import scope_of
+from ecosort_power.evaluate import MeterEnergy
+from ecosort_power.quality import Defect
+from ecosort_power.reading import Scope
+from ecosort_power.records import standing
+from ecosort_power.statistics import Sample, describe, trend
+from ecosort_power.store import SUMMARY_SCHEMA, Run, Session, valid_runs
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseSummary:
+    name: str
+    seconds: float
+    joules: Sample | None
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MeterSummary:
+    """All valid runs as one meter saw them."""
+
+    meter: str
+    scope: Scope
+    joules: Sample
+    watts: Sample
+    records_per_joule: Sample | None
+    idle_w: float | None
+    above_idle_j: float | None
+    uncertainty_j: float | None  # instrument and all, mean over the runs; None: the meter's accuracy is not known
+    uncertainty_known_j: float | None  # without the instrument's own accuracy
+    phases: list[PhaseSummary] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    schema: str
+    title: str
+    runs_planned: int
+    runs_done: int
+    runs_valid: int
+    validated: bool  # every valid run was validated
+    records: int | None
+    seconds: Sample | None
+    cpu_s: Sample | None
+    harness_cpu_s: float | None
+    energy: MeterSummary | None  # the headline meter
+    energy_reason: str | None
+    others: list[MeterSummary]
+    standing: str | None
+    defects: list[Defect]
+
+    @property
+    def ok(self) -> bool:
+        return self.runs_done == self.runs_planned and self.runs_valid == self.runs_done
+
+
+def summarize(session: Session, runs: Sequence[Run]) -> Summary:
+    good = valid_runs(runs)
+    names = list(dict.fromkeys(e.meter for r in good for e in r.energy or []))
+    meters = [m for m in (_meter_summary(session, good, n) for n in names) if m is not None]
+    head = next((m for m in meters if m.meter == session.headline), None)
+    reason = None if head is not None else _why_none(session, runs)
+    per_joule = head.records_per_joule.mean if head and head.records_per_joule else None
+    records = _records(session, runs)
+    return Summary(
+        schema=SUMMARY_SCHEMA,
+        title=_title(head, reason),
+        runs_planned=session.options.runs,
+        runs_done=len(runs),
+        runs_valid=len(good),
+        validated=bool(good) and all(r.validation is not None and r.validation.ok for r in good),
+        records=records,
+        seconds=describe([r.marks.seconds for r in good]) if good else None,
+        cpu_s=describe([r.cpu_user_s + r.cpu_system_s for r in good]) if good else None,
+        harness_cpu_s=sum(r.harness_cpu_s for r in good) / len(good) if good else None,
+        energy=head,
+        energy_reason=reason,
+        others=[m for m in meters if m is not head],
+        standing=standing(records, per_joule, head.scope).text if head is not None else None,
+        defects=[*_run_defects(runs), *_trends(session, good)],
+    )
+
+
+def _records(session: Session, runs: Sequence[Run]) -> int | None:
+    return session.records if session.records is not None else next((r.records for r in runs if r.records), None)
+
+
+def _title(head: MeterSummary | None, reason: str | None) -> str:
+    if head is None:
+        return f"no energy: {reason}"
+    if head.records_per_joule is None:
+        return f"{number(head.joules.mean)} J ({head.scope.headline})"
+    return f"{number(head.records_per_joule.mean)} records per joule ({head.scope.headline})"
+
+
+def number(value: float) -> str:
+    """Four significant digits or all before the point, with thin groups of thousands."""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}".replace(",", " ")
+    return f"{value:.4g}"
+
+
+def _why_none(session: Session, runs: Sequence[Run]) -> str:
+    if session.energy_reason is not None:
+        return session.energy_reason
+    reasons = [r.energy_reason for r in runs if r.energy_reason]
+    reasons += [d.text for r in runs for d in r.all_defects() if d.fatal]
+    return reasons[0] if reasons else "no run is complete"
+
+
+def _energies(runs: Sequence[Run], meter: str) -> list[tuple[Run, MeterEnergy]]:
+    pairs = ((r, r.energy_of(meter)) for r in runs)
+    return [(r, e) for r, e in pairs if e is not None and e.joules is not None]
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
+
+
+def _meter_summary(session: Session, runs: Sequence[Run], meter: str) -> MeterSummary | None:
+    pairs = _energies(runs, meter)
+    if not pairs:
+        return None
+    energies = [e for _, e in pairs]
+    per_joule = [r.records / (e.joules or 1.0) for r, e in pairs if r.records]
+    idle = _idle(session, meter, energies)
+    seconds = sum(r.marks.seconds for r, _ in pairs) / len(pairs)
+    joules = describe([e.joules or 0.0 for e in energies])
+    uncertainties = [e.uncertainty for e in energies]
+    return MeterSummary(
+        meter=meter,
+        scope=scope_of(session.meters, meter),
+        joules=joules,
+        watts=describe([e.watts or 0.0 for e in energies]),
+        records_per_joule=describe(per_joule) if len(per_joule) == len(pairs) else None,
+        idle_w=idle,
+        above_idle_j=joules.mean - idle * seconds if idle is not None else None,
+        uncertainty_j=_mean([u.total_j if u else None for u in uncertainties]),
+        uncertainty_known_j=_mean([u.known_j if u else None for u in uncertainties]),
+        phases=_phase_summaries(energies),
+    )
+
+
+def _idle(session: Session, meter: str, energies: Sequence[MeterEnergy]) -> float | None:
+    """Idle power: the baselines before and after all runs if they were taken, else around the runs."""
+    parts = meter.split("+") if meter not in session.idle_before_w else [meter]
+    tables = (session.idle_before_w, session.idle_after_w)
+    baselines = [sum(table[p] for p in parts) for table in tables if all(p in table for p in parts)]
+    if baselines:
+        return sum(baselines) / len(baselines)
+    return _mean([e.idle_before_w for e in energies])
+
+
+def _phase_summaries(energies: Sequence[MeterEnergy]) -> list[PhaseSummary]:
+    names = list(dict.fromkeys(p.name for e in energies for p in e.phases))
+    result = []
+    for name in names:
+        phases = [p for e in energies for p in e.phases if p.name == name]
+        joules = [p.joules for p in phases if p.joules is not None]
+        note = next((p.note for p in phases if p.note), None)
+        whole = len(joules) == len(energies)
+        result.append(PhaseSummary(name, sum(p.seconds for p in phases) / len(phases), describe(joules) if whole else None, note))
+    return result
+
+
+def _run_defects(runs: Sequence[Run]) -> list[Defect]:
+    """Each text once, with the runs it belongs to."""
+    where: dict[tuple[str, str, bool, str | None], list[int]] = {}
+    for run in runs:
+        for d in run.all_defects():
+            where.setdefault((d.code, d.text, d.fatal, d.meter), []).append(run.index)
+    return [
+        Defect(code, f"{_which(indexes, runs)}: {text}", fatal, meter) for (code, text, fatal, meter), indexes in where.items()
+    ]
+
+
+def _which(indexes: Sequence[int], runs: Sequence[Run]) -> str:
+    if len(indexes) == len(runs) and len(runs) > 1:
+        return "every run"
+    return "run " + ", ".join(map(str, dict.fromkeys(indexes)))
+
+
+def _trends(session: Session, runs: Sequence[Run]) -> list[Defect]:
+    series = {"seconds": [r.marks.seconds for r in runs]}
+    energies = [e.joules for _, e in _energies(runs, session.headline or "") if e.joules is not None]
+    if len(energies) == len(runs):
+        series["joules"] = energies
+    heat = [max((d.peak_c for d in r.circumstances.drives), default=0.0) for r in runs]
+    if any(heat):
+        series["drive temperature"] = heat
+    found = []
+    for name, values in series.items():
+        line = trend(values)
+        if line is not None and line.significant:
+            text = f"{name} {'rise' if line.slope > 0 else 'fall'} from run to run by {abs(line.share_per_run):.1%}: not settled"
+            found.append(Defect("trend", text, False))
+    return found

@@ -1,0 +1,53 @@
+"""Passwords: from the environment or from a file that only its owner can read, never from a command line.
+
+A secret is returned to the meter that asked and stored nowhere else: specifications of meters carry the NAME of a variable
+or file, so results can carry the specification.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ecosort_power.errors import MeterError, UsageError
+
+GENERAL_VARIABLE = "ECOSORT_METER_PASSWORD"
+
+
+def read_secret_file(path: Path) -> str:
+    """First line of a file that belongs to this user (or root) and that nobody else may read."""
+    try:
+        with path.open(encoding="utf-8") as f:
+            status = os.fstat(f.fileno())
+            if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                mode = stat.S_IMODE(status.st_mode)
+                raise UsageError(f"password file {path} has mode {mode:04o}: others may read it; run: chmod 600 {path}")
+            if status.st_uid not in (os.geteuid(), 0):
+                raise UsageError(f"password file {path} belongs to another user")
+            return f.readline().rstrip("\r\n")
+    except OSError as error:
+        raise UsageError(f"password file {path} cannot be read: {error.strerror}") from error
+
+
+def find_secret(settings: Mapping[str, str], variables: Sequence[str]) -> str | None:
+    """The secret named by `password-file` or `password-env`, else the first of `variables` that is set."""
+    if "password-file" in settings:
+        return read_secret_file(Path(settings["password-file"]).expanduser())
+    if "password-env" in settings:
+        name = settings["password-env"]
+        if name not in os.environ:
+            raise UsageError(f"the environment variable {name} (password-env) is not set")
+        return os.environ[name]
+    return next((os.environ[v] for v in (*variables, GENERAL_VARIABLE) if v in os.environ), None)
+
+
+def require_secret(settings: Mapping[str, str], variables: Sequence[str], who: str) -> str:
+    secret = find_secret(settings, variables)
+    if secret is None:
+        raise MeterError(
+            f"{who} needs a password: set {variables[0] if variables else GENERAL_VARIABLE} in the environment, "
+            "or give #password-file=FILE (mode 600)"
+        )
+    return secret

@@ -1,0 +1,203 @@
+"""Child processes that never outlive the harness, and line-by-line talk with them.
+
+Two belts: every direct child gets SIGKILL when the thread that made it ends (PR_SET_PDEATHSIG), and a guard process
+(guard.py) kills all that carry the session's mark in their environment, grandchildren and daemons included.
+Not thread-safe but for `Session`; each child belongs to one thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import secrets
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from ecosort_power.errors import MeterError, MeterGlitchError
+from ecosort_power.transports import guard
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class _Session:
+    """The guard of this process, started with the first child."""
+
+    def __init__(self) -> None:
+        self.mark = secrets.token_hex(16)
+        self._guard: subprocess.Popen[str] | None = None
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        with self._lock:
+            if self._guard is not None:
+                return
+            self._guard = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(Path(guard.__file__))],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                start_new_session=True,
+            )
+            assert self._guard.stdin is not None
+            self._guard.stdin.write(self.mark + "\n")
+            self._guard.stdin.flush()
+
+    def end(self) -> None:
+        """Kills what is left of all children and waits for the guard."""
+        with self._lock:
+            if self._guard is None:
+                return
+            assert self._guard.stdin is not None
+            self._guard.stdin.close()
+            self._guard.wait()
+            self._guard = None
+
+    def survivors(self, but: Sequence[int] = ()) -> list[int]:
+        """Processes of this session that are still there, without `but` and their children."""
+        return [pid for pid in guard.marked(self.mark) if pid not in but and _parent(pid) not in but]
+
+
+session = _Session()
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
+def _prepare_child(parent: int) -> None:
+    """Between fork and exec: dies with the parent, also if the parent was gone before the call."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def spawn(words: Sequence[str], env: Mapping[str, str] | None = None, **arguments: Any) -> subprocess.Popen[bytes]:
+    """Starts a child in its own session (no terminal, no Ctrl-C) that dies with the harness."""
+    session.start()
+    full = dict(os.environ if env is None else env)
+    full[guard.MARK] = session.mark
+    parent = os.getpid()
+    return subprocess.Popen(list(words), env=full, start_new_session=True, preexec_fn=lambda: _prepare_child(parent), **arguments)
+
+
+def stop(child: subprocess.Popen[Any], grace_s: float = 2.0) -> None:
+    """Ends a child and its process group: SIGTERM, then SIGKILL. The child is reaped."""
+    for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 10.0)):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, number)
+        try:
+            child.wait(patience)
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)  # the rest of the group
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time of a process and its reaped children so far; 0 when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(int(v) for v in fields[11:15]) / _TICKS
+
+
+class LineChild:
+    """A child that is talked to in lines of text; standard error goes where `errors` says."""
+
+    def __init__(self, words: Sequence[str], env: Mapping[str, str] | None = None, merge_errors: bool = False) -> None:
+        self.name = Path(words[0]).name
+        errors: Any = subprocess.STDOUT if merge_errors else subprocess.PIPE
+        try:
+            self.child = spawn(words, env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
+        except FileNotFoundError:
+            raise MeterError(f"{words[0]} is not installed or not in PATH") from None
+        except OSError as error:
+            raise MeterError(f"{words[0]} cannot be started: {error.strerror}") from error
+        self._buffer = b""
+        self._error_text = b""
+        self._selector = selectors.DefaultSelector()
+        for stream in (self.child.stdout, self.child.stderr):
+            if stream is not None:
+                os.set_blocking(stream.fileno(), False)
+                self._selector.register(stream, selectors.EVENT_READ)
+
+    @property
+    def pid(self) -> int:
+        return self.child.pid
+
+    def write(self, text: str) -> None:
+        assert self.child.stdin is not None
+        try:
+            self.child.stdin.write(text.encode())
+            self.child.stdin.flush()
+        except (BrokenPipeError, OSError):
+            raise MeterError(self._obituary()) from None
+
+    def read_line(self, timeout_s: float) -> str:
+        """The next line without its end. MeterGlitchError if none comes in time, MeterError if the child has ended."""
+        deadline = time.monotonic() + timeout_s
+        while b"\n" not in self._buffer:
+            left = deadline - time.monotonic()
+            events = self._selector.select(max(left, 0.0))
+            if not events and left <= 0:
+                raise MeterGlitchError(f"{self.name} did not answer within {timeout_s:g} s")
+            for key, _ in events:
+                self._take(key.fileobj)  # type: ignore[arg-type]
+            if self.child.stdout not in [k.fileobj for k in self._selector.get_map().values()]:
+                raise MeterError(self._obituary())
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line.decode(errors="replace").rstrip("\r")
+
+    def pending(self) -> bool:
+        """True if a whole line is there already."""
+        return b"\n" in self._buffer
+
+    def _take(self, stream: IO[bytes]) -> None:
+        data = stream.read(65536)
+        if data == b"":
+            self._selector.unregister(stream)
+        elif data is not None and stream is self.child.stderr:
+            self._error_text = (self._error_text + data)[-2000:]
+        elif data is not None:
+            self._buffer += data
+
+    def _obituary(self) -> str:
+        try:
+            code = self.child.wait(1.0)
+        except subprocess.TimeoutExpired:
+            return f"{self.name} closed its output"
+        if self.child.stderr is not None and self.child.stderr in [k.fileobj for k in self._selector.get_map().values()]:
+            self._take(self.child.stderr)
+        said = (self._error_text or self._buffer).decode(errors="replace").strip().splitlines()
+        return f"{self.name} ended with exit code {code}" + (f": {said[-1]}" if said else "")
+
+    def close(self, farewell: str = "") -> None:
+        try:
+            if farewell:
+                self.write(farewell)
+            if self.child.stdin is not None:
+                self.child.stdin.close()
+            self.child.wait(0.5)
+        except (MeterError, OSError, subprocess.TimeoutExpired):
+            pass
+        stop(self.child, 0.5)
+        self._selector.close()
+        for stream in (self.child.stdout, self.child.stderr):
+            if stream is not None:
+                stream.close()

@@ -1,0 +1,144 @@
+"""Meters that speak HTTP, as threads of the test: plugs, a Redfish service, and servers that misbehave."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+USER, PASSWORD = "joule", "so:rter&1"
+
+
+class Peer:
+    """State that a test can change while the server runs."""
+
+    def __init__(self) -> None:
+        self.watts = 43.5
+        self.energy_wh = 100.0
+        self.failing = 0  # answers with 503 this many times
+        self.requests: list[str] = []
+        self.authorizations: list[str] = []
+        self.port = 0
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+
+Answer = tuple[int, Any, dict[str, str]]
+Handler = Callable[[Peer, str, str], Answer]
+
+
+@contextmanager
+def serve(answer: Handler) -> Iterator[Peer]:
+    peer = Peer()
+
+    class Requests(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *words: object) -> None:
+            """Quiet."""
+
+        def do_GET(self) -> None:
+            peer.requests.append(self.path)
+            given = self.headers.get("Authorization", "")
+            peer.authorizations.append(given)
+            if peer.failing > 0:
+                peer.failing -= 1
+                status, document, headers = 503, {}, {}
+            else:
+                status, document, headers = answer(peer, self.path, given)
+            body = document if isinstance(document, bytes) else json.dumps(document).encode()
+            self.send_response(status)
+            for key, value in headers.items():
+                self.send_header(key, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Requests)
+    server.daemon_threads = True
+    peer.port = server.server_address[1]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield peer
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def shelly(peer: Peer, path: str, given: str) -> Answer:
+    if path != "/rpc/Switch.GetStatus?id=0":
+        return 404, {}, {}
+    return 200, {"id": 0, "apower": peer.watts, "aenergy": {"total": peer.energy_wh, "by_minute": [0, 0, 0]}}, {}
+
+
+def digest_shelly(peer: Peer, path: str, given: str) -> Answer:
+    """RFC 7616 with SHA-256, checked from the server's side."""
+    fields = {k: q or p for k, q, p in re.findall(r'(\w+)=(?:"([^"]*)"|([^\s,]+))', given)}
+
+    def h(text: str) -> str:
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    ha1, ha2 = h(f"{USER}:shelly:{PASSWORD}"), h(f"GET:{path}")
+    wanted = h(f"{ha1}:n1:{fields.get('nc')}:{fields.get('cnonce')}:auth:{ha2}")
+    if fields.get("response") != wanted:
+        return 401, {}, {"WWW-Authenticate": 'Digest qop="auth", realm="shelly", nonce="n1", algorithm=SHA-256'}
+    return shelly(peer, path, "")
+
+
+def tasmota(peer: Peer, path: str, given: str) -> Answer:
+    if not path.startswith("/cm?cmnd=Status%208"):
+        return 404, {}, {}
+    energy = {"Total": peer.energy_wh / 1000, "Power": peer.watts, "Voltage": 231}
+    return 200, {"StatusSNS": {"Time": "2026-01-01T00:00:00", "ENERGY": energy}}, {}
+
+
+def basic_ok(given: str) -> bool:
+    return given == "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+
+
+def redfish(modern: bool) -> Handler:
+    def answer(peer: Peer, path: str, given: str) -> Answer:
+        path = path.rstrip("/")
+        if path != "/redfish/v1" and not basic_ok(given):
+            return 401, {"error": {}}, {}
+        chassis: dict[str, Any] = {"Id": "1", "Power": {"@odata.id": "/redfish/v1/Chassis/1/Power"}}
+        if modern:
+            chassis["EnvironmentMetrics"] = {"@odata.id": "/redfish/v1/Chassis/1/EnvironmentMetrics"}
+        tree = {
+            "/redfish/v1": {"Vendor": "Peer", "RedfishVersion": "1.17.0", "Chassis": {"@odata.id": "/redfish/v1/Chassis"}},
+            "/redfish/v1/Chassis": {"Members": [{"@odata.id": "/redfish/v1/Chassis/1"}]},
+            "/redfish/v1/Chassis/1": chassis,
+            "/redfish/v1/Chassis/1/EnvironmentMetrics": {"PowerWatts": {"Reading": peer.watts}},
+            "/redfish/v1/Chassis/1/Power": {"PowerControl": [{"PowerConsumedWatts": peer.watts}]},
+        }
+        return (200, tree[path], {}) if path in tree else (404, {}, {})
+
+    return answer
+
+
+def garbage(peer: Peer, path: str, given: str) -> Answer:
+    return 200, b"<html>not json</html>", {}
+
+
+def silent(peer: Peer, path: str, given: str) -> Answer:
+    time.sleep(3.0)
+    return 200, {}, {}
+
+
+def redirecting(peer: Peer, path: str, given: str) -> Answer:
+    return 302, {}, {"Location": "http://127.0.0.1:1/"}
+
+
+def simple(peer: Peer, path: str, given: str) -> Answer:
+    meters = [{"power": "0.1"}, {"power": peer.watts / 1000, "total": peer.energy_wh * 60}]
+    return 200, {"emeters": meters, "nothing": None, "text": "warm"}, {}

@@ -1,0 +1,160 @@
+"""`ecosort-power check` fails on each defect of a stored result."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import CHECK, QUICK, Cli, cli_env, fake_sort, load, toy_meter
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One good result, measured once and copied for each test."""
+    tmp = tmp_path_factory.mktemp("good")
+    (tmp / "in").write_text("input 1000")
+    words = ["run", "--meter", toy_meter(), *QUICK, *CHECK, "--runs", "1", "--input", "in", "--output", "out", "--out", "r"]
+    command = [sys.executable, "-m", "ecosort_power", *words, "--", *fake_sort("--hard")]
+    done = subprocess.run(command, cwd=tmp, env=cli_env(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return tmp / "r"
+
+
+@pytest.fixture
+def result(good: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(good, tmp_path / "r"))
+
+
+Change = Callable[[dict[str, Any]], None]
+
+
+def edit(path: Path, change: Change) -> None:
+    document = load(path)
+    change(document)
+    path.write_text(json.dumps(document))
+
+
+def edit_readings(result: Path, keep: Callable[[int, dict[str, Any]], dict[str, Any] | None]) -> None:
+    path = result / "runs/01/readings.exec.jsonl"
+    lines = [keep(i, json.loads(line)) for i, line in enumerate(path.read_text().splitlines())]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines if line is not None))
+
+
+def test_a_good_result_passes(cli: Cli, result: Path) -> None:
+    done = cli("check", "r")
+    assert done.returncode == 0, done.stdout
+    assert "no defect" in done.stdout
+
+
+RUN_CHANGES: dict[str, tuple[str, Change]] = {
+    "energy changed by hand": ("energy-differs", lambda r: r["energy"][0].update(joules=1.0)),
+    "energy removed": ("no-energy", lambda r: r.update(energy=None)),
+    "sync left out": ("sync", lambda r: r["marks"].update(synced_s=r["marks"]["exit_s"])),
+    "marks out of order": ("marks", lambda r: r["marks"].update(exit_s=r["marks"]["last_s"] + 1)),
+    "not validated": ("unvalidated", lambda r: r["defects"].append({"code": "unvalidated", "text": "x", "fatal": False})),
+    "validation failed": ("validation", lambda r: r["defects"].append({"code": "validation", "text": "x", "fatal": True})),
+    "validator counted differently": ("record-count", lambda r: r["validation"]["report"].update(records=999)),
+    "records changed": ("record-count", lambda r: r.update(records=2000)),
+    "exit code": ("exit-code", lambda r: r.update(exit_code=1)),
+    "sort took longer than its process": ("wall", lambda r: r["stats"].update(wall_s=99.0)),
+    "phases changed": ("phases", lambda r: r["spans"][0].update(end_s=r["spans"][0]["end_s"] - 0.1)),
+}
+
+
+@pytest.mark.parametrize("name", RUN_CHANGES)
+def test_a_defect_of_a_run_is_found(cli: Cli, result: Path, name: str) -> None:
+    code, change = RUN_CHANGES[name]
+    edit(result / "runs/01/run.json", change)
+    done = cli("check", "r")
+    assert done.returncode == 1
+    assert f"DEFECT [{code}]" in done.stdout
+
+
+READING_CHANGES: dict[str, tuple[str, Callable[[int, dict[str, Any]], dict[str, Any] | None]]] = {
+    "gap": ("gap", lambda i, r: None if r["watts"] == 22.0 else r),
+    "stale": ("stale", lambda i, r: {**r, "watts": 30.0}),
+    "saturated": ("saturated", lambda i, r: {**r, "flags": ["saturated"]} if r["watts"] == 30.0 else r),
+    "cut off": ("coverage", lambda i, r: r if i < 20 else None),
+}
+
+
+@pytest.mark.parametrize("name", READING_CHANGES)
+def test_a_defect_of_the_raw_readings_is_found(cli: Cli, result: Path, name: str) -> None:
+    code, change = READING_CHANGES[name]
+    edit_readings(result, change)
+    done = cli("check", "r")
+    assert done.returncode == 1
+    assert f"DEFECT [{code}]" in done.stdout
+
+
+def test_missing_raw_readings_are_found(cli: Cli, result: Path) -> None:
+    (result / "runs/01/readings.exec.jsonl").unlink()
+    done = cli("check", "r")
+    assert done.returncode == 1
+    assert "raw-missing" in done.stdout
+
+
+def test_missing_runs_are_found(cli: Cli, result: Path) -> None:
+    edit(result / "session.json", lambda s: s["options"].update(runs=5))
+    done = cli("check", "r")
+    assert done.returncode == 1
+    assert "1 of 5 runs" in done.stdout
+
+
+def test_a_line_cut_off_by_a_crash_does_not_hide_the_rest(cli: Cli, result: Path) -> None:
+    path = result / "runs/01/readings.exec.jsonl"
+    path.write_text(path.read_text() + '{"before_s": 12')
+    assert cli("check", "r").returncode == 0
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"schema": 3}', "[]"])
+def test_a_broken_document_is_one_clear_line(cli: Cli, result: Path, text: str) -> None:
+    (result / "runs/01/run.json").write_text(text)
+    done = cli("check", "r")
+    assert done.returncode == 2
+    assert "run.json" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_reports_come_in_every_form(cli: Cli, result: Path, tmp_path: Path) -> None:
+    table = cli("report", "r")
+    assert "records per joule" in table.stdout
+    document = json.loads(cli("report", "r", "--format", "json").stdout)
+    assert document["scope"] == "wall"
+    assert document["energy"] > 0
+    rows = cli("report", "r", "--format", "csv").stdout.splitlines()
+    assert rows[0].startswith("run,valid,validated,meter")
+    assert len(rows) == 2
+    markdown = cli("report", "r", "--format", "markdown").stdout
+    for text in ("## Result", "serial: MISSING", "ambient temperature: MISSING", "duplicate keys", "at the wall", "3e8"):
+        assert text in markdown
+
+
+def test_what_only_a_person_knows_comes_from_a_file(cli: Cli, result: Path, tmp_path: Path) -> None:
+    template = cli("report", "r", "--template").stdout
+    assert "ambient_c" in template
+    (result / "submission.toml").write_text('ambient_c = 22.5\nmeter_serial = "A-17"\ntitle = "Home box"\n')
+    markdown = cli("report", "r", "--format", "markdown").stdout
+    assert "ambient temperature: 22.5 C" in markdown
+    assert "serial: A-17" in markdown
+    assert markdown.startswith("# Home box")
+    (result / "submission.toml").write_text('ambient = "x"\n')
+    assert cli("report", "r", "--format", "markdown").returncode == 2
+
+
+def test_two_results_are_compared(cli: Cli, result: Path, tmp_path: Path) -> None:
+    shutil.copytree(result, tmp_path / "s")
+    done = cli("compare", "r", "s")
+    assert done.returncode == 0, done.stderr
+    assert "joules" in done.stdout
+    edit(tmp_path / "s/session.json", lambda s: s["meters"][0]["capabilities"].update(scope="package"))
+    done = cli("compare", "r", "s")
+    assert done.returncode == 2
+    assert "must not be compared" in done.stderr

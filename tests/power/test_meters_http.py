@@ -1,0 +1,147 @@
+"""HTTP and Redfish meters over real HTTP, with wrong passwords, silence, garbage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
+from ecosort_power.meters import make_meter
+from ecosort_power.meters.base import Meter, parse_spec
+from ecosort_power.reading import Capabilities, Flag, Scope, screen
+
+from .conftest import free_port
+from .peers import http_peers as peers
+
+
+@contextmanager
+def opened(spec: str) -> Iterator[tuple[Meter, Capabilities]]:
+    meter = make_meter(parse_spec(spec))
+    try:
+        yield meter, meter.open()
+    finally:
+        meter.close()
+
+
+@pytest.fixture
+def password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ECOSORT_METER_PASSWORD", peers.PASSWORD)
+
+
+def test_a_value_is_found_by_its_path_and_unit() -> None:
+    with peers.serve(peers.simple) as peer:
+        settings = "value=emeters[1].power,unit=kW,energy=emeters[1].total,energy-unit=Wmin"
+        with opened(f"http://{peer.host}/status?x=1#{settings}") as (meter, _):
+            reading = meter.read()
+    assert reading.watts == pytest.approx(43.5)
+    assert reading.joules == pytest.approx(100 * 3600)
+    assert reading.before_s <= reading.after_s
+    assert peer.requests[-1] == "/status?x=1"
+
+
+def test_shelly_gives_power_and_counter_at_the_wall() -> None:
+    with peers.serve(peers.shelly) as peer, opened(f"shelly://{peer.host}") as (meter, capabilities):
+        reading = meter.read()
+    assert (reading.watts, reading.joules) == (43.5, 360_000.0)
+    assert capabilities.scope is Scope.WALL
+    assert capabilities.counter
+
+
+def test_shelly_with_a_password_uses_digest(password: None) -> None:
+    with peers.serve(peers.digest_shelly) as peer, opened(f"shelly://{peers.USER}@{peer.host}") as (meter, _):
+        assert meter.read().watts == 43.5
+    assert not any(peers.PASSWORD in a for a in peer.authorizations)
+
+
+def test_tasmota_gives_power() -> None:
+    with peers.serve(peers.tasmota) as peer, opened(f"tasmota://{peer.host}") as (meter, capabilities):
+        assert meter.read().watts == 43.5
+        assert capabilities.quantum_j == 3600.0
+
+
+def test_a_tasmota_password_is_in_the_request_and_in_no_message(password: None) -> None:
+    with peers.serve(peers.tasmota) as peer:
+        meter = make_meter(parse_spec(f"tasmota://admin@{peer.host}"))
+        meter.open()
+        assert "password=so%3Arter%261" in peer.requests[-1]
+        peer.failing = 99
+        with pytest.raises(MeterGlitchError) as caught:
+            meter.read()
+        meter.close()
+    assert "so%3A" not in str(caught.value)
+
+
+@pytest.mark.parametrize("modern", [True, False])
+def test_redfish_is_walked_to_the_power(password: None, modern: bool) -> None:
+    with (
+        peers.serve(peers.redfish(modern)) as peer,
+        opened(f"redfish://{peers.USER}@{peer.host}#tls=off") as (meter, capabilities),
+    ):
+        peer.watts = 51.0
+        assert meter.read().watts == 51.0
+    assert capabilities.scope is Scope.BMC
+    assert ("EnvironmentMetrics" if modern else "Power") in capabilities.title
+    assert any("tls=off" in n for n in capabilities.notes)
+
+
+def test_a_wrong_password_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDFISH_PASSWORD", "wrong")
+    with peers.serve(peers.redfish(True)) as peer, pytest.raises(MeterError, match="wrong user or password") as caught:
+        make_meter(parse_spec(f"redfish://{peers.USER}@{peer.host}#tls=off")).open()
+    assert "wrong user" in str(caught.value)
+    assert "'wrong'" not in str(caught.value)
+
+
+def test_a_missing_password_says_where_to_put_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("REDFISH_PASSWORD", "ECOSORT_METER_PASSWORD"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(MeterError, match="REDFISH_PASSWORD"):
+        make_meter(parse_spec("redfish://joule@127.0.0.1:1#tls=off")).open()
+
+
+@pytest.mark.parametrize(
+    ("server", "text"),
+    [
+        (peers.garbage, "no JSON"),
+        (peers.silent, "in time"),
+        (peers.redirecting, "redirect"),
+        (peers.simple, "has no apower"),
+    ],
+)
+def test_what_is_wrong_with_the_answer_is_said(server: peers.Handler, text: str) -> None:
+    with peers.serve(server) as peer, pytest.raises(MeterError, match=text):
+        make_meter(parse_spec(f"shelly://{peer.host}#timeout=0.5")).open()
+
+
+def test_a_dead_host_is_said() -> None:
+    with pytest.raises(MeterError, match="cannot be read"):
+        make_meter(parse_spec(f"shelly://127.0.0.1:{free_port()}#timeout=1")).open()
+
+
+def test_a_busy_server_is_a_glitch_and_the_next_reading_works() -> None:
+    with peers.serve(peers.shelly) as peer, opened(f"shelly://{peer.host}") as (meter, _):
+        peer.failing = 1
+        with pytest.raises(MeterGlitchError, match="503"):
+            meter.read()
+        assert meter.read().watts == 43.5
+
+
+def test_null_and_text_are_no_watts() -> None:
+    with peers.serve(peers.simple) as peer:
+        with opened(f"http://{peer.host}/#value=nothing") as (meter, capabilities):
+            assert Flag.NAN in screen(meter.read(), capabilities).flags
+        with pytest.raises(MeterError, match="no number"):
+            make_meter(parse_spec(f"http://{peer.host}/#value=text")).open()
+
+
+@pytest.mark.parametrize("query", ["password=geheim", "x=1&token=geheim", "apiKey=geheim"])
+def test_a_secret_in_an_address_is_refused(query: str) -> None:
+    with pytest.raises(UsageError, match="seen by every user") as caught:
+        make_meter(parse_spec(f"http://127.0.0.1/?{query}#value=a"))
+    assert "geheim" not in str(caught.value)
+
+
+def test_a_url_without_a_path_to_the_value_is_refused() -> None:
+    with pytest.raises(UsageError, match="value="):
+        make_meter(parse_spec("http://127.0.0.1/x")).open()

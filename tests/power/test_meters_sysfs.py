@@ -1,0 +1,152 @@
+"""RAPL and hwmon on a fake tree, wrap-around and closed files included."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from ecosort_power.errors import MeterError, UsageError
+from ecosort_power.meters import make_meter
+from ecosort_power.meters.base import Machine, parse_spec
+from ecosort_power.meters.hwmon import HwmonMeter
+from ecosort_power.meters.rapl import RaplMeter
+from ecosort_power.reading import PowerKind, Scope
+
+WRAP = 262_143_328_850
+
+
+def write(path: Path, value: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{value}\n")
+
+
+@pytest.fixture
+def rapl(tmp_path: Path) -> Path:
+    base = tmp_path / "sys/class/powercap"
+    zones = {"intel-rapl:0": "package-0", "intel-rapl:0:0": "core", "intel-rapl:0:1": "dram", "intel-rapl:1": "psys"}
+    for zone, name in zones.items():
+        write(base / zone / "name", name)
+        write(base / zone / "energy_uj", 1_000_000)
+        write(base / zone / "max_energy_range_uj", WRAP)
+    return tmp_path
+
+
+def set_uj(root: Path, zone: str, value: int) -> None:
+    write(root / "sys/class/powercap" / zone / "energy_uj", value)
+
+
+def test_packages_and_memory_are_summed_and_their_parts_are_not(rapl: Path) -> None:
+    meter = make_meter(parse_spec(f"rapl:#root={rapl}"))
+    capabilities = meter.open()
+    for zone, value in (("intel-rapl:0", 6_000_000), ("intel-rapl:0:0", 9_000_000), ("intel-rapl:0:1", 3_000_000)):
+        set_uj(rapl, zone, value)
+    assert meter.read().joules == pytest.approx(5 + 2)
+    assert capabilities.scope is Scope.PACKAGE
+    assert "package-0" in capabilities.title
+    assert any("not comparable" in n for n in capabilities.notes)
+
+
+def test_each_zone_wraps_by_itself(rapl: Path) -> None:
+    set_uj(rapl, "intel-rapl:0", WRAP - 1_000_000)
+    meter = make_meter(parse_spec(f"rapl:#root={rapl}"))
+    meter.open()
+    set_uj(rapl, "intel-rapl:0", 2_000_000)
+    first = meter.read()
+    set_uj(rapl, "intel-rapl:0", 5_000_000)
+    set_uj(rapl, "intel-rapl:0:1", 4_000_000)
+    assert first.joules == pytest.approx(3.0)
+    assert meter.read().joules == pytest.approx(3 + 3 + 3)
+    assert first.raw == "2000000 1000000"
+
+
+def test_one_zone_can_be_chosen(rapl: Path) -> None:
+    meter = make_meter(parse_spec(f"rapl:package-0#root={rapl}"))
+    meter.open()
+    set_uj(rapl, "intel-rapl:0:1", 99_000_000)
+    assert meter.read().joules == 0.0
+
+
+def test_an_unknown_zone_names_those_there_are(rapl: Path) -> None:
+    with pytest.raises(UsageError, match="package-0"):
+        make_meter(parse_spec(f"rapl:package-7#root={rapl}")).open()
+
+
+def test_closed_counters_come_with_the_rule_that_opens_them(rapl: Path) -> None:
+    meter = RaplMeter(parse_spec(f"rapl:#root={rapl}"))
+    (rapl / "sys/class/powercap/intel-rapl:0/energy_uj").unlink()
+    (rapl / "sys/class/powercap/intel-rapl:0/energy_uj").mkdir()  # unreadable for root, too
+    with pytest.raises(MeterError, match="udev rule"):
+        meter.open()
+    finding = RaplMeter.discover(Machine(rapl))[0]
+    assert not finding.usable
+    assert "5.10" in finding.why
+    assert "chmod o+r" in finding.fix
+
+
+def test_too_rare_reading_is_refused_because_a_wrap_would_be_missed(rapl: Path) -> None:
+    with pytest.raises(UsageError, match="every 10 s"):
+        make_meter(parse_spec(f"rapl:#root={rapl},period=60"))
+
+
+def test_without_rapl_the_reason_and_the_fix_are_said(tmp_path: Path) -> None:
+    write(tmp_path / "proc/cpuinfo", "flags\t\t: fpu vme hypervisor")
+    finding = RaplMeter.discover(Machine(tmp_path))[0]
+    assert "virtual machine" in finding.why
+    assert finding.fix
+    with pytest.raises(MeterError, match="modprobe"):
+        make_meter(parse_spec(f"rapl:#root={tmp_path}")).open()
+
+
+@pytest.fixture
+def hwmon(tmp_path: Path) -> Path:
+    base = tmp_path / "sys/class/hwmon"
+    write(base / "hwmon0/name", "corsairpsu")
+    write(base / "hwmon0/power1_input", 87_500_000)
+    write(base / "hwmon0/power1_label", "power total")
+    write(base / "hwmon1/name", "power_meter")
+    write(base / "hwmon1/power1_average", 120_000_000)
+    write(base / "hwmon1/power1_average_interval", 1500)
+    write(base / "hwmon2/name", "amd_energy")
+    write(base / "hwmon2/energy1_input", 5_000_000)
+    write(base / "hwmon2/energy2_input", 7_000_000)
+    write(base / "hwmon3/name", "nvme")
+    write(base / "hwmon3/temp1_input", 40_000)
+    return tmp_path
+
+
+def test_hwmon_power_energy_and_average(hwmon: Path) -> None:
+    psu = make_meter(parse_spec(f"hwmon:corsairpsu#root={hwmon}"))
+    assert psu.open().scope is Scope.PSU
+    assert psu.read().watts == 87.5
+    acpi = make_meter(parse_spec(f"hwmon:power_meter/power1#root={hwmon}"))
+    found = acpi.open()
+    assert (found.power, found.window_s, found.scope) == (PowerKind.AVERAGE, 1.5, Scope.BMC)
+    assert acpi.read().watts == 120.0
+    energy = make_meter(parse_spec(f"hwmon:amd_energy/energy2#root={hwmon}"))
+    assert energy.open().scope is Scope.COMPONENT
+    assert energy.read().joules == 7.0
+
+
+def test_hwmon_asks_which_of_several(hwmon: Path) -> None:
+    with pytest.raises(UsageError, match="amd_energy/energy1"):
+        make_meter(parse_spec(f"hwmon:amd_energy#root={hwmon}")).open()
+
+
+def test_hwmon_lists_what_is_there(hwmon: Path) -> None:
+    found = HwmonMeter.discover(Machine(hwmon))
+    assert {f.spec for f in found} == {
+        "hwmon:corsairpsu/power1",
+        "hwmon:power_meter/power1",
+        "hwmon:amd_energy/energy1",
+        "hwmon:amd_energy/energy2",
+    }
+    assert all(f.usable for f in found)
+
+
+def test_a_sensor_that_vanishes_is_an_error_of_the_reading(hwmon: Path) -> None:
+    meter = make_meter(parse_spec(f"hwmon:corsairpsu#root={hwmon}"))
+    meter.open()
+    os.unlink(hwmon / "sys/class/hwmon/hwmon0/power1_input")  # noqa: PTH108
+    with pytest.raises(MeterError, match="cannot be read"):
+        meter.read()

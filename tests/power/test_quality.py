@@ -1,0 +1,110 @@
+"""What is wrong with readings is named; what is right passes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from ecosort_power.quality import Window, defects_of
+from ecosort_power.reading import Capabilities, Flag, Reading, screen
+
+from .synthetic import COUNTING, WALL, counts, instants, step, ticks, window
+
+BUSY = {"load_step": 0.8}
+
+
+def codes(readings: list[Reading], w: Window, capabilities: Capabilities = WALL) -> set[tuple[str, bool]]:
+    screened = [screen(r, capabilities) for r in readings]
+    return {(d.code, d.fatal) for d in defects_of(screened, capabilities, w, "m")}
+
+
+def good() -> list[Reading]:
+    power, _ = step(10, 50, 100, 160)
+    return instants(lambda t: power(t) + 0.01 * (t % 7), ticks(80, 180, 1.0))
+
+
+def test_good_readings_have_no_defect() -> None:
+    assert codes(good(), window(100, 160, **BUSY)) == set()
+
+
+def test_a_gap_over_one_percent_is_fatal() -> None:
+    readings = [r for r in good() if not 120 < r.mid_s < 124]
+    assert ("gap", True) in codes(readings, window(100, 160))
+
+
+def test_a_small_gap_is_a_warning() -> None:
+    w = window(1000, 2000)
+    readings = [r for r in instants(lambda t: 20 + 0.01 * (t % 7), ticks(980, 2020, 1.0)) if not 1500 < r.mid_s < 1503]
+    assert codes(readings, w) == {("gap", False)}
+
+
+def test_unanswered_readings_are_gaps() -> None:
+    readings = [Reading(r.before_s, r.after_s, flags=(Flag.ERROR,)) if 120 < r.mid_s < 130 else r for r in good()]
+    assert codes(readings, window(100, 160)) >= {("gap", True), ("error", False)}
+
+
+@pytest.mark.parametrize(("value", "code"), [(float("nan"), "nan"), (9.91e37, "nan"), (0.0, "zero"), (-3.0, "negative")])
+def test_a_meter_that_returns_only_rubbish_is_fatal(value: float, code: str) -> None:
+    readings = [replace(r, watts=value) for r in good()]
+    assert codes(readings, window(100, 160)) >= {(code, True), ("no-readings", True)}
+
+
+def test_single_rubbish_values_leave_a_warning() -> None:
+    readings = [replace(r, watts=float("nan")) if r.mid_s == 130 else r for r in good()]
+    assert codes(readings, window(100, 160)) == {("nan", False)}
+
+
+@pytest.mark.parametrize("value", [9.9e37, float("inf"), 55.0])
+def test_a_saturated_reading_is_fatal(value: float) -> None:
+    readings = [replace(r, watts=value) if r.mid_s == 130 else r for r in good()]
+    assert ("saturated", True) in codes(readings, window(100, 160), replace(WALL, range_w=55.0))
+
+
+def test_readings_must_reach_over_both_ends() -> None:
+    late = [r for r in good() if r.mid_s > 100.5]
+    early = [r for r in good() if r.mid_s < 159]
+    assert ("coverage", True) in codes(late, window(100, 160))
+    assert ("coverage", True) in codes(early, window(100, 160))
+
+
+def test_the_tail_must_be_as_long_as_lag_and_window() -> None:
+    slow = replace(WALL, lag_s=15.0, window_s=10.0)
+    assert ("coverage", True) in codes(good(), window(100, 160), slow)
+
+
+def test_one_value_all_the_time_is_stale_if_the_load_changed() -> None:
+    readings = instants(lambda t: 42.0, ticks(80, 180, 1.0))
+    assert ("stale", True) in codes(readings, window(100, 160, **BUSY))
+
+
+def test_one_value_all_the_time_is_fine_if_nothing_happened() -> None:
+    readings = instants(lambda t: 42.0, ticks(80, 180, 1.0))
+    assert codes(readings, window(100, 160, load_step=0.01)) == set()
+
+
+def test_a_coarse_meter_that_follows_the_load_is_not_stale() -> None:
+    power, _ = step(10, 50, 100, 160)
+    assert codes(instants(power, ticks(80, 180, 1.0)), window(100, 160, **BUSY)) == set()
+
+
+def test_a_value_that_stays_after_the_run_is_stale() -> None:
+    readings = [replace(r, watts=50.0) if r.mid_s > 130 else r for r in good()]
+    assert ("stale", True) in codes(readings, window(100, 160, **BUSY))
+
+
+def test_a_fine_meter_that_freezes_for_long_inside_the_run_is_stale() -> None:
+    power = lambda t: 50 + (37 * t % 1) / 10 + t / 1e4  # noqa: E731
+    readings = instants(power, ticks(80, 280, 0.9))
+    frozen = [replace(r, watts=50.0123) if 120 < r.mid_s < 160 else r for r in readings]
+    w = Window(80, 100, 260, 279)
+    assert codes(readings, w, replace(WALL, period_s=0.9)) == set()
+    assert ("stale", True) in codes(frozen, w, replace(WALL, period_s=0.9))
+
+
+def test_a_meter_clock_that_stands_is_stale() -> None:
+    readings = [replace(r, stamp="77", watts=50.0) if r.mid_s > 120 else replace(r, stamp=str(r.mid_s)) for r in good()]
+    assert ("stale", True) in codes(readings, window(100, 160))
+
+
+def test_a_counter_that_does_not_move_is_stale() -> None:
+    assert ("stale", True) in codes(counts(lambda t: 5.0, ticks(80, 180, 1.0)), window(100, 160), COUNTING)

@@ -1,0 +1,234 @@
+"""The ten rules of a sound measurement, one by one. Rules 8 and 10 have more tests in test_run.py and test_check.py."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from ecosort_power.evaluate import REST, MeterEnergy, Span, evaluate
+from ecosort_power.quality import Window
+from ecosort_power.reading import Accuracy, Reading, Scope
+from ecosort_power.records import standing
+from ecosort_power.statistics import describe, t95
+
+from .conftest import CHECK, QUICK, Cli, fake_sort, load, toy_meter
+from .synthetic import AVERAGING, COUNTING, WALL, averages, counts, instants, step, ticks, window
+
+IDLE, BUSY = 10.0, 50.0
+
+
+def bias(phase_s: float) -> float:
+    """Mean relative error of a phase from a 1 Hz averaging meter, over positions of the meter's clock."""
+    errors = []
+    for phase in (0.1, 0.3, 0.5, 0.7, 0.9):
+        begin, end = 100.0, 100.0 + phase_s
+        _, energy = step(IDLE, BUSY, begin, end)
+        readings = averages(energy, ticks(60, end + 60, 1.0, phase), 1.0)
+        result = evaluate("m", readings, AVERAGING, Window(60, 80, end + 30, end + 59), [Span("p", begin, end)])
+        found = next(p for p in result.phases if p.name == "p")
+        errors.append((found.joules or 0.0) / (BUSY * phase_s) - 1)
+    return sum(errors) / len(errors)
+
+
+def test_rule_1_averages_are_summed_over_their_intervals() -> None:
+    """A phase loses what the two cut intervals smear across its edges: 1/6 of the step per edge and second on average."""
+    for seconds in (10.0, 30.0, 140.0):
+        assert bias(seconds) == pytest.approx(-2 / 6 * (BUSY - IDLE) / (BUSY * seconds), rel=0.1)
+
+
+def test_rule_1_a_sample_means_something() -> None:
+    """The same numbers from an averaging and from an instantaneous meter are different energies."""
+    readings = instants(lambda t: 10.0 * (t - 60), ticks(60, 160, 1.0))
+    w = Window(60, 80, 120, 159)
+    assert evaluate("m", readings, WALL, w, []).joules == pytest.approx(10 * (60**2 - 20**2) / 2)
+    assert evaluate("m", readings, AVERAGING, w, []).joules == pytest.approx(10 * (60**2 - 20**2) / 2 + 200)
+
+
+@pytest.mark.parametrize(("seconds", "note", "known"), [(8, "too short", False), (20, "only 20 values", True), (60, None, True)])
+def test_rule_1_short_phases_are_not_printed(seconds: int, note: str | None, known: bool) -> None:
+    power, _ = step(IDLE, BUSY, 100, 100 + seconds)
+    readings = instants(power, ticks(60, 260, 1.0, 0.5))
+    result = evaluate("m", readings, WALL, window(90, 200), [Span("p", 100, 100 + seconds)])
+    phase = result.phases[0]
+    assert (phase.joules is not None) == known
+    assert phase.note is None if note is None else note in (phase.note or "")
+
+
+def test_rule_2_the_counter_gives_the_total_and_phases_sum_to_it() -> None:
+    power, energy = step(IDLE, BUSY, 100, 140)
+    times = ticks(60, 220, 1.0, 0.3)
+    both = [
+        replace(p, joules=c.joules)
+        for p, c in zip(instants(lambda t: power(t) * 0.99, times), counts(energy, times), strict=True)
+    ]
+    spans = [Span("run_formation", 100, 140), Span("merge", 140, 180)]
+    result = evaluate("m", both, replace(WALL, counter=True, quantum_j=0.1), window(95, 185), spans)
+    assert result.source == "counter"
+    assert result.joules == pytest.approx(energy(185) - energy(95))
+    assert sum(p.joules or 0.0 for p in result.phases) == pytest.approx(result.joules)
+    assert result.phases[-1].name == REST
+    assert result.counter_to_power == pytest.approx(1 / 0.99, rel=1e-3)
+
+
+def test_rule_2_a_counter_that_contradicts_the_power_is_said() -> None:
+    power, energy = step(IDLE, BUSY, 100, 140)
+    times = ticks(60, 220, 1.0, 0.3)
+    pairs = zip(instants(power, times), counts(lambda t: energy(t) * 1.2, times), strict=True)
+    both = [replace(p, joules=c.joules) for p, c in pairs]
+    result = evaluate("m", both, replace(WALL, counter=True), window(95, 185), [])
+    assert "counter-mismatch" in {d.code for d in result.defects}
+
+
+def test_rule_3_the_moment_of_a_reading_lies_between_before_and_after() -> None:
+    power, energy = step(IDLE, BUSY, 100, 140)
+    slow = [Reading(t - 0.3, t + 0.3, watts=power(t)) for t in ticks(60, 200, 1.0, 0.5)]
+    result = evaluate("m", slow, WALL, window(100, 140), [])
+    assert result.joules == pytest.approx(energy(140) - energy(100), rel=0.03)
+
+
+@pytest.mark.parametrize("lag", [0.0, 3.0, 12.0])
+def test_rule_4_lag_is_taken_off(lag: float) -> None:
+    power, energy = step(IDLE, BUSY, 100, 140)
+    late = instants(lambda t: power(t - lag), ticks(60, 220, 0.5, 0.2))
+    result = evaluate("m", late, replace(WALL, period_s=0.5, lag_s=lag), window(100, 140), [Span("p", 100, 140)])
+    assert result.joules == pytest.approx(energy(140) - energy(100), abs=2 * (result.uncertainty or 1).sampling_j + 0.1)  # type: ignore[union-attr]
+
+
+def test_rule_4_a_window_longer_than_the_period_is_corrected() -> None:
+    _, energy = step(IDLE, BUSY, 100, 160)
+    smooth = replace(AVERAGING, window_s=20.0, lag_s=2.0)
+    result = evaluate("m", averages(energy, ticks(40, 260, 1.0), 20.0, 2.0), smooth, Window(60, 100, 160, 250), [])
+    assert result.joules == pytest.approx(BUSY * 60, rel=0.01)
+
+
+def test_rule_4_a_long_average_allows_totals_only() -> None:
+    _, energy = step(IDLE, BUSY, 1000, 5000)
+    ilo = replace(AVERAGING, window_s=300.0, lag_s=60.0)
+    spans = [Span("run_formation", 1000, 3000), Span("merge", 3000, 5000)]
+    result = evaluate("m", averages(energy, ticks(100, 6500, 1.0), 300.0, 60.0), ilo, Window(500, 1000, 5000, 6400), spans)
+    assert result.joules == pytest.approx(BUSY * 4000, rel=0.005)
+    assert [p.joules for p in result.phases] == [None, None]
+    assert "totals only" in (result.phases[0].note or "")
+
+
+def test_rule_4_an_unknown_lag_is_said_and_counts_as_uncertainty() -> None:
+    power, _ = step(IDLE, BUSY, 100, 160)
+    result = evaluate("m", instants(power, ticks(60, 200, 1.0, 0.5)), replace(WALL, lag_s=None), window(100, 160), [])
+    assert "lag-unknown" in {d.code for d in result.defects}
+    assert result.uncertainty is not None
+    assert result.uncertainty.timing_j > 0
+
+
+def run_with_gap(length: float, seconds: float = 1000.0) -> MeterEnergy:
+    power = lambda t: 20 + 10 * (int(t) % 2)  # noqa: E731
+    readings = [r for r in instants(power, ticks(60, 140 + seconds, 1.0, 0.5)) if not 300 < r.mid_s < 300 + length]
+    return evaluate("m", readings, WALL, window(100, 100 + seconds), [])
+
+
+def test_rule_5_a_small_gap_goes_into_the_uncertainty() -> None:
+    whole, gap = run_with_gap(0), run_with_gap(4)
+    assert gap.joules is not None
+    assert whole.uncertainty is not None
+    assert gap.uncertainty is not None
+    assert whole.uncertainty.gaps_j == 0
+    assert gap.uncertainty.gaps_j == pytest.approx(5 * 10, rel=0.2)
+    assert gap.gaps
+
+
+def test_rule_5_gaps_over_one_percent_make_the_run_invalid() -> None:
+    gap = run_with_gap(12)
+    assert gap.joules is None
+    assert "gap" in {d.code for d in gap.defects if d.fatal}
+
+
+def test_rule_6_idle_is_measured_before_and_after_and_the_total_is_the_headline() -> None:
+    power, energy = step(IDLE, BUSY, 100, 160)
+    readings = instants(lambda t: power(t) + (2 if t > 165 else 0), ticks(60, 220, 0.5, 0.2))
+    result = evaluate("m", readings, replace(WALL, period_s=0.5), window(100, 160, 20, 40), [])
+    assert result.idle_before_w == pytest.approx(IDLE, abs=1.0)
+    assert result.idle_after_w == pytest.approx(IDLE + 2, abs=1.0)
+    assert result.joules == pytest.approx(energy(160) - energy(100), rel=0.01)
+
+
+def test_rule_7_spread_and_instrument_are_apart() -> None:
+    assert t95(4) == 2.776
+    five = describe([100.0, 101.0, 99.0, 102.0, 98.0])
+    assert five.sd == pytest.approx(1.5811, abs=1e-4)
+    assert five.ci95 == pytest.approx(2.776 * 1.5811 / 5**0.5, abs=1e-3)
+
+
+def test_rule_7_gain_and_range_errors_add_linearly() -> None:
+    power, _ = step(IDLE, BUSY, 100, 160)
+    exact = replace(WALL, accuracy=Accuracy(0.001, 0.5), quantum_w=1.0)
+    result = evaluate("m", instants(power, ticks(60, 200, 1.0, 0.5)), exact, window(100, 160), [])
+    assert result.uncertainty is not None
+    assert result.joules is not None
+    assert result.uncertainty.instrument_j == pytest.approx(0.001 * result.joules + 0.5 * 60)
+    assert result.uncertainty.quantum_j == pytest.approx(0.5 * 60)
+    assert result.uncertainty.total_j is not None
+    assert result.uncertainty.total_j > result.uncertainty.instrument_j + result.uncertainty.quantum_j  # type: ignore[operator]
+
+
+def test_rule_7_unknown_accuracy_is_unknown_not_zero() -> None:
+    power, _ = step(IDLE, BUSY, 100, 160)
+    result = evaluate("m", instants(power, ticks(60, 200, 1.0, 0.5)), WALL, window(100, 160), [])
+    assert result.uncertainty is not None
+    assert result.uncertainty.total_j is None
+
+
+def test_rule_8_without_a_meter_there_is_no_number(cli: Cli, tmp_path: Path) -> None:
+    done = cli("run", *QUICK, "--runs", "1", "--out", "r", "--", *fake_sort("--seconds", "0.1,0.1"))
+    assert done.returncode != 0
+    assert "no meter" in done.stderr
+    timed = cli(
+        "run", *QUICK, "--runs", "1", "--time-only", "--no-validate", "--out", "t", "--", *fake_sort("--seconds", "0.1,0.1")
+    )
+    assert timed.returncode == 0, timed.stderr
+    document = json.loads(cli("report", "t", "--format", "json").stdout)
+    assert document["energy"] is None
+    assert "no meter" in document["energy_reason"]
+
+
+def test_rule_8_a_package_is_never_compared_with_the_wall() -> None:
+    found = standing(10**8, 90_000.0, Scope.PACKAGE)
+    assert found.rank is None
+    assert "not compared" in found.text
+
+
+def test_rule_9_the_window_is_start_to_sync_and_validation_is_outside(cli: Cli, tmp_path: Path) -> None:
+    words = ["run", "--meter", toy_meter(), *QUICK, *CHECK, "--runs", "1", "--output", "out", "--out", "r"]
+    done = cli(*words, "--", *fake_sort())
+    assert done.returncode == 0, done.stderr
+    run = load(tmp_path / "r/runs/01/run.json")
+    marks = run["marks"]
+    assert marks["first_s"] < marks["start_s"] < marks["exit_s"] < marks["synced_s"] < marks["last_s"]
+    spans = run["spans"]
+    assert marks["start_s"] < spans[0]["begin_s"]
+    assert spans[-1]["end_s"] < marks["exit_s"]
+    assert run["validation"]["problem"] is None
+
+
+def test_rule_9_a_run_that_was_not_validated_says_so(cli: Cli, tmp_path: Path) -> None:
+    done = cli("run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "1", "--out", "r", "--", *fake_sort())
+    assert done.returncode == 0, done.stderr
+    assert "NOT VALIDATED" in done.stdout
+
+
+def test_rule_10_a_stored_result_is_validated_again_from_its_raw_samples(cli: Cli, tmp_path: Path) -> None:
+    words = ["run", "--meter", toy_meter(), *QUICK, *CHECK, "--runs", "1", "--output", "out", "--records", "1000", "--out", "r"]
+    assert cli(*words, "--", *fake_sort()).returncode == 0
+    assert cli("check", "r").returncode == 0
+    raw = tmp_path / "r/runs/01/readings.exec.jsonl"
+    raw.write_text(raw.read_text().replace('"watts":30.0', '"watts":29.0'))
+    again = cli("check", "r")
+    assert again.returncode == 1
+    assert "energy-differs" in again.stdout
+
+
+def test_a_counter_alone_needs_no_power_values() -> None:
+    _, energy = step(IDLE, BUSY, 100, 160)
+    result = evaluate("m", counts(energy, ticks(60, 200, 0.5)), replace(COUNTING, period_s=0.5), window(100, 160), [])
+    assert result.joules == pytest.approx(BUSY * 60)
+    assert result.watts == pytest.approx(BUSY)

@@ -1,0 +1,286 @@
+"""`ecosort-power run` with toy sorts and toy meters: results, failures, interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import CHECK, QUICK, Cli, cli_env, fake_sort, load, toy_meter, wait_for
+
+
+def known_joules(directory: Path, begin: float, end: float) -> float:
+    """The true energy, from the log that the toy meter keeps of its own changes."""
+    changes = [json.loads(line) for line in (directory / "truth.jsonl").read_text().splitlines()]
+    total = 0.0
+    for (t, watts), following in zip(changes, [*changes[1:], [float("inf"), 0.0]], strict=True):
+        total += watts * max(0.0, min(end, following[0]) - max(begin, t))
+    return total
+
+
+def test_two_runs_give_a_result_with_everything_in_it(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("input 1000")
+    words = ["run", "--meter", toy_meter(), *QUICK, *CHECK, "--runs", "2", "--input", "in", "--output", "out", "--out", "r"]
+    done = cli(*words, "--", *fake_sort())
+    assert done.returncode == 0, done.stderr
+    for text in ("records per joule (at the wall)", "instrument", "idle power", "run formation", "merge", "JouleSort", "CPU s"):
+        assert text in done.stdout
+    runs = [load(tmp_path / f"r/runs/0{i}/run.json") for i in (1, 2)]
+    for run in runs:
+        energy = run["energy"][0]
+        truth = known_joules(tmp_path, run["marks"]["start_s"], run["marks"]["synced_s"])
+        stated = sum(energy["uncertainty"][k] for k in ("instrument_j", "quantum_j", "gaps_j", "timing_j"))
+        assert abs(energy["joules"] - truth) <= stated + 2 * energy["uncertainty"]["sampling_j"]
+        assert sum(p["joules"] or 0 for p in energy["phases"]) == pytest.approx(energy["joules"])
+        assert run["validation"]["content_compared"]
+        assert run["records"] == 1000
+        assert run["harness_cpu_s"] > 0
+    session = load(tmp_path / "r/session.json")
+    assert session["input_checksum"] == "3e8"
+    assert session["idle_before_w"]["exec"] == pytest.approx(10.0, abs=0.5)
+    assert session["idle_after_w"]["exec"] == pytest.approx(10.0, abs=0.5)
+    summary = load(tmp_path / "r/summary.json")
+    assert summary["runs_valid"] == 2
+    assert summary["energy"]["records_per_joule"]["sd"] is not None
+    assert (tmp_path / "r/runs/01/readings.exec.jsonl").stat().st_size > 1000
+
+
+def test_a_counter_is_preferred(cli: Cli, tmp_path: Path) -> None:
+    done = cli("run", "--meter", toy_meter("counter"), *QUICK, "--no-validate", "--runs", "1", "--out", "r", "--", *fake_sort())
+    assert done.returncode == 0, done.stderr
+    run = load(tmp_path / "r/runs/01/run.json")
+    energy = run["energy"][0]
+    assert energy["source"] == "counter"
+    truth = known_joules(tmp_path, run["marks"]["start_s"], run["marks"]["synced_s"])
+    assert energy["joules"] == pytest.approx(truth, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("mode", "code"),
+    [
+        ("sticks", "stale"),
+        ("saturates", "saturated"),
+        ("nan", "gap"),
+        ("zero", "gap"),
+        ("gaps", "gap"),
+        ("garbage", "gap"),
+    ],
+)
+def test_a_bad_meter_makes_the_run_invalid_and_raw_data_stay(cli: Cli, tmp_path: Path, mode: str, code: str) -> None:
+    words = ["run", "--meter", toy_meter(mode), *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
+    done = cli(*words, "--", *fake_sort("--seconds", "1.2,0.5", "--hard"))
+    assert done.returncode == 1, done.stdout + done.stderr
+    run = load(tmp_path / "r/runs/01/run.json")
+    energy = run["energy"][0]
+    assert energy["joules"] is None
+    assert code in {d["code"] for d in energy["defects"] if d["fatal"]}
+    assert "INVALID" in done.stdout
+    assert (tmp_path / "r/runs/01/readings.exec.jsonl").stat().st_size > 500
+    assert load(tmp_path / "r/summary.json")["energy"] is None
+    assert cli("check", "r").returncode == 1
+
+
+def test_a_meter_that_dies_stops_the_run(cli: Cli, tmp_path: Path) -> None:
+    meter = toy_meter("dies", settings="timeout=2")
+    words = ["run", "--meter", meter, *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
+    done = cli(*words, "--", *fake_sort("--seconds", "60,60"))
+    assert done.returncode == 3
+    assert "the toy meter is broken" in done.stderr
+    assert (tmp_path / "r/runs/01/failure.txt").exists()
+    assert (tmp_path / "r/runs/01/readings.exec.jsonl").stat().st_size > 100
+
+
+def test_with_time_only_a_missing_meter_is_said_and_time_is_measured(cli: Cli, tmp_path: Path) -> None:
+    words = ["run", "--meter", "exec:/nonexistent", "--time-only", *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
+    done = cli(*words, "--", *fake_sort("--seconds", "0.2,0.1"))
+    assert done.returncode == 0, done.stderr
+    run = load(tmp_path / "r/runs/01/run.json")
+    assert run["energy"] is None
+    assert "/nonexistent" in run["energy_reason"]
+    assert "no energy" in done.stdout
+    assert cli("check", "r").returncode == 1
+
+
+def test_auto_without_any_meter_says_why(cli: Cli, tmp_path: Path) -> None:
+    done = cli("run", "--meter", "auto", "--time-only", *QUICK, "--no-validate", "--runs", "1", "--out", "r", "--", "true")
+    assert done.returncode == 0, done.stderr
+    reason = load(tmp_path / "r/runs/01/run.json")["energy_reason"]
+    if reason is not None:  # this machine has none
+        assert "rapl" in reason
+        assert "ecosort-power meters" in reason
+
+
+def test_a_meter_that_cannot_be_opened_is_an_error(cli: Cli, tmp_path: Path) -> None:
+    done = cli("run", "--meter", "exec:/nonexistent/x", *QUICK, "--out", "r", "--", "true")
+    assert done.returncode == 3
+    assert done.stderr.count("\n") == 1
+    assert "not installed" in done.stderr
+
+
+def test_several_meters_are_kept_side_by_side_and_the_widest_is_the_headline(cli: Cli, tmp_path: Path) -> None:
+    wall, package = "wall=" + toy_meter(), "package=" + toy_meter(settings="scope=package")
+    words = ["run", "--meter", package, "--meter", wall, *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
+    done = cli(*words, "--", *fake_sort())
+    assert done.returncode == 0, done.stderr
+    assert load(tmp_path / "r/session.json")["headline"] == "wall"
+    assert "CPU PACKAGE ONLY" in done.stdout
+    assert {e["meter"] for e in load(tmp_path / "r/runs/01/run.json")["energy"]} == {"wall", "package"}
+
+
+def test_power_supplies_are_added(cli: Cli, tmp_path: Path) -> None:
+    meters = ["--meter", "a=" + toy_meter(settings="scope=psu"), "--meter", "b=" + toy_meter(settings="scope=psu"), "--sum"]
+    done = cli("run", *meters, *QUICK, "--no-validate", "--runs", "1", "--out", "r", "--", *fake_sort())
+    assert done.returncode == 0, done.stderr
+    energy = {e["meter"]: e["joules"] for e in load(tmp_path / "r/runs/01/run.json")["energy"]}
+    assert energy["a+b"] == pytest.approx(energy["a"] + energy["b"])
+    assert load(tmp_path / "r/session.json")["headline"] == "a+b"
+    assert "(power supplies)" in done.stdout
+
+
+def test_supplies_and_wall_are_not_added(cli: Cli) -> None:
+    meters = ["--meter", "a=" + toy_meter(settings="scope=psu"), "--meter", "b=" + toy_meter(), "--sum"]
+    done = cli("run", *meters, *QUICK, "--out", "r", "--", "true")
+    assert done.returncode == 2
+    assert "one scope" in done.stderr
+
+
+def test_package_only_is_labelled_and_not_compared(cli: Cli) -> None:
+    meter = toy_meter(settings="scope=package")
+    done = cli("run", "--meter", meter, *QUICK, "--no-validate", "--runs", "1", "--out", "r", "--", *fake_sort())
+    assert "(CPU PACKAGE ONLY)" in done.stdout
+    assert "not compared" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [(("--bad-output",), "not valid"), (("--records", "999"), "999 records, the input")],
+)
+def test_an_output_that_is_not_valid_makes_the_run_invalid(
+    cli: Cli, tmp_path: Path, arguments: tuple[str, ...], text: str
+) -> None:
+    (tmp_path / "in").write_text("input 1000")
+    words = ["run", "--meter", toy_meter(), *QUICK, *CHECK, "--runs", "1", "--input", "in", "--output", "out", "--out", "r"]
+    done = cli(*words, "--", *fake_sort("--seconds", "0.9,0.5", *arguments))
+    assert done.returncode == 1
+    assert text in done.stdout
+
+
+def test_the_old_output_is_removed_before_the_run(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("sorted 5")
+    words = ["run", "--meter", toy_meter(), *QUICK, *CHECK, "--runs", "1", "--output", "out", "--out", "r"]
+    done = cli(*words, "--", sys.executable, "-c", "import time, os; assert not os.path.exists('out'); time.sleep(0.8)")
+    assert done.returncode == 1
+    assert "left no output" in done.stdout
+
+
+def test_a_command_that_fails_is_reported_with_its_last_words(cli: Cli, tmp_path: Path) -> None:
+    words = ["run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "3", "--out", "r"]
+    done = cli(*words, "--", *fake_sort("--seconds", "0.1,0.1", "--exit", "3"))
+    assert done.returncode == 3
+    assert "exit code 3: the toy sort fails as it was told" in done.stderr
+    assert not (tmp_path / "r/runs/02").exists()
+
+
+def test_an_interrupted_measurement_goes_on_where_it_was(cli: Cli, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "ecosort_power", "run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "3"]
+    with (tmp_path / "log").open("wb") as log:
+        harness = subprocess.Popen(
+            [*words, "--out", "r", "--", *fake_sort()], cwd=tmp_path, env=cli_env(), stdout=log, stderr=log
+        )
+    wait_for(lambda: (tmp_path / "r/runs/02/events.jsonl").exists(), 90)
+    harness.send_signal(signal.SIGKILL)
+    harness.wait(30)
+    first = (tmp_path / "r/runs/01/run.json").read_bytes()
+    assert not (tmp_path / "r/runs/02/run.json").exists()
+    (tmp_path / "phase").unlink(missing_ok=True)
+    done = cli("run", "--continue", "r")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "r/runs/01/run.json").read_bytes() == first
+    assert (tmp_path / "r/runs/02.interrupted-1/readings.exec.jsonl").exists()
+    assert load(tmp_path / "r/summary.json")["runs_valid"] == 3
+
+
+def test_a_directory_that_is_in_use_is_not_overwritten(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r/precious").write_text("x")
+    done = cli("run", "--meter", toy_meter(), "--out", "r", "--", "true")
+    assert done.returncode == 2
+    assert "--continue" in done.stderr
+
+
+def test_reports_of_the_sort_are_the_harness_own(cli: Cli) -> None:
+    words = ["run", "--time-only", "--no-validate", *QUICK, "--runs", "1", "--out", "r"]
+    done = cli(*words, "--", "ecosort", "sort", "--events", "mine", "in", "-o", "out")
+    assert done.returncode == 2
+    assert "leave --events" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["run", "--out", "r"], "no command"),
+        (["run", "--meter", "voltcraft:x", "--out", "r", "--", "true"], "no meter of kind"),
+        (["run", "--time-only", "--input", "absent", "--out", "r", "--", "true"], "is no file"),
+        (["run", "--time-only", "--no-validate", "--out", "r", "--", "/nonexistent"], "cannot be started"),
+        (["run", "--continue", "absent"], "no session.json"),
+        (["report", "absent"], "no session.json"),
+        (["check", "absent"], "no session.json"),
+        (["probe", "csv:x"], "cannot be probed"),
+        (["run", "--bogus"], "No such option"),
+    ],
+)
+def test_bad_words_are_one_clear_line(cli: Cli, words: list[str], text: str) -> None:
+    done = cli(*words)
+    assert done.returncode == 2
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="dropping the page cache needs root")
+def test_cold_takes_the_input_out_of_the_page_cache(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"x" * 4_000_000)
+    words = ["run", "--time-only", "--cold", "--input", "in", *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
+    done = cli(*words, "--", "true")
+    assert done.returncode == 0, done.stderr
+    cold = load(tmp_path / "r/runs/01/run.json")["cold"]
+    assert cold["cached_share"] < 0.001
+
+
+def test_meters_says_why_and_what_would_help(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/cpuinfo").write_text("flags : hypervisor\n")
+    done = cli("meters", "--root", tmp_path)
+    assert done.returncode == 1
+    for text in ("virtual machine", "scope: CPU PACKAGE ONLY", "ipmi://USER@HOST", "fix:", "why:", "--time-only"):
+        assert text in done.stdout
+    listed = json.loads(cli("meters", "--root", tmp_path, "--json").stdout)
+    assert all(not f["usable"] and f["why"] and f["fix"] for f in listed)
+
+
+def test_configured_meters_are_tried(cli: Cli, tmp_path: Path) -> None:
+    config = tmp_path / "meters.toml"
+    config.write_text(f'[meters]\ntoy = "{toy_meter()}"\ndead = "exec:/nonexistent/meter"\n')
+    done = cli("meters", "--config", config)
+    assert done.returncode == 0
+    assert "--meter toy" in done.stdout
+    assert "not installed" in done.stdout
+
+
+def test_an_offline_log_is_attached_afterwards(cli: Cli, tmp_path: Path) -> None:
+    words = ["run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "2", "--out", "r"]
+    assert cli(*words, "--", *fake_sort()).returncode == 0
+    rows = ["time,watts"]
+    for i in (1, 2):
+        offset = load(tmp_path / f"r/runs/0{i}/run.json")["marks"]["realtime_offset_s"]
+        readings = (tmp_path / f"r/runs/0{i}/readings.exec.jsonl").read_text().splitlines()
+        rows += [f"{json.loads(r)['after_s'] + offset:.4f},{json.loads(r)['watts']}" for r in readings]
+    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
+    done = cli("attach", "r", "--meter", "log=csv:log.csv#scope=wall,lag=0,period=0.1,accuracy=1%")
+    assert done.returncode == 0, done.stdout + done.stderr
+    energy = {e["meter"]: e["joules"] for e in load(tmp_path / "r/runs/02/run.json")["energy"]}
+    assert energy["log"] == pytest.approx(energy["exec"], rel=0.01)
