@@ -10,12 +10,15 @@ namespace {
 
 std::vector<OptionRow> sort_options() {
   return {
-      {"-o,--output", "FILE", "", "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well"},
+      {"-o,--output", "FILE", "",
+       "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well"},
       {"--record-size", "BYTES", "100", "length of every record, 1 byte to 1 MiB"},
-      {"--key", "OFFSET:LENGTH[:bytes][:desc]", "0:10", "sort key, compared as unsigned bytes; repeatable, the first one decides first", true},
+      {"--key", "OFFSET:LENGTH[:bytes][:desc]", "0:10",
+       "sort key, compared as unsigned bytes; repeatable, the first one decides first", true},
       {"--unique", "", "", "keep only the first record, in input order, of those with equal keys"},
       {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
-      {"--memory", "SIZE", "half of the available RAM, or the limit of the control group", "bound on all buffers, such as 512MiB"},
+      {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
+       "bound on all buffers, such as 512MiB"},
       {"--threads", "N", "the CPUs this process may use", "compute threads"},
       {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all of them", true},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},

@@ -44,10 +44,13 @@ void print_line(const pipeline::Progress& progress, Pace& pace) {
 
 void print_json(const pipeline::Progress& progress, Pace& pace) {
   const Pace::Reading r = pace.read(progress);
-  fmt::print(stderr, R"({{"schema":"ecosort.progress/1","phase":"{}","bytes":{},"total_bytes":{},"percent":{},"megabytes_per_s":{:.1f},"eta_s":{}}})"
-                     "\n",
-             pipeline::to_string(pace.phase), progress.bytes(), progress.total_bytes(), r.percent < 0 ? "null" : fmt::format("{:.1f}", r.percent),
-             r.megabytes_per_s, r.eta_s < 0 ? "null" : fmt::format("{:.1f}", r.eta_s));
+  fmt::print(
+      stderr,
+      R"({{"schema":"ecosort.progress/1","phase":"{}","bytes":{},"total_bytes":{},"percent":{},"megabytes_per_s":{:.1f},"eta_s":{}}})"
+      "\n",
+      pipeline::to_string(pace.phase), progress.bytes(), progress.total_bytes(),
+      r.percent < 0 ? "null" : fmt::format("{:.1f}", r.percent), r.megabytes_per_s,
+      r.eta_s < 0 ? "null" : fmt::format("{:.1f}", r.eta_s));
 }
 
 }  // namespace

@@ -20,7 +20,10 @@ using Json = nlohmann::ordered_json;
 double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; }
 
 Json merge_buffers_json(const plan::MergeBuffers& b) {
-  return {{"block_bytes", b.block_bytes}, {"blocks", b.blocks}, {"output_block_bytes", b.output_block_bytes}, {"output_blocks", b.output_blocks}};
+  return {{"block_bytes", b.block_bytes},
+          {"blocks", b.blocks},
+          {"output_block_bytes", b.output_block_bytes},
+          {"output_blocks", b.output_blocks}};
 }
 
 Json ledger_json(const plan::Plan::Ledger& ledger) {
@@ -42,9 +45,10 @@ std::string ledger_text(const char* title, const plan::Plan::Ledger& ledger) {
 
 std::string runs_text(const plan::Plan& plan) {
   const plan::Merge& m = plan.merge;
-  if (plan.shape == plan::Shape::unknown) return fmt::format("  runs of {} records; how many shows when the input ends\n", plan.formation.run_records);
-  std::string text = fmt::format("  runs                {} of up to {} records: {} stored, the last {} stay in memory\n", m.stored_runs + m.resident_runs,
-                                 plan.formation.run_records, m.stored_runs, m.resident_runs);
+  if (plan.shape == plan::Shape::unknown)
+    return fmt::format("  runs of {} records; how many shows when the input ends\n", plan.formation.run_records);
+  std::string text = fmt::format("  runs                {} of up to {} records: {} stored, the last {} stay in memory\n",
+                                 m.stored_runs + m.resident_runs, plan.formation.run_records, m.stored_runs, m.resident_runs);
   for (std::size_t i = 0; i + 1 < m.steps.size(); ++i)
     text += fmt::format("  intermediate merge  {} runs from number {} on\n", m.steps[i].fan_in, m.steps[i].first_run);
   text += fmt::format("  merge               {} runs, blocks of {}\n", m.steps.back().fan_in, format_bytes(m.final.block_bytes));
@@ -105,24 +109,27 @@ std::string plan_text(const plan::Plan& plan, const plan::Machine& machine, cons
   std::string text = fmt::format("Plan: {}\n", plan::to_string(plan.shape));
   if (plan.shape == plan::Shape::empty) return text + "  nothing to sort; the output will be empty\n";
   if (plan.shape != plan::Shape::unknown)
-    text += fmt::format("  input               {} records of {} bytes, {}\n", plan.wanted.input_records, plan.wanted.format.record_size, format_bytes(bytes));
-  text += fmt::format("  memory              {} (+ at most {} of fixed overhead); {} available by {}\n", format_bytes(plan.wanted.memory_bytes),
-                      format_bytes(plan::fixed_overhead_bytes), format_bytes(machine.available_bytes), machine.limited_by);
+    text += fmt::format("  input               {} records of {} bytes, {}\n", plan.wanted.input_records,
+                        plan.wanted.format.record_size, format_bytes(bytes));
+  text += fmt::format("  memory              {} (+ at most {} of fixed overhead); {} available by {}\n",
+                      format_bytes(plan.wanted.memory_bytes), format_bytes(plan::fixed_overhead_bytes),
+                      format_bytes(machine.available_bytes), machine.limited_by);
   text += runs_text(plan);
   if (plan.shape != plan::Shape::unknown) {
     const double share = static_cast<double>(plan.bytes_read + plan.bytes_written) / static_cast<double>(bytes);
-    text += fmt::format("  drives              {} read, {} written: {:.3f} bytes moved per input byte\n", format_bytes(plan.bytes_read),
-                        format_bytes(plan.bytes_written), share);
+    text += fmt::format("  drives              {} read, {} written: {:.3f} bytes moved per input byte\n",
+                        format_bytes(plan.bytes_read), format_bytes(plan.bytes_written), share);
     text += fmt::format("  temporary space     {} in {}\n", format_bytes(plan.temp_bytes), where);
   }
-  text += fmt::format("  threads             1 coordinator, {} compute; I/O by {}, up to {} reads and {} writes in flight\n", plan.wanted.threads, backend,
-                      plan.read_depth, plan.write_depth);
+  text += fmt::format("  threads             1 coordinator, {} compute; I/O by {}, up to {} reads and {} writes in flight\n",
+                      plan.wanted.threads, backend, plan.read_depth, plan.write_depth);
   text += ledger_text("run formation", plan.formation_ledger());
   if (plan.shape != plan::Shape::unknown) text += ledger_text("merge", plan.merge_ledger());
   return text;
 }
 
-Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage, const std::string& backend) {
+Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage,
+                const std::string& backend) {
   Json phases = Json::array();
   for (const pipeline::PhaseRecord& phase : log.phases())
     phases.push_back({{"name", phase.name},

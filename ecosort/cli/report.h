@@ -1,10 +1,9 @@
 // The machine-readable report of a run (--stats) and the human-readable plan.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "pipeline/phase_log.h"
 #include "pipeline/sort.h"
@@ -20,12 +19,12 @@ struct ProcessUsage {
 [[nodiscard]] ProcessUsage process_usage(double started_monotonic_s);
 
 [[nodiscard]] nlohmann::ordered_json plan_json(const plan::Plan& plan);
-[[nodiscard]] std::string plan_text(const plan::Plan& plan, const plan::Machine& machine, const std::vector<std::string>& directories,
-                                    const std::string& backend);
+[[nodiscard]] std::string plan_text(const plan::Plan& plan, const plan::Machine& machine,
+                                    const std::vector<std::string>& directories, const std::string& backend);
 
 // schema "ecosort.stats/1"; units are in the names.
-[[nodiscard]] nlohmann::ordered_json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage,
-                                                const std::string& backend);
+[[nodiscard]] nlohmann::ordered_json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& log,
+                                                const ProcessUsage& usage, const std::string& backend);
 
 // Creates or replaces a small file. IoError.
 void write_text_file(const std::string& path, const std::string& text);

@@ -15,6 +15,7 @@
 #include "cli/sort_options.h"
 #include "io/direct_io.h"
 #include "io/posix_storage.h"
+#include "io/temporary_name.h"
 
 namespace ecosort::cli {
 
@@ -37,8 +38,8 @@ void check_writable_directory(const std::string& directory, const char* what) {
 std::uint64_t whole_records(const io::File& file, std::uint64_t record_size) {
   const std::uint64_t bytes = file.facts().size_bytes - std::min(file.facts().size_bytes, file.facts().start_offset);
   if (const std::uint64_t rest = bytes % record_size; rest != 0)
-    throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {} bytes are left over", file.path(), bytes,
-                                 record_size, rest));
+    throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {} bytes are left over",
+                                 file.path(), bytes, record_size, rest));
   return bytes / record_size;
 }
 
@@ -52,7 +53,8 @@ std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage
       throw UsageError(error.what());  // nothing was begun: a bad argument, not a failing drive
     }
     if (input.file->facts().is_stream && options.inputs.size() > 1)
-      throw UsageError("standard input is a pipe and cannot be combined with other inputs; write: cat FILES... | ecosort sort - ...");
+      throw UsageError(
+          "standard input is a pipe and cannot be combined with other inputs; write: cat FILES... | ecosort sort - ...");
     if (!input.file->facts().is_stream) {
       input.opened = storage.state(*input.file);
       input.records = whole_records(*input.file, options.record_size);
@@ -71,7 +73,8 @@ void check_output(const std::string& output, const std::vector<pipeline::Input>&
   if (::stat(place.path.c_str(), &info) != 0) return;
   for (const pipeline::Input& input : inputs)
     if (!input.file->facts().is_stream && input.opened.device == info.st_dev && input.opened.inode == info.st_ino)
-      throw UsageError(fmt::format("output '{}' is the input; name another file (to sort a file in its own space: ecosort inplace)", output));
+      throw UsageError(
+          fmt::format("output '{}' is the input; name another file (to sort a file in its own space: ecosort inplace)", output));
 }
 
 std::vector<std::string> run_directories(const SortOptions& options) {
@@ -87,13 +90,15 @@ std::vector<std::string> run_directories(const SortOptions& options) {
 void check_not_tmpfs(const SortOptions& options, const std::vector<std::string>& directories) {
   if (!options.temp.empty()) return;
   if (io::is_in_memory(directories.front()))
-    throw UsageError(fmt::format("temporary directory '{}' is a tmpfs, so that runs would take memory; name a directory on a drive with --temp, "
-                                 "or this one if you mean it",
-                                 directories.front()));
+    throw UsageError(fmt::format(
+        "temporary directory '{}' is a tmpfs, so that runs would take memory; name a directory on a drive with --temp, "
+        "or this one if you mean it",
+        directories.front()));
 }
 
 // The runs, and on the file system of the output what the output needs beyond the space that the merge gives back.
-void check_space(const plan::Plan& plan, const std::vector<std::string>& directories, const std::string& output, io::Storage& storage) {
+void check_space(const plan::Plan& plan, const std::vector<std::string>& directories, const std::string& output,
+                 io::Storage& storage) {
   std::set<std::uint64_t> devices;
   std::uint64_t have = 0;
   std::string where;
@@ -108,12 +113,13 @@ void check_space(const plan::Plan& plan, const std::vector<std::string>& directo
     if (devices.contains(device_of(directory))) {
       need = std::max(plan.temp_bytes, output_bytes) + (plan.temp_bytes > 0 ? output_bytes / 50 : 0);
     } else if (const std::uint64_t free = storage.free_bytes(directory); output_bytes > free) {
-      throw UsageError(fmt::format("not enough space for the output in '{}': {} needed, {} free", directory, format_bytes(output_bytes), format_bytes(free)));
+      throw UsageError(fmt::format("not enough space for the output in '{}': {} needed, {} free", directory,
+                                   format_bytes(output_bytes), format_bytes(free)));
     }
   }
   if (need > have)
-    throw UsageError(fmt::format("not enough temporary space in {}: {} needed, {} free; name another drive with --temp", where, format_bytes(need),
-                                 format_bytes(have)));
+    throw UsageError(fmt::format("not enough temporary space in {}: {} needed, {} free; name another drive with --temp", where,
+                                 format_bytes(need), format_bytes(have)));
 }
 
 // Every run is an open file in every directory.
@@ -124,8 +130,8 @@ void check_open_files(const plan::Plan& plan, std::size_t directories) {
   setrlimit(RLIMIT_NOFILE, &limit);
   const std::uint64_t need = (std::uint64_t{plan.merge.stored_runs} + plan.merge.steps.size()) * directories + 64;
   if (need > limit.rlim_cur)
-    throw UsageError(fmt::format("{} runs need {} open files, {} are allowed (ulimit -n); more memory makes fewer runs", plan.merge.stored_runs, need,
-                                 limit.rlim_cur));
+    throw UsageError(fmt::format("{} runs need {} open files, {} are allowed (ulimit -n); more memory makes fewer runs",
+                                 plan.merge.stored_runs, need, limit.rlim_cur));
 }
 
 plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs, const plan::Machine& machine) {
@@ -143,9 +149,18 @@ plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline:
   return wanted;
 }
 
+// What an interrupted run left in the output's directory (only where files cannot be unnamed), and how this one will write.
+void look_at_output_directory(ResolvedSort& resolved, io::PosixStorage& storage) {
+  if (resolved.job.output == "-") return;
+  const std::string directory = io::resolve_output(resolved.job.output).directory;
+  for (const std::string& path : io::abandoned_temporaries(directory))
+    resolved.notices.push_back(fmt::format("'{}' was left behind by an interrupted run; remove it to free its space", path));
+  resolved.output_has_no_temporary_name = storage.has_unnamed_files(directory);
+}
+
 }  // namespace
 
-ResolvedSort resolve_sort(const SortOptions& options, io::Storage& storage) {
+ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage) {
   (void)records::make_record_format(options.record_size, options.keys);  // a bad key is reported before a missing file
   ResolvedSort resolved;
   resolved.machine = plan::read_machine();
@@ -153,10 +168,12 @@ ResolvedSort resolve_sort(const SortOptions& options, io::Storage& storage) {
   check_output(options.output, resolved.job.inputs);
   resolved.job.plan = plan::make_plan(wanted_from(options, resolved.job.inputs, resolved.machine));
   resolved.job.directories = run_directories(options);
-  if (resolved.job.plan.temp_bytes > 0 || resolved.job.plan.wanted.size_unknown) check_not_tmpfs(options, resolved.job.directories);
+  if (resolved.job.plan.temp_bytes > 0 || resolved.job.plan.wanted.size_unknown)
+    check_not_tmpfs(options, resolved.job.directories);
   check_space(resolved.job.plan, resolved.job.directories, options.output, storage);
   check_open_files(resolved.job.plan, resolved.job.directories.size());
   resolved.job.output = options.output == "-" ? "-" : io::resolve_output(options.output).path;
+  look_at_output_directory(resolved, storage);
   resolved.job.unique = options.unique;
   resolved.job.reread = options.verify == "reread";
   return resolved;

@@ -53,7 +53,8 @@ int run_sort(const Words& words) {
   }
   print_notice(options, report.notice);
   if (!options.stats.empty())
-    write_text_file(options.stats, stats_json(report, log, process_usage(started_s), backend.queue->backend_name()).dump(2) + "\n");
+    write_text_file(options.stats,
+                    stats_json(report, log, process_usage(started_s), backend.queue->backend_name()).dump(2) + "\n");
   return 0;
 }
 
@@ -62,7 +63,8 @@ int run_plan(const Words& words) {
     fmt::print("{}", help_text(command_table("plan")));
     return 0;
   }
-  if (words.empty() || words.front() != "sort") throw UsageError("plan: say what to plan, such as: ecosort plan sort INPUT -o OUTPUT");
+  if (words.empty() || words.front() != "sort")
+    throw UsageError("plan: say what to plan, such as: ecosort plan sort INPUT -o OUTPUT");
   const SortOptions options = parse_sort_options("plan", Words(words.begin() + 1, words.end()));
   if (options.help) {
     fmt::print("{}", help_text(command_table("plan")));
@@ -74,7 +76,12 @@ int run_plan(const Words& words) {
   if (options.json)
     fmt::print("{}\n", plan_json(resolved.job.plan).dump(2));
   else
-    fmt::print("{}", plan_text(resolved.job.plan, resolved.machine, resolved.job.directories, backend.queue->backend_name()));
+    fmt::print("{}  output              {}\n",
+               plan_text(resolved.job.plan, resolved.machine, resolved.job.directories, backend.queue->backend_name()),
+               options.output == "-" ? "standard output"
+               : resolved.output_has_no_temporary_name
+                   ? "an unnamed file until it is complete"
+                   : "a temporary name (.ecosort-*.tmp) until it is complete: the file system has no unnamed files");
   return 0;
 }
 

@@ -47,7 +47,8 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
                    {"--verify", &options.verify},    {"--stats", &options.stats},   {"--events", &options.events},
                    {"--progress", &options.progress}};
   targets.lists = {{"--key", &options.keys}, {"--temp", &options.temp}};
-  targets.switches = {{"--unique", &options.unique}, {"--stable", &options.stable}, {"-q,--quiet", &options.quiet}, {"--json", &options.json}};
+  targets.switches = {
+      {"--unique", &options.unique}, {"--stable", &options.stable}, {"-q,--quiet", &options.quiet}, {"--json", &options.json}};
   targets.numbers = {{"--record-size", &options.record_size}, {"--threads", &threads}};
 
   CLI::App app;
@@ -65,11 +66,14 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
   if (app.count("--threads") > 0 && (threads == 0 || threads > 1024)) throw UsageError("--threads: give a number from 1 to 1024");
   options.threads = static_cast<unsigned>(threads);
   if (options.verify != "always" && options.verify != "reread")
-    throw UsageError(fmt::format("--verify: '{}' is neither 'always' nor 'reread'; verification cannot be turned off", options.verify));
+    throw UsageError(
+        fmt::format("--verify: '{}' is neither 'always' nor 'reread'; verification cannot be turned off", options.verify));
   (void)progress_mode(options.progress);
   (void)io::parse_backend(options.io);
-  if (options.inputs.empty()) throw UsageError(fmt::format("{}: no input; name one or more files, or - for standard input", command));
-  if (options.output.empty()) throw UsageError(fmt::format("{}: no output; name it with -o FILE, or -o - for standard output", command));
+  if (options.inputs.empty())
+    throw UsageError(fmt::format("{}: no input; name one or more files, or - for standard input", command));
+  if (options.output.empty())
+    throw UsageError(fmt::format("{}: no output; name it with -o FILE, or -o - for standard output", command));
   return options;
 }
 

@@ -8,7 +8,7 @@
 
 #include "cli/commands.h"
 #include "io/backends.h"
-#include "io/storage.h"
+#include "io/posix_storage.h"
 #include "pipeline/sort.h"
 #include "plan/machine.h"
 
@@ -22,7 +22,7 @@ struct SortOptions {
   std::string output;
   std::uint64_t record_size = 100;
   std::vector<std::string> keys;
-  std::string memory;  // empty: default
+  std::string memory;    // empty: default
   unsigned threads = 0;  // 0: default
   std::vector<std::string> temp;
   std::string io = "auto";
@@ -38,10 +38,10 @@ struct SortOptions {
 struct ResolvedSort {
   pipeline::SortJob job;
   plan::Machine machine;
-  std::vector<std::string> notices;  // for the user, unless --quiet
+  std::vector<std::string> notices;          // for the user, unless --quiet
   bool output_has_no_temporary_name = true;  // P2: which way the output will be written
 };
-[[nodiscard]] ResolvedSort resolve_sort(const SortOptions& options, io::Storage& storage);
+[[nodiscard]] ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage);
 
 [[nodiscard]] ProgressMode progress_mode(const std::string& text);
 
