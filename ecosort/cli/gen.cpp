@@ -36,7 +36,7 @@ Makes records of 100 bytes with keys of 10 bytes, the same bytes as gensort 1.5 
   ,buf ,dir write through the page cache, or bypass it; by default it is bypassed for large files where that is possible
 
 Exit status: 0 done; 1 an error, told in one line on stderr. A write that fails, or data that does not reach the drive, is an
-error; FILE is then left empty. An interrupted run leaves FILE incomplete: delete it or run again.
+error; FILE is then left empty. A run that is killed leaves FILE incomplete, perhaps at its full size: delete it or run again.
 )";
 
 constexpr std::array grammar{ReferenceFlag{'a'}, ReferenceFlag{'c'}, ReferenceFlag{'s'},
