@@ -20,7 +20,7 @@ class NamedStorage : public Storage {
   // An existing regular file for reading and writing; a symbolic link is an error (ELOOP).
   [[nodiscard]] virtual FilePtr open_named(const std::string& path, Role role, Caching caching) = 0;
 
-  // Atomic; replaces an existing file `to`. Also moves directories.
+  // A file; atomic; replaces an existing file `to`.
   virtual void rename(const std::string& from, const std::string& to) = 0;
   virtual void remove(const std::string& path) = 0;            // a file's name
   virtual void make_directory(const std::string& path) = 0;    // mode 0700

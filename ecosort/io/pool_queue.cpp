@@ -52,7 +52,7 @@ namespace {
 
 [[nodiscard]] bool may_block(int fd) noexcept {
   struct stat status {};
-  return ::fstat(fd, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISBLK(status.st_mode));
+  return ::fstat(fd, &status) != 0 || (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode));
 }
 
 // A writable pipe takes PIPE_BUF bytes without blocking; more only if the kernel can be asked not to block (pipes: Linux 6.4).

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "base/errors.h"
@@ -171,7 +172,7 @@ void UringQueue::end_on_stream(std::uint64_t number, std::int64_t result, std::v
   if (cancelled_ && started->moved > 0 && result > 0) started->moved += static_cast<std::size_t>(result);
   out.push_back({request.tag, started->moved > 0 ? static_cast<std::int64_t>(started->moved) : result});
   on_streams_.erase(started);
-  for (auto next = streams_.complete(request.file); next; next = streams_.complete(request.file)) {
+  while (const std::optional<Request> next = streams_.complete(request.file)) {
     if (!cancelled_) return start_on_stream(*next);
     out.push_back({requests_.take(next->tag).tag, -ECANCELED});
   }
