@@ -80,6 +80,14 @@ int Encoder::compare(const std::byte* a, const std::byte* b) const noexcept {
   return 0;
 }
 
+const std::byte* Encoder::key_byte(const std::byte* record, std::uint64_t skip) const noexcept {
+  for (const KeyField& field : fields_) {
+    if (skip < field.length) return record + field.offset + skip;
+    skip -= field.length;
+  }
+  return record + fields_.back().offset + fields_.back().length - 1;
+}
+
 std::uint64_t Encoder::common_key_bytes(const std::byte* a, const std::byte* b, std::uint64_t skip) const noexcept {
   std::uint64_t common = 0;
   for (const KeyField& field : fields_) {

@@ -67,6 +67,9 @@ class Encoder {
   // Three-way comparison of the whole keys: negative, 0 or positive. Records with equal keys give 0 whatever else they hold.
   [[nodiscard]] int compare(const std::byte* a, const std::byte* b) const noexcept;
 
+  // Where key byte `skip` lies in the record (the last key byte for a larger skip); for prefetching.
+  [[nodiscard]] const std::byte* key_byte(const std::byte* record, std::uint64_t skip) const noexcept;
+
   // Number of leading key bytes in which a and b agree, counted from 0; `skip` of them are known to agree and are not read.
   [[nodiscard]] std::uint64_t common_key_bytes(const std::byte* a, const std::byte* b, std::uint64_t skip) const noexcept;
 

@@ -2,36 +2,50 @@
 
 #include <algorithm>
 
+#include "records/bucket_sort.h"
+#include "records/parallel_parts.h"
+#include "records/range_sort.h"
+#include "records/tie_refine.h"
+
 namespace ecosort::records {
 namespace {
 
-bool less(const Entry& a, const Entry& b) { return a.prefix != b.prefix ? a.prefix < b.prefix : a.extension < b.extension; }
+constexpr std::size_t large_group = std::size_t{1} << 16U;  // entries; a group worth all threads
+constexpr std::size_t parts_per_thread = 8;
+
+// The first place from `at` on where no group of equal keys is cut.
+std::size_t group_border(const Entry* entries, std::size_t n, std::size_t at) {
+  if (at == 0 || at == n) return at;
+  return static_cast<std::size_t>(std::upper_bound(entries + at, entries + n, entries[at - 1], key_less) - entries);
+}
 
 }  // namespace
 
-void sort_entries(Entry* entries, Entry* /*scratch*/, std::size_t n) { std::stable_sort(entries, entries + n, less); }
+void sort_entries(Entry* entries, Entry* scratch, std::size_t n) { sort_entries_parallel(entries, scratch, n, 1); }
 
-void sort_entries_parallel(Entry* entries, Entry* scratch, std::size_t n, unsigned /*threads*/) {
-  sort_entries(entries, scratch, n);
+void sort_entries_parallel(Entry* entries, Entry* scratch, std::size_t n, unsigned threads) {
+  BucketWorkspace workspace;
+  sort_range(entries, scratch, n, workspace, threads);
 }
 
-void refine_ties(Entry* entries, Entry* /*scratch*/, std::size_t n, const Encoder& encoder, const std::byte* records) {
-  if (encoder.decides()) return;
-  const std::size_t stride = encoder.record_size();
-  const auto by_key = [&](const Entry& a, const Entry& b) {
-    return encoder.compare(records + a.index * stride, records + b.index * stride) < 0;
-  };
-  for (Entry* group = entries; group != entries + n;) {
-    Entry* end = group + 1;
-    while (end != entries + n && !less(*group, *end)) ++end;
-    std::stable_sort(group, end, by_key);
-    group = end;
-  }
+void refine_ties(Entry* entries, Entry* scratch, std::size_t n, const Encoder& encoder, const std::byte* records) {
+  refine_ties_parallel(entries, scratch, n, encoder, records, 1);
 }
 
 void refine_ties_parallel(Entry* entries, Entry* scratch, std::size_t n, const Encoder& encoder, const std::byte* records,
-                          unsigned /*threads*/) {
-  refine_ties(entries, scratch, n, encoder, records);
+                          unsigned threads) {
+  if (encoder.decides()) return;
+  const TieContext context{encoder, records, entries, scratch};
+  const std::size_t parts = threads <= 1 ? 1 : parts_per_thread * threads;
+  std::vector<std::vector<TiedGroup>> large(parts);
+  for_each_part(threads, parts, [&](std::size_t part) {
+    const std::size_t begin = group_border(entries, n, part_begin(n, parts, part));
+    const std::size_t end = group_border(entries, n, part_begin(n, parts, part + 1));
+    refine_range(context, begin, end, large_group, large[part]);
+  });
+  for (const auto& groups : large) {
+    for (const TiedGroup& group : groups) refine_group(context, group, threads);
+  }
 }
 
 }  // namespace ecosort::records

@@ -1,0 +1,16 @@
+// Stable radix sort of a range of entries by (prefix, extension): the partition and the bucket sort put together.
+#pragma once
+
+#include <cstddef>
+
+#include "records/bucket_sort.h"
+#include "records/entry.h"
+
+namespace ecosort::records {
+
+// Sorts entries[0..n); scratch[0..n) is lost. Both are aligned to 16 bytes. With threads > 1 as TBB tasks in the arena of the
+// caller, each with a workspace of its own; `workspace` serves the calling thread. Every level of the recursion orders by bits
+// that differ in its range, so there are at most 96.
+void sort_range(Entry* entries, Entry* scratch, std::size_t n, BucketWorkspace& workspace, unsigned threads);
+
+}  // namespace ecosort::records

@@ -1,0 +1,43 @@
+// Orders entries of equal (prefix, extension) by the rest of their keys.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "records/bucket_sort.h"
+#include "records/encoder.h"
+#include "records/entry.h"
+
+namespace ecosort::records {
+
+// The arrays that belong together while ties are refined.
+struct TieContext {
+  const Encoder& encoder;
+  const std::byte* records;  // of entry e: records + e.index * encoder.record_size()
+  Entry* entries;
+  Entry* scratch;
+
+  [[nodiscard]] const std::byte* record_of(const Entry& entry) const noexcept {
+    return records + std::size_t{entry.index} * encoder.record_size();
+  }
+};
+
+// entries[begin..end) agree in their first `depth` key bytes.
+struct TiedGroup {
+  std::size_t begin;
+  std::size_t end;
+  std::uint64_t depth;
+
+  [[nodiscard]] std::size_t size() const noexcept { return end - begin; }
+};
+
+// Orders the ties of the sorted range [begin, end). Groups of `postponed_from` entries or more are left as they are and appended
+// to `postponed`.
+void refine_range(const TieContext& context, std::size_t begin, std::size_t end, std::size_t postponed_from,
+                  std::vector<TiedGroup>& postponed);
+
+// Orders one group completely, with `threads` TBB tasks at a time. The entries keep their (prefix, extension).
+void refine_group(const TieContext& context, const TiedGroup& group, unsigned threads);
+
+}  // namespace ecosort::records
