@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/memory.h"
@@ -182,10 +183,13 @@ void Reactor::reap(bool block) {
 }
 
 void Reactor::run(TaskGroup& group, const std::atomic<int>& interrupted) {
+  bool has_cancelled = false;
   while (true) {
     const bool any = gate_.run_ready();
     if (group.running() == 0 && !any) break;
     if (group.running() == 0) continue;
+    // What failed waits for its requests to end; one on a pipe might not end by itself.
+    if (gate_.failed() && !std::exchange(has_cancelled, true)) queue_.cancel_streams();
     reap(true);
     if (const int signal_number = interrupted.load(); signal_number != 0)
       gate_.fail(std::make_exception_ptr(Interrupted(signal_number)));
