@@ -1,5 +1,7 @@
 // The program `ecosort`: finds the subcommand and maps errors to exit codes. Nothing else prints or exits.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -13,24 +15,57 @@ namespace {
 
 struct Command {
   std::string_view name;
+  std::string_view summary;
   int (*run)(const ecosort::cli::Words&);
 };
 
 constexpr std::array commands{
-    Command{"sort", ecosort::cli::run_sort},
-    Command{"plan", ecosort::cli::run_plan},
-    Command{"gen", ecosort::cli::run_gen},
-    Command{"check", ecosort::cli::run_check},
+    Command{"sort", "sorts files of fixed-size records, however large", ecosort::cli::run_sort},
+    Command{"plan", "prints what sort would do; writes nothing", ecosort::cli::run_plan},
+    Command{"gen", "makes records of the Sort Benchmark", ecosort::cli::run_gen},
+    Command{"check", "says whether such records are in order, and their checksum", ecosort::cli::run_check},
 };
+
+constexpr std::string_view examples = R"(Examples:
+  ecosort gen -a 10000000 in.dat                       10 million records, 1 GB
+  ecosort sort --memory 256MiB in.dat -o sorted.dat    sorts them
+  ecosort check sorted.dat                             are they in order?
+)";
+
+// A file opened while standard output or standard error is closed would get its number, and the messages meant for people.
+// What stands in for them cannot be used the way they would be, so that using them fails.
+void fill_closed_standard_streams() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+int print_help() {
+  fmt::print("Usage: ecosort COMMAND ...\nSorts files far larger than memory.\n\n{}\nCommands:\n", examples);
+  for (const Command& command : commands) fmt::print("  {:<7}{}\n", command.name, command.summary);
+  fmt::print("\n`ecosort COMMAND --help` explains a command. `ecosort --version` prints the version.\n");
+  return 0;
+}
+
+int print_version() {
+  fmt::print("ecosort {}\n", ECOSORT_VERSION);
+  return 0;
+}
+
+int run(std::string_view name, const ecosort::cli::Words& words) {
+  if (name == "--help" || name == "-h" || name == "help") return print_help();
+  if (name == "--version") return print_version();
+  for (const Command& command : commands)
+    if (command.name == name) return command.run(words);
+  if (name.empty()) throw ecosort::UsageError("no command; see ecosort --help");
+  throw ecosort::UsageError(fmt::format("no such command: '{}' (see ecosort --help)", name));
+}
 
 }  // namespace
 
 int main(int argc, char** argv) try {
+  fill_closed_standard_streams();
   const ecosort::cli::Words words(argv + (argc > 1 ? 2 : 1), argv + argc);
-  const std::string_view name = argc > 1 ? argv[1] : "";
-  for (const Command& command : commands)
-    if (command.name == name) return command.run(words);
-  throw ecosort::UsageError(fmt::format("no such command: '{}' (see ecosort --help)", name));
+  return run(argc > 1 ? argv[1] : "", words);
 } catch (const ecosort::Interrupted& interrupted) {
   fmt::print(stderr, "ecosort: {}\n", interrupted.what());
   return 128 + interrupted.signal_number();

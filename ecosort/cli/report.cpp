@@ -101,10 +101,10 @@ Json plan_json(const plan::Plan& plan) {
           {"memory_merge", ledger_json(plan.merge_ledger())}};
 }
 
-std::string plan_text(const plan::Plan& plan, const plan::Machine& machine, const std::vector<std::string>& directories,
-                      const std::string& backend) {
+std::string plan_text(const ResolvedSort& resolved, const std::string& backend) {
+  const plan::Plan& plan = resolved.job.plan;
   std::string where;
-  for (const std::string& directory : directories) where += (where.empty() ? "" : ", ") + directory;
+  for (const std::string& directory : resolved.job.directories) where += (where.empty() ? "" : ", ") + directory;
   const std::uint64_t bytes = plan.wanted.input_records * plan.wanted.format.record_size;
   std::string text = fmt::format("Plan: {}\n", plan::to_string(plan.shape));
   if (plan.shape == plan::Shape::empty) return text + "  nothing to sort; the output will be empty\n";
@@ -113,7 +113,7 @@ std::string plan_text(const plan::Plan& plan, const plan::Machine& machine, cons
                         plan.wanted.format.record_size, format_bytes(bytes));
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead); {} available by {}\n",
                       format_bytes(plan.wanted.memory_bytes), format_bytes(plan::fixed_overhead_bytes),
-                      format_bytes(machine.available_bytes), machine.limited_by);
+                      format_bytes(resolved.machine.available_bytes), resolved.machine.limited_by);
   text += runs_text(plan);
   if (plan.shape != plan::Shape::unknown) {
     const double share = static_cast<double>(plan.bytes_read + plan.bytes_written) / static_cast<double>(bytes);
@@ -121,6 +121,11 @@ std::string plan_text(const plan::Plan& plan, const plan::Machine& machine, cons
                         format_bytes(plan.bytes_read), format_bytes(plan.bytes_written), share);
     text += fmt::format("  temporary space     {} in {}\n", format_bytes(plan.temp_bytes), where);
   }
+  text += fmt::format("  output              {}\n",
+                      resolved.job.output == "-" ? "standard output"
+                      : resolved.output_has_no_temporary_name
+                          ? "an unnamed file until it is complete"
+                          : "a temporary name (.ecosort-*.tmp) until it is complete: the file system has no unnamed files");
   text += fmt::format("  threads             1 coordinator, {} compute; I/O by {}, up to {} reads and {} writes in flight\n",
                       plan.wanted.threads, backend, plan.read_depth, plan.write_depth);
   text += ledger_text("run formation", plan.formation_ledger());

@@ -3,11 +3,10 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
+#include "cli/sort_options.h"
 #include "pipeline/phase_log.h"
 #include "pipeline/sort.h"
-#include "plan/machine.h"
 
 namespace ecosort::cli {
 
@@ -19,8 +18,7 @@ struct ProcessUsage {
 [[nodiscard]] ProcessUsage process_usage(double started_monotonic_s);
 
 [[nodiscard]] nlohmann::ordered_json plan_json(const plan::Plan& plan);
-[[nodiscard]] std::string plan_text(const plan::Plan& plan, const plan::Machine& machine,
-                                    const std::vector<std::string>& directories, const std::string& backend);
+[[nodiscard]] std::string plan_text(const ResolvedSort& resolved, const std::string& backend);
 
 // schema "ecosort.stats/1"; units are in the names.
 [[nodiscard]] nlohmann::ordered_json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& log,

@@ -1,6 +1,7 @@
 // `ecosort sort` and `ecosort plan sort`.
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <csignal>
 
 #include "base/errors.h"
@@ -21,6 +22,36 @@ io::Backend open_backend(const SortOptions& options, const plan::Plan& plan) {
   return io::make_queue(io::parse_backend(options.io), plan.read_depth + plan.write_depth + 4);
 }
 
+// What a user can do about it, for the failures that have such an answer.
+const char* advice(int error_number) {
+  if (error_number == ENOSPC || error_number == EDQUOT) return "; make room there, or name another place with --temp or -o";
+  if (error_number == EFBIG) return "; files there may not be that large (see ulimit -f)";
+  return "";
+}
+
+// Promise P2: the line says in which phase it happened.
+pipeline::SortReport sort_telling_phase(ResolvedSort& resolved, io::Storage& storage, io::Queue& queue,
+                                        pipeline::Progress& progress, pipeline::PhaseLog& log,
+                                        const std::atomic<int>& interrupted) {
+  try {
+    return pipeline::sort(resolved.job, storage, queue, progress, log, interrupted);
+  } catch (const IoError& error) {
+    throw IoError(fmt::format("{}: {}{}", pipeline::to_string(progress.phase()), error.what(), advice(error.error_number())),
+                  error.error_number());
+  }
+}
+
+// The output is there by now: a report that cannot be written does not take it back.
+void write_stats(const SortOptions& options, const pipeline::SortReport& report, const pipeline::PhaseLog& log,
+                 const ProcessUsage& usage, const io::Queue& queue) {
+  if (options.stats.empty()) return;
+  try {
+    write_text_file(options.stats, stats_json(report, log, usage, queue.backend_name()).dump(2) + "\n");
+  } catch (const IoError& error) {
+    throw IoError(fmt::format("{} (the sorted output is complete)", error.what()), error.error_number());
+  }
+}
+
 void print_notice(const SortOptions& options, const std::string& notice) {
   if (!options.quiet && !notice.empty()) fmt::print(stderr, "ecosort: {}\n", notice);
 }
@@ -34,7 +65,8 @@ int run_sort(const Words& words) {
     fmt::print("{}", help_text(command_table("sort")));
     return 0;
   }
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error like any other
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error like any other,
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a file beyond `ulimit -f`
   io::PosixStorage storage;
   ResolvedSort resolved = resolve_sort(options, storage);
   for (const std::string& notice : resolved.notices) print_notice(options, notice);
@@ -48,13 +80,11 @@ int run_sort(const Words& words) {
     const SignalGuard signals(*backend.queue);
     const ProgressLine line(progress, progress_mode(options.progress));
     log.event("begin", "total");
-    report = pipeline::sort(resolved.job, storage, *backend.queue, progress, log, signals.received());
+    report = sort_telling_phase(resolved, storage, *backend.queue, progress, log, signals.received());
     log.event("end", "total");
   }
   print_notice(options, report.notice);
-  if (!options.stats.empty())
-    write_text_file(options.stats,
-                    stats_json(report, log, process_usage(started_s), backend.queue->backend_name()).dump(2) + "\n");
+  write_stats(options, report, log, process_usage(started_s), *backend.queue);
   return 0;
 }
 
@@ -76,12 +106,7 @@ int run_plan(const Words& words) {
   if (options.json)
     fmt::print("{}\n", plan_json(resolved.job.plan).dump(2));
   else
-    fmt::print("{}  output              {}\n",
-               plan_text(resolved.job.plan, resolved.machine, resolved.job.directories, backend.queue->backend_name()),
-               options.output == "-" ? "standard output"
-               : resolved.output_has_no_temporary_name
-                   ? "an unnamed file until it is complete"
-                   : "a temporary name (.ecosort-*.tmp) until it is complete: the file system has no unnamed files");
+    fmt::print("{}", plan_text(resolved, backend.queue->backend_name()));
   return 0;
 }
 
