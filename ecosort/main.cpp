@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
 #include <exception>
+#include <string>
 #include <string_view>
 
 #include "base/errors.h"
 #include "cli/commands.h"
+#include "cli/say.h"
 
 namespace {
 
@@ -40,14 +41,14 @@ void fill_closed_standard_streams() {
 }
 
 int print_help() {
-  fmt::print("Usage: ecosort COMMAND ...\nSorts files far larger than memory.\n\n{}\nCommands:\n", examples);
-  for (const Command& command : commands) fmt::print("  {:<7}{}\n", command.name, command.summary);
-  fmt::print("\n`ecosort COMMAND --help` explains a command. `ecosort --version` prints the version.\n");
+  std::string text = fmt::format("Usage: ecosort COMMAND ...\nSorts files far larger than memory.\n\n{}\nCommands:\n", examples);
+  for (const Command& command : commands) text += fmt::format("  {:<7}{}\n", command.name, command.summary);
+  ecosort::cli::print_out(text + "\n`ecosort COMMAND --help` explains a command. `ecosort --version` prints the version.\n");
   return 0;
 }
 
 int print_version() {
-  fmt::print("ecosort {}\n", ECOSORT_VERSION);
+  ecosort::cli::print_out("ecosort " ECOSORT_VERSION "\n");
   return 0;
 }
 
@@ -67,12 +68,12 @@ int main(int argc, char** argv) try {
   const ecosort::cli::Words words(argv + (argc > 1 ? 2 : 1), argv + argc);
   return run(argc > 1 ? argv[1] : "", words);
 } catch (const ecosort::Interrupted& interrupted) {
-  fmt::print(stderr, "ecosort: {}\n", interrupted.what());
+  ecosort::cli::say(fmt::format("ecosort: {}\n", interrupted.what()));
   return 128 + interrupted.signal_number();
 } catch (const ecosort::Error& error) {
-  fmt::print(stderr, "ecosort: {}\n", error.what());
+  ecosort::cli::say(fmt::format("ecosort: {}\n", error.what()));
   return static_cast<int>(error.code());
 } catch (const std::exception& error) {
-  fmt::print(stderr, "ecosort: internal error: {}\n", error.what());
+  ecosort::cli::say(fmt::format("ecosort: internal error: {}\n", error.what()));
   return static_cast<int>(ecosort::ExitCode::internal);
 }

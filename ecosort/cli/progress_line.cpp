@@ -6,6 +6,8 @@
 #include <chrono>
 #include <csignal>
 
+#include "cli/say.h"
+
 namespace ecosort::cli {
 
 namespace {
@@ -39,18 +41,17 @@ void print_line(const pipeline::Progress& progress, Pace& pace) {
   if (r.percent >= 0) line += fmt::format("  {:.0f} %", r.percent);
   if (r.megabytes_per_s > 0) line += fmt::format("  {:.0f} MB/s", r.megabytes_per_s);
   if (r.eta_s >= 0) line += fmt::format("  {:.0f} s left in this phase", r.eta_s);
-  fmt::print(stderr, "{}", line);
+  say(line);
 }
 
 void print_json(const pipeline::Progress& progress, Pace& pace) {
   const Pace::Reading r = pace.read(progress);
-  fmt::print(
-      stderr,
+  say(fmt::format(
       R"({{"schema":"ecosort.progress/1","phase":"{}","bytes":{},"total_bytes":{},"percent":{},"megabytes_per_s":{:.1f},"eta_s":{}}})"
       "\n",
       pipeline::to_string(pace.phase), progress.bytes(), progress.total_bytes(),
       r.percent < 0 ? "null" : fmt::format("{:.1f}", r.percent), r.megabytes_per_s,
-      r.eta_s < 0 ? "null" : fmt::format("{:.1f}", r.eta_s));
+      r.eta_s < 0 ? "null" : fmt::format("{:.1f}", r.eta_s)));
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ void ProgressLine::show_until_stopped(bool json) {
   if (json)
     print_json(progress_, pace);
   else
-    fmt::print(stderr, "\r\033[K");
+    say("\r\033[K");
 }
 
 }  // namespace ecosort::cli

@@ -1,4 +1,5 @@
 // Checks before hours of work (promise P9): every file is opened or asked for, nothing is created.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -32,6 +33,8 @@ void check_really_empty(const io::File& file) {
 }
 
 std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage& storage) {
+  const int flags = std::ranges::find(options.inputs, "-") == options.inputs.end() ? O_RDONLY : ::fcntl(STDIN_FILENO, F_GETFL);
+  if ((flags & O_ACCMODE) == O_WRONLY) throw UsageError("standard input is not open for reading; redirect it, or name a file");
   if (std::ranges::count(options.inputs, "-") > 1) throw UsageError("standard input (-) is named more than once");
   std::vector<pipeline::Input> inputs;
   for (const std::string& path : options.inputs) {

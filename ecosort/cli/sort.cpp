@@ -9,6 +9,7 @@
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
+#include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/sort_options.h"
 #include "io/backends.h"
@@ -53,7 +54,7 @@ void write_stats(const SortOptions& options, const pipeline::SortReport& report,
 }
 
 void print_notice(const SortOptions& options, const std::string& notice) {
-  if (!options.quiet && !notice.empty()) fmt::print(stderr, "ecosort: {}\n", notice);
+  if (!options.quiet && !notice.empty()) say(fmt::format("ecosort: {}\n", notice));
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ int run_sort(const Words& words) {
   const double started_s = pipeline::monotonic_seconds();
   const SortOptions options = parse_sort_options("sort", words);
   if (options.help) {
-    fmt::print("{}", help_text(command_table("sort")));
+    print_out(help_text(command_table("sort")));
     return 0;
   }
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error like any other,
@@ -90,23 +91,23 @@ int run_sort(const Words& words) {
 
 int run_plan(const Words& words) {
   if (!words.empty() && words.front() == "--help") {
-    fmt::print("{}", help_text(command_table("plan")));
+    print_out(help_text(command_table("plan")));
     return 0;
   }
   if (words.empty() || words.front() != "sort")
     throw UsageError("plan: say what to plan, such as: ecosort plan sort INPUT -o OUTPUT");
   const SortOptions options = parse_sort_options("plan", Words(words.begin() + 1, words.end()));
   if (options.help) {
-    fmt::print("{}", help_text(command_table("plan")));
+    print_out(help_text(command_table("plan")));
     return 0;
   }
   io::PosixStorage storage;
   const ResolvedSort resolved = resolve_sort(options, storage);
   const io::Backend backend = open_backend(options, resolved.job.plan);
   if (options.json)
-    fmt::print("{}\n", plan_json(resolved.job.plan).dump(2));
+    print_out(plan_json(resolved.job.plan).dump(2) + "\n");
   else
-    fmt::print("{}", plan_text(resolved, backend.queue->backend_name()));
+    print_out(plan_text(resolved, backend.queue->backend_name()));
   return 0;
 }
 

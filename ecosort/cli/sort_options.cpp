@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <functional>
 #include <map>
+#include <ranges>
 
 #include "base/errors.h"
 #include "cli/option_table.h"
@@ -21,17 +23,33 @@ struct Targets {
   std::map<std::string_view, std::uint64_t*> numbers;
 };
 
+// Strictly decimal: CLI11 would read "-1" as a huge number and "0100" as octal.
+std::uint64_t parse_whole(const std::string& option, const std::string& text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end) return value;
+  throw UsageError(fmt::format("{}: '{}' is not a whole number", option, text));
+}
+
+// CLI11 takes a file named "[a,b]" for two files.
+std::string protect_brackets(const std::string& word) { return word.starts_with('[') ? "./" + word : word; }
+
 void bind(CLI::App& app, const CommandTable& table, Targets& targets) {
   for (const OptionRow& row : table.options) {
     const std::string name(row.name);
     if (const auto it = targets.texts.find(row.name); it != targets.texts.end())
-      app.add_option(name, *it->second);
+      app.add_option(name, *it->second)->check([](const std::string& value) { return value.empty() ? "needs a value" : ""; });
     else if (const auto list = targets.lists.find(row.name); list != targets.lists.end())
-      app.add_option(name, *list->second)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      app.add_option(name, *list->second)
+          ->expected(1)
+          ->allow_extra_args(false)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     else if (const auto flag = targets.switches.find(row.name); flag != targets.switches.end())
       app.add_flag(name, *flag->second);
     else if (const auto number = targets.numbers.find(row.name); number != targets.numbers.end())
-      app.add_option(name, *number->second);
+      app.add_option_function<std::string>(
+          name, [&target = *number->second, name](const std::string& value) { target = parse_whole(name, value); });
     else
       throw InternalError(fmt::format("option {} of the table is bound to nothing", name));
   }
@@ -52,11 +70,13 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
   targets.numbers = {{"--record-size", &options.record_size}, {"--threads", &threads}};
 
   CLI::App app;
-  app.set_help_flag("--help", "");
+  app.set_help_flag("-h,--help", "");
   bind(app, command_table(command), targets);
   app.add_option("INPUT", options.inputs);
   try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    Words last_first;
+    for (const std::string& word : std::views::reverse(words)) last_first.push_back(protect_brackets(word));
+    app.parse(last_first);
   } catch (const CLI::CallForHelp&) {
     options.help = true;
     return options;

@@ -39,6 +39,8 @@ class ReadAhead {
 
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }  // of everything extracted so far
 
+  void free_buffers() { bounce_ = Buffer(); }  // nothing can be read afterwards
+
   // IoError if an input is not what it was when the sort began.
   void check_unchanged(io::Storage& storage) const;
 

@@ -85,6 +85,7 @@ class Sorter {
     }
     runs_ = former_->take_runs();
     former_->free_buffers();
+    reader_->free_buffers();
     log_.end(reactor_.traffic());
     if (plan_.wanted.size_unknown) complete_plan();
     report_.runs = runs_.records.size();

@@ -1,0 +1,229 @@
+"""What the tests of `sort` and `plan` share: an oracle of their own, inputs, file systems made for a test, and watchers."""
+
+import ctypes
+import functools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+KIB = 1 << 10
+MIB = 1 << 20
+OVERHEAD_BYTES = 32 * MIB  # of the process beyond --memory, as `ecosort plan` states it
+BACKENDS = ("uring", "pool", "stxxl")
+
+# --- oracle ------------------------------------------------------------------------------------------------------------
+
+INVERTED = bytes(255 - i for i in range(256))
+
+
+def key_function(record_size: int, keys: Sequence[str] = ()) -> Callable[[bytes], Any]:
+    """What a record is ordered by, from texts such as "8:4", "8:4:desc": bytes compare as unsigned numbers."""
+    fields = []
+    for text in keys or (f"0:{min(10, record_size)}",):
+        offset, length, *rest = text.split(":")
+        fields.append((int(offset), int(offset) + int(length), "desc" in rest))
+
+    def key(record: bytes) -> tuple[bytes, ...]:
+        return tuple(record[a:b].translate(INVERTED) if down else record[a:b] for a, b, down in fields)
+
+    return key
+
+
+def expected(data: bytes, record_size: int = 100, keys: Sequence[str] = (), unique: bool = False) -> bytes:
+    """What a stable sort must make of `data`, by Python's."""
+    key = key_function(record_size, keys)
+    records = sorted((data[i : i + record_size] for i in range(0, len(data), record_size)), key=key)
+    if unique:
+        records = [record for i, record in enumerate(records) if i == 0 or key(records[i - 1]) != key(record)]
+    return b"".join(records)
+
+
+# --- inputs ------------------------------------------------------------------------------------------------------------
+
+DISTRIBUTIONS = ("ascii", "binary", "skewed", "skewed ascii", "sorted", "reverse", "all equal")
+_GEN_FLAGS = {"ascii": ["-a"], "binary": [], "skewed": ["-s"], "skewed ascii": ["-a", "-s"]}
+
+
+def make_records(program: Path, kind: str, count: int) -> bytes:
+    """`count` records of 100 bytes. Equal keys keep different payloads, so that an unstable sort shows."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "records")
+        subprocess.run([program, "gen", *_GEN_FLAGS.get(kind, ["-a"]), str(count), path], check=True, stdin=subprocess.DEVNULL)
+        data = path.read_bytes()
+    if kind == "sorted":
+        return expected(data)
+    if kind == "reverse":
+        return expected(data, keys=["0:10:desc"])
+    if kind == "all equal":
+        return b"".join(b"same key!!" + data[i + 10 : i + 100] for i in range(0, len(data), 100))
+    return data
+
+
+# --- what a run said ---------------------------------------------------------------------------------------------------
+
+
+def refused(done: subprocess.CompletedProcess[str], code: int, *words: str) -> str:
+    """Asserts the exit code and exactly one line on standard error that holds these words; nothing on standard output."""
+    assert done.returncode == code, done
+    assert done.stdout == "", done
+    assert done.stderr.startswith("ecosort: "), done.stderr
+    assert done.stderr.endswith("\n"), done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    absent = [word for word in words if word not in done.stderr]
+    assert not absent, done.stderr
+    return done.stderr
+
+
+def succeeded(done: subprocess.CompletedProcess[str], stderr: str = "") -> None:
+    assert (done.returncode, done.stderr) == (0, stderr), done
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    loaded = json.loads(path.read_text())
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+def listing(*directories: Path) -> list[str]:
+    """Every name below the directories, to see that nothing was created or left behind."""
+    return sorted(str(path) for directory in directories for path in directory.rglob("*"))
+
+
+# --- file systems ------------------------------------------------------------------------------------------------------
+
+_CLONE_NEWNS = 0x00020000
+
+
+@functools.cache
+def enter_own_mount_namespace() -> None:
+    """From here on this process's mounts are its own: they end with it, even if it is killed."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(_CLONE_NEWNS) != 0:
+        raise OSError(ctypes.get_errno(), "unshare")
+    subprocess.run(["mount", "--make-rprivate", "/"], check=True, stdin=subprocess.DEVNULL)
+
+
+_MKFS = {
+    "ext4": ["mkfs.ext4", "-q", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+    "xfs": ["mkfs.xfs", "-q"],
+    "btrfs": ["mkfs.btrfs", "-q"],
+    "vfat": ["mkfs.vfat"],
+}
+
+
+def _call(*words: str | Path) -> None:
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    assert done.returncode == 0, f"{words}: {done.stderr}"
+
+
+@dataclass(frozen=True)
+class FileSystem:
+    root: Path
+    image: Path | None  # what the loop device shows; None: tmpfs
+
+    def free_bytes(self) -> int:
+        """What an unprivileged writer may still take, after what was freed has really been given back."""
+        os.sync()
+        status = os.statvfs(self.root)
+        return status.f_bavail * status.f_frsize
+
+    def fill_until(self, free_bytes: int) -> Path:
+        """Takes space until exactly so many bytes (rounded to blocks) are free."""
+        filler = self.root / "filler"
+        with filler.open("wb") as file:
+            for _ in range(20):  # the filler's own metadata takes space too
+                surplus = self.free_bytes() - free_bytes
+                if surplus <= 0:
+                    break
+                os.posix_fallocate(file.fileno(), 0, file.seek(0, os.SEEK_END) + surplus)
+            if (excess := free_bytes - self.free_bytes()) > 0:
+                file.truncate(file.seek(0, os.SEEK_END) - excess)
+        return filler
+
+
+@contextmanager
+def mounted(directory: Path, kind: str, size_bytes: int, options: str = "") -> Iterator[FileSystem]:
+    """A fresh file system of that kind and size; unmounted at the end, whatever happens."""
+    enter_own_mount_namespace()
+    number = len(list(directory.glob("fs*")))
+    root = directory / f"fs{number}"
+    root.mkdir()
+    image: Path | None = None
+    if kind == "tmpfs":
+        _call("mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", root)
+    else:
+        image = directory / f"image{number}"
+        with image.open("wb") as file:
+            file.truncate(size_bytes)
+        _call(*_MKFS[kind], image)
+        _call("mount", "-o", ",".join(filter(None, ["loop", options])), image, root)
+    try:
+        (root / "lost+found").exists() and (root / "lost+found").rmdir()
+        root.chmod(0o777)
+        yield FileSystem(root, image)
+    finally:
+        for attempt in range(20):  # the kernel may hold a file for a moment after its process has ended
+            if subprocess.run(["umount", root], capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode == 0:
+                break
+            time.sleep(0.1)
+        else:
+            _call("umount", "-l", root)
+        if image:
+            image.unlink()
+        root.rmdir()
+
+
+# --- other users, watchers ---------------------------------------------------------------------------------------------
+
+NOBODY = 65534
+
+
+def as_plain_user(*command: str | Path) -> list[str]:
+    """The command as a user without privileges, who may lock 64 KiB of memory."""
+    return [
+        *("prlimit", "--memlock=65536:65536", "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+        *map(str, command),
+    ]
+
+
+@contextmanager
+def directory_for_everyone() -> Iterator[Path]:
+    """A directory that other users reach, which pytest's own is not."""
+    with tempfile.TemporaryDirectory(prefix="ecosort-tests-") as name:
+        path = Path(name)
+        path.chmod(0o777)
+        yield path
+
+
+def copy_program(program: Path, directory: Path) -> Path:
+    """The program where every user can reach it."""
+    return Path(shutil.copy(program, directory / "ecosort"))
+
+
+def wait_until(condition: Callable[[], bool], timeout_s: float = 30, what: str = "the condition") -> None:
+    end = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < end, f"{what} did not come about in {timeout_s} s"
+        time.sleep(0.005)
+
+
+def strace(directory: Path, trace: str, *injections: str) -> list[str]:
+    """The words in front of a command that make its system calls fail; what happened stands in directory/trace."""
+    words = ["strace", "-f", "-qq", "-o", str(directory / "trace"), "-e", f"trace={trace}"]
+    for injection in injections:
+        words += ["-e", f"inject={injection}"]
+    return words
+
+
+def sanitizers() -> str:
+    return os.environ.get("ECOSORT_SAN", "")
