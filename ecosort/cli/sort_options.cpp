@@ -33,7 +33,7 @@ std::uint64_t parse_whole(const std::string& option, const std::string& text) {
 }
 
 // CLI11 takes a file named "[a,b]" for two files.
-std::string protect_brackets(const std::string& word) { return word.starts_with('[') ? "./" + word : word; }
+std::string protect_brackets(const std::string& word) { return word.starts_with('[') ? fmt::format("./{}", word) : word; }
 
 void bind(CLI::App& app, const CommandTable& table, Targets& targets) {
   for (const OptionRow& row : table.options) {
