@@ -172,7 +172,7 @@ def mounted(directory: Path, kind: str, size_bytes: int, options: str = "") -> I
         root.chmod(0o777)
         yield FileSystem(root, image)
     finally:
-        for attempt in range(20):  # the kernel may hold a file for a moment after its process has ended
+        for _attempt in range(20):  # the kernel may hold a file for a moment after its process has ended
             if subprocess.run(["umount", root], capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode == 0:
                 break
             time.sleep(0.1)
