@@ -80,7 +80,9 @@ Task<void> ReadAhead::fill(RunBuffer& run, std::uint64_t first, std::uint64_t co
 }
 
 Task<void> ReadAhead::read_block(Arrival& arrival, std::size_t number, Block block) {
-  if (is_aligned(block.target, block.file->alignment()) && (block.lead == 0 || number == 0)) {
+  // A direct read that reaches beyond the end of its file may still write its whole last unit: over what the next file put there.
+  const bool spills = block.at_least < block.size && number + 1 < arrival.arrived.size();
+  if (is_aligned(block.target, block.file->alignment()) && (block.lead == 0 || number == 0) && !spills) {
     (void)co_await reactor_.read(*block.file, block.offset, block.target, block.size, block.at_least);
   } else {
     // A file after the first begins where the one before ended; a direct read cannot land there.
