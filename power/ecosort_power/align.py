@@ -95,7 +95,7 @@ def fit(
         )
     x = load.mean(t - lag - max(window, _SHORTEST_WINDOW_S), t - lag)
     gain, idle = np.polyfit(x, w, 1)
-    return Fit(lag, window, correlation, float(idle), float(gain))
+    return Fit(float(lag), float(window), correlation, float(idle), float(gain))
 
 
 def _step(grid: Floats) -> float:

@@ -103,7 +103,7 @@ def run(**given: Any) -> int:
     return launch(given)
 
 
-FORMATS = ("terminal", "json", "csv", "markdown")
+FORMATS = ("terminal", "json", "csv", "markdown", "html")
 
 
 @cli.command()
@@ -113,7 +113,7 @@ FORMATS = ("terminal", "json", "csv", "markdown")
 @click.option("--template", is_flag=True, help="Print an empty facts file and stop.")
 @click.option("-o", "--output", type=_DIRECTORY, help="Write here (default: standard output).")
 def report(directory: Path, form: str, facts: Path | None, template: bool, output: Path | None) -> int:
-    """Shows a result: terminal table, JSON, CSV, or Markdown in the form of a JouleSort submission."""
+    """Shows a result: terminal table, JSON, CSV, Markdown in the form of a JouleSort submission, or one HTML page."""
     from ecosort_power.report.write import write_report
 
     write_report(directory, form, facts, template, output)

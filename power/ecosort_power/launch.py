@@ -98,7 +98,7 @@ def launch(given: Mapping[str, Any]) -> int:
     finally:
         measurement.close()
     show(directory.session(), directory.runs(), summary)
-    click.echo(f"result: {directory.path}   (ecosort-power report {directory.path} --format markdown)")
+    click.echo(f"result: {directory.path}   (ecosort-power report {directory.path} --format html -o report.html)")
     if not summary.ok or (summary.energy is None and not options.time_only):
         return EXIT_INVALID
     return EXIT_OK

@@ -6,20 +6,27 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from ecosort_power.reading import Reading
-from ecosort_power.sampler import Sampler
+
+
+class Source(Protocol):
+    """Where readings come from: a sampler."""
+
+    def since(self, count: int) -> list[Reading]:
+        """The readings after the first `count`."""
 
 
 class Tally:
     """Watts now and joules so far of one meter, updated with each new reading: cheap enough to run beside a
     measurement, and for the eye only. The result is computed afterwards from all readings."""
 
-    def __init__(self, sampler: Sampler, begin_s: float) -> None:
+    def __init__(self, sampler: Source, begin_s: float) -> None:
         self._sampler = sampler
         self._begin_s = begin_s
         self._seen = 0

@@ -117,7 +117,10 @@ def analyse(readings: Sequence[Reading], steps: Steps, capabilities: Capabilitie
     remarks: list[str] = []
     changes = [b[0] for a, b in pairwise(points) if b[1] != a[1]]
     update = _update_period(changes, usable, remarks)
-    found, problem = _fit(points, steps, seconds)
+    # A new value tells about its own moment; the same value read again later would look late.
+    fresh = points[:1] + [b for a, b in pairwise(points) if b[1] != a[1]]
+    slow = update is not None and update > 2 * _spacing(usable)
+    found, problem = _fit(fresh if slow else points, steps, seconds)
     if found is not None and update is not None and update > 3 * _spacing(usable):
         remarks.append(f"its values are up to {update:.3g} s old when read")
     return Probe(

@@ -40,6 +40,7 @@ class Sampler:
         self._file: IO[str] | None = None
         self._stop = threading.Event()
         self._reopened = 0
+        self._last_reopen_s = 0.0
         self._loss: MeterError | None = None  # why the meter could not be opened again
         self._last_good_s = time.monotonic()
         self._thread = threading.Thread(target=self._run, name=f"sampler-{name}", daemon=True)
@@ -99,14 +100,16 @@ class Sampler:
 
     def _read_once(self) -> Reading:
         before = time.monotonic()
+        patience = max(DEAD_S, DEAD_PERIODS * self.capabilities.effective_period_s)
         try:
             return screen(self.meter.read(), self.capabilities)
         except MeterGlitchError as error:
             failure: MeterError = error
+            if time.monotonic() - max(self._last_good_s, self._last_reopen_s) > patience / 3:
+                failure = self._reopen(error)  # a session that the other side has forgotten gives glitches for ever
         except MeterError as error:
             failure = self._reopen(error)
         now = time.monotonic()
-        patience = max(DEAD_S, DEAD_PERIODS * self.capabilities.effective_period_s)
         if now - self._last_good_s > patience:
             self.death = f"meter {self.name} gave no reading for {now - self._last_good_s:.0f} s: {failure}"
         self._stop.wait(min(1.0, self.capabilities.period_s))
@@ -115,6 +118,7 @@ class Sampler:
     def _reopen(self, error: MeterError) -> MeterError:
         """The connection is lost: tries to get it back. The gap in the readings stays visible."""
         self._reopened += 1
+        self._last_reopen_s = time.monotonic()
         if self._reopened > MAX_REOPENINGS:
             self.death = f"meter {self.name} was lost {self._reopened} times: {self._loss or error}"
             return error

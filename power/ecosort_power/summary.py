@@ -104,7 +104,7 @@ def number(value: float) -> str:
     """Four significant digits or all before the point, with thin groups of thousands."""
     if abs(value) >= 1000:
         return f"{value:,.0f}".replace(",", " ")
-    return f"{value:.4g}"
+    return f"{value:#.4g}".rstrip(".")
 
 
 def _why_none(session: Session, runs: Sequence[Run]) -> str:

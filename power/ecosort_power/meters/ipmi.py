@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import struct
+import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -27,12 +28,13 @@ from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import Finding, Machine, Meter, MeterSpec
 from ecosort_power.reading import Capabilities, Flag, PowerKind, Reading, Scope
 from ecosort_power.transports.credentials import require_secret
-from ecosort_power.transports.process import LineChild
+from ecosort_power.transports.process import LineChild, spawn, stop
 
 DCMI_READ = "raw 0x2c 0x02 0xdc 0x01 0x00 0x00"
 # dc, watts now, minimum, maximum, average, timestamp, period in ms, state
 _DCMI = struct.Struct("<BHHHHIIB")
 _DCMI_ACTIVE = 0x40
+DUMP_PATIENCE_S = 120.0  # a slow BMC with some hundred sensors
 _YEAR_2000 = 946_684_800
 _WATTS_UNIT = 6  # IPMI 2.0 table 43-15
 _PSU_ENTITY = 10
@@ -120,13 +122,14 @@ class IpmiMeter(Meter):
         super().__init__(spec)
         self._shell: LineChild | None = None
         self._sensors: list[Sensor] = []
+        self._unanswered = 0  # commands whose end has not been seen
         self._timeout_s = spec.number("timeout", 5.0)
         self._accept = spec.flag("accept-deactivated")
 
     def _command(self) -> tuple[list[str], dict[str, str]]:
         env = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
         if self.spec.address in ("", "local", "//local"):
-            return ["ipmitool", "-I", "open", "shell"], env
+            return ["ipmitool", "-I", "open"], env
         url = urlsplit(f"ipmi:{self.spec.address}")
         if not url.hostname or not url.username:
             raise UsageError(f"meter {self.spec.text}: write ipmi://USER@HOST[:PORT] or ipmi:local")
@@ -134,7 +137,7 @@ class IpmiMeter(Meter):
         words += ["-C", self.spec.settings.get("cipher", "3"), "-N", "1", "-R", "3"]
         if "privilege" in self.spec.settings:
             words += ["-L", self.spec.settings["privilege"].upper()]
-        words += ["-H", url.hostname, "-p", str(url.port or 623), "-U", unquote(url.username), "-E", "shell"]
+        words += ["-H", url.hostname, "-p", str(url.port or 623), "-U", unquote(url.username), "-E"]
         env["IPMITOOL_PASSWORD"] = require_secret(
             self.spec.settings, ("IPMITOOL_PASSWORD", "IPMI_PASSWORD"), f"the BMC {url.hostname}"
         )
@@ -143,14 +146,14 @@ class IpmiMeter(Meter):
     def open(self) -> Capabilities:
         words, env = self._command()
         try:
-            self._shell = LineChild(words, env, merge_errors=True)
+            self._shell = LineChild([*words, "shell"], env, merge_errors=True)
         except MeterError as error:
             raise MeterError(f"{error}; run: apt-get install ipmitool") from None
         try:
             return self._identify()
         except MeterGlitchError as error:
             self.close()
-            raise MeterError(f"the BMC at {self.spec.address}: {error}") from error
+            raise MeterError(f"the BMC at {self.spec.address}: {error}; {self._advice('')}") from error
         except MeterError as error:
             self.close()
             raise MeterError(f"the BMC at {self.spec.address}: {error}; {self._advice(str(error))}") from error
@@ -209,23 +212,38 @@ class IpmiMeter(Meter):
         return found
 
     def _repository(self) -> list[Sensor]:
+        """In a process of its own: ipmitool 1.8.19 crashes on a sensor reading that follows a dump in the same shell."""
+        words, env = self._command()
         with tempfile.TemporaryDirectory(prefix="ecosort-power-") as directory:
             path = Path(directory) / "sdr"
-            self._ask(f"sdr dump {path}")
+            silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            child = spawn([*words, "sdr", "dump", str(path)], env, **silent)
+            try:
+                child.wait(DUMP_PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                stop(child)
+                raise MeterGlitchError(f"its sensors were not listed within {DUMP_PATIENCE_S:g} s") from None
             return parse_sdr(path.read_bytes()) if path.exists() else []
 
     def _ask(self, command: str) -> list[str]:
-        """The answer's lines, without the echo of the command."""
+        """The answer's lines, without the echo of the command. Late answers of commands given up before are skipped."""
         if self._shell is None:
             raise MeterError("the session is closed")
         self._shell.write(command + "\n\n")
         deadline = time.monotonic() + self._timeout_s
         lines: list[str] = []
         while True:
-            line = self._shell.read_line(max(deadline - time.monotonic(), 0.0))
+            try:
+                line = self._shell.read_line(max(deadline - time.monotonic(), 0.0))
+            except MeterGlitchError:
+                self._unanswered += 1
+                raise MeterGlitchError(f"ipmitool did not answer within {self._timeout_s:g} s") from None
             if line.strip() == "ipmitool>":
-                return lines
-            if not line.startswith("ipmitool>") and line.strip() != command:
+                if self._unanswered == 0:
+                    return lines
+                self._unanswered -= 1
+                lines.clear()
+            elif not line.startswith("ipmitool>") and line.strip() != command:
                 lines.append(line)
 
     def _refuse(self, answer: DcmiAnswer) -> None:
@@ -270,6 +288,7 @@ class IpmiMeter(Meter):
         if self._shell is not None:
             self._shell.close("exit\n")
             self._shell = None
+            self._unanswered = 0
 
     def pids(self) -> list[int]:
         return [self._shell.pid] if self._shell is not None else []

@@ -29,7 +29,7 @@ def _runs_table(session: Session, runs: list[Run]) -> Table:
             str(run.index),
             f"{run.marks.seconds:.2f}",
             number(joules) if joules is not None else "-",
-            f"{joules / run.marks.seconds:.1f}" if joules is not None else "-",
+            number(joules / run.marks.seconds) if joules is not None else "-",
             number(run.records / joules) if joules is not None and run.records else "-",
             f"{run.cpu_user_s + run.cpu_system_s:.2f}",
             "cold" if run.cold is not None else "warm",

@@ -27,8 +27,12 @@ def write_report(path: Path, form: str, facts_path: Path | None, template: bool,
         _write(json.render(session, runs, summary), output)
     elif form == "csv":
         _write(csv.render(session, runs), output)
-    else:
+    elif form == "markdown":
         _write(markdown.render(session, runs, summary, facts.read(facts_path, path)), output)
+    else:
+        from ecosort_power.report import html  # matplotlib is loaded only where it draws
+
+        _write(html.render(directory, session, runs, summary, facts.read(facts_path, path)), output)
 
 
 def _write(text: str, output: Path | None) -> None:

@@ -1,0 +1,97 @@
+"""A stored result with five runs, computed from synthetic readings: for tests of reports, without measuring."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+from ecosort_power.assemble import attach_energy
+from ecosort_power.codec import write_json
+from ecosort_power.cold import ColdState, SettleState
+from ecosort_power.evaluate import Span
+from ecosort_power.monitor import Circumstances, DriveHeat
+from ecosort_power.quality import Defect
+from ecosort_power.reading import Accuracy, Capabilities, PowerKind, Reading, Scope
+from ecosort_power.sampler import to_line
+from ecosort_power.store import RUN_SCHEMA, SESSION_SCHEMA, Marks, MeterRecord, Options, Run, Session
+from ecosort_power.validate import CheckReport, Validation
+
+RECORDS = 10**8
+WALL = Capabilities(
+    title="ZES LMG95 <lab & bench>",
+    scope=Scope.WALL,
+    period_s=0.5,
+    power=PowerKind.AVERAGE,
+    lag_s=0.0,
+    window_s=0.5,
+    timing_source="instrument",
+    accuracy=Accuracy(0.0005, 0.02),
+    identity={"serial": "12345678"},
+)
+
+
+def _watts(t: float, form_s: float, end_s: float) -> float:
+    if not 0 <= t <= end_s:
+        return 3.1 + 0.05 * math.sin(11 * t)
+    return 3.1 + (5.2 if t < form_s else 3.4) + 0.4 * math.sin(t / 1.3) + 0.05 * math.sin(17 * t)
+
+
+def _write_run(directory: Path, session: Session, index: int, speed: float) -> None:
+    start, form, end = 1000.0 * index, 52.0 * speed, 102.0 * speed
+    path = directory / f"runs/{index:02d}"
+    path.mkdir(parents=True)
+    times = [start - 10 + 0.5 * k for k in range(int((end + 24) * 2))]
+    readings = [Reading(t, t, watts=_watts(t - start, form, end), interval_s=0.5) for t in times]
+    (path / "readings.wall.jsonl").write_text("".join(to_line(r) + "\n" for r in readings))
+    spans = [Span("run_formation", start + 0.2, start + form), Span("merge", start + form, start + end - 1)]
+    events = [
+        {"schema": "ecosort.events/1", "event": kind, "phase": s.name, "monotonic_s": t, "realtime_s": t}
+        for s in spans
+        for kind, t in (("begin", s.begin_s), ("end", s.end_s))
+    ]
+    (path / "events.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
+    run = Run(
+        schema=RUN_SCHEMA,
+        index=index,
+        command=session.options.command,
+        marks=Marks(start - 10, start, start + end - 0.2, start + end, start + end + 13, 1.79e9, 0.0),
+        exit_code=0,
+        cpu_user_s=38.0 + index / 10,
+        cpu_system_s=21.0,
+        harness_cpu_s=0.21,
+        records=RECORDS,
+        circumstances=Circumstances(4, 0.01, 0.35, 0.01, 0, [DriveHeat("nvme nvme0", 38, 51, 52, 81)]),
+        settle=SettleState(True, 2.1),
+        cold=ColdState("drop_caches", 0.0),
+        validation=Validation(CheckReport(0, RECORDS, "2faf0ab746e89a8", 0, True, ""), None, True),
+        stats=None,
+        spans=spans,
+        energy=None,
+        energy_reason=None,
+        defects=[Defect("hot-drive", "a note with <angle> & brackets", False)] if index == 2 else [],
+    )
+    write_json(path / "run.json", attach_energy(session, run, {"wall": readings}))
+
+
+def write_result(directory: Path, factor: float = 1.0, runs: int = 5) -> Path:
+    """`factor` stretches the runs in time."""
+    directory.mkdir(parents=True)
+    command = ["ecosort", "sort", "--memory", "1GiB", "--temp", "/mnt/ssd1", "/mnt/ssd1/input file", "-o", "/mnt/ssd2/output"]
+    session = Session(
+        schema=SESSION_SCHEMA,
+        version="0.1.0",
+        created="2026-02-03T10:20:30+01:00",
+        options=Options(command=command, runs=runs, meters=["scpi:/dev/ttyUSB0#profile=lmg95"], cold=True),
+        meters=[MeterRecord("wall", "scpi:/dev/ttyUSB0#profile=lmg95", WALL)],
+        headline="wall",
+        records=RECORDS,
+        input_checksum="2faf0ab746e89a8",
+        host={"processor": "Cortex-A76", "memory": "8.0 GiB"},
+        idle_before_w={"wall": 3.11},
+        idle_after_w={"wall": 3.14},
+    )
+    write_json(directory / "session.json", session)
+    for i in range(1, runs + 1):
+        _write_run(directory, session, i, factor * (1 + 0.004 * ((i * 7) % 5 - 2)))
+    return directory
