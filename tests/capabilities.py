@@ -70,7 +70,7 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "fio": lambda: _tool("fio"),
     "ipmitool": lambda: _tool("ipmitool"),
     "ipmi_sim": lambda: _tool("ipmi_sim"),
-    "chromium": lambda: _tool("chromium"),
+    "chromium": lambda: _tool("chromium-headless-shell") and _tool("chromium"),
 }
 
 
