@@ -1,4 +1,4 @@
-"""Power of a PDU outlet or phase over SNMP (needs the extra `snmp`: pip install 'ecosort-power[snmp]').
+"""Power of a PDU outlet or phase over SNMP (needs the extra `snmp`: pip install 'ecosort[snmp]').
 
 Address: `snmp://HOST[:PORT]/OID` or `snmp://HOST[:PORT]#preset=apc-rpdu2`. `#scale=10` turns the integer into watts.
 SNMP v2c with the community from SNMP_COMMUNITY (public); v3 with `#user=NAME` and passwords from SNMP_AUTH_PASSWORD (SHA) and
@@ -52,7 +52,7 @@ class SnmpMeter(Meter):
         try:
             from pysnmp.hlapi.v3arch import asyncio as hlapi
         except ImportError:
-            raise MeterError("SNMP needs pysnmp; run: pip install 'ecosort-power[snmp]'") from None
+            raise MeterError("SNMP needs pysnmp; run: pip install 'ecosort[snmp]'") from None
         self._loop = asyncio.new_event_loop()
         try:
             self._parts = self._loop.run_until_complete(self._connect(hlapi))

@@ -1,0 +1,71 @@
+"""The README's own meter works as printed, found by its entry point."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from .conftest import POWER, QUICK, Cli, fake_sort, load
+
+README = (POWER / "README.md").read_text()
+
+
+@contextmanager
+def flickering(path: Path) -> Iterator[None]:
+    """A lamp between 21.0 and 21.2."""
+    over = threading.Event()
+
+    def flicker() -> None:
+        level = 0
+        while not over.wait(0.03):
+            level = 1 - level
+            new = path.with_name("watts.new")
+            new.write_text(f"{21.0 + 0.2 * level}")
+            new.rename(path)
+
+    path.write_text("21.0")
+    thread = threading.Thread(target=flicker)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def block(language: str) -> str:
+    match = re.search(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    assert match is not None
+    return match[1]
+
+
+def test_the_meter_of_the_readme_is_short_and_works(cli: Cli, tmp_path: Path) -> None:
+    code = block("python")
+    assert code.count("\n") <= 40
+    package = tmp_path / "packages"
+    (package / "lamp-1.0.dist-info").mkdir(parents=True)
+    (package / "lamp.py").write_text(code)
+    (package / "lamp-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: lamp\nVersion: 1.0\n")
+    section, line = block("toml").strip().splitlines()
+    assert section == '[project.entry-points."ecosort_power.meters"]'
+    (package / "lamp-1.0.dist-info/entry_points.txt").write_text("[ecosort_power.meters]\n" + line.replace('"', "") + "\n")
+    words = ["run", "--meter", f"lamp:{tmp_path / 'watts'}#factor=2", *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
+    with flickering(tmp_path / "watts"):
+        done = cli(*words, "--", *fake_sort(), env={"PYTHONPATH": f"{POWER}:{package}"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = load(tmp_path / "r/runs/01/run.json")["energy"][0]
+    assert found["joules"] / found["seconds"] == pytest.approx(42.2, abs=0.3)
+
+
+def test_every_scheme_of_the_readme_exists() -> None:
+    from ecosort_power.meters import meter_class
+
+    schemes = set(re.findall(r"`([a-z]+):[^`\s]", README)) - {"lamp"}
+    assert {"ipmi", "redfish", "scpi", "shelly", "snmp", "rapl", "hwmon", "exec", "csv"} <= schemes
+    for scheme in schemes:
+        meter_class(scheme)
