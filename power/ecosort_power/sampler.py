@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -19,6 +20,7 @@ from ecosort_power.transports.process import cpu_seconds
 DEAD_PERIODS = 10
 DEAD_S = 10.0
 MAX_REOPENINGS = 5
+# A sort that uses every processor must not delay the readings; raising one's priority is allowed to root only.
 SAMPLER_NICENESS = -10
 
 
@@ -86,7 +88,7 @@ class Sampler:
             self.meter.close()
 
     def _run(self) -> None:
-        _raise_priority()
+        self._raise_priority()
         due = time.monotonic()
         while not self._stop.is_set() and self.death is None:
             if self.meter.paced:
@@ -139,10 +141,7 @@ class Sampler:
                 self._file.write(to_line(reading) + "\n")
                 self._file.flush()
 
-
-def _raise_priority() -> None:
-    """A sort that uses every processor must not delay the readings; allowed to root only, and not needed elsewhere."""
-    try:
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), SAMPLER_NICENESS)
-    except OSError:
-        return
+    def _raise_priority(self) -> None:
+        with contextlib.suppress(OSError):
+            for task in (threading.get_native_id(), *self.meter.pids()):
+                os.setpriority(os.PRIO_PROCESS, task, SAMPLER_NICENESS)

@@ -16,7 +16,9 @@ INK, FAINT, GRID = "#1f2933", "#52606d", "#e4e7eb"
 _PHASES = {
     "run_formation": "#3e7cb1",
     "merge": "#d9822b",
+    "read_and_sort": "#3f9c79",
     "one_pass": "#3f9c79",
+    "intermediate_merge": "#c79a3f",
     "sync": "#8a6bbe",
     "rest": "#b0b8c1",
 }

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-USER, PASSWORD = "joule", "sorter"
+USER, PASSWORD = "joule", "sesame-7Q"
 
 
 def build_module(directory: Path) -> Path:
