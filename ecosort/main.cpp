@@ -25,6 +25,7 @@ constexpr std::array commands{
     Command{"plan", "prints what sort would do; writes nothing", ecosort::cli::run_plan},
     Command{"gen", "makes records of the Sort Benchmark", ecosort::cli::run_gen},
     Command{"check", "says whether such records are in order, and their checksum", ecosort::cli::run_check},
+    Command{"power", "measures the energy of a sort with a real meter (ecosort-power)", ecosort::cli::run_power},
 };
 
 constexpr std::string_view examples = R"(Examples:

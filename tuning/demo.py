@@ -2,8 +2,9 @@
 
     demo.py --program build/ecosort --directory build/demo [--records 10000000] [--memory 256MiB]
 
-Every figure of the summary comes from the sort's own report (--stats), from the validator's output or from the power harness;
-what could not be measured is said, not estimated. The data is removed at the end, also after an error or Ctrl-C.
+Every figure of the summary comes from the sort's own report (--stats), from the validator's output or from the power harness,
+which runs the sort; what could not be measured is said, not estimated. The data is removed at the end, also after an error or
+Ctrl-C.
 """
 
 import argparse
@@ -42,7 +43,7 @@ def call(command: list[str | Path], accept: tuple[int, ...] = (0,)) -> str:
     """Shows the command, runs it, returns what it wrote on stderr; an exit code that is not accepted is an error."""
     words = [str(word) for word in command]
     print(f"$ {shlex.join(words)}", flush=True)
-    done = subprocess.run(words, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, check=False)
+    done = subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL, text=True, check=False)
     if done.returncode not in accept:
         raise DemoError(f"{shlex.join(words)} ended with exit code {done.returncode}: {done.stderr.strip()}")
     return done.stderr
@@ -60,7 +61,7 @@ def validate(program: Path, file: Path) -> Validation:
 
 def check_place(directory: Path, input_bytes: int) -> None:
     """The figures mean something on a real disk only, and the disk must hold the data."""
-    command = ["findmnt", "--noheadings", "--output", "FSTYPE", "--target", directory]
+    command = ["findmnt", "--noheadings", "--output", "FSTYPE", "--target", str(directory)]
     kinds = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
     if kinds and kinds[-1] in NOT_A_DISK:  # one line per mount on that place, the visible one last
         raise DemoError(f"{directory} is memory ({kinds[-1]}), not a disk; name a directory on a disk: make demo DEMO_DIR=...")
@@ -72,24 +73,18 @@ def check_place(directory: Path, input_bytes: int) -> None:
         )
 
 
-def energy_line() -> str:
-    """Why there are no joules, as the power harness explains it for each kind of meter of this machine."""
-    harness = shutil.which("ecosort-power", path=str(Path(sys.executable).parent))
-    if harness is None:
-        return "no meter was read: the program ecosort-power is not installed"
-    done = subprocess.run([harness, "meters", "--json"], capture_output=True, text=True, check=False)
-    try:
-        meters: list[dict[str, Any]] = json.loads(done.stdout)
-    except ValueError:
-        return f"no meter was read: ecosort-power meters failed with exit code {done.returncode}"
-    usable = [meter["spec"] for meter in meters if meter["usable"]]
-    if usable:
-        return f"no meter was read; this machine has one: ecosort-power run --meter {usable[0]} -- ecosort sort ..."
-    reasons = "; ".join(f"{meter['title']}: {meter['why']}" for meter in meters)
-    return f"no meter was read ({reasons or 'none is configured'})"
+def energy_line(measured: dict[str, Any]) -> str:
+    """The harness' result: joules with what they were measured at, or why there are none and what would help."""
+    energy = measured["energy"]
+    if energy is None:
+        return f"null: {measured['energy_reason']}"
+    per_joule = energy["records_per_joule"]
+    rate = f", {per_joule['mean']:,.0f} records per joule" if per_joule else ""
+    limits = f" (instrument: +-{energy['uncertainty_j']:.2g} J)" if energy["uncertainty_j"] is not None else ""
+    return f"{energy['joules']['mean']:.4g} J{limits}{rate}; scope: {energy['scope']}"
 
 
-def summary(stats: dict[str, Any], before: Validation, after: Validation) -> str:
+def summary(stats: dict[str, Any], before: Validation, after: Validation, measured: dict[str, Any]) -> str:
     """The table for a newcomer."""
     gb = stats["input_bytes"] / GB
     moved_bytes = stats["bytes_read"] + stats["bytes_written"]
@@ -114,23 +109,41 @@ def summary(stats: dict[str, Any], before: Validation, after: Validation) -> str
         ("drive access", f"{stats['io_backend']}"),
         ("checksum", f"in {before.checksum} {'=' if before.checksum == after.checksum else 'DIFFERS FROM'} out {after.checksum}"),
         ("order", "all records are in order" if after.in_order else "NOT IN ORDER"),
-        ("energy", energy_line()),
+        ("energy", energy_line(measured)),
     ]
     return "\n".join(f"  {name:<16}{value}" for name, value in rows)
 
 
 def demonstrate(program: Path, directory: Path, records: int, memory: str) -> None:
     """Runs the four steps in the directory and prints the summary."""
-    data, output, report = directory / "input.dat", directory / "sorted.dat", directory / "stats.json"
+    data, output, result = directory / "input.dat", directory / "sorted.dat", directory / "power"
     call([program, "gen", "-a", str(records), data])
     before = validate(program, data)
     print(f"  {before.records:,} records, checksum {before.checksum}, " + ("in order" if before.in_order else "not in order yet"))
-    sort: list[str | Path] = [program, "sort", "--memory", memory, "--stats", report, "--events", directory / "events.jsonl"]
-    call([*sort, data, "-o", output])
+    # One run, with whatever meter can be read here; exit code 1 is a measurement that does not hold, which the summary explains.
+    harness: list[str | Path] = [
+        Path(sys.executable).parent / "ecosort-power",
+        "run",
+        "--meter",
+        "auto",
+        "--time-only",
+        "--runs",
+        "1",
+    ]
+    harness += ["--no-validate", "--idle", "5", "--pause", "0", "--settle", "0", "--out", result]
+    call([*harness, "--", program, "sort", "--memory", memory, data, "-o", output], accept=(0, 1))
     after = validate(program, output)
-    print(f"\nEcoSort sorted {records:,} records:\n" + summary(json.loads(report.read_text()), before, after))
+    stats, measured = (json.loads((result / name).read_text()) for name in ("runs/01/stats.json", "summary.json"))
+    print(f"\nEcoSort sorted {records:,} records:\n" + summary(stats, before, after, measured))
     if not after.in_order or (before.records, before.checksum) != (after.records, after.checksum):
         raise DemoError("the output is not the sorted input; please report this")
+
+
+def remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def stop(signal_number: int, _frame: object) -> NoReturn:
@@ -146,7 +159,7 @@ def main() -> int:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, stop)
     made = not options.directory.exists()
-    names = ["input.dat", "sorted.dat", "stats.json", "events.jsonl"]
+    names = ["input.dat", "sorted.dat", "power"]
     try:
         options.directory.mkdir(parents=True, exist_ok=True)
         if taken := [name for name in names if (options.directory / name).exists()]:
@@ -161,7 +174,7 @@ def main() -> int:
         return 130
     finally:
         for name in names:
-            (options.directory / name).unlink(missing_ok=True)
+            remove(options.directory / name)
         if made and options.directory.exists():
             options.directory.rmdir()
     return 0

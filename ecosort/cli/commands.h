@@ -13,5 +13,6 @@ int run_gen(const Words& words);    // gensort-compatible generator; exit codes 
 int run_check(const Words& words);  // valsort-compatible validator; exit codes 0 and 1
 int run_sort(const Words& words);   // external sort
 int run_plan(const Words& words);   // prints what sort would do
+int run_power(const Words& words);  // becomes the program ecosort-power; returns only by throwing
 
 }  // namespace ecosort::cli

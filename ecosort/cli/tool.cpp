@@ -1,0 +1,45 @@
+// `ecosort power`: becomes the program ecosort-power, which is written in Python. It is looked for beside this program, then in
+// PATH, then in the environment that `make` sets up beside a build directory.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/errors.h"
+#include "cli/commands.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+// Returns only when the program is not there.
+void try_exec(const std::string& program, const Words& words) {
+  std::vector<char*> argv{const_cast<char*>(program.c_str())};  // execvp takes them as such and does not write
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  ::execvp(program.c_str(), argv.data());
+  if (errno != ENOENT && errno != ENOTDIR) throw IoError::from_call("exec", program, errno);
+}
+
+}  // namespace
+
+int run_power(const Words& words) {
+  const std::string name = "ecosort-power";
+  std::error_code unknown;  // without /proc only PATH is searched
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  if (!self.empty()) ::setenv("ECOSORT_BIN", self.c_str(), 0);  // the program that validates outputs: this one
+  if (!self.empty()) try_exec(self.parent_path() / name, words);
+  try_exec(name, words);
+  if (!self.empty()) try_exec(self.parent_path().parent_path() / ".venv" / "bin" / name, words);
+  throw UsageError(
+      fmt::format("{0} is not installed: it is neither beside ecosort nor in PATH; run: pip install . in the "
+                  "source tree, or make deps there",
+                  name));
+}
+
+}  // namespace ecosort::cli
