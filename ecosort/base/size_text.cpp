@@ -16,9 +16,9 @@ struct Unit {
   std::uint64_t bytes;
 };
 
-constexpr std::array units{Unit{"TiB", 1ULL << 40U},   Unit{"GiB", 1ULL << 30U}, Unit{"MiB", 1ULL << 20U},
-                           Unit{"KiB", 1ULL << 10U},   Unit{"TB", 1000000000000}, Unit{"GB", 1000000000},
-                           Unit{"MB", 1000000},        Unit{"kB", 1000},          Unit{"B", 1}};
+constexpr std::array units{Unit{"TiB", 1ULL << 40U}, Unit{"GiB", 1ULL << 30U},  Unit{"MiB", 1ULL << 20U},
+                           Unit{"KiB", 1ULL << 10U}, Unit{"TB", 1000000000000}, Unit{"GB", 1000000000},
+                           Unit{"MB", 1000000},      Unit{"kB", 1000},          Unit{"B", 1}};
 
 }  // namespace
 

@@ -47,10 +47,9 @@ RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan&
 // Directories get units in proportion to their free space, spread evenly (largest remaining share first).
 void RunStore::choose_pattern() {
   std::vector<std::uint64_t> weights;
+  weights.reserve(directories_.size());
   for (const std::string& directory : directories_)
     weights.push_back(std::max<std::uint64_t>(storage_.free_bytes(directory) >> 20U, 1));
-  std::uint64_t total = 0;
-  for (const std::uint64_t weight : weights) total += weight;
   const std::size_t units = directories_.size() == 1 ? 1 : std::max<std::size_t>(pattern_units, directories_.size());
   std::vector<std::uint64_t> given(weights.size(), 0);
   pattern_rank_.assign(weights.size(), {});
