@@ -77,7 +77,7 @@ Task<void> FormRuns::form_run(std::size_t slot, std::uint64_t number, std::uint6
 // are full, so that an input that fits the memory is sorted in one pass.
 Task<void> FormRuns::form_stream() {
   TaskGroup runs(reactor_.gate());
-  std::vector<std::size_t> held;  // slots of sorted runs that are not stored yet, in input order
+  std::vector<std::size_t>& held = resident_slots_;  // slots of sorted runs that are not stored yet, in input order
   try {
     for (bool ended = false; !ended;) {
       if (free_slots_.free() == 0 && !held.empty()) {
@@ -102,7 +102,15 @@ Task<void> FormRuns::form_stream() {
     reactor_.gate().fail(std::current_exception());
   }
   co_await runs.join();
-  resident_slots_ = held;
+}
+
+Task<void> FormRuns::store_all_but(std::uint32_t resident_runs) {
+  while (resident_slots_.size() > resident_runs) {
+    const std::size_t slot = resident_slots_.front();
+    resident_slots_.erase(resident_slots_.begin());
+    formed_.stored.push_back(store_.create(slots_[slot].run.count));
+    co_await store_run(slot, formed_.stored.back());
+  }
 }
 
 Task<void> FormRuns::sort_run(RunBuffer& run) {

@@ -35,6 +35,11 @@ class FormRuns {
   [[nodiscard]] Task<void> form();         // all runs of inputs of known size, after create_runs()
   [[nodiscard]] Task<void> form_stream();  // until the stream ends
 
+  // After form_stream(): records of each run in input order; how many of the last ones are not stored; stores more of these.
+  [[nodiscard]] const std::vector<std::uint64_t>& run_records() const noexcept { return formed_.records; }
+  [[nodiscard]] std::uint32_t runs_in_memory() const noexcept { return static_cast<std::uint32_t>(resident_slots_.size()); }
+  [[nodiscard]] Task<void> store_all_but(std::uint32_t resident_runs);
+
   [[nodiscard]] FormedRuns take_runs();
 
   // The buffers of stored runs, the scratch and the write blocks go back to the budget.

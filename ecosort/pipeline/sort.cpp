@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <optional>
 
 #include "base/errors.h"
@@ -78,6 +77,9 @@ class Sorter {
     former_.emplace(reactor_, compute_, memory_, plan_, encoder_, *reader_, *store_, progress_);
     if (plan_.wanted.size_unknown) {
       co_await former_->form_stream();
+      plan_.forecast_stride = store_->forecast_stride();
+      plan::complete_plan(plan_, former_->run_records(), former_->runs_in_memory());
+      co_await former_->store_all_but(plan_.merge.resident_runs);
     } else {
       former_->create_runs();
       reserve_output();
@@ -87,23 +89,8 @@ class Sorter {
     former_->free_buffers();
     reader_->free_buffers();
     log_.end(reactor_.traffic());
-    if (plan_.wanted.size_unknown) complete_plan();
     report_.runs = runs_.records.size();
     for (std::size_t i = 0; i < runs_.records.size(); ++i) sources_.push_back(source(i));
-  }
-
-  // A stream has ended: its size is known and the merge can be planned.
-  void complete_plan() {
-    plan_.wanted.input_records = std::accumulate(runs_.records.begin(), runs_.records.end(), std::uint64_t{0});
-    plan_.forecast_stride = store_->forecast_stride();
-    std::uint64_t resident = 0;
-    for (const RunBuffer& run : runs_.resident) resident += run.bytes.size() + run.index.size();
-    if (!runs_.records.empty())
-      plan_.merge = plan::plan_merge(plan_, runs_.records, static_cast<std::uint32_t>(runs_.resident.size()), resident);
-    plan_.shape = runs_.records.empty()    ? plan::Shape::empty
-                  : runs_.stored.empty()   ? plan::Shape::one_pass
-                  : plan_.merge.passes > 1 ? plan::Shape::multi_pass
-                                           : plan::Shape::two_pass;
   }
 
   [[nodiscard]] MergeSource source(std::size_t run) const {
@@ -210,7 +197,7 @@ class Sorter {
   [[nodiscard]] std::uint64_t output_bytes() const { return plan_.wanted.input_records * encoder_.record_size(); }
 
   [[nodiscard]] std::uint64_t formation_bytes() const {
-    return plan_.wanted.size_unknown ? 0 : plan_.wanted.input_records * encoder_.record_size() + plan_.temp_bytes;
+    return plan_.wanted.size_unknown ? 0 : plan_.wanted.input_records * encoder_.record_size() + plan_.run_bytes;
   }
 
   static std::string parent_directory(const std::string& path) {

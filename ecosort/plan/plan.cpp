@@ -165,32 +165,42 @@ std::optional<Merge> try_merge(const Plan& plan, const std::vector<std::uint64_t
   return merge;
 }
 
-// Records that intermediate steps read and write once more.
-std::uint64_t remerged_records(const Merge& merge, std::vector<std::uint64_t> runs) {
-  std::uint64_t records = 0;
-  for (std::size_t i = 0; i + 1 < merge.steps.size(); ++i) {
-    const auto first = runs.begin() + merge.steps[i].first_run;
-    std::uint64_t sum = 0;
-    for (auto run = first; run != first + merge.steps[i].fan_in; ++run) sum += *run;
-    records += sum;
-    *first = sum;
-    runs.erase(first + 1, first + merge.steps[i].fan_in);
+// What the merge does to the run files, in granules.
+struct Stored {
+  std::uint64_t at_first = 0;  // after run formation
+  std::uint64_t remerged = 0;  // written, and read, once more by intermediate steps
+  std::uint64_t at_most = 0;   // at the same time: an intermediate step still holds its runs while it writes
+};
+
+Stored stored_granules(const Plan& plan, std::vector<std::uint64_t> runs) {
+  const auto granules = [&](std::uint64_t records) { return granules_of(plan.granule, records); };
+  Stored stored;
+  for (std::size_t i = 0; i < plan.merge.stored_runs; ++i) stored.at_first += granules(runs[i]);
+  std::uint64_t now = stored.at_most = stored.at_first;
+  for (std::size_t i = 0; i + 1 < plan.merge.steps.size(); ++i) {
+    const auto first = runs.begin() + plan.merge.steps[i].first_run, last = first + plan.merge.steps[i].fan_in;
+    std::uint64_t records = 0, before = 0;
+    for (auto run = first; run != last; ++run) {
+      records += *run;
+      before += granules(*run);
+    }
+    const std::uint64_t merged = granules(records);
+    stored.remerged += merged;
+    stored.at_most = std::max(stored.at_most, now + merged);
+    now += merged - before;
+    *first = records;
+    runs.erase(first + 1, last);
   }
-  return records;
+  return stored;
 }
 
 void account(Plan& plan, const std::vector<std::uint64_t>& runs) {
   const std::uint64_t input = plan.wanted.input_records * plan.wanted.format.record_size;
-  std::uint64_t stored_granules = 0;
-  plan.stored_records = 0;
-  for (std::size_t i = 0; i < plan.merge.stored_runs; ++i) {
-    plan.stored_records += runs[i];
-    stored_granules += granules_of(plan.granule, runs[i]);
-  }
-  plan.temp_bytes = stored_granules * plan.granule.bytes;
-  const std::uint64_t again = granules_of(plan.granule, remerged_records(plan.merge, runs)) * plan.granule.bytes;
-  plan.bytes_read = input + plan.temp_bytes + again;
-  plan.bytes_written = input + plan.temp_bytes + again;
+  const Stored stored = stored_granules(plan, runs);
+  plan.stored_records = std::accumulate(runs.begin(), runs.begin() + plan.merge.stored_runs, std::uint64_t{0});
+  plan.run_bytes = stored.at_first * plan.granule.bytes;
+  plan.temp_bytes = stored.at_most * plan.granule.bytes;
+  plan.bytes_read = plan.bytes_written = input + (stored.at_first + stored.remerged) * plan.granule.bytes;
   const std::uint64_t resident =
       plan.merge.resident_runs * (plan.formation.run_buffer_bytes + plan.formation.index_bytes) + plan.forecast_bytes;
   plan.peak_memory_bytes =
@@ -253,14 +263,16 @@ std::optional<Plan> try_external(Plan plan, unsigned run_buffers, std::uint32_t 
   return plan;
 }
 
-// Of all ways to divide the memory, the one that moves the fewest bytes; of equals the one with the largest merge blocks.
+// Fewest bytes moved; of equals the one with the largest merge blocks. Below 256 KiB a block costs more in requests than a
+// resident run saves.
+std::pair<std::uint64_t, std::uint64_t> cost(const Plan& plan) {
+  const bool small = plan.merge.stored_runs > 0 && plan.merge.final.block_bytes < 256 * KiB;
+  return {plan.bytes_read + (small ? plan.bytes_read / 8 : 0), ~plan.merge.final.block_bytes};
+}
+
+// Of all ways to divide the memory, the cheapest one.
 std::optional<Plan> best_external(const Plan& frame) {
   std::optional<Plan> best;
-  // Below 256 KiB a block costs more in requests than a resident run saves.
-  const auto cost = [](const Plan& p) {
-    const bool small = p.merge.final.block_bytes < 256 * KiB;
-    return std::pair(p.bytes_read + (small ? p.bytes_read / 8 : 0), ~p.merge.final.block_bytes);
-  };
   for (const unsigned forecast_share : {16U, 8U, 4U}) {
     for (const unsigned run_buffers : {2U, 3U, 4U}) {
       for (std::uint32_t resident = 0; resident < run_buffers; ++resident) {
@@ -277,7 +289,8 @@ std::optional<Plan> plan_stream(Plan plan) {
   plan.formation = formation_frame(plan, 4);
   plan.formation.hold_runs_until_full = true;
   plan.shape = Shape::unknown;
-  if (!fit_run_size(plan.formation, plan, plan.wanted.memory_bytes - plan.forecast_bytes)) return std::nullopt;
+  const std::uint64_t memory = plan.wanted.memory_bytes - plan.forecast_bytes;
+  if (!fit_run_size(plan.formation, plan, memory) || largest_fan_in(plan, memory) < 2) return std::nullopt;
   plan.peak_memory_bytes = plan.formation.memory_bytes() + plan.forecast_bytes;
   return plan;
 }
@@ -332,11 +345,25 @@ Plan::Ledger Plan::merge_ledger() const {
           {"forecast table", forecast_bytes}};
 }
 
-Merge plan_merge(const Plan& plan, const std::vector<std::uint64_t>& runs, std::uint32_t resident_runs,
-                 std::uint64_t resident_bytes) {
-  if (auto merge = try_merge(plan, runs, resident_runs, resident_bytes)) return *merge;
-  throw UsageError(fmt::format("{} of memory cannot merge {} runs; give more with --memory",
-                               format_bytes(plan.wanted.memory_bytes), runs.size()));
+void complete_plan(Plan& plan, const std::vector<std::uint64_t>& runs, std::uint32_t runs_in_memory) {
+  plan.wanted.input_records = std::accumulate(runs.begin(), runs.end(), std::uint64_t{0});
+  plan.shape = Shape::empty;
+  if (runs.empty()) return;
+  std::optional<Plan> best;
+  for (std::uint32_t resident = 0; resident <= runs_in_memory; ++resident) {
+    const std::uint64_t resident_bytes = resident * (plan.formation.run_buffer_bytes + plan.formation.index_bytes);
+    const auto merge = try_merge(plan, runs, resident, resident_bytes);
+    if (!merge) continue;
+    Plan candidate = plan;
+    candidate.merge = *merge;
+    candidate.shape = merge->stored_runs == 0 ? Shape::one_pass : merge->passes > 1 ? Shape::multi_pass : Shape::two_pass;
+    account(candidate, runs);
+    if (!best || cost(candidate) < cost(*best)) best = std::move(candidate);
+  }
+  if (!best)
+    throw UsageError(fmt::format("{} of memory cannot merge {} runs; give more with --memory",
+                                 format_bytes(plan.wanted.memory_bytes), runs.size()));
+  plan = std::move(*best);
 }
 
 std::uint64_t minimum_memory_bytes(Wanted wanted) {

@@ -88,7 +88,8 @@ struct Plan {
   unsigned read_depth = 0, write_depth = 0;
   // What will move; resident records move once in and once out.
   std::uint64_t stored_records = 0;
-  std::uint64_t temp_bytes = 0;  // allocated blocks of all run files at their peak
+  std::uint64_t run_bytes = 0;   // of all run files after run formation
+  std::uint64_t temp_bytes = 0;  // allocated blocks of all run files at their peak: intermediate steps need more
   std::uint64_t bytes_read = 0, bytes_written = 0;
   std::uint64_t peak_memory_bytes = 0;
 
@@ -101,10 +102,9 @@ struct Plan {
 // Throws UsageError with the smallest memory that works when `memory_bytes` does not.
 [[nodiscard]] Plan make_plan(const Wanted& wanted);
 
-// The merge of runs as they are after run formation; make_plan() uses it on the runs it foresees. `runs` lists the records
-// of each run in input order; the last `resident_runs` of them hold `resident_bytes` of memory that is not available.
-[[nodiscard]] Merge plan_merge(const Plan& plan, const std::vector<std::uint64_t>& runs, std::uint32_t resident_runs,
-                               std::uint64_t resident_bytes);
+// A stream has ended: `runs` lists the records of each run in input order, of which the last `runs_in_memory` are not stored.
+// Plans the merge, and how many of these had better be stored nevertheless. UsageError if the memory cannot merge so many.
+void complete_plan(Plan& plan, const std::vector<std::uint64_t>& runs, std::uint32_t runs_in_memory);
 
 // The least `--memory` with which this input can be sorted.
 [[nodiscard]] std::uint64_t minimum_memory_bytes(Wanted wanted);
