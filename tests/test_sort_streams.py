@@ -1,0 +1,336 @@
+"""Standard input and output: pipes of unknown length, redirected files, readers that go away, writers that are slow."""
+
+import fcntl
+import os
+import random
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+from sort_support import BACKENDS, Run, expected, listing, make_records, read_json
+
+Require = Callable[[str], None]
+
+
+@pytest.fixture(scope="module")
+def data(ecosort: Path) -> bytes:
+    return make_records(ecosort, "skewed", 40_000)
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest, require: Require) -> str:
+    if request.param == "uring":
+        require("io_uring")
+    return str(request.param)
+
+
+Done = subprocess.CompletedProcess[bytes]
+
+
+@pytest.fixture
+def pipe(ecosort: Path, tmp_path: Path) -> Callable[..., Done]:
+    """`pipe(data, "-", "-o", "-")`: a sort whose standard input is a pipe that brings `data`."""
+
+    def run_with_pipe(data: bytes, *words: str | Path, **options: Any) -> Done:
+        command = [ecosort, "sort", *words]
+        return subprocess.run(command, input=data, capture_output=True, cwd=tmp_path, timeout=120, check=False, **options)
+
+    return run_with_pipe
+
+
+def failed(done: Done, code: int, *words: str) -> None:
+    text = done.stderr.decode()
+    assert (done.returncode, text.count("\n")) == (code, 1), done
+    assert [word for word in words if word not in text] == [], text
+
+
+# --- standard input ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("memory", "shape"), [("64MiB", "one pass"), ("2MiB", "two passes")])
+def test_pipe(pipe: Callable[..., Done], tmp_path: Path, data: bytes, backend: str, memory: str, shape: str) -> None:
+    done = pipe(data, "-", "-o", "out", "--memory", memory, "--io", backend, "--stats", "stats")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (tmp_path / "out").read_bytes() == expected(data)
+    stats = read_json(tmp_path / "stats")
+    assert (stats["io_backend"], stats["plan"]["shape"], stats["records"]) == (backend, shape, 40_000)
+    assert stats["runs"] == stats["plan"]["runs"]
+
+
+def test_long_pipe_with_little_memory(pipe: Callable[..., Done], tmp_path: Path, ecosort: Path) -> None:
+    """More runs than one merge takes: how many passes shows only when the input ends."""
+    data = make_records(ecosort, "ascii", 500_000)
+    done = pipe(data, "-", "-o", "out", "--memory", "2MiB", "--stats", "stats")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "out").read_bytes() == expected(data)
+    assert read_json(tmp_path / "stats")["merge_passes"] >= 2
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 999, 5_461, 5_462, 10_922])
+@pytest.mark.parametrize("memory", ["64MiB", "2MiB"])
+def test_pipes_of_any_length(pipe: Callable[..., Done], data: bytes, count: int, memory: str) -> None:
+    done = pipe(data[: count * 100], "-", "-o", "-", "--memory", memory)
+    assert (done.returncode, done.stdout, done.stderr) == (0, expected(data[: count * 100]), b"")
+
+
+def test_unique_from_a_pipe(pipe: Callable[..., Done], data: bytes) -> None:
+    for memory in ("64MiB", "2MiB"):
+        done = pipe(data, "-", "-o", "-", "--unique", "--memory", memory)
+        assert (done.returncode, done.stdout) == (0, expected(data, unique=True))
+
+
+@pytest.mark.parametrize("whole", [0, 7, 39_000])
+def test_pipe_that_ends_inside_a_record(pipe: Callable[..., Done], tmp_path: Path, data: bytes, backend: str, whole: int) -> None:
+    done = pipe(data[: whole * 100 + 42], "-", "-o", "out", "--memory", "2MiB", "--io", backend)
+    failed(done, 2, "standard input", "42 bytes are left over", "100-byte records")
+    assert listing(tmp_path) == []
+
+
+def test_standard_input_from_a_file(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
+    """It is read from where it stands, which need not be its beginning, nor fit any block."""
+    (tmp_path / "in").write_bytes(b"a header of 33 bytes ............" + data)
+    for skip in (33, 33 + 100, 33 + 4096 * 100, 33 + len(data)):
+        for memory in ("64MiB", "2MiB"):
+            with (tmp_path / "in").open("rb", buffering=0) as file:
+                file.seek(skip)
+                command = [ecosort, "sort", "-", "-o", "out", "--io", backend, "--memory", memory]
+                done = subprocess.run(command, stdin=file, cwd=tmp_path, capture_output=True, timeout=60, check=False)
+            assert (done.returncode, done.stderr) == (0, b"")
+            assert (tmp_path / "out").read_bytes() == expected(data[skip - 33 :])
+
+
+def test_standard_input_from_a_file_at_a_wrong_place(ecosort: Path, tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "in").write_bytes(data)
+    with (tmp_path / "in").open("rb", buffering=0) as file:
+        file.seek(33)
+        done = subprocess.run([ecosort, "sort", "-", "-o", "out"], stdin=file, cwd=tmp_path, capture_output=True, check=False)
+    failed(done, 2, "standard input", "67 bytes are left over")
+    assert listing(tmp_path) == [str(tmp_path / "in")]
+
+
+def test_standard_input_beside_files(ecosort: Path, tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a").write_bytes(data[:1_000_000])
+    (tmp_path / "b").write_bytes(data[1_000_000:])
+    with (tmp_path / "b").open("rb") as file:
+        command = [ecosort, "sort", "a", "-", "-o", "out", "--memory", "2MiB"]
+        assert subprocess.run(command, stdin=file, cwd=tmp_path, timeout=60, check=False).returncode == 0
+    assert (tmp_path / "out").read_bytes() == expected(data)
+
+
+def test_named_pipe_and_socket(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    writer = threading.Thread(target=(tmp_path / "fifo").write_bytes, args=(data,))
+    writer.start()
+    command = [ecosort, "sort", "--io", backend, "--memory", "2MiB"]
+    assert subprocess.run([*command, "fifo", "-o", "out"], cwd=tmp_path, timeout=60, check=False).returncode == 0
+    writer.join()
+    assert (tmp_path / "out").read_bytes() == expected(data)
+
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        process = subprocess.Popen([*command, "-", "-o", "out2"], cwd=tmp_path, stdin=theirs)
+        theirs.close()
+        ours.sendall(data)
+        ours.shutdown(socket.SHUT_WR)
+        assert process.wait(timeout=60) == 0
+    assert (tmp_path / "out2").read_bytes() == expected(data)
+
+
+def test_pieces_of_any_size(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
+    """A pipe that nobody made blocking, and that brings what it likes."""
+    rng = random.Random(5)
+    command = [ecosort, "sort", "-", "-o", "out", "--io", backend, "--memory", "2MiB"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, bufsize=0)
+    assert process.stdin
+    flags = fcntl.fcntl(process.stdin, fcntl.F_GETFL)
+    fcntl.fcntl(process.stdin, fcntl.F_SETFL, flags)
+    position = 0
+    while position < 1_000_000:
+        position += process.stdin.write(data[position : position + rng.choice([1, 3, 99, 100, 101, 4096, 50_000])])
+    while position < len(data):
+        position += process.stdin.write(data[position:])
+    process.stdin.close()
+    assert process.wait(timeout=60) == 0
+    assert (tmp_path / "out").read_bytes() == expected(data)
+
+
+def test_non_blocking_streams(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
+    """Somebody else made both pipes non-blocking: neither is an error, nor a reason to spin."""
+    in_read, in_write = os.pipe()
+    out_read, out_write = os.pipe()
+    for end in (in_read, out_write):
+        os.set_blocking(end, False)
+    command = [ecosort, "sort", "-", "-o", "-", "--io", backend, "--stats", tmp_path / "stats"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdin=in_read, stdout=out_write)
+    os.close(in_read)
+    os.close(out_write)
+    got: list[bytes] = []
+    with os.fdopen(in_write, "wb") as source, os.fdopen(out_read, "rb") as sink:
+        reader = threading.Thread(target=lambda: got.append(sink.read()))
+        reader.start()
+        time.sleep(0.5)
+        source.write(data)
+        source.close()
+        assert process.wait(timeout=60) == 0
+        reader.join()
+    assert got[0] == expected(data)
+    stats = read_json(tmp_path / "stats")
+    assert stats["cpu_user_s"] + stats["cpu_system_s"] < stats["wall_s"]
+
+
+# --- standard output ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("memory", ["64MiB", "2MiB"])
+def test_output_into_a_pipe(ecosort: Path, tmp_path: Path, data: bytes, backend: str, memory: str) -> None:
+    (tmp_path / "in").write_bytes(data)
+    command = [ecosort, "sort", "in", "-o", "-", "--io", backend, "--memory", memory]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, expected(data), b"")
+    assert listing(tmp_path) == [str(tmp_path / "in")]
+
+
+def test_output_redirected_and_appended(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
+    """A redirected file belongs to the shell: what stands in it before stays."""
+    (tmp_path / "in").write_bytes(data)
+    (tmp_path / "log").write_bytes(b"before\n")
+    for mode in ("ab", "r+b"):
+        with (tmp_path / "log").open(mode) as log:
+            log.seek(0, os.SEEK_END)
+            command = [ecosort, "sort", "in", "-o", "-", "--io", backend]
+            assert subprocess.run(command, cwd=tmp_path, stdout=log, timeout=60, check=False).returncode == 0
+    assert (tmp_path / "log").read_bytes() == b"before\n" + 2 * expected(data)
+
+
+def test_reader_that_goes_away(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
+    """`ecosort sort ... -o - | head`: an error, not a silent death by SIGPIPE."""
+    (tmp_path / "in").write_bytes(data)
+    command = [ecosort, "sort", "in", "-o", "-", "--io", backend, "--memory", "2MiB"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout
+    assert process.stderr
+    process.stdout.read(10)
+    process.stdout.close()
+    stderr = process.stderr.read()
+    failed(
+        subprocess.CompletedProcess(command, process.wait(timeout=60), b"", stderr), 3, "merge", "standard output", "Broken pipe"
+    )
+    assert listing(tmp_path) == [str(tmp_path / "in")]
+
+
+def test_output_onto_a_full_device(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
+    (tmp_path / "in").write_bytes(data)
+    with Path("/dev/full").open("wb") as full:
+        command = [ecosort, "sort", "in", "-o", "-", "--io", backend]
+        done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+    failed(done, 3, "merge", "standard output", "No space left")
+
+
+def test_help_and_plan_onto_a_full_device(ecosort: Path, tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "in").write_bytes(data)
+    for words in (["--help"], ["--version"], ["sort", "--help"], ["plan", "sort", "in", "-o", "out"]):
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run([ecosort, *words], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+        failed(done, 3, "standard output", "No space left")
+
+
+# --- waiting -----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def slow_writer(sink: IO[bytes], data: bytes, piece: int, pause_s: float) -> Iterator[None]:
+    def write() -> None:
+        for at in range(0, len(data), piece):
+            sink.write(data[at : at + piece])
+            sink.flush()
+            time.sleep(pause_s)
+        sink.close()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    yield
+    thread.join()
+
+
+def test_a_slow_pipe_leaves_the_cores_asleep(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
+    """No thread spins: the CPU time is that of the work, not of the wait."""
+    command = [ecosort, "sort", "-", "-o", "out", "--memory", "2MiB", "--io", backend, "--stats", "stats"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE)
+    assert process.stdin
+    with slow_writer(process.stdin, data, len(data) // 30, 0.1):
+        assert process.wait(timeout=60) == 0
+    stats = read_json(tmp_path / "stats")
+    assert stats["wall_s"] > 3
+    assert stats["cpu_user_s"] + stats["cpu_system_s"] < 0.2 * stats["wall_s"]
+    assert (tmp_path / "out").read_bytes() == expected(data)
+
+
+def test_a_slow_reader_leaves_the_cores_asleep(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
+    (tmp_path / "in").write_bytes(data)
+    command = [ecosort, "sort", "in", "-o", "-", "--io", backend, "--stats", "stats"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE)
+    assert process.stdout
+    got = b""
+    for _ in range(30):
+        got += process.stdout.read(65_536)
+        time.sleep(0.1)
+    got += process.stdout.read()
+    process.stdout.close()
+    assert process.wait(timeout=60) == 0
+    stats = read_json(tmp_path / "stats")
+    assert stats["cpu_user_s"] + stats["cpu_system_s"] < 0.2 * stats["wall_s"]
+    assert got == expected(data)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_wait_for_a_silent_pipe(ecosort: Path, tmp_path: Path, data: bytes, backend: str, number: int) -> None:
+    command = [ecosort, "sort", "-", "-o", "out", "--memory", "2MiB", "--io", backend]
+    process = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdin
+    assert process.stderr
+    process.stdin.write(data[:3_000_050])  # into the third run or so, and then nothing more
+    process.stdin.flush()
+    time.sleep(0.3)
+    process.send_signal(number)
+    assert process.wait(timeout=10) == 128 + number
+    failed(subprocess.CompletedProcess(command, process.returncode, b"", process.stderr.read()), 128 + number, "interrupted")
+    process.stdin.close()
+    process.stderr.close()
+    assert listing(tmp_path) == []
+
+
+def test_a_signal_ends_the_wait_for_a_sleeping_reader(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
+    (tmp_path / "in").write_bytes(data)
+    command = [ecosort, "sort", "in", "-o", "-", "--io", backend]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=10) == 128 + signal.SIGTERM
+    process.stdout.close()
+
+
+def test_a_full_disk_ends_the_wait_for_a_silent_pipe(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
+    """An error elsewhere must not wait for the other end of the pipe either: here the events file cannot be written."""
+    command = [ecosort, "sort", "-", "-o", "out", "--memory", "2MiB", "--io", backend, "--events", "/dev/full"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stderr
+    assert process.stdin
+    assert process.wait(timeout=10) == 3
+    failed(subprocess.CompletedProcess(command, 3, b"", process.stderr.read()), 3, "/dev/full", "No space left")
+    process.stdin.close()
+    process.stderr.close()
+
+
+def test_plan_of_a_pipe(run: Run, tmp_path: Path) -> None:
+    done = run("plan", "sort", "-", "-o", "out", "--memory", "4MiB", cwd=tmp_path, stdin=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "unknown until the input ends" in done.stdout
+    assert listing(tmp_path) == []
