@@ -25,7 +25,7 @@ void sort_entries(Entry* entries, Entry* scratch, std::size_t n) { sort_entries_
 
 void sort_entries_parallel(Entry* entries, Entry* scratch, std::size_t n, unsigned threads) {
   BucketWorkspace workspace;
-  sort_range(entries, scratch, n, workspace, threads);
+  sort_range(entries, scratch, n, Target::same_array, workspace, threads);
 }
 
 void refine_ties(Entry* entries, Entry* scratch, std::size_t n, const Encoder& encoder, const std::byte* records) {

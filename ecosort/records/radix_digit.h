@@ -1,10 +1,11 @@
 // Which bits of the 96-bit key (prefix, extension) a radix pass looks at.
 //
 // Only bits that differ somewhere in the range can order it, and text leaves holes between them: the bytes of ASCII keys never
-// use their top bit. A digit therefore collects the most significant differing bits from up to three segments of one word of the
-// key. Entries that agree in all more significant bits are ordered by the digit.
+// use their top bit. A digit therefore collects the most significant differing bits from a few segments of the key. Entries that
+// agree in all more significant bits are ordered by the digit.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -37,12 +38,15 @@ struct KeyBits {
 KeyBits differing_bits(const Entry* entries, std::size_t n) noexcept;
 
 struct DigitPlan {
-  static constexpr unsigned max_segments = 3;
-  bool in_extension = false;  // the digit lies in the extension, else in the prefix
-  unsigned segments = 0;      // 0: no bit differs
-  unsigned bits = 0;          // width of the digit
-  unsigned shift[max_segments] = {};
-  std::uint64_t mask[max_segments] = {};  // where the shifted segments lie in the digit
+  static constexpr unsigned prefix_segments = 3;
+  static constexpr unsigned extension_segments = 2;
+  static constexpr unsigned max_segments = prefix_segments + extension_segments;
+
+  unsigned bits = 0;                      // width of the digit; 0 where no bit differs
+  unsigned used_prefix_segments = 0;      // those of the prefix come first
+  bool uses_extension = false;            // its segments follow at index prefix_segments
+  int shift[max_segments] = {};           // rotates a segment right to its place in the digit,
+  std::uint64_t mask[max_segments] = {};  // which the mask marks; 0 for an unused segment
 
   [[nodiscard]] std::size_t values() const noexcept { return std::size_t{1} << bits; }
   // The bits of `differing` that still order entries of equal digit.
@@ -51,21 +55,25 @@ struct DigitPlan {
   [[nodiscard]] bool leads(KeyBits differing) const noexcept;
 
  private:
-  [[nodiscard]] std::uint64_t covered() const noexcept;
+  [[nodiscard]] KeyBits covered() const noexcept;
 };
 
 // The digit of at most `wanted` bits (1 ... 16) that leads `differing`.
 DigitPlan plan_digit(KeyBits differing, unsigned wanted) noexcept;
 
-template <unsigned Segments, bool InExtension>
+template <unsigned PrefixSegments, bool UsesExtension>
 struct Digit {
   const DigitPlan& plan;
 
   std::uint32_t operator()(const Entry& entry) const noexcept {
-    const std::uint64_t word = InExtension ? entry.extension : entry.prefix;
-    std::uint64_t digit = word >> plan.shift[0] & plan.mask[0];
-    if constexpr (Segments > 1) digit |= word >> plan.shift[1] & plan.mask[1];
-    if constexpr (Segments > 2) digit |= word >> plan.shift[2] & plan.mask[2];
+    std::uint64_t digit = std::rotr(entry.prefix, plan.shift[0]) & plan.mask[0];
+    if constexpr (PrefixSegments > 1) digit |= std::rotr(entry.prefix, plan.shift[1]) & plan.mask[1];
+    if constexpr (PrefixSegments > 2) digit |= std::rotr(entry.prefix, plan.shift[2]) & plan.mask[2];
+    if constexpr (UsesExtension) {
+      constexpr unsigned first = DigitPlan::prefix_segments;
+      digit |= std::uint64_t{entry.extension} >> plan.shift[first] & plan.mask[first];
+      digit |= std::uint64_t{entry.extension} >> plan.shift[first + 1] & plan.mask[first + 1];
+    }
     return static_cast<std::uint32_t>(digit);
   }
 };
@@ -73,9 +81,9 @@ struct Digit {
 // Calls use(digit) with the Digit of the plan's shape, so that inner loops know the number of segments.
 template <class Use>
 auto with_digit(const DigitPlan& plan, Use&& use) {
-  if (plan.in_extension) return use(Digit<DigitPlan::max_segments, true>{plan});
-  if (plan.segments <= 1) return use(Digit<1, false>{plan});
-  if (plan.segments == 2) return use(Digit<2, false>{plan});
+  if (plan.uses_extension) return use(Digit<DigitPlan::prefix_segments, true>{plan});
+  if (plan.used_prefix_segments <= 1) return use(Digit<1, false>{plan});
+  if (plan.used_prefix_segments == 2) return use(Digit<2, false>{plan});
   return use(Digit<3, false>{plan});
 }
 

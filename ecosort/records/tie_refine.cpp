@@ -124,7 +124,8 @@ class GroupRefiner {
     const std::uint64_t depth = common_bytes_of_group(context_, group, parts);
     if (depth == context_.encoder.key_length()) return;  // equal keys lie in their old order
     rekey(context_, group, depth, parts);
-    sort_range(context_.entries + group.begin, context_.scratch + group.begin, group.size(), workspace_, parts.threads);
+    sort_range(context_.entries + group.begin, context_.scratch + group.begin, group.size(), Target::same_array, workspace_,
+               parts.threads);
     const std::uint64_t next_depth = depth + Encoder::window_bytes;
     if (next_depth < context_.encoder.key_length()) find_groups(context_, group.begin, group.end, next_depth, pending_);
   }
