@@ -37,12 +37,11 @@ void refine_ties_parallel(Entry* entries, Entry* scratch, std::size_t n, const E
   if (encoder.decides()) return;
   const TieContext context{encoder, records, entries, scratch};
   const std::size_t parts = threads <= 1 ? 1 : parts_per_thread * threads;
+  std::vector<std::size_t> borders(parts + 1);  // all before any group gets new prefixes
+  for (std::size_t part = 0; part <= parts; ++part) borders[part] = group_border(entries, n, part_begin(n, parts, part));
   std::vector<std::vector<TiedGroup>> large(parts);
-  for_each_part(threads, parts, [&](std::size_t part) {
-    const std::size_t begin = group_border(entries, n, part_begin(n, parts, part));
-    const std::size_t end = group_border(entries, n, part_begin(n, parts, part + 1));
-    refine_range(context, begin, end, large_group, large[part]);
-  });
+  for_each_part(threads, parts,
+                [&](std::size_t part) { refine_range(context, borders[part], borders[part + 1], large_group, large[part]); });
   for (const auto& groups : large) {
     for (const TiedGroup& group : groups) refine_group(context, group, threads);
   }
