@@ -132,6 +132,7 @@ std::uint64_t keep_first_of_equals(std::byte* records, std::uint64_t count, cons
       dropped.hash.add_records(record, 1, size);
       continue;
     }
+    // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): with a record to look at, `records` is not null
     if (out != record) std::memcpy(out, record, size);
     last_kept = out;
     out += size;

@@ -8,8 +8,7 @@ namespace ecosort::pipeline {
 
 Prefetch::Prefetch(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
                    std::uint64_t block_bytes, Buffer memory, std::vector<MergeSource>& sources)
-    : reactor_(reactor),
-      compute_(compute),
+    : compute_(compute),
       store_(store),
       encoder_(encoder),
       granule_(store.granule()),

@@ -86,7 +86,6 @@ class Prefetch {
   void gather(const MergeSource& source, std::uint64_t first_granule, std::uint64_t granules, std::byte* data) const;
   void mark_ready(MergeSource& source, std::uint64_t block);
 
-  io::Reactor& reactor_;
   Compute& compute_;
   RunStore& store_;
   const records::Encoder& encoder_;
