@@ -3,24 +3,29 @@
 
 #include <cerrno>
 #include <csignal>
+#include <optional>
 
 #include "base/errors.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
+#include "cli/request_trace.h"
 #include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/sort_options.h"
 #include "io/backends.h"
+#include "io/counting_queue.h"
 #include "io/posix_storage.h"
 
 namespace ecosort::cli {
 
 namespace {
 
+unsigned queue_depth(const plan::Plan& plan) { return plan.read_depth + plan.write_depth + 4; }
+
 io::Backend open_backend(const SortOptions& options, const plan::Plan& plan) {
-  return io::make_queue(io::parse_backend(options.io), plan.read_depth + plan.write_depth + 4);
+  return io::make_queue(io::parse_backend(options.io), queue_depth(plan));
 }
 
 // What a user can do about it, for the failures that have such an answer.
@@ -73,17 +78,25 @@ int run_sort(const Words& words) {
   for (const std::string& notice : resolved.notices) print_notice(options, notice);
   const io::Backend backend = open_backend(options, resolved.job.plan);
   print_notice(options, backend.notice);
+  std::optional<RequestTrace> trace;
+  std::optional<io::CountingQueue> traced;
+  if (!options.trace.empty()) {
+    trace.emplace(options.trace);
+    traced.emplace(*backend.queue, queue_depth(resolved.job.plan), [&trace](const io::TraceEvent& event) { trace->add(event); });
+  }
+  io::Queue& queue = traced ? static_cast<io::Queue&>(*traced) : *backend.queue;
 
   pipeline::PhaseLog log(options.events);
   pipeline::Progress progress;
   pipeline::SortReport report;
   {
-    const SignalGuard signals(*backend.queue);
+    const SignalGuard signals(queue);
     const ProgressLine line(progress, progress_mode(options.progress));
     log.event("begin", "total");
-    report = sort_telling_phase(resolved, storage, *backend.queue, progress, log, signals.received());
+    report = sort_telling_phase(resolved, storage, queue, progress, log, signals.received());
     log.event("end", "total");
   }
+  if (trace) trace->close();
   print_notice(options, report.notice);
   write_stats(options, report, log, process_usage(started_s), *backend.queue);
   return 0;

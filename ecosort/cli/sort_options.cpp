@@ -61,9 +61,9 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
   SortOptions options;
   std::uint64_t threads = 0;
   Targets targets;
-  targets.texts = {{"-o,--output", &options.output}, {"--memory", &options.memory}, {"--io", &options.io},
-                   {"--verify", &options.verify},    {"--stats", &options.stats},   {"--events", &options.events},
-                   {"--progress", &options.progress}};
+  targets.texts = {{"-o,--output", &options.output}, {"--memory", &options.memory},    {"--io", &options.io},
+                   {"--verify", &options.verify},    {"--stats", &options.stats},      {"--events", &options.events},
+                   {"--trace", &options.trace},      {"--progress", &options.progress}};
   targets.lists = {{"--key", &options.keys}, {"--temp", &options.temp}};
   targets.switches = {
       {"--unique", &options.unique}, {"--stable", &options.stable}, {"-q,--quiet", &options.quiet}, {"--json", &options.json}};

@@ -27,7 +27,7 @@ struct SortOptions {
   std::vector<std::string> temp;
   std::string io = "auto";
   std::string verify = "always";
-  std::string stats, events, progress = "auto";
+  std::string stats, events, trace, progress = "auto";
   bool unique = false, stable = false, quiet = false, json = false, help = false;
 };
 

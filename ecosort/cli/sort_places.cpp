@@ -135,13 +135,17 @@ void check_report_files(const SortOptions& options, const std::vector<pipeline::
   std::vector<ReportFile> reports;
   if (!options.stats.empty()) reports.push_back({"--stats", options.stats});
   if (!options.events.empty()) reports.push_back({"--events", options.events});
+  if (!options.trace.empty()) reports.push_back({"--trace", options.trace});
   for (const ReportFile& report : reports) {
     check_report_file(report, inputs);
     if (options.output != "-" && canonical(report.path) == canonical(options.output))
       throw UsageError(fmt::format("{} '{}' is the output; name another file", report.option, report.path));
   }
-  if (reports.size() == 2 && canonical(options.stats) == canonical(options.events))
-    throw UsageError(fmt::format("--stats and --events are both '{}'; name two files", options.stats));
+  for (std::size_t i = 0; i < reports.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (canonical(reports[i].path) == canonical(reports[j].path))
+        throw UsageError(
+            fmt::format("{} and {} are both '{}'; name two files", reports[j].option, reports[i].option, reports[i].path));
 }
 
 std::vector<std::string> run_directories(const SortOptions& options) {

@@ -1,0 +1,1 @@
+"""Benchmark of the sort against its peers and against what the drive can do at the same moment."""

@@ -1,0 +1,88 @@
+"""One cold run of a program, from its start to the point where its output is on stable storage."""
+
+import ctypes
+import os
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_DROP_CACHES = Path("/proc/sys/vm/drop_caches")
+
+
+class RunFailedError(RuntimeError):
+    """A contender ended with an error."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """wall_s ends after the file system is synced; exit_s when the program ended. CPU and memory are the program's own."""
+
+    wall_s: float
+    exit_s: float
+    cpu_user_s: float
+    cpu_system_s: float
+    peak_rss_bytes: int
+    bytes_read: int | None  # of the block layer, by /proc/PID/io; None where it is not readable
+    bytes_written: int | None
+    is_cold: bool
+    stdout: str
+    stderr: str
+
+
+def drop_caches() -> bool:
+    """Empties the page cache; False where that is not permitted (only root may)."""
+    os.sync()
+    try:
+        _DROP_CACHES.write_text("3\n")
+    except OSError:
+        return False
+    return True
+
+
+def sync_file_system(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        if ctypes.CDLL(None, use_errno=True).syncfs(descriptor) != 0:
+            raise OSError(ctypes.get_errno(), "syncfs failed", str(directory))
+    finally:
+        os.close(descriptor)
+
+
+def _moved(pid: int) -> tuple[int | None, int | None]:
+    """Bytes that a process, ended but not yet reaped, read from and wrote to drives."""
+    try:
+        fields = dict(line.split(": ") for line in Path(f"/proc/{pid}/io").read_text().splitlines())
+    except OSError:
+        return None, None
+    return int(fields["read_bytes"]), int(fields["write_bytes"])
+
+
+def run_cold(command: Sequence[str], directory: Path, environment: Mapping[str, str]) -> Measured:
+    """Runs the command; `directory` is on the file system that it writes to. RunFailedError if it fails."""
+    out_path, err_path = directory / "stdout.txt", directory / "stderr.txt"
+    is_cold = drop_caches()
+    with out_path.open("w") as out, err_path.open("w") as err:
+        begin = time.monotonic()
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env={**os.environ, **environment}, cwd=directory
+        )
+        try:
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        exit_s = time.monotonic() - begin
+        bytes_read, bytes_written = _moved(process.pid)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        sync_file_system(directory)
+        wall_s = time.monotonic() - begin
+    stdout, stderr = out_path.read_text(errors="replace"), err_path.read_text(errors="replace")
+    if process.returncode != 0:
+        raise RunFailedError(f"{' '.join(command)}: exit code {process.returncode}: {stderr.strip()[-500:]}")
+    return Measured(
+        wall_s, exit_s, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024, bytes_read, bytes_written, is_cold, stdout, stderr
+    )

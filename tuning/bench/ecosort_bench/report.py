@@ -1,0 +1,129 @@
+"""Tables of a result: for the terminal, and the part of the README between its markers."""
+
+import statistics
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from ecosort_bench.results import Results, Run
+from ecosort_bench.targets import Verdict, cpu_s, paired, verdicts, wall_s
+
+BEGIN = "<!-- benchmark: begin (written by make bench-readme) -->"
+END = "<!-- benchmark: end -->"
+
+TITLES = {
+    "ecosort": "EcoSort",
+    "floor_a": "floor (a): its requests, replayed",
+    "floor_a_depth": "floor (a) at full depth",
+    "floor_b": "floor (b): best replay, minimal bytes",
+    "gnu_sort": "GNU sort",
+    "stxxl_sort": "STXXL sort",
+    "stxxl_ksort": "STXXL ksort",
+    "stxxl_stream": "STXXL stream sorter",
+}
+
+
+def _rows(results: Results) -> list[tuple[str, ...]]:
+    """Name, runs, median and extremes of the wall time, ratio to EcoSort, CPU per GB, peak memory."""
+    gigabytes = results.data["settings"]["records"] / 1e7
+    rows: list[tuple[str, ...]] = []
+    for contender, title in TITLES.items():
+        runs: list[Run] = list(results.of("main", contender).values())
+        if not runs:
+            continue
+        walls = [wall_s(run) for run in runs]
+        ratio = paired(results, "main", contender, "ecosort")
+        ratio_text = "1" if contender == "ecosort" or ratio is None else f"{ratio.median:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
+        rows.append(
+            (
+                title,
+                str(len(runs)),
+                f"{statistics.median(walls):.2f}",
+                f"{min(walls):.2f} to {max(walls):.2f}",
+                ratio_text,
+                f"{statistics.median(map(cpu_s, runs)) / gigabytes:.2f}",
+                f"{max(run['peak_rss_bytes'] for run in runs) / 2**20:.0f}",
+            )
+        )
+    return rows
+
+
+_HEADS = ("contender", "runs", "median s", "range s", "time / EcoSort, 95 %", "CPU s/GB", "peak MiB")
+
+
+def circumstances(results: Results) -> str:
+    data = results.data
+    settings, machine = data["settings"], data["machine"]
+    cold = all(run["is_cold"] for run in data["runs"])
+    commit = (data["commit"] or "unknown commit")[:12] + (" with uncommitted changes" if data["dirty"] else "")
+    cache = "cold" if cold else "WARM (caches could not be dropped)"
+    file_system = (machine["file_system"] or "unknown file system").split()[0]
+    return (
+        f"{settings['records']:,} records ({settings['records'] / 1e7:g} GB), {settings['memory_bytes'] / 2**20:g} MiB, "
+        f"{settings['threads']} threads; {cache}; {machine['processor']}, "
+        f"{machine['cpus']} CPUs, Linux {machine['kernel']}, {file_system}; {commit}"
+    )
+
+
+def print_report(results: Results, console: Console) -> None:
+    console.print(circumstances(results))
+    table = Table(*_HEADS)
+    for row in _rows(results):
+        table.add_row(*row)
+    console.print(table)
+    judged = Table("target", "asked", "measured (95 % interval)", "")
+    for verdict in verdicts(results):
+        style = {True: "green", False: "bold red", None: "dim"}[verdict.passed]
+        judged.add_row(verdict.name, verdict.target, verdict.measured, f"[{style}]{verdict.word}[/]")
+    console.print(judged)
+    for line in obstacles(results):
+        console.print(line)
+
+
+def obstacles(results: Results) -> list[str]:
+    """Where the time of the sort goes: its phases, each with the time in which no request was in flight."""
+    runs = list(results.of("main", "ecosort").values())
+    if not runs:
+        return []
+    middle = sorted(runs, key=wall_s)[len(runs) // 2]
+    lines = ["Phases of the median run (seconds; without a request in flight; GB/s of both directions):"]
+    for phase in middle["stats"]["phases"]:
+        time = phase["end_s"] - phase["begin_s"]
+        rate = (phase["bytes_read"] + phase["bytes_written"]) / 1e9 / time if time > 0 else 0
+        lines.append(f"  {phase['name']:<20}{time:8.2f}{phase['wait_s']:8.2f}{rate:8.2f}")
+    return lines
+
+
+def _cells(words: tuple[str, ...]) -> str:
+    return "| " + " | ".join(words) + " |"
+
+
+def _verdict_row(verdict: Verdict) -> str:
+    return _cells((verdict.name, verdict.target, verdict.measured, verdict.word))
+
+
+def readme_text(results: Results) -> str:
+    """The README's part, markers included: the same result always gives the same text."""
+    lines = [BEGIN, "", f"    {results.data['command']}", "", circumstances(results) + ".", ""]
+    lines += [_cells(_HEADS), _cells(("---",) * len(_HEADS)), *map(_cells, _rows(results)), ""]
+    heads = ("target", "asked", "measured", "")
+    lines += [_cells(heads), _cells(("---",) * len(heads)), *map(_verdict_row, verdicts(results)), "", END]
+    return "\n".join(lines)
+
+
+def _split(readme: str) -> tuple[str, str, str]:
+    before, begin, rest = readme.partition(BEGIN)
+    inside, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"the README has no place for the result: it needs the lines {BEGIN} and {END}")
+    return before, begin + inside + end, after
+
+
+def write_readme(path: Path, results: Results) -> None:
+    before, _, after = _split(path.read_text())
+    path.write_text(before + readme_text(results) + after)
+
+
+def readme_agrees(path: Path, results: Results) -> bool:
+    return _split(path.read_text())[1] == readme_text(results)

@@ -1,0 +1,202 @@
+"""The stages of a benchmark: what is prepared, and which contender runs in which round."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ecosort_bench.floor_trace import BLOCK_SIZES, DEPTHS, Shape, write_floor_trace
+from ecosort_bench.inputs import RECORD_BYTES, make_input
+from ecosort_bench.measure import Measured, run_cold
+from ecosort_bench.programs import MAKES_SORTED_OUTPUT, Programs, Work
+from ecosort_bench.results import Results
+
+Say = Callable[[str], None]
+# The search for the best floor runs on a part of the data.
+_CALIBRATION_BYTES = 1 << 30
+_CALIBRATION_ROUNDS = 2
+_ONE_PASS_ROUNDS = 10
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One run of the schedule."""
+
+    round: int
+    contender: str
+
+
+def schedule(quotas: dict[str, int]) -> list[Slot]:
+    """All runs, interleaved: contenders with fewer rounds are spread evenly, and who begins a round changes."""
+    rounds = max(quotas.values(), default=0)
+    slots = []
+    for round_ in range(rounds):
+        present = [name for name, quota in quotas.items() if round_ * quota // rounds != (round_ + 1) * quota // rounds]
+        turn = round_ % max(len(present), 1)
+        slots += [Slot(round_, name) for name in present[turn:] + present[:turn]]
+    return slots
+
+
+class Bench:
+    """Runs stages and adds what they measure to the results. `directory` holds all data and is on the drive to measure."""
+
+    def __init__(self, programs: Programs, results: Results, directory: Path, say: Say) -> None:
+        self.programs, self.results, self.directory, self.say = programs, results, directory, say
+        settings = results.data["settings"]
+        self.records: int = settings["records"]
+        temp = directory / "temp"
+        temp.mkdir(parents=True, exist_ok=True)
+        self.work = Work(
+            input=directory / "uniform",
+            output=directory / "output",
+            temp=temp,
+            memory_bytes=settings["memory_bytes"],
+            threads=settings["threads"],
+            trace=directory / "sort.trace",
+            floor_trace=directory / "floor.trace",
+            floor_depth=DEPTHS[0],
+            floor_reserve=True,
+            read_depth=1,
+            write_depth=1,
+            stats=directory / "stats.json",
+        )
+
+    # Stages
+
+    def main(self, quotas: dict[str, int]) -> None:
+        """The sort, its floors and its peers on uniform input."""
+        slots = schedule(quotas)
+        if not self._missing("main", slots):
+            return
+        checksum = self._input("uniform", self.records)
+        work = self._with_floor(self._record_trace(self.work), "main")
+        for slot in self._missing("main", slots):
+            self._run("main", slot, slot.contender, work, checksum)
+
+    def one_pass(self) -> None:
+        """The sort of an input that fits the memory, against its own floor."""
+        slots = schedule({"ecosort": _ONE_PASS_ROUNDS, "floor_b": _ONE_PASS_ROUNDS})
+        if not self._missing("one_pass", slots):
+            return
+        work = replace(self.work, input=self.directory / "small")
+        records = self._largest_one_pass(work)
+        checksum = make_input(self.programs, "uniform", records, work.input, work.memory_bytes)
+        work = self._with_floor(self._record_trace(work), "one_pass")
+        for slot in self._missing("one_pass", slots):
+            self._run("one_pass", slot, slot.contender, work, checksum)
+        work.input.unlink()
+
+    def kind(self, kind: str, rounds: int) -> None:
+        """The sort of another kind of input, interleaved with uniform input."""
+        stage = f"input_{kind}"
+        slots = schedule({"uniform": rounds, kind: rounds})
+        if not self._missing(stage, slots):
+            return
+        other = replace(self.work, input=self.directory / kind)
+        self.say(f"making {kind} input")
+        other_checksum = make_input(self.programs, kind, self.records, other.input, self._roomy_memory())
+        uniform_checksum = self._input("uniform", self.records)
+        for slot in self._missing(stage, slots):
+            is_other = slot.contender == kind
+            self._run(stage, slot, "ecosort", other if is_other else self.work, other_checksum if is_other else uniform_checksum)
+        other.input.unlink()
+
+    # Preparation
+
+    def _missing(self, stage: str, slots: list[Slot]) -> list[Slot]:
+        return [slot for slot in slots if self.results.find(stage, slot.round, slot.contender) is None]
+
+    def _input(self, kind: str, records: int) -> str:
+        """Makes the input unless an earlier stage has; its checksum."""
+        path = self.directory / kind
+        checksums: dict[str, str] = self.results.data["input_checksums"]
+        if kind not in checksums or not path.exists() or path.stat().st_size != records * RECORD_BYTES:
+            self.say(f"making {records} {kind} records")
+            checksums[kind] = make_input(self.programs, kind, records, path, self.work.memory_bytes)
+            self.results.save()
+        return checksums[kind]
+
+    def _roomy_memory(self) -> int:
+        return max(self.work.memory_bytes, 1 << 30)
+
+    def _record_trace(self, work: Work) -> Work:
+        """Sorts once with a trace, outside of the measurements."""
+        self.say("recording the requests of the sort")
+        command = self.programs.sort_command(work, "--stats", str(work.stats), "--trace", str(work.trace))
+        run_cold(command, self.directory, {})
+        plan = json.loads(work.stats.read_text())["plan"]
+        return replace(work, read_depth=plan["read_depth"], write_depth=plan["write_depth"])
+
+    def _largest_one_pass(self, work: Work) -> int:
+        """Records that the memory holds, by the planner's own judgement, within 5 %."""
+        records = work.memory_bytes // RECORD_BYTES
+        while True:
+            with work.input.open("wb") as file:
+                file.truncate(records * RECORD_BYTES)
+            memory = f"{work.memory_bytes}B"
+            plan = json.loads(self.programs.run("plan", "sort", "--json", "--memory", memory, work.input, "-o", work.output))
+            if plan["stored_runs"] == 0:
+                return records
+            records = records * 95 // 100
+
+    def _with_floor(self, work: Work, stage: str) -> Work:
+        """Finds the block size and depth at which this drive moves the minimal bytes fastest."""
+        plan = json.loads(work.stats.read_text())["plan"]
+        whole = Shape(work.input.stat().st_size, plan["stored_records"] * RECORD_BYTES, plan["stored_runs"])
+        found = self.results.data["floors"].get(stage)
+        if found is None:
+            found = self._search_floor(work, whole)
+            self.results.data["floors"][stage] = found
+            self.results.save()
+        write_floor_trace(work.floor_trace, whole, found["block_bytes"])
+        return replace(work, floor_depth=found["depth"], floor_reserve=found["reserve"])
+
+    def _search_floor(self, work: Work, whole: Shape) -> dict[str, Any]:
+        share = min(1.0, _CALIBRATION_BYTES / whole.input_bytes)
+        part = Shape(int(whole.input_bytes * share), int(whole.stored_bytes * share), whole.runs)
+        tried: dict[tuple[int, int, bool], float] = {}
+
+        def try_out(block: int, depth: int, reserve: bool) -> None:
+            write_floor_trace(work.floor_trace, part, block)
+            time = self._measure("floor_b", replace(work, floor_depth=depth, floor_reserve=reserve)).wall_s
+            tried[block, depth, reserve] = min(time, tried.get((block, depth, reserve), time))
+
+        for _ in range(_CALIBRATION_ROUNDS):
+            for block, depth in ((block, depth) for block in BLOCK_SIZES for depth in DEPTHS):
+                try_out(block, depth, True)
+        block, depth, _ = min(tried, key=lambda key: tried[key])
+        for _ in range(_CALIBRATION_ROUNDS):
+            try_out(block, depth, False)
+        block, depth, reserve = min(tried, key=lambda key: tried[key])
+        self.say(f"floor (b): blocks of {block >> 10} KiB, depth {depth}, space {'' if reserve else 'not '}reserved")
+        trials = [{"block_bytes": b, "depth": d, "reserve": r, "wall_s": s} for (b, d, r), s in tried.items()]
+        return {"block_bytes": block, "depth": depth, "reserve": reserve, "shape": asdict(whole), "calibration": trials}
+
+    # Runs
+
+    def _measure(self, contender: str, work: Work) -> Measured:
+        work.output.unlink(missing_ok=True)
+        command, environment = self.programs.command(contender, work)
+        return run_cold(command, self.directory, environment)
+
+    def _run(self, stage: str, slot: Slot, contender: str, work: Work, checksum: str) -> None:
+        measured = self._measure(contender, work)
+        run: dict[str, Any] = {"stage": stage, "round": slot.round, "contender": slot.contender, **asdict(measured)}
+        run["stderr"] = measured.stderr.strip()[-300:]
+        run["stdout"] = measured.stdout.strip()[-300:]
+        run["stats"] = json.loads(work.stats.read_text()) if contender == "ecosort" else None
+        run["checksum"] = None
+        if contender in MAKES_SORTED_OUTPUT:
+            run["checksum"] = self.programs.checksum(work.output)
+            if run["checksum"] != checksum:
+                raise RuntimeError(f"{contender} changed the records: checksum {run['checksum']}, the input has {checksum}")
+        work.output.unlink()
+        self.results.runs.append(run)
+        self.results.save()
+        cpu_s = measured.cpu_user_s + measured.cpu_system_s
+        self.say(f"{stage} round {slot.round + 1}: {slot.contender} {measured.wall_s:.2f} s, CPU {cpu_s:.2f} s")
+
+    def remove_data(self) -> None:
+        shutil.rmtree(self.directory)

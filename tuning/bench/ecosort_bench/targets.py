@@ -1,0 +1,141 @@
+"""What is asked of the sort, and what the runs say about it. GB is 10^9 bytes of input."""
+
+import statistics
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ecosort_bench.paired import Interval, median_interval, ratios
+from ecosort_bench.results import Results, Run
+
+MEMORY_OVERHEAD_BYTES = 32 << 20
+SHOWN_BY_PAIRS = 30  # as many rounds show a ratio to a floor; fewer do if the interval is under the target
+SHOWN_BY_ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One target. `passed` is None where nothing was measured."""
+
+    name: str
+    target: str
+    measured: str
+    passed: bool | None
+
+    @property
+    def word(self) -> str:
+        return {True: "PASS", False: "MISSED", None: "not measured"}[self.passed]
+
+
+def cpu_s(run: Run) -> float:
+    return float(run["cpu_user_s"] + run["cpu_system_s"])
+
+
+def wall_s(run: Run) -> float:
+    return float(run["wall_s"])
+
+
+def paired(
+    results: Results, stage: str, over: str, under: str, value: Callable[[Run], float] = wall_s, under_stage: str | None = None
+) -> Interval | None:
+    """The ratio over/under of the rounds that have both."""
+    a, b = results.of(stage, over), results.of(under_stage or stage, under)
+    rounds = sorted(a.keys() & b.keys())
+    if not rounds:
+        return None
+    return median_interval(ratios([value(a[i]) for i in rounds], [value(b[i]) for i in rounds]))
+
+
+def _text(interval: Interval) -> str:
+    return f"{interval.median:.3f} [{interval.low:.3f}, {interval.high:.3f}], {interval.pairs} pairs"
+
+
+def _at_most(name: str, interval: Interval | None, limit: float, enough: int) -> Verdict:
+    target = f"<= {limit:g}"
+    if interval is None:
+        return Verdict(name, target, "", None)
+    shown = interval.high <= limit or (interval.pairs >= enough and interval.median <= limit)
+    return Verdict(name, target, _text(interval), shown)
+
+
+def _at_least(name: str, interval: Interval | None, limit: float, strictly: bool = False) -> Verdict:
+    target = f"{'>' if strictly else '>='} {limit:g}"
+    if interval is None:
+        return Verdict(name, target, "", None)
+    reached = interval.median > limit if strictly else interval.median >= limit
+    return Verdict(name, target, _text(interval), reached and (interval.pairs >= SHOWN_BY_ROUNDS or interval.low >= limit))
+
+
+def _bound(name: str, values: Iterable[float], limit: float, unit: str, summary: Callable[[list[float]], float]) -> Verdict:
+    found = list(values)
+    target = f"<= {limit:.4g} {unit}"
+    if not found:
+        return Verdict(name, target, "", None)
+    value = summary(found)
+    return Verdict(name, target, f"{value:.4g} {unit}", value <= limit)
+
+
+def _cpu(results: Results, gigabytes: float) -> list[Verdict]:
+    """CPU per GB: the share of the I/O is what the replay needs, that of verification is measured on its own kernels."""
+    sorts, replays = results.of("main", "ecosort"), results.of("main", "floor_a")
+    rounds = sorted(sorts.keys() & replays.keys())
+    total = statistics.median(cpu_s(run) for run in sorts.values()) / gigabytes if sorts else None
+    names = (
+        "CPU for verification",
+        "CPU for the kernels, over the replay and verification",
+        "CPU over the replay",
+        "CPU in all (aim)",
+    )
+    limits = (0.20, 0.45, 0.65, 0.70)
+    verification = results.data.get("verification_cpu_s_per_gb")
+    over = statistics.median((cpu_s(sorts[i]) - cpu_s(replays[i])) / gigabytes for i in rounds) if rounds else None
+    kernels = over - verification if over is not None and verification is not None else None
+    values = (verification, kernels, over, total)
+    return [
+        _bound(name, [] if value is None else [value], limit, "s/GB", max)
+        for name, limit, value in zip(names, limits, values, strict=True)
+    ]
+
+
+def verdicts(results: Results) -> list[Verdict]:
+    settings = results.data["settings"]
+    input_bytes = settings["records"] * 100
+    sorts = list(results.of("main", "ecosort").values())
+    found = [
+        _at_most(
+            "wall time / floor (a), the replay of its own requests",
+            paired(results, "main", "ecosort", "floor_a"),
+            1.05,
+            SHOWN_BY_PAIRS,
+        ),
+        _at_most(
+            "wall time / floor (b), the best replay of the minimal bytes",
+            paired(results, "main", "ecosort", "floor_b"),
+            1.05,
+            SHOWN_BY_PAIRS,
+        ),
+        _bound(
+            "no request in flight",
+            [100 * r["stats"]["io_idle_s"] / r["stats"]["wall_s"] for r in sorts],
+            3,
+            "% of the wall time",
+            statistics.median,
+        ),
+        _at_least("GNU sort / EcoSort", paired(results, "main", "gnu_sort", "ecosort"), 10),
+        _at_least("STXXL sort / EcoSort", paired(results, "main", "stxxl_sort", "ecosort"), 1.5),
+        _at_least("STXXL stream / EcoSort", paired(results, "main", "stxxl_stream", "ecosort"), 2.5),
+        _at_least("STXXL ksort / EcoSort", paired(results, "main", "stxxl_ksort", "ecosort"), 1, strictly=True),
+        *_cpu(results, input_bytes / 1e9),
+        _bound(
+            "process total",
+            [r["peak_rss_bytes"] / 2**20 for r in sorts],
+            (settings["memory_bytes"] + MEMORY_OVERHEAD_BYTES) / 2**20,
+            "MiB",
+            max,
+        ),
+        _bound("temporary space / input", [r["stats"]["peak_temp_bytes"] / input_bytes for r in sorts], 1.01, "", max),
+        _at_most("one pass / one-pass floor", paired(results, "one_pass", "ecosort", "floor_b"), 1.1, SHOWN_BY_ROUNDS),
+    ]
+    for kind in ("skewed", "sorted", "reverse", "equal"):
+        interval = paired(results, f"input_{kind}", kind, "uniform")
+        found.append(_at_most(f"{kind} input / uniform input", interval, 1.1, SHOWN_BY_ROUNDS))
+    return found
