@@ -225,6 +225,13 @@ void choose_forecast(Plan& plan, unsigned memory_share) {
                                  page_bytes);
 }
 
+// Runs of equal size; of whole alignment units where that costs little, so that no byte at a run's edge is read twice.
+std::uint64_t one_pass_run(const Wanted& wanted, unsigned chunks) {
+  const std::uint64_t records = div_up(wanted.input_records, chunks);
+  const std::uint64_t unit = wanted.input_alignment / std::gcd(wanted.input_alignment, std::uint64_t{wanted.format.record_size});
+  return records / unit >= 16 ? round_up(records, unit) : records;
+}
+
 std::optional<Plan> try_one_pass(Plan plan) {
   const std::uint64_t records = plan.wanted.input_records;
   const std::uint64_t bytes = records * plan.wanted.format.record_size;
@@ -234,7 +241,7 @@ std::optional<Plan> try_one_pass(Plan plan) {
   plan.forecast_bytes = 0;
   plan.formation = formation_frame(plan, chunks);
   plan.formation.write_blocks = 0;
-  set_run_size(plan.formation, plan, div_up(records, chunks));
+  set_run_size(plan.formation, plan, one_pass_run(plan.wanted, chunks));
   if (plan.formation.run_records > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
   if (plan.formation.memory_bytes() > plan.wanted.memory_bytes) return std::nullopt;
   std::vector<std::uint64_t> runs;
