@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import capabilities
 import pytest
 
 from .conftest import Cli, free_port, load, wait_for
@@ -121,6 +122,9 @@ def within(stated: dict[str, Any], error: float) -> bool:
     return abs(error) <= limits + 2 * stated["sampling_j"]
 
 
+@pytest.mark.skipif(
+    not capabilities.SOAK, reason="ECOSORT_SOAK=1: on a busy machine the harness rightly refuses readings with gaps"
+)
 def test_the_measured_energy_of_a_real_sort_is_the_known_one(
     cli: Cli, tmp_path: Path, bmc: Bmc, ecosort: Path, run: Callable[..., Any]
 ) -> None:
