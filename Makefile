@@ -20,6 +20,7 @@ ifneq ($(filter-out address undefined thread,$(subst $(comma), ,$(SAN))),)
 $(error SAN=$(SAN): give address,undefined or thread)
 endif
 BUILD := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+CROSS := build-aarch64
 
 VENV := .venv/bin
 DEPS := tuning/setup/deps
@@ -76,13 +77,34 @@ lock: ## pin the newest Python packages that pyproject.toml allows
 	    --python-version 3.11 --no-header; } > build/lock/python.lock
 	@mv build/lock/python.lock tuning/setup/python.lock
 
+.PHONY: cross
+cross: ## build for aarch64 and run the C++ unit tests under qemu-user
+	@$(DEPS) build python cross
+	@tuning/setup/sysroot $(CROSS)/sysroot
+	@[ -f $(CROSS)/build.ninja ] || cmake -S ecosort -B $(CROSS) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) \
+	  --toolchain $(abspath tuning/setup/aarch64.cmake) -DECOSORT_SYSROOT=$(abspath $(CROSS)/sysroot)
+	@ninja -C $(CROSS) -j $(JOBS)
+	@ECOSORT_BUILD=$(abspath $(CROSS)) ECOSORT_STRICT=0 \
+	  ECOSORT_EMULATOR="qemu-aarch64 -L $(abspath $(CROSS)/sysroot)" $(VENV)/python -m pytest tests/test_cpp_units.py $(PYTEST)
+
+.PHONY: soak
+soak: ## all tests with larger sweeps (hours), then make cross
+	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory test
+	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory cross
+
 .PHONY: install
-install: all ## install the program below PREFIX (default /usr/local; DESTDIR is honoured)
+install: all ## install program, man page and completions below PREFIX (default /usr/local; DESTDIR is honoured)
+	@$(BUILD)/ecosort manual man > $(BUILD)/ecosort.1
+	@$(BUILD)/ecosort manual bash > $(BUILD)/ecosort.bash
+	@$(BUILD)/ecosort manual fish > $(BUILD)/ecosort.fish
 	install -D -m 755 $(BUILD)/ecosort $(DESTDIR)$(PREFIX)/bin/ecosort
+	install -D -m 644 $(BUILD)/ecosort.1 $(DESTDIR)$(PREFIX)/share/man/man1/ecosort.1
+	install -D -m 644 $(BUILD)/ecosort.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ecosort
+	install -D -m 644 $(BUILD)/ecosort.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ecosort.fish
 
 .PHONY: clean
 clean: ## remove what was built (not .venv)
-	rm -rf build build-address build-undefined build-thread build-address-undefined build-aarch64
+	rm -rf build build-address build-undefined build-thread build-address-undefined build-undefined-address $(CROSS)
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .PHONY: help

@@ -10,22 +10,23 @@
 
 #include "base/errors.h"
 #include "cli/commands.h"
+#include "cli/option_table.h"
 #include "cli/say.h"
 
 namespace {
 
 struct Command {
   std::string_view name;
-  std::string_view summary;
   int (*run)(const ecosort::cli::Words&);
 };
 
 constexpr std::array commands{
-    Command{"sort", "sorts files of fixed-size records, however large", ecosort::cli::run_sort},
-    Command{"plan", "prints what sort would do; writes nothing", ecosort::cli::run_plan},
-    Command{"gen", "makes records of the Sort Benchmark", ecosort::cli::run_gen},
-    Command{"check", "says whether such records are in order, and their checksum", ecosort::cli::run_check},
-    Command{"power", "measures the energy of a sort with a real meter (ecosort-power)", ecosort::cli::run_power},
+    Command{"sort", ecosort::cli::run_sort},    //
+    Command{"plan", ecosort::cli::run_plan},    //
+    Command{"gen", ecosort::cli::run_gen},      //
+    Command{"check", ecosort::cli::run_check},  //
+    Command{"power", ecosort::cli::run_power},  //
+    Command{"manual", ecosort::cli::run_manual},
 };
 
 constexpr std::string_view examples = R"(Examples:
@@ -43,7 +44,8 @@ void fill_closed_standard_streams() {
 
 int print_help() {
   std::string text = fmt::format("Usage: ecosort COMMAND ...\nSorts files far larger than memory.\n\n{}\nCommands:\n", examples);
-  for (const Command& command : commands) text += fmt::format("  {:<7}{}\n", command.name, command.summary);
+  for (const Command& command : commands)
+    text += fmt::format("  {:<7}{}\n", command.name, ecosort::cli::command_table(command.name).summary);
   ecosort::cli::print_out(text + "\n`ecosort COMMAND --help` explains a command. `ecosort --version` prints the version.\n");
   return 0;
 }

@@ -68,6 +68,7 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "setpriv": lambda: _root() or _tool("setpriv"),
     "strace": lambda: _tool("strace"),
     "fio": lambda: _tool("fio"),
+    "fish": lambda: _tool("fish"),
     "ipmitool": lambda: _tool("ipmitool"),
     "ipmi_sim": lambda: _tool("ipmi_sim"),
     "chromium": lambda: _tool("chromium-headless-shell") and _tool("chromium"),

@@ -20,7 +20,7 @@ def make(*words: str) -> subprocess.CompletedProcess[str]:
     # The tests may themselves run below make: its flags and job server are not for this one.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     command = ["make", "--no-print-directory", "-C", str(ROOT), *words]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
 
 
 def test_help_names_every_target() -> None:
@@ -33,6 +33,20 @@ def test_unknown_sanitizers_are_refused() -> None:
     done = make("SAN=adress", "help")
     assert done.returncode == 2
     assert "give address,undefined or thread" in done.stderr
+
+
+def test_install_puts_program_man_page_and_completions_below_the_prefix(ecosort: Path, tmp_path: Path) -> None:
+    done = make("install", f"SAN={os.environ.get('ECOSORT_SAN', '')}", f"DESTDIR={tmp_path}", "PREFIX=/opt/eco")
+    assert done.returncode == 0, done.stderr
+    installed = {path.relative_to(tmp_path / "opt/eco").as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert installed == {
+        "bin/ecosort",
+        "share/man/man1/ecosort.1",
+        "share/bash-completion/completions/ecosort",
+        "share/fish/vendor_completions.d/ecosort.fish",
+    }
+    version = subprocess.run([tmp_path / "opt/eco/bin/ecosort", "--version"], capture_output=True, text=True, check=True)
+    assert version.stdout == subprocess.run([ecosort, "--version"], capture_output=True, text=True, check=True).stdout
 
 
 def demo(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,9 @@
 
 #include "base/errors.h"
 #include "cli/commands.h"
+#include "cli/option_table.h"
 #include "cli/reference_words.h"
+#include "cli/say.h"
 #include "pipeline/block_files.h"
 #include "pipeline/plain_file.h"
 #include "records/validate.h"
@@ -19,27 +21,6 @@ namespace {
 
 using records::KeyCase;
 using records::PartitionSummary;
-
-constexpr const char* usage = R"(Examples
-  ecosort check out.dat                           is it in order? duplicates, checksum
-  ecosort check part1.dat part2.dat               two files that follow each other
-  ecosort check -o part1.sum part1.dat            keep a summary of a partition,
-  cat part*.sum > all.sum; ecosort check -s all.sum   and check all partitions as one
-
-Usage
-  ecosort check [-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] FILE[,buf|,dir]...
-
-Checks the order of 100-byte records by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The report is on stderr.
-  -i        upper and lower case letters (ASCII) are equal
-  -q        no report, only the exit status
-  -tN       compute with N threads (the CPUs this process may use)
-  -o FILE   write a summary of 280 bytes there
-  -s        the files hold summaries instead of records
-  FILE      may be a pipe or /dev/stdin
-  ,buf ,dir read through the page cache, or bypass it; by default it is bypassed for large files where that is possible
-
-Exit status: 0 in order; 1 not in order, no record at all, an incomplete record, or an error, told in one line on stderr.
-)";
 
 constexpr std::array grammar{ReferenceFlag{'i'}, ReferenceFlag{'q'}, ReferenceFlag{'s'},
                              ReferenceFlag{'t', ReferenceFlag::Value::number},
@@ -161,7 +142,7 @@ int run_check(const Words& words) {
   return with_reference_exit_codes("check", [&] {
     const ReferenceWords parsed = parse_reference_words(words, grammar);
     if (!parsed.wants_help) return check(parse(parsed));
-    fmt::print("{}", usage);
+    print_out(help_text(command_table("check")));
     return 0;
   });
 }

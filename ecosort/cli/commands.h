@@ -9,10 +9,11 @@ namespace ecosort::cli {
 
 using Words = std::vector<std::string>;
 
-int run_gen(const Words& words);    // gensort-compatible generator; exit codes 0 and 1
-int run_check(const Words& words);  // valsort-compatible validator; exit codes 0 and 1
-int run_sort(const Words& words);   // external sort
-int run_plan(const Words& words);   // prints what sort would do
-int run_power(const Words& words);  // becomes the program ecosort-power; returns only by throwing
+int run_gen(const Words& words);     // gensort-compatible generator; exit codes 0 and 1
+int run_check(const Words& words);   // valsort-compatible validator; exit codes 0 and 1
+int run_sort(const Words& words);    // external sort
+int run_plan(const Words& words);    // prints what sort would do
+int run_power(const Words& words);   // becomes the program ecosort-power; returns only by throwing
+int run_manual(const Words& words);  // man page and shell completions, on standard output
 
 }  // namespace ecosort::cli

@@ -7,37 +7,15 @@
 
 #include "base/errors.h"
 #include "cli/commands.h"
+#include "cli/option_table.h"
 #include "cli/reference_words.h"
+#include "cli/say.h"
 #include "pipeline/block_files.h"
 #include "records/gensort.h"
 #include "records/valsort_crc.h"
 
 namespace ecosort::cli {
 namespace {
-
-constexpr const char* usage = R"(Examples
-  ecosort gen -a 10000000 in.dat        10 million ASCII records, 1 GB
-  ecosort gen -a -s 10000000 in.dat     the same with skewed keys
-  ecosort gen -c 10000000 /dev/null     only the checksum, on stderr
-  ecosort gen -b500 500 part2.dat       records 500 to 999 of a larger set
-  ecosort gen -a 1000 /dev/stdout | less
-
-Usage
-  ecosort gen [-a] [-c] [-bN] [-s] [-tN] NUM_RECS FILE[,buf|,dir]
-
-Makes records of 100 bytes with keys of 10 bytes, the same bytes as gensort 1.5 of sortbenchmark.org.
-  -a        ASCII records (printable); otherwise binary
-  -c        print the sum of the records' CRC-32s on stderr
-  -bN       number of the first record, up to 128 bits (0)
-  -s        skewed keys
-  -tN       compute with N threads (the CPUs this process may use)
-  NUM_RECS  how many records, in decimal digits; 0 makes an empty file
-  FILE      created or overwritten in place; /dev/null writes nothing, /dev/stdout writes a stream
-  ,buf ,dir write through the page cache, or bypass it; by default it is bypassed for large files where that is possible
-
-Exit status: 0 done; 1 an error, told in one line on stderr. A write that fails, or data that does not reach the drive, is an
-error; FILE is then left empty. A run that is killed leaves FILE incomplete, perhaps at its full size: delete it or run again.
-)";
 
 constexpr std::array grammar{ReferenceFlag{'a'}, ReferenceFlag{'c'}, ReferenceFlag{'s'},
                              ReferenceFlag{'b', ReferenceFlag::Value::number}, ReferenceFlag{'t', ReferenceFlag::Value::number}};
@@ -101,7 +79,7 @@ int run_gen(const Words& words) {
   return with_reference_exit_codes("gen", [&] {
     const ReferenceWords parsed = parse_reference_words(words, grammar);
     if (!parsed.wants_help) return generate(parse(parsed));
-    fmt::print("{}", usage);
+    print_out(help_text(command_table("gen")));
     return 0;
   });
 }

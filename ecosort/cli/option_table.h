@@ -1,4 +1,4 @@
-// Flags are data: parsing, help, man page and shell completion come from this one table.
+// Flags are data: parsing, help, man page and shell completion come from these tables (command_tables.cpp holds them).
 #pragma once
 
 #include <string>
@@ -8,25 +8,42 @@
 namespace ecosort::cli {
 
 struct OptionRow {
-  std::string_view name;      // "--memory"; several spellings separated by commas: "-o,--output"
-  std::string_view argument;  // "SIZE"; empty: a switch
+  std::string_view name;  // "--memory"; several spellings separated by commas: "-o,--output"
+  // "SIZE"; empty: a switch. FILE and DIR are completed as such, "a|b|c" are the only values there are.
+  std::string_view argument;
   std::string_view fallback;  // what holds without the option, for people
   std::string_view text;
   bool repeatable = false;
+  bool joined = false;  // the argument follows without a space: "-tN"
+};
+
+// A word that is no option, such as INPUT.
+struct OperandRow {
+  std::string_view name;
+  std::string_view text;
 };
 
 struct CommandTable {
   std::string_view name;
-  std::string_view synopsis;  // without "ecosort NAME"
-  std::string_view summary;   // one line
+  std::string_view synopsis;     // without "ecosort NAME"
+  std::string_view summary;      // one line, as in "ecosort NAME: ..."
+  std::string_view description;  // sentences; may be empty
   std::vector<std::string_view> examples;
   std::vector<OptionRow> options;
+  std::vector<OperandRow> operands;
+  std::string_view ending;  // exit codes and what else is to say; may be empty
 };
 
 [[nodiscard]] const std::vector<CommandTable>& command_tables();
 [[nodiscard]] const CommandTable& command_table(std::string_view name);
 
-// The text of `ecosort NAME --help`: synopsis, examples first, then the options.
+// "-o, --output FILE", as people write it.
+[[nodiscard]] std::string option_words(const OptionRow& option);
+
+// "text (default: ...)".
+[[nodiscard]] std::string option_text(const OptionRow& option);
+
+// The text of `ecosort NAME --help`: examples first, then the usage and the options.
 [[nodiscard]] std::string help_text(const CommandTable& table);
 
 }  // namespace ecosort::cli

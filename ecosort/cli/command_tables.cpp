@@ -1,0 +1,148 @@
+// What every command takes, in the order in which its help tells it.
+#include "cli/option_table.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+std::vector<OptionRow> sort_options() {
+  return {
+      {"-o,--output", "FILE", "",
+       "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well"},
+      {"--record-size", "BYTES", "100", "length of every record, 1 byte to 1 MiB"},
+      {"--key", "OFFSET:LENGTH[:bytes][:desc]", "0:10",
+       "sort key, compared as unsigned bytes; repeatable, the first one decides first", true},
+      {"--unique", "", "", "keep only the first record, in input order, of those with equal keys"},
+      {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
+      {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
+       "bound on all buffers, such as 512MiB"},
+      {"--threads", "N", "the CPUs this process may use", "compute threads"},
+      {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all of them", true},
+      {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
+      {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
+      {"--stats", "FILE", "", "write a report of the run as JSON"},
+      {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
+      {"--trace", "FILE", "", "write every I/O request as a line of text, for a replay without computing (for developers)"},
+      {"--progress", "auto|none|json", "auto", "`auto`: a line on standard error if it is a terminal; `json`: JSON lines there"},
+      {"-q,--quiet", "", "", "no notices"},
+  };
+}
+
+std::vector<OptionRow> plan_options() {
+  std::vector<OptionRow> options = sort_options();
+  options.push_back({"--json", "", "", "print the plan as one JSON object"});
+  return options;
+}
+
+CommandTable sort_table() {
+  return {
+      .name = "sort",
+      .synopsis = "[options] INPUT... -o OUTPUT",
+      .summary = "sorts files of fixed-size records, however large",
+      .description = "",
+      .examples = {"ecosort sort input.dat -o sorted.dat                      the defaults suit gensort records",
+                   "ecosort sort --memory 1GiB --temp /ssd1 --temp /ssd2 a b -o out    two inputs, runs striped over two drives",
+                   "ecosort sort --record-size 16 --key 8:8 - -o - < in > out  16-byte records, key in the second half"},
+      .options = sort_options(),
+      .operands = {{"INPUT", "a file of whole records; `-` is standard input. It is never changed"}},
+      .ending = ""};
+}
+
+CommandTable plan_table() {
+  return {
+      .name = "plan",
+      .synopsis = "sort [options] INPUT... -o OUTPUT",
+      .summary = "prints what sort would do; writes nothing",
+      .description = "",
+      .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat", "ecosort plan sort --json input.dat -o sorted.dat"},
+      .options = plan_options(),
+      .operands = {},
+      .ending = ""};
+}
+
+CommandTable gen_table() {
+  return {.name = "gen",
+          .synopsis = "[-a] [-c] [-bN] [-s] [-tN] NUM_RECS FILE[,buf|,dir]",
+          .summary = "makes records of the Sort Benchmark",
+          .description = "Makes records of 100 bytes with keys of 10 bytes, the same bytes as gensort 1.5 of sortbenchmark.org.",
+          .examples = {"ecosort gen -a 10000000 in.dat        10 million ASCII records, 1 GB",
+                       "ecosort gen -a -s 10000000 in.dat     the same with skewed keys",
+                       "ecosort gen -c 10000000 /dev/null     only the checksum, on stderr",
+                       "ecosort gen -b500 500 part2.dat       records 500 to 999 of a larger set",
+                       "ecosort gen -a 1000 /dev/stdout | less"},
+          .options = {{"-a", "", "", "ASCII records (printable); otherwise binary"},
+                      {"-c", "", "", "print the sum of the records' CRC-32s on stderr"},
+                      {"-b", "N", "0", "number of the first record, up to 128 bits", false, true},
+                      {"-s", "", "", "skewed keys"},
+                      {"-t", "N", "the CPUs this process may use", "compute with N threads", false, true}},
+          .operands = {{"NUM_RECS", "how many records, in decimal digits; 0 makes an empty file"},
+                       {"FILE", "created or overwritten in place; /dev/null writes nothing, /dev/stdout writes a stream"},
+                       {",buf ,dir",
+                        "write through the page cache, or bypass it; by default it is bypassed for large files "
+                        "where that is possible"}},
+          .ending =
+              "Exit status: 0 done; 1 an error, told in one line on stderr. A write that fails, or data that does not reach "
+              "the drive, is an\nerror; FILE is then left empty. A run that is killed leaves FILE incomplete, perhaps at its "
+              "full size: delete it or run again."};
+}
+
+CommandTable check_table() {
+  return {.name = "check",
+          .synopsis = "[-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] FILE[,buf|,dir]...",
+          .summary = "says whether such records are in order, and their checksum",
+          .description =
+              "Checks the order of 100-byte records by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The "
+              "report is on stderr.",
+          .examples = {"ecosort check out.dat                           is it in order? duplicates, checksum",
+                       "ecosort check part1.dat part2.dat               two files that follow each other",
+                       "ecosort check -o part1.sum part1.dat            keep a summary of a partition,",
+                       "cat part*.sum > all.sum; ecosort check -s all.sum   and check all partitions as one"},
+          .options = {{"-i", "", "", "upper and lower case letters (ASCII) are equal"},
+                      {"-q", "", "", "no report, only the exit status"},
+                      {"-t", "N", "the CPUs this process may use", "compute with N threads", false, true},
+                      {"-o", "FILE", "", "write a summary of 280 bytes there"},
+                      {"-s", "", "", "the files hold summaries instead of records"}},
+          .operands = {{"FILE", "may be a pipe or /dev/stdin"},
+                       {",buf ,dir",
+                        "read through the page cache, or bypass it; by default it is bypassed for large files "
+                        "where that is possible"}},
+          .ending =
+              "Exit status: 0 in order; 1 not in order, no record at all, an incomplete record, or an error, told in one "
+              "line on stderr."};
+}
+
+CommandTable power_table() {
+  return {.name = "power",
+          .synopsis = "COMMAND ...",
+          .summary = "measures the energy of a sort with a real meter (ecosort-power)",
+          .description = "Runs the program ecosort-power with the words that follow; it explains itself with --help.",
+          .examples = {"ecosort power meters                            what can be read on this machine",
+                       "ecosort power run --runs 5 --meter ipmi:local -- ecosort sort in.dat -o out.dat"},
+          .options = {},
+          .operands = {},
+          .ending = ""};
+}
+
+CommandTable manual_table() {
+  return {.name = "manual",
+          .synopsis = "man|bash|fish",
+          .summary = "prints the man page, or the completion of a shell",
+          .description = "",
+          .examples = {"ecosort manual man | man -l -                   read it",
+                       "source <(ecosort manual bash)                   complete options and values in this shell"},
+          .options = {},
+          .operands = {{"man", "the man page ecosort(1)"},
+                       {"bash", "completion for bash; zsh reads it, too, after `autoload -U bashcompinit && bashcompinit`"},
+                       {"fish", "completion for fish"}},
+          .ending = ""};
+}
+
+}  // namespace
+
+const std::vector<CommandTable>& command_tables() {
+  static const std::vector<CommandTable> tables{sort_table(),  plan_table(),  gen_table(),
+                                                check_table(), power_table(), manual_table()};
+  return tables;
+}
+
+}  // namespace ecosort::cli

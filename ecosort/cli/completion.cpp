@@ -1,0 +1,149 @@
+#include "cli/completion.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/option_table.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+bool is_choice(const OptionRow& option) { return option.argument.find('|') != std::string_view::npos; }
+
+std::string command_names() {
+  std::string names;
+  for (const CommandTable& table : command_tables()) names += fmt::format("{} ", table.name);
+  return names;
+}
+
+// The words that may stand right after the command, where they are a fixed few: `plan sort`, `manual man`.
+std::vector<std::string_view> first_words(const CommandTable& table) {
+  if (table.name == "plan") return {"sort"};
+  if (table.name == "manual") return split(table.synopsis, '|');
+  return {};
+}
+
+// What bash's compgen is asked for after the option; empty: nothing is proposed.
+std::string compgen_of(const OptionRow& option) {
+  if (is_choice(option)) return fmt::format("-W '{}'", fmt::join(split(option.argument, '|'), " "));
+  if (option.argument == "FILE") return "-f";
+  if (option.argument == "DIR") return "-d";
+  return "";
+}
+
+std::string bash_values(const CommandTable& table) {
+  std::string cases;
+  for (const OptionRow& option : table.options) {
+    if (option.argument.empty() || option.joined) continue;
+    std::vector<std::string> patterns;
+    for (const std::string_view name : split(option.name, ',')) patterns.push_back(fmt::format("'{} {}'", table.name, name));
+    const std::string values = compgen_of(option);
+    cases += fmt::format("    {}) {} ;;\n", fmt::join(patterns, "|"),
+                         values.empty() ? "return" : fmt::format("_ecosort_propose {}; return", values));
+  }
+  return cases;
+}
+
+std::string bash_options(const CommandTable& table) {
+  std::string names;
+  for (const OptionRow& option : table.options)
+    for (const std::string_view name : split(option.name, ',')) names += fmt::format("{} ", name);
+  return fmt::format("    {}) options='{}--help' ;;\n", table.name, names);
+}
+
+std::string bash_first_words(const CommandTable& table) {
+  const auto words = first_words(table);
+  return words.empty() ? "" : fmt::format("    '{} 2') _ecosort_propose -W '{}'; return ;;\n", table.name, fmt::join(words, " "));
+}
+
+// fish puts texts in single quotes, in which only these two are special.
+std::string fish_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
+std::string fish_option(const CommandTable& table, const OptionRow& option) {
+  std::string line = fmt::format("complete -c ecosort -n '__fish_seen_subcommand_from {}'", table.name);
+  for (const std::string_view name : split(option.name, ','))
+    line += name.starts_with("--") ? fmt::format(" -l {}", name.substr(2)) : fmt::format(" -s {}", name.substr(1));
+  if (!option.argument.empty()) line += " -x";
+  if (is_choice(option)) line += fmt::format(" -a '{}'", fmt::join(split(option.argument, '|'), " "));
+  if (option.argument == "FILE") line += " -a '(__fish_complete_path)'";
+  if (option.argument == "DIR") line += " -a '(__fish_complete_directories)'";
+  return line + fmt::format(" -d {}\n", fish_quoted(option.text));
+}
+
+}  // namespace
+
+std::string bash_completion() {
+  std::string values, options, first;
+  for (const CommandTable& table : command_tables()) {
+    values += bash_values(table);
+    options += bash_options(table);
+    first += bash_first_words(table);
+  }
+  return fmt::format(R"(# bash completion for ecosort
+_ecosort_propose() {{
+  local IFS=$'\n'
+  local word=${{COMP_WORDS[COMP_CWORD]}}
+  [[ $word == '=' ]] && word=''
+  COMPREPLY=($(IFS=$' \n'; compgen "$@" -- "$word"))
+}}
+
+_ecosort() {{
+  local command=${{COMP_WORDS[1]}} before=${{COMP_WORDS[COMP_CWORD-1]}} options=''
+  # --io=auto reaches us in three words.
+  if [[ ${{COMP_WORDS[COMP_CWORD]}} == '=' ]]; then :; elif [[ $before == '=' ]]; then before=${{COMP_WORDS[COMP_CWORD-2]}}; fi
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    _ecosort_propose -W '{}--help --version'
+    return
+  fi
+  case "$command $before" in
+{}  esac
+  case "$command $COMP_CWORD" in
+{}  esac
+  case $command in
+{}  esac
+  if [[ ${{COMP_WORDS[COMP_CWORD]}} == -* ]]; then
+    _ecosort_propose -W "$options"
+  else
+    _ecosort_propose -f
+  fi
+}}
+complete -o filenames -F _ecosort ecosort
+)",
+                     command_names(), values, first, options);
+}
+
+std::string fish_completion() {
+  const std::string none_yet = fmt::format("not __fish_seen_subcommand_from {}", command_names());
+  std::string text = "# fish completion for ecosort\n";
+  for (const CommandTable& table : command_tables()) {
+    text += fmt::format("complete -c ecosort -n '{}' -f -a {} -d {}\n", none_yet, table.name, fish_quoted(table.summary));
+    if (const auto words = first_words(table); !words.empty())
+      text += fmt::format("complete -c ecosort -n '__fish_seen_subcommand_from {}' -a '{}'\n", table.name, fmt::join(words, " "));
+    for (const OptionRow& option : table.options) text += fish_option(table, option);
+  }
+  return text;
+}
+
+}  // namespace ecosort::cli
