@@ -21,12 +21,9 @@ struct Command {
 };
 
 constexpr std::array commands{
-    Command{"sort", ecosort::cli::run_sort},    //
-    Command{"plan", ecosort::cli::run_plan},    //
-    Command{"gen", ecosort::cli::run_gen},      //
-    Command{"check", ecosort::cli::run_check},  //
-    Command{"power", ecosort::cli::run_power},  //
-    Command{"manual", ecosort::cli::run_manual},
+    Command{"sort", ecosort::cli::run_sort},   Command{"plan", ecosort::cli::run_plan},
+    Command{"gen", ecosort::cli::run_gen},     Command{"check", ecosort::cli::run_check},
+    Command{"power", ecosort::cli::run_power}, Command{"manual", ecosort::cli::run_manual},
 };
 
 constexpr std::string_view examples = R"(Examples:
