@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ecosort_power.cold import ColdState, SettleState
@@ -81,18 +81,22 @@ def assemble(session: Session, pieces: Pieces) -> Run:
         defects=_defects(session, pieces, phases, records, stats),
     )
     if pieces.energy_reason is None and session.meters:
-        run = _with_energy(run, energies(session, run.window(), phases.spans, pieces.readings))
-    return run
+        run = attach_energy(session, run, pieces.readings)
+    return _time_only(run) if session.options.time_only else run
 
 
-def _with_energy(run: Run, energy: list[MeterEnergy]) -> Run:
-    values = {name: getattr(run, name) for name in run.__dataclass_fields__}
-    return Run(**{**values, "energy": energy, "energy_reason": None})
+def _time_only(run: Run) -> Run:
+    """Where the energy may be missing, a meter that failed takes the energy away and leaves the run valid."""
+    failed = [d for e in run.energy or [] for d in e.defects if d.fatal]
+    if not failed:
+        return run
+    notes = [Defect(d.code, d.text, False, d.meter) for d in failed]
+    return replace(run, energy=None, energy_reason="; ".join(d.text for d in failed), defects=[*run.defects, *notes])
 
 
 def attach_energy(session: Session, run: Run, readings: Mapping[str, Sequence[Reading]]) -> Run:
     """The same run with its energy computed from these readings."""
-    return _with_energy(run, energies(session, run.window(), run.spans, readings))
+    return replace(run, energy=energies(session, run.window(), run.spans, readings), energy_reason=None)
 
 
 def _records(session: Session, stats: Mapping[str, object] | None, validation: Validation | None) -> int | None:

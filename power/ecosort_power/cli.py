@@ -88,6 +88,9 @@ def probe(meter: str, seconds: float, load_command: str | None, config: str | No
 @click.option("--idle", "idle_s", default=30.0, show_default=True, help="Seconds of idle baseline before and after all runs.")
 @click.option("--pause", "pause_s", default=5.0, show_default=True, help="Idle seconds right before each run.")
 @click.option("--settle", "settle_s", default=60.0, show_default=True, help="Longest wait for the drives to rest; 0: none.")
+@click.option(
+    "--probe", "probe_s", default=0.0, help="Seconds of a busy/idle pattern that finds the meters' lag before the runs."
+)
 @click.option("--time-only", is_flag=True, help="Go on without energy where there is none; it is null, with the reason.")
 @click.option("--out", "directory", type=_DIRECTORY, help="Result directory (default: ecosort-power-DATE-TIME).")
 @click.option("--continue", "continued", type=_DIRECTORY, metavar="DIR", help="Go on with an interrupted measurement.")

@@ -201,7 +201,7 @@ def _doubts(meter: str, curves: _Curves, capabilities: Capabilities, inside: int
         text = f"{meter}: its energy counter gives {ratio:.3f} times what its power values add up to"
         found.append(Defect("counter-mismatch", text, False, meter))
     if capabilities.lag_s is None:
-        text = f"{meter}: its lag is not known; `ecosort-power probe` measures it, until then phases may be shifted"
+        text = f"{meter}: its lag is not known; `run --probe 60` measures it, until then phases may be shifted"
         found.append(Defect("lag-unknown", text, False, meter))
     return found
 

@@ -41,6 +41,7 @@ def _options(given: Mapping[str, Any]) -> Options:
         pause_s=given["pause_s"],
         settle_s=given["settle_s"],
         prepare=given["prepare"],
+        probe_s=given["probe_s"],
         time_only=given["time_only"],
         config=given["config"],
     )

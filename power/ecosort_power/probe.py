@@ -42,21 +42,24 @@ class Probe:
     remarks: list[str]
     problem: str | None = None
 
+    def timing(self) -> dict[str, str]:
+        """The settings of a meter that say when its values were true."""
+        found = {}
+        if self.update_s is not None:
+            found["update"] = f"{self.update_s:.3g}"
+        if self.lag_s is not None:
+            found["lag"] = f"{max(self.lag_s, 0.0):.3g}"
+        if self.window_s is not None:
+            found["window"] = f"{self.window_s:.3g}"
+            if self.window_s > 2 * self.reading_s:
+                found["power"] = "average"
+        return found
+
     @property
     def settings(self) -> str:
         """What to add to the meter's specification."""
-        parts = []
-        if self.update_s is not None:
-            parts.append(f"update={self.update_s:.3g}")
-        if self.lag_s is not None:
-            parts.append(f"lag={max(self.lag_s, 0.0):.3g}")
-        if self.window_s is not None:
-            parts.append(f"window={self.window_s:.3g}")
-            if self.window_s > 2 * self.reading_s:
-                parts.append("power=average")
-        if self.quantum_w is not None:
-            parts.append(f"quantum={self.quantum_w:.3g}")
-        return ",".join(parts)
+        quantum = {"quantum": f"{self.quantum_w:.3g}"} if self.quantum_w is not None else {}
+        return ",".join(f"{k}={v}" for k, v in {**self.timing(), **quantum}.items())
 
     def rows(self) -> list[tuple[str, str]]:
         def show(value: float | None, unit: str) -> str:

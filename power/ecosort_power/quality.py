@@ -183,7 +183,10 @@ def _stuck_at_end(readings: Sequence[Reading], capabilities: Capabilities, windo
         return None
     if last.watts - idle <= max(2 * quantum, 0.02 * last.watts):
         return None
-    return f"the reading stayed at {last.watts:g} W from inside the run to the end of the idle tail: the meter is stuck"
+    return (
+        f"the reading stayed at {last.watts:g} W from inside the run to the end of the idle tail: the meter is "
+        "stuck, or slower than is known (ecosort-power probe measures its lag)"
+    )
 
 
 def _stuck_inside(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:

@@ -10,7 +10,7 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ from ecosort_power.equipment import Equipment
 from ecosort_power.errors import MeterError, PowerError, RunError, UsageError
 from ecosort_power.host import facts
 from ecosort_power.live import Display, Tally, format_line
+from ecosort_power.meters import meter_class
 from ecosort_power.meters.base import MeterSpec
 from ecosort_power.monitor import LoadPoint, Monitor, write_points
 from ecosort_power.phases import current_phase
@@ -55,9 +56,10 @@ class Measurement:
     def execute(self, earlier: Session | None) -> Summary:
         """All runs that are not there yet. The summary is also in the directory."""
         self._check_options()
-        self._equipment = self._open()
+        probed = self._probe(earlier.probed if earlier is not None else {})
+        self._equipment = self._open(probed)
         session = earlier if earlier is not None else self._new_session()
-        session = replace(session, meters=self._equipment.records, energy_reason=self._no_meter)
+        session = replace(session, meters=self._equipment.records, energy_reason=self._no_meter, probed=probed)
         session = replace(session, headline=headline(session.meters, self._options.sum_meters))
         self._save(session)
         self._monitor.start()
@@ -91,9 +93,27 @@ class Measurement:
     def _in_place(self) -> bool:
         return self._input is not None and self._output is not None and self._input.resolve() == self._output.resolve()
 
-    def _open(self) -> Equipment:
+    def _probe(self, known: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+        """When each meter's values are true, by a busy/idle pattern; a continued session uses what it found before."""
+        if self._options.probe_s <= 0:
+            return {}
+        from ecosort_power.probe import run_probe  # numpy is loaded only where it is needed
+
+        found = dict(known)
+        for spec in self._specs:
+            if spec.name in found or meter_class(spec.scheme).deferred:
+                continue
+            with self._display.line(f"probing {spec.name} with a busy/idle pattern ({self._options.probe_s:g} s)"):
+                probe = run_probe(spec, self._options.probe_s, None)
+            if probe.problem is not None:
+                raise MeterError(f"meter {spec.name}: {probe.problem}")
+            found[spec.name] = probe.timing()
+        return found
+
+    def _open(self, probed: Mapping[str, Mapping[str, str]]) -> Equipment:
+        specs = [replace(s, settings={**probed.get(s.name, {}), **s.settings}) for s in self._specs]
         try:
-            return Equipment(self._specs)
+            return Equipment(specs)
         except MeterError as error:
             if not self._options.time_only:
                 raise

@@ -53,6 +53,7 @@ class Options:
     idle_s: float = 30.0
     pause_s: float = 5.0
     settle_s: float = 60.0
+    probe_s: float = 0.0  # length of the busy/idle pattern that finds a meter's lag before the first run; 0: none
     prepare: str | None = None
     time_only: bool = False
     config: str | None = None
@@ -77,6 +78,7 @@ class Session:
     input_checksum: str | None
     host: dict[str, str]
     energy_reason: str | None = None  # why there is no energy at all (--time-only)
+    probed: dict[str, dict[str, str]] = field(default_factory=dict)  # meter -> settings that a probe found
     idle_before_w: dict[str, float] = field(default_factory=dict)
     idle_after_w: dict[str, float] = field(default_factory=dict)
 

@@ -195,6 +195,20 @@ def test_power_supplies_are_added_where_no_sensor_sees_the_system() -> None:
     assert [s.name for s in choose_sensors(supplies, None)] == ["PS1 In", "PS2 In"]
 
 
+def test_the_local_bmc_needs_no_password() -> None:
+    assert IpmiMeter(parse_spec("ipmi:local"))._command()[0] == ["ipmitool", "-I", "open"]
+
+
+def test_the_way_to_log_in_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BMC", "x")
+    spec = "ipmi://a%40b@h:6230#cipher=17,privilege=operator,interface=lan,password-env=BMC"
+    words, env = IpmiMeter(parse_spec(spec))._command()
+    text = " ".join(words)
+    for part in ("-I lan ", "-C 17", "-L OPERATOR", "-H h", "-p 6230", "-U a@b", "-E"):
+        assert part in text
+    assert env["IPMITOOL_PASSWORD"] == "x"
+
+
 def test_the_local_bmc_is_looked_for(tmp_path: Path) -> None:
     finding = IpmiMeter.discover(Machine(tmp_path))[0]
     assert not finding.usable

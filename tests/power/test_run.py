@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import CHECK, QUICK, Cli, cli_env, fake_sort, load, toy_meter, wait_for
+from .conftest import CHECK, PEERS, QUICK, Cli, cli_env, fake_sort, load, toy_meter, wait_for
 
 
 def known_joules(directory: Path, begin: float, end: float) -> float:
@@ -104,6 +107,52 @@ def test_with_time_only_a_missing_meter_is_said_and_time_is_measured(cli: Cli, t
     assert "/nonexistent" in run["energy_reason"]
     assert "no energy" in done.stdout
     assert cli("check", "r").returncode == 1
+
+
+@pytest.mark.parametrize(("mode", "text"), [("sticks", "stuck"), ("dies", "is broken"), ("nan", "have no readings")])
+def test_with_time_only_a_bad_meter_takes_the_energy_away_and_not_the_time(
+    cli: Cli, tmp_path: Path, mode: str, text: str
+) -> None:
+    words = ["run", "--meter", toy_meter(mode), "--time-only", *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
+    done = cli(*words, "--", *fake_sort("--seconds", "1.2,0.5", "--hard"))
+    assert done.returncode == 0, done.stderr
+    run = load(tmp_path / "r/runs/01/run.json")
+    assert run["energy"] is None
+    assert text in run["energy_reason"]
+    assert (tmp_path / "r/runs/01/readings.exec.jsonl").stat().st_size > 500
+    summary = load(tmp_path / "r/summary.json")
+    assert summary["energy"] is None
+    assert text in summary["energy_reason"]
+
+
+def test_the_lag_is_probed_before_the_runs(cli: Cli, tmp_path: Path) -> None:
+    meter = f"exec:{sys.executable} {PEERS / 'load_meter.py'}"
+    words = ["run", "--meter", meter, "--probe", "8", *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
+    done = cli(*words, "--", *fake_sort())
+    assert done.returncode == 0, done.stdout + done.stderr
+    session = load(tmp_path / "r/session.json")
+    assert float(session["probed"]["exec"]["lag"]) < 1
+    capabilities = session["meters"][0]["capabilities"]
+    assert capabilities["lag_s"] == float(session["probed"]["exec"]["lag"])
+    assert "lag-unknown" not in (tmp_path / "r/runs/01/run.json").read_text()
+
+
+def test_the_live_line_shows_run_watts_and_joules(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "ecosort_power", "run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "1"]
+    master, slave = pty.openpty()
+    env = {**cli_env(), "TERM": "xterm", "COLUMNS": "100"}
+    harness = subprocess.Popen(
+        [*words, "--out", "r", "--", *fake_sort()], cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, stderr=slave
+    )
+    os.close(slave)
+    seen = b""
+    with contextlib.suppress(OSError):  # the terminal ends with the program
+        while data := os.read(master, 4096):
+            seen += data
+    os.close(master)
+    assert harness.wait(60) == 0
+    text = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", seen).decode()
+    assert re.search(r"run 1/1   (run formation|merge)   0:0\d   \d+\.\d W   \d+ J", text), text
 
 
 def test_auto_without_any_meter_says_why(cli: Cli, tmp_path: Path) -> None:
