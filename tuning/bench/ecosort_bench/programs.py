@@ -46,6 +46,10 @@ class Programs:
     def replay(self) -> Path:
         return self.build / "bench" / "ecosort_replay"
 
+    @property
+    def verification_cost(self) -> Path:
+        return self.build / "bench" / "ecosort_verification_cost"
+
     def has_stxxl(self) -> bool:
         return all((self.build / "bench" / f"{peer}_20").exists() for peer in STXXL_PEERS)
 

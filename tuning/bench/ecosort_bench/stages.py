@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import statistics
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ Say = Callable[[str], None]
 _CALIBRATION_BYTES = 1 << 30
 _CALIBRATION_ROUNDS = 2
 _ONE_PASS_ROUNDS = 10
+_VERIFICATION_CALLS = 5
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class Bench:
             return
         checksum = self._input("uniform", self.records)
         work = self._with_floor(self._record_trace(self.work), "main")
+        self._measure_verification(work)
         for slot in self._missing("main", slots):
             self._run("main", slot, slot.contender, work, checksum)
 
@@ -128,6 +131,19 @@ class Bench:
         run_cold(command, self.directory, {})
         plan = json.loads(work.stats.read_text())["plan"]
         return replace(work, read_depth=plan["read_depth"], write_depth=plan["write_depth"])
+
+    def _measure_verification(self, work: Work) -> None:
+        """What verification costs, on its own kernels: the median of several calls."""
+        program = self.programs.verification_cost
+        if "verification" in self.results.data or not program.exists():
+            return
+        calls = [json.loads(run_cold([str(program)], self.directory, {}).stdout) for _ in range(_VERIFICATION_CALLS)]
+        cost = {name: statistics.median(call[name] for call in calls) for name in calls[0]}
+        plan = json.loads(work.stats.read_text())["plan"]
+        stored = plan["stored_records"] / plan["records"]
+        total = sum(seconds * (stored if name.startswith("granule") else 1) for name, seconds in cost.items())
+        self.results.data["verification"] = {"s_per_gb": cost, "stored_share": stored, "total_s_per_gb": total}
+        self.results.save()
 
     def _largest_one_pass(self, work: Work) -> int:
         """Records that the memory holds, by the planner's own judgement, within 5 %."""

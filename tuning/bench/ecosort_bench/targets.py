@@ -86,7 +86,7 @@ def _cpu(results: Results, gigabytes: float) -> list[Verdict]:
         "CPU in all (aim)",
     )
     limits = (0.20, 0.45, 0.65, 0.70)
-    verification = results.data.get("verification_cpu_s_per_gb")
+    verification = results.data.get("verification", {}).get("total_s_per_gb")
     over = statistics.median((cpu_s(sorts[i]) - cpu_s(replays[i])) / gigabytes for i in rounds) if rounds else None
     kernels = over - verification if over is not None and verification is not None else None
     values = (verification, kernels, over, total)

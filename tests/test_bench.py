@@ -1,0 +1,279 @@
+"""The benchmark judges by closed formulas, keeps what it measured, and its replay does what the sort did."""
+
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BUILD, ROOT
+
+sys.path.insert(0, str(ROOT / "tuning" / "bench"))
+
+from ecosort_bench import floor_trace, inputs, paired, report, stages, targets
+from ecosort_bench.programs import Programs, find_checksum
+from ecosort_bench.results import Results
+
+
+def test_the_interval_of_two_values_reaches_from_one_to_the_other() -> None:
+    # Resampled pairs of {1, 3} have the medians 1, 2, 3 with probability 1/4, 1/2, 1/4.
+    assert paired.median_interval([1.0, 3.0]) == paired.Interval(2.0, 1.0, 3.0, 2)
+
+
+def test_the_interval_of_equal_values_is_a_point() -> None:
+    assert paired.median_interval([1.5] * 7) == paired.Interval(1.5, 1.5, 1.5, 7)
+
+
+def test_the_interval_agrees_with_the_order_statistics() -> None:
+    # For 15 values the binomial interval of the median at 95 % is from the 4th to the 12th value (96.5 %).
+    interval = paired.median_interval([float(i) for i in range(1, 16)])
+    assert interval.median == 8
+    assert interval.low in (4, 5)
+    assert interval.high in (11, 12)
+
+
+def test_the_same_values_give_the_same_interval() -> None:
+    values = [1.01, 1.04, 0.99, 1.2, 1.03]
+    assert paired.median_interval(values) == paired.median_interval(values)
+
+
+def test_ratios_are_taken_within_a_round() -> None:
+    # A drive that slows down threefold changes both times and no ratio.
+    assert paired.ratios([2, 6], [1, 3]) == [2, 2]
+    with pytest.raises(ValueError, match="zip"):
+        paired.ratios([1, 2], [1])
+
+
+def test_contenders_are_interleaved_and_rare_ones_spread_evenly() -> None:
+    slots = stages.schedule({"ecosort": 6, "floor_a": 6, "gnu_sort": 2})
+    counts = {name: sum(slot.contender == name for slot in slots) for name in ("ecosort", "floor_a", "gnu_sort")}
+    assert counts == {"ecosort": 6, "floor_a": 6, "gnu_sort": 2}
+    gnu_rounds = [slot.round for slot in slots if slot.contender == "gnu_sort"]
+    assert gnu_rounds[1] - gnu_rounds[0] == 3
+    beginners = {next(slot.contender for slot in slots if slot.round == round_) for round_ in range(6)}
+    assert beginners == {"ecosort", "floor_a", "gnu_sort"}
+    assert all(any(s.round == round_ and s.contender == "ecosort" for s in slots) for round_ in gnu_rounds)
+
+
+def _run(contender: str, round_: int, wall_s: float, stage: str = "main") -> dict[str, Any]:
+    return {
+        "stage": stage,
+        "round": round_,
+        "contender": contender,
+        "wall_s": wall_s,
+        "cpu_user_s": 0.4,
+        "cpu_system_s": 0.2 if contender == "ecosort" else 0.0,
+        "peak_rss_bytes": 90 << 20,
+        "is_cold": True,
+        "checksum": "ab",
+        "stats": {
+            "io_idle_s": 0.01 * wall_s,
+            "wall_s": wall_s,
+            "peak_temp_bytes": 1_000_000_000,
+            "phases": [{"name": "merge", "begin_s": 0, "end_s": 2, "bytes_read": 10**9, "bytes_written": 10**9, "wait_s": 0.1}],
+        },
+    }
+
+
+def _results(path: Path, runs: list[dict[str, Any]]) -> Results:
+    data = {
+        "schema": "ecosort.bench/1",
+        "commit": "0123456789abcdef",
+        "dirty": False,
+        "machine": {"processor": "P", "cpus": 2, "kernel": "6", "file_system": "ext4 rw"},
+        "settings": {"records": 10_000_000, "memory_bytes": 64 << 20, "threads": 2},
+        "command": "make bench",
+        "runs": runs,
+    }
+    return Results(path, data)
+
+
+def _verdict(results: Results, name: str) -> targets.Verdict:
+    return next(v for v in targets.verdicts(results) if name in v.name)
+
+
+def test_a_floor_counts_with_thirty_rounds_or_an_interval_under_the_target(tmp_path: Path) -> None:
+    def of(ratios: list[float]) -> targets.Verdict:
+        runs = [_run("ecosort", i, ratio) for i, ratio in enumerate(ratios)] + [
+            _run("floor_a", i, 1.0) for i in range(len(ratios))
+        ]
+        return _verdict(_results(tmp_path / "r.json", runs), "floor (a)")
+
+    assert of([1.02] * 4).word == "PASS"  # the interval is a point under the target
+    assert of([1.0, 1.04, 1.04, 1.3]).word == "MISSED"  # so few rounds do not show it
+    assert of([1.0, 1.04, 1.04] * 10).word == "PASS"
+    assert of([1.06] * 40).word == "MISSED"
+
+
+def test_what_was_not_measured_is_neither_passed_nor_missed(tmp_path: Path) -> None:
+    verdicts = targets.verdicts(_results(tmp_path / "r.json", [_run("ecosort", 0, 1.0)]))
+    words = {v.name: v.word for v in verdicts}
+    assert words["GNU sort / EcoSort"] == "not measured"
+    assert words["no request in flight"] == "PASS"
+    assert words["process total"] == "PASS"
+
+
+def test_cpu_is_compared_with_the_replay_of_the_same_round(tmp_path: Path) -> None:
+    runs = [_run("ecosort", 0, 1.0), _run("floor_a", 0, 1.0)]
+    assert _verdict(_results(tmp_path / "r.json", runs), "CPU over the replay").measured == "0.2 s/GB"
+
+
+def test_results_survive_being_saved_and_find_their_runs(tmp_path: Path) -> None:
+    results = _results(tmp_path / "deep" / "r.json", [_run("ecosort", 3, 1.5)])
+    results.save()
+    loaded = Results.load(results.path)
+    assert loaded.data == results.data
+    assert loaded.find("main", 3, "ecosort") == results.runs[0]
+    assert loaded.find("main", 2, "ecosort") is None
+    assert [path.name for path in results.path.parent.iterdir()] == ["r.json"]
+
+
+def test_the_readme_shows_a_result_and_a_changed_number_is_noticed(tmp_path: Path) -> None:
+    results = _results(tmp_path / "r.json", [_run("ecosort", 0, 12.34), _run("floor_a", 0, 12.0)])
+    readme = tmp_path / "README.md"
+    readme.write_text(f"# Title\n\n{report.BEGIN}\n{report.END}\n\nMore.\n")
+    assert not report.readme_agrees(readme, results)
+    report.write_readme(readme, results)
+    assert report.readme_agrees(readme, results)
+    text = readme.read_text()
+    assert text.startswith("# Title\n")
+    assert text.endswith("\nMore.\n")
+    assert "| EcoSort | 1 | 12.34 |" in text
+    readme.write_text(text.replace("12.34", "11.34"))
+    assert not report.readme_agrees(readme, results)
+    readme.write_text("no markers")
+    with pytest.raises(ValueError, match="no place"):
+        report.readme_agrees(readme, results)
+
+
+@pytest.mark.parametrize(("stored", "runs"), [(0, 0), (700_000, 3), (1_000_000, 1), (900_000, 7)])
+@pytest.mark.parametrize("block", [4096, 65536])
+def test_the_ideal_trace_moves_the_minimal_bytes(stored: int, runs: int, block: int) -> None:
+    requests = [line.split() for line in floor_trace.lines(floor_trace.Shape(1_000_000, stored, runs), block)]
+
+    def pages(size: int) -> int:
+        return -(-size // 4096) * 4096
+
+    def moved(operation: str, role: str) -> int:
+        return sum(int(r[4]) for r in requests if r[:2] == [operation, role])
+
+    assert moved("read", "input") == moved("write", "output") == pages(1_000_000)
+    assert moved("write", "run") == moved("read", "run") == pages(stored)
+    blocks = [tuple(r[1:5]) for r in requests if r[:2] == ["write", "run"]]
+    assert len(set(blocks)) == len(blocks)
+    assert sorted(blocks) == sorted(tuple(r[1:5]) for r in requests if r[:2] == ["read", "run"])
+    # Nothing is merged before all is read and all runs are written.
+    merge = next(i for i, r in enumerate(requests) if r[5] == "0")
+    assert all(r[:2] in (["read", "input"], ["write", "run"]) for r in requests[:merge])
+    assert requests[-1][:2] == ["sync", "output"]
+
+
+@pytest.fixture(scope="module")
+def replay() -> Path:
+    program = BUILD / "bench" / "ecosort_replay"
+    assert program.exists(), f"{program} is not built: run make"
+    return program
+
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize("backend", ["uring", "pool"])
+@pytest.mark.parametrize("pace", [["--pace", "recorded"], ["--pace", "depth", "--read-depth", "4", "--write-depth", "4"]])
+def test_the_replay_moves_the_bytes_of_the_sort(
+    tmp_path: Path, run: Call, replay: Path, require: Callable[[str], None], backend: str, pace: list[str]
+) -> None:
+    if backend == "uring":
+        require("io_uring")
+    assert run("gen", "-a", "200000", "in", cwd=tmp_path).returncode == 0
+    options = ["--memory", "8MiB", "--stats", "stats.json", "--trace", "trace", "--io", backend]
+    sorted_ = run("sort", *options, "in", "-o", "out", cwd=tmp_path)
+    assert sorted_.returncode == 0, sorted_.stderr
+    stats = json.loads((tmp_path / "stats.json").read_text())
+    (tmp_path / "out").unlink()
+    (tmp_path / "temp").mkdir()
+    files = ["--input", "in", "--temp", "temp", "--output", "out", "--io", backend]
+    done = subprocess.run(
+        [replay, "trace", *files, *pace], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    replayed = json.loads(done.stdout)
+    assert replayed["bytes_read"] == stats["bytes_read"]
+    assert abs(replayed["bytes_written"] - stats["bytes_written"]) < 4096
+    assert replayed["requests"] == stats["requests"] == len((tmp_path / "trace").read_text().splitlines()) - 1
+    assert replayed["io_backend"] == backend
+    assert (tmp_path / "out").stat().st_size == 20_000_000
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out", "stats.json", "temp", "trace"]
+    assert list((tmp_path / "temp").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no trace"),
+        ("ecosort.trace/1\nread input 1 0 4096\n", ":2: six words"),
+        ("ecosort.trace/1\nread input 1 0 4096 0\nchew input 1 0 4096 0\n", ":3: 'chew'"),
+    ],
+)
+def test_the_replay_says_what_is_wrong_with_a_trace(tmp_path: Path, replay: Path, text: str, reason: str) -> None:
+    (tmp_path / "trace").write_text(text)
+    files = ["--input", "in", "--temp", ".", "--output", "out"]
+    done = subprocess.run([replay, "trace", *files], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_trace_does_not_overwrite_the_input(tmp_path: Path, run: Call) -> None:
+    assert run("gen", "-a", "100", "in", cwd=tmp_path).returncode == 0
+    before = (tmp_path / "in").read_bytes()
+    assert run("sort", "--trace", "in", "in", "-o", "out", cwd=tmp_path).returncode == 2
+    assert (tmp_path / "in").read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", inputs.KINDS)
+def test_inputs_have_the_order_they_are_named_after(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "in"
+    checksum = inputs.make_input(Programs(BUILD), kind, 50_000, path, 8 << 20)
+    content = path.read_bytes()
+    keys = [content[i : i + 10] for i in range(0, len(content), 100)]
+    assert len(keys) == 50_000
+    assert {content[i + 98 : i + 100] for i in range(0, len(content), 100)} == {b"\r\n"}
+    is_rising, is_falling = keys == sorted(keys), keys == sorted(keys, reverse=True)
+    assert (is_rising, is_falling) == {
+        "uniform": (False, False),
+        "skewed": (False, False),
+        "sorted": (True, False),
+        "reverse": (False, True),
+        "equal": (True, True),
+    }[kind]
+    report_ = subprocess.run([BUILD / "ecosort", "check", path], capture_output=True, text=True, timeout=60, check=False)
+    assert find_checksum(report_.stdout + report_.stderr) == checksum
+    assert [p.name for p in tmp_path.iterdir()] == ["in"]
+
+
+def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    words = ["--records", "200000", "--memory", "8MiB", "--rounds", "1", "--floor-rounds", "2", "--stage", "main"]
+    words += ["--contender", "gnu_sort=1", "--build", str(BUILD), "--dir", str(tmp_path), "--result", str(result)]
+    command = [sys.executable, str(ROOT / "tuning" / "bench" / "bench.py"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = json.loads(result.read_text())
+    walls = [run["wall_s"] for run in data["runs"] if run["contender"] == "ecosort"]
+    assert len(walls) == 2
+    assert f"{statistics.median(walls):.2f}" in done.stdout
+    gnu = next(run for run in data["runs"] if run["contender"] == "gnu_sort")
+    assert gnu["checksum"] == next(run for run in data["runs"] if run["contender"] == "ecosort")["checksum"]
+    assert {"PASS", "MISSED"} & set(done.stdout.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+
+    del data["runs"][-1]
+    result.write_text(json.dumps(data))
+    again = subprocess.run([*command, "--continue"], capture_output=True, text=True, timeout=250, check=False)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert again.stdout.count(" round ") == 1
+    assert len(json.loads(result.read_text())["runs"]) == len(data["runs"]) + 1

@@ -1,0 +1,113 @@
+// The k-way merge of 100-byte records: our loser tree against the multiway merge of the parallel mode, stable like ours, on one
+// thread and on two.
+#include <omp.h>
+
+#include <cstring>
+#include <parallel/algorithm>
+#include <utility>
+
+#include "bench_support.h"
+#include "pipeline/loser_tree.h"
+
+namespace ecosort::bench {
+namespace {
+
+constexpr std::uint32_t record_size = 100;
+constexpr std::size_t total_records = 1'000'000;  // 100 MB: far beyond the caches, as in a merge
+constexpr std::uint32_t granule_records = 655;    // of 64 KiB with its checksum
+constexpr std::uint32_t granule_bytes = 65'536;
+
+struct Record {
+  std::byte bytes[record_size];
+};
+
+struct RecordLess {
+  bool operator()(const Record& a, const Record& b) const noexcept { return std::memcmp(a.bytes, b.bytes, key_bytes) < 0; }
+  static constexpr std::size_t key_bytes = 10;
+};
+
+// `k` sorted runs of equally many random records, contiguous.
+struct Runs {
+  explicit Runs(std::size_t k) : each(total_records / k), records(each * k) {
+    fill_random(std::as_writable_bytes(std::span(records.data(), records.size())), k);
+    for (std::size_t i = 0; i < k; ++i) std::sort(begin_of(i), begin_of(i + 1), RecordLess());
+  }
+  [[nodiscard]] Record* begin_of(std::size_t run) const { return records.data() + run * each; }
+
+  std::size_t each;  // records of a run
+  Pages<Record> records;
+};
+
+// The runs as they are in memory during a merge: in granules with padding.
+class GranuleRuns {
+ public:
+  GranuleRuns(const Runs& runs, std::size_t k)
+      : granules_((runs.each + granule_records - 1) / granule_records), bytes_(granules_ * granule_bytes * k) {
+    for (std::size_t i = 0; i < k; ++i) {
+      pipeline::RunView view;
+      view.records_per_granule = granule_records;
+      view.granule_bytes = granule_bytes;
+      view.record_size = record_size;
+      for (std::size_t g = 0; g < granules_; ++g) {
+        std::byte* const granule = bytes_.data() + (i * granules_ + g) * granule_bytes;
+        const std::size_t count = std::min<std::size_t>(granule_records, runs.each - g * granule_records);
+        std::memcpy(granule, runs.begin_of(i) + g * granule_records, count * record_size);
+        view.blocks.push_back(granule);
+      }
+      views.push_back(std::move(view));
+      ranges.push_back({0, runs.each});
+    }
+  }
+
+ private:
+  std::size_t granules_;  // of a run
+  Pages<std::byte> bytes_;
+
+ public:
+  std::vector<pipeline::RunView> views;
+  std::vector<pipeline::RunRange> ranges;
+};
+
+void check_sorted(benchmark::State& state, const Pages<Record>& out) {
+  if (!std::is_sorted(out.data(), out.data() + out.size(), RecordLess())) state.SkipWithError("not sorted");
+  set_per_record(state, out.size());
+}
+
+void merge_ecosort(benchmark::State& state) {
+  const auto k = static_cast<std::size_t>(state.range(0));
+  const Runs runs(k);
+  const GranuleRuns merged(runs, k);
+  const records::Encoder encoder(records::RecordFormat{});
+  const Pages<Record> out(runs.records.size());
+  for (auto _ : state) {
+    pipeline::LoserTree tree(merged.views, merged.ranges, encoder);
+    tree.emit(out.data()->bytes, out.size());
+  }
+  check_sorted(state, out);
+}
+BENCHMARK(merge_ecosort)->Arg(10)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+template <class Tag>
+void merge_parallel_mode(benchmark::State& state, Tag tag) {
+  const auto k = static_cast<std::size_t>(state.range(0));
+  const Runs runs(k);
+  const Pages<Record> out(runs.records.size());
+  for (auto _ : state) {
+    std::vector<std::pair<Record*, Record*>> sequences;
+    for (std::size_t i = 0; i < k; ++i) sequences.emplace_back(runs.begin_of(i), runs.begin_of(i + 1));
+    __gnu_parallel::stable_multiway_merge(sequences.begin(), sequences.end(), out.data(), out.size(), RecordLess(), tag);
+  }
+  check_sorted(state, out);
+}
+
+void merge_parallel_mode_1_thread(benchmark::State& state) { merge_parallel_mode(state, __gnu_parallel::sequential_tag()); }
+BENCHMARK(merge_parallel_mode_1_thread)->Arg(10)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+void merge_parallel_mode_2_threads(benchmark::State& state) {
+  omp_set_num_threads(2);
+  merge_parallel_mode(state, __gnu_parallel::parallel_tag(2));
+}
+BENCHMARK(merge_parallel_mode_2_threads)->Arg(10)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+
+}  // namespace
+}  // namespace ecosort::bench
