@@ -10,6 +10,11 @@ PREFIX ?= /usr/local
 DEMO_DIR ?= $(BUILD)/demo
 DEMO_RECORDS ?= 10000000
 DEMO_MEMORY ?= 256MiB
+# The benchmark's size; the headline is RECORDS=100000000 MEMORY=1GiB. Its data (four times the input) lies below BENCH_DIR.
+RECORDS ?= 10000000
+MEMORY ?= 64MiB
+BENCH_DIR ?= $(BUILD)
+BENCH ?=
 # Extra words for pytest, e.g. make test PYTEST='-k gen -x'
 PYTEST ?=
 
@@ -56,6 +61,23 @@ demo: ## sort 1 GB with 256 MiB of memory and explain the result (data in DEMO_D
 	@$(DEPS) build python
 	@$(MAKE) --no-print-directory all
 	@$(VENV)/python tuning/demo.py --program $(BUILD)/ecosort --directory $(DEMO_DIR) --records $(DEMO_RECORDS) --memory $(DEMO_MEMORY)
+
+.PHONY: bench
+bench: ## measure against GNU sort, STXXL and the I/O floors (RECORDS=, MEMORY=, BENCH_DIR= on the drive, BENCH='--help' for more)
+	@$(DEPS) build python
+	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
+	@ninja -C $(BUILD) -j $(JOBS)
+	@$(VENV)/python tuning/bench/bench.py --build $(BUILD) --dir $(BENCH_DIR) --records $(RECORDS) --memory $(MEMORY) $(BENCH)
+
+.PHONY: bench-check
+bench-check: ## fail if the README's benchmark numbers are not those of tuning/bench/results/headline.json
+	@$(DEPS) python
+	@$(VENV)/python tuning/bench/bench.py --check-readme
+
+.PHONY: bench-readme
+bench-readme: ## write the numbers of tuning/bench/results/headline.json into the README
+	@$(DEPS) python
+	@$(VENV)/python tuning/bench/bench.py --readme
 
 .PHONY: lint
 lint: ## check format, clang-tidy, ruff and mypy
@@ -109,4 +131,4 @@ clean: ## remove what was built (not .venv)
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
