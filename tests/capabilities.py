@@ -58,6 +58,14 @@ def _mount(file_system: str, size_bytes: int) -> str | None:
     return None
 
 
+def _memory_cgroup() -> str | None:
+    """A control group (v1) for memory that this process may divide."""
+    base = Path("/sys/fs/cgroup/memory")
+    if not (base / "memory.limit_in_bytes").exists():
+        return f"no memory controller in {base}"
+    return None if os.access(base, os.W_OK) else f"{base} is not writable"
+
+
 _MIB = 1 << 20
 _PROBES: dict[str, Callable[[], str | None]] = {
     "io_uring": _io_uring,
@@ -65,6 +73,7 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "loop_mount": lambda: _mount("ext4", 16 * _MIB),
     "xfs": lambda: _mount("xfs", 320 * _MIB),
     "btrfs": lambda: _mount("btrfs", 128 * _MIB),
+    "memory_cgroup": _memory_cgroup,
     "setpriv": lambda: _root() or _tool("setpriv"),
     "strace": lambda: _tool("strace"),
     "fio": lambda: _tool("fio"),

@@ -117,7 +117,6 @@ _MKFS = {
     "ext4": ["mkfs.ext4", "-q", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
     "xfs": ["mkfs.xfs", "-q"],
     "btrfs": ["mkfs.btrfs", "-q"],
-    "vfat": ["mkfs.vfat"],
 }
 
 
@@ -152,7 +151,7 @@ class FileSystem:
 
 
 @contextmanager
-def mounted(directory: Path, kind: str, size_bytes: int, options: str = "") -> Iterator[FileSystem]:
+def mounted(directory: Path, kind: str, size_bytes: int, block_bytes: int = 0) -> Iterator[FileSystem]:
     """A fresh file system of that kind and size; unmounted at the end, whatever happens."""
     enter_own_mount_namespace()
     number = len(list(directory.glob("fs*")))
@@ -165,8 +164,8 @@ def mounted(directory: Path, kind: str, size_bytes: int, options: str = "") -> I
         image = directory / f"image{number}"
         with image.open("wb") as file:
             file.truncate(size_bytes)
-        _call(*_MKFS[kind], image)
-        _call("mount", "-o", ",".join(filter(None, ["loop", options])), image, root)
+        _call(*_MKFS[kind], *(["-b", str(block_bytes)] if block_bytes else []), image)
+        _call("mount", "-o", "loop", image, root)
     try:
         (root / "lost+found").exists() and (root / "lost+found").rmdir()
         root.chmod(0o777)

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <map>
+#include <set>
 
 #include "base/errors.h"
 #include "base/size_text.h"
@@ -82,20 +82,8 @@ void check_report_file(const ReportFile& report, const std::vector<pipeline::Inp
     throw UsageError(fmt::format("{} '{}' is not writable: {}", report.option, report.path, std::strerror(errno)));
 }
 
-// One file system: what it has, and what share of the runs will lie there.
-struct Drive {
-  std::uint64_t free_bytes = 0;
-  std::string directories;  // for people
-};
-
-std::map<std::uint64_t, Drive> drives_of(const std::vector<std::string>& directories, io::Storage& storage) {
-  std::map<std::uint64_t, Drive> drives;
-  for (const std::string& directory : directories) {
-    Drive& drive = drives[examine("temporary directory", directory).st_dev];
-    drive.free_bytes = storage.free_bytes(directory);
-    drive.directories += fmt::format("{}'{}'", drive.directories.empty() ? "" : ", ", directory);
-  }
-  return drives;
+bool is_same_drive(const std::string& a, const std::string& b) {
+  return examine("directory", a).st_dev == examine("directory", b).st_dev;
 }
 
 // While the merge gives back what it consumed, it still holds the part of each run in use, and output space reserved ahead.
@@ -104,9 +92,15 @@ std::uint64_t lag_bytes(const plan::Plan& plan) {
   return merge.stored_runs == 0 ? 0 : merge.reserve_bytes + merge.stored_runs * (merge.release_bytes + plan.granule.bytes);
 }
 
+// Runs are striped in proportion to the room of each directory, in whole units.
+std::uint64_t striping_bytes(const plan::Plan& plan, std::size_t directories) {
+  return directories == 1 ? 0 : plan.temp_bytes / 32 + plan.merge.stored_runs * plan.formation.write_block_bytes;
+}
+
 std::string shortage(const std::string& what, const std::string& where, std::uint64_t need, std::uint64_t have,
                      const char* hint) {
-  return fmt::format("not enough {} in {}: {} needed, {} free; {}", what, where, format_bytes(need), format_bytes(have), hint);
+  return fmt::format("not enough {} in {}: {} ({} bytes) needed, {} free; {}", what, where, format_bytes(need), need,
+                     format_bytes(have), hint);
 }
 
 }  // namespace
@@ -151,7 +145,11 @@ void check_report_files(const SortOptions& options, const std::vector<pipeline::
 std::vector<std::string> run_directories(const SortOptions& options) {
   std::vector<std::string> directories = options.temp;
   if (directories.empty()) directories.push_back(options.output == "-" ? "." : io::resolve_output(options.output).directory);
-  for (const std::string& directory : directories) check_writable_directory("temporary directory", directory);
+  std::set<std::uint64_t> drives;
+  std::erase_if(directories, [&](const std::string& directory) {
+    check_writable_directory("temporary directory", directory);
+    return !drives.insert(examine("temporary directory", directory).st_dev).second;
+  });
   return directories;
 }
 
@@ -166,24 +164,24 @@ void check_not_tmpfs(const SortOptions& options, const std::vector<std::string>&
 void check_space(const plan::Plan& plan, const std::vector<std::string>& directories, const std::string& output,
                  io::Storage& storage) {
   const std::uint64_t output_bytes = plan.wanted.input_records * plan.wanted.format.record_size;
-  std::map<std::uint64_t, Drive> drives = drives_of(directories, storage);
-  std::uint64_t runs_need = plan.temp_bytes, free_bytes = 0;
-  if (output != "-") {
-    const std::string directory = io::resolve_output(output).directory;
-    const auto shared = drives.find(examine("output directory", directory).st_dev);
-    const std::uint64_t lag = shared == drives.end() ? 0 : lag_bytes(plan);
-    if (const std::uint64_t free = storage.free_bytes(directory); output_bytes + lag > free)
-      throw UsageError(shortage("space for the output", fmt::format("'{}'", directory), output_bytes + lag, free,
-                                "name another drive with -o"));
-    if (runs_need > 0) runs_need += lag;
-  }
+  std::uint64_t runs_need = plan.temp_bytes, runs_free = 0;
+  bool shared = false;
   std::string where;
-  for (const auto& [device, drive] : drives) {
-    free_bytes += drive.free_bytes;
-    where += fmt::format("{}{}", where.empty() ? "" : ", ", drive.directories);
+  const std::string output_directory = output == "-" ? "" : io::resolve_output(output).directory;
+  for (const std::string& directory : directories) {
+    runs_free += storage.free_bytes(directory);
+    where += fmt::format("{}'{}'", where.empty() ? "" : ", ", directory);
+    shared |= output != "-" && is_same_drive(directory, output_directory);
   }
-  if (runs_need > free_bytes)
-    throw UsageError(shortage("temporary space", where, runs_need, free_bytes, "name another drive with --temp"));
+  const std::uint64_t lag = shared ? lag_bytes(plan) : 0;
+  if (output != "-") {
+    if (const std::uint64_t free = storage.free_bytes(output_directory); output_bytes + lag > free)
+      throw UsageError(shortage("space for the output", fmt::format("'{}'", output_directory), output_bytes + lag, free,
+                                "name another drive with -o"));
+  }
+  if (runs_need > 0) runs_need += lag + striping_bytes(plan, directories.size());
+  if (runs_need > runs_free)
+    throw UsageError(shortage("temporary space", where, runs_need, runs_free, "name another drive with --temp"));
 }
 
 }  // namespace ecosort::cli

@@ -19,7 +19,8 @@ void check_output(const std::string& output, const std::vector<pipeline::Input>&
 // --stats and --events can be written, and name neither an input nor the output nor each other.
 void check_report_files(const SortOptions& options, const std::vector<pipeline::Input>& inputs);
 
-// The directories for runs: those of --temp, else that of the output. All are writable.
+// The directories for runs: those of --temp, one per drive (a second one there gains nothing), else that of the output.
+// All are writable.
 [[nodiscard]] std::vector<std::string> run_directories(const SortOptions& options);
 
 // A tmpfs that nobody named would take the memory that the sort was told not to use.

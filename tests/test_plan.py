@@ -1,0 +1,190 @@
+"""`ecosort plan` prints what `ecosort sort` then does, and touches nothing."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sort_support import MIB, OVERHEAD_BYTES, Run, listing, make_records, read_json, succeeded
+
+
+@pytest.fixture(scope="module")
+def source(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("plan") / "in"
+    path.write_bytes(make_records(ecosort, "ascii", 300_000))
+    return path
+
+
+def plan_of(run: Run, cwd: Path, *words: str | Path) -> dict[str, Any]:
+    done = run("plan", "sort", *words, "--json", cwd=cwd)
+    succeeded(done)
+    loaded = json.loads(done.stdout)
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+SETTINGS = [
+    ["--memory", "2MiB"],
+    ["--memory", "3MiB", "--threads", "1"],
+    ["--memory", "8MiB", "--threads", "5"],
+    ["--memory", "20MiB"],
+    ["--memory", "35MiB"],
+    ["--memory", "256MiB"],
+    ["--memory", "4MiB", "--record-size", "10", "--key", "2:8"],
+    ["--memory", "2MiB", "--record-size", "30000"],
+    ["--memory", "8MiB", "--record-size", "1", "--unique"],
+    [],
+]
+
+
+@pytest.mark.parametrize("words", SETTINGS, ids=" ".join)
+def test_the_sort_follows_the_plan(run: Run, tmp_path: Path, source: Path, words: list[str]) -> None:
+    plan = plan_of(run, tmp_path, source, "-o", "out", *words)
+    assert listing(tmp_path) == []
+    # What the machine has free right now is no constant.
+    if not words:
+        words = ["--memory", f"{plan['memory_limit_bytes']}B"]
+    succeeded(run("sort", source, "-o", "out", *words, "--stats", "stats", cwd=tmp_path))
+    stats = read_json(tmp_path / "stats")
+    assert stats["plan"] == plan
+    assert stats["runs"] == plan["runs"]
+    assert stats["merge_passes"] == plan["merge_passes"]
+    assert stats["threads"] == plan["compute_threads"]
+    assert stats["peak_temp_bytes"] == plan["temp_bytes"]
+    assert plan["peak_memory_bytes"] - MIB <= stats["peak_counted_memory_bytes"] <= plan["peak_memory_bytes"]
+    assert plan["bytes_read"] <= stats["bytes_read"] <= plan["bytes_read"] * 1.01 + 4096
+    assert plan["bytes_written"] <= stats["bytes_written"] <= plan["bytes_written"] + 4096
+
+
+@pytest.mark.parametrize("words", SETTINGS, ids=" ".join)
+def test_the_buffers_fit_the_memory(run: Run, tmp_path: Path, source: Path, words: list[str]) -> None:
+    plan = plan_of(run, tmp_path, source, "-o", "out", *words)
+    limit = plan["memory_limit_bytes"]
+    assert sum(plan["memory_formation"].values()) <= limit
+    assert sum(plan["memory_merge"].values()) <= limit
+    assert plan["peak_memory_bytes"] <= limit
+    assert plan["fixed_overhead_bytes"] == OVERHEAD_BYTES
+    assert plan["stored_runs"] + plan["resident_runs"] == plan["runs"]
+    assert plan["merge_steps"][-1]["first_run"] == 0
+
+
+def test_more_memory_never_moves_more_bytes(run: Run, tmp_path: Path, source: Path) -> None:
+    moved, passes = [], []
+    for memory in (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128):
+        plan = plan_of(run, tmp_path, source, "-o", "out", "--memory", f"{memory}MiB")
+        moved.append(plan["bytes_read"])
+        passes.append(plan["merge_passes"])
+    assert passes == sorted(passes, reverse=True)
+    # Between equal numbers of passes the choice of blocks may cost a little.
+    assert all(later <= earlier * 1.02 for earlier, later in zip(moved, moved[1:], strict=False))
+    assert passes[0] == 2 or passes[0] == 1
+    assert passes[-1] == 0
+
+
+def test_the_table_says_what_matters(run: Run, tmp_path: Path, source: Path) -> None:
+    done = run("plan", "sort", source, "-o", "out", "--memory", "4MiB", "--threads", "3", "--io", "pool", cwd=tmp_path)
+    succeeded(done)
+    text = done.stdout
+    assert "Plan: two passes" in text
+    assert re.search(r"input +300000 records of 100 bytes, 28.61 MiB", text)
+    assert re.search(r"memory +4 MiB \(\+ at most 32 MiB of fixed overhead\); .* available by", text)
+    assert re.search(r"runs +\d+ of up to \d+ records: \d+ stored, the last \d+ stay in memory", text)
+    assert re.search(r"drives +[\d.]+ MiB read, [\d.]+ MiB written: [\d.]+ bytes moved per input byte", text)
+    assert re.search(r"temporary space +[\d.]+ MiB in \.", text)
+    assert "1 coordinator, 3 compute; I/O by pool" in text
+    assert listing(tmp_path) == []
+
+
+def test_one_pass_moves_every_byte_once(run: Run, tmp_path: Path, source: Path) -> None:
+    text = run("plan", "sort", source, "-o", "out", "--memory", "256MiB", cwd=tmp_path).stdout
+    assert "Plan: one pass" in text
+    assert "2.000 bytes moved per input byte" in text
+
+
+def test_temporary_directories_are_named(run: Run, tmp_path: Path, source: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    text = run("plan", "sort", source, "-o", "out", "--memory", "4MiB", "--temp", "runs", cwd=tmp_path).stdout
+    assert re.search(r"temporary space +[\d.]+ MiB in runs", text)
+
+
+def test_an_empty_input(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "in").touch()
+    done = run("plan", "sort", "in", "-o", "out", cwd=tmp_path)
+    succeeded(done)
+    assert "nothing to sort" in done.stdout
+    assert plan_of(run, tmp_path, "in", "-o", "out")["shape"] == "empty"
+
+
+def test_a_pipe_is_not_read(ecosort: Path, tmp_path: Path) -> None:
+    """It answers although nothing comes."""
+    process = subprocess.Popen(
+        [ecosort, "plan", "sort", "-", "-o", "out", "--json", "--memory", "4MiB"], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin
+    assert process.stdout
+    plan = json.loads(process.stdout.read())
+    assert process.wait(timeout=10) == 0
+    process.stdin.close()
+    process.stdout.close()
+    assert plan["shape"] == "unknown until the input ends"
+    assert plan["run_records"] > 0
+
+
+def test_standard_input_that_is_a_file(ecosort: Path, tmp_path: Path, source: Path) -> None:
+    with source.open("rb") as file:
+        file.seek(100_000)
+        done = subprocess.run(
+            [ecosort, "plan", "sort", "-", "-o", "-", "--json"], cwd=tmp_path, stdin=file, capture_output=True, check=True
+        )
+        assert os.lseek(file.fileno(), 0, os.SEEK_CUR) == 100_000
+    assert json.loads(done.stdout)["records"] == 299_000
+
+
+# --- help ----------------------------------------------------------------------------------------------------------------
+
+
+def test_help_of_the_program(run: Run) -> None:
+    for words in (["--help"], ["-h"], ["help"]):
+        done = run(*words)
+        succeeded(done)
+        for command in ("sort", "plan", "gen", "check"):
+            assert re.search(rf"^  {command} +\S", done.stdout, re.MULTILINE)
+        assert done.stdout.index("Examples") < done.stdout.index("Commands")
+
+
+def test_version(run: Run) -> None:
+    done = run("--version")
+    succeeded(done)
+    assert re.fullmatch(r"ecosort \d+\.\d+\.\d+\n", done.stdout)
+
+
+@pytest.mark.parametrize("command", ["sort", "plan"])
+def test_help_of_a_command(run: Run, command: str) -> None:
+    """Examples first; every option with what holds without it."""
+    for words in ([command, "--help"], [command, "-h"], [command, "--memory", "1GiB", "--help"]):
+        done = run(*words)
+        if command == "plan" and len(words) > 2:
+            continue
+        succeeded(done)
+        text = done.stdout
+        assert text.startswith(f"Usage: ecosort {command} ")
+        assert text.index("Examples:") < text.index("Options:")
+        for option in ("-o, --output", "--record-size", "--key", "--unique", "--memory", "--threads", "--temp", "--io", "--stats", "--events"):
+            assert option in text
+        assert all(len(line) <= 132 for line in text.splitlines())
+
+
+def test_the_examples_of_the_help_work(run: Run, ecosort: Path, tmp_path: Path) -> None:
+    """As they stand there, with files of those names."""
+    examples = re.findall(r"^  (ecosort sort .*?)(?:   .*)?$", run("sort", "--help").stdout, re.MULTILINE)
+    assert len(examples) >= 3
+    for name in ("input.dat", "a", "b", "in"):
+        subprocess.run([ecosort, "gen", "-a", "400", tmp_path / name], check=True)
+    environment = os.environ | {"PATH": f"{ecosort.parent}:{os.environ['PATH']}"}
+    for example in examples:
+        command = re.sub(r"/ssd\d", ".", example)
+        done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, ""), command

@@ -1,0 +1,197 @@
+"""Memory: --memory bounds the buffers, the process stays within memory + 32 MiB, and defaults respect every limit there is."""
+
+import json
+import os
+import resource
+import subprocess
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from capabilities import SOAK
+from sort_support import BACKENDS, MIB, OVERHEAD_BYTES, Run, expected, make_records, read_json, refused, succeeded
+
+Require = Callable[[str], None]
+
+# What a sanitizer keeps of its own is not the program's.
+pytestmark = pytest.mark.skipif(bool(os.environ.get("ECOSORT_SAN")), reason="sanitizers take memory of their own")
+
+
+@pytest.fixture(scope="module")
+def source(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """64 MB: several times what the sorts below may use, however little that is."""
+    path = tmp_path_factory.mktemp("memory") / "in"
+    path.write_bytes(make_records(ecosort, "ascii", 640_000))
+    return path
+
+
+@pytest.fixture(scope="module")
+def wanted(source: Path) -> bytes:
+    return expected(source.read_bytes())
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("memory", [2, 8, 24, 48, 160])
+def test_the_process_stays_within_the_memory_and_the_overhead(
+    run: Run, require: Require, tmp_path: Path, source: Path, wanted: bytes, memory: int, backend: str
+) -> None:
+    if backend == "uring":
+        require("io_uring")
+    words = ("sort", source, "-o", "out", "--memory", f"{memory}MiB", "--io", backend, "--threads", "2", "--stats", "stats")
+    succeeded(run(*words, cwd=tmp_path))
+    stats = read_json(tmp_path / "stats")
+    assert stats["peak_counted_memory_bytes"] <= memory * MIB
+    assert stats["plan"]["peak_memory_bytes"] <= memory * MIB
+    assert stats["peak_counted_memory_bytes"] <= stats["plan"]["peak_memory_bytes"]
+    assert stats["peak_rss_bytes"] <= memory * MIB + OVERHEAD_BYTES
+    assert stats["plan"]["fixed_overhead_bytes"] == OVERHEAD_BYTES
+    assert (tmp_path / "out").read_bytes() == wanted
+
+
+@pytest.mark.parametrize("threads", [1, 8, 32])
+def test_threads_do_not_change_the_bound(run: Run, tmp_path: Path, source: Path, threads: int) -> None:
+    words = ("sort", source, "-o", "out", "--memory", "8MiB", "--threads", str(threads), "--stats", "stats")
+    succeeded(run(*words, cwd=tmp_path))
+    assert read_json(tmp_path / "stats")["peak_rss_bytes"] <= 8 * MIB + OVERHEAD_BYTES
+
+
+def test_the_kernel_agrees_about_the_peak(ecosort: Path, tmp_path: Path, source: Path) -> None:
+    command = [ecosort, "sort", source, "-o", tmp_path / "out", "--memory", "16MiB", "--stats", tmp_path / "stats"]
+    process = subprocess.Popen(command)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    reported = read_json(tmp_path / "stats")["peak_rss_bytes"]
+    assert reported <= usage.ru_maxrss * 1024 <= reported + MIB
+    assert usage.ru_maxrss * 1024 <= 16 * MIB + OVERHEAD_BYTES
+
+
+def test_many_short_records_and_many_runs(run: Run, tmp_path: Path) -> None:
+    """Where indexes and tables weigh most."""
+    data = os.urandom(24 * MIB)
+    (tmp_path / "in").write_bytes(data)
+    for size in (2, 8):
+        words = ("sort", "in", "-o", "out", "--record-size", str(size), "--memory", "2MiB", "--stats", "stats")
+        succeeded(run(*words, cwd=tmp_path))
+        stats = read_json(tmp_path / "stats")
+        assert stats["peak_counted_memory_bytes"] <= 2 * MIB
+        assert stats["peak_rss_bytes"] <= 2 * MIB + OVERHEAD_BYTES
+
+
+# --- control groups ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def control_group(require: Require) -> Iterator[Callable[[int], Callable[[], None]]]:
+    """`control_group(bytes)`: a memory control group of that size, as what a child calls to enter it."""
+    require("memory_cgroup")
+    base = Path("/sys/fs/cgroup/memory")
+    name = f"ecosort-test-{uuid.uuid4().hex[:12]}"
+    # A group inside a group: the limit may be anybody's above.
+    outer, inner = base / name, base / name / "inner"
+    inner.mkdir(parents=True)
+
+    def limited_to(limit_bytes: int) -> Callable[[], None]:
+        (outer / "memory.limit_in_bytes").write_text(str(limit_bytes))
+        return lambda: (inner / "cgroup.procs").write_text(str(os.getpid())) and None
+
+    yield limited_to
+    for group in (inner, outer):
+        group.rmdir()
+
+
+@pytest.mark.parametrize("memory", [8, 64])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_in_a_control_group_of_exactly_memory_and_overhead(
+    run: Run,
+    require: Require,
+    control_group: Callable[[int], Callable[[], None]],
+    tmp_path: Path,
+    source: Path,
+    wanted: bytes,
+    memory: int,
+    backend: str,
+) -> None:
+    """The page cache, too, counts there: nothing is killed, and nothing fails."""
+    if backend == "uring":
+        require("io_uring")
+    enter = control_group(memory * MIB + OVERHEAD_BYTES)
+    words = ("sort", source, "-o", "out", "--memory", f"{memory}MiB", "--io", backend)
+    succeeded(run(*words, cwd=tmp_path, preexec_fn=enter))
+    assert (tmp_path / "out").read_bytes() == wanted
+
+
+def test_without_options_the_control_group_decides(
+    run: Run, control_group: Callable[[int], Callable[[], None]], tmp_path: Path, source: Path, wanted: bytes
+) -> None:
+    limit = 80 * MIB
+    enter = control_group(limit)
+    succeeded(run("sort", source, "-o", "out", "--stats", "stats", cwd=tmp_path, preexec_fn=enter))
+    stats = read_json(tmp_path / "stats")
+    assert limit - OVERHEAD_BYTES - 16 * MIB <= stats["memory_limit_bytes"] <= limit - OVERHEAD_BYTES
+    assert stats["plan"]["shape"] == "two passes"
+    assert (tmp_path / "out").read_bytes() == wanted
+    plan = run("plan", "sort", source, "-o", "out", cwd=tmp_path, preexec_fn=enter).stdout
+    assert "available by cgroup v1 memory.limit_in_bytes" in plan
+
+
+def test_without_options_from_a_pipe_in_a_control_group(
+    ecosort: Path, control_group: Callable[[int], Callable[[], None]], tmp_path: Path, source: Path, wanted: bytes
+) -> None:
+    enter = control_group(80 * MIB)
+    with subprocess.Popen(["cat", source], stdout=subprocess.PIPE) as cat:
+        done = subprocess.run(
+            [ecosort, "sort", "-", "-o", "out"], stdin=cat.stdout, cwd=tmp_path, capture_output=True, preexec_fn=enter, check=False
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "out").read_bytes() == wanted
+
+
+# --- limits of the process -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limit", [320, 400, 1000])
+def test_without_options_the_address_space_decides(run: Run, tmp_path: Path, source: Path, wanted: bytes, limit: int) -> None:
+    bounds = (limit * MIB, limit * MIB)
+    words = ("sort", source, "-o", "out", "--stats", "stats")
+    succeeded(run(*words, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, bounds)))
+    assert read_json(tmp_path / "stats")["memory_limit_bytes"] <= limit * MIB
+    assert (tmp_path / "out").read_bytes() == wanted
+
+
+def test_without_any_limit_half_of_the_free_memory(run: Run, tmp_path: Path, source: Path) -> None:
+    available = next(int(line.split()[1]) * 1024 for line in Path("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line)
+    done = run("plan", "sort", source, "-o", "out", "--json", cwd=tmp_path)
+    limit = json.loads(done.stdout)["memory_limit_bytes"]
+    assert limit <= available / 2 + 256 * MIB
+    assert limit >= 8 * MIB
+
+
+def test_threads_are_the_cpus_this_process_may_use(run: Run, tmp_path: Path, source: Path) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    for allowed in (cpus, cpus[:1]):
+        words = ("sort", source, "-o", "out", "--stats", "stats")
+        succeeded(run(*words, cwd=tmp_path, preexec_fn=lambda allowed=allowed: os.sched_setaffinity(0, allowed)))
+        assert read_json(tmp_path / "stats")["threads"] == len(allowed)
+
+
+def test_memory_that_does_not_exist_is_refused(run: Run, tmp_path: Path, source: Path) -> None:
+    """A pipe may bring anything, so all of --memory may be used: better said now than killed in an hour."""
+    done = run("sort", "-", "-o", "out", "--memory", "1000TiB", cwd=tmp_path, stdin=subprocess.PIPE)
+    refused(done, 2, "--memory 1000 TiB", "available")
+
+
+@pytest.mark.skipif(not SOAK, reason="1 GB: ECOSORT_SOAK=1")
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_eight_mebibytes_sort_one_gigabyte(run: Run, require: Require, tmp_path: Path, ecosort: Path, backend: str) -> None:
+    if backend == "uring":
+        require("io_uring")
+    subprocess.run([ecosort, "gen", "-a", "10000000", tmp_path / "in"], check=True)
+    words = ("sort", "in", "-o", "out", "--memory", "8MiB", "--io", backend, "--stats", "stats")
+    succeeded(run(*words, cwd=tmp_path, timeout_s=900))
+    stats = read_json(tmp_path / "stats")
+    assert stats["peak_counted_memory_bytes"] <= 8 * MIB
+    assert stats["peak_rss_bytes"] <= 8 * MIB + OVERHEAD_BYTES
+    assert run("check", "out", cwd=tmp_path, timeout_s=300).returncode == 0
