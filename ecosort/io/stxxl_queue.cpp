@@ -22,12 +22,6 @@
 #include "io/pool_queue.h"
 #include "io/request_table.h"
 
-#ifdef __SANITIZE_THREAD__
-// STXXL counts references with atomics in a library the sanitizer does not see into, so it takes every release for a race.
-extern "C" const char* __tsan_default_suppressions();
-extern "C" const char* __tsan_default_suppressions() { return "race:libstxxl.so\n"; }
-#endif
-
 namespace ecosort::io {
 
 namespace {

