@@ -38,6 +38,7 @@ inline std::uint64_t load_big_endian_64(const std::byte* bytes) noexcept {
 
 class Encoder {
  public:
+  static constexpr std::uint32_t word_bytes = 8;
   static constexpr std::uint32_t window_bytes = 12;
 
   // Throws UsageError for a format that check_record_format refuses.
@@ -73,13 +74,13 @@ class Encoder {
   // Number of leading key bytes in which a and b agree, counted from 0; `skip` of them are known to agree and are not read.
   [[nodiscard]] std::uint64_t common_key_bytes(const std::byte* a, const std::byte* b, std::uint64_t skip) const noexcept;
 
-  // One load, shift, flip and mask: how a word of a single-field key is read without leaving the record. Where fewer than eight
-  // bytes follow, the load starts earlier and the shift drops what lies before.
+  // Up to eight bytes of one field at the top of a word, without leaving the record (of at least eight bytes). Where fewer than
+  // eight bytes follow in the record, the load starts earlier and the shift drops what lies before.
   struct Word {
-    std::uint32_t at = 0;
-    std::uint32_t shift = 0;
-    std::uint64_t flip = 0;
-    std::uint64_t mask = 0;
+    std::uint32_t at = 0;     // byte of the record
+    std::uint32_t shift = 0;  // bits
+    std::uint64_t flip = 0;   // all ones for a descending field
+    std::uint64_t mask = 0;   // the bytes of the field
 
     [[nodiscard]] std::uint64_t load(const std::byte* record) const noexcept {
       return ((load_big_endian_64(record + at) << shift) ^ flip) & mask;
@@ -91,11 +92,24 @@ class Encoder {
   [[nodiscard]] Word word_at(std::uint64_t skip) const noexcept;
 
  private:
+  // A word of a key of several fields: one piece per field, moved to its place.
+  struct Piece {
+    Word word;
+    std::uint32_t drop = 0;  // bits
+  };
+  // Key bytes skip ... of a key that is_word_key() does not cover; `pieces` are those of this place.
+  [[nodiscard]] std::uint64_t joined(const std::vector<Piece>& pieces, const std::byte* record,
+                                     std::uint64_t skip) const noexcept;
+  [[nodiscard]] Word field_word(const KeyField& field, std::uint64_t skip, std::uint64_t bytes) const noexcept;
+  [[nodiscard]] std::vector<Piece> make_pieces(std::uint64_t skip, std::uint64_t bytes) const;
+
   std::uint32_t record_size_;
   std::uint64_t key_length_ = 0;
   bool is_word_key_ = false;
   Word prefix_word_;
   Word extension_word_;
+  std::vector<Piece> prefix_pieces_;
+  std::vector<Piece> extension_pieces_;
   std::vector<KeyField> fields_;
 };
 

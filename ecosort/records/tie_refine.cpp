@@ -36,19 +36,6 @@ void sort_by_comparing(const TieContext& context, const TiedGroup& group) {
   }
 }
 
-// The number of leading key bytes in which all keys of entries[begin..end) agree with the first; never below `depth`, which they
-// are known to share.
-std::uint64_t common_bytes(const TieContext& context, std::size_t begin, std::size_t end, std::size_t step,
-                           const TiedGroup& group) {
-  const std::byte* first = context.record_of(context.entries[group.begin]);
-  std::uint64_t common = context.encoder.key_length();
-  for (std::size_t i = begin; i < end && common > group.depth; i += step) {
-    prefetch_key(context, i + prefetch_distance * step, end, group.depth);
-    common = std::min(common, context.encoder.common_key_bytes(first, context.record_of(context.entries[i]), group.depth));
-  }
-  return common;
-}
-
 struct Parts {
   unsigned threads;
   std::size_t count;
@@ -59,29 +46,37 @@ Parts parts_for(const TiedGroup& group, unsigned threads) {
   return {threads, rekey_parts_per_thread * threads};
 }
 
-std::uint64_t common_bytes_of_group(const TieContext& context, const TiedGroup& group, const Parts& parts) {
-  constexpr std::size_t samples = 16;
-  const std::uint64_t sampled =
-      common_bytes(context, group.begin, group.end, std::max<std::size_t>(1, group.size() / samples), group);
-  if (sampled == group.depth) return group.depth;
-  std::vector<std::uint64_t> common(parts.count);
-  for_each_part(parts.threads, parts.count, [&](std::size_t part) {
-    common[part] = common_bytes(context, group.begin + part_begin(group.size(), parts.count, part),
-                                group.begin + part_begin(group.size(), parts.count, part + 1), 1, group);
-  });
-  return *std::min_element(common.begin(), common.end());
+// How many leading key bytes a sample of the group has in common: at least those of the whole group.
+std::uint64_t sampled_common_bytes(const TieContext& context, const TiedGroup& group) {
+  constexpr std::size_t samples = 32;
+  const std::byte* first = context.record_of(context.entries[group.begin]);
+  std::uint64_t common = context.encoder.key_length();
+  for (std::size_t i = 0; i < samples && common > group.depth; ++i) {
+    const Entry& entry = context.entries[group.begin + part_begin(group.size(), samples, i)];
+    common = std::min(common, context.encoder.common_key_bytes(first, context.record_of(entry), group.depth));
+  }
+  return common;
 }
 
-void rekey(const TieContext& context, const TiedGroup& group, std::uint64_t depth, const Parts& parts) {
+// Gives the entries of the group the key windows at `depth`. Returns the number of leading key bytes that all of them have in
+// common, or `depth` where that is more: the windows order the group only if it is `depth`.
+std::uint64_t rekey(const TieContext& context, const TiedGroup& group, std::uint64_t depth, const Parts& parts) {
+  const std::byte* first = context.record_of(context.entries[group.begin]);
+  std::vector<std::uint64_t> common(parts.count, depth);
   for_each_part(parts.threads, parts.count, [&](std::size_t part) {
     const std::size_t end = group.begin + part_begin(group.size(), parts.count, part + 1);
+    std::uint64_t shared = depth;
     for (std::size_t i = group.begin + part_begin(group.size(), parts.count, part); i < end; ++i) {
       prefetch_key(context, i + prefetch_distance, end, depth);
       Entry& entry = context.entries[i];
-      const KeyWindow window = context.encoder.window(context.record_of(entry), depth);
+      const std::byte* record = context.record_of(entry);
+      if (shared > group.depth) shared = std::min(shared, context.encoder.common_key_bytes(first, record, group.depth));
+      const KeyWindow window = context.encoder.window(record, depth);
       entry = {window.prefix, window.extension, entry.index};
     }
+    common[part] = shared;
   });
+  return *std::min_element(common.begin(), common.end());
 }
 
 // Appends the groups of entries[begin..end) that tie after a sort by the key bytes before `depth`; orders the small ones at once.
@@ -121,9 +116,10 @@ class GroupRefiner {
  private:
   void split(const TiedGroup& group, unsigned threads) {
     const Parts parts = parts_for(group, threads);
-    const std::uint64_t depth = common_bytes_of_group(context_, group, parts);
+    const std::uint64_t guess = sampled_common_bytes(context_, group);
+    const std::uint64_t depth = rekey(context_, group, guess, parts);
     if (depth == context_.encoder.key_length()) return;  // equal keys lie in their old order
-    rekey(context_, group, depth, parts);
+    if (depth != guess) rekey(context_, group, depth, parts);
     sort_range(context_.entries + group.begin, context_.scratch + group.begin, group.size(), Target::same_array, workspace_,
                parts.threads);
     const std::uint64_t next_depth = depth + Encoder::window_bytes;

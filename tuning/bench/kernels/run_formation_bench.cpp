@@ -40,8 +40,8 @@ Pages<Entry> shuffled_entries(std::size_t n) {
   return entries;
 }
 
-void copy_one_by_one(const Entry* entries, std::size_t n, const std::byte* data, std::uint32_t /*record_size*/,
-                     std::byte* out) noexcept {
+void copy_one_by_one(const Entry* entries, std::size_t n, const std::byte* data, std::uint32_t /*record_size*/, std::byte* out,
+                     std::size_t /*following*/) noexcept {
   for (std::size_t i = 0; i < n; ++i) {
     std::memcpy(out + i * record_size, data + std::size_t{entries[i].index} * record_size, record_size);
   }
@@ -53,7 +53,7 @@ void gather_records(benchmark::State& state, decltype(&records::gather) function
   Pages<std::byte> out(n * record_size);
   const Pages<Entry> entries = shuffled_entries(n);
   for (auto _ : state) {
-    function(entries.data(), n, data.data(), record_size, out.data());
+    function(entries.data(), n, data.data(), record_size, out.data(), 0);
     benchmark::ClobberMemory();
   }
   set_per_record(state, n);
