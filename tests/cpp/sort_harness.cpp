@@ -3,11 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <numeric>
 #include <random>
 
 #include "base/errors.h"
+#include "io/backends.h"
+#include "io/memory_store.h"
+#include "io/posix_storage.h"
+#include "io_test_support.h"
 
 namespace ecosort::pipeline {
 
@@ -40,6 +47,47 @@ std::vector<std::uint32_t> key_bytes(const records::RecordFormat& format) {
     for (std::uint32_t i = 0; i < field.length; ++i) places.push_back(field.offset + i);
   return places;
 }
+
+constexpr unsigned queue_depth = 40;  // more than any plan has in flight
+
+class MemoryPlace : public SortPlace {
+ public:
+  MemoryPlace(const SortSetup& setup, std::uint64_t seed)
+      : SortPlace("/disk"),
+        store_(io::make_image(input_files(setup)), {.seed = seed, .records_events = false}),
+        queue_(store_.make_queue(queue_depth)) {
+    if (setup.inputs.empty()) store_.make_directory(root());
+    for (const std::string& directory : run_directories(setup)) store_.make_directory(directory);
+  }
+  io::NamedStorage& storage() override { return store_; }
+  io::Queue& queue() override { return *queue_; }
+  std::string contents(const std::string& path) override { return store_.contents(path); }
+
+ private:
+  io::MemoryStore store_;
+  std::unique_ptr<io::Queue> queue_;
+};
+
+// The directory, made before the base class that keeps its name.
+struct RealDirectory {
+  io::TempDirectory directory;
+};
+
+class RealPlace : private RealDirectory, public SortPlace {
+ public:
+  RealPlace(const SortSetup& setup, Disk disk)
+      : SortPlace(directory.path()), queue_(io::make_queue(io::parse_backend(to_string(disk)), queue_depth).queue) {
+    for (const auto& [path, contents] : input_files(setup)) io::write_file(path, contents);
+    for (const std::string& path : run_directories(setup)) std::filesystem::create_directory(path);
+  }
+  io::NamedStorage& storage() override { return storage_; }
+  io::Queue& queue() override { return *queue_; }
+  std::string contents(const std::string& path) override { return io::read_file(path); }
+
+ private:
+  io::PosixStorage storage_;
+  std::unique_ptr<io::Queue> queue_;
+};
 
 char key_byte(Keys keys, std::size_t place, std::size_t length, bool second_value, std::mt19937_64& random) {
   switch (keys) {
@@ -109,7 +157,37 @@ std::string sorted_copy(const records::RecordFormat& format, const std::string& 
   return out;
 }
 
-SortJob SortPlace::prepare(const SortSetup& setup, io::Storage& storage) {
+const char* to_string(Disk disk) {
+  static constexpr std::array names{"memory", "pool", "uring", "stxxl"};
+  return names[static_cast<std::size_t>(disk)];
+}
+
+std::vector<Disk> usable_disks() {
+  std::vector<Disk> usable{Disk::memory};
+  for (const Disk disk : {Disk::pool, Disk::uring, Disk::stxxl}) {
+    try {
+      (void)io::make_queue(io::parse_backend(to_string(disk)), queue_depth);
+      usable.push_back(disk);
+    } catch (const UsageError& refused) {
+      if (std::getenv("ECOSORT_REQUIRE_ALL") != nullptr) ADD_FAILURE() << refused.what();
+    }
+  }
+  return usable;
+}
+
+std::map<std::string, std::string> SortPlace::input_files(const SortSetup& setup) const {
+  std::map<std::string, std::string> files;
+  for (std::size_t i = 0; i < setup.inputs.size(); ++i) files[fmt::format("{}/input-{}", root_, i)] = setup.inputs[i];
+  return files;
+}
+
+std::vector<std::string> SortPlace::run_directories(const SortSetup& setup) const {
+  std::vector<std::string> directories;
+  for (unsigned i = 0; i < setup.directories; ++i) directories.push_back(fmt::format("{}/runs-{}", root_, i));
+  return directories;
+}
+
+SortJob SortPlace::prepare(const SortSetup& setup, io::Storage& storage) const {
   SortJob job;
   plan::Wanted wanted;
   wanted.format = setup.format;
@@ -118,62 +196,42 @@ SortJob SortPlace::prepare(const SortSetup& setup, io::Storage& storage) {
   wanted.several_inputs = setup.inputs.size() > 1;
   wanted.input_alignment = 1;
   for (std::size_t i = 0; i < setup.inputs.size(); ++i) {
-    const std::string path = directory_ / fmt::format("input-{}", i);
-    io::write_file(path, setup.inputs[i]);
     Input input;
-    input.file = storage.open_input(path, setup.caching);
+    input.file = storage.open_input(fmt::format("{}/input-{}", root_, i), setup.caching);
     input.records = setup.inputs[i].size() / setup.format.record_size;
     input.opened = storage.state(*input.file);
     wanted.input_records += input.records;
     wanted.input_alignment = std::max<std::uint64_t>(wanted.input_alignment, input.file->alignment());
     job.inputs.push_back(std::move(input));
   }
-  for (unsigned i = 0; i < setup.directories; ++i) {
-    job.directories.push_back(directory_ / fmt::format("runs-{}", i));
-    std::filesystem::create_directory(job.directories.back());
-  }
+  job.directories = run_directories(setup);
   job.plan = plan::make_plan(wanted);
   job.output = output_path();
   job.unique = setup.unique;
   return job;
 }
 
-SortResult run_sort(const SortSetup& setup, SortPlace& place, io::Storage& storage, io::Queue& queue,
-                    const std::atomic<int>* interrupted) {
+std::unique_ptr<SortPlace> make_place(const SortSetup& setup, Disk disk, std::uint64_t seed) {
+  if (disk == Disk::memory) return std::make_unique<MemoryPlace>(setup, seed);
+  return std::make_unique<RealPlace>(setup, disk);
+}
+
+SortResult run_sort(const SortSetup& setup, SortPlace& place, io::Storage& storage, io::Queue& queue) {
   SortResult result;
   SortJob job = place.prepare(setup, storage);
   result.planned = job.plan;
   Progress progress;
   PhaseLog log("");
   const std::atomic<int> nothing{0};
-  result.report = sort(job, storage, queue, progress, log, interrupted != nullptr ? *interrupted : nothing);
-  result.output = place.output();
+  result.report = sort(job, storage, queue, progress, log, nothing);
+  result.output = place.contents(place.output_path());
   return result;
 }
 
-SortResult run_sort(const SortSetup& setup, io::BackendChoice backend) {
-  SortPlace place;
-  io::PosixStorage storage;
-  const io::Backend made = io::make_queue(backend, queue_depth);
-  return run_sort(setup, place, storage, *made.queue);
-}
-
-std::vector<io::BackendChoice> usable_backends() {
-  std::vector<io::BackendChoice> usable;
-  for (const io::BackendChoice choice : {io::BackendChoice::pool, io::BackendChoice::uring, io::BackendChoice::stxxl}) {
-    try {
-      (void)io::make_queue(choice, queue_depth);
-      usable.push_back(choice);
-    } catch (const UsageError& refused) {
-      if (std::getenv("ECOSORT_REQUIRE_ALL") != nullptr) ADD_FAILURE() << refused.what();
-    }
-  }
-  return usable;
-}
-
-const char* to_string(io::BackendChoice backend) {
-  static constexpr std::array names{"auto", "uring", "pool", "stxxl"};
-  return names[static_cast<std::size_t>(backend)];
+SortResult run_sort(const SortSetup& setup, Disk disk, std::uint64_t seed) {
+  const std::unique_ptr<SortPlace> place = make_place(setup, disk, seed);
+  EXPECT_STREQ(place->queue().backend_name(), to_string(disk));
+  return run_sort(setup, *place, place->storage(), place->queue());
 }
 
 std::string difference(const std::string& actual, const std::string& expected, std::uint32_t record_size) {

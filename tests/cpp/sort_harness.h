@@ -3,15 +3,14 @@
 // The least memory on a few MB reaches the external path: many runs, and several passes where the input is some ten times that.
 #pragma once
 
-#include <atomic>
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "io/backends.h"
-#include "io/posix_storage.h"
-#include "io_test_support.h"
+#include "io/named_storage.h"
 #include "pipeline/sort.h"
 #include "records/key_spec.h"
 
@@ -42,21 +41,35 @@ struct SortSetup {
   io::Caching caching = io::Caching::direct_if_possible;  // of the inputs
 };
 
-// Input files, directories for runs and the output of sorts below one directory, which vanishes with it.
+// The disks a sort can be tried on: one in memory, whose completions come in an order drawn from a seed, and the real ones.
+enum class Disk : std::uint8_t { memory, pool, uring, stxxl };
+[[nodiscard]] const char* to_string(Disk disk);
+
+// Those that work here. Refused ones fail the test where everything is required (ECOSORT_REQUIRE_ALL).
+[[nodiscard]] std::vector<Disk> usable_disks();
+
+// A storage and its queue, with the input files of a setup, the directories for its runs and room for its output.
 class SortPlace {
  public:
-  explicit SortPlace(const std::string& parent = std::filesystem::temp_directory_path()) : directory_(parent) {}
+  virtual ~SortPlace() = default;
+  [[nodiscard]] virtual io::NamedStorage& storage() = 0;
+  [[nodiscard]] virtual io::Queue& queue() = 0;
+  [[nodiscard]] virtual std::string contents(const std::string& path) = 0;
+  [[nodiscard]] const std::string& root() const { return root_; }
+  [[nodiscard]] std::string output_path() const { return root_ + "/output"; }
 
-  // Writes the input files, opens them and makes the plan.
-  [[nodiscard]] SortJob prepare(const SortSetup& setup, io::Storage& storage);
+  // Opens the inputs and makes the plan; `storage` is this one or a decorator of it.
+  [[nodiscard]] SortJob prepare(const SortSetup& setup, io::Storage& storage) const;
 
-  [[nodiscard]] std::string output_path() const { return directory_ / "output"; }
-  [[nodiscard]] std::string output() const { return io::read_file(output_path()); }
-  [[nodiscard]] const io::TempDirectory& directory() const { return directory_; }
+ protected:
+  explicit SortPlace(std::string root) : root_(std::move(root)) {}
+  [[nodiscard]] std::map<std::string, std::string> input_files(const SortSetup& setup) const;  // contents by path
+  [[nodiscard]] std::vector<std::string> run_directories(const SortSetup& setup) const;
 
  private:
-  io::TempDirectory directory_;
+  const std::string root_;
 };
+[[nodiscard]] std::unique_ptr<SortPlace> make_place(const SortSetup& setup, Disk disk = Disk::memory, std::uint64_t seed = 1);
 
 struct SortResult {
   plan::Plan planned;
@@ -64,17 +77,9 @@ struct SortResult {
   std::string output;
 };
 
-// `depth` that a queue needs for the sort of any plan.
-inline constexpr unsigned queue_depth = 40;
-
 // Sorts and reads the output back. Whatever the sort throws comes out.
-[[nodiscard]] SortResult run_sort(const SortSetup& setup, SortPlace& place, io::Storage& storage, io::Queue& queue,
-                                  const std::atomic<int>* interrupted = nullptr);
-[[nodiscard]] SortResult run_sort(const SortSetup& setup, io::BackendChoice backend = io::BackendChoice::pool);
-
-// Backends that work here. Refused ones fail the test where everything is required (ECOSORT_REQUIRE_ALL).
-[[nodiscard]] std::vector<io::BackendChoice> usable_backends();
-[[nodiscard]] const char* to_string(io::BackendChoice backend);
+[[nodiscard]] SortResult run_sort(const SortSetup& setup, SortPlace& place, io::Storage& storage, io::Queue& queue);
+[[nodiscard]] SortResult run_sort(const SortSetup& setup, Disk disk = Disk::memory, std::uint64_t seed = 1);
 
 // The first record in which two texts differ, for a message that can be read.
 [[nodiscard]] std::string difference(const std::string& actual, const std::string& expected, std::uint32_t record_size);

@@ -49,12 +49,12 @@ std::uint64_t least_memory(const SortSetup& setup) {
 }
 
 // Sorts and compares every byte with the oracle; what the report says must be true, too.
-SortResult expect_sorted(const SortSetup& setup, io::BackendChoice backend = io::BackendChoice::pool) {
-  SCOPED_TRACE(describe(setup) + ", " + to_string(backend));
+SortResult expect_sorted(const SortSetup& setup, Disk disk = Disk::memory) {
+  SCOPED_TRACE(describe(setup) + ", " + to_string(disk));
   const std::string all = all_of(setup);
   SortResult result;
   try {
-    result = run_sort(setup, backend);
+    result = run_sort(setup, disk);
   } catch (const std::exception& error) {
     ADD_FAILURE() << error.what();
     return result;
@@ -80,25 +80,25 @@ INSTANTIATE_TEST_SUITE_P(All, SortMatrix,
 
 TEST_P(SortMatrix, EveryKeyComesOutInOrderAndStableInTheExternalPath) {
   const auto [keys, size] = GetParam();
-  const std::vector<io::BackendChoice> backends = usable_backends();
+  const std::vector<Disk> disks = usable_disks();
   unsigned variant = static_cast<unsigned>(keys) + size;
   for (const records::RecordFormat& format : formats_of(size)) {
     SortSetup setup = setup_of(format, make_records(format, keys, external_count(size)));
     setup.memory_bytes = least_memory(setup);
     setup.threads = thread_counts[variant % thread_counts.size()];
-    const SortResult result = expect_sorted(setup, backends[variant / 2 % backends.size()]);
+    const SortResult result = expect_sorted(setup, disks[variant / 2 % disks.size()]);
     EXPECT_TRUE(result.report.plan.shape == Shape::two_pass || result.report.plan.shape == Shape::multi_pass);
     EXPECT_GE(result.report.runs, 4U);
     ++variant;
   }
 }
 
-class SortBackends : public ::testing::TestWithParam<io::BackendChoice> {};
+class SortOnDisks : public ::testing::TestWithParam<Disk> {};
 
-INSTANTIATE_TEST_SUITE_P(All, SortBackends, ::testing::ValuesIn(usable_backends()),
+INSTANTIATE_TEST_SUITE_P(All, SortOnDisks, ::testing::ValuesIn(usable_disks()),
                          [](const auto& parameter) { return std::string(to_string(parameter.param)); });
 
-TEST_P(SortBackends, TheBytesAreTheSameForAnyMemoryAndThreads) {
+TEST_P(SortOnDisks, TheBytesAreTheSameForAnyMemoryAndThreads) {
   const records::RecordFormat format = sort_benchmark();
   const std::string records = make_records(format, Keys::common_prefix, 30'000);
   for (const std::uint64_t memory : {2 * MiB, 3 * MiB, 5 * MiB, 32 * MiB}) {
@@ -111,7 +111,7 @@ TEST_P(SortBackends, TheBytesAreTheSameForAnyMemoryAndThreads) {
   }
 }
 
-TEST_P(SortBackends, SeveralPassesAreMadeWhereTheMemoryIsTooLittleForTwo) {
+TEST_P(SortOnDisks, SeveralPassesAreMadeWhereTheMemoryIsTooLittleForTwo) {
   const records::RecordFormat format{10'000, {{9'000, 2}, {0, 20}}};  // large granules: only a few runs can be merged at a time
   SortSetup setup = setup_of(format, make_records(format, Keys::uniform, 1'200));
   setup.memory_bytes = least_memory(setup);
@@ -122,7 +122,7 @@ TEST_P(SortBackends, SeveralPassesAreMadeWhereTheMemoryIsTooLittleForTwo) {
   EXPECT_GT(result.report.plan.merge.steps.size(), 1U);
 }
 
-TEST_P(SortBackends, AnInputThatFitsTheMemoryIsReadAndWrittenOnce) {
+TEST_P(SortOnDisks, AnInputThatFitsTheMemoryIsReadAndWrittenOnce) {
   const records::RecordFormat format = sort_benchmark();
   SortSetup setup = setup_of(format, make_records(format, Keys::uniform, 30'000));
   setup.memory_bytes = 16 * MiB;
@@ -133,7 +133,7 @@ TEST_P(SortBackends, AnInputThatFitsTheMemoryIsReadAndWrittenOnce) {
   EXPECT_EQ(result.report.traffic.bytes_read, setup.inputs[0].size());
 }
 
-TEST_P(SortBackends, RunsAreStripedOverSeveralDirectories) {
+TEST_P(SortOnDisks, RunsAreStripedOverSeveralDirectories) {
   const records::RecordFormat format = sort_benchmark();
   for (const unsigned directories : {2U, 3U, 5U}) {
     SortSetup setup = setup_of(format, make_records(format, Keys::uniform, 40'000));
@@ -143,7 +143,7 @@ TEST_P(SortBackends, RunsAreStripedOverSeveralDirectories) {
   }
 }
 
-TEST_P(SortBackends, UniqueKeepsTheFirstRecordOfEqualKeys) {
+TEST_P(SortOnDisks, UniqueKeepsTheFirstRecordOfEqualKeys) {
   for (const Keys keys : {Keys::two_values, Keys::all_equal, Keys::common_prefix, Keys::highest, Keys::uniform}) {
     for (const std::uint64_t memory : {2 * MiB, 16 * MiB}) {
       const records::RecordFormat format{100, {{5, 16}}};
@@ -156,7 +156,7 @@ TEST_P(SortBackends, UniqueKeepsTheFirstRecordOfEqualKeys) {
   }
 }
 
-TEST_P(SortBackends, SeveralInputFilesAreOneInput) {
+TEST_P(SortOnDisks, SeveralInputFilesAreOneInput) {
   const records::RecordFormat format{101, {{0, 6}}};
   const std::string records = make_records(format, Keys::common_prefix, 36'000);
   for (const std::uint64_t memory : {2 * MiB, 4 * MiB, 32 * MiB}) {
@@ -170,7 +170,7 @@ TEST_P(SortBackends, SeveralInputFilesAreOneInput) {
   }
 }
 
-TEST_P(SortBackends, SmallAndOddCountsSort) {
+TEST_P(SortOnDisks, SmallAndOddCountsSort) {
   const records::RecordFormat format{7, {{1, 3}}};
   for (const std::uint64_t count : {0U, 1U, 2U, 3U, 5U, 8U, 585U, 586U, 4096U, 4681U, 4682U}) {
     SortSetup setup = setup_of(format, make_records(format, Keys::uniform, count));
@@ -189,16 +189,14 @@ TEST(SortOfLargeRecords, WorksDownToTheMinimumOfMemory) {
   }
 }
 
-TEST(SortOfOneFile, LeavesNothingButTheOutput) {
+TEST_P(SortOnDisks, OneSortLeavesNothingButTheOutput) {
   const records::RecordFormat format = sort_benchmark();
   const SortSetup setup = setup_of(format, make_records(format, Keys::uniform, 30'000));
-  SortPlace place;
-  io::PosixStorage storage;
-  const io::Backend backend = io::make_queue(io::BackendChoice::pool, queue_depth);
-  (void)run_sort(setup, place, storage, *backend.queue);
-  EXPECT_THAT(place.directory().names(), ::testing::UnorderedElementsAre("input-0", "runs-0", "output"));
-  EXPECT_TRUE(std::filesystem::is_empty(place.directory() / "runs-0"));
-  EXPECT_EQ(io::read_file(place.directory() / "input-0"), setup.inputs[0]);
+  const std::unique_ptr<SortPlace> place = make_place(setup, GetParam());
+  (void)run_sort(setup, *place, place->storage(), place->queue());
+  EXPECT_THAT(place->storage().list(place->root()), ::testing::ElementsAre("input-0", "output", "runs-0"));
+  EXPECT_THAT(place->storage().list(place->root() + "/runs-0"), ::testing::IsEmpty());
+  EXPECT_EQ(place->contents(place->root() + "/input-0"), setup.inputs[0]);
 }
 
 }  // namespace ecosort::pipeline

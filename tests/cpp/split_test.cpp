@@ -1,0 +1,91 @@
+#include "pipeline/split.h"
+
+#include <gtest/gtest.h>
+
+#include "run_layout.h"
+
+namespace ecosort::pipeline {
+
+namespace {
+
+constexpr std::array few_keys{Keys::uniform, Keys::two_values, Keys::common_prefix, Keys::all_equal, Keys::highest};
+
+}  // namespace
+
+TEST(SplitAtRank, CutsEveryRankWhereTheStableMergeDoes) {
+  unsigned seed = 0;
+  for (const records::RecordFormat& format : kernel_formats()) {
+    const records::Encoder encoder(format);
+    for (const Keys keys : few_keys) {
+      for (const std::size_t k : {1UL, 2UL, 3UL, 7UL, 16UL}) {
+        const RunSet set(format, keys, k, 14, ++seed);
+        for (std::uint64_t rank = 0; rank <= set.count(); ++rank)
+          ASSERT_EQ(split_at_rank(set.views, set.ranges, rank, encoder), set.cuts_at(rank))
+              << "rank " << rank << " of " << set.count() << " in " << k << " runs, " << to_string(keys);
+      }
+    }
+  }
+}
+
+TEST(SplitAtRank, LooksAtTheGivenRangesOnly) {
+  const records::RecordFormat format{16, {{0, 4}}};
+  const records::Encoder encoder(format);
+  const RunSet set(format, Keys::common_prefix, 6, 40, 77);
+  const std::vector<std::uint64_t> from = set.cuts_at(set.count() / 3);
+  std::vector<RunRange> rest = set.ranges;
+  for (std::size_t run = 0; run < rest.size(); ++run) rest[run].begin = from[run];
+  for (std::uint64_t rank = 0; rank <= set.count() - set.count() / 3; ++rank)
+    ASSERT_EQ(split_at_rank(set.views, rest, rank, encoder), set.cuts_at(set.count() / 3 + rank)) << rank;
+}
+
+TEST(FirstAfter, IsWhereTheBoundEnds) {
+  for (const records::RecordFormat& format : kernel_formats()) {
+    const records::Encoder encoder(format);
+    const RunSet set(format, Keys::common_prefix, 4, 20, 5);
+    for (std::uint32_t of = 0; of < 4; ++of) {
+      for (std::uint64_t number = set.ranges[of].begin; number < set.ranges[of].end; ++number) {
+        const Bound bound{true, set.views[of].record(number), of};
+        const std::string limit = set.key_of(of, number - set.ranges[of].begin);
+        for (std::uint32_t run = 0; run < 4; ++run) {
+          std::uint64_t expected = set.ranges[run].begin;
+          while (expected < set.ranges[run].end) {
+            const std::string key = set.key_of(run, expected - set.ranges[run].begin);
+            if (key > limit || (key == limit && run > of)) break;
+            ++expected;
+          }
+          ASSERT_EQ(first_after(set.views[run], set.ranges[run], run, bound, encoder), expected);
+        }
+      }
+    }
+    EXPECT_EQ(first_after(set.views[0], set.ranges[0], 0, Bound{}, encoder), set.ranges[0].end) << "no bound";
+  }
+}
+
+// What is called safe must really come before every record of the later run with these leading key bytes.
+TEST(FirstNotBefore, NeverPassesARecordThatMayStillCome) {
+  for (const records::RecordFormat& format : kernel_formats()) {
+    const records::Encoder encoder(format);
+    const RunSet set(format, Keys::common_prefix, 4, 20, 9);
+    for (std::uint32_t later = 0; later < 4; ++later) {
+      for (std::uint64_t number = set.ranges[later].begin; number < set.ranges[later].end; ++number) {
+        const std::byte* unseen = set.views[later].record(number);
+        const std::string limit = set.key_of(later, number - set.ranges[later].begin);
+        for (std::uint32_t run = 0; run < 4; ++run) {
+          if (run == later) continue;
+          const std::uint64_t end = first_not_before(set.views[run], set.ranges[run], run, encoder.prefix(unseen),
+                                                     encoder.extension(unseen), later, encoder);
+          for (std::uint64_t before = set.ranges[run].begin; before < end; ++before) {
+            const std::string key = set.key_of(run, before - set.ranges[run].begin);
+            ASSERT_TRUE(key < limit || (key == limit && run < later));
+          }
+          if (!encoder.decides() || end == set.ranges[run].end) continue;
+          const std::string key = set.key_of(run, end - set.ranges[run].begin);
+          ASSERT_TRUE(key > limit || (key == limit && run > later))
+              << "a short key is known as a whole: nothing safe is left out";
+        }
+      }
+    }
+  }
+}
+
+}  // namespace ecosort::pipeline
