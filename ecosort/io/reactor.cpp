@@ -81,9 +81,9 @@ Reactor::Reactor(Queue& queue, unsigned read_depth, unsigned write_depth)
 
 void Reactor::submit(Awaiter& awaiter) {
   awaiter.request.tag = reinterpret_cast<std::uint64_t>(&awaiter);
+  queue_.submit(awaiter.request);
   if (in_flight_++ == 0) traffic_.idle += Clock::now() - idle_since_;
   ++traffic_.requests;
-  queue_.submit(awaiter.request);
 }
 
 Task<std::size_t> Reactor::read(const File& file, std::uint64_t offset, std::byte* data, std::size_t size, std::size_t at_least) {
@@ -160,11 +160,10 @@ Task<bool> Reactor::reserve(const File& file, std::uint64_t offset, std::uint64_
   co_return !unsupported;
 }
 
+// Notifies with the mutex held: once the coordinator has the handle, it may finish and take reactor and queue with it.
 void Reactor::post(std::coroutine_handle<> handle) {
-  {
-    const std::lock_guard lock(posted_mutex_);
-    posted_.push_back(handle);
-  }
+  const std::lock_guard lock(posted_mutex_);
+  posted_.push_back(handle);
   queue_.notify();
 }
 

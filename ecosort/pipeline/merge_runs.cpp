@@ -132,6 +132,7 @@ Task<void> MergeRuns::merge_to_output(WriteBehind& output, bool unique) {
   const std::uint32_t size = encoder_.record_size();
   const std::uint64_t batch_records = output.capacity_bytes() / size;
   try {
+    prefetch_.advance();
     while (left_ > 0) {
       Round round = co_await next_round(batch_records);
       while (round.records > 0) {
@@ -149,9 +150,10 @@ Task<void> MergeRuns::merge_to_output(WriteBehind& output, bool unique) {
       }
     }
     co_await output.finish();
-  } catch (...) {  // fetches under way still use their blocks: wait for them first
+  } catch (...) {  // fetches and writes under way still use their blocks: wait for them first
     reactor_.gate().fail(std::current_exception());
   }
+  co_await output.settle();
   co_await finish();
 }
 
@@ -183,6 +185,7 @@ Task<void> MergeRuns::merge_to_run(std::size_t run) {
   const std::uint64_t block_records = buffers_.output_block_bytes / granule.bytes * granule.records;
   BatchTarget target{nullptr, &store_, run, 0, 0};
   try {
+    prefetch_.advance();
     while (left_ > 0) {
       Round round = co_await next_round(block_records);
       while (round.records > 0) {

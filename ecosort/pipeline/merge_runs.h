@@ -33,9 +33,6 @@ class MergeRuns {
             const plan::MergeBuffers& buffers, std::uint64_t release_bytes, std::vector<MergeSource> sources,
             MemoryBudget& memory, Progress& progress);
 
-  // Starts fetching before the merge itself runs.
-  void start_prefetch() { prefetch_.advance(); }
-
   // VerificationError if the output would not be in order (promise P1).
   [[nodiscard]] Task<void> merge_to_output(WriteBehind& output, bool unique);
 

@@ -116,7 +116,6 @@ class Sorter {
       begin("intermediate_merge", Phase::intermediate_merge, merged.records * encoder_.record_size());
       merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, plan_.merge.intermediate,
                                                     plan_.merge.release_bytes, std::move(group), memory_, progress_));
-      merges_.back()->start_prefetch();
       co_await merges_.back()->merge_to_run(merged.stored);
       report_.demand_reads += merges_.back()->demand_reads();
       merges_.clear();
@@ -134,7 +133,6 @@ class Sorter {
                     memory_.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"), progress_);
     merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, buffers, plan_.merge.release_bytes,
                                                   sources_, memory_, progress_));
-    merges_.back()->start_prefetch();
     co_await merges_.back()->merge_to_output(*writer_, job_.unique);
     report_.demand_reads += merges_.back()->demand_reads();
     merged_ = merges_.back()->merged();
@@ -175,8 +173,10 @@ class Sorter {
 
   SortReport finish() {
     begin("publish", Phase::sync, 0);
-    if (!output_->facts().is_stream) report_.notice = storage_.publish(*output_, job_.output);
-    storage_.close(std::move(output_));
+    if (output_->facts().is_stream)
+      storage_.close(std::move(output_));
+    else
+      publish();
     log_.end(reactor_.traffic());
     report_.plan = plan_;
     report_.records = plan_.wanted.input_records;
@@ -187,6 +187,17 @@ class Sorter {
     report_.peak_memory_bytes = memory_.peak_bytes();
     progress_.begin(Phase::done, 0);
     return report_;
+  }
+
+  // Once the output has its name, it and the name were synced: a failed close can lose nothing. It is told all the same.
+  void publish() {
+    report_.notice = storage_.publish(*output_, job_.output);
+    try {
+      storage_.close(std::move(output_));
+    } catch (const IoError& error) {
+      report_.notice +=
+          fmt::format("{}{}; the output is complete and was synced before", report_.notice.empty() ? "" : "; ", error.what());
+    }
   }
 
   void begin(const char* name, Phase phase, std::uint64_t bytes) {

@@ -71,4 +71,11 @@ Task<void> WriteBehind::finish() {
   if (!file_.facts().is_stream) storage_.set_size(file_, written_bytes());
 }
 
+Task<void> WriteBehind::settle() {
+  try {
+    co_await writes_.join();
+  } catch (const Cancelled&) {  // the gate knows the error
+  }
+}
+
 }  // namespace ecosort::pipeline

@@ -35,6 +35,9 @@ class WriteBehind {
   // Waits for all writes; writes the last partial unit and sets the exact size.
   [[nodiscard]] Task<void> finish();
 
+  // After an error: waits until no write uses the blocks or the file. Throws nothing.
+  [[nodiscard]] Task<void> settle();
+
   [[nodiscard]] std::uint64_t written_bytes() const noexcept { return offset_ + carry_bytes_; }
 
  private:

@@ -54,7 +54,7 @@ class MemoryPlace : public SortPlace {
  public:
   MemoryPlace(const SortSetup& setup, std::uint64_t seed)
       : SortPlace("/disk"),
-        store_(io::make_image(input_files(setup)), {.seed = seed, .records_events = false}),
+        store_(io::make_image(input_files(setup)), {.seed = seed, .records_events = setup.records_events}),
         queue_(store_.make_queue(queue_depth)) {
     if (setup.inputs.empty()) store_.make_directory(root());
     for (const std::string& directory : run_directories(setup)) store_.make_directory(directory);
@@ -178,6 +178,7 @@ std::vector<Disk> usable_disks() {
 std::map<std::string, std::string> SortPlace::input_files(const SortSetup& setup) const {
   std::map<std::string, std::string> files;
   for (std::size_t i = 0; i < setup.inputs.size(); ++i) files[fmt::format("{}/input-{}", root_, i)] = setup.inputs[i];
+  if (setup.previous_output) files[output_path()] = *setup.previous_output;
   return files;
 }
 
@@ -208,6 +209,7 @@ SortJob SortPlace::prepare(const SortSetup& setup, io::Storage& storage) const {
   job.plan = plan::make_plan(wanted);
   job.output = output_path();
   job.unique = setup.unique;
+  job.reread = setup.reread;
   return job;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct SortSetup {
   unsigned directories = 1;
   bool unique = false;
   io::Caching caching = io::Caching::direct_if_possible;  // of the inputs
+  bool reread = false;
+  std::optional<std::string> previous_output = std::nullopt;  // what stands under the output's name
+  bool records_events = false;                                // of the disk in memory
 };
 
 // The disks a sort can be tried on: one in memory, whose completions come in an order drawn from a seed, and the real ones.
