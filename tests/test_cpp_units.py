@@ -10,13 +10,14 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import capabilities
 import pytest
 from conftest import BUILD
 
 PROGRAM = Path(os.environ.get("ECOSORT_UNIT_TESTS") or BUILD / "tests" / "unit_tests")
 # A program for another machine runs under an emulator: ECOSORT_EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu".
 COMMAND = [*os.environ.get("ECOSORT_EMULATOR", "").split(), str(PROGRAM)]
-SUITE_TIMEOUT_S = 240
+SUITE_TIMEOUT_S = 3600 if capabilities.SOAK or os.environ.get("ECOSORT_SAN") else 240
 
 
 def list_cases() -> list[tuple[str, str]]:

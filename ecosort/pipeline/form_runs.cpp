@@ -1,5 +1,7 @@
 #include "pipeline/form_runs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/errors.h"
@@ -83,6 +85,9 @@ Task<void> FormRuns::form_stream() {
       if (free_slots_.free() == 0 && !held.empty()) {
         const std::size_t slot = held.front();
         held.erase(held.begin());
+        if (formed_.records.size() >= plan::most_runs)
+          throw UsageError(fmt::format("the input is too long for this memory: it makes more than {} runs; give --memory {}KiB",
+                                       plan::most_runs, 8 * (plan_.wanted.memory_bytes >> 10U)));
         const std::size_t number = store_.create(slots_[slot].run.count);
         formed_.stored.push_back(number);
         runs.spawn(store_run(slot, number));

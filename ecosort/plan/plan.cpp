@@ -25,9 +25,11 @@ constexpr std::uint64_t largest_merge_block = 1 * MiB;
 constexpr unsigned depth = 16;
 constexpr unsigned one_pass_chunks = 8;
 
-// The granule wastes at most 1/256 of its bytes where one of up to 16 units does; otherwise the least wasteful.
+// The granule wastes at most 1/256 of its bytes where one of up to 16 units does; otherwise the least wasteful. Every run wastes
+// half of one at its end, so that the short runs of tiny records (the index takes the memory) want a small one.
 Granule choose_granule(std::uint32_t record_size, std::uint64_t memory) {
-  const std::uint64_t unit = memory >= 64 * MiB ? 64 * KiB : 16 * KiB;
+  const std::uint64_t run_bytes = memory / (3 * record_size + 4 * entry_bytes) * record_size;  // about, with three run buffers
+  const std::uint64_t unit = memory >= 64 * MiB && run_bytes >= 128 * 64 * KiB ? 64 * KiB : 16 * KiB;
   const std::uint64_t least = round_up(record_size + 8ULL, page_bytes);
   Granule best;
   std::uint64_t best_waste = std::numeric_limits<std::uint64_t>::max();
@@ -81,6 +83,10 @@ bool fit_run_size(Formation& f, const Plan& plan, std::uint64_t memory) {
       3 * plan.wanted.input_alignment / std::gcd(plan.wanted.input_alignment, plan.wanted.format.record_size);
   set_run_size(f, plan, run_records / unit >= 16 ? round_down(run_records, unit) : run_records);
   return true;
+}
+
+bool makes_too_many_runs(const Formation& f, std::uint64_t records) {
+  return records / f.run_records >= most_runs - 1;  // two of them are shorter, which makes one more
 }
 
 std::vector<std::uint64_t> foresee_runs(const Formation& f, std::uint64_t records) {
@@ -259,6 +265,7 @@ std::optional<Plan> try_external(Plan plan, unsigned run_buffers, std::uint32_t 
   plan.formation = formation_frame(plan, run_buffers);
   if (plan.forecast_bytes >= plan.wanted.memory_bytes) return std::nullopt;
   if (!fit_run_size(plan.formation, plan, plan.wanted.memory_bytes - plan.forecast_bytes)) return std::nullopt;
+  if (makes_too_many_runs(plan.formation, plan.wanted.input_records)) return std::nullopt;
   const std::vector<std::uint64_t> runs = foresee_runs(plan.formation, plan.wanted.input_records);
   if (resident_runs >= runs.size()) return std::nullopt;
   const std::uint64_t resident = resident_runs * (plan.formation.run_buffer_bytes + plan.formation.index_bytes);

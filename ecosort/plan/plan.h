@@ -111,6 +111,9 @@ void complete_plan(Plan& plan, const std::vector<std::uint64_t>& runs, std::uint
 
 inline constexpr std::uint64_t entry_bytes = 16;  // records::Entry
 inline constexpr std::uint64_t forecast_entry_bytes = 16;
+// A run costs up to 1 KiB that is not counted in `memory_bytes` (its files and its place in the tables), and a descriptor per
+// temporary directory. So many fit the fixed overhead; an input that would need more is refused: more memory makes longer runs.
+inline constexpr std::uint64_t most_runs = 16'384;
 inline constexpr std::uint64_t least_memory_bytes = std::uint64_t{2} << 20;
 
 }  // namespace ecosort::plan
