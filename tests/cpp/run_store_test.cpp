@@ -1,0 +1,185 @@
+// Where runs and the output go: the run store and write behind, on a disk in memory.
+#include "pipeline/run_store.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+
+#include "base/errors.h"
+#include "io/memory_store.h"
+#include "io_test_support.h"
+#include "pipeline/write_behind.h"
+
+namespace ecosort::pipeline {
+
+namespace {
+
+constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
+
+// Every directory has its own idea of how much is free.
+class Weighted : public io::MemoryStore {
+ public:
+  using MemoryStore::MemoryStore;
+  [[nodiscard]] std::uint64_t free_bytes(const std::string& directory) override { return free.at(directory); }
+  std::map<std::string, std::uint64_t> free{{"/a", 100 * MiB}, {"/b", 300 * MiB}, {"/c", MiB}};
+};
+
+io::DiskImage empty_directories() {
+  io::DiskImage image;
+  image.directories = {"/a", "/b", "/c"};
+  return image;
+}
+
+plan::Plan small_plan() {
+  plan::Plan plan;
+  plan.wanted.format = {100, {{0, 10}}};
+  plan.granule = {4096, 40};
+  plan.formation.write_block_bytes = 8 * KiB;
+  plan.forecast_stride = 1;
+  plan.forecast_bytes = 2 * 16 * 1024;  // 1024 entries
+  return plan;
+}
+
+struct Bench {
+  Weighted disk{empty_directories()};
+  std::unique_ptr<io::Queue> queue = disk.make_queue(40);
+  io::Reactor reactor{*queue, 16, 16};
+  plan::Plan plan = small_plan();
+
+  void run(Task<void> task) {
+    const std::atomic<int> nothing{0};
+    TaskGroup group(reactor.gate());
+    group.spawn(std::move(task));
+    reactor.run(group, nothing);
+  }
+  [[nodiscard]] RunStore make(std::vector<std::string> directories) { return {disk, reactor, plan, std::move(directories)}; }
+};
+
+// Granules [0, n) of a run, each with other records, sealed.
+io::Buffer sealed(const RunStore& store, std::size_t run, std::uint64_t granules) {
+  io::Buffer buffer(io::pattern(granules * 4096, 3));
+  for (std::uint64_t g = 0; g < granules; ++g) store.seal(run, g, 40, buffer.data() + g * 4096);
+  return buffer;
+}
+
+std::uint64_t bytes_in(const io::MemoryStore& disk, const StoredRun& run, std::size_t stripe) {
+  return const_cast<io::MemoryStore&>(disk).state(*run.stripes[stripe]).allocated_bytes;
+}
+
+}  // namespace
+
+TEST(RunStore, GivesBackWhatWasWrittenOverAnyDirectories) {
+  for (const std::vector<std::string>& directories :
+       {std::vector<std::string>{"/a"}, {"/a", "/b"}, {"/a", "/b", "/c"}, {"/b", "/b"}}) {
+    Bench bench;
+    RunStore store = bench.make(directories);
+    (void)store.create(80);
+    const std::size_t run = store.create(40 * 75);
+    const io::Buffer data = sealed(store, run, 75);
+    bench.run(store.write(run, 0, data.data(), data.size()));
+    for (const auto& [first, count] : {std::pair<std::uint64_t, std::uint64_t>{0, 75}, {1, 1}, {3, 9}, {74, 1}}) {
+      const io::Buffer back(count * 4096);
+      bench.run(store.read(run, first, back.data(), back.size()));
+      EXPECT_EQ(back.text(back.size()), data.text(data.size()).substr(first * 4096, count * 4096));
+      for (std::uint64_t g = 0; g < count; ++g) EXPECT_NO_THROW(store.verify(run, first + g, back.data() + g * 4096));
+    }
+  }
+}
+
+TEST(RunStore, FullerDirectoriesGetLess) {
+  Bench bench;
+  RunStore store = bench.make({"/a", "/b", "/c"});
+  const std::size_t run = store.create(40 * 2 * 640);  // 640 stripe units
+  const double a = static_cast<double>(bytes_in(bench.disk, store.run(run), 0));
+  const double b = static_cast<double>(bytes_in(bench.disk, store.run(run), 1));
+  EXPECT_NEAR(b / a, 3.0, 0.2);
+  EXPECT_LT(bytes_in(bench.disk, store.run(run), 2), bytes_in(bench.disk, store.run(run), 0) / 10);
+  EXPECT_EQ(bench.disk.allocated_bytes(), 1280U * 4096) << "space is reserved at once, and no more than the run has";
+}
+
+TEST(RunStore, ADamagedMisplacedOrForeignGranuleIsRefused) {
+  Bench bench;
+  RunStore store = bench.make({"/a"}), other_job = bench.make({"/a"});
+  const std::size_t run = store.create(400), neighbour = store.create(400);
+  (void)other_job.create(400);
+  const io::Buffer data = sealed(store, run, 2);
+  EXPECT_NO_THROW(store.verify(run, 0, data.data()));
+  EXPECT_THROW(store.verify(run, 1, data.data()), IoError) << "another place in the run";
+  EXPECT_THROW(store.verify(neighbour, 0, data.data()), IoError) << "another run";
+  EXPECT_THROW(other_job.verify(0, 0, data.data()), IoError) << "another job";
+  for (const std::size_t at : {0UL, 1'999UL, 4'050UL, 4'095UL}) {
+    data.data()[at] ^= std::byte{4};
+    EXPECT_THROW(store.verify(run, 0, data.data()), IoError) << "byte " << at;
+    data.data()[at] ^= std::byte{4};
+  }
+  const std::string line = io::line_of<IoError>([&] { store.verify(run, 1, data.data()); });
+  EXPECT_THAT(line, ::testing::AllOf(::testing::HasSubstr("'/a'"), ::testing::HasSubstr("byte 4096")));
+}
+
+TEST(RunStore, ConsumedSpaceIsGivenBackInUnitsAndThenAllOfIt) {
+  Bench bench;
+  RunStore store = bench.make({"/a", "/b"});
+  const std::size_t run = store.create(40 * 64);
+  const io::Buffer data = sealed(store, run, 64);
+  bench.run(store.write(run, 0, data.data(), data.size()));
+  bench.run(store.release(run, 3, 16 * KiB));
+  EXPECT_EQ(bench.disk.allocated_bytes(), 64 * 4 * KiB) << "less than a unit";
+  bench.run(store.release(run, 20, 16 * KiB));
+  EXPECT_EQ(bench.disk.allocated_bytes(), 44 * 4 * KiB);
+  EXPECT_EQ(store.allocated_bytes(), 44 * 4 * KiB);
+  const io::Buffer rest(44 * 4096);
+  bench.run(store.read(run, 20, rest.data(), rest.size()));
+  for (std::uint64_t g = 0; g < 44; ++g) EXPECT_NO_THROW(store.verify(run, 20 + g, rest.data() + g * 4096));
+  bench.run(store.release(run, 64, 16 * KiB));
+  EXPECT_EQ(bench.disk.allocated_bytes(), 0U);
+  EXPECT_EQ(bench.disk.open_files(), 0U);
+  EXPECT_EQ(store.peak_bytes(), 64 * 4 * KiB);
+}
+
+TEST(RunStore, TheForecastTableThinsOutInsteadOfGrowing) {
+  Bench bench;
+  RunStore store = bench.make({"/a"});
+  const auto key = [](std::uint64_t run, std::uint64_t granule) { return ForecastKey{run * 10'000 + granule, 1}; };
+  for (std::uint64_t run = 0; run < 9; ++run) {
+    const std::size_t number = store.create(40 * 500);
+    for (std::uint64_t g = 0; g < 500; ++g) store.set_forecast(number, g, key(run, g));
+  }
+  EXPECT_EQ(store.forecast_stride(), 8U) << "4500 granules, 1024 entries";
+  std::size_t entries = 0;
+  for (std::uint64_t run = 0; run < 9; ++run) {
+    entries += store.run(run).forecast.size();
+    for (std::uint64_t g = 0; g < 500; g += 8) EXPECT_EQ(store.forecast(run, g).prefix, key(run, g).prefix);
+  }
+  EXPECT_LE(entries, 1024U);
+}
+
+TEST(WriteBehind, BatchesOfAnySizeBecomeOneFile) {
+  for (const std::size_t batch : {1UL, 100UL, 511UL, 512UL, 513UL, 4'000UL, 8'192UL}) {
+    Bench bench;
+    const std::string text = io::pattern(50'007, 9);
+    io::FilePtr file = bench.disk.create_named("/a/out", io::Role::output, io::Caching::direct_if_possible);
+    plan::MergeBuffers buffers;
+    buffers.output_block_bytes = 8'192 + 512;
+    buffers.output_blocks = 2;
+    MemoryBudget memory(MiB);
+    Progress progress;
+    WriteBehind output(bench.disk, bench.reactor, *file, buffers, 16 * KiB, text.size(), 0,
+                       memory.allocate(buffers.output_block_bytes * buffers.output_blocks, "output"), progress);
+    EXPECT_GE(output.capacity_bytes(), batch);
+    const auto write = [&]() -> Task<void> {
+      for (std::size_t at = 0; at < text.size(); at += batch) {
+        const std::size_t size = std::min(batch, text.size() - at);
+        std::byte* const place = co_await output.take();
+        text.copy(reinterpret_cast<char*>(place), size, at);
+        co_await output.put(size);
+      }
+      co_await output.finish();
+    };
+    bench.run(write());
+    EXPECT_EQ(output.written_bytes(), text.size());
+    EXPECT_EQ(bench.disk.contents("/a/out"), text) << batch;
+    EXPECT_LE(bench.disk.allocated_bytes(), 64 * KiB) << "no more is reserved than the output needs";
+  }
+}
+
+}  // namespace ecosort::pipeline
