@@ -114,7 +114,7 @@ def summary(stats: dict[str, Any], before: Validation, after: Validation, measur
     return "\n".join(f"  {name:<16}{value}" for name, value in rows)
 
 
-def demonstrate(program: Path, directory: Path, records: int, memory: str) -> None:
+def demonstrate(program: Path, directory: Path, records: int, memory: str, idle: str) -> None:
     """Runs the four steps in the directory and prints the summary."""
     data, output, result = directory / "input.dat", directory / "sorted.dat", directory / "power"
     call([program, "gen", "-a", str(records), data])
@@ -130,7 +130,7 @@ def demonstrate(program: Path, directory: Path, records: int, memory: str) -> No
         "--runs",
         "1",
     ]
-    harness += ["--no-validate", "--idle", "5", "--pause", "0", "--settle", "0", "--out", result]
+    harness += ["--no-validate", "--idle", idle, "--pause", "0", "--settle", "0", "--out", result]
     call([*harness, "--", program, "sort", "--memory", memory, data, "-o", output], accept=(0, 1))
     after = validate(program, output)
     stats, measured = (json.loads((result / name).read_text()) for name in ("runs/01/stats.json", "summary.json"))
@@ -156,6 +156,7 @@ def main() -> int:
     parser.add_argument("--directory", type=Path, required=True, help="where the data goes; made if it is absent")
     parser.add_argument("--records", type=int, default=10_000_000)
     parser.add_argument("--memory", default="256MiB")
+    parser.add_argument("--idle", default="5", help="seconds of idle power before and after the sort, if a meter can be read")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, stop)
     made = not options.directory.exists()
@@ -166,7 +167,7 @@ def main() -> int:
             names = []
             raise DemoError(f"{options.directory} already holds {taken[0]}; remove it or name another: make demo DEMO_DIR=...")
         check_place(options.directory, options.records * RECORD_BYTES)
-        demonstrate(options.program, options.directory, options.records, options.memory)
+        demonstrate(options.program, options.directory, options.records, options.memory, options.idle)
     except (DemoError, OSError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from ecosort_power.integrate import CounterResetError, EnergyCurve, counter, smeared_total, tiles, trapezoid
 from ecosort_power.quality import FEW_SAMPLES, MIN_SAMPLES, Defect, Window, defects_of, gap_list, gap_seconds
 from ecosort_power.reading import Capabilities, PowerKind, Reading
-from ecosort_power.updates import counter_samples, is_smeared, is_spot, power_samples
+from ecosort_power.updates import counter_samples, is_smeared, is_spot, power_samples, shown_update_s, states_updates
 
 # A window longer than this smears phases beyond repair, whatever their length.
 MAX_SPLIT_WINDOW_S = 60.0
+# A counter must move by this many of its steps, and this often, during a run. Between two moves it is interpolated, and what that
+# leaves unknown at both ends of the run is part of the uncertainty; under MIN_SAMPLES moves it is also said.
+MIN_QUANTA = 20
+MIN_MOVES = 3
 # Counter and power of one meter that differ by more than this contradict each other.
 COUNTER_TOLERANCE = 0.02
 # The phase name of what is left over.
@@ -108,13 +112,20 @@ def evaluate(
 ) -> MeterEnergy:
     """Energy of the window and of its phases, with uncertainty and defects."""
     defects = defects_of(readings, capabilities, window, meter)
+    stated = states_updates(readings, capabilities)
+    if not stated:
+        capabilities = replace(capabilities, update_s=shown_update_s(readings, capabilities))
     try:
         curves = _curves(readings, capabilities, window)
     except CounterResetError as error:
         defects.append(Defect("counter-reset", f"{meter}: {error}", True, meter))
         curves = _Curves(None, None, None, None)
-    inside = _count(curves.power or curves.counter, window.begin_s, window.end_s)
-    defects += _doubts(meter, curves, capabilities, inside)
+    if not stated and capabilities.update_s is None:
+        # One value all the time, or one change: nothing tells the power readings of this run from one old value.
+        curves = replace(curves, power=None, power_j=None)
+    curves, coarse = _without_coarse_counter(meter, curves, capabilities, window)
+    inside = _count(curves.power if curves.counter_j is None else curves.counter, window.begin_s, window.end_s)
+    defects += [*coarse, *_doubts(meter, curves, capabilities, inside, stated)]
     gaps = gap_list(readings, capabilities, window)
     best = curves.total
     if best is None or any(d.fatal for d in defects):
@@ -188,14 +199,35 @@ def _ratio(curves: _Curves) -> float | None:
     return curves.counter_j / curves.power_j
 
 
-def _doubts(meter: str, curves: _Curves, capabilities: Capabilities, inside: int) -> list[Defect]:
-    found = []
-    if curves.counter_j is None and inside < MIN_SAMPLES:
-        text = f"{meter}: the run is too short for this meter: {inside} values in it, {MIN_SAMPLES} are needed"
-        found.append(Defect("too-short", text, True, meter))
-    if curves.counter_j is not None and capabilities.quantum_j and curves.counter_j < 20 * capabilities.quantum_j:
+def _without_coarse_counter(
+    meter: str, curves: _Curves, capabilities: Capabilities, window: Window
+) -> tuple[_Curves, list[Defect]]:
+    """A counter that moves too seldom or in too large steps for this run gives way to the power values, if there are enough."""
+    moves = _count(curves.counter, window.begin_s, window.end_s)
+    steps = capabilities.quantum_j is not None and (curves.counter_j or 0.0) < MIN_QUANTA * capabilities.quantum_j
+    if curves.counter_j is None or (moves >= MIN_SAMPLES and not steps):
+        return curves, []
+    if curves.power_j is None or _count(curves.power, window.begin_s, window.end_s) < MIN_SAMPLES:
+        if not steps:
+            return curves, []
         text = f"{meter}: the run is too short for this meter: its counter moves in steps of {capabilities.quantum_j:g} J"
+        return curves, [Defect("too-short", text, True, meter)]
+    text = f"{meter}: its energy counter moved only {moves} times during the run; its power values are used"
+    return replace(curves, counter=None, counter_j=None), [Defect("coarse-counter", text, False, meter)]
+
+
+def _doubts(meter: str, curves: _Curves, capabilities: Capabilities, inside: int, stated: bool) -> list[Defect]:
+    found = []
+    needed = MIN_SAMPLES if curves.counter_j is None else MIN_MOVES
+    if inside < needed:
+        text = f"{meter}: the run is too short for this meter: {inside} values in it, {needed} are needed"
+        if not stated and curves.counter_j is None:
+            shown = f"about every {capabilities.update_s:.2g} s" if capabilities.update_s is not None else "hardly ever"
+            text += f"; how often it updates is not known, and its value changes {shown} (--probe 60 or #update= settles it)"
         found.append(Defect("too-short", text, True, meter))
+    elif inside < MIN_SAMPLES:
+        text = f"{meter}: its counter moved only {inside} times during the run: the energy is interpolated at both ends"
+        found.append(Defect("few-values", text, False, meter))
     ratio = _ratio(curves)
     if ratio is not None and abs(ratio - 1) > COUNTER_TOLERANCE:
         text = f"{meter}: its energy counter gives {ratio:.3f} times what its power values add up to"

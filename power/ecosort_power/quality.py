@@ -12,6 +12,7 @@ from itertools import groupby, pairwise
 
 from ecosort_power.integrate import find_gaps
 from ecosort_power.reading import Capabilities, Flag, Reading
+from ecosort_power.updates import shown_update_s
 
 MAX_GAP_SHARE = 0.01  # of the run
 MIN_SAMPLES = 10  # in a run or a phase, else no number
@@ -195,11 +196,13 @@ def _stuck_inside(readings: Sequence[Reading], capabilities: Capabilities, windo
     steps = [abs(b.watts - a.watts) for a, b in pairwise(watts) if a.watts != b.watts]  # type: ignore[operator]
     if len(steps) < STUCK_READINGS:  # its resolution is not known well enough
         return None
+    # A meter that is slower than it says stands still all the time; it is judged by what it shows.
+    period = max(capabilities.effective_period_s, shown_update_s(watts, capabilities) or 0.0)
     for value, group in groupby(watts, key=lambda r: r.watts):
         same = list(group)
         stood = same[-1].mid_s - same[0].mid_s
         fine = value is not None and min(steps) < FINE_RESOLUTION * value
-        long = len(same) >= STUCK_READINGS and stood > 10 * capabilities.effective_period_s
+        long = len(same) >= STUCK_READINGS and stood > 10 * period
         if fine and long and same[-1].mid_s > window.begin_s and same[0].mid_s < window.end_s:
             return f"the reading stood at exactly {value:g} W for {stood:.1f} s ({len(same)} readings): the meter is stuck"
     return None

@@ -40,6 +40,27 @@ def counter_samples(readings: Sequence[Reading], capabilities: Capabilities) -> 
     return moved
 
 
+def shown_update_s(readings: Sequence[Reading], capabilities: Capabilities) -> float | None:
+    """The update period that power readings give evidence of, for a meter that does not state it.
+
+    A meter that is read ten times a second and has a new value every five seconds gives fifty readings and one value between
+    two changes. The lower quartile of the times between changes is taken: a repeated value makes some of them multiples.
+    None: it changed fewer than twice, so that nothing is shown.
+    """
+    samples = _ascending([Sample(r.mid_s, r.watts) for r in readings if r.usable and r.watts is not None])
+    changes = [b.time_s for a, b in pairwise(samples) if b.value != a.value]
+    between = sorted(b - a for a, b in pairwise(changes))
+    if not between:
+        return None
+    shown = between[len(between) // 4]
+    return capabilities.period_s if shown < 1.5 * capabilities.period_s else shown
+
+
+def states_updates(readings: Sequence[Reading], capabilities: Capabilities) -> bool:
+    """True if it is known that a new value comes how often: stated, given, probed, or told with each value."""
+    return capabilities.update_s is not None or any(r.interval_s is not None for r in readings)
+
+
 def is_spot(capabilities: Capabilities) -> bool:
     """True if an average covers so little of the time between two values that it is a spot value."""
     return capabilities.window_s is not None and capabilities.window_s < 0.5 * capabilities.effective_period_s

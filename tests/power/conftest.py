@@ -1,31 +1,43 @@
-"""Shared by the tests of the power harness: running the program, toy meters, toy sorts."""
+"""Fixtures of the tests of the power harness."""
 
 from __future__ import annotations
 
-import json
-import os
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-POWER = Path(__file__).resolve().parents[2] / "power"
-PEERS = Path(__file__).resolve().parent / "peers"
-FAKE_SORT = PEERS / "fake_sort.py"
-TOY_METER = PEERS / "toy_meter.py"
-FAKE_CHECK = PEERS / "fake_check.py"
+from .measured import Measurements
+from .support import Cli, cli_env
 
-Cli = Callable[..., subprocess.CompletedProcess[str]]
+_ITEMS = pytest.StashKey[list[pytest.Item]]()
 
 
-def cli_env(**extra: str) -> dict[str, str]:
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("ECOSORT_METER", "IPMI", "REDFISH", "SNMP_"))}
-    return {**env, "PYTHONPATH": str(POWER), "XDG_CONFIG_HOME": "/nonexistent", "NO_COLOR": "1", "COLUMNS": "160", **extra}
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "measured(*words, **how): a measurement to look at; see measured.py")
+
+
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
+    session.stash[_ITEMS] = items
+
+
+@pytest.fixture(scope="session", autouse=True)
+def measurements(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measurements]:
+    """Begins with the first test of the power harness; deselected tests have no measurement."""
+    found = Measurements(request.session.stash[_ITEMS], tmp_path_factory)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def measured(request: pytest.FixtureRequest, measurements: Measurements) -> Any:
+    """The measurement that the test's mark names."""
+    mark = request.node.get_closest_marker("measured")
+    assert mark is not None, "the test has no mark `measured`"
+    return measurements.of(mark)
 
 
 @pytest.fixture
@@ -44,46 +56,6 @@ def cli(tmp_path: Path) -> Cli:
         )
 
     return call
-
-
-def toy_meter(mode: str = "follow", *arguments: str, settings: str = "") -> str:
-    """Specification of a toy meter whose watts follow the toy sort in the same directory."""
-    return f"exec:{sys.executable} {TOY_METER} {mode} {' '.join(arguments)}".strip() + (f"#{settings}" if settings else "")
-
-
-def fake_sort(*arguments: str) -> list[str]:
-    """Words of a toy sort; it takes about 1.5 seconds unless told otherwise."""
-    return [sys.executable, str(FAKE_SORT), "--events", "{events}", "--stats", "{stats}", "-o", "out", *arguments]
-
-
-QUICK = ("--idle", "0.3", "--pause", "0.1", "--settle", "0")
-CHECK = ("--check-command", f"{sys.executable} {FAKE_CHECK} {{}}")
-
-
-def result_files(directory: Path) -> str:
-    """All text of a result directory, to look for what must not be in it."""
-    return "\n".join(p.read_text(errors="replace") for p in sorted(directory.rglob("*")) if p.is_file())
-
-
-def load(path: Path) -> Any:
-    return json.loads(path.read_text())
-
-
-def wait_for(condition: Callable[[], Any], seconds: float = 20.0) -> Any:
-    """Polls until the condition holds; generous, for a loaded machine."""
-    deadline = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value:
-            return value
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
-def free_port(kind: int = socket.SOCK_STREAM) -> int:
-    with socket.socket(socket.AF_INET, kind) as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ WALL = Capabilities(
     scope=Scope.WALL,
     period_s=1.0,
     power=PowerKind.INSTANT,
+    update_s=0.01,  # every reading is a new value
     lag_s=0.0,
     window_s=0.0,
     timing_source="given",

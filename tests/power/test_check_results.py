@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .conftest import CHECK, QUICK, Cli, cli_env, fake_sort, load, toy_meter
+from .measured import Measured, copied
+from .support import CHECK, Cli, fake_sort, load, toy_meter
 
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One good result, measured once and copied for each test."""
-    tmp = tmp_path_factory.mktemp("good")
-    (tmp / "in").write_text("input 1000")
-    words = ["run", "--meter", toy_meter(), *QUICK, *CHECK, "--runs", "1", "--input", "in", "--output", "out", "--out", "r"]
-    command = [sys.executable, "-m", "ecosort_power", *words, "--", *fake_sort("--hard")]
-    done = subprocess.run(command, cwd=tmp, env=cli_env(), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return tmp / "r"
+# One good result, measured once and copied for each test.
+pytestmark = pytest.mark.measured(
+    *("--meter", toy_meter(), *CHECK, "--runs", "1", "--input", "in", "--output", "out"),
+    command=fake_sort("--hard"),
+    files={"in": "input 1000"},
+)
 
 
 @pytest.fixture
-def result(good: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(good, tmp_path / "r"))
+def result(measured: Measured, tmp_path: Path) -> Path:
+    assert measured.done.returncode == 0, measured.done.stderr
+    return copied(measured, tmp_path / "r")
 
 
 Change = Callable[[dict[str, Any]], None]

@@ -15,7 +15,7 @@ from ecosort_power.meters.base import parse_spec, with_settings
 from ecosort_power.meters.csv import CsvMeter, read_log
 from ecosort_power.reading import PowerKind, Scope
 
-from .conftest import toy_meter
+from .support import toy_meter
 
 
 def program(tmp_path: Path, text: str) -> str:
@@ -76,7 +76,7 @@ time.sleep(60)""",
     ],
 )
 def test_a_program_that_is_no_meter_is_refused_with_its_words(tmp_path: Path, text: str, said: str | None) -> None:
-    meter = make_meter(parse_spec(program(tmp_path, text) + "#timeout=3"))
+    meter = make_meter(parse_spec(program(tmp_path, text) + f"#timeout={1 if said == 'did not answer' else 5}"))
     try:
         if said is None:
             meter.open()

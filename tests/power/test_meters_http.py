@@ -11,8 +11,8 @@ from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import Meter, parse_spec
 from ecosort_power.reading import Capabilities, Flag, Scope, screen
 
-from .conftest import free_port
 from .peers import http_peers as peers
+from .support import free_port
 
 
 @contextmanager

@@ -15,8 +15,8 @@ from ecosort_power.meters.base import Machine, Meter, parse_spec, with_settings
 from ecosort_power.meters.ipmi import IpmiMeter, Sensor, choose_sensors, parse_dcmi, parse_sdr
 from ecosort_power.reading import Capabilities, Flag, Scope
 
-from .conftest import free_port, wait_for
 from .peers.ipmi_bmc import PASSWORD, Bmc, build_module
+from .support import free_port, wait_for
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import parse_spec
 from ecosort_power.reading import Scope
 
-from .conftest import PEERS, free_port, wait_for
+from .support import PEERS, free_port, wait_for
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from ecosort_power.load import PATTERN, Steps
 from ecosort_power.probe import analyse
 from ecosort_power.reading import Reading
 
-from .conftest import PEERS, Cli
+from .support import PEERS, cli_env
 from .synthetic import WALL
 
 UNIT = 2.07  # no multiple of any update period below, so that edges fall between updates in many ways
@@ -80,11 +82,17 @@ def test_a_constant_meter_cannot_be_fitted() -> None:
         fit(load, list(range(20)), [5.0] * 20, (0, 1), (0, 1))
 
 
-def test_the_program_probes_a_real_meter_by_a_load(cli: Cli) -> None:
+def probe_toy(directory: Path, mark: pytest.Mark) -> subprocess.CompletedProcess[str]:
     meter = f"exec:{sys.executable} {PEERS / 'lagging_meter.py'} 0.5 0.8 0.2"
-    done = cli("probe", meter, "--seconds", "16", "--load", f"{sys.executable} {PEERS / 'meter_load.py'}", "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(done.stdout)
+    words = ["probe", meter, "--seconds", "12", "--load", f"{sys.executable} {PEERS / 'meter_load.py'}", "--json"]
+    program = [sys.executable, "-m", "ecosort_power"]
+    return subprocess.run([*program, *words], cwd=directory, env=cli_env(), capture_output=True, text=True, check=False)
+
+
+@pytest.mark.measured(by=probe_toy)
+def test_the_program_probes_a_real_meter_by_a_load(measured: subprocess.CompletedProcess[str]) -> None:
+    assert measured.returncode == 0, measured.stdout + measured.stderr
+    found = json.loads(measured.stdout)
     # The load begins when its program has started, which takes a while on a busy machine.
     assert found["lag_s"] == pytest.approx(0.5, abs=0.6)
     assert found["window_s"] == pytest.approx(0.8, abs=0.8)

@@ -13,7 +13,8 @@ import pytest
 from ecosort_power.errors import MeterError, MeterGlitchError
 from ecosort_power.transports.process import LineChild, session, spawn, stop
 
-from .conftest import QUICK, cli_env, fake_sort, toy_meter, wait_for
+from .measured import Measured
+from .support import QUICK, cli_env, fake_sort, toy_meter, wait_for
 
 
 def alive(pid: int) -> bool:
@@ -45,7 +46,7 @@ ESCAPING = "(setsid sleep 600 &) ; sleep 600"
 
 
 def start_run(tmp_path: Path, *command: str) -> subprocess.Popen[bytes]:
-    words = [sys.executable, "-m", "ecosort_power", "run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "2"]
+    words = [sys.executable, "-m", "ecosort_power", "run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "1"]
     with (tmp_path / "log").open("wb") as log:
         return subprocess.Popen([*words, "--out", "r", "--", *command], cwd=tmp_path, env=cli_env(), stdout=log, stderr=log)
 
@@ -109,10 +110,14 @@ def test_a_direct_child_dies_with_its_parent_even_without_the_guard(tmp_path: Pa
     wait_for(lambda: not alive(pid))
 
 
-def test_a_command_that_leaves_processes_behind_is_invalid(tmp_path: Path) -> None:
-    harness = start_run(tmp_path, *fake_sort("--seconds", "0.8,0.4", "--orphan"))
-    assert harness.wait(120) == 1
-    assert "went on after its end" in (tmp_path / "log").read_text()
+@pytest.mark.measured(
+    *("--meter", toy_meter(), "--no-validate", "--runs", "1"),
+    command=fake_sort("--seconds", "0.8,0.4", "--orphan"),
+    sound=False,
+)
+def test_a_command_that_leaves_processes_behind_is_invalid(measured: Measured) -> None:
+    assert measured.done.returncode == 1
+    assert "went on after its end" in measured.done.stdout
 
 
 def test_stopping_ends_the_whole_group() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import POWER, QUICK, Cli, fake_sort, load
+from .support import POWER, QUICK, Cli, fake_sort, load
 
 README = (POWER / "README.md").read_text()
 

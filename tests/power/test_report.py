@@ -17,9 +17,9 @@ from ecosort_power.report.series import MAX_BINS, _thin
 from ecosort_power.store import ResultDirectory
 from ecosort_power.summary import number, summarize
 
-from .conftest import Cli
 from .peers.browser import Browser
 from .stored import write_result
+from .support import Cli
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ from ecosort_power.reading import Accuracy, Reading, Scope
 from ecosort_power.records import standing
 from ecosort_power.statistics import describe, t95
 
-from .conftest import CHECK, QUICK, Cli, fake_sort, load, toy_meter
+from .measured import Measured, copied
+from .support import CHECK, QUICK, Cli, fake_sort, toy_meter
 from .synthetic import AVERAGING, COUNTING, WALL, averages, counts, instants, step, ticks, window
 
 IDLE, BUSY = 10.0, 50.0
@@ -54,6 +55,64 @@ def test_rule_1_short_phases_are_not_printed(seconds: int, note: str | None, kno
     phase = result.phases[0]
     assert (phase.joules is not None) == known
     assert phase.note is None if note is None else note in (phase.note or "")
+
+
+UNKNOWN = replace(WALL, period_s=0.1, update_s=None)
+
+
+def every(seconds: float, begin: float = 60.0, end: float = 260.0, period: float = 0.1) -> list[Reading]:
+    """A meter that is read ten times a second and has a new value every so many seconds, without saying so."""
+    return instants(lambda t: 40.0 + (7 * int(t / seconds)) % 5 + (t // seconds) / 1e3, ticks(begin, end, period, 0.03))
+
+
+@pytest.mark.parametrize(("update", "known"), [(5.0, False), (0.1, True), (1.0, True)])
+def test_rule_1_readings_that_repeat_a_value_are_one_value(update: float, known: bool) -> None:
+    """A run of 20 seconds has 200 readings; of a meter with a new value every 5 seconds that are four values, too few."""
+    result = evaluate("m", every(update), UNKNOWN, window(100, 120), [])
+    assert (result.joules is not None) == known
+    found = [d.text for d in result.defects if d.code == "too-short"]
+    assert len(found) == (0 if known else 1)
+    assert known or ("about every 5 s" in found[0] and "#update=" in found[0])
+    assert result.samples == pytest.approx(min(20 / update, 200), abs=1)
+
+
+def test_rule_1_a_phase_that_repeats_a_value_has_no_number() -> None:
+    spans = [Span("run_formation", 100, 130), Span("merge", 130, 200)]
+    result = evaluate("m", every(5.0), UNKNOWN, window(100, 200), spans)
+    assert result.joules is not None
+    assert [p.joules is None for p in result.phases] == [True, False, False]
+    assert result.phases[0].samples == 6
+
+
+@pytest.mark.parametrize("changes", [0, 1])
+def test_rule_1_a_meter_that_hardly_ever_changes_gives_no_number_unless_its_period_is_known(changes: int) -> None:
+    readings = instants(lambda t: 40.0 + (changes if t > 110 else 0), ticks(60, 160, 0.1))
+    assert evaluate("m", readings, UNKNOWN, window(100, 120), []).joules is None
+    assert evaluate("m", readings, replace(UNKNOWN, update_s=0.1), window(100, 120), []).joules is not None
+
+
+def test_rule_1_a_slow_meter_of_unknown_period_is_as_uncertain_as_it_is() -> None:
+    power, _ = step(IDLE, BUSY, 100, 200)
+    held = lambda t: power(5.0 * int(t / 5.0)) + (int(t / 5.0) % 3) / 100  # noqa: E731
+    readings = instants(held, ticks(60, 260, 0.1, 0.03))
+    told, untold = (evaluate("m", readings, c, window(100, 200), []) for c in (replace(UNKNOWN, update_s=5.0), UNKNOWN))
+    assert told.uncertainty is not None
+    assert untold.uncertainty is not None
+    assert untold.uncertainty.sampling_j == pytest.approx(told.uncertainty.sampling_j, rel=0.1)
+
+
+def test_rule_2_a_counter_that_hardly_moves_gives_way_to_the_power() -> None:
+    power, energy = step(IDLE, BUSY, 100, 140)
+    times = ticks(60, 220, 1.0, 0.3)
+    minutes = counts(lambda t: energy(60.0 * int(t / 60.0)), times)
+    both = [replace(p, joules=c.joules) for p, c in zip(instants(power, times), minutes, strict=True)]
+    result = evaluate("m", both, replace(WALL, counter=True), window(100, 140), [])
+    assert result.source == "power"
+    assert result.joules == pytest.approx(BUSY * 40, rel=0.03)
+    assert "coarse-counter" in {d.code for d in result.defects}
+    alone = evaluate("m", minutes, COUNTING, window(100, 140), [])
+    assert alone.joules is None
+    assert "too-short" in {d.code for d in alone.defects}
 
 
 def test_rule_2_the_counter_gives_the_total_and_phases_sum_to_it() -> None:
@@ -197,11 +256,15 @@ def test_rule_8_a_package_is_never_compared_with_the_wall() -> None:
     assert "not compared" in found.text
 
 
-def test_rule_9_the_window_is_start_to_sync_and_validation_is_outside(cli: Cli, tmp_path: Path) -> None:
-    words = ["run", "--meter", toy_meter(), *QUICK, *CHECK, "--runs", "1", "--output", "out", "--out", "r"]
-    done = cli(*words, "--", *fake_sort())
-    assert done.returncode == 0, done.stderr
-    run = load(tmp_path / "r/runs/01/run.json")
+VALIDATED = pytest.mark.measured(
+    *("--meter", toy_meter(), *CHECK, "--runs", "1", "--output", "out", "--records", "1000"), command=fake_sort()
+)
+
+
+@VALIDATED
+def test_rule_9_the_window_is_start_to_sync_and_validation_is_outside(measured: Measured) -> None:
+    assert measured.done.returncode == 0, measured.done.stderr
+    run = measured.run()
     marks = run["marks"]
     assert marks["first_s"] < marks["start_s"] < marks["exit_s"] < marks["synced_s"] < marks["last_s"]
     spans = run["spans"]
@@ -210,17 +273,23 @@ def test_rule_9_the_window_is_start_to_sync_and_validation_is_outside(cli: Cli, 
     assert run["validation"]["problem"] is None
 
 
-def test_rule_9_a_run_that_was_not_validated_says_so(cli: Cli, tmp_path: Path) -> None:
-    done = cli("run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "1", "--out", "r", "--", *fake_sort())
-    assert done.returncode == 0, done.stderr
-    assert "NOT VALIDATED" in done.stdout
+@pytest.mark.measured("--meter", toy_meter(settings="lag=0.7,window=0.4"), "--no-validate", "--runs", "1", command=fake_sort())
+def test_rule_9_the_idle_tail_is_as_long_as_lag_and_window(measured: Measured) -> None:
+    marks = measured.run()["marks"]
+    assert marks["last_s"] - marks["synced_s"] >= 0.7 + 0.4
 
 
-def test_rule_10_a_stored_result_is_validated_again_from_its_raw_samples(cli: Cli, tmp_path: Path) -> None:
-    words = ["run", "--meter", toy_meter(), *QUICK, *CHECK, "--runs", "1", "--output", "out", "--records", "1000", "--out", "r"]
-    assert cli(*words, "--", *fake_sort()).returncode == 0
+@pytest.mark.measured("--meter", toy_meter(), "--no-validate", "--runs", "1", command=fake_sort())
+def test_rule_9_a_run_that_was_not_validated_says_so(measured: Measured) -> None:
+    assert measured.done.returncode == 0, measured.done.stderr
+    assert "NOT VALIDATED" in measured.done.stdout
+
+
+@VALIDATED
+def test_rule_10_a_stored_result_is_validated_again_from_its_raw_samples(cli: Cli, tmp_path: Path, measured: Measured) -> None:
+    result = copied(measured, tmp_path / "r")
     assert cli("check", "r").returncode == 0
-    raw = tmp_path / "r/runs/01/readings.exec.jsonl"
+    raw = result / "runs/01/readings.exec.jsonl"
     raw.write_text(raw.read_text().replace('"watts":30.0', '"watts":29.0'))
     again = cli("check", "r")
     assert again.returncode == 1

@@ -10,11 +10,13 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from .conftest import CHECK, PEERS, QUICK, Cli, cli_env, fake_sort, load, toy_meter, wait_for
+from .measured import Measured, copied
+from .support import CHECK, PEERS, QUICK, Cli, cli_env, fake_sort, load, toy_meter, wait_for
 
 
 def known_joules(directory: Path, begin: float, end: float) -> float:
@@ -26,66 +28,76 @@ def known_joules(directory: Path, begin: float, end: float) -> float:
     return total
 
 
-def test_two_runs_give_a_result_with_everything_in_it(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "in").write_text("input 1000")
-    words = ["run", "--meter", toy_meter(), *QUICK, *CHECK, "--runs", "2", "--input", "in", "--output", "out", "--out", "r"]
-    done = cli(*words, "--", *fake_sort())
-    assert done.returncode == 0, done.stderr
+COMPLETE = pytest.mark.measured(
+    *("--meter", toy_meter(), *CHECK, "--runs", "2", "--input", "in", "--output", "out"),
+    command=fake_sort(),
+    files={"in": "input 1000"},
+)
+
+
+@COMPLETE
+def test_two_runs_give_a_result_with_everything_in_it(measured: Measured) -> None:
+    assert measured.done.returncode == 0, measured.done.stderr
     for text in ("records per joule (at the wall)", "instrument", "idle power", "run formation", "merge", "JouleSort", "CPU s"):
-        assert text in done.stdout
-    runs = [load(tmp_path / f"r/runs/0{i}/run.json") for i in (1, 2)]
-    for run in runs:
+        assert text in measured.done.stdout
+    for run in (measured.run(1), measured.run(2)):
         energy = run["energy"][0]
-        truth = known_joules(tmp_path, run["marks"]["start_s"], run["marks"]["synced_s"])
+        truth = known_joules(measured.path, run["marks"]["start_s"], run["marks"]["synced_s"])
         stated = sum(energy["uncertainty"][k] for k in ("instrument_j", "quantum_j", "gaps_j", "timing_j"))
         assert abs(energy["joules"] - truth) <= stated + 2 * energy["uncertainty"]["sampling_j"]
         assert sum(p["joules"] or 0 for p in energy["phases"]) == pytest.approx(energy["joules"])
         assert run["validation"]["content_compared"]
         assert run["records"] == 1000
         assert run["harness_cpu_s"] > 0
-    session = load(tmp_path / "r/session.json")
+    session = load(measured.result / "session.json")
     assert session["input_checksum"] == "3e8"
     assert session["idle_before_w"]["exec"] == pytest.approx(10.0, abs=0.5)
     assert session["idle_after_w"]["exec"] == pytest.approx(10.0, abs=0.5)
-    summary = load(tmp_path / "r/summary.json")
+    summary = load(measured.result / "summary.json")
     assert summary["runs_valid"] == 2
     assert summary["energy"]["records_per_joule"]["sd"] is not None
-    assert (tmp_path / "r/runs/01/readings.exec.jsonl").stat().st_size > 1000
+    assert (measured.result / "runs/01/readings.exec.jsonl").stat().st_size > 1000
 
 
-def test_a_counter_is_preferred(cli: Cli, tmp_path: Path) -> None:
-    done = cli("run", "--meter", toy_meter("counter"), *QUICK, "--no-validate", "--runs", "1", "--out", "r", "--", *fake_sort())
-    assert done.returncode == 0, done.stderr
-    run = load(tmp_path / "r/runs/01/run.json")
+@pytest.mark.measured("--meter", toy_meter("counter"), "--no-validate", "--runs", "1", command=fake_sort())
+def test_a_counter_is_preferred(measured: Measured) -> None:
+    assert measured.done.returncode == 0, measured.done.stderr
+    run = measured.run()
     energy = run["energy"][0]
     assert energy["source"] == "counter"
-    truth = known_joules(tmp_path, run["marks"]["start_s"], run["marks"]["synced_s"])
+    truth = known_joules(measured.path, run["marks"]["start_s"], run["marks"]["synced_s"])
     assert energy["joules"] == pytest.approx(truth, rel=0.03)
 
 
+def trouble(mode: str, *more: str, sound: bool = False) -> pytest.MarkDecorator:
+    """A run with a toy meter that goes wrong while the toy sort uses a whole processor."""
+    words = ("--meter", toy_meter(mode), "--no-validate", "--runs", "1", *more)
+    return pytest.mark.measured(*words, command=fake_sort("--seconds", "1.2,0.5", "--hard"), sound=sound)
+
+
 @pytest.mark.parametrize(
-    ("mode", "code"),
+    "code",
     [
-        ("sticks", "stale"),
-        ("saturates", "saturated"),
-        ("nan", "gap"),
-        ("zero", "gap"),
-        ("gaps", "gap"),
-        ("garbage", "gap"),
+        pytest.param(code, marks=trouble(mode), id=mode)
+        for mode, code in [
+            ("sticks", "stale"),
+            ("saturates", "saturated"),
+            ("nan", "gap"),
+            ("zero", "gap"),
+            ("gaps", "gap"),
+            ("garbage", "gap"),
+        ]
     ],
 )
-def test_a_bad_meter_makes_the_run_invalid_and_raw_data_stay(cli: Cli, tmp_path: Path, mode: str, code: str) -> None:
-    words = ["run", "--meter", toy_meter(mode), *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
-    done = cli(*words, "--", *fake_sort("--seconds", "1.2,0.5", "--hard"))
-    assert done.returncode == 1, done.stdout + done.stderr
-    run = load(tmp_path / "r/runs/01/run.json")
-    energy = run["energy"][0]
+def test_a_bad_meter_makes_the_run_invalid_and_raw_data_stay(cli: Cli, measured: Measured, code: str) -> None:
+    assert measured.done.returncode == 1, measured.done.stdout + measured.done.stderr
+    energy = measured.run()["energy"][0]
     assert energy["joules"] is None
     assert code in {d["code"] for d in energy["defects"] if d["fatal"]}
-    assert "INVALID" in done.stdout
-    assert (tmp_path / "r/runs/01/readings.exec.jsonl").stat().st_size > 500
-    assert load(tmp_path / "r/summary.json")["energy"] is None
-    assert cli("check", "r").returncode == 1
+    assert "INVALID" in measured.done.stdout
+    assert (measured.result / "runs/01/readings.exec.jsonl").stat().st_size > 500
+    assert load(measured.result / "summary.json")["energy"] is None
+    assert cli("check", measured.result).returncode == 1
 
 
 def test_a_meter_that_dies_stops_the_run(cli: Cli, tmp_path: Path) -> None:
@@ -109,40 +121,44 @@ def test_with_time_only_a_missing_meter_is_said_and_time_is_measured(cli: Cli, t
     assert cli("check", "r").returncode == 1
 
 
-@pytest.mark.parametrize(("mode", "text"), [("sticks", "stuck"), ("dies", "is broken"), ("nan", "have no readings")])
-def test_with_time_only_a_bad_meter_takes_the_energy_away_and_not_the_time(
-    cli: Cli, tmp_path: Path, mode: str, text: str
-) -> None:
-    words = ["run", "--meter", toy_meter(mode), "--time-only", *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
-    done = cli(*words, "--", *fake_sort("--seconds", "1.2,0.5", "--hard"))
-    assert done.returncode == 0, done.stderr
-    run = load(tmp_path / "r/runs/01/run.json")
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(text, marks=trouble(mode, "--time-only"), id=mode)
+        for mode, text in [("sticks", "stuck"), ("dies", "is broken"), ("nan", "have no readings")]
+    ],
+)
+def test_with_time_only_a_bad_meter_takes_the_energy_away_and_not_the_time(measured: Measured, text: str) -> None:
+    assert measured.done.returncode == 0, measured.done.stderr
+    run = measured.run()
     assert run["energy"] is None
     assert text in run["energy_reason"]
-    assert (tmp_path / "r/runs/01/readings.exec.jsonl").stat().st_size > 500
-    summary = load(tmp_path / "r/summary.json")
+    assert (measured.result / "runs/01/readings.exec.jsonl").stat().st_size > 500
+    summary = load(measured.result / "summary.json")
     assert summary["energy"] is None
     assert text in summary["energy_reason"]
 
 
-def test_the_lag_is_probed_before_the_runs(cli: Cli, tmp_path: Path) -> None:
-    meter = f"exec:{sys.executable} {PEERS / 'load_meter.py'}"
-    words = ["run", "--meter", meter, "--probe", "8", *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
-    done = cli(*words, "--", *fake_sort())
-    assert done.returncode == 0, done.stdout + done.stderr
-    session = load(tmp_path / "r/session.json")
+@pytest.mark.measured(
+    *("--meter", f"exec:{sys.executable} {PEERS / 'load_meter.py'}", "--probe", "6", "--no-validate", "--runs", "1"),
+    command=fake_sort(),
+)
+def test_the_lag_is_probed_before_the_runs(measured: Measured) -> None:
+    assert measured.done.returncode == 0, measured.done.stdout + measured.done.stderr
+    session = load(measured.result / "session.json")
     assert float(session["probed"]["exec"]["lag"]) < 1
     capabilities = session["meters"][0]["capabilities"]
     assert capabilities["lag_s"] == float(session["probed"]["exec"]["lag"])
-    assert "lag-unknown" not in (tmp_path / "r/runs/01/run.json").read_text()
+    assert "lag-unknown" not in (measured.result / "runs/01/run.json").read_text()
 
 
-def test_the_live_line_shows_run_watts_and_joules(tmp_path: Path) -> None:
+def watch_live_line(directory: Path, mark: pytest.Mark) -> tuple[int, str]:
+    """Exit code, and what a terminal of 100 columns was sent, without its control sequences."""
     words = [sys.executable, "-m", "ecosort_power", "run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "1"]
     master, slave = pty.openpty()
     env = {**cli_env(), "TERM": "xterm", "COLUMNS": "100"}
     harness = subprocess.Popen(
-        [*words, "--out", "r", "--", *fake_sort()], cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, stderr=slave
+        [*words, "--out", "r", "--", *fake_sort()], cwd=directory, env=env, stdout=subprocess.DEVNULL, stderr=slave
     )
     os.close(slave)
     seen = b""
@@ -150,8 +166,13 @@ def test_the_live_line_shows_run_watts_and_joules(tmp_path: Path) -> None:
         while data := os.read(master, 4096):
             seen += data
     os.close(master)
-    assert harness.wait(60) == 0
-    text = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", seen).decode()
+    return harness.wait(60), re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", seen).decode()
+
+
+@pytest.mark.measured(by=watch_live_line)
+def test_the_live_line_shows_run_watts_and_joules(measured: tuple[int, str]) -> None:
+    code, text = measured
+    assert code in (0, 1)  # 1: gaps, on a busy machine
     assert re.search(r"run 1/1   (run formation|merge)   0:0\d   \d+\.\d W   \d+ J", text), text
 
 
@@ -171,24 +192,27 @@ def test_a_meter_that_cannot_be_opened_is_an_error(cli: Cli, tmp_path: Path) -> 
     assert "not installed" in done.stderr
 
 
-def test_several_meters_are_kept_side_by_side_and_the_widest_is_the_headline(cli: Cli, tmp_path: Path) -> None:
-    wall, package = "wall=" + toy_meter(), "package=" + toy_meter(settings="scope=package")
-    words = ["run", "--meter", package, "--meter", wall, *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
-    done = cli(*words, "--", *fake_sort())
-    assert done.returncode == 0, done.stderr
-    assert load(tmp_path / "r/session.json")["headline"] == "wall"
-    assert "CPU PACKAGE ONLY" in done.stdout
-    assert {e["meter"] for e in load(tmp_path / "r/runs/01/run.json")["energy"]} == {"wall", "package"}
+SIDE_BY_SIDE = ("--meter", "package=" + toy_meter(settings="scope=package"), "--meter", "wall=" + toy_meter())
 
 
-def test_power_supplies_are_added(cli: Cli, tmp_path: Path) -> None:
-    meters = ["--meter", "a=" + toy_meter(settings="scope=psu"), "--meter", "b=" + toy_meter(settings="scope=psu"), "--sum"]
-    done = cli("run", *meters, *QUICK, "--no-validate", "--runs", "1", "--out", "r", "--", *fake_sort())
-    assert done.returncode == 0, done.stderr
-    energy = {e["meter"]: e["joules"] for e in load(tmp_path / "r/runs/01/run.json")["energy"]}
+@pytest.mark.measured(*SIDE_BY_SIDE, "--no-validate", "--runs", "1", command=fake_sort())
+def test_several_meters_are_kept_side_by_side_and_the_widest_is_the_headline(measured: Measured) -> None:
+    assert measured.done.returncode == 0, measured.done.stderr
+    assert load(measured.result / "session.json")["headline"] == "wall"
+    assert "CPU PACKAGE ONLY" in measured.done.stdout
+    assert {e["meter"] for e in measured.run()["energy"]} == {"wall", "package"}
+
+
+SUPPLIES = ("--meter", "a=" + toy_meter(settings="scope=psu"), "--meter", "b=" + toy_meter(settings="scope=psu"), "--sum")
+
+
+@pytest.mark.measured(*SUPPLIES, "--no-validate", "--runs", "1", command=fake_sort())
+def test_power_supplies_are_added(measured: Measured) -> None:
+    assert measured.done.returncode == 0, measured.done.stderr
+    energy = {e["meter"]: e["joules"] for e in measured.run()["energy"]}
     assert energy["a+b"] == pytest.approx(energy["a"] + energy["b"])
-    assert load(tmp_path / "r/session.json")["headline"] == "a+b"
-    assert "(power supplies)" in done.stdout
+    assert load(measured.result / "session.json")["headline"] == "a+b"
+    assert "(power supplies)" in measured.done.stdout
 
 
 def test_supplies_and_wall_are_not_added(cli: Cli) -> None:
@@ -198,60 +222,86 @@ def test_supplies_and_wall_are_not_added(cli: Cli) -> None:
     assert "one scope" in done.stderr
 
 
-def test_package_only_is_labelled_and_not_compared(cli: Cli) -> None:
-    meter = toy_meter(settings="scope=package")
-    done = cli("run", "--meter", meter, *QUICK, "--no-validate", "--runs", "1", "--out", "r", "--", *fake_sort())
-    assert "(CPU PACKAGE ONLY)" in done.stdout
-    assert "not compared" in done.stdout
+@pytest.mark.measured("--meter", toy_meter(settings="scope=package"), "--no-validate", "--runs", "1", command=fake_sort())
+def test_package_only_is_labelled_and_not_compared(measured: Measured) -> None:
+    assert "(CPU PACKAGE ONLY)" in measured.done.stdout
+    assert "not compared" in measured.done.stdout
+
+
+def rejected(*arguments: str) -> pytest.MarkDecorator:
+    """A run whose output or count the validation rejects."""
+    words = ("--meter", toy_meter(), *CHECK, "--runs", "1", "--input", "in", "--output", "out")
+    command = fake_sort("--seconds", "0.9,0.5", *arguments)
+    return pytest.mark.measured(*words, command=command, files={"in": "input 1000"}, sound=False)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "text"),
-    [(("--bad-output",), "not valid"), (("--records", "999"), "999 records, the input")],
+    "text",
+    [
+        pytest.param("not valid", marks=rejected("--bad-output"), id="bad output"),
+        pytest.param("999 records, the input", marks=rejected("--records", "999"), id="lost record"),
+    ],
 )
-def test_an_output_that_is_not_valid_makes_the_run_invalid(
-    cli: Cli, tmp_path: Path, arguments: tuple[str, ...], text: str
-) -> None:
-    (tmp_path / "in").write_text("input 1000")
-    words = ["run", "--meter", toy_meter(), *QUICK, *CHECK, "--runs", "1", "--input", "in", "--output", "out", "--out", "r"]
-    done = cli(*words, "--", *fake_sort("--seconds", "0.9,0.5", *arguments))
-    assert done.returncode == 1
-    assert text in done.stdout
+def test_an_output_that_is_not_valid_makes_the_run_invalid(measured: Measured, text: str) -> None:
+    assert measured.done.returncode == 1
+    assert text in measured.done.stdout
 
 
-def test_the_old_output_is_removed_before_the_run(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "out").write_text("sorted 5")
-    words = ["run", "--meter", toy_meter(), *QUICK, *CHECK, "--runs", "1", "--output", "out", "--out", "r"]
-    done = cli(*words, "--", sys.executable, "-c", "import time, os; assert not os.path.exists('out'); time.sleep(0.8)")
-    assert done.returncode == 1
-    assert "left no output" in done.stdout
+LOOKS_FOR_OLD_OUTPUT = [sys.executable, "-c", "import time, os; assert not os.path.exists('out'); time.sleep(0.8)"]
 
 
-def test_a_command_that_fails_is_reported_with_its_last_words(cli: Cli, tmp_path: Path) -> None:
-    words = ["run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "3", "--out", "r"]
-    done = cli(*words, "--", *fake_sort("--seconds", "0.1,0.1", "--exit", "3"))
-    assert done.returncode == 3
-    assert "exit code 3: the toy sort fails as it was told" in done.stderr
-    assert not (tmp_path / "r/runs/02").exists()
+@pytest.mark.measured(
+    *("--meter", toy_meter(), *CHECK, "--runs", "1", "--output", "out"),
+    command=LOOKS_FOR_OLD_OUTPUT,
+    files={"out": "sorted 5"},
+    sound=False,
+)
+def test_the_old_output_is_removed_before_the_run(measured: Measured) -> None:
+    assert measured.done.returncode == 1
+    assert "left no output" in measured.done.stdout
 
 
-def test_an_interrupted_measurement_goes_on_where_it_was(cli: Cli, tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "ecosort_power", "run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "3"]
-    with (tmp_path / "log").open("wb") as log:
-        harness = subprocess.Popen(
-            [*words, "--out", "r", "--", *fake_sort()], cwd=tmp_path, env=cli_env(), stdout=log, stderr=log
-        )
-    wait_for(lambda: (tmp_path / "r/runs/02/events.jsonl").exists(), 90)
+@pytest.mark.measured(
+    *("--meter", toy_meter(), "--no-validate", "--runs", "3"),
+    command=fake_sort("--seconds", "0.1,0.1", "--exit", "3"),
+    sound=False,
+)
+def test_a_command_that_fails_is_reported_with_its_last_words(measured: Measured) -> None:
+    assert measured.done.returncode == 3
+    assert "exit code 3: the toy sort fails as it was told" in measured.done.stderr
+    assert not (measured.result / "runs/02").exists()
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    path: Path
+    first: bytes  # run.json of the first run, before the interruption
+    continued: subprocess.CompletedProcess[str]
+
+
+def kill_and_continue(directory: Path, mark: pytest.Mark) -> Interrupted:
+    """Two runs; the harness gets SIGKILL in the second, then goes on."""
+    program = [sys.executable, "-m", "ecosort_power", "run"]
+    words = [*program, "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "2", "--out", "r", "--", *fake_sort()]
+    with (directory / "log").open("wb") as log:
+        harness = subprocess.Popen(words, cwd=directory, env=cli_env(), stdout=log, stderr=log)
+    wait_for(lambda: (directory / "r/runs/02/events.jsonl").exists(), 90)
     harness.send_signal(signal.SIGKILL)
     harness.wait(30)
-    first = (tmp_path / "r/runs/01/run.json").read_bytes()
-    assert not (tmp_path / "r/runs/02/run.json").exists()
-    (tmp_path / "phase").unlink(missing_ok=True)
-    done = cli("run", "--continue", "r")
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "r/runs/01/run.json").read_bytes() == first
-    assert (tmp_path / "r/runs/02.interrupted-1/readings.exec.jsonl").exists()
-    assert load(tmp_path / "r/summary.json")["runs_valid"] == 3
+    first = (directory / "r/runs/01/run.json").read_bytes()
+    assert not (directory / "r/runs/02/run.json").exists()
+    (directory / "phase").unlink(missing_ok=True)
+    again = [*program, "--continue", "r"]
+    done = subprocess.run(again, cwd=directory, env=cli_env(), capture_output=True, text=True, timeout=120, check=False)
+    return Interrupted(directory / "r", first, done)
+
+
+@pytest.mark.measured(by=kill_and_continue)
+def test_an_interrupted_measurement_goes_on_where_it_was(measured: Interrupted) -> None:
+    assert measured.continued.returncode in (0, 1), measured.continued.stderr  # 1: gaps, on a busy machine
+    assert (measured.path / "runs/01/run.json").read_bytes() == measured.first
+    assert (measured.path / "runs/02.interrupted-1/readings.exec.jsonl").exists()
+    assert load(measured.path / "summary.json")["runs_done"] == 2
 
 
 def test_a_directory_that_is_in_use_is_not_overwritten(cli: Cli, tmp_path: Path) -> None:
@@ -320,16 +370,16 @@ def test_configured_meters_are_tried(cli: Cli, tmp_path: Path) -> None:
     assert "not installed" in done.stdout
 
 
-def test_an_offline_log_is_attached_afterwards(cli: Cli, tmp_path: Path) -> None:
-    words = ["run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "2", "--out", "r"]
-    assert cli(*words, "--", *fake_sort()).returncode == 0
+@COMPLETE
+def test_an_offline_log_is_attached_afterwards(cli: Cli, tmp_path: Path, measured: Measured) -> None:
+    result = copied(measured, tmp_path / "r")
     rows = ["time,watts"]
     for i in (1, 2):
-        offset = load(tmp_path / f"r/runs/0{i}/run.json")["marks"]["realtime_offset_s"]
-        readings = (tmp_path / f"r/runs/0{i}/readings.exec.jsonl").read_text().splitlines()
+        offset = load(result / f"runs/0{i}/run.json")["marks"]["realtime_offset_s"]
+        readings = (result / f"runs/0{i}/readings.exec.jsonl").read_text().splitlines()
         rows += [f"{json.loads(r)['after_s'] + offset:.4f},{json.loads(r)['watts']}" for r in readings]
     (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
-    done = cli("attach", "r", "--meter", "log=csv:log.csv#scope=wall,lag=0,period=0.1,accuracy=1%")
+    done = cli("attach", "r", "--meter", "log=csv:log.csv#scope=wall,lag=0,period=0.1,update=0.1,accuracy=1%")
     assert done.returncode == 0, done.stdout + done.stderr
-    energy = {e["meter"]: e["joules"] for e in load(tmp_path / "r/runs/02/run.json")["energy"]}
+    energy = {e["meter"]: e["joules"] for e in load(result / "runs/02/run.json")["energy"]}
     assert energy["log"] == pytest.approx(energy["exec"], rel=0.01)

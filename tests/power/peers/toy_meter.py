@@ -28,7 +28,15 @@ def phase() -> str | None:
         return None
 
 
-header = {"title": "toy meter", "scope": "wall", "period_s": period, "lag_s": 0, "window_s": 0, "accuracy": "1%"}
+header = {
+    "title": "toy meter",
+    "scope": "wall",
+    "period_s": period,
+    "update_s": period,
+    "lag_s": 0,
+    "window_s": 0,
+    "accuracy": "1%",
+}
 if mode == "saturates":
     header["range_w"] = 29.0
 if mode == "counter":
