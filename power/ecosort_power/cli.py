@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from ecosort_power import __version__
-from ecosort_power.errors import EXIT_INTERNAL, EXIT_INVALID, EXIT_OK, EXIT_USAGE, InterruptError, PowerError
+from ecosort_power.errors import EXIT_INTERNAL, EXIT_INVALID, EXIT_METER, EXIT_OK, EXIT_USAGE, InterruptError, PowerError
 
 _DIRECTORY = click.Path(path_type=Path)
 CONFIG_HELP = "File with named meters (default: ~/.config/ecosort/meters.toml)."
@@ -194,6 +194,10 @@ def _guarded(work: Callable[[], int]) -> int:
         return error.exit_code
     except BrokenPipeError:
         return EXIT_INTERNAL
+    except OSError as error:  # a full drive, a directory that may not be written
+        where = error.filename if error.filename is not None else "the result directory"
+        print(f"ecosort-power: {where}: {error.strerror or error}", file=sys.stderr)
+        return EXIT_METER
     finally:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)

@@ -67,10 +67,10 @@ def run_command(
     directory: Path,
     output: Path | None,
     watch: Callable[[], str | None],
-    helpers: Sequence[int] = (),
+    helpers: Callable[[], Sequence[int]] = tuple,
 ) -> CommandResult:
     """Runs the words; their output goes to files in `directory`. `watch` is called several times a second; a text from it
-    stops the command and becomes a RunError. `helpers` are the meters' processes, which are not the command's.
+    stops the command and becomes a RunError. `helpers` gives the meters' processes, which are not the command's.
     The command has no terminal and dies with the harness."""
     session.start()
     with (directory / "command.out").open("wb") as out, (directory / "command.err").open("wb") as err:
@@ -86,7 +86,7 @@ def run_command(
             raise
     _synchronize(output)
     synced = time.monotonic()
-    left = session.survivors(helpers)
+    left = session.survivors(helpers())  # a meter that was lost and found again has a new process
     return CommandResult(start, exit_s, synced, child.returncode, usage.ru_utime, usage.ru_stime, len(left))
 
 

@@ -140,8 +140,8 @@ def evaluate(
         gaps=[list(g) for g in gaps],
         uncertainty=_uncertainty(curve, joules, capabilities, window, gaps, source),
         phases=_split(curves, joules, capabilities, window, spans),
-        idle_before_w=_mean(curve, window.first_s, window.begin_s - capabilities.settle_s),
-        idle_after_w=_mean(curve, window.end_s + capabilities.settle_s, window.last_s),
+        idle_before_w=_idle_before(curve, window.first_s, window.begin_s),
+        idle_after_w=_idle_after(curve, window.end_s + capabilities.settle_s, window.last_s),
         peak_w=max((r.watts for r in readings if r.usable and r.watts is not None and _in(r, window)), default=None),
         counter_to_power=_ratio(curves),
         defects=defects,
@@ -247,6 +247,15 @@ def _mean(curve: EnergyCurve, begin_s: float, end_s: float) -> float | None:
     return curve.mean_watts(begin_s, end_s) if end_s > begin_s else None
 
 
+def _idle_before(curve: EnergyCurve, first_s: float, begin_s: float) -> float | None:
+    """Up to the last value before the run: between that and the next the run has begun."""
+    return _mean(curve, first_s, max((t for t in curve.times_s if t <= begin_s), default=first_s))
+
+
+def _idle_after(curve: EnergyCurve, end_s: float, last_s: float) -> float | None:
+    return _mean(curve, min((t for t in curve.times_s if t >= end_s), default=last_s), last_s)
+
+
 def _uncertainty(
     curve: EnergyCurve,
     joules: float,
@@ -318,7 +327,7 @@ def _rest(phases: Sequence[PhaseEnergy], joules: float, window: Window) -> Phase
     """What no phase accounts for: start, exit, the sync of the harness, and phases too short to have a number."""
     known = [p for p in phases if p.joules is not None]
     lumped = [p.name for p in phases if p.joules is None]
-    note = f"includes {', '.join(lumped)}" if lumped else None
+    note = f"includes {', '.join(n.replace('_', ' ') for n in lumped)}" if lumped else None
     return PhaseEnergy(
         REST, window.seconds - sum(p.seconds for p in known), joules - sum(p.joules or 0.0 for p in known), 0, note
     )

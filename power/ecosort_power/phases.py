@@ -28,9 +28,11 @@ def read_phases(path: Path, begin_s: float, end_s: float) -> Phases:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError:
         return Phases([], "the command wrote no events (--events)")
+    except UnicodeDecodeError:
+        return Phases([], f"{path.name} cannot be understood: it is no text")
     try:
         spans = _flatten([json.loads(line) for line in lines if line.strip()])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         return Phases([], f"{path.name} cannot be understood: {error}")
     slack = 1e-3
     outside = next((s for s in spans if s.begin_s < begin_s - slack or s.end_s > end_s + slack), None)
@@ -68,7 +70,7 @@ def current_phase(path: Path) -> str | None:
     """The phase that has begun last and not ended, for the live line."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError:
+    except (OSError, ValueError):
         return None
     active: list[str] = []
     for line in lines:
@@ -76,11 +78,13 @@ def current_phase(path: Path) -> str | None:
             event = json.loads(line)
         except ValueError:
             continue
+        if not isinstance(event, dict):
+            continue
         phase = event.get("phase")
         if phase == WHOLE:
             continue
         if event.get("event") == "begin":
-            active.append(phase)
+            active.append(str(phase))
         elif event.get("event") == "end" and phase in active:
             active.remove(phase)
     return active[-1] if active else None

@@ -8,10 +8,10 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import IO
 
 from ecosort_power.codec import encode
 from ecosort_power.errors import MeterError, MeterGlitchError
+from ecosort_power.journal import Journal
 from ecosort_power.meters.base import Meter
 from ecosort_power.reading import Capabilities, Flag, Reading, screen
 from ecosort_power.transports.process import cpu_seconds
@@ -39,7 +39,7 @@ class Sampler:
         self.death: str | None = None  # why the meter is gone
         self._lock = threading.Lock()
         self._segment: list[Reading] = []
-        self._file: IO[str] | None = None
+        self._journal: Journal | None = None
         self._stop = threading.Event()
         self._reopened = 0
         self._last_reopen_s = 0.0
@@ -52,29 +52,25 @@ class Sampler:
         self._thread.start()
 
     def begin_segment(self, path: Path | None) -> None:
+        self.end_segment()
+        journal = Journal(path) if path is not None else None
         with self._lock:
-            self._close_file()
             self._segment = []
-            self._file = path.open("w", encoding="utf-8") if path is not None else None
+            self._journal = journal
 
     def end_segment(self) -> list[Reading]:
         """The readings since `begin_segment`; they are on stable storage."""
         with self._lock:
-            self._close_file()
             readings, self._segment = self._segment, []
-            return readings
+            journal, self._journal = self._journal, None
+        if journal is not None:  # outside the lock: reading goes on while the file is synchronised
+            journal.close()
+        return readings
 
     def since(self, count: int) -> list[Reading]:
         """The readings of this segment after the first `count`."""
         with self._lock:
             return self._segment[count:]
-
-    def _close_file(self) -> None:
-        if self._file is not None:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
-            self._file = None
 
     def children_cpu_s(self) -> float:
         return sum(cpu_seconds(pid) for pid in self.meter.pids())
@@ -137,9 +133,8 @@ class Sampler:
             self._last_good_s = time.monotonic()
         with self._lock:
             self._segment.append(reading)
-            if self._file is not None:
-                self._file.write(to_line(reading) + "\n")
-                self._file.flush()
+            if self._journal is not None:
+                self._journal.add(to_line(reading))
 
     def _raise_priority(self) -> None:
         with contextlib.suppress(OSError):

@@ -224,7 +224,7 @@ class Measurement:
             self._wait(max(self._options.pause_s, gear.lead_s if session.meters else 0.0))
         offset, cpu = time.time() - time.monotonic(), gear.cpu_s()
         with self._display.line(f"{label}: measuring", self._details(label, directory)):
-            result = run_command(words, directory, self._output, self._watch, gear.pids())
+            result = run_command(words, directory, self._output, self._watch, gear.pids)
         cpu = gear.cpu_s() - cpu
         with self._display.line(f"{label}: idle tail"):
             self._wait(gear.tail_s if session.meters else 0.0)

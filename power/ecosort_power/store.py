@@ -190,6 +190,8 @@ def read_readings(path: Path) -> list[Reading]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is damaged: it is no text") from error
     readings = []
     for number, line in enumerate(lines, 1):
         try:

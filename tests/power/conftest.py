@@ -21,7 +21,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Tests that look at a measurement come last: meanwhile it is made."""
     session.stash[_ITEMS] = items
+    own = [i for i, item in enumerate(items) if item.path.is_relative_to(Path(__file__).parent)]
+    ordered = sorted((items[i] for i in own), key=lambda item: item.get_closest_marker("measured") is not None)
+    for i, item in zip(own, ordered, strict=True):
+        items[i] = item
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ecosort_power.check import check
+from ecosort_power.errors import PowerError
+from ecosort_power.store import ResultDirectory
 
 from .measured import Measured, copied
 from .support import CHECK, Cli, fake_sort, load, toy_meter
@@ -87,6 +90,29 @@ def test_a_defect_of_the_raw_readings_is_found(cli: Cli, result: Path, name: str
     done = cli("check", "r")
     assert done.returncode == 1
     assert f"DEFECT [{code}]" in done.stdout
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "cut in half": lambda f: f.write_bytes(f.read_bytes()[: f.stat().st_size // 2]),
+    "empty": lambda f: f.write_bytes(b""),
+    "no text": lambda f: f.write_bytes(bytes(range(255, 0, -1))),
+    "a list": lambda f: f.write_text("[1, 2]"),
+    "null": lambda f: f.write_text("null"),
+    "removed": lambda f: f.unlink(),
+}
+FILES = ("session.json", "runs/01/run.json", "runs/01/readings.exec.jsonl", "runs/01/events.jsonl")
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_a_defect_or_one_clear_error(result: Path, name: str, damage: str) -> None:
+    DAMAGES[damage](result / name)
+    try:
+        said = [d.text for d in check(ResultDirectory(result)) if d.fatal]
+    except PowerError as error:
+        said = [str(error)]
+    assert said
+    assert all("\n" not in text for text in said)
 
 
 def test_missing_raw_readings_are_found(cli: Cli, result: Path) -> None:

@@ -28,7 +28,7 @@ OTHER_W = 20
 # The sort is slowed down to this, so that each phase lasts for over three seconds and many readings.
 BYTES_PER_SECOND = 30e6
 # Seconds between two readings, per attempt: a machine that is busy with other things answers late.
-PERIODS = (0.1, 0.15, 0.2)
+PERIODS = (0.15, 0.2, 0.25)
 IDLE_S = 1.0
 
 

@@ -383,3 +383,16 @@ def test_an_offline_log_is_attached_afterwards(cli: Cli, tmp_path: Path, measure
     assert done.returncode == 0, done.stdout + done.stderr
     energy = {e["meter"]: e["joules"] for e in load(result / "runs/02/run.json")["energy"]}
     assert energy["log"] == pytest.approx(energy["exec"], rel=0.01)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a full drive is mounted as root")
+def test_a_full_drive_is_one_clear_line(tmp_path: Path) -> None:
+    """In a mount namespace of its own, so that nothing stays mounted."""
+    (tmp_path / "small").mkdir()
+    mount = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=16k tmpfs small && exec "$@"', "sh"]
+    program = [sys.executable, "-m", "ecosort_power", "run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "1"]
+    words = [*mount, *program, "--out", "small/r", "--", *fake_sort()]
+    done = subprocess.run(words, cwd=tmp_path, env=cli_env(), capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 3, done.stderr
+    assert "No space left on device" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr

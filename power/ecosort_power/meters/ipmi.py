@@ -153,10 +153,10 @@ class IpmiMeter(Meter):
             return self._identify()
         except MeterGlitchError as error:
             self.close()
-            raise MeterError(f"the BMC at {self.spec.address}: {error}; {self._advice('')}") from error
+            raise MeterError(f"the BMC at {self.spec.address.removeprefix('//')}: {error}; {self._advice('')}") from error
         except MeterError as error:
             self.close()
-            raise MeterError(f"the BMC at {self.spec.address}: {error}; {self._advice(str(error))}") from error
+            raise MeterError(f"the BMC at {self.spec.address.removeprefix('//')}: {error}; {self._advice(str(error))}") from error
 
     @staticmethod
     def _advice(said: str) -> str:

@@ -18,7 +18,7 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
 
 
 def render(session: Session, runs: list[Run], summary: Summary, facts: Mapping[str, str]) -> str:
-    lines = [f"# {facts.get('title', MISSING)}", ""]
+    lines = [f"# {facts.get('title', f'JouleSort submission ({MISSING}: title)')}", ""]
     lines += [f"**{summary.title}**", ""]
     if not summary.validated:
         lines += ["**NOT VALIDATED: not every output was checked.**", ""]
@@ -78,7 +78,7 @@ def _meters(session: Session, facts: Mapping[str, str]) -> list[str]:
         f"- meter model: {facts.get('meter_model', MISSING)}; serial: {facts.get('meter_serial', MISSING)}; "
         f"calibrated: {facts.get('meter_calibration', MISSING)}; accuracy: {facts.get('meter_accuracy', MISSING)}",
         f"- power factor: {facts.get('power_factor', MISSING)}",
-        f"- ambient temperature: {facts.get('ambient_c', MISSING)} C",
+        f"- ambient temperature: {f'{ambient} C' if (ambient := facts.get('ambient_c')) is not None else MISSING}",
         f"- connected to the meter: {facts.get('inside_boundary', MISSING)}",
         "- window: process start to the end of a sync after exit; the output is validated afterwards, outside the window",
         "",

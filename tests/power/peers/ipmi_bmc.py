@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
 from pathlib import Path
 
@@ -47,6 +49,8 @@ class Bmc:
             self._process = subprocess.Popen(
                 words, cwd=self.directory, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
             )
+        with contextlib.suppress(PermissionError):  # a real BMC does not wait for the machine that it measures
+            os.setpriority(os.PRIO_PROCESS, self._process.pid, -15)
 
     def stop(self) -> None:
         if self._process is not None:
