@@ -18,6 +18,7 @@ PROGRAM = Path(os.environ.get("ECOSORT_UNIT_TESTS") or BUILD / "tests" / "unit_t
 # A program for another machine runs under an emulator: ECOSORT_EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu".
 COMMAND = [*os.environ.get("ECOSORT_EMULATOR", "").split(), str(PROGRAM)]
 SUITE_TIMEOUT_S = 3600 if capabilities.SOAK or os.environ.get("ECOSORT_SAN") else 240
+pytestmark = pytest.mark.timeout(SUITE_TIMEOUT_S + 60)  # a suite runs within the first test that asks for it
 
 
 def list_cases() -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
-#include <regex>
+#include <string_view>
 
 #include "base/errors.h"
 #include "base/memory.h"
@@ -68,11 +68,12 @@ std::optional<Plan> plan_or_minimum(const Wanted& wanted) {
     return make_plan(wanted);
   } catch (const UsageError& error) {
     const std::string line = error.what();
-    std::smatch found;
-    EXPECT_TRUE(std::regex_search(line, found, std::regex("try --memory ([0-9]+)KiB"))) << line;
-    if (found.empty()) return std::nullopt;
+    const std::string_view proposal = "try --memory ";
+    const std::size_t at = line.find(proposal);
+    EXPECT_TRUE(at != std::string::npos && line.ends_with("KiB")) << line;
+    if (at == std::string::npos) return std::nullopt;
     Wanted again = wanted;
-    again.memory_bytes = std::stoull(found[1]) * KiB;
+    again.memory_bytes = std::stoull(line.substr(at + proposal.size())) * KiB;
     EXPECT_GT(again.memory_bytes, wanted.memory_bytes) << line;
     EXPECT_NO_THROW((void)make_plan(again)) << line;
     return std::nullopt;
