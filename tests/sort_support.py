@@ -105,11 +105,19 @@ _CLONE_NEWNS = 0x00020000
 
 
 @functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int, call: str) -> None:
+    if result != 0:
+        raise OSError(ctypes.get_errno(), call)
+
+
+@functools.cache
 def enter_own_mount_namespace() -> None:
     """From here on this process's mounts are its own: they end with it, even if it is killed."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(_CLONE_NEWNS) != 0:
-        raise OSError(ctypes.get_errno(), "unshare")
+    _checked(_libc().unshare(_CLONE_NEWNS), "unshare")
     subprocess.run(["mount", "--make-rprivate", "/"], check=True, stdin=subprocess.DEVNULL)
 
 
@@ -127,26 +135,44 @@ def _call(*words: str | Path) -> None:
 
 @dataclass(frozen=True)
 class FileSystem:
+    kind: str
     root: Path
     image: Path | None  # what the loop device shows; None: tmpfs
 
     def free_bytes(self) -> int:
         """What an unprivileged writer may still take, after what was freed has really been given back."""
-        os.sync()
+        directory = os.open(self.root, os.O_RDONLY)
+        try:
+            _checked(_libc().syncfs(directory), "syncfs")
+        finally:
+            os.close(directory)
         status = os.statvfs(self.root)
         return status.f_bavail * status.f_frsize
 
+    def settled_free_bytes(self) -> int:
+        """The same, when it no longer changes: XFS gives back the space of a deleted file a moment later."""
+        free = self.free_bytes()
+        for _ in range(100):
+            time.sleep(0.005)
+            status = os.statvfs(self.root)
+            before, free = free, status.f_bavail * status.f_frsize
+            if free == before:
+                break
+        return free
+
     def fill_until(self, free_bytes: int) -> Path:
-        """Takes space until exactly so many bytes (rounded to blocks) are free."""
+        """Takes space, or gives back what it took before, until exactly so many bytes (rounded to blocks) are free."""
         filler = self.root / "filler"
-        with filler.open("wb") as file:
+        with filler.open("ab") as file:
+            size = os.fstat(file.fileno()).st_size
             for _ in range(20):  # the filler's own metadata takes space too
-                surplus = self.free_bytes() - free_bytes
-                if surplus <= 0:
+                surplus = self.settled_free_bytes() - free_bytes
+                if 0 <= surplus < os.statvfs(self.root).f_frsize:
                     break
-                os.posix_fallocate(file.fileno(), 0, file.seek(0, os.SEEK_END) + surplus)
-            if (excess := free_bytes - self.free_bytes()) > 0:
-                file.truncate(file.seek(0, os.SEEK_END) - excess)
+                if surplus > 0:
+                    os.posix_fallocate(file.fileno(), size, surplus)
+                size = max(size + surplus, 0)
+                file.truncate(size)
         return filler
 
 
@@ -167,9 +193,10 @@ def mounted(directory: Path, kind: str, size_bytes: int, block_bytes: int = 0) -
         _call(*_MKFS[kind], *(["-b", str(block_bytes)] if block_bytes else []), image)
         _call("mount", "-o", "loop", image, root)
     try:
-        (root / "lost+found").exists() and (root / "lost+found").rmdir()
+        if (root / "lost+found").exists():
+            (root / "lost+found").rmdir()
         root.chmod(0o777)
-        yield FileSystem(root, image)
+        yield FileSystem(kind, root, image)
     finally:
         for _attempt in range(20):  # the kernel may hold a file for a moment after its process has ended
             if subprocess.run(["umount", root], capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode == 0:

@@ -120,6 +120,9 @@ std::string plan_text(const ResolvedSort& resolved, const std::string& backend) 
     text += fmt::format("  drives              {} read, {} written: {:.3f} bytes moved per input byte\n",
                         format_bytes(plan.bytes_read), format_bytes(plan.bytes_written), share);
     text += fmt::format("  temporary space     {} in {}\n", format_bytes(plan.temp_bytes), where);
+    for (const SpaceNeed& need : resolved.space)
+      text += fmt::format("  free space needed   {} ({} bytes) in {}, where {} are free\n", format_bytes(need.bytes), need.bytes,
+                          need.where(), format_bytes(need.free_bytes));
   }
   text += fmt::format("  output              {}\n",
                       resolved.job.output == "-" ? "standard output"

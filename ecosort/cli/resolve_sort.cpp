@@ -10,6 +10,7 @@
 #include "base/size_text.h"
 #include "cli/sort_options.h"
 #include "cli/sort_places.h"
+#include "io/direct_io.h"
 #include "io/posix_storage.h"
 #include "io/temporary_name.h"
 
@@ -107,7 +108,10 @@ ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage)
   resolved.job.directories = run_directories(options);
   if (resolved.job.plan.temp_bytes > 0 || resolved.job.plan.wanted.size_unknown)
     check_not_tmpfs(options, resolved.job.directories);
-  check_space(resolved.job.plan, resolved.job.directories, options.output, storage);
+  for (const std::string& directory : resolved.job.directories)
+    resolved.job.runs_give_back &= io::reuses_released_space(directory);
+  resolved.space = space_needs(resolved.job.plan, resolved.job.directories, resolved.job.runs_give_back, options.output, storage);
+  check_space(resolved.space);
   check_open_files(resolved.job.plan, resolved.job.directories.size());
   resolved.job.output = options.output == "-" ? "-" : io::resolve_output(options.output).path;
   look_at_output_directory(resolved, storage);

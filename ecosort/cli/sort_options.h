@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/sort_space.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
 #include "pipeline/sort.h"
@@ -38,6 +39,7 @@ struct SortOptions {
 struct ResolvedSort {
   pipeline::SortJob job;
   plan::Machine machine;
+  std::vector<SpaceNeed> space;
   std::vector<std::string> notices;          // for the user, unless --quiet
   bool output_has_no_temporary_name = true;  // P2: which way the output will be written
 };

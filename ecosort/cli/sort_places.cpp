@@ -13,7 +13,6 @@
 #include <set>
 
 #include "base/errors.h"
-#include "base/size_text.h"
 #include "io/direct_io.h"
 
 namespace ecosort::cli {
@@ -82,27 +81,6 @@ void check_report_file(const ReportFile& report, const std::vector<pipeline::Inp
     throw UsageError(fmt::format("{} '{}' is not writable: {}", report.option, report.path, std::strerror(errno)));
 }
 
-bool is_same_drive(const std::string& a, const std::string& b) {
-  return examine("directory", a).st_dev == examine("directory", b).st_dev;
-}
-
-// While the merge gives back what it consumed, it still holds the part of each run in use, and output space reserved ahead.
-std::uint64_t lag_bytes(const plan::Plan& plan) {
-  const plan::Merge& merge = plan.merge;
-  return merge.stored_runs == 0 ? 0 : merge.reserve_bytes + merge.stored_runs * (merge.release_bytes + plan.granule.bytes);
-}
-
-// Runs are striped in proportion to the room of each directory, in whole units.
-std::uint64_t striping_bytes(const plan::Plan& plan, std::size_t directories) {
-  return directories == 1 ? 0 : plan.temp_bytes / 32 + plan.merge.stored_runs * plan.formation.write_block_bytes;
-}
-
-std::string shortage(const std::string& what, const std::string& where, std::uint64_t need, std::uint64_t have,
-                     const char* hint) {
-  return fmt::format("not enough {} in {}: {} ({} bytes) needed, {} free; {}", what, where, format_bytes(need), need,
-                     format_bytes(have), hint);
-}
-
 }  // namespace
 
 void check_output(const std::string& output, const std::vector<pipeline::Input>& inputs) {
@@ -159,29 +137,6 @@ void check_not_tmpfs(const SortOptions& options, const std::vector<std::string>&
       fmt::format("temporary directory '{}' is a tmpfs, so that runs would take memory; name a directory on a drive with --temp, "
                   "or this one if you mean it",
                   directories.front()));
-}
-
-void check_space(const plan::Plan& plan, const std::vector<std::string>& directories, const std::string& output,
-                 io::Storage& storage) {
-  const std::uint64_t output_bytes = plan.wanted.input_records * plan.wanted.format.record_size;
-  std::uint64_t runs_need = plan.temp_bytes, runs_free = 0;
-  bool shared = false;
-  std::string where;
-  const std::string output_directory = output == "-" ? "" : io::resolve_output(output).directory;
-  for (const std::string& directory : directories) {
-    runs_free += storage.free_bytes(directory);
-    where += fmt::format("{}'{}'", where.empty() ? "" : ", ", directory);
-    shared |= output != "-" && is_same_drive(directory, output_directory);
-  }
-  const std::uint64_t lag = shared ? lag_bytes(plan) : 0;
-  if (output != "-") {
-    if (const std::uint64_t free = storage.free_bytes(output_directory); output_bytes + lag > free)
-      throw UsageError(shortage("space for the output", fmt::format("'{}'", output_directory), output_bytes + lag, free,
-                                "name another drive with -o"));
-  }
-  if (runs_need > 0) runs_need += lag + striping_bytes(plan, directories.size());
-  if (runs_need > runs_free)
-    throw UsageError(shortage("temporary space", where, runs_need, runs_free, "name another drive with --temp"));
 }
 
 }  // namespace ecosort::cli

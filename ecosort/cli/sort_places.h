@@ -7,7 +7,6 @@
 #include "cli/sort_options.h"
 #include "io/posix_storage.h"
 #include "pipeline/read_ahead.h"
-#include "plan/plan.h"
 
 namespace ecosort::cli {
 
@@ -25,9 +24,5 @@ void check_report_files(const SortOptions& options, const std::vector<pipeline::
 
 // A tmpfs that nobody named would take the memory that the sort was told not to use.
 void check_not_tmpfs(const SortOptions& options, const std::vector<std::string>& directories);
-
-// There is room for the runs, and for the output in the space that the merge gives back.
-void check_space(const plan::Plan& plan, const std::vector<std::string>& directories, const std::string& output,
-                 io::Storage& storage);
 
 }  // namespace ecosort::cli

@@ -40,7 +40,8 @@ RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan&
       forecast_limit_(plan.forecast_bytes / plan::forecast_entry_bytes / 2),
       unit_bytes_(std::max<std::uint64_t>(plan.formation.write_block_bytes, granule_.bytes)),
       job_(random_job()),
-      directories_(std::move(directories)) {
+      directories_(std::move(directories)),
+      release_done_(reactor.gate()) {
   choose_pattern();
 }
 
@@ -164,15 +165,22 @@ Task<void> RunStore::release(std::size_t number, std::uint64_t until, std::uint6
   const bool all = until == run.granules;
   if (end <= run.released_bytes || (!all && end - run.released_bytes < unit_bytes)) co_return;
   const std::uint64_t from = std::exchange(run.released_bytes, end);
-  allocated_bytes_ -= end - from;
   if (all) {
     run.consumed = true;  // closing an unnamed file gives back all of it
   } else {
     ++run.releases;
+    ++releasing_;
     co_await move(io::Operation::release, number, from, nullptr, end - from);
+    --releasing_;
     --runs_[number].releases;
   }
+  allocated_bytes_ -= end - from;
   if (runs_[number].consumed && runs_[number].releases == 0) close_consumed(number);
+  release_done_.notify();
+}
+
+Task<void> RunStore::released() {
+  while (releasing_ > 0) co_await release_done_.changed();
 }
 
 void RunStore::close_consumed(std::size_t number) {

@@ -56,6 +56,8 @@ class RunStore {
 
   // Gives back the space of granules [0, until), in units of at least `unit_bytes`; all of it when until is the end.
   [[nodiscard]] Task<void> release(std::size_t number, std::uint64_t until, std::uint64_t unit_bytes);
+  // Waits until every release that is under way has been done.
+  [[nodiscard]] Task<void> released();
   void set_forecast(std::size_t number, std::uint64_t granule, ForecastKey key);
   // Key of the first record of `granule`, a multiple of forecast_stride().
   [[nodiscard]] ForecastKey forecast(std::size_t number, std::uint64_t granule) const {
@@ -99,6 +101,8 @@ class RunStore {
   std::vector<std::vector<std::uint32_t>> pattern_rank_;  // units of that directory among the first u of the pattern
   std::vector<StoredRun> runs_;
   std::uint64_t allocated_bytes_ = 0, peak_bytes_ = 0;
+  std::uint64_t releasing_ = 0;  // releases under way
+  Signal release_done_;
 };
 
 }  // namespace ecosort::pipeline

@@ -64,11 +64,12 @@ class Sorter {
   // All of the output, or, where the runs share its file system, what it needs before they give space back.
   void reserve_output() {
     if (output_->facts().is_stream || output_bytes() == 0) return;
+    const std::uint64_t all = round_up(output_bytes(), page_bytes);  // writes end at whole units
     bool shared = false;
     for (std::size_t run = 0; run < plan_.merge.stored_runs; ++run)
       for (const io::FilePtr& stripe : store_->run(run).stripes)
         shared |= storage_.state(*stripe).device == storage_.state(*output_).device;
-    const std::uint64_t bytes = shared ? std::min(output_bytes(), plan_.merge.reserve_bytes) : output_bytes();
+    const std::uint64_t bytes = shared && job_.runs_give_back ? std::min(all, plan_.merge.reserve_bytes) : all;
     if (storage_.reserve(*output_, 0, bytes)) output_reserved_ = bytes;
   }
 
@@ -129,7 +130,7 @@ class Sorter {
     if (sources_.empty()) co_return;
     begin("merge", Phase::merge, output_bytes());
     const plan::MergeBuffers& buffers = plan_.merge.final;
-    writer_.emplace(storage_, reactor_, *output_, buffers, plan_.merge.reserve_bytes, output_bytes(), output_reserved_,
+    writer_.emplace(storage_, reactor_, *store_, *output_, buffers, plan_.merge.reserve_bytes, output_bytes(), output_reserved_,
                     memory_.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"), progress_);
     merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, buffers, plan_.merge.release_bytes,
                                                   sources_, memory_, progress_));

@@ -22,6 +22,7 @@ struct SortJob {
   std::vector<Input> inputs;
   std::string output;                    // "-": standard output
   std::vector<std::string> directories;  // for runs
+  bool runs_give_back = true;            // their file systems let the output take the space of what the merge has consumed
   bool unique = false;
   bool reread = false;  // also read the output back from the device
 };

@@ -1,15 +1,19 @@
 #include "pipeline/write_behind.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+
+#include "base/errors.h"
 
 namespace ecosort::pipeline {
 
-WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, io::File& file, const plan::MergeBuffers& buffers,
-                         std::uint64_t reserve_bytes, std::uint64_t total_bytes, std::uint64_t reserved_bytes, Buffer memory,
-                         Progress& progress)
+WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& runs, io::File& file,
+                         const plan::MergeBuffers& buffers, std::uint64_t reserve_bytes, std::uint64_t total_bytes,
+                         std::uint64_t reserved_bytes, Buffer memory, Progress& progress)
     : storage_(storage),
       reactor_(reactor),
+      runs_(runs),
       file_(file),
       block_bytes_(buffers.output_block_bytes),
       unit_(file.alignment()),
@@ -57,7 +61,20 @@ Task<void> WriteBehind::reserve_until(std::uint64_t end) {
   if (!can_reserve_ || end <= reserved_) co_return;
   const std::uint64_t until = std::min(std::max(end, reserved_ + reserve_bytes_), std::max(end, round_up(total_bytes_, unit_)));
   const std::uint64_t from = std::exchange(reserved_, until);
+  if (co_await fits(from, until - from)) co_return;
+  // What the merge has consumed may still be on its way back.
+  co_await runs_.released();
   can_reserve_ = co_await reactor_.reserve(file_, from, until - from);
+}
+
+Task<bool> WriteBehind::fits(std::uint64_t from, std::uint64_t size) {
+  try {
+    can_reserve_ = co_await reactor_.reserve(file_, from, size);
+  } catch (const IoError& error) {
+    if (error.error_number() != ENOSPC) throw;
+    co_return false;
+  }
+  co_return true;
 }
 
 Task<void> WriteBehind::finish() {

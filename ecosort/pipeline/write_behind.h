@@ -14,6 +14,7 @@
 #include "io/reactor.h"
 #include "io/storage.h"
 #include "pipeline/progress.h"
+#include "pipeline/run_store.h"
 #include "plan/plan.h"
 
 namespace ecosort::pipeline {
@@ -21,7 +22,7 @@ namespace ecosort::pipeline {
 // `reserved_bytes` of the output are allocated already. Coordinator only; must outlive its tasks.
 class WriteBehind {
  public:
-  WriteBehind(io::Storage& storage, io::Reactor& reactor, io::File& file, const plan::MergeBuffers& buffers,
+  WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& runs, io::File& file, const plan::MergeBuffers& buffers,
               std::uint64_t reserve_bytes, std::uint64_t total_bytes, std::uint64_t reserved_bytes, Buffer memory,
               Progress& progress);
 
@@ -43,9 +44,11 @@ class WriteBehind {
  private:
   Task<void> write_block(std::byte* block, std::uint64_t offset, std::uint64_t size);
   Task<void> reserve_until(std::uint64_t end);
+  Task<bool> fits(std::uint64_t from, std::uint64_t size);  // false: not now
 
   io::Storage& storage_;
   io::Reactor& reactor_;
+  RunStore& runs_;
   io::File& file_;
   std::uint64_t block_bytes_, unit_, reserve_bytes_, total_bytes_;
   Buffer memory_;

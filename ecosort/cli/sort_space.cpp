@@ -1,0 +1,99 @@
+#include "cli/sort_space.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/errors.h"
+#include "base/memory.h"
+#include "base/size_text.h"
+#include "io/posix_storage.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+// A file system's own blocks about our files. Measured on file systems with all but the need taken: XFS leaves 16 KiB unused
+// (320 MiB large; more levels of its trees on larger ones) and makes inodes of 512 bytes; ext4 takes 1 to 4 KiB. An extent takes
+// 12 (ext4) or 16 (XFS) bytes in tree blocks that may be half empty.
+constexpr std::uint64_t metadata_base_bytes = std::uint64_t{64} * 1024, inode_bytes = 512, extent_bytes = 32;
+
+std::uint64_t metadata_bytes(std::uint64_t files, std::uint64_t extents) {
+  return round_up(metadata_base_bytes + files * inode_bytes + extents * extent_bytes, page_bytes);
+}
+
+std::uint64_t drive_of(const std::string& directory) {
+  struct stat info {};
+  if (::stat(directory.c_str(), &info) != 0) throw UsageError(fmt::format("'{}': {}", directory, std::strerror(errno)));
+  return info.st_dev;
+}
+
+// The output follows the merge, but for the part of each run that is in use, for what is given back only in larger units, for
+// what is reserved ahead, and for the padding of granules, of which the output has none.
+std::uint64_t lag_bytes(const plan::Plan& plan) {
+  const plan::Merge& merge = plan.merge;
+  const std::uint64_t runs = merge.steps.back().fan_in - merge.resident_runs;
+  const std::uint64_t padding = plan.run_bytes - plan.stored_records * plan.wanted.format.record_size;
+  return round_up(padding, page_bytes) + merge.reserve_bytes + runs * (merge.release_bytes + plan.granule.bytes);
+}
+
+// Runs are striped in proportion to the room of each directory, in whole units.
+std::uint64_t striping_bytes(const plan::Plan& plan, std::size_t directories) {
+  return directories == 1 ? 0 : plan.temp_bytes / 32 + plan.merge.stored_runs * plan.formation.write_block_bytes;
+}
+
+}  // namespace
+
+std::string SpaceNeed::where() const {
+  std::string text;
+  for (const std::string& directory : directories) text += fmt::format("{}'{}'", text.empty() ? "" : ", ", directory);
+  return text;
+}
+
+std::vector<SpaceNeed> space_needs(const plan::Plan& plan, const std::vector<std::string>& directories, bool runs_give_back,
+                                   const std::string& output, io::Storage& storage) {
+  std::vector<SpaceNeed> needs;
+  if (plan.wanted.input_records == 0) return needs;
+  const bool has_output = output != "-", has_runs = plan.temp_bytes > 0;
+  const std::string place = has_output ? io::resolve_output(output).directory : "";
+  const bool shared = has_output && has_runs && std::ranges::any_of(directories, [&](const std::string& directory) {
+                        return drive_of(directory) == drive_of(place);
+                      });
+  const std::uint64_t output_blocks = round_up(plan.wanted.input_records * plan.wanted.format.record_size, page_bytes);
+  SpaceNeed runs{"temporary space", directories, plan.temp_bytes + striping_bytes(plan, directories.size()), 0,
+                 "name another drive with --temp"};
+  SpaceNeed written{"space for the output", {place}, output_blocks, 0, "name another drive with -o"};
+  if (shared && runs_give_back) {
+    runs.bytes += std::min(plan.merge.reserve_bytes, output_blocks);
+    written.bytes += std::min(lag_bytes(plan), plan.temp_bytes);
+  } else if (shared) {
+    runs.bytes += output_blocks;
+  }
+  runs.bytes += metadata_bytes(plan.merge.stored_runs * directories.size(), 0);
+  const std::uint64_t hole = std::max<std::uint64_t>(plan.merge.release_bytes, plan.granule.bytes);
+  written.bytes += metadata_bytes(1, shared ? output_blocks / hole : 0);
+  if (shared && directories.size() == 1) {
+    written.what = "space for the runs and the output";
+    written.hint = "name another drive with --temp or -o";
+    written.bytes = std::max(written.bytes, runs.bytes);
+    needs.push_back(std::move(written));
+  } else {
+    if (has_output) needs.push_back(std::move(written));
+    if (has_runs) needs.push_back(std::move(runs));
+  }
+  for (SpaceNeed& need : needs)
+    for (const std::string& directory : need.directories) need.free_bytes += storage.free_bytes(directory);
+  return needs;
+}
+
+void check_space(const std::vector<SpaceNeed>& needs) {
+  for (const SpaceNeed& need : needs)
+    if (need.bytes > need.free_bytes)
+      throw UsageError(fmt::format("not enough {} in {}: {} ({} bytes) needed, {} free; {}", need.what, need.where(),
+                                   format_bytes(need.bytes), need.bytes, format_bytes(need.free_bytes), need.hint));
+}
+
+}  // namespace ecosort::cli
