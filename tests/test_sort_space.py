@@ -81,9 +81,9 @@ class Watcher:
         sizes = {}
         try:
             for entry in os.scandir(f"/proc/{self._process.pid}/fd"):
-                target = os.readlink(entry.path)
-                if target.startswith(f"{self._drive.root}/#"):
-                    sizes[int(entry.name)] = os.stat(entry.path).st_blocks * 512
+                link = Path(entry.path)
+                if str(link.readlink()).startswith(f"{self._drive.root}/#"):
+                    sizes[int(entry.name)] = link.stat().st_blocks * 512
         except OSError:
             return 0
         return sum(size for number, size in sizes.items() if number != min(sizes))
