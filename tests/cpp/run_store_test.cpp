@@ -163,7 +163,8 @@ TEST(WriteBehind, BatchesOfAnySizeBecomeOneFile) {
     buffers.output_blocks = 2;
     MemoryBudget memory(MiB);
     Progress progress;
-    WriteBehind output(bench.disk, bench.reactor, *file, buffers, 16 * KiB, text.size(), 0,
+    RunStore runs = bench.make({"/a"});
+    WriteBehind output(bench.disk, bench.reactor, runs, *file, buffers, 16 * KiB, text.size(), 0,
                        memory.allocate(buffers.output_block_bytes * buffers.output_blocks, "output"), progress);
     EXPECT_GE(output.capacity_bytes(), batch);
     const auto write = [&]() -> Task<void> {
