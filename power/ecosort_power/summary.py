@@ -167,6 +167,8 @@ def _phase_summaries(energies: Sequence[MeterEnergy]) -> list[PhaseSummary]:
         joules = [p.joules for p in phases if p.joules is not None]
         note = next((p.note for p in phases if p.note), None)
         whole = len(joules) == len(energies)
+        if joules and not whole:
+            note = f"n/a (without a number in {len(phases) - len(joules)} of {len(energies)} runs)"
         result.append(PhaseSummary(name, sum(p.seconds for p in phases) / len(phases), describe(joules) if whole else None, note))
     return result
 

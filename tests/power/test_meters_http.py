@@ -114,6 +114,14 @@ def test_what_is_wrong_with_the_answer_is_said(server: peers.Handler, text: str)
         make_meter(parse_spec(f"shelly://{peer.host}#timeout=0.5")).open()
 
 
+@pytest.mark.parametrize(
+    ("server", "text"), [(peers.garbage, "no JSON"), (peers.silent, "in time"), (peers.redirecting, "redirect")]
+)
+def test_what_is_wrong_with_a_redfish_answer_is_said(password: None, server: peers.Handler, text: str) -> None:
+    with peers.serve(server) as peer, pytest.raises(MeterError, match=text):
+        make_meter(parse_spec(f"redfish://{peers.USER}@{peer.host}#tls=off,timeout=0.5")).open()
+
+
 def test_a_dead_host_is_said() -> None:
     with pytest.raises(MeterError, match="cannot be read"):
         make_meter(parse_spec(f"shelly://127.0.0.1:{free_port()}#timeout=1")).open()

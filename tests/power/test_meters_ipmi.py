@@ -136,7 +136,7 @@ def test_a_dead_bmc_is_noticed_and_no_shell_is_left(bmc: Bmc) -> None:
 
 def test_a_bmc_that_restarts_is_found_again(bmc: Bmc, monkeypatch: pytest.MonkeyPatch) -> None:
     """The restarted BMC does not know the session; only a new one helps."""
-    monkeypatch.setattr(sampler, "DEAD_S", 15.0)
+    monkeypatch.setattr(sampler, "DEAD_S", 9.0)
     meter = make_meter(parse_spec(f"{bmc.address}#timeout=1,period=0.2"))
     thread = sampler.Sampler("bmc", meter, with_settings(meter.open(), meter.spec))
     thread.begin_segment(None)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from .support import POWER, QUICK, Cli, fake_sort, load
+from .measured import Measured, measure
+from .support import POWER, fake_sort
 
 README = (POWER / "README.md").read_text()
 
@@ -44,21 +45,25 @@ def block(language: str) -> str:
     return match[1]
 
 
-def test_the_meter_of_the_readme_is_short_and_works(cli: Cli, tmp_path: Path) -> None:
-    code = block("python")
-    assert code.count("\n") <= 40
-    package = tmp_path / "packages"
+def measure_lamp(directory: Path, mark: pytest.Mark) -> Measured:
+    package = directory / "packages"
     (package / "lamp-1.0.dist-info").mkdir(parents=True)
-    (package / "lamp.py").write_text(code)
+    (package / "lamp.py").write_text(block("python"))
     (package / "lamp-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: lamp\nVersion: 1.0\n")
     section, line = block("toml").strip().splitlines()
     assert section == '[project.entry-points."ecosort_power.meters"]'
     (package / "lamp-1.0.dist-info/entry_points.txt").write_text("[ecosort_power.meters]\n" + line.replace('"', "") + "\n")
-    words = ["run", "--meter", f"lamp:{tmp_path / 'watts'}#factor=2", *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
-    with flickering(tmp_path / "watts"):
-        done = cli(*words, "--", *fake_sort(), env={"PYTHONPATH": f"{POWER}:{package}"})
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = load(tmp_path / "r/runs/01/run.json")["energy"][0]
+    words = ("--meter", f"lamp:{directory / 'watts'}#factor=2", "--no-validate", "--runs", "1")
+    how = pytest.mark.measured(*words, command=fake_sort(), env={"PYTHONPATH": f"{POWER}:{package}"})
+    with flickering(directory / "watts"):
+        return measure(directory, how.mark)
+
+
+@pytest.mark.measured(by=measure_lamp)
+def test_the_meter_of_the_readme_is_short_and_works(measured: Measured) -> None:
+    assert block("python").count("\n") <= 40
+    assert measured.done.returncode == 0, measured.done.stdout + measured.done.stderr
+    found = measured.run()["energy"][0]
     assert found["joules"] / found["seconds"] == pytest.approx(42.2, abs=0.3)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from ecosort_power.evaluate import REST, MeterEnergy, Span, evaluate
 from ecosort_power.quality import Window
-from ecosort_power.reading import Accuracy, Reading, Scope
+from ecosort_power.reading import Accuracy, Reading, Scope, screen
 from ecosort_power.records import standing
 from ecosort_power.statistics import describe, t95
 
@@ -141,10 +141,17 @@ def test_rule_2_a_counter_that_contradicts_the_power_is_said() -> None:
 
 
 def test_rule_3_the_moment_of_a_reading_lies_between_before_and_after() -> None:
+    """The answers take half a second at first and four seconds later: the energy of the pulse stays that between its edges."""
     power, energy = step(IDLE, BUSY, 100, 140)
-    slow = [Reading(t - 0.3, t + 0.3, watts=power(t)) for t in ticks(60, 200, 1.0, 0.5)]
-    result = evaluate("m", slow, WALL, window(100, 140), [])
-    assert result.joules == pytest.approx(energy(140) - energy(100), rel=0.03)
+
+    def answer(t: float) -> Reading:
+        half = 0.25 if t < 120 else 2.0
+        return Reading(t - half, t + half, watts=power(t))
+
+    slow = [answer(t) for t in ticks(60, 200, 1.0, 0.5)]
+    result = evaluate("m", slow, WALL, window(90, 150), [Span("pulse", 100, 140)])
+    assert result.joules == pytest.approx(energy(150) - energy(90), rel=0.005)
+    assert result.phases[0].joules == pytest.approx(energy(140) - energy(100), rel=0.015)
 
 
 @pytest.mark.parametrize("lag", [0.0, 3.0, 12.0])
@@ -200,6 +207,25 @@ def test_rule_5_gaps_over_one_percent_make_the_run_invalid() -> None:
     gap = run_with_gap(12)
     assert gap.joules is None
     assert "gap" in {d.code for d in gap.defects if d.fatal}
+
+
+def test_rule_5_a_stale_or_saturated_meter_makes_the_run_invalid() -> None:
+    power, _ = step(IDLE, BUSY, 100, 160)
+    readings = instants(lambda t: power(t) + 0.01 * (t % 7), ticks(60, 200, 1.0, 0.5))
+    w = window(100, 160, load_step=0.8)
+    stuck = [replace(r, watts=BUSY) if r.mid_s > 130 else r for r in readings]
+    assert evaluate("m", readings, WALL, w, []).joules is not None
+    assert evaluate("m", stuck, WALL, w, []).joules is None
+    narrow = replace(WALL, range_w=BUSY)
+    assert evaluate("m", [screen(r, narrow) for r in readings], narrow, w, []).joules is None
+
+
+def test_rule_6_idle_does_not_reach_into_the_run() -> None:
+    """Two values before the run and its first one: the idle power is that of the two."""
+    power, _ = step(IDLE, BUSY, 100, 160)
+    result = evaluate("m", instants(power, ticks(97, 180, 1.5, 0.5)), replace(WALL, period_s=1.5), window(100, 160, 3, 20), [])
+    assert result.idle_before_w == pytest.approx(IDLE)
+    assert result.idle_after_w == pytest.approx(IDLE)
 
 
 def test_rule_6_idle_is_measured_before_and_after_and_the_total_is_the_headline() -> None:
@@ -283,6 +309,15 @@ def test_rule_9_the_idle_tail_is_as_long_as_lag_and_window(measured: Measured) -
 def test_rule_9_a_run_that_was_not_validated_says_so(measured: Measured) -> None:
     assert measured.done.returncode == 0, measured.done.stderr
     assert "NOT VALIDATED" in measured.done.stdout
+
+
+@VALIDATED
+def test_rule_3_the_offset_to_real_time_is_kept(measured: Measured) -> None:
+    marks = measured.run()["marks"]
+    lines = (measured.result / "runs/01/events.jsonl").read_text().splitlines()
+    for event in map(json.loads, lines):  # the sort stamps its events with both clocks
+        assert event["monotonic_s"] + marks["realtime_offset_s"] == pytest.approx(event["realtime_s"], abs=0.05)
+    assert abs(marks["realtime_drift_s"]) < 1.0
 
 
 @VALIDATED
