@@ -1,122 +1,198 @@
 #include "pipeline/loser_tree.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace ecosort::pipeline {
 
 namespace {
 
-constexpr std::uint64_t last_prefix = std::numeric_limits<std::uint64_t>::max();
-constexpr std::size_t prefetch_bytes = 512;  // ahead in each run; the hardware follows about 32 streams, a merge may have 1000
+constexpr std::size_t prefetch_bytes = 192;  // ahead in each run: the hardware follows about 32 streams, a merge may have 1000
+
+// The compiler knows nothing of the result: it cannot replace what is computed by a branch around it.
+std::uint64_t opaque(std::uint64_t value) {
+  __asm__("" : "+r"(value));
+  return value;
+}
 
 }  // namespace
 
 LoserTree::LoserTree(const std::vector<RunView>& views, const std::vector<RunRange>& ranges, const records::Encoder& encoder)
-    : views_(views), encoder_(encoder), record_size_(encoder.record_size()), strands_(views.size()), losers_(views.size()) {
-  const auto k = static_cast<std::uint32_t>(views.size());
-  for (std::uint32_t i = 0; i < k; ++i) {
+    : views_(views),
+      encoder_(encoder),
+      record_size_(encoder.record_size()),
+      leaves_(std::bit_ceil(views.size())),
+      rank_bits_(static_cast<std::uint32_t>(std::countr_zero(leaves_))),
+      strands_(leaves_),
+      losers_(leaves_) {
+  for (std::uint32_t i = 0; i < views.size(); ++i) {
     strands_[i].next = ranges[i].begin;
     strands_[i].end = ranges[i].end;
-    next_chunk(i);
+    (void)next_chunk(i);
   }
+  choose_words(ranges);
   // Plays all matches bottom-up: winners[n] is the winner below inner node n, the loser stays in the node.
-  std::vector<Node> winners(2 * std::size_t{k});
-  for (std::uint32_t i = 0; i < k; ++i) winners[k + i] = leaf(i);
-  for (std::uint32_t n = k - 1; n >= 1; --n) {
-    const Node &a = winners[2 * std::size_t{n}], &b = winners[2 * std::size_t{n} + 1];
+  std::vector<std::uint64_t> winners(2 * leaves_);
+  for (std::uint32_t i = 0; i < leaves_; ++i) winners[leaves_ + i] = leaf(i);
+  for (std::uint64_t n = leaves_ - 1; n >= 1; --n) {
+    const std::uint64_t a = winners[2 * n], b = winners[2 * n + 1];
     const bool a_wins = wins(a, b);
     winners[n] = a_wins ? a : b;
     losers_[n] = a_wins ? b : a;
   }
-  winner_ = winners[1];  // for k == 1 this is the only leaf
+  winner_ = winners[1];  // with one leaf, this is it
 }
 
-LoserTree::Node LoserTree::leaf(std::uint32_t strand) const {
-  return {strands_[strand].exhausted ? last_prefix : encoder_.prefix(strands_[strand].at), strand};
-}
-
-void LoserTree::next_chunk(std::uint32_t strand) {
-  Strand& s = strands_[strand];
-  if (s.next >= s.end) {
-    s.exhausted = true;
-    return;
+// All keys lie between the first and the last ones of the ranges. The word of all ones belongs to exhausted runs.
+void LoserTree::choose_words(const std::vector<RunRange>& ranges) {
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
+  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].begin >= ranges[i].end) continue;
+    first = std::min(first, encoder_.prefix(strands_[i].at));
+    last = std::max(last, encoder_.prefix(views_[i].record(ranges[i].end - 1)));
   }
+  base_ = std::min(first, last);
+  const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() >> rank_bits_;
+  while ((last - base_) >> shift_ >= largest) ++shift_;
+}
+
+std::uint64_t LoserTree::leaf(std::uint32_t strand) const {
+  if (strands_[strand].exhausted()) return exhausted_word(strand);
+  return word(encoder_.prefix(strands_[strand].at), strand);
+}
+
+// False if no record is left.
+bool LoserTree::next_chunk(std::uint32_t strand) {
+  Strand& s = strands_[strand];
+  s.at = s.chunk_end;
+  if (s.next >= s.end) return false;
   const RunView& view = views_[strand];
   const std::uint64_t count = std::min(view.contiguous(s.next), s.end - s.next);
   s.at = view.record(s.next);
   s.chunk_end = s.at + count * record_size_;
   s.next += count;
+  return true;
 }
 
 std::vector<std::uint64_t> LoserTree::positions() const {
   std::vector<std::uint64_t> numbers;
-  numbers.reserve(strands_.size());
-  for (const Strand& s : strands_) {
-    const std::uint64_t ahead = s.exhausted ? 0 : static_cast<std::uint64_t>(s.chunk_end - s.at) / record_size_;
-    numbers.push_back((s.exhausted ? s.end : s.next) - ahead);
+  numbers.reserve(views_.size());
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const Strand& s = strands_[i];
+    const std::uint64_t ahead = s.exhausted() ? 0 : static_cast<std::uint64_t>(s.chunk_end - s.at) / record_size_;
+    numbers.push_back((s.exhausted() ? s.end : s.next) - ahead);
   }
   return numbers;
 }
 
-bool LoserTree::wins_tie(const Node& a, const Node& b) const {
-  const Strand &x = strands_[a.strand], &y = strands_[b.strand];
-  if (x.exhausted || y.exhausted) return !x.exhausted;
-  if (!encoder_.prefix_decides()) {
+bool LoserTree::wins_tie(std::uint32_t a, std::uint32_t b) const {
+  const Strand &x = strands_[a], &y = strands_[b];
+  if (x.exhausted() || y.exhausted()) return !x.exhausted();
+  if (shift_ > 0 || !encoder_.prefix_decides()) {
     if (const int order = encoder_.compare(x.at, y.at); order != 0) return order < 0;
   }
-  return a.strand < b.strand;
+  return a < b;
 }
 
+bool LoserTree::wins(std::uint64_t a, std::uint64_t b) const {
+  return is_tie(a, b) ? wins_tie(strand_of(a), strand_of(b)) : a < b;
+}
+
+// One tree on its way: what changes with every record is kept in registers until the climb ends.
 template <class Load, class Copy>
-void LoserTree::emit_with(std::byte* out, std::uint64_t count, Load load, Copy copy) {
-  const auto k = static_cast<std::uint32_t>(strands_.size());
-  const std::uint32_t size = record_size_;
-  Node* const losers = losers_.data();
-  Node winner = winner_;
-  for (; count > 0; --count, out += size) {
-    Strand& s = strands_[winner.strand];
-    copy(out, s.at);
-    s.at += size;
-    if (s.at == s.chunk_end) [[unlikely]]
-      next_chunk(winner.strand);
-    __builtin_prefetch(s.at + prefetch_bytes);
-    winner.prefix = s.exhausted ? last_prefix : load(s.at);
-    for (std::uint32_t n = (winner.strand + k) / 2; n > 0; n /= 2) {
-      Node& loser = losers[n];
-      bool loser_wins = loser.prefix < winner.prefix;
-      if (loser.prefix == winner.prefix) [[unlikely]]
-        loser_wins = wins_tie(loser, winner);
-      const Node old = loser;
-      // Without branches: both outcomes are equally likely.
-      loser.prefix = loser_wins ? winner.prefix : old.prefix;
-      loser.strand = loser_wins ? winner.strand : old.strand;
-      winner.prefix = loser_wins ? old.prefix : winner.prefix;
-      winner.strand = loser_wins ? old.strand : winner.strand;
-    }
-  }
-  winner_ = winner;
-}
+class LoserTree::Climb {
+ public:
+  Climb(LoserTree& tree, std::byte* out, Load load, Copy copy)
+      : tree_(tree), losers_(tree.losers_.data()), winner_(tree.winner_), out_(out), load_(load), copy_(copy) {}
 
-template <class Copy>
-void LoserTree::emit_copying(std::byte* out, std::uint64_t count, Copy copy) {
-  if (encoder_.is_word_key()) {
-    const records::Encoder::Word word = encoder_.word_at(0);
-    emit_with(
-        out, count, [word](const std::byte* r) { return word.load(r); }, copy);
-  } else {
-    emit_with(
-        out, count, [this](const std::byte* r) { return encoder_.prefix(r); }, copy);
+  // Copies the winner; its place at the bottom is taken by the next record of its run.
+  void emit() {
+    const std::uint32_t strand = tree_.strand_of(winner_);
+    Strand& s = tree_.strands_[strand];
+    const std::uint32_t size = tree_.record_size_;
+    copy_(out_, s.at);
+    out_ += size;
+    s.at += size;
+    node_ = (strand + tree_.leaves_) / 2;
+    if (s.at == s.chunk_end && !tree_.next_chunk(strand)) [[unlikely]] {
+      winner_ = tree_.exhausted_word(strand);
+      return;
+    }
+    __builtin_prefetch(s.at + prefetch_bytes);
+    __builtin_prefetch(s.at + prefetch_bytes + 64);
+    winner_ = tree_.word(load_(s.at), strand);
   }
+
+  // One match on the way to the top; false when there is none left.
+  [[nodiscard]] bool more() const { return node_ > 0; }
+  void play() {
+    std::uint64_t& place = losers_[node_];
+    const std::uint64_t loser = place;
+    node_ /= 2;
+    if (tree_.is_tie(loser, winner_)) [[unlikely]] {
+      if (tree_.wins_tie(tree_.strand_of(loser), tree_.strand_of(winner_))) place = std::exchange(winner_, loser);
+      return;
+    }
+    const std::uint64_t both = loser ^ winner_;
+    winner_ = opaque(std::min(loser, winner_));
+    place = both ^ winner_;
+  }
+
+  void end() { tree_.winner_ = winner_; }
+
+ private:
+  LoserTree& tree_;
+  std::uint64_t* losers_;
+  std::uint64_t winner_;
+  std::uint64_t node_ = 0;
+  std::byte* out_;
+  Load load_;
+  Copy copy_;
+};
+
+// work(load, copy) with the way to read a prefix and to copy a record that suit the format.
+template <class Work>
+void LoserTree::with_kernels(const records::Encoder& encoder, Work work) {
+  const auto copying = [&](auto load) {
+    if (encoder.record_size() == 100)
+      work(load, [](std::byte* to, const std::byte* from) { std::memcpy(to, from, 100); });
+    else
+      work(load, [n = encoder.record_size()](std::byte* to, const std::byte* from) { std::memcpy(to, from, n); });
+  };
+  if (encoder.is_word_key())
+    copying([word = encoder.word_at(0)](const std::byte* record) { return word.load(record); });
+  else
+    copying([&encoder](const std::byte* record) { return encoder.prefix(record); });
 }
 
 void LoserTree::emit(std::byte* out, std::uint64_t count) {
-  if (record_size_ == 100) {
-    emit_copying(out, count, [](std::byte* to, const std::byte* from) { std::memcpy(to, from, 100); });
-  } else {
-    emit_copying(out, count, [n = record_size_](std::byte* to, const std::byte* from) { std::memcpy(to, from, n); });
-  }
+  with_kernels(encoder_, [&](auto load, auto copy) {
+    Climb climb(*this, out, load, copy);
+    for (; count > 0; --count) {
+      climb.emit();
+      while (climb.more()) climb.play();
+    }
+    climb.end();
+  });
+}
+
+void LoserTree::emit_both(LoserTree& a, std::byte* out_a, LoserTree& b, std::byte* out_b, std::uint64_t count) {
+  with_kernels(a.encoder_, [&](auto load, auto copy) {
+    Climb left(a, out_a, load, copy), right(b, out_b, load, copy);
+    for (; count > 0; --count) {
+      left.emit();
+      right.emit();
+      while (left.more()) {
+        left.play();
+        right.play();
+      }
+    }
+    left.end();
+    right.end();
+  });
 }
 
 }  // namespace ecosort::pipeline

@@ -1,8 +1,9 @@
 // The k-way merge kernel: a loser tree over cached key prefixes (Knuth 5.4.1; EcoSort section 4 uses the parallel mode's).
 //
-// One comparison of two cached 64-bit prefixes per level, turned into conditional moves, because the outcome of a merge
-// comparison cannot be predicted; records are touched once, when they are copied. Ties of the prefix go to the full key
-// and then to the run's rank, which makes the merge stable.
+// A match compares two words: what tells the keys of this merge apart (a prefix without the bits that all of them share) above
+// the rank of the run. The smaller word goes up, the larger one stays, with two conditional moves and no branch, because the
+// outcome of a merge comparison cannot be predicted. Words that differ in the rank only go to the full key and then to the rank,
+// which makes the merge stable. Records are touched once, when they are copied.
 #pragma once
 
 #include <cstddef>
@@ -23,39 +24,53 @@ class LoserTree {
   // Copies the next `count` records, contiguously, to `out`. The sum of all counts never exceeds the sum of the ranges.
   void emit(std::byte* out, std::uint64_t count);
 
+  // The next `count` records of each of two trees of equally many runs, with the same encoder.
+  static void emit_both(LoserTree& a, std::byte* out_a, LoserTree& b, std::byte* out_b, std::uint64_t count);
+
   // Per run, the number of the first record that was not emitted.
   [[nodiscard]] std::vector<std::uint64_t> positions() const;
 
  private:
-  struct Node {
-    std::uint64_t prefix;
-    std::uint32_t strand;
-  };
   struct Strand {
     const std::byte* at = nullptr;         // the next record
-    const std::byte* chunk_end = nullptr;  // where the contiguous records end
+    const std::byte* chunk_end = nullptr;  // where the contiguous records end; the same as `at`: no record is left
     std::uint64_t next = 0;                // record number after this chunk
     std::uint64_t end = 0;
-    bool exhausted = false;
-  };
 
+    [[nodiscard]] bool exhausted() const noexcept { return at == chunk_end; }
+  };
   template <class Load, class Copy>
-  void emit_with(std::byte* out, std::uint64_t count, Load load, Copy copy);
-  template <class Copy>
-  void emit_copying(std::byte* out, std::uint64_t count, Copy copy);
-  void next_chunk(std::uint32_t strand);
-  [[nodiscard]] bool wins_tie(const Node& a, const Node& b) const;
-  [[nodiscard]] bool wins(const Node& a, const Node& b) const {
-    return a.prefix != b.prefix ? a.prefix < b.prefix : wins_tie(a, b);
+  class Climb;
+
+  template <class Work>
+  static void with_kernels(const records::Encoder& encoder, Work work);
+  [[nodiscard]] bool next_chunk(std::uint32_t strand);
+  [[nodiscard]] bool wins_tie(std::uint32_t a, std::uint32_t b) const;
+  [[nodiscard]] bool is_tie(std::uint64_t a, std::uint64_t b) const noexcept { return (a ^ b) < leaves_; }
+  [[nodiscard]] bool wins(std::uint64_t a, std::uint64_t b) const;
+  [[nodiscard]] std::uint64_t word(std::uint64_t prefix, std::uint32_t strand) const noexcept {
+    return (prefix - base_) >> shift_ << rank_bits_ | strand;
   }
-  [[nodiscard]] Node leaf(std::uint32_t strand) const;
+  [[nodiscard]] std::uint32_t strand_of(std::uint64_t word) const noexcept {
+    return static_cast<std::uint32_t>(word & (leaves_ - 1));
+  }
+  void choose_words(const std::vector<RunRange>& ranges);
+  [[nodiscard]] std::uint64_t leaf(std::uint32_t strand) const;
+
+  [[nodiscard]] std::uint64_t exhausted_word(std::uint32_t strand) const noexcept {
+    return ~std::uint64_t{0} << rank_bits_ | strand;
+  }
 
   const std::vector<RunView>& views_;
   const records::Encoder& encoder_;
   std::uint32_t record_size_;
+  std::uint64_t leaves_;  // a power of two, so that all paths are equally long; those beyond the runs are exhausted
+  std::uint32_t rank_bits_;
+  std::uint64_t base_ = 0;   // no prefix is smaller
+  std::uint32_t shift_ = 0;  // low bits of a prefix that do not fit into the word
   std::vector<Strand> strands_;
-  std::vector<Node> losers_;  // [1, k): inner nodes, leaf i hangs below (i + k) / 2
-  Node winner_{};
+  std::vector<std::uint64_t> losers_;  // words; [1, leaves): inner nodes, leaf i hangs below (i + leaves) / 2
+  std::uint64_t winner_ = 0;
 };
 
 }  // namespace ecosort::pipeline

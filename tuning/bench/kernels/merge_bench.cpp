@@ -8,6 +8,7 @@
 
 #include "bench_support.h"
 #include "pipeline/loser_tree.h"
+#include "pipeline/split.h"
 
 namespace ecosort::bench {
 namespace {
@@ -85,7 +86,27 @@ void merge_ecosort(benchmark::State& state) {
   }
   check_sorted(state, out);
 }
-BENCHMARK(merge_ecosort)->Arg(10)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
+BENCHMARK(merge_ecosort)->Arg(10)->Arg(47)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+// Two pieces at a time, as a thread of the merge does.
+void merge_ecosort_both(benchmark::State& state) {
+  const auto k = static_cast<std::size_t>(state.range(0));
+  const Runs runs(k);
+  const GranuleRuns merged(runs, k);
+  const records::Encoder encoder(records::RecordFormat{});
+  const Pages<Record> out(runs.records.size());
+  const std::uint64_t half = out.size() / 2;
+  const std::vector<std::uint64_t> cuts = pipeline::split_at_rank(merged.views, merged.ranges, half, encoder);
+  std::vector<pipeline::RunRange> first = merged.ranges, second = merged.ranges;
+  for (std::size_t i = 0; i < k; ++i) first[i].end = second[i].begin = cuts[i];
+  for (auto _ : state) {
+    pipeline::LoserTree low(merged.views, first, encoder), high(merged.views, second, encoder);
+    pipeline::LoserTree::emit_both(low, out.data()->bytes, high, out.data()[half].bytes, half);
+    high.emit(out.data()[2 * half].bytes, out.size() - 2 * half);
+  }
+  check_sorted(state, out);
+}
+BENCHMARK(merge_ecosort_both)->Arg(10)->Arg(47)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
 
 template <class Tag>
 void merge_parallel_mode(benchmark::State& state, Tag tag) {
