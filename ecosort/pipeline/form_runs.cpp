@@ -164,7 +164,7 @@ void FormRuns::gather(std::size_t number, const RunBuffer& run, std::uint64_t fi
   for (std::uint64_t g = first_granule; g < first_granule + granules; ++g, block += plan_.granule.bytes) {
     const std::uint64_t first = g * plan_.granule.records;
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(plan_.granule.records, run.count - first));
-    records::gather(run.entries() + first, count, run.records, encoder_.record_size(), block);
+    records::gather(run.entries() + first, count, run.records, encoder_.record_size(), block, run.count - first - count);
     store_.seal(number, g, count, block);
   }
 }

@@ -15,7 +15,8 @@ namespace {
 // Splitting looks at about 3 log n records of every run; with fewer records than this per run and batch it costs more than it
 // gives.
 constexpr std::uint64_t least_records_per_run_and_split = 256;
-constexpr std::uint64_t chunk_bytes = std::uint64_t{16} * 1024;  // merged, then hashed and compared while in the first-level cache
+constexpr std::uint64_t chunk_bytes =
+    std::uint64_t{16} * 1024;  // merged, then hashed and compared while in the first-level cache
 
 bool pair_in_order(const std::byte* a, const std::byte* b, const records::Encoder& encoder) {
   const std::uint64_t x = encoder.prefix(a), y = encoder.prefix(b);

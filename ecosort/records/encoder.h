@@ -54,12 +54,12 @@ class Encoder {
   [[nodiscard]] std::uint64_t prefix(const std::byte* record) const noexcept {
     if (is_word_key_) [[likely]]
       return prefix_word_.load(record);
-    return window(record, 0).prefix;
+    return joined(prefix_pieces_, record, 0);
   }
   [[nodiscard]] std::uint32_t extension(const std::byte* record) const noexcept {
     if (is_word_key_) [[likely]]
       return static_cast<std::uint32_t>(extension_word_.load(record) >> 32U);
-    return window(record, 0).extension;
+    return static_cast<std::uint32_t>(joined(extension_pieces_, record, word_bytes) >> 32U);
   }
 
   // Key bytes skip ... skip+11, zero-padded beyond the key.

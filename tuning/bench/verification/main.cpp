@@ -44,7 +44,7 @@ template <class Call>
 }
 
 std::uint64_t keep(std::uint64_t value) {  // so that no call is optimised away
-  static volatile std::uint64_t sink;
+  [[maybe_unused]] static volatile std::uint64_t sink;
   sink = value;
   return value;
 }
