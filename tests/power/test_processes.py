@@ -7,6 +7,9 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -78,17 +81,40 @@ def running_command(harness: int) -> list[int]:
     return []
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_nothing_survives_a_signal_to_the_harness(tmp_path: Path, number: signal.Signals) -> None:
-    harness = start_run(tmp_path, "sh", "-c", ESCAPING)
+@dataclass(frozen=True)
+class Signalled:
+    code: int
+    before: list[bool]  # of each process of the measurement: did it live?
+    survivors: list[int]
+    said: str
+
+
+def send_signal(directory: Path, mark: pytest.Mark, number: signal.Signals) -> Signalled:
+    """The harness gets the signal while meter, shell, sleeper and escaped sleeper run."""
+    harness = start_run(directory, "sh", "-c", ESCAPING)
     family = wait_for(lambda: running_command(harness.pid), 60)
-    assert all(alive(p) for p in family)
+    before = [alive(p) for p in family]
     harness.send_signal(number)
     code = harness.wait(60)
-    wait_for(lambda: not any(alive(p) for p in family), 30)
-    assert code == (-number if number == signal.SIGKILL else 128 + number)
+    deadline = time.monotonic() + 30
+    while any(alive(p) for p in family) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return Signalled(code, before, [p for p in family if alive(p)], (directory / "log").read_text())
+
+
+SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
+
+
+@pytest.mark.parametrize(
+    "number", [pytest.param(n, marks=pytest.mark.measured(by=partial(send_signal, number=n)), id=n.name) for n in SIGNALS]
+)
+def test_nothing_survives_a_signal_to_the_harness(measured: Signalled, number: signal.Signals) -> None:
+    assert len(measured.before) >= 4
+    assert all(measured.before)
+    assert measured.survivors == []
+    assert measured.code == (-number if number == signal.SIGKILL else 128 + number)
     if number != signal.SIGKILL:
-        assert "--continue r" in (tmp_path / "log").read_text()
+        assert "--continue r" in measured.said
 
 
 def test_a_direct_child_dies_with_its_parent_even_without_the_guard(tmp_path: Path) -> None:

@@ -100,25 +100,28 @@ def test_a_bad_meter_makes_the_run_invalid_and_raw_data_stay(cli: Cli, measured:
     assert cli("check", measured.result).returncode == 1
 
 
-def test_a_meter_that_dies_stops_the_run(cli: Cli, tmp_path: Path) -> None:
-    meter = toy_meter("dies", settings="timeout=2")
-    words = ["run", "--meter", meter, *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
-    done = cli(*words, "--", *fake_sort("--seconds", "60,60"))
-    assert done.returncode == 3
-    assert "the toy meter is broken" in done.stderr
-    assert (tmp_path / "r/runs/01/failure.txt").exists()
-    assert (tmp_path / "r/runs/01/readings.exec.jsonl").stat().st_size > 100
+@pytest.mark.measured(
+    *("--meter", toy_meter("dies", settings="timeout=2"), "--no-validate", "--runs", "1"),
+    command=fake_sort("--seconds", "60,60"),
+    sound=False,
+)
+def test_a_meter_that_dies_stops_the_run(measured: Measured) -> None:
+    assert measured.done.returncode == 3
+    assert "the toy meter is broken" in measured.done.stderr
+    assert (measured.result / "runs/01/failure.txt").exists()
+    assert (measured.result / "runs/01/readings.exec.jsonl").stat().st_size > 100
 
 
-def test_with_time_only_a_missing_meter_is_said_and_time_is_measured(cli: Cli, tmp_path: Path) -> None:
-    words = ["run", "--meter", "exec:/nonexistent", "--time-only", *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
-    done = cli(*words, "--", *fake_sort("--seconds", "0.2,0.1"))
-    assert done.returncode == 0, done.stderr
-    run = load(tmp_path / "r/runs/01/run.json")
+@pytest.mark.measured(
+    *("--meter", "exec:/nonexistent", "--time-only", "--no-validate", "--runs", "1"), command=fake_sort("--seconds", "0.2,0.1")
+)
+def test_with_time_only_a_missing_meter_is_said_and_time_is_measured(cli: Cli, measured: Measured) -> None:
+    assert measured.done.returncode == 0, measured.done.stderr
+    run = measured.run()
     assert run["energy"] is None
     assert "/nonexistent" in run["energy_reason"]
-    assert "no energy" in done.stdout
-    assert cli("check", "r").returncode == 1
+    assert "no energy" in measured.done.stdout
+    assert cli("check", measured.result).returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -341,13 +344,12 @@ def test_bad_words_are_one_clear_line(cli: Cli, words: list[str], text: str) -> 
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="dropping the page cache needs root")
-def test_cold_takes_the_input_out_of_the_page_cache(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "in").write_bytes(b"x" * 4_000_000)
-    words = ["run", "--time-only", "--cold", "--input", "in", *QUICK, "--no-validate", "--runs", "1", "--out", "r"]
-    done = cli(*words, "--", "true")
-    assert done.returncode == 0, done.stderr
-    cold = load(tmp_path / "r/runs/01/run.json")["cold"]
-    assert cold["cached_share"] < 0.001
+@pytest.mark.measured(
+    *("--time-only", "--cold", "--input", "in", "--no-validate", "--runs", "1"), command=["true"], files={"in": "x" * 4_000_000}
+)
+def test_cold_takes_the_input_out_of_the_page_cache(measured: Measured) -> None:
+    assert measured.done.returncode == 0, measured.done.stderr
+    assert measured.run()["cold"]["cached_share"] < 0.001
 
 
 def test_meters_says_why_and_what_would_help(cli: Cli, tmp_path: Path) -> None:
@@ -385,14 +387,18 @@ def test_an_offline_log_is_attached_afterwards(cli: Cli, tmp_path: Path, measure
     assert energy["log"] == pytest.approx(energy["exec"], rel=0.01)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="a full drive is mounted as root")
-def test_a_full_drive_is_one_clear_line(tmp_path: Path) -> None:
+def measure_on_a_full_drive(directory: Path, mark: pytest.Mark) -> subprocess.CompletedProcess[str]:
     """In a mount namespace of its own, so that nothing stays mounted."""
-    (tmp_path / "small").mkdir()
+    (directory / "small").mkdir()
     mount = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=16k tmpfs small && exec "$@"', "sh"]
     program = [sys.executable, "-m", "ecosort_power", "run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "1"]
     words = [*mount, *program, "--out", "small/r", "--", *fake_sort()]
-    done = subprocess.run(words, cwd=tmp_path, env=cli_env(), capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 3, done.stderr
-    assert "No space left on device" in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
+    return subprocess.run(words, cwd=directory, env=cli_env(), capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a full drive is mounted as root")
+@pytest.mark.measured(by=measure_on_a_full_drive)
+def test_a_full_drive_is_one_clear_line(measured: subprocess.CompletedProcess[str]) -> None:
+    assert measured.returncode == 3, measured.stderr
+    assert "No space left on device" in measured.stderr.splitlines()[-1]
+    assert "Traceback" not in measured.stderr
