@@ -169,9 +169,14 @@ class FileSystem:
                 surplus = self.settled_free_bytes() - free_bytes
                 if 0 <= surplus < os.statvfs(self.root).f_frsize:
                     break
-                if surplus > 0:
-                    os.posix_fallocate(file.fileno(), size, surplus)
-                size = max(size + surplus, 0)
+                try:
+                    if surplus > 0:
+                        os.posix_fallocate(file.fileno(), size, surplus)
+                    size = max(size + surplus, 0)
+                except OSError:  # no room for the metadata of the last bytes: what was taken so far counts
+                    size = os.fstat(file.fileno()).st_size
+                    if surplus < 64 * KIB:
+                        break
                 file.truncate(size)
         return filler
 

@@ -41,6 +41,15 @@ def place(tmp_path: Path, data: bytes) -> Path:
 WORDS = ("sort", "in", "-o", "out", "--memory", "2MiB")
 
 
+def beyond_loading(ecosort: Path, directory: Path, injection: str) -> str:
+    """`when` counted from the program's own calls on: loading its libraries takes some pread64, too."""
+    if not injection.startswith("pread64:"):
+        return injection
+    subprocess.run([*strace(directory, "pread64"), ecosort, "--version"], stdout=subprocess.DEVNULL, check=True)
+    loading = (directory / "trace").read_text().count("pread64(")
+    return re.sub(r"when=(\d+)", lambda when: f"when={int(when.group(1)) + loading}", injection)
+
+
 @pytest.fixture
 def faulty(
     require: Require, ecosort: Path, tmp_path: Path, place: Path
@@ -49,6 +58,7 @@ def faulty(
     require("strace")
 
     def run_with_faults(trace: str, *injections: str, words: tuple[str, ...] = ("--io", "pool")) -> subprocess.CompletedProcess[str]:
+        injections = tuple(beyond_loading(ecosort, tmp_path, injection) for injection in injections)
         command = [*strace(tmp_path, trace, *injections), str(ecosort), *WORDS, *words]
         return subprocess.run(
             command, cwd=place, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120, check=False
@@ -246,6 +256,7 @@ def test_every_call_fails_once(
 def stopped_at(ecosort: Path, directory: Path, words: list[str | Path], phase: str) -> Iterator[subprocess.Popen[str]]:
     """A sort that was stopped when it began `phase`; it goes on with SIGCONT."""
     events = directory / "events"
+    events.unlink(missing_ok=True)  # of a sort before this one
     command = [str(word) for word in (ecosort, "sort", *words, "--events", events)]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:

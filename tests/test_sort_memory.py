@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import resource
 import subprocess
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -57,14 +59,18 @@ def test_threads_do_not_change_the_bound(run: Run, tmp_path: Path, source: Path,
 
 
 def test_the_kernel_agrees_about_the_peak(ecosort: Path, tmp_path: Path, source: Path) -> None:
+    """Watched from outside. wait4() would tell the size of this process where it is larger: its figure survives exec."""
     command = [ecosort, "sort", source, "-o", tmp_path / "out", "--memory", "16MiB", "--stats", tmp_path / "stats"]
     process = subprocess.Popen(command)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    seen = 0
+    while process.poll() is None:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        if "ecosort" in status.splitlines()[0] and (found := re.search(r"VmHWM:\s+(\d+) kB", status)):
+            seen = int(found.group(1)) * 1024
+        time.sleep(0.002)
     assert process.returncode == 0
     reported = read_json(tmp_path / "stats")["peak_rss_bytes"]
-    assert reported <= usage.ru_maxrss * 1024 <= reported + MIB
-    assert usage.ru_maxrss * 1024 <= 16 * MIB + OVERHEAD_BYTES
+    assert 8 * MIB < seen <= reported + MIB <= 17 * MIB + OVERHEAD_BYTES
 
 
 def test_many_short_records_and_many_runs(run: Run, tmp_path: Path) -> None:

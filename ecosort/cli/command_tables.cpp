@@ -24,7 +24,7 @@ std::vector<OptionRow> sort_options() {
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
       {"--trace", "FILE", "", "write every I/O request as a line of text, for a replay without computing (for developers)"},
       {"--progress", "auto|none|json", "auto", "`auto`: a line on standard error if it is a terminal; `json`: JSON lines there"},
-      {"-q,--quiet", "", "", "no notices"},
+      {"-q,--quiet", "", "", "no notices, no progress line"},
   };
 }
 

@@ -14,6 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr double shortest_s = 0.1;  // a rate over less says nothing
+
 // The rate of the present phase, and what is left of it.
 struct Pace {
   pipeline::Phase phase = pipeline::Phase::starting;
@@ -30,7 +32,7 @@ struct Pace {
     const double elapsed = std::chrono::duration<double>(Clock::now() - began).count();
     const auto done = static_cast<double>(progress.bytes());
     const auto total = static_cast<double>(progress.total_bytes());
-    const double rate = elapsed > 0 ? done / elapsed : 0;
+    const double rate = elapsed >= shortest_s ? done / elapsed : 0;
     return {total > 0 ? std::min(100.0, 100 * done / total) : -1, rate / 1e6, total > 0 && rate > 0 ? (total - done) / rate : -1};
   }
 };

@@ -7,6 +7,9 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <fstream>
+#include <optional>
+#include <string>
 
 #include "base/errors.h"
 #include "base/size_text.h"
@@ -55,13 +58,21 @@ std::string runs_text(const plan::Plan& plan) {
   return text;
 }
 
+// ru_maxrss survives exec and then tells the size of whoever started this program.
+std::optional<std::uint64_t> own_peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) * 1024;
+  return std::nullopt;
+}
+
 }  // namespace
 
 ProcessUsage process_usage(double started_monotonic_s) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return {pipeline::monotonic_seconds() - started_monotonic_s, seconds(usage.ru_utime), seconds(usage.ru_stime),
-          static_cast<std::uint64_t>(usage.ru_maxrss) * 1024};
+          own_peak_bytes().value_or(static_cast<std::uint64_t>(usage.ru_maxrss) * 1024)};
 }
 
 Json plan_json(const plan::Plan& plan) {

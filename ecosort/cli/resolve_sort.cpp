@@ -59,6 +59,14 @@ std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage
   return inputs;
 }
 
+// A pipe may bring anything, so that all of --memory may be used.
+void check_memory_exists(const ResolvedSort& resolved) {
+  const plan::Wanted& wanted = resolved.job.plan.wanted;
+  if (!wanted.size_unknown || wanted.memory_bytes <= resolved.machine.available_bytes) return;
+  throw UsageError(fmt::format("--memory {} is more than the {} available by {}; give less", format_bytes(wanted.memory_bytes),
+                               format_bytes(resolved.machine.available_bytes), resolved.machine.limited_by));
+}
+
 // Every run is an open file in every directory.
 void check_open_files(const plan::Plan& plan, std::size_t directories) {
   rlimit limit{};
@@ -105,6 +113,7 @@ ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage)
   check_output(options.output, resolved.job.inputs);
   check_report_files(options, resolved.job.inputs);
   resolved.job.plan = plan::make_plan(wanted_from(options, resolved.job.inputs, resolved.machine));
+  check_memory_exists(resolved);
   resolved.job.directories = run_directories(options);
   if (resolved.job.plan.temp_bytes > 0 || resolved.job.plan.wanted.size_unknown)
     check_not_tmpfs(options, resolved.job.directories);

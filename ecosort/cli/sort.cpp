@@ -91,7 +91,8 @@ int run_sort(const Words& words) {
   pipeline::SortReport report;
   {
     const SignalGuard signals(queue);
-    const ProgressLine line(progress, progress_mode(options.progress));
+    const ProgressLine line(progress,
+                            options.quiet && options.progress == "auto" ? ProgressMode::none : progress_mode(options.progress));
     log.event("begin", "total");
     report = sort_telling_phase(resolved, storage, queue, progress, log, signals.received());
     log.event("end", "total");
@@ -103,7 +104,7 @@ int run_sort(const Words& words) {
 }
 
 int run_plan(const Words& words) {
-  if (!words.empty() && words.front() == "--help") {
+  if (!words.empty() && (words.front() == "--help" || words.front() == "-h")) {
     print_out(help_text(command_table("plan")));
     return 0;
   }

@@ -95,9 +95,8 @@ Task<void> FormRuns::form_stream() {
       co_await free_slots_.take();
       const std::size_t slot = take_slot();
       RunBuffer& run = slots_[slot].run;
-      co_await reader_.fill_from_stream(run, plan_.formation.run_records);
+      co_await reader_.fill_from_stream(run, plan_.formation.run_records, progress_);
       ended = run.count < plan_.formation.run_records;
-      progress_.add_bytes(run.count * encoder_.record_size());
       if (run.count == 0) break;
       formed_.records.push_back(run.count);
       held.push_back(slot);

@@ -128,7 +128,7 @@ Task<void> ReadAhead::extract(RunBuffer& run, std::uint64_t first, std::uint64_t
   tally_ += part;
 }
 
-Task<void> ReadAhead::fill_from_stream(RunBuffer& run, std::uint64_t count) {
+Task<void> ReadAhead::fill_from_stream(RunBuffer& run, std::uint64_t count, Progress& progress) {
   const io::File& file = *inputs_.front().file;
   run.records = run.bytes.data();
   run.count = 0;
@@ -141,6 +141,7 @@ Task<void> ReadAhead::fill_from_stream(RunBuffer& run, std::uint64_t count) {
       const std::uint64_t size = std::min(plan_.formation.read_block_bytes, wanted - have);
       const std::size_t got = co_await reactor_.read(file, 0, run.records + have, size, 0);
       have += got;
+      progress.add_bytes(got);
       ended = got < size;
       if (have / record_size_ == extracted) continue;
       extractions.spawn(extract(run, extracted, have / record_size_ - extracted));

@@ -12,6 +12,7 @@
 #include "io/reactor.h"
 #include "io/storage.h"
 #include "pipeline/compute.h"
+#include "pipeline/progress.h"
 #include "pipeline/run_buffer.h"
 #include "pipeline/tally.h"
 #include "plan/plan.h"
@@ -35,7 +36,7 @@ class ReadAhead {
   [[nodiscard]] Task<void> fill(RunBuffer& run, std::uint64_t first, std::uint64_t count);
 
   // The next `count` records of a stream; run.count is smaller only when the stream ended.
-  [[nodiscard]] Task<void> fill_from_stream(RunBuffer& run, std::uint64_t count);
+  [[nodiscard]] Task<void> fill_from_stream(RunBuffer& run, std::uint64_t count, Progress& progress);
 
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }  // of everything extracted so far
 
