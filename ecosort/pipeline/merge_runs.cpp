@@ -101,7 +101,23 @@ Task<BatchResult> MergeRuns::merge_next(Round& round, std::uint64_t count, Batch
   co_return batch;
 }
 
+// Every release costs a journal entry of the file system, so it waits for as much as there is room for: besides the runs and the
+// output there is room for the records that are in memory only and not merged yet.
+std::uint64_t MergeRuns::release_unit() const {
+  std::uint64_t records = 0, stored = 0;
+  for (const MergeSource& source : sources_) {
+    if (source.is_resident)
+      records += source.records - source.consumed;
+    else
+      ++stored;
+  }
+  constexpr std::uint64_t padding_share = 64;  // of a stored record's bytes, at most
+  const std::uint64_t room = records * encoder_.record_size();
+  return release_bytes_ + (room - room / padding_share) / std::max<std::uint64_t>(stored, 1);
+}
+
 void MergeRuns::release_consumed(const BatchResult& batch) {
+  const std::uint64_t unit = release_unit();
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
     const MergeSource& source = sources_[i];
     if (source.is_resident) continue;
@@ -111,8 +127,8 @@ void MergeRuns::release_consumed(const BatchResult& batch) {
     const StoredRun& run = store_.run(source.stored);
     const bool all = granules == source.granules;
     const std::uint64_t bytes = granules * store_.granule().bytes;
-    if (bytes > run.released_bytes && (all || bytes - run.released_bytes >= release_bytes_))
-      background_.spawn(store_.release(source.stored, granules, release_bytes_));
+    if (bytes > run.released_bytes && (all || bytes - run.released_bytes >= unit))
+      background_.spawn(store_.release(source.stored, granules, unit));
   }
 }
 

@@ -56,6 +56,7 @@ class MergeRuns {
   [[nodiscard]] Round look() const;
   void limit(Round& round) const;
   Task<BatchResult> merge_next(Round& round, std::uint64_t count, BatchTarget target);
+  [[nodiscard]] std::uint64_t release_unit() const;  // bytes of a run
   void release_consumed(const BatchResult& batch);
   Task<void> write_granules(std::size_t run, std::uint64_t first, std::byte* block, std::uint64_t granules);
   Task<std::uint64_t> drop_duplicates(std::byte* records, std::uint64_t count, BatchResult& batch);
