@@ -69,6 +69,13 @@ bench: ## measure against GNU sort, STXXL and the I/O floors (RECORDS=, MEMORY=,
 	@ninja -C $(BUILD) -j $(JOBS)
 	@$(VENV)/python tuning/bench/bench.py --build $(BUILD) --dir $(BENCH_DIR) --records $(RECORDS) --memory $(MEMORY) $(BENCH)
 
+.PHONY: bench-kernels
+bench-kernels: ## time the kernels against std::sort, the parallel mode and TBB (BENCH='--benchmark_filter=merge' for some)
+	@$(DEPS) build
+	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
+	@ninja -C $(BUILD) -j $(JOBS)
+	@$(BUILD)/bench/kernels/kernel_bench $(BENCH)
+
 .PHONY: bench-check
 bench-check: ## fail if the README's benchmark numbers are not those of tuning/bench/results/headline.json
 	@$(DEPS) python

@@ -20,6 +20,7 @@ from ecosort_bench.stages import Bench
 ROOT = Path(__file__).resolve().parents[3]
 HEADLINE = ROOT / "tuning" / "bench" / "results" / "headline.json"
 STAGES = ("main", "one_pass", *(kind for kind in KINDS if kind != "uniform"))
+ROUNDS, FLOOR_ROUNDS = 5, 30
 _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -54,7 +55,16 @@ def _check_space(directory: Path, records: int, stages: tuple[str, ...]) -> None
         )
 
 
-def _open_results(path: Path, go_on: bool, settings: dict[str, int], data_directory: Path) -> Results:
+def _command(records: int, memory_bytes: int, rounds: int, floor_rounds: int, contenders: tuple[str, ...]) -> str:
+    """What to type for the same measurement."""
+    words = [] if rounds == ROUNDS else [f"--rounds {rounds}"]
+    words += [] if floor_rounds == FLOOR_ROUNDS else [f"--floor-rounds {floor_rounds}"]
+    words += [f"--contender {contender}" for contender in contenders]
+    more = f" BENCH='{' '.join(words)}'" if words else ""
+    return f"make bench RECORDS={records} MEMORY={memory_bytes >> 20}MiB{more}"
+
+
+def _open_results(path: Path, go_on: bool, settings: dict[str, int], command: str, data_directory: Path) -> Results:
     here = {**commit_of(ROOT), "machine": machine_facts(data_directory)}
     if go_on and path.exists():
         results = Results.load(path)
@@ -68,7 +78,7 @@ def _open_results(path: Path, go_on: bool, settings: dict[str, int], data_direct
         **here,
         "settings": settings,
         "versions": {"gnu_sort": version_of(["sort", "--version"])},
-        "command": f"make bench RECORDS={settings['records']} MEMORY={settings['memory_bytes'] >> 20}MiB",
+        "command": command,
         "input_checksums": {},
         "floors": {},
         "runs": [],
@@ -94,8 +104,8 @@ def _readme(write: bool) -> None:
 @click.option("--records", default=10_000_000, show_default=True, help="records of 100 bytes")
 @click.option("--memory", default="64MiB", show_default=True, help="memory of every contender")
 @click.option("--threads", default=min(2, len(os.sched_getaffinity(0))), show_default=True)
-@click.option("--rounds", default=5, show_default=True, help="rounds of peers and of other kinds of input")
-@click.option("--floor-rounds", default=30, show_default=True, help="rounds of the sort and its floors")
+@click.option("--rounds", default=ROUNDS, show_default=True, help="rounds of peers and of other kinds of input")
+@click.option("--floor-rounds", default=FLOOR_ROUNDS, show_default=True, help="rounds of the sort and its floors")
 @click.option("--contender", multiple=True, metavar="NAME=ROUNDS", help="another number of rounds; 0 leaves it out")
 @click.option("--stage", "stages", multiple=True, type=click.Choice(STAGES), help="only this part; repeatable")
 @click.option(
@@ -147,7 +157,8 @@ def main(
     chosen = stages or STAGES
     _check_space(data_directory, records, chosen)
     settings = {"records": records, "memory_bytes": parse_size(memory), "threads": threads}
-    results = _open_results(result, go_on, settings, data_directory)
+    command = _command(records, settings["memory_bytes"], rounds, floor_rounds, contender)
+    results = _open_results(result, go_on, settings, command, data_directory)
     if not Path("/proc/sys/vm/drop_caches").exists() or os.geteuid() != 0:
         console.print("Not root: the page cache cannot be emptied, so these runs are warm.")
     bench = Bench(programs, results, data_directory, console.print)
