@@ -1,7 +1,6 @@
 """The man page and the completions: made from the option tables, and read by the programs that they are for."""
 
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -124,5 +123,3 @@ def test_a_manual_that_cannot_be_written_is_an_error(ecosort: Path) -> None:
         done = subprocess.run([ecosort, "manual", "man"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
     assert "No space left on device" in done.stderr
-
-

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def test_more_memory_never_moves_more_bytes(run: Run, tmp_path: Path, source: Pa
         passes.append(plan["merge_passes"])
     assert passes == sorted(passes, reverse=True)
     # An eighth more is what blocks of 256 KiB are worth to the plan.
-    assert all(later <= earlier * 1.125 for earlier, later in zip(moved, moved[1:], strict=False))
+    assert all(later <= earlier * 1.125 for earlier, later in pairwise(moved))
     assert passes[0] == 2 or passes[0] == 1
     assert passes[-1] == 0
 
@@ -122,7 +123,10 @@ def test_an_empty_input(run: Run, tmp_path: Path) -> None:
 def test_a_pipe_is_not_read(ecosort: Path, tmp_path: Path) -> None:
     """It answers although nothing comes."""
     process = subprocess.Popen(
-        [ecosort, "plan", "sort", "-", "-o", "out", "--json", "--memory", "4MiB"], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [ecosort, "plan", "sort", "-", "-o", "out", "--json", "--memory", "4MiB"],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert process.stdin
     assert process.stdout
@@ -173,7 +177,18 @@ def test_help_of_a_command(run: Run, command: str) -> None:
         text = done.stdout
         assert text.startswith("Examples\n")
         assert text.index(f"Usage\n  ecosort {command} ") < text.index("--output")
-        for option in ("-o, --output", "--record-size", "--key", "--unique", "--memory", "--threads", "--temp", "--io", "--stats", "--events"):
+        for option in (
+            "-o, --output",
+            "--record-size",
+            "--key",
+            "--unique",
+            "--memory",
+            "--threads",
+            "--temp",
+            "--io",
+            "--stats",
+            "--events",
+        ):
             assert option in text
         assert all(len(line) <= 132 for line in text.splitlines())
 

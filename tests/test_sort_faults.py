@@ -16,7 +16,20 @@ from pathlib import Path
 
 import pytest
 from capabilities import SOAK
-from sort_support import MIB, FileSystem, Run, expected, listing, make_records, mounted, read_json, refused, strace, succeeded, wait_until
+from sort_support import (
+    MIB,
+    FileSystem,
+    Run,
+    expected,
+    listing,
+    make_records,
+    mounted,
+    read_json,
+    refused,
+    strace,
+    succeeded,
+    wait_until,
+)
 
 Require = Callable[[str], None]
 
@@ -51,13 +64,13 @@ def beyond_loading(ecosort: Path, directory: Path, injection: str) -> str:
 
 
 @pytest.fixture
-def faulty(
-    require: Require, ecosort: Path, tmp_path: Path, place: Path
-) -> Callable[..., subprocess.CompletedProcess[str]]:
+def faulty(require: Require, ecosort: Path, tmp_path: Path, place: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """`faulty("pwrite64", "pwrite64:error=EIO:when=3")`: a sort in `place` in which these calls fail."""
     require("strace")
 
-    def run_with_faults(trace: str, *injections: str, words: tuple[str, ...] = ("--io", "pool")) -> subprocess.CompletedProcess[str]:
+    def run_with_faults(
+        trace: str, *injections: str, words: tuple[str, ...] = ("--io", "pool")
+    ) -> subprocess.CompletedProcess[str]:
         injections = tuple(beyond_loading(ecosort, tmp_path, injection) for injection in injections)
         command = [*strace(tmp_path, trace, *injections), str(ecosort), *WORDS, *words]
         return subprocess.run(
@@ -127,7 +140,9 @@ def test_a_failed_sync_is_final(
     untouched(place, data)
 
 
-def test_a_failed_sync_of_the_directory(faulty: Callable[..., subprocess.CompletedProcess[str]], place: Path, data: bytes) -> None:
+def test_a_failed_sync_of_the_directory(
+    faulty: Callable[..., subprocess.CompletedProcess[str]], place: Path, data: bytes
+) -> None:
     """The last step: a new output is taken back; a replaced one is complete, which the message says."""
     refused(faulty("fsync", "fsync:error=EIO:when=2"), 3, "sync the directory", "Input/output error")
     untouched(place, data)
@@ -177,7 +192,9 @@ def test_a_system_that_never_gets_anything_done(
         untouched(place, data)
 
 
-def test_writes_that_never_reached_a_run(faulty: Callable[..., subprocess.CompletedProcess[str]], place: Path, data: bytes) -> None:
+def test_writes_that_never_reached_a_run(
+    faulty: Callable[..., subprocess.CompletedProcess[str]], place: Path, data: bytes
+) -> None:
     """A drive that says "written" and did not: the checksum of the run block notices."""
     trace = "pwrite64:retval=16384:when=2"
     refused(faulty("pwrite64", trace, words=("--io", "pool")), 3, "merge", "is damaged at byte")
@@ -206,7 +223,9 @@ def test_a_kernel_that_refuses_io_uring(
     untouched(place, data)
 
 
-@pytest.mark.parametrize("injection", ["error=EINTR:when=1+2", "error=EBUSY:when=2+3", "error=EAGAIN:when=1+3", "error=EINTR:when=5"])
+@pytest.mark.parametrize(
+    "injection", ["error=EINTR:when=1+2", "error=EBUSY:when=2+3", "error=EAGAIN:when=1+3", "error=EINTR:when=5"]
+)
 def test_io_uring_that_is_interrupted_or_busy(
     require: Require,
     faulty: Callable[..., subprocess.CompletedProcess[str]],
@@ -225,7 +244,19 @@ def test_io_uring_that_is_interrupted_or_busy(
 
 # --- every call, one after the other -------------------------------------------------------------------------------------
 
-SWEPT = ("pread64", "pwrite64", "fallocate", "ftruncate", "fdatasync", "fsync", "linkat", "renameat", "fstat", "newfstatat", "fcntl")
+SWEPT = (
+    "pread64",
+    "pwrite64",
+    "fallocate",
+    "ftruncate",
+    "fdatasync",
+    "fsync",
+    "linkat",
+    "renameat",
+    "fstat",
+    "newfstatat",
+    "fcntl",
+)
 
 
 @pytest.mark.skipif(not SOAK, reason="takes minutes: ECOSORT_SOAK=1")
@@ -523,8 +554,6 @@ def test_more_memory_than_the_system_gives(run: Run, place: Path, data: bytes) -
 
     limit = 700 * MIB
     (place / "in").write_bytes(data * 100)
-    done = run(
-        *WORDS[:-1], "1GiB", cwd=place, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    )
+    done = run(*WORDS[:-1], "1GiB", cwd=place, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
     refused(done, 3, "cannot get", "of memory", "--memory")
     untouched(place, data * 100)

@@ -148,7 +148,12 @@ def test_without_options_from_a_pipe_in_a_control_group(
     enter = control_group(80 * MIB)
     with subprocess.Popen(["cat", source], stdout=subprocess.PIPE) as cat:
         done = subprocess.run(
-            [ecosort, "sort", "-", "-o", "out"], stdin=cat.stdout, cwd=tmp_path, capture_output=True, preexec_fn=enter, check=False
+            [ecosort, "sort", "-", "-o", "out"],
+            stdin=cat.stdout,
+            cwd=tmp_path,
+            capture_output=True,
+            preexec_fn=enter,
+            check=False,
         )
     assert (done.returncode, done.stderr) == (0, b"")
     assert (tmp_path / "out").read_bytes() == wanted
@@ -167,7 +172,9 @@ def test_without_options_the_address_space_decides(run: Run, tmp_path: Path, sou
 
 
 def test_without_any_limit_half_of_the_free_memory(run: Run, tmp_path: Path, source: Path) -> None:
-    available = next(int(line.split()[1]) * 1024 for line in Path("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line)
+    available = next(
+        int(line.split()[1]) * 1024 for line in Path("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line
+    )
     done = run("plan", "sort", source, "-o", "out", "--json", cwd=tmp_path)
     limit = json.loads(done.stdout)["memory_limit_bytes"]
     assert limit <= available / 2 + 256 * MIB

@@ -109,7 +109,7 @@ def events_of(path: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("memory", ["2MiB", "256MiB"])
 def test_events_begin_and_end_in_order(run: Run, place: Path, memory: str) -> None:
-    """"total" spans them all; the others follow each other."""
+    """ "total" spans them all; the others follow each other."""
     words = ("sort", "in", "-o", "out", "--memory", memory, "--events", "events", "--stats", "stats", "--verify=reread")
     succeeded(run(*words, cwd=place))
     events = events_of(place / "events")
@@ -125,7 +125,9 @@ def test_events_begin_and_end_in_order(run: Run, place: Path, memory: str) -> No
     assert [phase for _, phase in inner[::2]] == [phase for _, phase in inner[1::2]]
     stats = read_json(place / "stats")
     assert [phase for _, phase in inner[::2]] == [phase["name"] for phase in stats["phases"]]
-    for phase, (begin, end) in zip(stats["phases"], itertools.batched(events[1:-1], 2), strict=True) if hasattr(itertools, "batched") else []:
+    for phase, (begin, end) in (
+        zip(stats["phases"], itertools.batched(events[1:-1], 2), strict=True) if hasattr(itertools, "batched") else []
+    ):
         assert abs(phase["begin_s"] - begin["monotonic_s"]) < 0.01
         assert abs(phase["end_s"] - end["monotonic_s"]) < 0.01
 
@@ -258,7 +260,9 @@ ERASE = "\r\x1b[K"
 
 def slow_cat(path: Path, seconds: float) -> list[str]:
     size = path.stat().st_size
-    script = f"for i in 0 1 2 3 4 5 6 7; do tail -c +$((i*{size // 8}+1)) '{path}' | head -c {size // 8}; sleep {seconds / 8}; done"
+    script = (
+        f"for i in 0 1 2 3 4 5 6 7; do tail -c +$((i*{size // 8}+1)) '{path}' | head -c {size // 8}; sleep {seconds / 8}; done"
+    )
     return ["bash", "-c", script]
 
 

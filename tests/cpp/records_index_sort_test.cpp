@@ -279,8 +279,8 @@ TEST(RefineTies, OrdersByTheFullKeyThenByTheIndexAndKeepsThePrefixes) {
 // A group spans many parts, and while one task refines it the others look for its borders.
 TEST(RefineTies, GroupsThatSpanPartsAreFoundWhileOthersAreRefined) {
   Random random(7);
-  const KeyMaker spanning{
-      "spanning", 16, [](Random& r, std::uint32_t) { return std::string(12, 'p') + std::to_string(r() % 9000 + 1000); }};
+  const KeyMaker spanning{"spanning", 16,
+                          [](Random& r, std::uint32_t) { return std::string(12, 'p') + std::to_string(r() % 9000 + 1000); }};
   for (int round = 0; round < 200; ++round) check_run(make_run(spanning, 4000, false, random), 4, spanning.name);
 }
 
