@@ -28,8 +28,9 @@ constexpr unsigned one_pass_chunks = 8;
 // The granule wastes at most 1/256 of its bytes where one of up to 16 units does; otherwise the least wasteful. Every run wastes
 // half of one at its end, so that the short runs of tiny records (the index takes the memory) want a small one.
 Granule choose_granule(std::uint32_t record_size, std::uint64_t memory) {
-  const std::uint64_t run_bytes = memory / (3 * record_size + 4 * entry_bytes) * record_size;  // about, with three run buffers
-  const std::uint64_t unit = memory >= 64 * MiB && run_bytes >= 128 * 64 * KiB ? 64 * KiB : 16 * KiB;
+  const std::uint64_t run_bytes =
+      memory / (std::uint64_t{3} * record_size + 4 * entry_bytes) * record_size;  // about, with three run buffers
+  const std::uint64_t unit = memory >= 64 * MiB && run_bytes >= 8 * MiB ? 64 * KiB : 16 * KiB;
   const std::uint64_t least = round_up(record_size + 8ULL, page_bytes);
   Granule best;
   std::uint64_t best_waste = std::numeric_limits<std::uint64_t>::max();

@@ -200,8 +200,8 @@ class Bench:
     def _run(self, stage: str, slot: Slot, contender: str, work: Work, checksum: str) -> None:
         measured = self._measure(contender, work)
         run: dict[str, Any] = {"stage": stage, "round": slot.round, "contender": slot.contender, **asdict(measured)}
-        run["stderr"] = measured.stderr.strip()[-300:]
-        run["stdout"] = measured.stdout.strip()[-300:]
+        for stream in ("stdout", "stderr"):  # without the paths of this machine
+            run[stream] = run[stream].replace(str(self.directory), "DIR").strip()[-300:]
         run["stats"] = json.loads(work.stats.read_text()) if contender == "ecosort" else None
         run["checksum"] = None
         if contender in MAKES_SORTED_OUTPUT:
