@@ -95,7 +95,7 @@ def test_interrupted_at_any_moment(ecosort: Path, place: Place, tmp_path: Path, 
 
 
 def test_killed_at_any_moment(ecosort: Path, place: Place, tmp_path: Path, backend: str) -> None:
-    """No handler runs, and yet the space comes back: the files never had a name."""
+    """No handler runs, and yet the space comes back: the files had no name before they were complete."""
     rng = random.Random(backend)
     free = place.drive.free_bytes()
     killed = 0
@@ -107,7 +107,10 @@ def test_killed_at_any_moment(ecosort: Path, place: Place, tmp_path: Path, backe
         assert text == ""
         assert code in (0, -signal.SIGKILL)
         killed += code != 0
-        check_and_clear(place, free, code == 0)
+        # Killed between publishing and its end, the sort leaves the whole output.
+        is_complete = (place.drive.root / "out").exists()
+        assert is_complete or code != 0
+        check_and_clear(place, free, is_complete)
     assert killed > 0
 
 

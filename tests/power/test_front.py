@@ -40,9 +40,9 @@ def demonstrate(directory: Path, mark: pytest.Mark) -> subprocess.CompletedProce
     program = BUILD / "ecosort"
     (directory / "ecosort").mkdir()
     # A long period: only a machine that stands still for long makes a gap here.
-    (directory / "ecosort/meters.toml").write_text(f'[meters]\ntoy = "{toy_meter("counter", settings="period=0.3")}"\n')
+    (directory / "ecosort/meters.toml").write_text(f'[meters]\ntoy = "{toy_meter("counter", settings="period=0.2")}"\n')
     with tempfile.TemporaryDirectory(dir=BUILD) as name:  # the temporary directory may be memory, which the demo refuses
-        words = [sys.executable, DEMO, "--program", program, "--directory", Path(name, "demo"), "--records", "200000"]
+        words = [sys.executable, DEMO, "--program", program, "--directory", Path(name, "demo"), "--records", "2000000"]
         env = cli_env(XDG_CONFIG_HOME=str(directory))
         return subprocess.run(
             [*words, "--memory", "8MiB", "--idle", "1"],
