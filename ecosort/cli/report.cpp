@@ -26,7 +26,8 @@ Json merge_buffers_json(const plan::MergeBuffers& b) {
   return {{"block_bytes", b.block_bytes},
           {"blocks", b.blocks},
           {"output_block_bytes", b.output_block_bytes},
-          {"output_blocks", b.output_blocks}};
+          {"output_blocks", b.output_blocks},
+          {"index_bytes", b.index_bytes}};
 }
 
 Json ledger_json(const plan::Plan::Ledger& ledger) {

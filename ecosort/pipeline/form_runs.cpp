@@ -24,7 +24,8 @@ FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory,
       scratch_free_(reactor.gate(), 1),
       free_blocks_(reactor.gate(), plan.formation.write_blocks) {
   const plan::Formation& f = plan.formation;
-  for (Slot& slot : slots_) {
+  for (std::uint32_t i = 0; Slot & slot : slots_) {
+    slot.run.first_index = records::RecordTable::first_index(i++);
     slot.run.bytes = memory.allocate(f.run_buffer_bytes, "a run buffer");
     slot.run.index = memory.allocate(f.index_bytes, "the index of a run");
   }
@@ -123,7 +124,8 @@ Task<void> FormRuns::sort_run(RunBuffer& run) {
     auto* scratch = scratch_.as<records::Entry>().data();
     records::sort_entries_parallel(run.entries(), scratch, run.count, compute_.threads());
     if (!encoder_.decides())
-      records::refine_ties_parallel(run.entries(), scratch, run.count, encoder_, run.records, compute_.threads());
+      records::refine_ties_parallel(run.entries(), scratch, run.count, encoder_, run.table(encoder_.record_size()),
+                                    compute_.threads());
   });
   co_await sort;
   scratch_free_.give();
@@ -160,10 +162,11 @@ Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, 
 
 void FormRuns::gather(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules,
                       std::byte* block) const {
+  const records::RecordTable table = run.table(encoder_.record_size());
   for (std::uint64_t g = first_granule; g < first_granule + granules; ++g, block += plan_.granule.bytes) {
     const std::uint64_t first = g * plan_.granule.records;
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(plan_.granule.records, run.count - first));
-    records::gather(run.entries() + first, count, run.records, encoder_.record_size(), block, run.count - first - count);
+    records::gather(run.entries() + first, count, table, block, run.count - first - count);
     store_.seal(number, g, count, block);
   }
 }

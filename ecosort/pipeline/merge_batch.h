@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "pipeline/output_check.h"
 #include "pipeline/run_store.h"
 #include "pipeline/run_view.h"
-#include "pipeline/tally.h"
 #include "records/encoder.h"
 
 namespace ecosort::pipeline {
@@ -26,20 +26,11 @@ struct BatchTarget {
 
 struct BatchResult {
   std::vector<std::uint64_t> consumed;  // per run: the first record not merged yet
-  Tally tally;                          // of the merged records; output only
-  bool in_order = true;                 // every adjacent pair of the batch; output only
+  Checked checked;                      // the merged records; output only: runs are sealed instead
 };
 
 // Merges the `count` smallest records of `ranges` with up to `threads` threads.
 [[nodiscard]] BatchResult merge_batch(const std::vector<RunView>& views, const std::vector<RunRange>& ranges, std::uint64_t count,
                                       const records::Encoder& encoder, const BatchTarget& target, unsigned threads);
-
-// Tally and order of contiguous records, in parallel. For batches that were changed after merging (--unique).
-[[nodiscard]] BatchResult check_records(const std::byte* records, std::uint64_t count, const records::Encoder& encoder);
-
-// Keeps the first record of each group of equal keys, in place; `last_key` is the last record kept before (null: none).
-// Adds what is dropped to `dropped`. Returns the number kept.
-[[nodiscard]] std::uint64_t keep_first_of_equals(std::byte* records, std::uint64_t count, const std::byte* last_kept,
-                                                 const records::Encoder& encoder, Tally& dropped);
 
 }  // namespace ecosort::pipeline

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/errors.h"
 
@@ -132,37 +131,18 @@ void MergeRuns::release_consumed(const BatchResult& batch) {
   }
 }
 
-Task<std::uint64_t> MergeRuns::drop_duplicates(std::byte* records, std::uint64_t count, BatchResult& batch) {
-  std::uint64_t kept = 0;
-  auto work = compute_.run([&] {
-    kept = keep_first_of_equals(records, count, last_record_.empty() ? nullptr : last_record_.data(), encoder_, merged_.dropped);
-    const BatchResult checked = check_records(records, kept, encoder_);
-    batch.tally = checked.tally;
-    batch.in_order &= checked.in_order;
-  });
-  co_await work;
-  co_return kept;
-}
-
-Task<void> MergeRuns::merge_to_output(WriteBehind& output, bool unique) {
-  const std::uint32_t size = encoder_.record_size();
-  const std::uint64_t batch_records = output.capacity_bytes() / size;
+Task<void> MergeRuns::merge_to_output(CheckedOutput& output) {
+  const std::uint64_t batch_records = output.records_per_batch();
   try {
     prefetch_.advance();
     while (left_ > 0) {
       Round round = co_await next_round(batch_records);
       while (round.records > 0) {
         const std::uint64_t count = std::min(round.records, batch_records);
-        std::byte* const out = co_await output.take();
-        BatchResult batch = co_await merge_next(round, count, BatchTarget{out, nullptr, 0, 0, 0});
+        std::byte* const out = co_await output.take(output.records_put());
+        const BatchResult batch = co_await merge_next(round, count, BatchTarget{out, nullptr, 0, 0, 0});
         release_consumed(batch);
-        std::uint64_t kept = count;
-        if (unique) kept = co_await drop_duplicates(out, count, batch);
-        const bool joins = last_record_.empty() || kept == 0 || encoder_.compare(last_record_.data(), out) <= 0;
-        if (!batch.in_order || !joins) throw VerificationError("the merged records are not in order: the output was not written");
-        if (kept > 0) last_record_.assign(out + (kept - 1) * size, out + kept * size);
-        merged_.tally += batch.tally;
-        co_await output.put(kept * size);
+        co_await output.put(out, count, batch.checked);
       }
     }
     co_await output.finish();

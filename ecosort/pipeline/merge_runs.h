@@ -9,22 +9,16 @@
 #include <optional>
 #include <vector>
 
+#include "pipeline/checked_output.h"
 #include "pipeline/compute.h"
 #include "pipeline/merge_batch.h"
 #include "pipeline/prefetch.h"
 #include "pipeline/progress.h"
 #include "pipeline/run_store.h"
 #include "pipeline/split.h"
-#include "pipeline/write_behind.h"
 #include "plan/plan.h"
 
 namespace ecosort::pipeline {
-
-// The result of merging into the output.
-struct MergedOutput {
-  Tally tally;    // of the records written
-  Tally dropped;  // of duplicates under --unique
-};
 
 // Coordinator only; must outlive its task. One object per step of the plan.
 class MergeRuns {
@@ -34,12 +28,11 @@ class MergeRuns {
             MemoryBudget& memory, Progress& progress);
 
   // VerificationError if the output would not be in order (promise P1).
-  [[nodiscard]] Task<void> merge_to_output(WriteBehind& output, bool unique);
+  [[nodiscard]] Task<void> merge_to_output(CheckedOutput& output);
 
   // Into a new run of the store, whose number is `run`.
   [[nodiscard]] Task<void> merge_to_run(std::size_t run);
 
-  [[nodiscard]] const MergedOutput& merged() const noexcept { return merged_; }
   [[nodiscard]] std::uint64_t demand_reads() const noexcept { return prefetch_.demand_reads(); }
 
  private:
@@ -59,7 +52,6 @@ class MergeRuns {
   [[nodiscard]] std::uint64_t release_unit() const;  // bytes of a run
   void release_consumed(const BatchResult& batch);
   Task<void> write_granules(std::size_t run, std::uint64_t first, std::byte* block, std::uint64_t granules);
-  Task<std::uint64_t> drop_duplicates(std::byte* records, std::uint64_t count, BatchResult& batch);
 
   io::Reactor& reactor_;
   Compute& compute_;
@@ -73,10 +65,8 @@ class MergeRuns {
   Prefetch prefetch_;
   TaskGroup background_;    // releases and run writes
   std::uint64_t left_ = 0;  // records not merged yet
-  MergedOutput merged_;
   Slots run_blocks_free_;
   std::vector<std::byte*> idle_run_blocks_;
-  std::vector<std::byte> last_record_;  // of the batch before
 };
 
 }  // namespace ecosort::pipeline

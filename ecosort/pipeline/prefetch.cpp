@@ -93,10 +93,11 @@ Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* d
 }
 
 void Prefetch::gather(const MergeSource& source, std::uint64_t first_granule, std::uint64_t granules, std::byte* data) const {
+  const records::RecordTable table = source.resident->table(encoder_.record_size());
   for (std::uint64_t g = first_granule; g < first_granule + granules; ++g, data += granule_.bytes) {
     const std::uint64_t first = g * granule_.records;
     const std::uint64_t count = std::min<std::uint64_t>(granule_.records, source.records - first);
-    records::gather(source.resident->entries() + first, count, source.resident->records, encoder_.record_size(), data);
+    records::gather(source.resident->entries() + first, count, table, data);
   }
 }
 

@@ -118,7 +118,7 @@ Task<void> ReadAhead::extract(RunBuffer& run, std::uint64_t first, std::uint64_t
         for (std::uint64_t i = first; i < first + count; i += step) {
           const std::uint64_t n = std::min(step, first + count - i);
           const std::byte* records = run.records + i * record_size_;
-          records::extract(encoder_, records, n, static_cast<std::uint32_t>(i), run.entries() + i);
+          records::extract(encoder_, records, n, run.first_index + static_cast<std::uint32_t>(i), run.entries() + i);
           part.hash.add_records(records, n, static_cast<std::uint32_t>(record_size_));
           if (record_size_ == 100) part.checksum += records::crc_sum(records, n);
         }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "pipeline/merge_batch.h"
+#include "pipeline/output_check.h"
 
 namespace ecosort::pipeline {
 
@@ -46,7 +46,7 @@ Task<void> Reread::read(Block& block, std::uint64_t first) {
 }
 
 Task<void> Reread::check(const Block& block) {
-  BatchResult result;
+  Checked result;
   auto work = compute_.run([&] { result = check_records(block.records, block.count, encoder_); });
   co_await work;
   in_order_ &= result.in_order && (last_.empty() || encoder_.compare(last_.data(), block.records) <= 0);

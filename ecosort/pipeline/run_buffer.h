@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "records/entry.h"
+#include "records/record_table.h"
 
 namespace ecosort::pipeline {
 
@@ -13,11 +14,17 @@ namespace ecosort::pipeline {
 //           ^ reads land aligned       ^ `records`
 struct RunBuffer {
   Buffer bytes;
-  Buffer index;                  // one Entry per record, sorted once the run is
-  std::byte* records = nullptr;  // the first record
-  std::uint64_t count = 0;       // records
+  Buffer index;                   // one Entry per record, sorted once the run is
+  std::byte* records = nullptr;   // the first record
+  std::uint64_t count = 0;        // records
+  std::uint32_t first_index = 0;  // of the index entries: tells the run buffers of one sort apart
 
   [[nodiscard]] records::Entry* entries() const noexcept { return index.as<records::Entry>().data(); }
+  [[nodiscard]] records::RecordTable table(std::uint32_t record_size) const noexcept {
+    records::RecordTable table(record_size);
+    table.add(first_index, records);
+    return table;
+  }
 };
 
 }  // namespace ecosort::pipeline

@@ -9,8 +9,10 @@
 
 #include "base/errors.h"
 #include "base/memory.h"
+#include "pipeline/checked_output.h"
 #include "pipeline/compute.h"
 #include "pipeline/form_runs.h"
+#include "pipeline/merge_resident.h"
 #include "pipeline/merge_runs.h"
 #include "pipeline/reread.h"
 #include "pipeline/run_store.h"
@@ -132,11 +134,17 @@ class Sorter {
     const plan::MergeBuffers& buffers = plan_.merge.final;
     writer_.emplace(storage_, reactor_, *store_, *output_, buffers, plan_.merge.reserve_bytes, output_bytes(), output_reserved_,
                     memory_.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"), progress_);
-    merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, buffers, plan_.merge.release_bytes,
-                                                  sources_, memory_, progress_));
-    co_await merges_.back()->merge_to_output(*writer_, job_.unique);
-    report_.demand_reads += merges_.back()->demand_reads();
-    merged_ = merges_.back()->merged();
+    CheckedOutput output(*writer_, compute_, encoder_, job_.unique);
+    if (plan_.merge.stored_runs == 0) {
+      resident_.emplace(reactor_, compute_, encoder_, buffers, runs_.resident, memory_);
+      co_await resident_->merge_to_output(output);
+    } else {
+      merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, buffers, plan_.merge.release_bytes,
+                                                    sources_, memory_, progress_));
+      co_await merges_.back()->merge_to_output(output);
+      report_.demand_reads += merges_.back()->demand_reads();
+    }
+    merged_ = output.merged();
     log_.end(reactor_.traffic());
   }
 
@@ -151,6 +159,7 @@ class Sorter {
     if (output_->facts().is_stream || merged_.tally.hash.count == 0) co_return;
     writer_.reset();
     merges_.clear();
+    resident_.reset();
     begin("reread", Phase::reread, merged_.tally.hash.count * encoder_.record_size());
     rereader_.emplace(reactor_, compute_, encoder_, *output_, merged_.tally.hash.count, plan_.formation.read_block_bytes, memory_,
                       progress_);
@@ -235,6 +244,7 @@ class Sorter {
   io::FilePtr output_;
   std::uint64_t output_reserved_ = 0;
   std::optional<WriteBehind> writer_;
+  std::optional<MergeResident> resident_;
   std::vector<std::unique_ptr<MergeRuns>> merges_;
   MergedOutput merged_;
   std::optional<Reread> rereader_;

@@ -60,6 +60,33 @@ class RecordIterator {
   difference_type number_ = 0;
 };
 
+// How many elements of each sorted sequence belong to the `rank` smallest; ties go to the earlier sequence.
+template <class Iterator, class Less>
+std::vector<std::uint64_t> select(const std::vector<std::pair<Iterator, Iterator>>& sequences, std::uint64_t rank, Less less) {
+  std::vector<std::uint64_t> taken(sequences.size());
+  if (rank == 0) return taken;
+  std::vector<std::pair<Iterator, Iterator>> filled;  // the selection wants no empty sequences
+  std::vector<std::size_t> owner;
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const auto [begin, end] = sequences[i];
+    const auto length = static_cast<std::uint64_t>(end - begin);
+    total += length;
+    if (length == 0) continue;
+    // No sequence gives more than `rank` elements.
+    filled.emplace_back(begin, begin + static_cast<std::int64_t>(std::min(length, rank)));
+    owner.push_back(i);
+    taken[i] = length;
+  }
+  if (rank == total) return taken;
+  std::vector<Iterator> offsets(filled.size());
+  using Value = typename std::iterator_traits<Iterator>::value_type;
+  __gnu_parallel::multiseq_partition(filled.begin(), filled.end(), static_cast<std::int64_t>(rank), offsets.begin(),
+                                     std::function<bool(const Value&, const Value&)>(less));
+  for (std::size_t i = 0; i < filled.size(); ++i) taken[owner[i]] = static_cast<std::uint64_t>(offsets[i] - filled[i].first);
+  return taken;
+}
+
 // The first number in range for which `is_after` holds; it holds for all later ones.
 template <class IsAfter>
 std::uint64_t partition_point(RunRange range, IsAfter is_after) {
@@ -77,36 +104,27 @@ std::uint64_t partition_point(RunRange range, IsAfter is_after) {
 
 std::vector<std::uint64_t> split_at_rank(const std::vector<RunView>& views, const std::vector<RunRange>& ranges,
                                          std::uint64_t rank, const records::Encoder& encoder) {
-  using Pair = std::pair<RecordIterator, RecordIterator>;
   Samples samples{encoder, {}};
-  std::vector<Pair> sequences;
-  std::vector<std::size_t> owner;  // the selection wants no empty sequences
-  std::vector<std::uint64_t> cuts(views.size());
-  std::uint64_t total = 0;
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    cuts[i] = ranges[i].begin;
-    total += ranges[i].end - ranges[i].begin;
-    if (ranges[i].begin == ranges[i].end) continue;
-    // No range gives more than `rank` records.
-    const std::uint64_t end = std::min(ranges[i].end, ranges[i].begin + rank);
-    sequences.emplace_back(RecordIterator(views[i], samples, ranges[i].begin), RecordIterator(views[i], samples, end));
-    owner.push_back(i);
-  }
-  if (rank == 0) return cuts;
-  if (rank == total) {
-    for (std::size_t i = 0; i < views.size(); ++i) cuts[i] = ranges[i].end;
-    return cuts;
-  }
-  const auto less = [&encoder](const Sample& a, const Sample& b) {
+  std::vector<std::pair<RecordIterator, RecordIterator>> sequences;
+  for (std::size_t i = 0; i < views.size(); ++i)
+    sequences.emplace_back(RecordIterator(views[i], samples, ranges[i].begin), RecordIterator(views[i], samples, ranges[i].end));
+  std::vector<std::uint64_t> cuts = select(sequences, rank, [&encoder](const Sample& a, const Sample& b) {
     if (a.prefix != b.prefix) return a.prefix < b.prefix;
     return !encoder.prefix_decides() && encoder.compare(a.record, b.record) < 0;
-  };
-  std::vector<RecordIterator> offsets(sequences.size());
-  __gnu_parallel::multiseq_partition(sequences.begin(), sequences.end(), static_cast<std::int64_t>(rank), offsets.begin(),
-                                     std::function<bool(const Sample&, const Sample&)>(less));
-  for (std::size_t i = 0; i < sequences.size(); ++i)
-    cuts[owner[i]] += static_cast<std::uint64_t>(offsets[i] - sequences[i].first);
+  });
+  for (std::size_t i = 0; i < views.size(); ++i) cuts[i] += ranges[i].begin;
   return cuts;
+}
+
+std::vector<std::uint64_t> split_at_rank(const std::vector<SortedIndex>& runs, std::uint64_t rank,
+                                         const records::Encoder& encoder, const records::RecordTable& table) {
+  std::vector<std::pair<records::Entry*, records::Entry*>> sequences;
+  for (const SortedIndex& run : runs) sequences.emplace_back(run.data(), run.data() + run.size());
+  return select(sequences, rank, [&](const records::Entry& a, const records::Entry& b) {
+    if (a.prefix != b.prefix) return a.prefix < b.prefix;
+    if (a.extension != b.extension) return a.extension < b.extension;
+    return !encoder.decides() && encoder.compare(table.at(a.index), table.at(b.index)) < 0;
+  });
 }
 
 std::uint64_t first_after(const RunView& view, RunRange range, std::uint32_t run, const Bound& bound,

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "pipeline/run_view.h"
 #include "records/encoder.h"
+#include "records/record_table.h"
 
 namespace ecosort::pipeline {
 
@@ -13,6 +15,11 @@ namespace ecosort::pipeline {
 // position). 0 <= rank <= total length. Pure; thread-safe on views nobody changes.
 [[nodiscard]] std::vector<std::uint64_t> split_at_rank(const std::vector<RunView>& views, const std::vector<RunRange>& ranges,
                                                        std::uint64_t rank, const records::Encoder& encoder);
+
+// The same for runs in memory, through their sorted indexes: how many entries of each belong to the `rank` smallest.
+using SortedIndex = std::span<records::Entry>;  // only read: the selection knows no iterators to constants
+[[nodiscard]] std::vector<std::uint64_t> split_at_rank(const std::vector<SortedIndex>& runs, std::uint64_t rank,
+                                                       const records::Encoder& encoder, const records::RecordTable& table);
 
 // A point in the total order: records before it are safe to merge.
 struct Bound {

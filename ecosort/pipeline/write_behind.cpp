@@ -31,23 +31,29 @@ WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& r
   for (unsigned i = 0; i < buffers.output_blocks; ++i) idle_.push_back(memory_.data() + i * block_bytes_);
 }
 
-Task<std::byte*> WriteBehind::take() {
+Task<std::byte*> WriteBehind::take(std::uint64_t offset) {
   co_await free_.take();
-  current_ = idle_.back();
+  std::byte* const block = idle_.back();
   idle_.pop_back();
-  std::memcpy(current_, carry_.data(), carry_bytes_);
-  co_return current_ + carry_bytes_;
+  co_return block + offset % unit_;
 }
 
-Task<void> WriteBehind::put(std::uint64_t bytes) {
+std::byte* WriteBehind::block_of(std::byte* data) const noexcept {
+  return memory_.data() + round_down(static_cast<std::uint64_t>(data - memory_.data()), block_bytes_);
+}
+
+Task<void> WriteBehind::put(std::byte* data, std::uint64_t bytes) {
+  std::byte* const block = block_of(data);
+  if (data != block + carry_bytes_) std::memmove(block + carry_bytes_, data, bytes);
+  std::memcpy(block, carry_.data(), carry_bytes_);
   const std::uint64_t total = carry_bytes_ + bytes;
   const std::uint64_t size = round_down(total, unit_);
   carry_bytes_ = total - size;
-  std::memcpy(carry_.data(), current_ + size, carry_bytes_);
+  std::memcpy(carry_.data(), block + size, carry_bytes_);
   const std::uint64_t offset = offset_;
   offset_ += size;
   co_await reserve_until(offset_);
-  writes_.spawn(write_block(current_, offset, size));
+  writes_.spawn(write_block(block, offset, size));
 }
 
 Task<void> WriteBehind::write_block(std::byte* block, std::uint64_t offset, std::uint64_t size) {
@@ -79,10 +85,11 @@ Task<bool> WriteBehind::fits(std::uint64_t from, std::uint64_t size) {
 
 Task<void> WriteBehind::finish() {
   if (carry_bytes_ > 0) {
-    std::byte* const rest = co_await take();
-    std::memset(rest, 0, unit_ - carry_bytes_);
+    std::byte* const block = co_await take(0);
+    std::memcpy(block, carry_.data(), carry_bytes_);
+    std::memset(block + carry_bytes_, 0, unit_ - carry_bytes_);
     co_await reserve_until(offset_ + unit_);
-    writes_.spawn(write_block(current_, offset_, unit_));
+    writes_.spawn(write_block(block, offset_, unit_));
   }
   co_await writes_.join();
   if (!file_.facts().is_stream) storage_.set_size(file_, written_bytes());

@@ -29,9 +29,10 @@ class WriteBehind {
   // Most bytes that fit one batch.
   [[nodiscard]] std::uint64_t capacity_bytes() const noexcept { return block_bytes_ - unit_; }
 
-  // Where the next batch goes; waits for a free block. Batches are taken and put one at a time, in order.
-  [[nodiscard]] Task<std::byte*> take();
-  [[nodiscard]] Task<void> put(std::uint64_t bytes);  // returns once the write is under way
+  // Where a batch goes whose bytes are expected to begin at `offset` of the file; waits for a free block. Several batches may be
+  // taken at a time, but are put in their order. A batch that turns out to begin elsewhere (--unique) is moved within its block.
+  [[nodiscard]] Task<std::byte*> take(std::uint64_t offset);
+  [[nodiscard]] Task<void> put(std::byte* data, std::uint64_t bytes);  // returns once the write is under way
 
   // Waits for all writes; writes the last partial unit and sets the exact size.
   [[nodiscard]] Task<void> finish();
@@ -42,6 +43,7 @@ class WriteBehind {
   [[nodiscard]] std::uint64_t written_bytes() const noexcept { return offset_ + carry_bytes_; }
 
  private:
+  [[nodiscard]] std::byte* block_of(std::byte* data) const noexcept;
   Task<void> write_block(std::byte* block, std::uint64_t offset, std::uint64_t size);
   Task<void> reserve_until(std::uint64_t end);
   Task<bool> fits(std::uint64_t from, std::uint64_t size);  // false: not now
@@ -56,7 +58,6 @@ class WriteBehind {
   Slots free_;
   std::vector<std::byte*> idle_;
   TaskGroup writes_;
-  std::byte* current_ = nullptr;
   std::vector<std::byte> carry_;  // at most one unit
   std::uint64_t carry_bytes_ = 0;
   std::uint64_t offset_ = 0;  // file offset of the carry

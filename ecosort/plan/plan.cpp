@@ -11,6 +11,7 @@
 #include "base/errors.h"
 #include "base/memory.h"
 #include "base/size_text.h"
+#include "records/record_table.h"
 
 namespace ecosort::plan {
 
@@ -23,7 +24,8 @@ constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 constexpr std::uint64_t largest_read_block = 1 * MiB, largest_write_block = 1 * MiB, largest_output_block = 8 * MiB;
 constexpr std::uint64_t largest_merge_block = 1 * MiB;
 constexpr unsigned depth = 16;
-constexpr unsigned one_pass_chunks = 8;
+constexpr unsigned one_pass_chunks = records::RecordTable::most_arrays;
+constexpr std::uint64_t largest_resident_block = 1 * MiB, least_resident_block = 64 * KiB;
 
 // The granule wastes at most 1/256 of its bytes where one of up to 16 units does; otherwise the least wasteful. Every run wastes
 // half of one at its end, so that the short runs of tiny records (the index takes the memory) want a small one.
@@ -77,7 +79,7 @@ bool fit_run_size(Formation& f, const Plan& plan, std::uint64_t memory) {
   const std::uint64_t fixed = f.memory_bytes() + (2ULL * f.run_buffers + 2) * page_bytes;
   if (fixed >= memory) return false;
   const std::uint64_t each = f.run_buffers * (plan.wanted.format.record_size + entry_bytes) + entry_bytes;
-  const std::uint64_t run_records = std::min<std::uint64_t>((memory - fixed) / each, std::numeric_limits<std::uint32_t>::max());
+  const std::uint64_t run_records = std::min<std::uint64_t>((memory - fixed) / each, records::RecordTable::most_records);
   if (run_records < 3) return false;
   // Whole alignment units per run where that costs little: then no byte at a run's edge is read twice.
   const std::uint64_t unit =
@@ -115,6 +117,24 @@ std::optional<MergeBuffers> fit_merge_buffers(const Plan& plan, std::uint64_t me
   return b;
 }
 
+// Where all runs are resident: output blocks, each with the index of its records and as much again to sort it. As many as keep
+// all threads and the drive busy; they are ready in order only, though they are made in any.
+std::optional<MergeBuffers> fit_resident_buffers(const Plan& plan, std::uint64_t memory, std::uint64_t records) {
+  const std::uint64_t size = plan.wanted.format.record_size;
+  const std::uint64_t unit = std::max<std::uint64_t>(plan.wanted.input_alignment, page_bytes);
+  const std::uint64_t fixed = unit + 2 * page_bytes;
+  MergeBuffers b;
+  b.output_blocks = static_cast<unsigned>(clip(memory / (fixed + least_resident_block), 2, 2 * plan.wanted.threads + 4));
+  const std::uint64_t each = memory / b.output_blocks;
+  if (each < fixed + size + 2 * entry_bytes) return std::nullopt;
+  const auto records_of = [&](std::uint64_t bytes) { return std::max<std::uint64_t>(bytes / (size + 2 * entry_bytes), 1); };
+  const std::uint64_t block_records = std::min({records_of(each - fixed), records_of(largest_resident_block), records});
+  if (block_records < std::min(records_of(least_resident_block), records)) return std::nullopt;
+  b.output_block_bytes = round_up(block_records * size, page_bytes) + unit;
+  b.index_bytes = round_up(2 * block_records * entry_bytes, page_bytes);
+  return b;
+}
+
 std::uint64_t largest_fan_in(const Plan& plan, std::uint64_t memory) {
   std::uint64_t low = 0, high = memory / plan.granule.bytes + 1;
   while (low + 1 < high) {
@@ -146,29 +166,37 @@ std::vector<MergeStep> reduce_runs(std::uint64_t runs, std::uint64_t fan_in, uns
   return steps;
 }
 
+std::uint64_t reserve_step(std::uint64_t output_bytes) { return round_up(clip(output_bytes / 128, MiB, 256 * MiB), MiB); }
+
 std::optional<Merge> try_merge(const Plan& plan, const std::vector<std::uint64_t>& runs, std::uint32_t resident_runs,
                                std::uint64_t resident_bytes) {
   const std::uint64_t taken = resident_bytes + plan.forecast_bytes;
   if (taken >= plan.wanted.memory_bytes) return std::nullopt;
   const std::uint64_t memory = plan.wanted.memory_bytes - taken;
+  const std::uint64_t records = std::accumulate(runs.begin(), runs.end(), std::uint64_t{0});
   Merge merge;
   merge.resident_runs = resident_runs;
   merge.stored_runs = static_cast<std::uint32_t>(runs.size()) - resident_runs;
+  if (merge.stored_runs == 0) {
+    const auto buffers = fit_resident_buffers(plan, memory, records);
+    if (!buffers) return std::nullopt;
+    merge.final = *buffers;
+    merge.steps.push_back({0, resident_runs});
+    merge.reserve_bytes = reserve_step(records * plan.wanted.format.record_size);
+    return merge;
+  }
   const std::uint64_t widest = largest_fan_in(plan, memory);
   if (widest < 2 || (runs.size() > widest && resident_runs > 0)) return std::nullopt;
   merge.steps = reduce_runs(runs.size(), widest, merge.passes);
-  if (merge.stored_runs == 0) merge.passes = 0;
   std::uint64_t intermediate_fan_in = 0;
   for (std::size_t i = 0; i + 1 < merge.steps.size(); ++i)
     intermediate_fan_in = std::max<std::uint64_t>(intermediate_fan_in, merge.steps[i].fan_in);
   if (intermediate_fan_in > 0) merge.intermediate = *fit_merge_buffers(plan, memory, intermediate_fan_in);
   merge.final = *fit_merge_buffers(plan, memory, std::max<std::uint64_t>(merge.steps.back().fan_in, 1));
-  std::uint64_t records = 0;
-  for (const std::uint64_t run : runs) records += run;
   const std::uint64_t bytes = records * plan.wanted.format.record_size;
   merge.release_bytes =
       round_up(clip(bytes / 256 / std::max<std::uint64_t>(merge.steps.back().fan_in, 1), page_bytes, 16 * MiB), page_bytes);
-  merge.reserve_bytes = round_up(clip(bytes / 128, MiB, 256 * MiB), MiB);
+  merge.reserve_bytes = reserve_step(bytes);
   return merge;
 }
 
@@ -249,7 +277,7 @@ std::optional<Plan> try_one_pass(Plan plan) {
   plan.formation = formation_frame(plan, chunks);
   plan.formation.write_blocks = 0;
   set_run_size(plan.formation, plan, one_pass_run(plan.wanted, chunks));
-  if (plan.formation.run_records > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  if (plan.formation.run_records > records::RecordTable::most_records) return std::nullopt;
   if (plan.formation.memory_bytes() > plan.wanted.memory_bytes) return std::nullopt;
   std::vector<std::uint64_t> runs;
   for (std::uint64_t left = records; left > 0; left -= runs.back()) runs.push_back(std::min(plan.formation.run_records, left));
@@ -357,6 +385,7 @@ Plan::Ledger Plan::merge_ledger() const {
            merge.resident_runs * (formation.run_buffer_bytes + formation.index_bytes)},
           {fmt::format("{} read blocks", b.blocks), b.blocks * b.block_bytes},
           {fmt::format("{} output blocks", b.output_blocks), b.output_blocks * b.output_block_bytes},
+          {"index of the output blocks", b.output_blocks * b.index_bytes},
           {"forecast table", forecast_bytes}};
 }
 
@@ -388,6 +417,9 @@ std::uint64_t minimum_memory_bytes(Wanted wanted) {
     return try_plan(wanted).has_value();
   };
   while (!works(high)) {
+    if (high >> 62U != 0)
+      throw UsageError(fmt::format("{} records are too many for one sort: the longest runs have {}; sort parts of the input",
+                                   wanted.input_records, records::RecordTable::most_records));
     low = high;
     high *= 2;
   }

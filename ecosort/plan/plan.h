@@ -60,7 +60,10 @@ struct MergeBuffers {
   unsigned blocks = 0;
   std::uint64_t output_block_bytes = 0;
   unsigned output_blocks = 0;
-  [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return block_bytes * blocks + output_block_bytes * output_blocks; }
+  std::uint64_t index_bytes = 0;  // of each output block, where only resident runs are merged: they need no read blocks
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
+    return block_bytes * blocks + (output_block_bytes + index_bytes) * output_blocks;
+  }
 };
 
 struct Merge {

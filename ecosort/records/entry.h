@@ -11,7 +11,7 @@ namespace ecosort::records {
 struct Entry {
   std::uint64_t prefix;
   std::uint32_t extension;
-  std::uint32_t index;  // position of the record in its run buffer, counted in records
+  std::uint32_t index;  // of the record: records/record_table.h
 };
 static_assert(sizeof(Entry) == 16);
 

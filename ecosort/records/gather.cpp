@@ -17,21 +17,21 @@ void prefetch_record(const std::byte* record, std::size_t size) noexcept {
 
 // `Size` is a constant for the sizes that matter, so that the copy is a few moves without a loop.
 template <class Size>
-void gather_records(const Entry* entries, std::size_t n, const std::byte* records, Size size, std::byte* out,
+void gather_records(const Entry* entries, std::size_t n, const RecordTable& table, Size size, std::byte* out,
                     std::size_t following) noexcept {
   const std::size_t known = n + following;
   for (std::size_t i = 0; i < n; ++i) {
-    if (i + prefetch_distance < known) prefetch_record(records + entries[i + prefetch_distance].index * std::size_t{size}, size);
-    std::memcpy(out + i * std::size_t{size}, records + entries[i].index * std::size_t{size}, size);
+    if (i + prefetch_distance < known) prefetch_record(table.at(entries[i + prefetch_distance].index, size), size);
+    std::memcpy(out + i * std::size_t{size}, table.at(entries[i].index, size), size);
   }
 }
 
 }  // namespace
 
-void gather(const Entry* entries, std::size_t n, const std::byte* records, std::uint32_t record_size, std::byte* out,
-            std::size_t following) noexcept {
-  if (record_size == 100) return gather_records(entries, n, records, std::integral_constant<std::size_t, 100>{}, out, following);
-  gather_records(entries, n, records, std::size_t{record_size}, out, following);
+void gather(const Entry* entries, std::size_t n, const RecordTable& table, std::byte* out, std::size_t following) noexcept {
+  if (table.record_size() == 100)
+    return gather_records(entries, n, table, std::integral_constant<std::size_t, 100>{}, out, following);
+  gather_records(entries, n, table, std::size_t{table.record_size()}, out, following);
 }
 
 }  // namespace ecosort::records

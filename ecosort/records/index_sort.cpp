@@ -28,14 +28,14 @@ void sort_entries_parallel(Entry* entries, Entry* scratch, std::size_t n, unsign
   sort_range(entries, scratch, n, Target::same_array, workspace, threads);
 }
 
-void refine_ties(Entry* entries, Entry* scratch, std::size_t n, const Encoder& encoder, const std::byte* records) {
-  refine_ties_parallel(entries, scratch, n, encoder, records, 1);
+void refine_ties(Entry* entries, Entry* scratch, std::size_t n, const Encoder& encoder, const RecordTable& table) {
+  refine_ties_parallel(entries, scratch, n, encoder, table, 1);
 }
 
-void refine_ties_parallel(Entry* entries, Entry* scratch, std::size_t n, const Encoder& encoder, const std::byte* records,
+void refine_ties_parallel(Entry* entries, Entry* scratch, std::size_t n, const Encoder& encoder, const RecordTable& table,
                           unsigned threads) {
   if (encoder.decides()) return;
-  const TieContext context{encoder, records, entries, scratch};
+  const TieContext context{encoder, table, entries, scratch};
   const std::size_t parts = threads <= 1 ? 1 : parts_per_thread * threads;
   std::vector<std::size_t> borders(parts + 1);  // all before any group gets new prefixes
   for (std::size_t part = 0; part <= parts; ++part) borders[part] = group_border(entries, n, part_begin(n, parts, part));

@@ -10,6 +10,7 @@
 
 #include "records/encoder.h"
 #include "records/entry.h"
+#include "records/record_table.h"
 
 namespace ecosort::records {
 
@@ -18,10 +19,10 @@ void sort_entries(Entry* entries, Entry* scratch, std::size_t n);
 void sort_entries_parallel(Entry* entries, Entry* scratch, std::size_t n, unsigned threads);
 
 // After sort_entries: orders every group of equal (prefix, extension) by the full key, then by the order it arrived in. The
-// record of entry e lies at records + e.index * encoder.record_size(). Nothing to do, and nothing done, where encoder.decides().
-// Entries keep their own (prefix, extension).
-void refine_ties(Entry* entries, Entry* scratch, std::size_t n, const Encoder& encoder, const std::byte* records);
-void refine_ties_parallel(Entry* entries, Entry* scratch, std::size_t n, const Encoder& encoder, const std::byte* records,
+// record of entry e is table.at(e.index). Nothing to do, and nothing done, where encoder.decides(). Entries keep their own
+// (prefix, extension).
+void refine_ties(Entry* entries, Entry* scratch, std::size_t n, const Encoder& encoder, const RecordTable& table);
+void refine_ties_parallel(Entry* entries, Entry* scratch, std::size_t n, const Encoder& encoder, const RecordTable& table,
                           unsigned threads);
 
 }  // namespace ecosort::records

@@ -8,19 +8,18 @@
 #include "records/bucket_sort.h"
 #include "records/encoder.h"
 #include "records/entry.h"
+#include "records/record_table.h"
 
 namespace ecosort::records {
 
 // The arrays that belong together while ties are refined.
 struct TieContext {
   const Encoder& encoder;
-  const std::byte* records;  // of entry e: records + e.index * encoder.record_size()
+  const RecordTable& table;
   Entry* entries;
   Entry* scratch;
 
-  [[nodiscard]] const std::byte* record_of(const Entry& entry) const noexcept {
-    return records + std::size_t{entry.index} * encoder.record_size();
-  }
+  [[nodiscard]] const std::byte* record_of(const Entry& entry) const noexcept { return table.at(entry.index); }
 };
 
 // entries[begin..end) agree in their first `depth` key bytes.

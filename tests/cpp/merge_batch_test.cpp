@@ -7,6 +7,7 @@
 
 #include "io/memory_store.h"
 #include "io_test_support.h"
+#include "pipeline/output_check.h"
 #include "run_layout.h"
 
 namespace ecosort::pipeline {
@@ -39,10 +40,10 @@ TEST(MergeBatch, SuccessiveBatchesAreTheMergeForAnyThreads) {
           const BatchResult result =
               merge_batch(set.views, ranges, count, encoder, {.data = reinterpret_cast<std::byte*>(out.data())}, threads);
           ASSERT_EQ(difference(out, merged_part(set, done, count), format.record_size), "") << threads << " threads";
-          EXPECT_TRUE(result.in_order);
+          EXPECT_TRUE(result.checked.in_order);
           records::MultisetHash hash;
           hash.add_records(reinterpret_cast<const std::byte*>(out.data()), count, format.record_size);
-          EXPECT_EQ(result.tally.hash, hash);
+          EXPECT_EQ(result.checked.tally.hash, hash);
           done += count;
           consume(ranges, result);
           ASSERT_EQ(result.consumed, set.cuts_at(done));

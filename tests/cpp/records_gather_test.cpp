@@ -19,7 +19,7 @@ TEST(Gather, CopiesEachRecordToThePlaceOfItsEntry) {
       std::shuffle(entries.begin(), entries.end(), random);
       const std::size_t shift = random() % 64;
       const auto out = std::make_unique<std::byte[]>(shift + n * size);
-      gather(entries.data(), n, records.get(), size, out.get() + shift);
+      gather(entries.data(), n, RecordTable(records.get(), size), out.get() + shift);
       for (std::size_t i = 0; i < n; ++i) {
         ASSERT_EQ(std::memcmp(out.get() + shift + i * size, records.get() + entries[i].index * std::size_t{size}, size), 0)
             << "record size " << size << ", record " << i << " of " << n;
@@ -36,7 +36,7 @@ TEST(Gather, WritesOnlyItsRecords) {
     std::vector<Entry> entries(n);
     for (std::uint32_t i = 0; i < n; ++i) entries[i].index = (i * 7) % n;
     std::vector<std::byte> out((n + 2) * std::size_t{size}, std::byte{0x5a});
-    gather(entries.data(), n, records.get(), size, out.data() + size);
+    gather(entries.data(), n, RecordTable(records.get(), size), out.data() + size);
     const auto untouched = [](std::byte byte) { return byte == std::byte{0x5a}; };
     EXPECT_TRUE(std::all_of(out.begin(), out.begin() + size, untouched));
     EXPECT_TRUE(std::all_of(out.end() - size, out.end(), untouched));

@@ -256,7 +256,8 @@ void check_run(const Run& run, unsigned threads, const char* name) {
   tbb::task_arena arena(2);
   arena.execute([&] {
     sort_entries_parallel(entries.data(), scratch.data(), run.count, threads);
-    refine_ties_parallel(entries.data(), scratch.data(), run.count, encoder, run.records.data(), threads);
+    refine_ties_parallel(entries.data(), scratch.data(), run.count, encoder,
+                         RecordTable(run.records.data(), encoder.record_size()), threads);
   });
   const std::vector<std::uint32_t> expected = order_by_comparing(run);
   for (std::size_t i = 0; i < run.count; ++i) {

@@ -170,9 +170,9 @@ TEST(WriteBehind, BatchesOfAnySizeBecomeOneFile) {
     const auto write = [&]() -> Task<void> {
       for (std::size_t at = 0; at < text.size(); at += batch) {
         const std::size_t size = std::min(batch, text.size() - at);
-        std::byte* const place = co_await output.take();
+        std::byte* const place = co_await output.take(at);
         text.copy(reinterpret_cast<char*>(place), size, at);
-        co_await output.put(size);
+        co_await output.put(place, size);
       }
       co_await output.finish();
     };

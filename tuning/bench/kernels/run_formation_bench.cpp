@@ -40,10 +40,10 @@ Pages<Entry> shuffled_entries(std::size_t n) {
   return entries;
 }
 
-void copy_one_by_one(const Entry* entries, std::size_t n, const std::byte* data, std::uint32_t /*record_size*/, std::byte* out,
+void copy_one_by_one(const Entry* entries, std::size_t n, const records::RecordTable& table, std::byte* out,
                      std::size_t /*following*/) noexcept {
   for (std::size_t i = 0; i < n; ++i) {
-    std::memcpy(out + i * record_size, data + std::size_t{entries[i].index} * record_size, record_size);
+    std::memcpy(out + i * record_size, table.at(entries[i].index), record_size);
   }
 }
 
@@ -52,8 +52,9 @@ void gather_records(benchmark::State& state, decltype(&records::gather) function
   Pages<std::byte> data(n * record_size);
   Pages<std::byte> out(n * record_size);
   const Pages<Entry> entries = shuffled_entries(n);
+  const records::RecordTable table(data.data(), record_size);
   for (auto _ : state) {
-    function(entries.data(), n, data.data(), record_size, out.data(), 0);
+    function(entries.data(), n, table, out.data(), 0);
     benchmark::ClobberMemory();
   }
   set_per_record(state, n);
@@ -77,7 +78,7 @@ void sort_long_keys(benchmark::State& state, bool urls) {
   for (auto _ : state) {
     extract(encoder, data.data(), n, 0, entries.data());
     records::sort_entries(entries.data(), scratch.data(), n);
-    records::refine_ties(entries.data(), scratch.data(), n, encoder, data.data());
+    records::refine_ties(entries.data(), scratch.data(), n, encoder, records::RecordTable(data.data(), record_size));
   }
   set_per_record(state, n);
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "pipeline/merge_batch.h"
+#include "pipeline/output_check.h"
 #include "records/block_checksum.h"
 #include "records/encoder.h"
 #include "records/gensort.h"

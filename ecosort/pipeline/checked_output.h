@@ -1,0 +1,52 @@
+// The front of the output: what is merged is checked (promise P1), thinned out (--unique) and written, batch after batch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pipeline/compute.h"
+#include "pipeline/output_check.h"
+#include "pipeline/write_behind.h"
+#include "records/encoder.h"
+
+namespace ecosort::pipeline {
+
+// The result of merging into the output.
+struct MergedOutput {
+  Tally tally;    // of the records written
+  Tally dropped;  // of duplicates under --unique
+};
+
+// Coordinator only.
+class CheckedOutput {
+ public:
+  CheckedOutput(WriteBehind& writer, Compute& compute, const records::Encoder& encoder, bool unique)
+      : writer_(writer), compute_(compute), encoder_(encoder), unique_(unique) {}
+
+  [[nodiscard]] std::uint64_t records_per_batch() const noexcept { return writer_.capacity_bytes() / encoder_.record_size(); }
+
+  // Where a batch may go; waits for a free block. `before` counts the records that are expected to lie before the batch.
+  [[nodiscard]] Task<std::byte*> take(std::uint64_t before) { return writer_.take(before * encoder_.record_size()); }
+
+  // The next batch, in order, at a place that take() gave. VerificationError if it is not in order, or does not follow the one
+  // before. Returns once the write is under way.
+  [[nodiscard]] Task<void> put(std::byte* records, std::uint64_t count, Checked checked);
+
+  [[nodiscard]] Task<void> finish() { return writer_.finish(); }
+  [[nodiscard]] Task<void> settle() { return writer_.settle(); }
+  [[nodiscard]] std::uint64_t records_put() const noexcept { return merged_.tally.hash.count; }
+  [[nodiscard]] const MergedOutput& merged() const noexcept { return merged_; }
+
+ private:
+  Task<std::uint64_t> drop_duplicates(std::byte* records, std::uint64_t count, Checked& checked);
+
+  WriteBehind& writer_;
+  Compute& compute_;
+  const records::Encoder& encoder_;
+  bool unique_;
+  MergedOutput merged_;
+  std::vector<std::byte> last_record_;  // of the batch before
+};
+
+}  // namespace ecosort::pipeline
