@@ -152,7 +152,7 @@ def test_the_readme_shows_a_result_and_a_changed_number_is_noticed(tmp_path: Pat
 @pytest.mark.parametrize(("stored", "runs"), [(0, 0), (700_000, 3), (1_000_000, 1), (900_000, 7)])
 @pytest.mark.parametrize("block", [4096, 65536])
 def test_the_ideal_trace_moves_the_minimal_bytes(stored: int, runs: int, block: int) -> None:
-    requests = [line.split() for line in floor_trace.lines(floor_trace.Shape(1_000_000, stored, runs), block)]
+    requests = [line.split() for line in floor_trace.lines(floor_trace.Shape(1_000_000, stored, runs, 1_000_000), block)]
 
     def pages(size: int) -> int:
         return -(-size // 4096) * 4096
@@ -169,6 +169,29 @@ def test_the_ideal_trace_moves_the_minimal_bytes(stored: int, runs: int, block: 
     merge = next(i for i, r in enumerate(requests) if r[5] == "0")
     assert all(r[:2] in (["read", "input"], ["write", "run"]) for r in requests[:merge])
     assert requests[-1][:2] == ["sync", "output"]
+
+
+@pytest.mark.parametrize(("shape", "moved"), [((500_000, 0, 0, 0), "read input"), ((0, 0, 0, 500_000), "write output")])
+def test_a_trace_of_one_direction_moves_nothing_else(shape: tuple[int, int, int, int], moved: str) -> None:
+    requests = [line.split() for line in floor_trace.lines(floor_trace.Shape(*shape), 65536)]
+    assert {" ".join(r[:2]) for r in requests[:-1]} == {moved}
+    assert sum(int(r[4]) for r in requests) == -(-500_000 // 4096) * 4096
+    assert requests[-1][:2] == ["sync", "output"]
+
+
+def test_a_missed_target_says_what_stands_in_its_way(tmp_path: Path) -> None:
+    times = {"ecosort": 2.0, "floor_a": 1.5, "floor_b": 1.0, "gnu_sort": 8.0}
+    results = _results(tmp_path / "r.json", [_run(name, i, wall) for i in range(5) for name, wall in times.items()])
+    missed = _verdict(results, "GNU sort")
+    assert (missed.word, missed.obstacle) == ("MISSED", "floor (b), which computes nothing, is 8.0 times as fast as GNU sort")
+    # 0.6 CPU-seconds in 2 s on 2 processors.
+    assert _verdict(results, "floor (b)").obstacle == (
+        "the processors are 15 % busy; its own requests without computing take 1.50 of floor (b)"
+    )
+    lines = report.what_stands_in_the_way(results)
+    assert len([line for line in lines if "floor (a), the replay" in line and "floor (b), the best" in line]) == 1
+    assert all(line in report.readme_text(results) for line in lines)
+    assert _verdict(results, "process total").obstacle == ""
 
 
 @pytest.fixture(scope="module")
@@ -257,7 +280,8 @@ def test_inputs_have_the_order_they_are_named_after(tmp_path: Path, kind: str) -
 
 def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) -> None:
     result = tmp_path / "result.json"
-    words = ["--records", "200000", "--memory", "8MiB", "--rounds", "1", "--floor-rounds", "2", "--stage", "main"]
+    words = ["--records", "200000", "--memory", "8MiB", "--rounds", "1", "--floor-rounds", "2"]
+    words += ["--stage", "main", "--stage", "gen_check"]
     words += ["--contender", "gnu_sort=1", "--build", str(BUILD), "--dir", str(tmp_path), "--result", str(result)]
     command = [sys.executable, str(ROOT / "tuning" / "bench" / "bench.py"), *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
@@ -269,6 +293,13 @@ def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) ->
     gnu = next(run for run in data["runs"] if run["contender"] == "gnu_sort")
     assert gnu["checksum"] == next(run for run in data["runs"] if run["contender"] == "ecosort")["checksum"]
     assert {"PASS", "MISSED"} & set(done.stdout.split())
+    pool = [run for run in data["runs"] if run["contender"] == "ecosort_pool"]
+    assert [run["checksum"] for run in pool] == [gnu["checksum"]]
+    tools = {run["contender"]: run for run in data["runs"] if run["stage"] == "gen_check"}
+    assert set(tools) == {"gen", "write_floor", "check", "read_floor"}
+    for written, read in (("gen", "check"), ("write_floor", "read_floor")):
+        assert 0 <= tools[written]["bytes_written"] - 20_000_000 < 1 << 20
+        assert 0 <= tools[read]["bytes_read"] - 20_000_000 < 64 << 20, "cold: the program and its libraries are read, too"
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
 
     del data["runs"][-1]

@@ -93,6 +93,22 @@ TEST_P(SortMatrix, EveryKeyComesOutInOrderAndStableInTheExternalPath) {
   }
 }
 
+TEST_P(SortMatrix, EveryKeyComesOutInOrderAndStableWhereAllRunsStayInMemory) {
+  const auto [keys, size] = GetParam();
+  const std::vector<Disk> disks = usable_disks();
+  unsigned variant = static_cast<unsigned>(keys) + size;
+  for (const records::RecordFormat& format : formats_of(size)) {
+    SortSetup setup = setup_of(format, make_records(format, keys, 7 * MiB / 2 / size));
+    setup.memory_bytes = 128 * MiB;
+    setup.threads = thread_counts[variant % thread_counts.size()];
+    setup.unique = variant % 3 == 0;
+    const SortResult result = expect_sorted(setup, disks[variant / 2 % disks.size()]);
+    EXPECT_EQ(result.report.plan.shape, Shape::one_pass);
+    EXPECT_GE(result.report.runs, 3U);
+    ++variant;
+  }
+}
+
 class SortOnDisks : public ::testing::TestWithParam<Disk> {};
 
 INSTANTIATE_TEST_SUITE_P(All, SortOnDisks, ::testing::ValuesIn(usable_disks()),

@@ -38,6 +38,37 @@ TEST(SplitAtRank, LooksAtTheGivenRangesOnly) {
     ASSERT_EQ(split_at_rank(set.views, rest, rank, encoder), set.cuts_at(set.count() / 3 + rank)) << rank;
 }
 
+TEST(SplitAtRank, CutsSortedIndexesWhereItCutsTheRuns) {
+  unsigned seed = 0;
+  for (const records::RecordFormat& format : kernel_formats()) {
+    const records::Encoder encoder(format);
+    for (const Keys keys : few_keys) {
+      for (const std::uint32_t k : {1U, 2U, 3U, records::RecordTable::most_arrays}) {
+        const RunSet set(format, keys, k, 14, ++seed);
+        std::vector<std::string> records(k);
+        std::vector<std::vector<records::Entry>> entries(k);
+        std::vector<SortedIndex> runs;
+        records::RecordTable table(format.record_size);
+        for (std::uint32_t run = 0; run < k; ++run) {
+          for (std::uint64_t n = set.ranges[run].begin; n < set.ranges[run].end; ++n)
+            records[run].append(reinterpret_cast<const char*>(set.views[run].record(n)), format.record_size);
+          const auto* data = reinterpret_cast<const std::byte*>(records[run].data());
+          entries[run].resize(set.ranges[run].end - set.ranges[run].begin);
+          extract(encoder, data, entries[run].size(), records::RecordTable::first_index(run), entries[run].data());
+          table.add(records::RecordTable::first_index(run), data);
+          runs.emplace_back(entries[run]);
+        }
+        for (std::uint64_t rank = 0; rank <= set.count(); ++rank) {
+          std::vector<std::uint64_t> cuts = split_at_rank(runs, rank, encoder, table);
+          for (std::uint32_t run = 0; run < k; ++run) cuts[run] += set.ranges[run].begin;
+          ASSERT_EQ(cuts, set.cuts_at(rank))
+              << "rank " << rank << " of " << set.count() << " in " << k << " runs, " << to_string(keys);
+        }
+      }
+    }
+  }
+}
+
 TEST(FirstAfter, IsWhereTheBoundEnds) {
   for (const records::RecordFormat& format : kernel_formats()) {
     const records::Encoder encoder(format);

@@ -10,16 +10,16 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from ecosort_bench.inputs import KINDS, RECORD_BYTES
+from ecosort_bench.inputs import KINDS
 from ecosort_bench.measure import RunFailedError
-from ecosort_bench.programs import PEERS, STXXL_PEERS, Programs, version_of
+from ecosort_bench.programs import PEERS, RECORD_BYTES, STXXL_PEERS, Programs, version_of
 from ecosort_bench.report import print_report, readme_agrees, write_readme
 from ecosort_bench.results import SCHEMA, Results, commit_of, machine_facts
 from ecosort_bench.stages import Bench
 
 ROOT = Path(__file__).resolve().parents[3]
 HEADLINE = ROOT / "tuning" / "bench" / "results" / "headline.json"
-STAGES = ("main", "one_pass", *(kind for kind in KINDS if kind != "uniform"))
+STAGES = ("main", "one_pass", *(kind for kind in KINDS if kind != "uniform"), "gen_check")
 ROUNDS, FLOOR_ROUNDS = 5, 30
 _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
@@ -33,7 +33,7 @@ def parse_size(text: str) -> int:
 
 def _quotas(programs: Programs, rounds: int, floor_rounds: int, peer_rounds: tuple[str, ...], console: Console) -> dict[str, int]:
     quotas = {"ecosort": max(rounds, floor_rounds), "floor_a": floor_rounds, "floor_a_depth": rounds, "floor_b": floor_rounds}
-    quotas |= dict.fromkeys(PEERS, rounds)
+    quotas |= dict.fromkeys(("ecosort_pool", *PEERS), rounds)
     for text in peer_rounds:
         name, _, number = text.partition("=")
         if name not in quotas or not number.isdigit():
@@ -169,6 +169,8 @@ def main(
             bench.one_pass()
         for kind in (stage for stage in chosen if stage in KINDS):
             bench.kind(kind, rounds)
+        if "gen_check" in chosen:
+            bench.gen_check(rounds)
     except (RunFailedError, RuntimeError, OSError) as error:
         raise click.ClickException(f"{error}\nWhat was measured is in {result}; --continue goes on from there.") from error
     finally:

@@ -15,11 +15,16 @@ DEPTHS = (4, 16, 32)
 
 @dataclass(frozen=True)
 class Shape:
-    """What is moved: the whole input once in, its stored part out and in again, the output once out."""
+    """What is moved: the whole input once in, its stored part out and in again, the output once out. A part may be nothing."""
 
     input_bytes: int
     stored_bytes: int
     runs: int  # stored ones
+    output_bytes: int
+
+    def part(self, share: float) -> "Shape":
+        """The same with less data."""
+        return Shape(int(self.input_bytes * share), int(self.stored_bytes * share), self.runs, int(self.output_bytes * share))
 
 
 def _blocks(total: int, size: int) -> Iterator[tuple[int, int]]:
@@ -54,7 +59,7 @@ def lines(shape: Shape, block: int) -> Iterator[str]:
         yield f"write run {file} {offset} {size} 1"
     output = 2 + len(runs)
     in_turn = [(2 + run, *part[i]) for i in range(len(runs[0]) if runs else 0) for run, part in enumerate(runs) if i < len(part)]
-    writes = list(_blocks(shape.input_bytes, block))
+    writes = list(_blocks(shape.output_bytes, block))
     done = 0
     for i, (offset, size) in enumerate(writes):
         # Read what the next block of output needs, in proportion.

@@ -4,9 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from ecosort_bench.programs import Programs, find_checksum
+from ecosort_bench.programs import RECORD_BYTES, Programs, find_checksum
 
-RECORD_BYTES = 100
 KEY_BYTES = 10
 KINDS = ("uniform", "skewed", "sorted", "reverse", "equal")
 _BLOCK_RECORDS = 100_000

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+RECORD_BYTES = 100
 STXXL_PEERS = ("stxxl_sort", "stxxl_ksort", "stxxl_stream")
 PEERS = ("gnu_sort", *STXXL_PEERS)
-MAKES_SORTED_OUTPUT = ("ecosort", *PEERS)
+MAKES_SORTED_OUTPUT = ("ecosort", "ecosort_pool", *PEERS)
 
 # Below this, a peer with large blocks would need one more merge pass.
 _LARGE_BLOCKS_FROM_BYTES = 256 << 20
@@ -47,8 +48,8 @@ class Programs:
         return self.build / "bench" / "ecosort_replay"
 
     @property
-    def verification_cost(self) -> Path:
-        return self.build / "bench" / "ecosort_verification_cost"
+    def costs(self) -> Path:
+        return self.build / "bench" / "ecosort_costs"
 
     def has_stxxl(self) -> bool:
         return all((self.build / "bench" / f"{peer}_20").exists() for peer in STXXL_PEERS)
@@ -66,6 +67,8 @@ class Programs:
         memory, threads = str(work.memory_bytes), str(work.threads)
         if contender == "ecosort":
             return self.sort_command(work, "--stats", str(work.stats)), {}
+        if contender == "ecosort_pool":
+            return self.sort_command(work, "--io", "pool"), {}
         if contender == "floor_a":
             return self.replay_command(work.trace, work), {}
         if contender == "floor_a_depth":
@@ -81,6 +84,10 @@ class Programs:
             key = ["-t", "\x01", "-k", "1.1,1.10", "-s"]
             means = ["-S", f"{memory}b", f"--parallel={threads}", "-T", str(work.temp)]
             return ["sort", *means, *key, "-o", str(work.output), str(work.input)], {"LC_ALL": "C"}
+        if contender == "gen":
+            return [str(self.ecosort), "gen", "-a", str(work.input.stat().st_size // RECORD_BYTES), str(work.output)], {}
+        if contender == "check":
+            return [str(self.ecosort), "check", str(work.input)], {}
         if contender in STXXL_PEERS:
             blocks = 20 if work.memory_bytes >= _LARGE_BLOCKS_FROM_BYTES else 4
             program = self.build / "bench" / f"{contender}_{blocks}"

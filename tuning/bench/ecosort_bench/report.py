@@ -14,6 +14,7 @@ END = "<!-- benchmark: end -->"
 
 TITLES = {
     "ecosort": "EcoSort",
+    "ecosort_pool": "EcoSort with threads that read and write (--io pool)",
     "floor_a": "floor (a): its requests, replayed",
     "floor_a_depth": "floor (a) at full depth",
     "floor_b": "floor (b): best replay, minimal bytes",
@@ -77,11 +78,20 @@ def print_report(results: Results, console: Console) -> None:
         style = {True: "green", False: "bold red", None: "dim"}[verdict.passed]
         judged.add_row(verdict.name, verdict.target, verdict.measured, f"[{style}]{verdict.word}[/]")
     console.print(judged)
-    for line in obstacles(results):
+    for line in [*what_stands_in_the_way(results), *phases(results)]:
         console.print(line)
 
 
-def obstacles(results: Results) -> list[str]:
+def what_stands_in_the_way(results: Results) -> list[str]:
+    """A line for each missed target about which the measurements say something; the same line is not said twice."""
+    names: dict[str, list[str]] = {}
+    for verdict in verdicts(results):
+        if verdict.obstacle:
+            names.setdefault(verdict.obstacle, []).append(verdict.name)
+    return [f"{'; '.join(missed)}: {obstacle}" for obstacle, missed in names.items()]
+
+
+def phases(results: Results) -> list[str]:
     """Where the time of the sort goes: its phases, each with the time in which no request was in flight."""
     runs = list(results.of("main", "ecosort").values())
     if not runs:
@@ -108,7 +118,12 @@ def readme_text(results: Results) -> str:
     lines = [BEGIN, "", f"    {results.data['command']}", "", circumstances(results) + ".", ""]
     lines += [_cells(_HEADS), _cells(("---",) * len(_HEADS)), *map(_cells, _rows(results)), ""]
     heads = ("target", "asked", "measured", "")
-    lines += [_cells(heads), _cells(("---",) * len(heads)), *map(_verdict_row, verdicts(results)), "", END]
+    lines += [_cells(heads), _cells(("---",) * len(heads)), *map(_verdict_row, verdicts(results)), ""]
+    in_the_way = what_stands_in_the_way(results)
+    if in_the_way:
+        lines += ["What stands in the way of those missed, as measured in the same minutes:", ""]
+        lines += [f"- {line}" for line in in_the_way] + [""]
+    lines.append(END)
     return "\n".join(lines)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ecosort_bench.floor_trace import BLOCK_SIZES, DEPTHS, Shape, write_floor_trace
-from ecosort_bench.inputs import RECORD_BYTES, make_input
+from ecosort_bench.inputs import make_input
 from ecosort_bench.measure import Measured, run_cold
-from ecosort_bench.programs import MAKES_SORTED_OUTPUT, Programs, Work
+from ecosort_bench.programs import MAKES_SORTED_OUTPUT, RECORD_BYTES, Programs, Work, find_checksum
 from ecosort_bench.results import Results
 
 Say = Callable[[str], None]
@@ -19,7 +19,7 @@ Say = Callable[[str], None]
 _CALIBRATION_BYTES = 1 << 30
 _CALIBRATION_ROUNDS = 2
 _ONE_PASS_ROUNDS = 10
-_VERIFICATION_CALLS = 5
+_COST_CALLS = 5
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Bench:
             return
         checksum = self._input("uniform", self.records)
         work = self._with_floor(self._record_trace(self.work), "main")
-        self._measure_verification(work)
+        self._measure_costs(work)
         for slot in self._missing("main", slots):
             self._run("main", slot, slot.contender, work, checksum)
 
@@ -106,6 +106,23 @@ class Bench:
             self._run(stage, slot, "ecosort", other if is_other else self.work, other_checksum if is_other else uniform_checksum)
         other.input.unlink()
 
+    def gen_check(self, rounds: int) -> None:
+        """The generator and the checker, against sequential writes and reads of as many bytes."""
+        slots = schedule(dict.fromkeys(("gen", "write_floor", "check", "read_floor"), rounds))
+        if not self._missing("gen_check", slots):
+            return
+        size = self.records * RECORD_BYTES
+        checksum = self._input("uniform", self.records)
+        in_order = replace(self.work, input=self.directory / "in_order")
+        memory = f"{self._roomy_memory()}B"
+        self.programs.run("sort", "--memory", memory, "--quiet", "--progress", "none", self.work.input, "-o", in_order.input)
+        writes = self._with_floor_of(Shape(0, 0, 0, size), self.work, "gen")
+        reads = self._with_floor_of(Shape(size, 0, 0, 0), in_order, "check")
+        for slot in self._missing("gen_check", slots):
+            contender = "floor_b" if slot.contender.endswith("floor") else slot.contender
+            self._run("gen_check", slot, contender, writes if slot.contender in ("gen", "write_floor") else reads, checksum)
+        in_order.input.unlink()
+
     # Preparation
 
     def _missing(self, stage: str, slots: list[Slot]) -> list[Slot]:
@@ -132,17 +149,25 @@ class Bench:
         plan = json.loads(work.stats.read_text())["plan"]
         return replace(work, read_depth=plan["read_depth"], write_depth=plan["write_depth"])
 
-    def _measure_verification(self, work: Work) -> None:
-        """What verification costs, on its own kernels: the median of several calls."""
-        program = self.programs.verification_cost
-        if "verification" in self.results.data or not program.exists():
+    def _measure_costs(self, work: Work) -> None:
+        """The CPU seconds per GB of each thing that the sort computes, on its own: the median of several calls."""
+        program = self.programs.costs
+        if "kernels" in self.results.data or not program.exists():
             return
-        calls = [json.loads(run_cold([str(program)], self.directory, {}).stdout) for _ in range(_VERIFICATION_CALLS)]
-        cost = {name: statistics.median(call[name] for call in calls) for name in calls[0]}
         plan = json.loads(work.stats.read_text())["plan"]
+        command = [str(program), str(max(step["fan_in"] for step in plan["merge_steps"]))]
+        calls = [json.loads(run_cold(command, self.directory, {}).stdout) for _ in range(_COST_CALLS)]
+        costs = {
+            part: {name: statistics.median(call[part][name] for call in calls) for name in calls[0][part]} for part in calls[0]
+        }
         stored = plan["stored_records"] / plan["records"]
-        total = sum(seconds * (stored if name.startswith("granule") else 1) for name, seconds in cost.items())
-        self.results.data["verification"] = {"s_per_gb": cost, "stored_share": stored, "total_s_per_gb": total}
+        total = sum(seconds * (stored if name.startswith("granule") else 1) for name, seconds in costs["verification"].items())
+        self.results.data["verification"] = {
+            "s_per_gb": costs["verification"],
+            "stored_share": stored,
+            "total_s_per_gb": total,
+        }
+        self.results.data["kernels"] = {"s_per_gb": costs["kernels"]}
         self.results.save()
 
     def _largest_one_pass(self, work: Work) -> int:
@@ -160,18 +185,22 @@ class Bench:
     def _with_floor(self, work: Work, stage: str) -> Work:
         """Finds the block size and depth at which this drive moves the minimal bytes fastest."""
         plan = json.loads(work.stats.read_text())["plan"]
-        whole = Shape(work.input.stat().st_size, plan["stored_records"] * RECORD_BYTES, plan["stored_runs"])
+        input_bytes = work.input.stat().st_size
+        shape = Shape(input_bytes, plan["stored_records"] * RECORD_BYTES, plan["stored_runs"], input_bytes)
+        return self._with_floor_of(shape, work, stage)
+
+    def _with_floor_of(self, whole: Shape, work: Work, stage: str) -> Work:
         found = self.results.data["floors"].get(stage)
         if found is None:
             found = self._search_floor(work, whole)
             self.results.data["floors"][stage] = found
             self.results.save()
-        write_floor_trace(work.floor_trace, whole, found["block_bytes"])
-        return replace(work, floor_depth=found["depth"], floor_reserve=found["reserve"])
+        trace = work.floor_trace.with_name(f"{stage}.trace")
+        write_floor_trace(trace, whole, found["block_bytes"])
+        return replace(work, floor_trace=trace, floor_depth=found["depth"], floor_reserve=found["reserve"])
 
     def _search_floor(self, work: Work, whole: Shape) -> dict[str, Any]:
-        share = min(1.0, _CALIBRATION_BYTES / whole.input_bytes)
-        part = Shape(int(whole.input_bytes * share), int(whole.stored_bytes * share), whole.runs)
+        part = whole.part(min(1.0, _CALIBRATION_BYTES / max(whole.input_bytes, whole.output_bytes)))
         tried: dict[tuple[int, int, bool], float] = {}
 
         def try_out(block: int, depth: int, reserve: bool) -> None:
@@ -204,11 +233,15 @@ class Bench:
             run[stream] = run[stream].replace(str(self.directory), "DIR").strip()[-300:]
         run["stats"] = json.loads(work.stats.read_text()) if contender == "ecosort" else None
         run["checksum"] = None
+        if contender == "check" and (found := find_checksum(measured.stdout + measured.stderr)) != checksum:
+            raise RuntimeError(f"the checker found checksum {found}, the input has {checksum}")
+        if contender == "gen" and work.output.stat().st_size != self.records * RECORD_BYTES:
+            raise RuntimeError(f"the generator made {work.output.stat().st_size} bytes")
         if contender in MAKES_SORTED_OUTPUT:
             run["checksum"] = self.programs.checksum(work.output)
             if run["checksum"] != checksum:
                 raise RuntimeError(f"{contender} changed the records: checksum {run['checksum']}, the input has {checksum}")
-        work.output.unlink()
+        work.output.unlink(missing_ok=True)
         self.results.runs.append(run)
         self.results.save()
         cpu_s = measured.cpu_user_s + measured.cpu_system_s

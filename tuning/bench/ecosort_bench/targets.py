@@ -2,8 +2,9 @@
 
 import statistics
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ecosort_bench import obstacles
 from ecosort_bench.paired import Interval, median_interval, ratios
 from ecosort_bench.results import Results, Run
 
@@ -20,6 +21,7 @@ class Verdict:
     target: str
     measured: str
     passed: bool | None
+    obstacle: str = ""  # what stands in the way of a missed one
 
     @property
     def word(self) -> str:
@@ -124,6 +126,7 @@ def verdicts(results: Results) -> list[Verdict]:
         _at_least("STXXL sort / EcoSort", paired(results, "main", "stxxl_sort", "ecosort"), 1.5),
         _at_least("STXXL stream / EcoSort", paired(results, "main", "stxxl_stream", "ecosort"), 2.5),
         _at_least("STXXL ksort / EcoSort", paired(results, "main", "stxxl_ksort", "ecosort"), 1, strictly=True),
+        _at_most("--io pool / io_uring", paired(results, "main", "ecosort_pool", "ecosort"), 1.15, SHOWN_BY_ROUNDS),
         *_cpu(results, input_bytes / 1e9),
         _bound(
             "process total",
@@ -138,4 +141,22 @@ def verdicts(results: Results) -> list[Verdict]:
     for kind in ("skewed", "sorted", "reverse", "equal"):
         interval = paired(results, f"input_{kind}", kind, "uniform")
         found.append(_at_most(f"{kind} input / uniform input", interval, 1.1, SHOWN_BY_ROUNDS))
-    return found
+    for tool, floor, what in (("gen", "write_floor", "sequential writes"), ("check", "read_floor", "sequential reads")):
+        interval = paired(results, "gen_check", tool, floor)
+        found.append(_at_most(f"`ecosort {tool}` / {what} of as many bytes", interval, 1.1, SHOWN_BY_ROUNDS))
+    return [
+        replace(verdict, obstacle=_obstacle(results, verdict.name)) if verdict.passed is False else verdict for verdict in found
+    ]
+
+
+def _obstacle(results: Results, name: str) -> str:
+    def main(over: str, under: str) -> Interval | None:
+        return paired(results, "main", over, under)
+
+    if "floor (" in name:
+        return obstacles.of_floor(results, main)
+    if name.startswith("GNU sort"):
+        return obstacles.of_gnu_sort(main)
+    if name.startswith("CPU"):
+        return obstacles.of_cpu(results)
+    return obstacles.of_one_pass(results) if name.startswith("one pass") else ""

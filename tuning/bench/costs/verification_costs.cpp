@@ -1,0 +1,40 @@
+#include "costs/cost.h"
+#include "pipeline/output_check.h"
+#include "records/block_checksum.h"
+#include "records/encoder.h"
+#include "records/gensort.h"
+#include "records/multiset_hash.h"
+#include "records/valsort_crc.h"
+
+namespace ecosort::bench {
+
+Costs verification_costs() {
+  constexpr std::size_t chunk_records = 327;  // 32 KiB
+  constexpr std::size_t memory_bytes = std::size_t{256} << 20;
+  const records::Encoder encoder(records::RecordFormat{});
+  records::GensortRecords generator({.ascii = true}, 0);
+  std::vector<std::byte> chunk(chunk_records * record_size), memory(memory_bytes, std::byte{'x'});
+  generator.generate(chunk.data(), chunk_records);
+
+  Costs costs;
+  costs.emplace_back("input_hash", cost(chunk.size(), [&] {
+                       records::MultisetHash hash;
+                       hash.add_records(chunk.data(), chunk_records, record_size);
+                       keep(hash.low);
+                     }));
+  costs.emplace_back("input_checksum", cost(chunk.size(), [&] {
+                       keep(static_cast<std::uint64_t>(records::crc_sum(chunk.data(), chunk_records).sum));
+                     }));
+  costs.emplace_back("output_hash_and_order", cost(chunk.size(), [&] {
+                       keep(pipeline::check_records(chunk.data(), chunk_records, encoder).tally.hash.low);
+                     }));
+  costs.emplace_back("granule_seal",
+                     cost(granule_bytes, [&] { keep(records::block_checksum(memory.data(), granule_bytes, 1)); }));
+  costs.emplace_back("granule_verify", cost(memory.size(), [&] {
+                       for (std::size_t at = 0; at < memory.size(); at += granule_bytes)
+                         keep(records::block_checksum(memory.data() + at, granule_bytes, at));
+                     }));
+  return costs;
+}
+
+}  // namespace ecosort::bench

@@ -1,0 +1,54 @@
+"""What stands in the way of a target that was missed, out of the measurements of the same minutes."""
+
+import statistics
+from collections.abc import Callable
+
+from ecosort_bench.paired import Interval
+from ecosort_bench.results import Results, Run
+
+Paired = Callable[[str, str], Interval | None]  # contenders of the main stage: over, under
+
+
+def _busy(run: Run, threads: int) -> float:
+    """Share of the processors' time, in percent."""
+    return 100 * float(run["cpu_user_s"] + run["cpu_system_s"]) / (float(run["wall_s"]) * threads)
+
+
+def _median_busy(runs: dict[int, Run], threads: int) -> str:
+    return f"{statistics.median(_busy(run, threads) for run in runs.values()):.0f} %"
+
+
+def of_floor(results: Results, paired: Paired) -> str:
+    """Computing or I/O: how busy the processors were, and what other orders of the same bytes take."""
+    threads = results.data["settings"]["threads"]
+    text = f"the processors are {_median_busy(results.of('main', 'ecosort'), threads)} busy"
+    for over, words in (
+        ("floor_a", "its own requests without computing take {:.2f} of floor (b)"),
+        ("floor_a_depth", "the same at full depth {:.2f}"),
+    ):
+        if ratio := paired(over, "floor_b"):
+            text += "; " + words.format(ratio.median)
+    return text
+
+
+def of_gnu_sort(paired: Paired) -> str:
+    """How much faster than GNU sort a sort can be that computes nothing."""
+    ratio = paired("gnu_sort", "floor_b")
+    return "" if ratio is None else f"floor (b), which computes nothing, is {ratio.median:.1f} times as fast as GNU sort"
+
+
+def of_cpu(results: Results) -> str:
+    """The kernels one by one, on their own and on one thread."""
+    parts = {**results.data.get("kernels", {}).get("s_per_gb", {}), **results.data.get("verification", {}).get("s_per_gb", {})}
+    return ", ".join(f"{name.replace('_', ' ')} {seconds:.3f}" for name, seconds in parts.items()) + " s/GB" if parts else ""
+
+
+def of_one_pass(results: Results) -> str:
+    """A drive that outruns the processors."""
+    runs, floors = results.of("one_pass", "ecosort"), results.of("one_pass", "floor_b")
+    if not runs or not floors:
+        return ""
+    moved = statistics.median((run["bytes_read"] or 0) + (run["bytes_written"] or 0) for run in floors.values()) / 1e9
+    rate = moved / statistics.median(run["wall_s"] for run in floors.values())
+    threads = results.data["settings"]["threads"]
+    return f"the drive moves {rate:.1f} GB/s in the floor; the processors are {_median_busy(runs, threads)} busy in the sort"
