@@ -3,6 +3,7 @@
 import fcntl
 import os
 import random
+import resource
 import signal
 import socket
 import subprocess
@@ -231,6 +232,25 @@ def test_output_onto_a_full_device(ecosort: Path, tmp_path: Path, data: bytes, b
         command = [ecosort, "sort", "in", "-o", "-", "--io", backend]
         done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
     failed(done, 3, "merge", "standard output", "No space left")
+
+
+def test_redirected_output_that_may_not_grow(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
+    """The write that does not fit is taken in part: an error, and what stands in the file is the beginning of the result."""
+    (tmp_path / "in").write_bytes(data)
+    limit = 3_000_001
+    with (tmp_path / "out").open("wb") as out:
+        command = [ecosort, "sort", "in", "-o", "-", "--io", backend, "--memory", "2MiB", "--temp", "."]
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            stdout=out,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        )
+    failed(done, 3, "merge", "standard output", "File too large")
+    assert (tmp_path / "out").read_bytes() == expected(data)[:limit]
 
 
 def test_help_and_plan_onto_a_full_device(ecosort: Path, tmp_path: Path, data: bytes) -> None:

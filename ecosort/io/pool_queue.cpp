@@ -63,29 +63,35 @@ namespace {
   return outcome(::write(fd, data, std::min<std::size_t>(size, PIPE_BUF)));
 }
 
-// A thread blocked in write() could not be cancelled, so it only ever blocks in poll().
+// All of it, or the error that ended it. A thread blocked in write() could not be cancelled, so it only ever blocks in poll().
 [[nodiscard]] std::int64_t write_to_stream(const Request& request, int cancel_fd) noexcept {
   const int fd = request.file->fd();
-  if (!may_block(fd)) return outcome(::write(fd, request.data, request.size));
+  const bool blocks = may_block(fd);
   std::size_t done = 0;
   while (done < request.size) {
-    std::int64_t result = await_stream(request, cancel_fd);
-    if (result == 0) result = write_what_fits(fd, request.data + done, request.size - done);
-    if (result == -EAGAIN) continue;  // a stream that somebody made non-blocking; poll() sleeps
-    if (result <= 0) return done > 0 ? static_cast<std::int64_t>(done) : result;
+    std::byte* const rest = request.data + done;
+    const std::size_t size = request.size - done;
+    std::int64_t result = blocks ? await_stream(request, cancel_fd) : 0;
+    if (result == -ECANCELED && done > 0) break;
+    if (result == 0) result = blocks ? write_what_fits(fd, rest, size) : outcome(::write(fd, rest, size));
+    if (result == -EINTR || (blocks && result == -EAGAIN)) continue;  // made non-blocking by somebody: poll() sleeps
+    if (result <= 0) return result < 0 ? result : -EIO;
     done += static_cast<std::size_t>(result);
   }
   return static_cast<std::int64_t>(done);
 }
 
-[[nodiscard]] std::int64_t perform_on_stream(const Request& request, int cancel_fd) noexcept {
-  if (request.operation == Operation::write) return write_to_stream(request, cancel_fd);
-  if (request.operation != Operation::read) return perform_on_file(request);
+[[nodiscard]] std::int64_t read_from_stream(const Request& request, int cancel_fd) noexcept {
   while (true) {
     const std::int64_t ready = await_stream(request, cancel_fd);
     const std::int64_t result = ready < 0 ? ready : outcome(::read(request.file->fd(), request.data, request.size));
-    if (result != -EAGAIN) return result;
+    if (result != -EAGAIN && result != -EINTR) return result;
   }
+}
+
+[[nodiscard]] std::int64_t perform_on_stream(const Request& request, int cancel_fd) noexcept {
+  if (request.operation == Operation::write) return write_to_stream(request, cancel_fd);
+  return request.operation == Operation::read ? read_from_stream(request, cancel_fd) : perform_on_file(request);
 }
 
 }  // namespace
@@ -141,14 +147,22 @@ void PoolQueue::serve() {
 
 // With the mutex held. Rings only for the first completion of a batch: the sleeper takes them all.
 void PoolQueue::finish(const Request& request, std::int64_t result) {
+  const bool was_empty = done_.empty();
+  done_.push_back({request.tag, result});
   if (request.file->facts().is_stream) {
-    if (const std::optional<Request> next = streams_.complete(request.file)) {
+    // Behind a write that failed there is a gap: nothing may be written after it.
+    const bool ends_all = request.operation == Operation::write && result < 0;
+    while (const std::optional<Request> next = streams_.complete(request.file)) {
+      if (ends_all) {
+        done_.push_back({next->tag, result});
+        continue;
+      }
       ready_.push_back(*next);
       work_.notify_one();
+      break;
     }
   }
-  done_.push_back({request.tag, result});
-  if (done_.size() == 1) wakeup_->ring();
+  if (was_empty) wakeup_->ring();
 }
 
 void PoolQueue::reap(std::vector<Completion>& out) {

@@ -3,8 +3,9 @@
 // A Queue is raw: it reports what the system reported, short counts and EINTR included. Retrying, completing short
 // transfers and turning errors into exceptions happen once, above every backend and decorator (io/reactor.h), so that they
 // are handled identically for each backend and can be provoked below. Streams alone are tended here, because the next request
-// must not overtake the rest of the one before: a write is taken in full or fails, EINTR and EAGAIN do not surface, and a read
-// returns what there is.
+// must not overtake the rest of the one before: a write is taken in full or fails, whatever was taken by then (-EIO where the
+// system takes nothing and gives no reason), and the writes that wait behind it fail with it; EINTR and EAGAIN do not surface; a
+// read returns what there is. Only a cancelled write may tell how much of it was taken.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace ecosort::io {
 
 enum class Operation : std::uint8_t {
   read,     // pread(data, size, offset); result: bytes, 0 at end of file
-  write,    // pwrite(data, size, offset); result: bytes
+  write,    // pwrite(data, size, offset); result: bytes; of a stream: `size` or an error
   sync,     // fdatasync: data and size are on stable storage when it completes; result: 0
   release,  // fallocate(PUNCH_HOLE | KEEP_SIZE, offset, size): gives space back; result: 0
   reserve,  // fallocate(0, offset, size): allocates blocks and extends the file's size; result: 0

@@ -118,9 +118,12 @@ Task<void> Reactor::write(const File& file, std::uint64_t offset, std::byte* dat
     const std::size_t from = round_down(done, file.alignment());
     Awaiter awaiter{*this, {Operation::write, &file, offset + from, size - from, data + from, 0}, 0, {}};
     const std::int64_t result = co_await awaiter;
-    if (is_transient(result) && ++fruitless < patience) continue;
+    const bool is_stream = file.facts().is_stream;
+    if (!is_stream && is_transient(result) && ++fruitless < patience) continue;
     if (result < 0) throw IoError::from_call("write", file.path(), static_cast<int>(-result), offset + from, size - from);
     const std::size_t reached = from + static_cast<std::size_t>(result);
+    // What a stream did not take must not follow what was written behind it (io/queue.h).
+    if (is_stream && reached < size) throw IoError::from_call("write", file.path(), EIO, offset + from, size - from);
     if (reached <= done && ++fruitless >= patience)
       throw IoError(fmt::format("cannot write '{}' at offset {}: the system takes no more bytes and gives no reason", file.path(),
                                 offset + done),

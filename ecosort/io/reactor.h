@@ -38,7 +38,7 @@ class Reactor {
   [[nodiscard]] Task<std::size_t> read(const File& file, std::uint64_t offset, std::byte* data, std::size_t size,
                                        std::size_t at_least);
 
-  // Writes all of it.
+  // Writes all of it. Of a stream, what fails is not tried again: later writes may have been taken by then.
   [[nodiscard]] Task<void> write(const File& file, std::uint64_t offset, std::byte* data, std::size_t size);
 
   [[nodiscard]] Task<void> sync(const File& file);

@@ -168,13 +168,18 @@ void UringQueue::end_on_stream(std::uint64_t number, std::int64_t result, std::v
       std::find_if(on_streams_.begin(), on_streams_.end(), [&](const OnStream& one) { return one.number == number; });
   if (!cancelled_ && carry_on(*started, result)) return;
   const Request request = requests_.take(number);
+  const bool is_write = request.operation == Operation::write;
   if (cancelled_ && started->is_polling) result = -ECANCELED;
+  if (!cancelled_ && is_write && request.size > 0 && result == 0) result = -EIO;
   if (cancelled_ && started->moved > 0 && result > 0) started->moved += static_cast<std::size_t>(result);
-  out.push_back({request.tag, started->moved > 0 ? static_cast<std::int64_t>(started->moved) : result});
+  const bool tells_part = started->moved > 0 && (result > 0 || cancelled_);
+  out.push_back({request.tag, tells_part ? static_cast<std::int64_t>(started->moved) : result});
   on_streams_.erase(started);
+  // Behind a write that failed there is a gap: nothing may be written after it.
+  const bool ends_all = cancelled_ || (is_write && result < 0);
   while (const std::optional<Request> next = streams_.complete(request.file)) {
-    if (!cancelled_) return start_on_stream(*next);
-    out.push_back({requests_.take(next->tag).tag, -ECANCELED});
+    if (!ends_all) return start_on_stream(*next);
+    out.push_back({requests_.take(next->tag).tag, cancelled_ ? -ECANCELED : result});
   }
 }
 

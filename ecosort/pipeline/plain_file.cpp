@@ -121,7 +121,7 @@ std::size_t PlainFile::read_at(std::uint64_t offset, std::span<std::byte> data) 
 void PlainFile::write(std::span<const std::byte> data) {
   while (!data.empty()) {
     const ssize_t count = uninterrupted([&] { return ::write(fd_, data.data(), data.size()); });
-    if (count < 0) fail(name_, errno);
+    if (count <= 0) fail(name_, count < 0 ? errno : EIO);  // nothing taken and no reason given
     data = data.subspan(static_cast<std::size_t>(count));
   }
 }
@@ -130,7 +130,7 @@ void PlainFile::write_at(std::uint64_t offset, std::span<const std::byte> data) 
   while (!data.empty()) {
     const ssize_t count = uninterrupted([&] { return ::pwrite(fd_, data.data(), data.size(), static_cast<off_t>(offset)); });
     if (count < 0 && errno == EINVAL && drop_direct()) continue;
-    if (count < 0) fail_at(name_, errno, "write", data.size(), offset);
+    if (count <= 0) fail_at(name_, count < 0 ? errno : EIO, "write", data.size(), offset);
     data = data.subspan(static_cast<std::size_t>(count));
     offset += static_cast<std::uint64_t>(count);
   }

@@ -1,12 +1,17 @@
 // The coordinator: tasks, their failure and cancellation, and what the reactor settles above every queue.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <optional>
 
+#include "base/descriptor.h"
 #include "base/errors.h"
 #include "base/task.h"
+#include "io/backends.h"
 #include "io/faulty_queue.h"
 #include "io/memory_store.h"
 #include "io/reactor.h"
@@ -211,6 +216,27 @@ TEST(Reactor, ARequestThatIsInterruptedForEverEndsWithAnError) {
   Bench writing("run:write:1:zero:persistent");
   EXPECT_EQ(writing.error_of(write_all(writing, buffer)), EIO);
   EXPECT_THAT(writing.line, ::testing::HasSubstr("/disk/file"));
+}
+
+// Whatever a queue makes of it: the rest of a write, sent once more, would come after what was written behind it.
+TEST(Reactor, AWriteOnAStreamIsNeverTriedAgain) {
+  for (const char* faults : {"output:write:1:short=100", "output:write:1:zero", "output:write:1:EINTR", "output:write:1:EAGAIN"}) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    const Descriptor reader(ends[0]);
+    const io::File writer(ends[1], {.role = Role::output, .path = "(pipe)", .is_stream = true});
+    const io::Backend pool = io::make_queue(io::BackendChoice::pool, 4);
+    FaultPlan plan(io::parse_faults(faults));
+    FaultyQueue queue(*pool.queue, plan);
+    Reactor reactor(queue, 1, 2);
+    const io::Buffer buffer(io::pattern(2 * unit));
+    const auto write = [&]() -> Task<void> { co_await reactor.write(writer, 0, buffer.data(), buffer.size()); };
+    const std::atomic<int> nothing{0};
+    TaskGroup group(reactor.gate());
+    group.spawn(write());
+    EXPECT_THROW(reactor.run(group, nothing), IoError) << faults;
+    EXPECT_EQ(plan.seen(Role::output, io::FaultPoint::write), 1U) << faults;
+  }
 }
 
 TEST(Reactor, AFileThatBecameShorterIsToldFromOneThatEnds) {

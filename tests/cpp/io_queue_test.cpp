@@ -1,5 +1,6 @@
 // One suite for every backend: they differ in nothing a caller can see but their name.
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 
 #include <cerrno>
@@ -270,6 +271,66 @@ TEST_P(StreamQueueTest, AFullDeviceIsReported) {
   const File full(::open("/dev/full", O_RDWR | O_CLOEXEC), {.role = Role::output, .path = "/dev/full"});
   const Buffer buffer(pattern(block));
   EXPECT_EQ(perform(full, Operation::write, 0, block, buffer.data()), -ENOSPC);
+}
+
+namespace {
+
+// No file of this process grows beyond a size, as on a drive that is full from there on; a write beyond it is an error.
+class SizeLimit {
+ public:
+  explicit SizeLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    signal_before_ = std::signal(SIGXFSZ, SIG_IGN);
+    set({bytes, before_.rlim_max});
+  }
+  ~SizeLimit() {
+    set(before_);
+    std::signal(SIGXFSZ, signal_before_);
+  }
+  SizeLimit(const SizeLimit&) = delete;
+  SizeLimit& operator=(const SizeLimit&) = delete;
+
+ private:
+  static void set(const rlimit& limit) {
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) throw std::runtime_error("the file size cannot be limited");
+  }
+  rlimit before_{};
+  void (*signal_before_)(int);
+};
+
+}  // namespace
+
+// Told as a short count, its rest would be written behind its successor once there is room again.
+TEST_P(StreamQueueTest, AWriteThatFailsAfterAPartFailsWithEverythingBehindIt) {
+  const std::string path = bench.directory / "out";
+  const Descriptor out(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  const File file = stream(out.get(), Role::output);
+  constexpr std::size_t size = 60'000, room = 100'000, writes = 5;
+  const std::string text = pattern(writes * size);
+  const Buffer source(text);
+  std::map<std::uint64_t, std::int64_t> results;
+  {
+    const SizeLimit limit(room);
+    for (std::size_t i = 0; i < writes; ++i) submit(file, Operation::write, 0, size, source.data() + i * size, i);
+    results = wait_for(writes);
+  }
+  EXPECT_EQ(results.at(0), static_cast<std::int64_t>(size));
+  for (std::size_t i = 1; i < writes; ++i) EXPECT_EQ(results.at(i), -EFBIG) << i;
+  EXPECT_EQ(read_file(path), text.substr(0, room));
+}
+
+// There is room again by the time the next write is submitted: the stream goes on then, as a shell's next command would.
+TEST_P(StreamQueueTest, AStreamThatHasRoomAgainTakesLaterWrites) {
+  const std::string path = bench.directory / "out";
+  const Descriptor out(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  const File file = stream(out.get(), Role::output);
+  const Buffer source(pattern(2 * block));
+  {
+    const SizeLimit limit(block + 10);
+    EXPECT_EQ(perform(file, Operation::write, 0, 2 * block, source.data()), -EFBIG);
+  }
+  EXPECT_EQ(perform(file, Operation::write, 0, 5, source.data()), 5);
+  EXPECT_EQ(read_file(path).size(), block + 15);
 }
 
 TEST_P(QueueTest, AWaitThatDoesNotBlockReturnsAtOnce) {
