@@ -123,11 +123,7 @@ void MergeRuns::release_consumed(const BatchResult& batch) {
     // Whole blocks only: the block in use may still be read by the next batch, from memory, but never again from the file.
     const std::uint64_t granules =
         batch.consumed[i] == source.records ? source.granules : batch.consumed[i] / store_.granule().records;
-    const StoredRun& run = store_.run(source.stored);
-    const bool all = granules == source.granules;
-    const std::uint64_t bytes = granules * store_.granule().bytes;
-    if (bytes > run.released_bytes && (all || bytes - run.released_bytes >= unit))
-      background_.spawn(store_.release(source.stored, granules, unit));
+    if (store_.is_due(source.stored, granules, unit)) background_.spawn(store_.release(source.stored, granules));
   }
 }
 

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t pattern_units = 64;
 constexpr std::size_t checksum_bytes = 8;
+// A hole frees whole blocks of the file system; one that begins at its multiples also frees the block that the hole before cut.
+constexpr std::uint64_t largest_file_system_block = std::uint64_t{64} * 1024;
 
 // SplitMix64: spreads (job, run, position) over the whole seed space.
 std::uint64_t mix(std::uint64_t x) noexcept {
@@ -123,16 +125,10 @@ void RunStore::thin_forecast() {
 
 Task<void> RunStore::move_piece(io::Operation operation, std::size_t number, Piece piece, std::byte* data) {
   const io::File& file = *runs_[number].stripes[piece.stripe];
-  switch (operation) {
-    case io::Operation::write:
-      co_await reactor_.write(file, piece.offset, data, piece.size);
-      break;
-    case io::Operation::read:
-      co_await reactor_.read(file, piece.offset, data, piece.size, piece.size);
-      break;
-    default:
-      (void)co_await reactor_.release(file, piece.offset, piece.size);
-  }
+  if (operation == io::Operation::write)
+    co_await reactor_.write(file, piece.offset, data, piece.size);
+  else
+    (void)co_await reactor_.read(file, piece.offset, data, piece.size, piece.size);
 }
 
 Task<void> RunStore::move(io::Operation operation, std::size_t number, std::uint64_t offset, std::byte* data,
@@ -145,7 +141,7 @@ Task<void> RunStore::move(io::Operation operation, std::size_t number, std::uint
   TaskGroup pieces(reactor_.gate());
   for (std::uint64_t done = 0; done < size;) {
     const Piece piece = locate(offset + done, size - done);
-    pieces.spawn(move_piece(operation, number, piece, data == nullptr ? nullptr : data + done));
+    pieces.spawn(move_piece(operation, number, piece, data + done));
     done += piece.size;
   }
   co_await pieces.join();
@@ -159,24 +155,42 @@ Task<void> RunStore::read(std::size_t number, std::uint64_t first_granule, std::
   return move(io::Operation::read, number, first_granule * granule_.bytes, data, size);
 }
 
-Task<void> RunStore::release(std::size_t number, std::uint64_t until, std::uint64_t unit_bytes) {
+bool RunStore::is_due(std::size_t number, std::uint64_t until, std::uint64_t unit_bytes) const {
+  const StoredRun& run = runs_[number];
+  const std::uint64_t end = until * granule_.bytes;
+  return end > run.released_bytes && (until == run.granules || end - run.released_bytes >= unit_bytes);
+}
+
+Task<void> RunStore::release(std::size_t number, std::uint64_t until) {
   StoredRun& run = runs_[number];
   const std::uint64_t end = until * granule_.bytes;
-  const bool all = until == run.granules;
-  if (end <= run.released_bytes || (!all && end - run.released_bytes < unit_bytes)) co_return;
   const std::uint64_t from = std::exchange(run.released_bytes, end);
-  if (all) {
+  if (until == run.granules) {
     run.consumed = true;  // closing an unnamed file gives back all of it
   } else {
     ++run.releases;
     ++releasing_;
-    co_await move(io::Operation::release, number, from, nullptr, end - from);
+    co_await punch(number, from, end);
     --releasing_;
     --runs_[number].releases;
   }
   allocated_bytes_ -= end - from;
   if (runs_[number].consumed && runs_[number].releases == 0) close_consumed(number);
   release_done_.notify();
+}
+
+// Bytes [from, end) of the run: contiguous in every stripe.
+Task<void> RunStore::punch(std::size_t number, std::uint64_t from, std::uint64_t end) {
+  TaskGroup punches(reactor_.gate());
+  for (std::uint32_t stripe = 0; stripe < directories_.size(); ++stripe)
+    punches.spawn(punch_stripe(*runs_[number].stripes[stripe], stripe_size(stripe, from), stripe_size(stripe, end)));
+  co_await punches.join();
+}
+
+Task<void> RunStore::punch_stripe(const io::File& file, std::uint64_t from, std::uint64_t end) {
+  if (from == end) co_return;
+  const std::uint64_t at = round_down(from, largest_file_system_block);
+  (void)co_await reactor_.release(file, at, end - at);
 }
 
 Task<void> RunStore::released() {

@@ -54,8 +54,10 @@ class RunStore {
   [[nodiscard]] Task<void> write(std::size_t number, std::uint64_t first_granule, std::byte* data, std::size_t size);
   [[nodiscard]] Task<void> read(std::size_t number, std::uint64_t first_granule, std::byte* data, std::size_t size);
 
-  // Gives back the space of granules [0, until), in units of at least `unit_bytes`; all of it when until is the end.
-  [[nodiscard]] Task<void> release(std::size_t number, std::uint64_t until, std::uint64_t unit_bytes);
+  // Whether it is time to give back the space of granules [0, until): another `unit_bytes` of it at least, or the rest.
+  [[nodiscard]] bool is_due(std::size_t number, std::uint64_t until, std::uint64_t unit_bytes) const;
+  // Gives it back, with one request for each directory.
+  [[nodiscard]] Task<void> release(std::size_t number, std::uint64_t until);
   // Waits until every release that is under way has been done.
   [[nodiscard]] Task<void> released();
   void set_forecast(std::size_t number, std::uint64_t granule, ForecastKey key);
@@ -79,6 +81,7 @@ class RunStore {
   };
   // The contiguous piece of the run's bytes at `offset`, at most `size` long.
   [[nodiscard]] Piece locate(std::uint64_t offset, std::uint64_t size) const;
+  // How many of the first `run_bytes` of a run lie in that stripe.
   [[nodiscard]] std::uint64_t stripe_size(std::uint32_t stripe, std::uint64_t run_bytes) const;
   void choose_pattern();
   void thin_forecast();
@@ -86,6 +89,8 @@ class RunStore {
 
   Task<void> move(io::Operation operation, std::size_t number, std::uint64_t offset, std::byte* data, std::uint64_t size);
   Task<void> move_piece(io::Operation operation, std::size_t number, Piece piece, std::byte* data);
+  Task<void> punch(std::size_t number, std::uint64_t from, std::uint64_t end);
+  Task<void> punch_stripe(const io::File& file, std::uint64_t from, std::uint64_t end);
 
   io::Storage& storage_;
   io::Reactor& reactor_;

@@ -77,7 +77,7 @@ Task<bool> WriteBehind::fits(std::uint64_t from, std::uint64_t size) {
   try {
     can_reserve_ = co_await reactor_.reserve(file_, from, size);
   } catch (const IoError& error) {
-    if (error.error_number() != ENOSPC) throw;
+    if (error.error_number() != ENOSPC && error.error_number() != EDQUOT) throw;
     co_return false;
   }
   co_return true;

@@ -1,11 +1,16 @@
 // Where runs and the output go: the run store and write behind, on a disk in memory.
 #include "pipeline/run_store.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 
 #include "base/errors.h"
+#include "io/counting_queue.h"
+#include "io/faulty_queue.h"
 #include "io/memory_store.h"
 #include "io_test_support.h"
 #include "pipeline/write_behind.h"
@@ -41,9 +46,15 @@ plan::Plan small_plan() {
 }
 
 struct Bench {
+  explicit Bench(const std::string& faults_text = {}) : faults(io::parse_faults(faults_text)) {}
+
   Weighted disk{empty_directories()};
-  std::unique_ptr<io::Queue> queue = disk.make_queue(40);
-  io::Reactor reactor{*queue, 16, 16};
+  std::unique_ptr<io::Queue> below = disk.make_queue(40);
+  io::FaultPlan faults;
+  io::FaultyQueue faulty{*below, faults};
+  std::vector<io::TraceEvent> requests;
+  io::CountingQueue queue{faulty, 40, [this](const io::TraceEvent& event) { requests.push_back(event); }};
+  io::Reactor reactor{queue, 16, 16};
   plan::Plan plan = small_plan();
 
   void run(Task<void> task) {
@@ -122,18 +133,42 @@ TEST(RunStore, ConsumedSpaceIsGivenBackInUnitsAndThenAllOfIt) {
   const std::size_t run = store.create(40 * 64);
   const io::Buffer data = sealed(store, run, 64);
   bench.run(store.write(run, 0, data.data(), data.size()));
-  bench.run(store.release(run, 3, 16 * KiB));
-  EXPECT_EQ(bench.disk.allocated_bytes(), 64 * 4 * KiB) << "less than a unit";
-  bench.run(store.release(run, 20, 16 * KiB));
+  EXPECT_FALSE(store.is_due(run, 3, 16 * KiB)) << "less than a unit";
+  EXPECT_TRUE(store.is_due(run, 20, 16 * KiB));
+  bench.run(store.release(run, 20));
+  EXPECT_FALSE(store.is_due(run, 20, 0)) << "that is done";
   EXPECT_EQ(bench.disk.allocated_bytes(), 44 * 4 * KiB);
   EXPECT_EQ(store.allocated_bytes(), 44 * 4 * KiB);
   const io::Buffer rest(44 * 4096);
   bench.run(store.read(run, 20, rest.data(), rest.size()));
   for (std::uint64_t g = 0; g < 44; ++g) EXPECT_NO_THROW(store.verify(run, 20 + g, rest.data() + g * 4096));
-  bench.run(store.release(run, 64, 16 * KiB));
+  EXPECT_TRUE(store.is_due(run, 64, MiB)) << "the rest, however little";
+  bench.run(store.release(run, 64));
   EXPECT_EQ(bench.disk.allocated_bytes(), 0U);
   EXPECT_EQ(bench.disk.open_files(), 0U);
   EXPECT_EQ(store.peak_bytes(), 64 * 4 * KiB);
+}
+
+// Each costs an entry in the journal of its file system: one for each directory, not one for each stripe unit.
+TEST(RunStore, AReleaseIsOneHoleInEachDirectory) {
+  Bench bench;
+  RunStore store = bench.make({"/a", "/b"});
+  const std::size_t run = store.create(40 * 400);
+  const io::Buffer data = sealed(store, run, 400);
+  bench.run(store.write(run, 0, data.data(), data.size()));
+  for (const auto& [until, requests] : {std::pair<std::uint64_t, std::uint64_t>{200, 2}, {321, 4}, {322, 5}, {400, 5}}) {
+    bench.run(store.release(run, until));
+    EXPECT_EQ(bench.queue.counts().of(io::Role::run, io::Operation::release).requests, requests) << until;
+    EXPECT_EQ(bench.disk.allocated_bytes(), (400 - until) * 4096) << until;
+    if (until == 400) break;
+    const io::Buffer rest((400 - until) * 4096);
+    bench.run(store.read(run, until, rest.data(), rest.size()));
+    for (std::uint64_t g = until; g < 400; ++g) EXPECT_NO_THROW(store.verify(run, g, rest.data() + (g - until) * 4096));
+  }
+  // Where the file system's blocks are larger than a granule, each is freed by the hole that reaches its end.
+  for (const io::TraceEvent& request : bench.requests) {
+    if (request.operation == io::Operation::release) EXPECT_EQ(request.offset % (64 * KiB), 0U);
+  }
 }
 
 TEST(RunStore, TheForecastTableThinsOutInsteadOfGrowing) {
@@ -153,21 +188,22 @@ TEST(RunStore, TheForecastTableThinsOutInsteadOfGrowing) {
   EXPECT_LE(entries, 1024U);
 }
 
-TEST(WriteBehind, BatchesOfAnySizeBecomeOneFile) {
-  for (const std::size_t batch : {1UL, 100UL, 511UL, 512UL, 513UL, 4'000UL, 8'192UL}) {
-    Bench bench;
-    const std::string text = io::pattern(50'007, 9);
-    io::FilePtr file = bench.disk.create_named("/a/out", io::Role::output, io::Caching::direct_if_possible);
-    plan::MergeBuffers buffers;
-    buffers.output_block_bytes = 8'192 + 512;
-    buffers.output_blocks = 2;
-    MemoryBudget memory(MiB);
-    Progress progress;
-    RunStore runs = bench.make({"/a"});
-    WriteBehind output(bench.disk, bench.reactor, runs, *file, buffers, 16 * KiB, text.size(), 0,
-                       memory.allocate(buffers.output_block_bytes * buffers.output_blocks, "output"), progress);
-    EXPECT_GE(output.capacity_bytes(), batch);
-    const auto write = [&]() -> Task<void> {
+namespace {
+
+// Writes a text through write behind, in batches, to /a/out. Throws what the writing throws.
+void write_in_batches(Bench& bench, const std::string& text, std::size_t batch) {
+  const io::FilePtr file = bench.disk.create_named("/a/out", io::Role::output, io::Caching::direct_if_possible);
+  plan::MergeBuffers buffers;
+  buffers.output_block_bytes = 8'192 + 512;
+  buffers.output_blocks = 2;
+  MemoryBudget memory(MiB);
+  Progress progress;
+  RunStore runs = bench.make({"/a"});
+  WriteBehind output(bench.disk, bench.reactor, runs, *file, buffers, 16 * KiB, text.size(), 0,
+                     memory.allocate(buffers.output_block_bytes * buffers.output_blocks, "output"), progress);
+  EXPECT_GE(output.capacity_bytes(), batch);
+  const auto write = [&]() -> Task<void> {
+    try {
       for (std::size_t at = 0; at < text.size(); at += batch) {
         const std::size_t size = std::min(batch, text.size() - at);
         std::byte* const place = co_await output.take(at);
@@ -175,12 +211,42 @@ TEST(WriteBehind, BatchesOfAnySizeBecomeOneFile) {
         co_await output.put(place, size);
       }
       co_await output.finish();
-    };
-    bench.run(write());
-    EXPECT_EQ(output.written_bytes(), text.size());
+    } catch (...) {
+      bench.reactor.gate().fail(std::current_exception());
+    }
+    co_await output.settle();
+  };
+  bench.run(write());
+  EXPECT_EQ(output.written_bytes(), text.size());
+}
+
+}  // namespace
+
+TEST(WriteBehind, BatchesOfAnySizeBecomeOneFile) {
+  const std::string text = io::pattern(50'007, 9);
+  for (const std::size_t batch : {1UL, 100UL, 511UL, 512UL, 513UL, 4'000UL, 8'192UL}) {
+    Bench bench;
+    write_in_batches(bench, text, batch);
     EXPECT_EQ(bench.disk.contents("/a/out"), text) << batch;
     EXPECT_LE(bench.disk.allocated_bytes(), 64 * KiB) << "no more is reserved than the output needs";
   }
+}
+
+// The space of consumed runs may still be on its way back, on a full drive as under a quota.
+TEST(WriteBehind, AStepThatFindsNoRoomIsTriedOnceMore) {
+  const std::string text = io::pattern(50'007, 9);
+  for (const int number : {ENOSPC, EDQUOT}) {
+    const std::string fault = fmt::format("output:reserve:2:{}", ::strerrorname_np(number));
+    Bench bench(fault);
+    write_in_batches(bench, text, 4'000);
+    EXPECT_EQ(bench.disk.contents("/a/out"), text) << fault;
+    Bench full(fault + ":persistent");
+    EXPECT_THROW(write_in_batches(full, text, 4'000), IoError) << fault;
+    EXPECT_EQ(full.faults.seen(io::Role::output, io::FaultPoint::reserve), 3U) << fault;
+  }
+  Bench broken("output:reserve:2:EIO");
+  EXPECT_THROW(write_in_batches(broken, text, 4'000), IoError);
+  EXPECT_EQ(broken.faults.seen(io::Role::output, io::FaultPoint::reserve), 2U) << "another error has nothing to wait for";
 }
 
 }  // namespace ecosort::pipeline
