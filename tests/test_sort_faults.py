@@ -242,6 +242,17 @@ def test_io_uring_that_is_interrupted_or_busy(
     assert read_json(tmp_path / "stats")["io_backend"] == "uring"
 
 
+@pytest.mark.parametrize("when", ["1+", "4+", "40+", "100+"])
+def test_io_uring_that_breaks(
+    require: Require, faulty: Callable[..., subprocess.CompletedProcess[str]], place: Path, data: bytes, when: str
+) -> None:
+    """Requests are in flight and cannot be awaited any more: the program ends without touching what they use."""
+    require("io_uring")
+    done = faulty("io_uring_enter", f"io_uring_enter:error=EBADF:when={when}", words=("--io", "uring"))
+    refused(done, 3, "io_uring", "Bad file descriptor")
+    untouched(place, data)
+
+
 # --- every call, one after the other -------------------------------------------------------------------------------------
 
 SWEPT = (
@@ -549,11 +560,11 @@ def test_events_that_cannot_be_written(run: Run, place: Path, data: bytes) -> No
 
 
 def test_more_memory_than_the_system_gives(run: Run, place: Path, data: bytes) -> None:
-    """Address space for the program, but not for what --memory says."""
+    """A limit that no default and no check knows: the system has the last word."""
     import resource
 
-    limit = 700 * MIB
+    limit = 300 * MIB
     (place / "in").write_bytes(data * 100)
-    done = run(*WORDS[:-1], "1GiB", cwd=place, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+    done = run(*WORDS[:-1], "1GiB", cwd=place, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
     refused(done, 3, "cannot get", "of memory", "--memory")
     untouched(place, data * 100)

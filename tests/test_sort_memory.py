@@ -190,9 +190,28 @@ def test_threads_are_the_cpus_this_process_may_use(run: Run, tmp_path: Path, sou
 
 
 def test_memory_that_does_not_exist_is_refused(run: Run, tmp_path: Path, source: Path) -> None:
-    """A pipe may bring anything, so all of --memory may be used: better said now than killed in an hour."""
+    """Better said now than killed in an hour. A pipe may bring anything, so all of --memory counts; of a file what it takes."""
     done = run("sort", "-", "-o", "out", "--memory", "1000TiB", cwd=tmp_path, stdin=subprocess.PIPE)
     refused(done, 2, "--memory 1000 TiB", "available")
+    for command in (["sort"], ["plan", "sort"]):
+        words = (*command, source, "-o", "out", "--memory", "1GiB")
+        limit = 320 * MIB
+        refused(
+            run(*words, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))),
+            2,
+            "--memory 1 GiB would take",
+            "64 MiB are available (RLIMIT_AS)",
+        )
+    assert list(tmp_path.iterdir()) == []
+    succeeded(run("sort", source, "-o", "out", "--memory", "1000TiB", cwd=tmp_path))
+
+
+def test_memory_beyond_the_control_group_is_refused(
+    run: Run, control_group: Callable[[int], Callable[[], None]], tmp_path: Path, source: Path
+) -> None:
+    enter = control_group(64 * MIB)
+    done = run("sort", source, "-o", "out", "--memory", "1GiB", cwd=tmp_path, preexec_fn=enter)
+    refused(done, 2, "--memory 1 GiB would take", "memory.limit_in_bytes")
 
 
 @pytest.mark.skipif(not SOAK, reason="1 GB: ECOSORT_SOAK=1")

@@ -59,11 +59,13 @@ std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage
   return inputs;
 }
 
-// A pipe may bring anything, so that all of --memory may be used.
+// Better said now than killed in an hour. A pipe may bring anything, so that all of --memory may be used.
 void check_memory_exists(const ResolvedSort& resolved) {
-  const plan::Wanted& wanted = resolved.job.plan.wanted;
-  if (!wanted.size_unknown || wanted.memory_bytes <= resolved.machine.available_bytes) return;
-  throw UsageError(fmt::format("--memory {} is more than the {} available by {}; give less", format_bytes(wanted.memory_bytes),
+  const plan::Plan& plan = resolved.job.plan;
+  const std::uint64_t need = plan.wanted.size_unknown ? plan.wanted.memory_bytes : plan.peak_memory_bytes;
+  if (need <= resolved.machine.available_bytes) return;
+  throw UsageError(fmt::format("--memory {} would take {}, but {} are available ({}); give less",
+                               format_bytes(plan.wanted.memory_bytes), format_bytes(need),
                                format_bytes(resolved.machine.available_bytes), resolved.machine.limited_by));
 }
 
