@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <optional>
 
 #include "base/errors.h"
@@ -17,6 +18,7 @@
 #include "io/backends.h"
 #include "io/counting_queue.h"
 #include "io/posix_storage.h"
+#include "io/reactor.h"
 
 namespace ecosort::cli {
 
@@ -35,12 +37,20 @@ const char* advice(int error_number) {
   return "";
 }
 
+// Returning would destroy what the system may still write to.
+[[noreturn]] void end_at_once(const pipeline::Progress& progress, const io::QueueBroken& broken) {
+  say(fmt::format("ecosort: {}: {}\n", pipeline::to_string(progress.phase()), broken.what()));
+  std::_Exit(static_cast<int>(broken.code()));
+}
+
 // Promise P2: the line says in which phase it happened.
 pipeline::SortReport sort_telling_phase(ResolvedSort& resolved, io::Storage& storage, io::Queue& queue,
                                         pipeline::Progress& progress, pipeline::PhaseLog& log,
                                         const std::atomic<int>& interrupted) {
   try {
     return pipeline::sort(resolved.job, storage, queue, progress, log, interrupted);
+  } catch (const io::QueueBroken& broken) {
+    end_at_once(progress, broken);
   } catch (const IoError& error) {
     throw IoError(fmt::format("{}: {}{}", pipeline::to_string(progress.phase()), error.what(), advice(error.error_number())),
                   error.error_number());

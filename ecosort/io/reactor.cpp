@@ -184,7 +184,7 @@ void Reactor::reap(bool block) {
   posted_.clear();
 }
 
-void Reactor::run(TaskGroup& group, const std::atomic<int>& interrupted) {
+void Reactor::drive(TaskGroup& group, const std::atomic<int>& interrupted) {
   bool has_cancelled = false;
   while (true) {
     const bool any = gate_.run_ready();
@@ -195,6 +195,15 @@ void Reactor::run(TaskGroup& group, const std::atomic<int>& interrupted) {
     reap(true);
     if (const int signal_number = interrupted.load(); signal_number != 0)
       gate_.fail(std::make_exception_ptr(Interrupted(signal_number)));
+  }
+}
+
+// What fails in a task fails the gate; what comes out of drive() is the queue's own.
+void Reactor::run(TaskGroup& group, const std::atomic<int>& interrupted) {
+  try {
+    drive(group, interrupted);
+  } catch (const IoError& error) {
+    throw QueueBroken(error);
   }
   gate_.rethrow();
 }

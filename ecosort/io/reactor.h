@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/errors.h"
 #include "base/task.h"
 #include "io/queue.h"
 
@@ -23,6 +24,12 @@ struct Traffic {
   std::chrono::nanoseconds idle{0};
   Traffic& operator+=(const Traffic& other) noexcept;
   friend Traffic operator-(Traffic a, const Traffic& b) noexcept;
+};
+
+// The queue itself failed: requests in flight can no longer be awaited, so that the system may still read and write their
+// buffers, and computations may still report back. Nothing they use may be destroyed; the process is better ended at once.
+struct QueueBroken : IoError {
+  explicit QueueBroken(const IoError& error) : IoError(error) {}
 };
 
 class Reactor {
@@ -50,7 +57,8 @@ class Reactor {
   void post(std::coroutine_handle<> handle);
 
   // Drives everything until `group` has no running task, then rethrows the first error, if any.
-  // Checks `interrupted` (a signal number or 0) after each wake-up and fails with Interrupted.
+  // Checks `interrupted` (a signal number or 0) after each wake-up and fails with Interrupted. QueueBroken while tasks still run:
+  // reactor, group and queue must then live on.
   void run(TaskGroup& group, const std::atomic<int>& interrupted);
 
   [[nodiscard]] Traffic traffic() const;
@@ -62,6 +70,7 @@ class Reactor {
   Task<void> simple(Operation operation, const File& file, std::uint64_t offset, std::size_t size, bool* unsupported);
   void submit(Awaiter& awaiter);
   void reap(bool block);
+  void drive(TaskGroup& group, const std::atomic<int>& interrupted);
 
   Queue& queue_;
   Gate gate_;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <vector>
 
 #include "base/errors.h"
 #include "base/memory.h"
@@ -251,12 +253,25 @@ class Sorter {
   TaskGroup main_;
 };
 
+// Keeps a sort whose buffers the system may still use, for as long as the process lives.
+void abandon(std::unique_ptr<Sorter> sorter) {
+  static std::mutex mutex;
+  static auto& abandoned = *new std::vector<std::unique_ptr<Sorter>>;  // never destroyed
+  const std::lock_guard lock(mutex);
+  abandoned.push_back(std::move(sorter));
+}
+
 }  // namespace
 
 SortReport sort(SortJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log,
                 const std::atomic<int>& interrupted) {
-  Sorter sorter(job, storage, queue, progress, log);
-  return sorter.run(interrupted);
+  auto sorter = std::make_unique<Sorter>(job, storage, queue, progress, log);
+  try {
+    return sorter->run(interrupted);
+  } catch (const io::QueueBroken&) {
+    abandon(std::move(sorter));
+    throw;
+  }
 }
 
 }  // namespace ecosort::pipeline

@@ -40,6 +40,8 @@ struct SortReport {
 
 // Sorts. Throws VerificationError, IoError, UsageError (a stream that ends inside a record), Interrupted; the output then
 // does not exist (or is what it was), and no space stays taken. Two sorts in one process do not disturb each other.
+// io::QueueBroken: the same, but everything the sort used (job, storage, queue, progress, log) must live on, and its memory is
+// never given back; the program had better end without destroying them. Its unnamed files vanish with the process.
 [[nodiscard]] SortReport sort(SortJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log,
                               const std::atomic<int>& interrupted);
 

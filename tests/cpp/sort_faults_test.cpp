@@ -16,6 +16,7 @@
 #include "io/faulty_queue.h"
 #include "io/faulty_storage.h"
 #include "io/memory_store.h"
+#include "io/reactor.h"
 #include "sort_harness.h"
 #include "watchdog.h"
 
@@ -247,6 +248,24 @@ class Sweep {
   Watchdog watchdog_{"a sort without a fault"};
 };
 
+// Fails from some wait on, as an io_uring that the kernel no longer enters.
+class BreakingQueue : public io::Queue {
+ public:
+  BreakingQueue(io::Queue& below, unsigned waits) : below_(below), waits_(waits) {}
+  [[nodiscard]] const char* backend_name() const noexcept override { return below_.backend_name(); }
+  void submit(const io::Request& request) override { below_.submit(request); }
+  void wait(std::vector<io::Completion>& out, bool block) override {
+    if (waits_ == 0) throw IoError::from_call("submit requests to", "io_uring", EBADF);
+    --waits_;
+    below_.wait(out, block);
+  }
+  void notify() noexcept override { below_.notify(); }
+
+ private:
+  io::Queue& below_;
+  unsigned waits_;
+};
+
 }  // namespace
 
 class SortFaults : public ::testing::TestWithParam<Case (*)()> {};
@@ -278,6 +297,29 @@ TEST_P(SortFaults, EndTheSortCleanlyOnRealDisks) {
     Sweep sweep(wanted, disk);
     sweep.count();
     sweep.fail_everything(true);
+  }
+}
+
+// What is in flight then still has its buffers, its files and its tasks: it can end in its own time.
+TEST(SortWithABrokenQueue, TouchesNothingThatRequestsInFlightUse) {
+  const Watchdog watchdog("a sort with a broken queue");
+  const Case wanted = two_passes();
+  for (const Disk disk : usable_disks()) {
+    for (const unsigned waits : {0U, 1U, 5U, 60U}) {
+      SCOPED_TRACE(fmt::format("{} after {} waits", to_string(disk), waits));
+      const std::unique_ptr<SortPlace> place = make_place(wanted.setup, disk);
+      io::CountingQueue counted(place->queue(), depth);
+      BreakingQueue queue(counted, waits);
+      SortJob job = place->prepare(wanted.setup, place->storage());
+      Progress progress;
+      PhaseLog log("");
+      const std::atomic<int> nothing{0};
+      EXPECT_THROW((void)sort(job, place->storage(), queue, progress, log, nothing), io::QueueBroken);
+      EXPECT_GT(counted.counts().in_flight, 0U) << "nothing was at stake";
+      std::vector<io::Completion> late;
+      while (counted.counts().in_flight > 0) counted.wait(late, true);
+      EXPECT_FALSE(place->storage().exists(place->output_path()));
+    }
   }
 }
 
