@@ -62,15 +62,32 @@ constexpr std::array roles{Role::input, Role::run, Role::output, Role::journal};
   return std::nullopt;
 }
 
+// "short=1000" with the mark "short=": 1000. Zero is no size.
+[[nodiscard]] std::optional<std::size_t> size_behind(std::string_view mark, std::string_view text) {
+  if (!text.starts_with(mark)) return std::nullopt;
+  const auto bytes = number_in(text.substr(mark.size()));
+  return bytes && *bytes > 0 ? std::optional(static_cast<std::size_t>(*bytes)) : std::nullopt;
+}
+
+[[nodiscard]] Effect altered(Alteration alteration, std::size_t bytes = 0) {
+  return {Effect::Kind::alteration, 0, bytes, alteration};
+}
+
+// What only reads and writes can meet.
+[[nodiscard]] std::optional<Effect> movement_in(std::string_view text, FaultPoint point) {
+  if (text == "zero") return Effect{Effect::Kind::short_count, 0, 0};
+  if (const auto bytes = size_behind("short=", text)) return Effect{Effect::Kind::short_count, 0, *bytes};
+  if (text == "flip") return altered(Alteration::flip);
+  if (const auto bytes = size_behind("swap=", text)) return altered(Alteration::swap, *bytes);
+  if (const auto bytes = size_behind("repeat=", text)) return altered(Alteration::repeat, *bytes);
+  if (text == "lost" && point == FaultPoint::write) return altered(Alteration::lost);
+  if (text == "decay" && point == FaultPoint::read) return altered(Alteration::decay);
+  return std::nullopt;
+}
+
 [[nodiscard]] std::optional<Effect> effect_in(std::string_view text, FaultPoint point) {
-  constexpr std::string_view short_mark = "short=";
-  const bool moves = point == FaultPoint::read || point == FaultPoint::write;
-  if (moves && text == "zero") return Effect{Effect::Kind::short_count, 0, 0};
-  if (moves && text.starts_with(short_mark)) {
-    const auto bytes = number_in(text.substr(short_mark.size()));
-    if (!bytes || *bytes == 0) return std::nullopt;
-    return Effect{Effect::Kind::short_count, 0, static_cast<std::size_t>(*bytes)};
-  }
+  if (point == FaultPoint::read || point == FaultPoint::write)
+    if (const auto effect = movement_in(text, point)) return effect;
   if (const auto number = error_number_in(text)) return Effect{Effect::Kind::error, *number, 0};
   if (const auto number = signal_in(text)) return Effect{Effect::Kind::signal, *number, 0};
   return std::nullopt;

@@ -4,9 +4,9 @@
 // within one role and operation nearly is.
 //
 // As text: ROLE:OPERATION:N:EFFECT[:once|persistent], several separated by commas, e.g. "run:write:3:ENOSPC",
-// "input:read:1:short=1000:persistent", "output:rename:1:SIGKILL". EFFECT is the name of an errno; `short=N` (a count of at
-// most N bytes) or `zero` for reads and writes; or the name of a signal, which is raised before the operation is done as usual.
-// `persistent` means this and every later one; `once` is the default.
+// "input:read:1:short=1000:persistent", "output:rename:1:SIGKILL", "output:write:2:swap=100". EFFECT is the name of an errno; the
+// name of a signal, which is raised before the operation is done as usual; or, for reads and writes, `short=N` (a count of at
+// most N bytes), `zero`, or an alteration (see below). `persistent` means this and every later one; `once` is the default.
 #pragma once
 
 #include <array>
@@ -48,11 +48,22 @@ constexpr std::size_t fault_point_count = 18;
 [[nodiscard]] const char* to_string(FaultPoint point) noexcept;
 [[nodiscard]] inline FaultPoint fault_point(Operation operation) noexcept { return static_cast<FaultPoint>(operation); }
 
+// What a broken drive or memory does to data without a word.
+enum class Alteration : std::uint8_t {
+  flip,    // `flip`: one bit in the middle of what is moved
+  swap,    // `swap=N`: its first N bytes and the next N change places
+  repeat,  // `repeat=N`: its first N bytes also stand in place of the next N
+  lost,    // `lost`: a write that is reported as done and is not
+  decay,   // `decay`: of what was read the last byte of every page changes afterwards: once the reader has waited again, with the
+           // next write
+};
+
 struct Effect {
-  enum class Kind : std::uint8_t { none, error, short_count, signal };
+  enum class Kind : std::uint8_t { none, error, short_count, signal, alteration };
   Kind kind = Kind::none;
   int number = 0;         // errno or signal
-  std::size_t bytes = 0;  // of a short count; 0: nothing moves
+  std::size_t bytes = 0;  // of a short count (0: nothing moves), or N of an alteration
+  Alteration alteration = Alteration::flip;
 };
 
 struct Fault {

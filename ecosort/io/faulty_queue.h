@@ -1,4 +1,4 @@
-// Decorator: lets requests fail, or move less than asked for, as a FaultPlan says (io/fault_plan.h).
+// Decorator: lets requests fail, move less than asked for, or move other data, as a FaultPlan says (io/fault_plan.h).
 #pragma once
 
 #include <vector>
@@ -9,7 +9,8 @@
 namespace ecosort::io {
 
 // An error and a count of zero complete without reaching the queue below; a short count shortens the request: to a multiple of
-// the file's alignment, and never below one, so that a caller that goes on makes progress. Threads as in io/queue.h.
+// the file's alignment, and never below one, so that a caller that goes on makes progress. Written data is altered in the caller's
+// memory. Reads to be altered need tags that differ from those of all others in flight. Threads as in io/queue.h.
 class FaultyQueue : public Queue {
  public:
   // Both outlive this.
@@ -22,9 +23,25 @@ class FaultyQueue : public Queue {
   void cancel_streams() override { below_.cancel_streams(); }
 
  private:
+  struct Read {
+    Request request;
+    Effect effect;
+  };
+  struct Range {
+    std::byte* data;
+    std::size_t size;
+  };
+
+  void submit_altered(const Request& request, const Effect& effect);
+  void alter_read(const Completion& completion);
+  void let_decay();
+
   Queue& below_;
   FaultPlan& plan_;
   std::vector<Completion> decided_;  // by the plan, not yet reaped
+  std::vector<Read> reads_;          // to be altered when they are complete
+  std::vector<Range> arrived_;       // to decay: reaped by the last wait
+  std::vector<Range> decaying_;      // reaped before it: changes with the next write
 };
 
 }  // namespace ecosort::io

@@ -105,8 +105,8 @@ TEST(CountingQueue, TellsEveryRequestToTheSinkInOrder) {
 TEST(FaultPlan, IsReadFromText) {
   const std::vector<Fault> faults = parse_faults(
       "run:write:3:ENOSPC:once,input:read:1:short=1000:persistent,output:rename:2:SIGKILL,"
-      "journal:write:4:zero");
-  ASSERT_EQ(faults.size(), 4u);
+      "journal:write:4:zero,output:write:5:swap=100,run:read:6:decay:persistent");
+  ASSERT_EQ(faults.size(), 6u);
   EXPECT_EQ(faults[0].role, Role::run);
   EXPECT_EQ(faults[0].point, FaultPoint::write);
   EXPECT_EQ(faults[0].nth, 3u);
@@ -120,6 +120,10 @@ TEST(FaultPlan, IsReadFromText) {
   EXPECT_EQ(faults[2].effect.number, SIGKILL);
   EXPECT_EQ(faults[3].effect.kind, Effect::Kind::short_count);
   EXPECT_EQ(faults[3].effect.bytes, 0u);
+  EXPECT_EQ(faults[4].effect.kind, Effect::Kind::alteration);
+  EXPECT_EQ(faults[4].effect.alteration, Alteration::swap);
+  EXPECT_EQ(faults[4].effect.bytes, 100u);
+  EXPECT_EQ(faults[5].effect.alteration, Alteration::decay);
   EXPECT_TRUE(parse_faults("").empty());
 }
 
@@ -135,7 +139,8 @@ TEST(FaultPlan, EveryPointHasANameThatIsReadBack) {
 TEST(FaultPlan, TextThatIsNoFaultIsShownWithTheForm) {
   for (const char* text :
        {"run:write:3", "run:write:0:EIO", "run:write:x:EIO", "tape:write:1:EIO", "run:melt:1:EIO", "run:write:1:EBOGUS",
-        "run:write:1:EIO:twice", "run:sync:1:short=3", "run:write:1:short=0", "run:write:1:EIO,", "run:write:1:SIGBOGUS"})
+        "run:write:1:EIO:twice", "run:sync:1:short=3", "run:write:1:short=0", "run:sync:1:flip", "run:read:1:lost",
+        "run:write:1:decay", "run:write:1:swap=0", "run:write:1:repeat", "run:write:1:EIO,", "run:write:1:SIGBOGUS"})
     EXPECT_THAT(line_of<UsageError>([&] { (void)parse_faults(text); }), HasSubstr("run:write:3:ENOSPC")) << text;
 }
 
@@ -198,6 +203,61 @@ TEST(FaultyQueue, ZeroAndErrorsCompleteAmongOthersInFlight) {
   std::map<std::uint64_t, std::int64_t> results;
   for (const Completion& completion : out) results[completion.tag] = completion.result;
   EXPECT_EQ(results, (std::map<std::uint64_t, std::int64_t>{{1, 4096}, {2, 0}, {3, -EINTR}, {4, 4096}}));
+}
+
+TEST(FaultyQueue, AlteredDataIsReportedAsMoved) {
+  const std::string text = pattern(2 * block);
+  std::string flipped = text;
+  flipped[block] = static_cast<char>(flipped[block] ^ 1);
+  const std::vector<std::pair<const char*, std::string>> alterations{
+      {"flip", flipped},
+      {"swap=300", text.substr(300, 300) + text.substr(0, 300) + text.substr(600)},
+      {"repeat=300", text.substr(0, 300) + text.substr(0, 300) + text.substr(600)},
+      {"swap=5000", text}};  // does not fit twice
+  for (const auto& [effect, altered] : alterations) {
+    for (const std::string operation : {"write", "read"}) {
+      Fixture io;
+      FaultPlan plan(parse_faults("run:" + operation + ":1:" + effect));
+      FaultyQueue queue(*io.queue, plan);
+      const FilePtr run = io.store.create_named("/r", Role::run, Caching::buffered);
+      const Buffer source(text), target(text.size());
+      EXPECT_EQ(perform(queue, {Operation::write, run.get(), 0, text.size(), source.data(), 1}), 8192);
+      EXPECT_EQ(perform(queue, {Operation::read, run.get(), 0, text.size(), target.data(), 2}), 8192);
+      EXPECT_EQ(io.store.contents("/r"), operation == "write" ? altered : text) << effect;
+      EXPECT_EQ(target.text(text.size()), altered) << operation << " " << effect;
+      EXPECT_EQ(plan.fired(), 1u);
+    }
+  }
+}
+
+TEST(FaultyQueue, ALostWriteLeavesTheFileAlone) {
+  Fixture io;
+  FaultPlan plan(parse_faults("run:write:1:lost"));
+  FaultyQueue queue(*io.queue, plan);
+  const FilePtr run = io.store.create_named("/r", Role::run, Caching::buffered);
+  const Buffer buffer(pattern(block));
+  EXPECT_EQ(perform(queue, {Operation::write, run.get(), 0, block, buffer.data(), 9}), 4096);
+  EXPECT_EQ(io.store.contents("/r"), "");
+}
+
+TEST(FaultyQueue, WhatDecaysIsReadWellAndChangesOnceTheReaderHasWaitedAgain) {
+  Fixture io;
+  FaultPlan plan(parse_faults("input:read:1:decay"));
+  FaultyQueue queue(*io.queue, plan);
+  const FilePtr run = io.store.create_named("/r", Role::run, Caching::buffered);
+  const std::string text = pattern(2 * block);
+  const Buffer source(text), target(text.size());
+  const auto write = [&] { return perform(queue, {Operation::write, run.get(), 0, text.size(), source.data(), 1}); };
+  EXPECT_EQ(write(), 8192);
+  const FilePtr input = io.store.open_input("/r", Caching::buffered);
+  EXPECT_EQ(perform(queue, {Operation::read, input.get(), 0, text.size(), target.data(), 2}), 8192);
+  EXPECT_EQ(target.text(text.size()), text);
+  EXPECT_EQ(write(), 8192);  // may be the answer to what was read
+  EXPECT_EQ(target.text(text.size()), text);
+  EXPECT_EQ(write(), 8192);
+  std::string decayed = text;
+  for (const std::size_t at : {block - 1, 2 * block - 1}) decayed[at] = static_cast<char>(decayed[at] ^ 0x80);
+  EXPECT_EQ(target.text(text.size()), decayed);
 }
 
 TEST(FaultyQueue, ASignalIsRaisedAndTheRequestIsServed) {

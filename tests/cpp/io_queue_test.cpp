@@ -16,6 +16,7 @@
 #include "io/memory_store.h"
 #include "io/posix_storage.h"
 #include "io_test_support.h"
+#include "test_environment.h"
 
 namespace ecosort::io {
 
@@ -81,7 +82,7 @@ class QueueTest : public ::testing::TestWithParam<Backing> {
     try {
       GetParam().set_up(bench);
     } catch (const UsageError& refused) {
-      if (std::getenv("ECOSORT_STRICT") != nullptr) FAIL() << refused.what();
+      if (is_strict()) FAIL() << refused.what();
       GTEST_SKIP() << refused.what();
     }
   }

@@ -2,11 +2,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-
 #include "io/crash_model.h"
 #include "io/memory_store.h"
 #include "sort_harness.h"
+#include "test_environment.h"
 
 namespace ecosort::pipeline {
 
@@ -33,7 +32,7 @@ bool same(const io::PagedBytes& contents, std::string_view text) {
 // Images to look at: everything kept, everything lost, and chance. Before the output has a name chance decides nothing about it.
 std::vector<std::pair<CutPolicy, std::uint64_t>> cuts(bool is_named) {
   std::vector<std::pair<CutPolicy, std::uint64_t>> cuts{{CutPolicy::all_kept, 0}, {CutPolicy::all_lost, 0}};
-  const std::uint64_t seeds = is_named ? 8 : std::getenv("ECOSORT_SOAK") != nullptr ? 3 : 0;
+  const std::uint64_t seeds = is_named ? 8 : is_soak() ? 3 : 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     cuts.emplace_back(CutPolicy::random_subset, seed);
     cuts.emplace_back(CutPolicy::torn, seed);

@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -18,6 +17,7 @@
 #include "io/memory_store.h"
 #include "io/reactor.h"
 #include "sort_harness.h"
+#include "test_environment.h"
 #include "watchdog.h"
 
 namespace ecosort::pipeline {
@@ -31,8 +31,6 @@ using plan::Shape;
 
 constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 constexpr unsigned depth = 40;
-
-bool is_soak() { return std::getenv("ECOSORT_SOAK") != nullptr; }
 
 // A small sort of each shape, and what it should be.
 struct Case {

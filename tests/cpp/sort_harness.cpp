@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <numeric>
@@ -15,6 +14,7 @@
 #include "io/memory_store.h"
 #include "io/posix_storage.h"
 #include "io_test_support.h"
+#include "test_environment.h"
 
 namespace ecosort::pipeline {
 
@@ -169,7 +169,7 @@ std::vector<Disk> usable_disks() {
       (void)io::make_queue(io::parse_backend(to_string(disk)), queue_depth);
       usable.push_back(disk);
     } catch (const UsageError& refused) {
-      if (std::getenv("ECOSORT_REQUIRE_ALL") != nullptr) ADD_FAILURE() << refused.what();
+      if (is_strict()) ADD_FAILURE() << refused.what();
     }
   }
   return usable;

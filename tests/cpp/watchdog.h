@@ -9,9 +9,11 @@
 #include <string>
 #include <thread>
 
+#include "test_environment.h"
+
 namespace ecosort {
 
-// One at a time; lives as long as what it watches.
+// One at a time; lives as long as what it watches. A sanitizer gets a multiple of the patience.
 class Watchdog {
  public:
   explicit Watchdog(std::string what, std::chrono::seconds patience = std::chrono::seconds{20})
@@ -42,7 +44,7 @@ class Watchdog {
     std::unique_lock lock(mutex_);
     while (!done_) {
       const unsigned long turn = turn_;
-      if (changed_.wait_for(lock, patience, [&] { return done_ || turn_ != turn; })) continue;
+      if (changed_.wait_for(lock, patience * slowness, [&] { return done_ || turn_ != turn; })) continue;
       std::fprintf(stderr, "hangs: %s\n", what_.c_str());
       std::abort();
     }

@@ -1,0 +1,30 @@
+// What the environment tells the C++ unit tests.
+#pragma once
+
+#include <cstdlib>
+#include <string_view>
+
+namespace ecosort {
+
+// "" and "0" count as not set, as in tests/capabilities.py.
+[[nodiscard]] inline bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): no test changes the environment
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
+
+// What the machine lacks is a failure, not a skip.
+[[nodiscard]] inline bool is_strict() { return is_set("ECOSORT_STRICT"); }
+
+// Larger sweeps, which may take hours.
+[[nodiscard]] inline bool is_soak() { return is_set("ECOSORT_SOAK"); }
+
+// How many times as long everything may take, because of a sanitizer.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr unsigned slowness = 30;
+#elif defined(__SANITIZE_ADDRESS__)
+inline constexpr unsigned slowness = 10;
+#else
+inline constexpr unsigned slowness = 1;
+#endif
+
+}  // namespace ecosort
