@@ -74,6 +74,20 @@ def suite_run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     return SuiteRun(results, text, ending)
 
 
+def reason_for_skip(suite: str, case: str, output: str) -> str:
+    """What the case printed between its beginning and its end: GTEST_SKIP() << "reason"."""
+    name = re.escape(f"{suite}.{case}")
+    found = re.search(rf"^\[ RUN      \] {name}$(.*?)^\[  SKIPPED \] {name}", output, re.MULTILINE | re.DOTALL)
+    return " ".join(found.group(1).split()) if found else "no reason given"
+
+
+def skip(reason: str) -> None:
+    """As for every other test: with ECOSORT_STRICT nothing is skipped but what only a soak runs."""
+    if capabilities.STRICT and "ECOSORT_SOAK" not in reason:
+        pytest.fail(f"skipped although ECOSORT_STRICT is set: {reason}", pytrace=False)
+    pytest.skip(reason)
+
+
 CASES = list_cases() if PROGRAM.exists() else []
 
 
@@ -88,17 +102,46 @@ def test_the_unit_test_program_is_built_and_has_cases() -> None:
     indirect=["suite_run"],
     scope="module",
 )
-def test_unit(suite_run: SuiteRun, case: str) -> None:
+def test_unit(request: pytest.FixtureRequest, suite_run: SuiteRun, case: str) -> None:
     result = suite_run.results.get(case)
     if result is None:
         pytest.fail(f"did not end ({suite_run.ending}):\n{suite_run.output[-4000:]}", pytrace=False)
     if result.get("result") == "SKIPPED":
-        pytest.skip("skipped by the unit test")
+        skip(reason_for_skip(*request.node.callspec.id.split(".", 1), suite_run.output))
     failures = result.get("failures", [])
     assert isinstance(failures, list)
     if failures:
         pytest.fail("\n\n".join(failure["failure"] for failure in failures), pytrace=False)
     assert result.get("status") == "RUN"
+
+
+SKIPPED_OUTPUT = """\
+[ RUN      ] Suite.Other
+[       OK ] Suite.Other (0 ms)
+[ RUN      ] Backends/Suite.Case/pool
+tests/cpp/some_test.cpp:84: Skipped
+the kernel refuses {}
+
+[  SKIPPED ] Backends/Suite.Case/pool (1 ms)
+"""
+
+
+@pytest.mark.parametrize(
+    ("strict", "what", "outcome"),
+    [
+        (False, "this", pytest.skip.Exception),
+        (True, "this", pytest.fail.Exception),
+        (True, "without ECOSORT_SOAK", pytest.skip.Exception),
+    ],
+)
+def test_a_skipped_case_fails_where_everything_is_required(
+    monkeypatch: pytest.MonkeyPatch, strict: bool, what: str, outcome: type[BaseException]
+) -> None:
+    monkeypatch.setattr(capabilities, "STRICT", strict)
+    reason = reason_for_skip("Backends/Suite", "Case/pool", SKIPPED_OUTPUT.format(what))
+    assert reason.endswith(f"Skipped the kernel refuses {what}")
+    with pytest.raises(outcome, match=f"the kernel refuses {what}"):
+        skip(reason)
 
 
 @pytest.mark.parametrize(

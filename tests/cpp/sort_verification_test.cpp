@@ -121,7 +121,7 @@ TEST(SortVerification, AnOutputThatIsReadBackWronglyIsNoticed) {
                  HasSubstr("1 what was read back from the output is not what was written to it"));
 }
 
-// Records swapped between two granules keep hash and order of nothing: the granules' own checksums tell.
+// Before anything is merged: the checksums of the granules tell.
 TEST(SortVerification, RunsThatComeBackOtherThanTheyWereAreNoticed) {
   expect_endings({two_passes(first_bytes)},
                  {"run:write:2:flip", "run:write:3:lost", "run:write:1:repeat=128", "run:write:4:swap=128", "run:read:1:flip",
