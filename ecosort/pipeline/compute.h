@@ -9,6 +9,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/hand_over.h"
 #include "io/reactor.h"
 
 namespace ecosort::pipeline {
@@ -36,7 +37,9 @@ class Compute {
       return true;
     }
     void await_suspend(std::coroutine_handle<> waiting) {
+      handed_over_.give();
       compute_.arena_.enqueue([this, waiting] {
+        handed_over_.take();
         perform();
         compute_.reactor_.post(waiting);
       });
@@ -56,6 +59,7 @@ class Compute {
     Compute& compute_;
     F work_;
     bool here_;
+    HandOver handed_over_;
     std::exception_ptr error_;
   };
 

@@ -1,11 +1,10 @@
 #include "pipeline/merge_batch.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 
 #include "pipeline/loser_tree.h"
 #include "pipeline/split.h"
+#include "records/parallel_parts.h"
 
 namespace ecosort::pipeline {
 
@@ -71,12 +70,17 @@ std::vector<std::uint64_t> piece_ranks(std::uint64_t count, unsigned parts, std:
   return ranks;
 }
 
+template <class Fill>
+void for_each_piece(std::size_t count, const Fill& fill) {
+  records::for_each_part(static_cast<unsigned>(count), count, fill);
+}
+
 // What each piece takes from the runs; where the last one ends its tree finds out.
 std::vector<std::vector<RunRange>> piece_ranges(const std::vector<RunView>& views, const std::vector<RunRange>& ranges,
                                                 const std::vector<std::uint64_t>& ranks, const records::Encoder& encoder) {
   const auto parts = static_cast<unsigned>(ranks.size() - 1);
   std::vector<std::vector<std::uint64_t>> cuts(parts);
-  tbb::parallel_for(0U, parts, [&](unsigned i) { cuts[i] = split_at_rank(views, ranges, ranks[i], encoder); });
+  for_each_piece(parts, [&](std::size_t i) { cuts[i] = split_at_rank(views, ranges, ranks[i], encoder); });
   std::vector<std::vector<RunRange>> pieces(parts, ranges);
   for (unsigned i = 0; i < parts; ++i) {
     for (std::size_t run = 0; run < ranges.size(); ++run) {
@@ -92,7 +96,7 @@ BatchResult merge_to_granules(const std::vector<RunView>& views, const std::vect
   const std::vector<std::uint64_t> ranks = piece_ranks(count, parts, target.filled, target.store->granule().records);
   const auto part = piece_ranges(views, ranges, ranks, encoder);
   BatchResult batch;
-  tbb::parallel_for(0U, parts, [&](unsigned i) {
+  for_each_piece(parts, [&](std::size_t i) {
     LoserTree tree(views, part[i], encoder);
     emit_granules(tree, target, ranks[i], ranks[i + 1] - ranks[i], encoder.record_size());
     if (i + 1 == parts) batch.consumed = tree.positions();
@@ -109,8 +113,8 @@ BatchResult merge_to_output(const std::vector<RunView>& views, const std::vector
   std::vector<Piece> pieces;
   for (unsigned i = 0; i < parts; ++i) pieces.push_back({out + ranks[i] * size, ranks[i + 1] - ranks[i], OutputCheck(encoder)});
   BatchResult batch;
-  tbb::parallel_for(0U, (parts + 1) / 2, [&](unsigned pair) {
-    const unsigned low = 2 * pair, high = std::min(low + 1, parts - 1);
+  for_each_piece((parts + 1) / 2, [&](std::size_t pair) {
+    const std::size_t low = 2 * pair, high = std::min<std::size_t>(low + 1, parts - 1);
     LoserTree low_tree(views, part[low], encoder);
     if (low == high) {
       fill(low_tree, pieces[low], encoder);

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "base/hand_over.h"
+
 namespace ecosort::records {
 
 // part(i) for i in 0..parts), in order on the calling thread when threads <= 1, else as TBB tasks.
@@ -14,7 +16,17 @@ void for_each_part(unsigned threads, std::size_t parts, const Part& part) {
     for (std::size_t i = 0; i < parts; ++i) part(i);
     return;
   }
-  tbb::parallel_for(std::size_t{0}, parts, part, tbb::simple_partitioner{});
+  HandOver fork, join;
+  fork.give();
+  tbb::parallel_for(
+      std::size_t{0}, parts,
+      [&](std::size_t i) {
+        fork.take();
+        part(i);
+        join.give();
+      },
+      tbb::simple_partitioner{});
+  join.take();
 }
 
 // The first element of part i when n elements are cut into `parts` parts of about the same size.
