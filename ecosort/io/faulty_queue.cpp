@@ -19,28 +19,34 @@ void alter(std::byte* data, std::size_t size, const Effect& effect) {
 }  // namespace
 
 void FaultyQueue::submit(const Request& request) {
-  if (request.operation == Operation::write) let_decay();
+  if (request.operation == Operation::write) {
+    let_decay();
+    for (const auto& [file, result] : broken_streams_)
+      if (file == request.file) return fail(request, result);
+  }
   const Effect effect = plan_.next(request.file->role(), fault_point(request.operation));
   switch (effect.kind) {
     case Effect::Kind::none:
     case Effect::Kind::signal:
       return below_.submit(request);
     case Effect::Kind::error:
-      decided_.push_back({request.tag, -effect.number});
-      return;
+      return fail(request, -effect.number);
     case Effect::Kind::alteration:
       return submit_altered(request, effect);
     case Effect::Kind::short_count:
       break;
   }
-  if (effect.bytes == 0) {
-    decided_.push_back({request.tag, 0});
-    return;
-  }
+  if (effect.bytes == 0) return fail(request, 0);
   const std::size_t unit = request.file->alignment();
   Request shortened = request;
   shortened.size = std::min(request.size, std::max(unit, effect.bytes / unit * unit));
   below_.submit(shortened);
+}
+
+void FaultyQueue::fail(const Request& request, std::int64_t result) {
+  decided_.push_back({request.tag, result});
+  if (request.operation == Operation::write && request.file->facts().is_stream)
+    broken_streams_.emplace_back(request.file, result);
 }
 
 void FaultyQueue::submit_altered(const Request& request, const Effect& effect) {
@@ -79,6 +85,7 @@ void FaultyQueue::wait(std::vector<Completion>& out, bool block) {
   const bool has_some = !decided_.empty();
   out.insert(out.end(), decided_.begin(), decided_.end());
   decided_.clear();
+  broken_streams_.clear();
   const std::size_t before = out.size();
   below_.wait(out, block && !has_some);
   for (std::size_t i = before; i < out.size(); ++i) alter_read(out[i]);

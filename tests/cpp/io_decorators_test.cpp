@@ -176,6 +176,24 @@ TEST(FaultyQueue, AFailedWriteLeavesTheFileAlone) {
   EXPECT_EQ(io.store.contents("/r"), "");
 }
 
+TEST(FaultyQueue, BehindAWriteOnAStreamThatFailsNothingIsWrittenUntilThatIsKnown) {
+  Fixture io;
+  FaultPlan plan(parse_faults("output:write:2:EIO"));
+  FaultyQueue queue(*io.queue, plan);
+  const File stream(-1, {.role = Role::output, .path = "(pipe)", .is_stream = true});
+  const FilePtr other = io.store.create_unnamed("/", Role::run, Caching::buffered);
+  const Buffer buffer(pattern(block));
+  for (std::uint64_t tag = 1; tag <= 3; ++tag) queue.submit({Operation::write, &stream, 0, block, buffer.data(), tag});
+  queue.submit({Operation::write, other.get(), 0, block, buffer.data(), 4});
+  std::vector<Completion> out;
+  while (out.size() < 4) queue.wait(out, true);
+  std::map<std::uint64_t, std::int64_t> results;
+  for (const Completion& completion : out) results[completion.tag] = completion.result;
+  // The store in memory has no streams: -EBADF is what reached it.
+  EXPECT_EQ(results, (std::map<std::uint64_t, std::int64_t>{{1, -EBADF}, {2, -EIO}, {3, -EIO}, {4, 4096}}));
+  EXPECT_EQ(perform(queue, {Operation::write, &stream, 0, block, buffer.data(), 5}), -EBADF);
+}
+
 TEST(FaultyQueue, ShortCountsRespectTheAlignmentAndAlwaysMakeProgress) {
   Fixture io;
   FaultPlan plan(parse_faults("run:write:1:short=1300:persistent,run:read:1:short=1:persistent"));

@@ -111,6 +111,16 @@ class Sweep {
           points_.push_back({role, static_cast<FaultPoint>(point), seen});
   }
 
+  // Every n-th, each with another effect.
+  void fail_each_in_turn() {
+    std::size_t turn = 0;
+    for (const Point& point : points_) {
+      const std::vector<Effect> all = effects(point.point, false);
+      for (std::uint64_t nth = 1; nth <= point.seen; ++nth, ++turn)
+        fail({point.role, point.point, nth, all[turn % all.size()], turn / all.size() % 2 == 1});
+    }
+  }
+
   // `few`: the first and the last n-th, and errors only.
   void fail_everything(bool few = false) {
     for (const Point& point : points_) {
@@ -141,7 +151,7 @@ class Sweep {
   static std::vector<Effect> effects(FaultPoint point, bool few) {
     if (few) return {{Effect::Kind::error, EIO, 0}};
     std::vector<Effect> effects;
-    for (const int number : {EIO, ENOSPC, EINTR}) effects.push_back({Effect::Kind::error, number, 0});
+    for (const int number : {EIO, ENOSPC, EINTR, EAGAIN, EDQUOT, EFBIG}) effects.push_back({Effect::Kind::error, number, 0});
     if (point == FaultPoint::reserve || point == FaultPoint::release) effects.push_back({Effect::Kind::error, EOPNOTSUPP, 0});
     if (point == FaultPoint::read || point == FaultPoint::write) {
       effects.push_back({Effect::Kind::short_count, 0, 0});
@@ -175,7 +185,7 @@ class Sweep {
       return fault.effect.bytes > 0 || (!fault.is_persistent && fault.point == FaultPoint::write);
     if (fault.effect.number == EOPNOTSUPP) return true;
     if (fault.point == FaultPoint::close && fault.role == io::Role::output) return true;  // named and synced by then
-    return moves && fault.effect.number == EINTR && !fault.is_persistent;
+    return moves && (fault.effect.number == EINTR || fault.effect.number == EAGAIN) && !fault.is_persistent;
   }
 
   void run(io::FaultPlan& plan, const std::string& name, std::optional<Fault> fault) {
@@ -277,6 +287,15 @@ TEST_P(SortFaults, EndTheSortCleanlyOrAreOvercome) {
   sweep.count();
   sweep.fail_everything();
   EXPECT_GT(sweep.faults(), 100U);
+}
+
+TEST_P(SortFaults, EveryOperationCanFail) {
+  Case wanted = GetParam()();
+  if (wanted.shape == Shape::multi_pass && !is_soak()) GTEST_SKIP() << "thousands of operations: ECOSORT_SOAK=1";
+  Sweep sweep(wanted, Disk::memory);
+  sweep.count();
+  sweep.fail_each_in_turn();
+  EXPECT_GT(sweep.faults(), 30U);
 }
 
 TEST_P(SortFaults, EndTheSortCleanlyWithThreads) {
