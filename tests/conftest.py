@@ -8,6 +8,7 @@ from typing import Any
 
 import capabilities
 import pytest
+from sort_support import BACKENDS
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("ECOSORT_BUILD") or ROOT / "build")
@@ -42,3 +43,18 @@ def run(ecosort: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 def require() -> Callable[[str], None]:
     """`require("xfs")`: skips where the machine lacks it, fails with ECOSORT_STRICT; names in capabilities.py."""
     return capabilities.require
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest, require: Callable[[str], None]) -> str:
+    """Each I/O backend in turn."""
+    if request.param == "uring":
+        require("io_uring")
+    return str(request.param)
+
+
+@pytest.fixture
+def place(tmp_path: Path, data: bytes) -> Path:
+    """A directory that holds the module's `data` as the input `in`, and nothing else."""
+    (tmp_path / "in").write_bytes(data)
+    return tmp_path

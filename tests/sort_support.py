@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+Require = Callable[[str], None]
 
 KIB = 1 << 10
 MIB = 1 << 20

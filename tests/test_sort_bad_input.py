@@ -9,6 +9,7 @@ import pytest
 from sort_support import (
     KIB,
     MIB,
+    Require,
     Run,
     as_plain_user,
     copy_program,
@@ -20,8 +21,6 @@ from sort_support import (
     refused,
     succeeded,
 )
-
-Require = Callable[[str], None]
 
 
 @pytest.fixture(scope="module")

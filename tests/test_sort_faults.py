@@ -19,6 +19,7 @@ from capabilities import SOAK
 from sort_support import (
     MIB,
     FileSystem,
+    Require,
     Run,
     expected,
     listing,
@@ -30,8 +31,6 @@ from sort_support import (
     succeeded,
     wait_until,
 )
-
-Require = Callable[[str], None]
 
 # Every record holds this, so that a test finds run blocks on a drive.
 MARKER = b"<-this is a record->"
@@ -338,14 +337,11 @@ def taken_back(drive: FileSystem, free_before: int) -> None:
     wait_until(lambda: drive.free_bytes() == free_before, what="the space")
 
 
-@pytest.mark.parametrize("backend", ["pool", "uring", "stxxl"])
 def test_a_disk_that_is_full_before_a_pipe_ends(
     ecosort: Path, require: Require, tmp_path: Path, more_data: bytes, backend: str
 ) -> None:
     """Nobody knew how much would come."""
     require("loop_mount")
-    if backend == "uring":
-        require("io_uring")
     with mounted(tmp_path, "ext4", 24 * MIB) as drive:
         free = drive.free_bytes()
         command = [ecosort, "sort", "-", "-o", "out", "--memory", "2MiB", "--io", backend]
@@ -426,14 +422,11 @@ def test_a_limit_of_the_file_size(run: Run, place: Path, data: bytes) -> None:
 # --- drives that break ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", ["pool", "uring", "stxxl"])
 @pytest.mark.parametrize("memory", ["2MiB", "64MiB"])
 def test_input_on_a_drive_that_breaks(
     run: Run, require: Require, tmp_path: Path, more_data: bytes, backend: str, memory: str
 ) -> None:
     require("loop_mount")
-    if backend == "uring":
-        require("io_uring")
     with mounted(tmp_path, "ext4", 64 * MIB) as drive:
         (drive.root / "in").write_bytes(more_data)
         os.sync()
@@ -460,13 +453,8 @@ def damage_runs(drive: FileSystem) -> int:
     return flipped
 
 
-@pytest.mark.parametrize("backend", ["pool", "uring", "stxxl"])
-def test_a_flipped_bit_in_a_run(
-    ecosort: Path, require: Require, tmp_path: Path, drive: FileSystem, data: bytes, backend: str
-) -> None:
+def test_a_flipped_bit_in_a_run(ecosort: Path, tmp_path: Path, drive: FileSystem, data: bytes, backend: str) -> None:
     """It ends the run; it never becomes output."""
-    if backend == "uring":
-        require("io_uring")
     data = data * 10
     (tmp_path / "in").write_bytes(data)
     words = [tmp_path / "in", "-o", tmp_path / "out", "--temp", drive.root, "--memory", "4MiB", "--io", backend]
@@ -518,12 +506,9 @@ def overwrite(path: Path) -> None:
 
 @pytest.mark.parametrize("change", [shrink, grow, touch, overwrite])
 @pytest.mark.parametrize("memory", ["4MiB", "256MiB"])
-@pytest.mark.parametrize("backend", ["pool", "uring", "stxxl"])
 def test_an_input_that_changes_while_it_is_read(
-    ecosort: Path, require: Require, tmp_path: Path, more_data: bytes, change: Callable[[Path], None], memory: str, backend: str
+    ecosort: Path, tmp_path: Path, more_data: bytes, change: Callable[[Path], None], memory: str, backend: str
 ) -> None:
-    if backend == "uring":
-        require("io_uring")
     place = tmp_path / "place"
     place.mkdir()
     (place / "in").write_bytes(more_data)

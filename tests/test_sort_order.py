@@ -1,16 +1,13 @@
 """The sorted bytes, against a stable sort in Python: every distribution, memory, thread count and backend gives the same."""
 
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gensort_records import checksum
-from sort_support import BACKENDS, DISTRIBUTIONS, MIB, Run, expected, make_records, read_json, succeeded
-
-Require = Callable[[str], None]
+from sort_support import DISTRIBUTIONS, MIB, Run, expected, make_records, read_json, succeeded
 
 RECORDS = 40_000  # 4 MB: two passes with the smallest memory
 
@@ -44,13 +41,11 @@ def sort(run: Run, directory: Path, *words: str | Path) -> tuple[bytes, dict[str
 # --- the matrix --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize(("memory", "shape"), [("2MiB", "two passes"), ("3500KiB", "two passes"), ("64MiB", "one pass")])
 @pytest.mark.parametrize("kind", DISTRIBUTIONS)
 def test_matrix(
     run: Run,
-    require: Require,
     samples: dict[str, Sample],
     tmp_path: Path,
     kind: str,
@@ -59,8 +54,6 @@ def test_matrix(
     threads: int,
     backend: str,
 ) -> None:
-    if backend == "uring":
-        require("io_uring")
     sample = samples[kind]
     out, stats = sort(run, tmp_path, sample.path, "--memory", memory, "--threads", str(threads), "--io", backend)
     assert out == sample.sorted
@@ -85,11 +78,8 @@ def test_the_hash_depends_on_the_records_only(run: Run, samples: dict[str, Sampl
     assert len(other) == 32
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_more_than_two_passes_when_they_must_be(run: Run, require: Require, tmp_path: Path, backend: str) -> None:
+def test_more_than_two_passes_when_they_must_be(run: Run, tmp_path: Path, backend: str) -> None:
     """Large records and the smallest memory: a merge takes only a few runs at a time."""
-    if backend == "uring":
-        require("io_uring")
     size, count = 20_000, 400
     rng = random.Random(7)
     data = b"".join(rng.randbytes(1) + rng.randbytes(size - 1) for _ in range(count))
@@ -246,14 +236,9 @@ def test_unique_keeps_the_first_of_equal_keys(
 # --- several inputs ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("memory", ["2MiB", "64MiB"])
-def test_several_inputs_are_one(
-    run: Run, require: Require, tmp_path: Path, samples: dict[str, Sample], memory: str, backend: str
-) -> None:
+def test_several_inputs_are_one(run: Run, tmp_path: Path, samples: dict[str, Sample], memory: str, backend: str) -> None:
     """Equal keys keep the order of the files; their sizes fit no block, and one file is empty, one named twice."""
-    if backend == "uring":
-        require("io_uring")
     parts = [
         samples["skewed"].data[:100_100],
         b"",
@@ -282,12 +267,7 @@ def test_many_small_inputs(run: Run, tmp_path: Path, samples: dict[str, Sample])
 # --- stripes over several directories ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_runs_striped_over_several_directories(
-    run: Run, require: Require, tmp_path: Path, samples: dict[str, Sample], backend: str
-) -> None:
-    if backend == "uring":
-        require("io_uring")
+def test_runs_striped_over_several_directories(run: Run, tmp_path: Path, samples: dict[str, Sample], backend: str) -> None:
     words: list[str] = []
     for name in ("a", "b", "c"):
         (tmp_path / name).mkdir()

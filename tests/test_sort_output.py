@@ -4,12 +4,12 @@ import os
 import signal
 import stat
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from sort_support import (
     NOBODY,
+    Require,
     Run,
     as_plain_user,
     copy_program,
@@ -23,18 +23,10 @@ from sort_support import (
     wait_until,
 )
 
-Require = Callable[[str], None]
-
 
 @pytest.fixture(scope="module")
 def data(ecosort: Path) -> bytes:
     return make_records(ecosort, "skewed", 40_000)
-
-
-@pytest.fixture
-def place(tmp_path: Path, data: bytes) -> Path:
-    (tmp_path / "in").write_bytes(data)
-    return tmp_path
 
 
 def mode(path: Path) -> int:

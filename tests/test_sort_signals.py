@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from capabilities import SOAK, require
-from sort_support import BACKENDS, MIB, FileSystem, expected, listing, make_records, mounted, wait_until
+from sort_support import MIB, FileSystem, expected, listing, make_records, mounted, wait_until
 
 # Large enough that a sort of it takes a good part of a second in every phase.
 RECORDS = 300_000
@@ -59,13 +59,6 @@ class Started:
         text = self.process.stderr.read()
         self.process.stderr.close()
         return self.process.wait(timeout=60), text
-
-
-@pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest) -> str:
-    if request.param == "uring":
-        require("io_uring")
-    return str(request.param)
 
 
 def check_and_clear(place: Place, free_before: int, is_complete: bool) -> None:

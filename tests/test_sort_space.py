@@ -9,14 +9,12 @@ import re
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from capabilities import SOAK
-from sort_support import MIB, FileSystem, Run, expected, listing, make_records, mounted, read_json, refused, succeeded
-
-Require = Callable[[str], None]
+from sort_support import MIB, FileSystem, Require, Run, expected, listing, make_records, mounted, read_json, refused, succeeded
 
 RECORDS = 600_000  # 60 MB: the bounds below are parts of it
 
@@ -202,15 +200,12 @@ def test_intermediate_merges_are_foreseen(run: Run, require: Require, tmp_path: 
 
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs", "tmpfs"])
-@pytest.mark.parametrize("backend", ["uring", "pool", "stxxl"])
 def test_input_runs_and_output_on_every_file_system(
     run: Run, require: Require, tmp_path: Path, ecosort: Path, kind: str, backend: str
 ) -> None:
     require("loop_mount")
     if kind in ("xfs", "btrfs"):
         require(kind)
-    if backend == "uring":
-        require("io_uring")
     data = make_records(ecosort, "skewed", 60_001)
     with mounted(tmp_path, kind, FILE_SYSTEMS.get(kind, 64 * MIB)) as drive:
         (drive.root / "in").write_bytes(data)

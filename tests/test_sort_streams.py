@@ -15,21 +15,12 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from sort_support import BACKENDS, Run, expected, listing, make_records, read_json
-
-Require = Callable[[str], None]
+from sort_support import Run, expected, listing, make_records, read_json
 
 
 @pytest.fixture(scope="module")
 def data(ecosort: Path) -> bytes:
     return make_records(ecosort, "skewed", 40_000)
-
-
-@pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest, require: Require) -> str:
-    if request.param == "uring":
-        require("io_uring")
-    return str(request.param)
 
 
 Done = subprocess.CompletedProcess[bytes]

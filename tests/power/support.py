@@ -8,9 +8,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from ecosort_power.meters import make_meter
+from ecosort_power.meters.base import Meter, parse_spec
+from ecosort_power.reading import Capabilities
 
 POWER = Path(__file__).resolve().parents[2] / "power"
 PEERS = Path(__file__).resolve().parent / "peers"
@@ -48,6 +53,22 @@ def result_files(directory: Path) -> str:
 
 def load(path: Path) -> Any:
     return json.loads(path.read_text())
+
+
+@contextmanager
+def opened(spec: str) -> Iterator[tuple[Meter, Capabilities]]:
+    """The meter of a specification, opened; closed at the end, whatever happens."""
+    meter = make_meter(parse_spec(spec))
+    try:
+        yield meter, meter.open()
+    finally:
+        meter.close()
+
+
+def write(path: Path, value: object) -> None:
+    """A file as the kernel shows one below /sys or /proc: a value and the end of the line."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{value}\n")
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = 20.0) -> Any:

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters import make_meter
-from ecosort_power.meters.base import Meter, parse_spec
-from ecosort_power.reading import Capabilities, Flag, Scope, screen
+from ecosort_power.meters.base import parse_spec
+from ecosort_power.reading import Flag, Scope, screen
 
 from .peers import http_peers as peers
-from .support import free_port
-
-
-@contextmanager
-def opened(spec: str) -> Iterator[tuple[Meter, Capabilities]]:
-    meter = make_meter(parse_spec(spec))
-    try:
-        yield meter, meter.open()
-    finally:
-        meter.close()
+from .support import free_port, opened
 
 
 @pytest.fixture

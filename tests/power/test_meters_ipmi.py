@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from ecosort_power import sampler
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters import make_meter
-from ecosort_power.meters.base import Machine, Meter, parse_spec, with_settings
+from ecosort_power.meters.base import Machine, parse_spec, with_settings
 from ecosort_power.meters.ipmi import IpmiMeter, Sensor, choose_sensors, parse_dcmi, parse_sdr
-from ecosort_power.reading import Capabilities, Flag, Scope
+from ecosort_power.reading import Flag, Scope
 
 from .peers.ipmi_bmc import PASSWORD, Bmc, build_module
-from .support import free_port, wait_for
+from .support import free_port, opened, wait_for
 
 
 @pytest.fixture(scope="session")
@@ -42,15 +41,6 @@ def bmc(
         yield peer
     finally:
         peer.stop()
-
-
-@contextmanager
-def opened(spec: str) -> Iterator[tuple[Meter, Capabilities]]:
-    meter = make_meter(parse_spec(spec))
-    try:
-        yield meter, meter.open()
-    finally:
-        meter.close()
 
 
 def test_dcmi_is_preferred_and_every_reading_is_fresh(bmc: Bmc) -> None:

@@ -13,12 +13,9 @@ from ecosort_power.meters.hwmon import HwmonMeter
 from ecosort_power.meters.rapl import RaplMeter
 from ecosort_power.reading import PowerKind, Scope
 
+from .support import write
+
 WRAP = 262_143_328_850
-
-
-def write(path: Path, value: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{value}\n")
 
 
 @pytest.fixture

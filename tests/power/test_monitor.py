@@ -14,11 +14,7 @@ from ecosort_power.store import ResultDirectory
 from ecosort_power.summary import summarize
 
 from .stored import write_result
-
-
-def write(path: Path, text: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{text}\n")
+from .support import write
 
 
 @pytest.fixture
