@@ -1,15 +1,15 @@
 #include "plan/machine.h"
 
-#include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <limits>
 #include <optional>
 #include <sstream>
+#include <vector>
 
+#include "base/cpus.h"
 #include "base/memory.h"
 
 namespace ecosort::plan {
@@ -45,69 +45,81 @@ struct Limit {
   const char* name;
 };
 
-// What a group and those above it still allow: its limit less what is used and cannot be reclaimed at once.
-void tighten(Limit& best, const std::string& base, std::string path, const char* limit_file, const char* usage_file,
-             const char* name) {
+// Calls for the directory of a control group and for those of all groups above it. A group that cannot be seen from here (a
+// container shows its own as the topmost) is looked up all the same: then the topmost has what there is to know.
+template <class Look>
+void for_group_and_above(const std::string& base, std::string path, const Look& look) {
   while (true) {
-    const std::string directory = base + path;
-    if (const auto limit = number_in(directory + "/" + limit_file); limit && *limit < (std::uint64_t{1} << 60U)) {
-      std::uint64_t cache = 0;
-      std::ifstream stat(directory + "/memory.stat");
-      std::string key;
-      for (std::uint64_t value = 0; stat >> key >> value;)
-        if (key == "inactive_file" || key == "total_inactive_file") cache = std::max(cache, value);
-      const std::uint64_t usage = number_in(directory + "/" + usage_file).value_or(0);
-      const std::uint64_t held = usage > cache ? usage - cache : 0;
-      const std::uint64_t left = *limit > held ? *limit - held : 0;
-      if (left < best.bytes) best = {left, name};
-    }
+    look(base + path);
     const std::size_t slash = path.find_last_of('/');
     if (path.empty() || slash == std::string::npos) return;
     path.resize(slash);
   }
 }
 
-void apply_cgroups(Limit& best, const std::string& root) {
+// What a group still allows: its limit less what is used and cannot be reclaimed at once.
+void tighten(Limit& best, const std::string& directory, const char* limit_file, const char* usage_file, const char* name) {
+  const auto limit = number_in(directory + "/" + limit_file);
+  if (!limit || *limit >= std::uint64_t{1} << 60U) return;
+  std::uint64_t cache = 0;
+  std::ifstream stat(directory + "/memory.stat");
+  std::string key;
+  for (std::uint64_t value = 0; stat >> key >> value;)
+    if (key == "inactive_file" || key == "total_inactive_file") cache = std::max(cache, value);
+  const std::uint64_t usage = number_in(directory + "/" + usage_file).value_or(0);
+  const std::uint64_t held = usage > cache ? usage - cache : 0;
+  const std::uint64_t left = *limit > held ? *limit - held : 0;
+  if (left < best.bytes) best = {left, name};
+}
+
+// A line of /proc/self/cgroup, "number:controllers:path"; version 2 has the number 0 and no controllers.
+struct Group {
+  bool is_version_2 = false;
+  std::string controllers;  // ",cpu,cpuacct,"
+  std::string path;         // "" for the topmost
+};
+
+std::vector<Group> read_groups(const std::string& root) {
+  std::vector<Group> groups;
   std::ifstream file(root + "/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
     std::istringstream fields(line);
     std::string number, controllers, path;
     if (!std::getline(fields, number, ':') || !std::getline(fields, controllers, ':') || !std::getline(fields, path)) continue;
-    if (path == "/") path.clear();
-    if (number == "0" && controllers.empty())
-      tighten(best, root + "/sys/fs/cgroup", path, "memory.max", "memory.current", "cgroup v2 memory.max");
-    else if (("," + controllers + ",").find(",memory,") != std::string::npos)
-      tighten(best, root + "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes",
-              "cgroup v1 memory.limit_in_bytes");
+    groups.push_back({number == "0" && controllers.empty(), "," + controllers + ",", path == "/" ? "" : path});
+  }
+  return groups;
+}
+
+void apply_memory_limits(Limit& best, const std::vector<Group>& groups, const std::string& root) {
+  for (const Group& group : groups) {
+    if (group.is_version_2)
+      for_group_and_above(root + "/sys/fs/cgroup", group.path, [&](const std::string& directory) {
+        tighten(best, directory, "memory.max", "memory.current", "cgroup v2 memory.max");
+      });
+    else if (group.controllers.find(",memory,") != std::string::npos)
+      for_group_and_above(root + "/sys/fs/cgroup/memory", group.path, [&](const std::string& directory) {
+        tighten(best, directory, "memory.limit_in_bytes", "memory.usage_in_bytes", "cgroup v1 memory.limit_in_bytes");
+      });
   }
 }
 
-unsigned usable_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
-}
-
-// CPU quota of the cgroup v2 group, in whole CPUs, rounded up.
-unsigned quota_cpus(const std::string& root) {
-  std::ifstream groups(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    if (line.rfind("0::", 0) != 0) continue;
-    std::ifstream file(root + "/sys/fs/cgroup" + line.substr(3) + "/cpu.max");
-    std::string quota;
-    std::uint64_t period = 0;
-    if (!(file >> quota >> period) || period == 0) continue;
-    if (const auto value = parse_number(quota)) return static_cast<unsigned>(std::max<std::uint64_t>(div_up(*value, period), 1));
-  }
-  return std::numeric_limits<unsigned>::max();
+// CPU time that a group may use: "QUOTA PERIOD" in microseconds, in whole CPUs, rounded up.
+void apply_quota(unsigned& cpus, const std::string& directory) {
+  std::ifstream file(directory + "/cpu.max");
+  std::string quota;
+  std::uint64_t period = 0;
+  if (!(file >> quota >> period) || period == 0) return;
+  if (const auto value = parse_number(quota))
+    cpus = static_cast<unsigned>(std::clamp<std::uint64_t>(div_up(*value, period), 1, cpus));
 }
 
 }  // namespace
 
 Machine read_machine(const std::string& root) {
+  const std::vector<Group> groups = read_groups(root);
   Limit best{available_ram(root), "available RAM"};
-  apply_cgroups(best, root);
+  apply_memory_limits(best, groups, root);
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     // Address space also holds what never becomes resident: libraries and the reserved parts of thread stacks.
@@ -115,7 +127,12 @@ Machine read_machine(const std::string& root) {
     const std::uint64_t left = limit.rlim_cur > reserved ? limit.rlim_cur - reserved : limit.rlim_cur / 2;
     if (left < best.bytes) best = {left, "RLIMIT_AS"};
   }
-  return {best.bytes, best.name, std::min(usable_cpus(), quota_cpus(root))};
+  unsigned cpus = usable_cpus();
+  for (const Group& group : groups)
+    if (group.is_version_2)
+      for_group_and_above(root + "/sys/fs/cgroup", group.path,
+                          [&](const std::string& directory) { apply_quota(cpus, directory); });
+  return {best.bytes, best.name, cpus};
 }
 
 std::uint64_t default_memory_bytes(const Machine& machine) {

@@ -12,7 +12,7 @@ inline constexpr std::uint64_t fixed_overhead_bytes = std::uint64_t{32} << 20U;
 struct Machine {
   std::uint64_t available_bytes = 0;  // min(free RAM, cgroup limit, RLIMIT_AS)
   std::string limited_by;             // "available RAM", "cgroup v2 memory.max", "cgroup v1 memory.limit_in_bytes", "RLIMIT_AS"
-  unsigned cpus = 1;                  // this process may use (affinity, cgroup quota)
+  unsigned cpus = 1;                  // this process may use (affinity, cgroup v2 quota)
 };
 
 // Reads /proc/meminfo, the cgroup files and the resource limits below `root` (tests give a tree of their own).
