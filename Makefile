@@ -116,9 +116,16 @@ cross: ## build for aarch64 and run the C++ unit tests under qemu-user
 	@ECOSORT_BUILD=$(abspath $(CROSS)) ECOSORT_STRICT=0 \
 	  ECOSORT_EMULATOR="qemu-aarch64 -L $(abspath $(CROSS)/sysroot)" $(VENV)/python -m pytest tests/test_cpp_units.py $(PYTEST)
 
+.PHONY: oldest
+oldest: ## run the C++ unit tests as on the oldest processor there may be, without SSE4.2 and AVX (x86-64, under qemu-user)
+	@$(DEPS) build python cross
+	@$(MAKE) --no-print-directory all
+	@ECOSORT_STRICT=0 ECOSORT_EMULATOR="qemu-x86_64 -cpu core2duo" $(VENV)/python -m pytest tests/test_cpp_units.py $(PYTEST)
+
 .PHONY: soak
-soak: ## all tests with larger sweeps (hours), then make cross
+soak: ## all tests with larger sweeps (hours), then make oldest and make cross
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory test
+	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory oldest
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory cross
 
 .PHONY: install

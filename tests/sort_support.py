@@ -124,6 +124,7 @@ def enter_own_mount_namespace() -> None:
 
 _MKFS = {
     "ext4": ["mkfs.ext4", "-q", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+    "ext2": ["mkfs.ext2", "-q", "-m", "0"],
     "xfs": ["mkfs.xfs", "-q"],
     "btrfs": ["mkfs.btrfs", "-q"],
 }

@@ -81,6 +81,16 @@ def test_the_demo_sorts_in_two_passes_and_explains_itself(ecosort: Path, disk_di
     assert list(disk_directory.iterdir()) == []
 
 
+def test_make_demo_takes_its_size_from_variables(disk_directory: Path) -> None:
+    """The front door itself: everything is there already, so that nothing is installed and nothing built."""
+    sizes = ("DEMO_RECORDS=100000", "DEMO_MEMORY=4MiB", f"DEMO_DIR={disk_directory / 'demo'}")
+    done = make("demo", f"SAN={os.environ.get('ECOSORT_SAN', '')}", *sizes)
+    assert done.returncode == 0, done.stderr
+    assert "100,000 of 100 bytes = 0.01 GB" in done.stdout
+    assert "all records are in order" in done.stdout
+    assert list(disk_directory.iterdir()) == []
+
+
 def test_the_demo_keeps_what_is_not_its_own(disk_directory: Path) -> None:
     precious = disk_directory / "input.dat"
     precious.write_text("mine")

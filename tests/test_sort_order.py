@@ -1,6 +1,8 @@
 """The sorted bytes, against a stable sort in Python: every distribution, memory, thread count and backend gives the same."""
 
+import os
 import random
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -277,6 +279,52 @@ def test_runs_striped_over_several_directories(run: Run, tmp_path: Path, samples
         assert out == sample.sorted
         assert stats["merge_passes"] == 1
     assert [list((tmp_path / name).iterdir()) for name in "abc"] == [[], [], []]
+
+
+# --- side by side ------------------------------------------------------------------------------------------------------
+
+
+def test_sorts_at_the_same_time_share_a_directory(
+    ecosort: Path, tmp_path: Path, samples: dict[str, Sample], backend: str
+) -> None:
+    """Different outputs, the same directory for runs; one of them is killed, which the others do not notice."""
+    (tmp_path / "temp").mkdir()
+    kinds = ["ascii", "skewed", "all equal", "reverse"]
+    processes = {}
+    for kind in kinds:
+        words = [samples[kind].path, "-o", kind, "--temp", "temp", "--memory", "2MiB", "--io", backend]
+        processes[kind] = subprocess.Popen([ecosort, "sort", *words], cwd=tmp_path, stderr=subprocess.PIPE)
+    processes["reverse"].kill()
+    for kind in kinds[:-1]:
+        _, text = processes[kind].communicate(timeout=60)
+        assert (processes[kind].returncode, text) == (0, b"")
+        assert (tmp_path / kind).read_bytes() == samples[kind].sorted
+    processes["reverse"].communicate(timeout=60)
+    assert list((tmp_path / "temp").iterdir()) == []
+    assert {path.name for path in tmp_path.iterdir()} <= {"temp", *kinds}
+
+
+# --- processors --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("memory", ["2MiB", "64MiB"])
+def test_every_level_of_instructions_gives_the_same(run: Run, tmp_path: Path, samples: dict[str, Sample], memory: str) -> None:
+    """The kernels for older processors, too; on one that lacks the newer ones these are refused."""
+    sample = samples["skewed"]
+    hashes = set()
+    for level in ("baseline", "avx2", "avx512"):
+        words = ("sort", sample.path, "-o", "out", "--memory", memory, "--stats", "stats")
+        done = run(*words, cwd=tmp_path, env={**os.environ, "ECOSORT_CPU": level})
+        if level != "baseline" and done.returncode == 2:
+            assert f"ECOSORT_CPU={level}: this machine offers" in done.stderr
+            continue
+        succeeded(done)
+        assert (tmp_path / "out").read_bytes() == sample.sorted
+        stats = read_json(tmp_path / "stats")
+        assert stats["checksum"] == sample.checksum
+        hashes.add(stats["hash"])
+        (tmp_path / "out").unlink()
+    assert len(hashes) == 1
 
 
 # --- options that change nothing ---------------------------------------------------------------------------------------
