@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from sort_support import Run, expected, listing, make_records, read_json
+from sort_support import MIB, Require, Run, expected, listing, make_records, mounted, read_json
 
 
 @pytest.fixture(scope="module")
@@ -242,6 +242,34 @@ def test_redirected_output_that_may_not_grow(ecosort: Path, tmp_path: Path, data
         )
     failed(done, 3, "merge", "standard output", "File too large")
     assert (tmp_path / "out").read_bytes() == expected(data)[:limit]
+
+
+def test_room_that_comes_back_while_the_output_is_written(
+    ecosort: Path, require: Require, tmp_path: Path, data: bytes, backend: str
+) -> None:
+    """Whether a write still meets the full drive is a matter of luck; what it leaves is the result or the beginning of it."""
+    require("loop_mount")
+    (tmp_path / "in").write_bytes(data)
+    command = [ecosort, "sort", tmp_path / "in", "-o", "-", "--io", backend, "--memory", "2MiB", "--temp", tmp_path]
+    codes = []
+    with mounted(tmp_path, "tmpfs", 5 * MIB) as drive:
+        for _ in range(12):
+            (drive.root / "out").write_bytes(b"")
+            (drive.root / "filler").write_bytes(bytes(2 * MIB))
+            with (drive.root / "out").open("wb") as out:
+                process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE)
+                while process.poll() is None:
+                    if os.statvfs(drive.root).f_bavail == 0:
+                        (drive.root / "filler").unlink(missing_ok=True)
+                _, text = process.communicate()
+            codes.append(process.returncode)
+            written = (drive.root / "out").read_bytes()
+            if process.returncode == 0:
+                assert (written == expected(data), text) == (True, b"")
+            else:
+                failed(subprocess.CompletedProcess(command, process.returncode, b"", text), 3, "standard output", "No space left")
+                assert expected(data).startswith(written)
+    assert 3 in codes
 
 
 def test_help_and_plan_onto_a_full_device(ecosort: Path, tmp_path: Path, data: bytes) -> None:

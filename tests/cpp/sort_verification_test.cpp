@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <functional>
+#include <atomic>
 
 #include "base/errors.h"
 #include "io/counting_queue.h"
