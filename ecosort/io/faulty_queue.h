@@ -11,9 +11,9 @@
 namespace ecosort::io {
 
 // An error and a count of zero complete without reaching the queue below; a short count shortens the request: to a multiple of
-// the file's alignment, and never below one, so that a caller that goes on makes progress. Written data is altered in the caller's
-// memory. Reads to be altered need tags that differ from those of all others in flight. Behind a write on a stream that fails
-// others fail, too, until it has been reaped (io/queue.h). Threads as there.
+// the file's alignment, and never below one, so that a caller that goes on makes progress. Written data is altered in the
+// caller's memory. Reads to be altered need tags that differ from those of all others in flight. Behind a write on a stream that
+// fails others fail, too, until it has been reaped (io/queue.h). Threads as there.
 class FaultyQueue : public Queue {
  public:
   // Both outlive this.
@@ -42,11 +42,11 @@ class FaultyQueue : public Queue {
 
   Queue& below_;
   FaultPlan& plan_;
-  std::vector<Completion> decided_;  // by the plan, not yet reaped
+  std::vector<Completion> decided_;                                   // by the plan, not yet reaped
   std::vector<std::pair<const File*, std::int64_t>> broken_streams_;  // by what is decided
-  std::vector<Read> reads_;          // to be altered when they are complete
-  std::vector<Range> arrived_;       // to decay: reaped by the last wait
-  std::vector<Range> decaying_;      // reaped before it: changes with the next write
+  std::vector<Read> reads_;                                           // to be altered when they are complete
+  std::vector<Range> arrived_;                                        // to decay: reaped by the last wait
+  std::vector<Range> decaying_;                                       // reaped before it: changes with the next write
 };
 
 }  // namespace ecosort::io

@@ -1,9 +1,9 @@
 // The k-way merge kernel: a loser tree over cached key prefixes (Knuth 5.4.1; EcoSort section 4 uses the parallel mode's).
 //
 // A match compares two words: what tells the keys of this merge apart (a prefix without the bits that all of them share) above
-// the rank of the run. The smaller word goes up, the larger one stays, with a minimum and an exclusive or and no branch, because the
-// outcome of a merge comparison cannot be predicted. Words that differ in the rank only go to the full key and then to the rank,
-// which makes the merge stable. Records are touched once, when they are copied.
+// the rank of the run. The smaller word goes up, the larger one stays, with a minimum and an exclusive or and no branch, because
+// the outcome of a merge comparison cannot be predicted. Words that differ in the rank only go to the full key and then to the
+// rank, which makes the merge stable. Records are touched once, when they are copied.
 #pragma once
 
 #include <cstddef>

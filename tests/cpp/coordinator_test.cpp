@@ -220,7 +220,8 @@ TEST(Reactor, ARequestThatIsInterruptedForEverEndsWithAnError) {
 
 // Whatever a queue makes of it: the rest of a write, sent once more, would come after what was written behind it.
 TEST(Reactor, AWriteOnAStreamIsNeverTriedAgain) {
-  for (const char* faults : {"output:write:1:short=100", "output:write:1:zero", "output:write:1:EINTR", "output:write:1:EAGAIN"}) {
+  for (const char* faults :
+       {"output:write:1:short=100", "output:write:1:zero", "output:write:1:EINTR", "output:write:1:EAGAIN"}) {
     std::array<int, 2> ends{};
     ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
     const Descriptor reader(ends[0]);

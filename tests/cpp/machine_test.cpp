@@ -19,7 +19,8 @@ constexpr std::uint64_t MiB = 1U << 20U, GiB = 1024 * MiB;
 class MachineTest : public ::testing::Test {
  protected:
   MachineTest() {
-    put("/proc/meminfo", "MemTotal:       16777216 kB\nMemFree:         1000000 kB\nMemAvailable:    8388608 kB\nBuffers: 1 kB\n");
+    put("/proc/meminfo",
+        "MemTotal:       16777216 kB\nMemFree:         1000000 kB\nMemAvailable:    8388608 kB\nBuffers: 1 kB\n");
   }
 
   void put(const std::string& path, const std::string& text) {
@@ -95,7 +96,8 @@ TEST_F(MachineTest, TheFirstVersionOfControlGroupsIsReadToo) {
 
 TEST_F(MachineTest, AQuotaOfProcessorTimeIsWholeProcessorsRoundedUp) {
   put("/proc/self/cgroup", "0::/a/b\n");
-  for (const auto& [quota, most] : {std::pair{"10000 100000", 1U}, {"100000 100000", 1U}, {"100001 100000", 2U}, {"350000 100000", 4U}}) {
+  for (const auto& [quota, most] :
+       {std::pair{"10000 100000", 1U}, {"100000 100000", 1U}, {"100001 100000", 2U}, {"350000 100000", 4U}}) {
     put("/sys/fs/cgroup/a/b/cpu.max", quota);
     EXPECT_EQ(read().cpus, std::min(most, usable_cpus())) << quota;
   }

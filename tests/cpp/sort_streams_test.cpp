@@ -69,7 +69,8 @@ void write_all(const Descriptor& pipe, const std::string& text) {
 std::string read_all(const Descriptor& pipe) {
   std::string text;
   std::array<char, 65536> some{};
-  for (ssize_t got = 0; (got = ::read(pipe.get(), some.data(), some.size())) > 0;) text.append(some.data(), static_cast<std::size_t>(got));
+  for (ssize_t got = 0; (got = ::read(pipe.get(), some.data(), some.size())) > 0;)
+    text.append(some.data(), static_cast<std::size_t>(got));
   return text;
 }
 

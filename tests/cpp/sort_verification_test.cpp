@@ -15,9 +15,9 @@ namespace ecosort::pipeline {
 
 namespace {
 
+using plan::Shape;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
-using plan::Shape;
 
 constexpr std::uint64_t MiB = 1U << 20U;
 constexpr unsigned depth = 40;
