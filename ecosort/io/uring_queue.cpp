@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <liburing.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -105,22 +106,36 @@ void UringQueue::submit(const Request& request) {
     start_on_stream(numbered);
 }
 
+// Where a write into a file that stands for a stream (standard output redirected) begins; -1: the system knows. The kernel does
+// not move the file's own position when a write fails after a part (seen on Linux 6.18): the rest would overwrite that part.
+std::int64_t UringQueue::position_of(int fd) {
+  if ((::fcntl(fd, F_GETFL) & O_APPEND) != 0) return -1;
+  return ::lseek(fd, 0, SEEK_CUR);
+}
+
+// What is still to be moved, with the offset that the kernel is to use.
+Request UringQueue::rest_of(Request request, const OnStream& started) {
+  request.data += started.moved;
+  request.size -= started.moved;
+  request.offset = started.position < 0 ? ~std::uint64_t{0}  // the current position
+                                        : static_cast<std::uint64_t>(started.position) + started.moved;
+  return request;
+}
+
 void UringQueue::start_on_stream(const Request& request) {
-  on_streams_.push_back({request.tag});
-  start(request, request.tag);
+  on_streams_.push_back({request.tag, request.operation == Operation::write ? position_of(request.file->fd()) : -1});
+  start(rest_of(request, on_streams_.back()), request.tag);
 }
 
 void UringQueue::start(const Request& request, std::uint64_t number) {
   io_uring_sqe* entry = ring_->entry();
   const int fd = request.file->fd();
-  // -1: the current position, the only one a stream has.
-  const std::uint64_t offset = request.file->facts().is_stream ? ~std::uint64_t{0} : request.offset;
   switch (request.operation) {
     case Operation::read:
-      ::io_uring_prep_read(entry, fd, request.data, static_cast<unsigned>(request.size), offset);
+      ::io_uring_prep_read(entry, fd, request.data, static_cast<unsigned>(request.size), request.offset);
       break;
     case Operation::write:
-      ::io_uring_prep_write(entry, fd, request.data, static_cast<unsigned>(request.size), offset);
+      ::io_uring_prep_write(entry, fd, request.data, static_cast<unsigned>(request.size), request.offset);
       break;
     case Operation::sync:
       ::io_uring_prep_fsync(entry, fd, IORING_FSYNC_DATASYNC);
@@ -142,7 +157,7 @@ void UringQueue::end(std::uint64_t number, std::int64_t result, std::vector<Comp
 
 // True: the request goes on. A write that was taken in part is completed here, or the next one would overtake its rest.
 bool UringQueue::carry_on(OnStream& started, std::int64_t result) {
-  Request request = requests_.at(started.number);
+  const Request& request = requests_.at(started.number);
   if (started.is_polling) {
     started.is_polling = false;
   } else if (result == -EAGAIN) {
@@ -157,9 +172,7 @@ bool UringQueue::carry_on(OnStream& started, std::int64_t result) {
   } else if (result != -EINTR) {
     return false;
   }
-  request.data += started.moved;
-  request.size -= started.moved;
-  start(request, started.number);
+  start(rest_of(request, started), started.number);
   return true;
 }
 
@@ -171,7 +184,9 @@ void UringQueue::end_on_stream(std::uint64_t number, std::int64_t result, std::v
   const bool is_write = request.operation == Operation::write;
   if (cancelled_ && started->is_polling) result = -ECANCELED;
   if (!cancelled_ && is_write && request.size > 0 && result == 0) result = -EIO;
-  if (cancelled_ && started->moved > 0 && result > 0) started->moved += static_cast<std::size_t>(result);
+  if (cancelled_ && is_write && result > 0) started->moved += static_cast<std::size_t>(result);
+  // Whoever shares the file goes on behind what was written.
+  if (started->position >= 0) ::lseek(request.file->fd(), started->position + static_cast<off_t>(started->moved), SEEK_SET);
   const bool tells_part = started->moved > 0 && (result > 0 || cancelled_);
   out.push_back({request.tag, tells_part ? static_cast<std::int64_t>(started->moved) : result});
   on_streams_.erase(started);

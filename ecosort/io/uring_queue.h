@@ -36,12 +36,15 @@ class UringQueue : public Queue {
   // A request on a stream that is with the system.
   struct OnStream {
     std::uint64_t number;
-    std::size_t moved = 0;    // of a write that was taken in part
-    bool is_polling = false;  // until a stream that somebody made non-blocking is ready
+    std::int64_t position = -1;  // of a write into a file, where it begins
+    std::size_t moved = 0;       // of a write that was taken in part
+    bool is_polling = false;     // until a stream that somebody made non-blocking is ready
   };
 
   void start(const Request& request, std::uint64_t number);
   void start_on_stream(const Request& request);
+  [[nodiscard]] static std::int64_t position_of(int fd);
+  [[nodiscard]] static Request rest_of(Request request, const OnStream& started);
   [[nodiscard]] bool carry_on(OnStream& started, std::int64_t result);
   void end(std::uint64_t number, std::int64_t result, std::vector<Completion>& out);
   void end_on_stream(std::uint64_t number, std::int64_t result, std::vector<Completion>& out);
