@@ -13,7 +13,7 @@ from conftest import ROOT
 from sort_support import Require, as_plain_user, copy_program, directory_for_everyone, sanitizers
 
 # What pytest is made of: the environment it is installed in may be out of the user's reach.
-MODULES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "pytest_timeout")
+MODULES = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "pytest_timeout")
 FILES = ("test_sort_order.py", "test_sort_report.py", "test_sort_streams.py")
 QUICK = (
     "(matrix and (skewed or equal)) or keys or unique or inputs or striped or passes"
