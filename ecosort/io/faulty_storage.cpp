@@ -91,6 +91,11 @@ FilePtr FaultyStorage::open_named(const std::string& path, Role role, Caching ca
   return below_.open_named(path, role, caching);
 }
 
+std::string FaultyStorage::adopt_attributes(File& file, const std::string& of) {
+  pass(file.role(), FaultPoint::attributes, of);
+  return below_.adopt_attributes(file, of);
+}
+
 void FaultyStorage::rename(const std::string& from, const std::string& to) {
   pass(Role::journal, FaultPoint::rename, to);
   below_.rename(from, to);

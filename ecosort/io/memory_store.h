@@ -64,6 +64,7 @@ class MemoryStore : public NamedStorage {
 
   [[nodiscard]] FilePtr create_named(const std::string& path, Role role, Caching caching) override;
   [[nodiscard]] FilePtr open_named(const std::string& path, Role role, Caching caching) override;
+  [[nodiscard]] std::string adopt_attributes(File& file, const std::string& of) override;
   void rename(const std::string& from, const std::string& to) override;
   void remove(const std::string& path) override;
   void make_directory(const std::string& path) override;

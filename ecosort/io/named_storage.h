@@ -20,6 +20,10 @@ class NamedStorage : public Storage {
   // An existing regular file for reading and writing; a symbolic link is an error (ELOOP).
   [[nodiscard]] virtual FilePtr open_named(const std::string& path, Role role, Caching caching) = 0;
 
+  // Gives an open file the owner, mode, ACL and extended attributes of the file `of`. Returns what could not be kept, as one
+  // line; usually empty.
+  [[nodiscard]] virtual std::string adopt_attributes(File& file, const std::string& of) = 0;
+
   // A file; atomic; replaces an existing file `to`.
   virtual void rename(const std::string& from, const std::string& to) = 0;
   virtual void remove(const std::string& path) = 0;            // a file's name

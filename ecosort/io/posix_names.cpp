@@ -13,6 +13,7 @@
 
 #include "base/errors.h"
 #include "io/direct_io.h"
+#include "io/file_attributes.h"
 #include "io/open_error.h"
 #include "io/posix_storage.h"
 
@@ -46,6 +47,10 @@ FilePtr PosixStorage::open_named(const std::string& path, Role role, Caching cac
   const std::size_t unit = caching == Caching::direct_if_possible ? enable_direct_io(descriptor.get()) : 1;
   const auto size = static_cast<std::uint64_t>(status.st_size);
   return make_file(std::move(descriptor), {.role = role, .path = path, .alignment = unit, .size_bytes = size});
+}
+
+std::string PosixStorage::adopt_attributes(File& file, const std::string& of) {
+  return io::adopt_attributes(file.fd(), file.path(), of);
 }
 
 void PosixStorage::rename(const std::string& from, const std::string& to) {

@@ -26,8 +26,17 @@ class CheckedOutput {
 
   [[nodiscard]] std::uint64_t records_per_batch() const noexcept { return writer_.capacity_bytes() / encoder_.record_size(); }
 
-  // Where a batch may go; waits for a free block. `before` counts the records that are expected to lie before the batch.
-  [[nodiscard]] Task<std::byte*> take(std::uint64_t before) { return writer_.take(before * encoder_.record_size()); }
+  // Before the first batch: the output has so many records already, of which this is the last one.
+  void continue_after(std::uint64_t records, std::vector<std::byte> last_record) {
+    records_before_ = records;
+    last_record_ = std::move(last_record);
+  }
+
+  // Where a batch may go; waits for a free block. `before` counts the records put here that are
+  // expected to lie before the batch.
+  [[nodiscard]] Task<std::byte*> take(std::uint64_t before) {
+    return writer_.take((records_before_ + before) * encoder_.record_size());
+  }
 
   // The next batch, in order, at a place that take() gave. VerificationError if it is not in order, or does not follow the one
   // before. Returns once the write is under way.
@@ -46,6 +55,7 @@ class CheckedOutput {
   const records::Encoder& encoder_;
   bool unique_;
   MergedOutput merged_;
+  std::uint64_t records_before_ = 0;    // in the output before the first batch
   std::vector<std::byte> last_record_;  // of the batch before
 };
 

@@ -76,6 +76,32 @@ Task<void> FormRuns::form_run(std::size_t slot, std::uint64_t number, std::uint6
   if (store) co_await store_run(slot, formed_.stored[number]);
 }
 
+Task<void> FormRuns::form_parts(const std::vector<RunPart>& parts, RunKeeper& keeper) {
+  TaskGroup runs(reactor_.gate());
+  try {
+    for (std::size_t position = 0; position < parts.size(); ++position) {
+      co_await free_slots_.take();
+      runs.spawn(form_part(take_slot(), parts[position], position, keeper));
+    }
+  } catch (...) {
+    reactor_.gate().fail(std::current_exception());
+  }
+  co_await runs.join();
+}
+
+// The buffer is free for the next run while this one is being kept.
+Task<void> FormRuns::form_part(std::size_t slot, RunPart part, std::size_t position, RunKeeper& keeper) {
+  RunBuffer& run = slots_[slot].run;
+  co_await reader_.fill(run, part.first, part.records);
+  progress_.add_bytes(part.records * encoder_.record_size());
+  co_await sort_run(run);
+  co_await keeper.before_store(position);
+  const Tally read = run.tally;
+  Tally written;
+  co_await store_run(slot, part.stored, &written);
+  co_await keeper.after_store(position, read, written);
+}
+
 // A stream's length is unknown: runs are kept as long as the buffers last, and stored from the first one on only when all
 // are full, so that an input that fits the memory is sorted in one pass.
 Task<void> FormRuns::form_stream() {
@@ -131,20 +157,20 @@ Task<void> FormRuns::sort_run(RunBuffer& run) {
   scratch_free_.give();
 }
 
-Task<void> FormRuns::store_run(std::size_t slot, std::size_t number) {
+Task<void> FormRuns::store_run(std::size_t slot, std::size_t number, Tally* written) {
   const RunBuffer& run = slots_[slot].run;
   const std::uint64_t granules = store_.run(number).granules;
   const std::uint64_t per_block = plan_.formation.write_block_bytes / plan_.granule.bytes;
   TaskGroup writes(reactor_.gate());
   for (std::uint64_t granule = 0; granule < granules; granule += per_block)
-    writes.spawn(gather_and_write(number, run, granule, std::min(per_block, granules - granule)));
+    writes.spawn(gather_and_write(number, run, granule, std::min(per_block, granules - granule), written));
   co_await writes.join();
   slots_[slot].is_free = true;
   free_slots_.give();
 }
 
 Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_granule,
-                                      std::uint64_t granules) {
+                                      std::uint64_t granules, Tally* written) {
   co_await free_blocks_.take();
   std::byte* const block = idle_blocks_.back();
   idle_blocks_.pop_back();
@@ -152,8 +178,11 @@ Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, 
     const records::Entry& entry = run.entries()[g * plan_.granule.records];
     store_.set_forecast(number, g, {entry.prefix, entry.extension});
   }
-  auto work = compute_.run([&] { gather(number, run, first_granule, granules, block); }, granules * plan_.granule.bytes);
+  Tally tally;
+  auto work = compute_.run([&] { gather(number, run, first_granule, granules, block, written == nullptr ? nullptr : &tally); },
+                           granules * plan_.granule.bytes);
   co_await work;
+  if (written != nullptr) *written += tally;
   co_await store_.write(number, first_granule, block, granules * plan_.granule.bytes);
   progress_.add_bytes(granules * plan_.granule.bytes);
   idle_blocks_.push_back(block);
@@ -161,13 +190,15 @@ Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, 
 }
 
 void FormRuns::gather(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules,
-                      std::byte* block) const {
+                      std::byte* block, Tally* written) const {
   const records::RecordTable table = run.table(encoder_.record_size());
-  for (std::uint64_t g = first_granule; g < first_granule + granules; ++g, block += plan_.granule.bytes) {
+  for (std::uint64_t g = first_granule; g < first_granule + granules; ++g) {
+    std::byte* const out = store_.granule_in(block, granules, g - first_granule);
     const std::uint64_t first = g * plan_.granule.records;
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(plan_.granule.records, run.count - first));
-    records::gather(run.entries() + first, count, table, block, run.count - first - count);
-    store_.seal(number, g, count, block);
+    records::gather(run.entries() + first, count, table, out, run.count - first - count);
+    if (written != nullptr) written->hash.add_records(out, count, encoder_.record_size());
+    store_.seal(number, g, count, out);
   }
 }
 

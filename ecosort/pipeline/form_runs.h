@@ -24,6 +24,26 @@ struct FormedRuns {
   std::vector<RunBuffer> resident;
 };
 
+// A run to be formed: records [first, first + records) of the inputs, stored as run `stored` of the store.
+struct RunPart {
+  std::uint64_t first = 0, records = 0;
+  std::size_t stored = 0;
+};
+
+// Is asked before a run is written, and told after all of it was: what makes runs durable, one after the other.
+class RunKeeper {
+ public:
+  RunKeeper() = default;
+  RunKeeper(const RunKeeper&) = delete;
+  RunKeeper& operator=(const RunKeeper&) = delete;
+  virtual ~RunKeeper() = default;
+
+  // `part`: its position in the list of parts. Runs may ask in any order; they are read and sorted by then.
+  [[nodiscard]] virtual Task<void> before_store(std::size_t part) = 0;
+  // `read` is the tally of the records as they came in, `written` of those in the blocks that were written.
+  [[nodiscard]] virtual Task<void> after_store(std::size_t part, Tally read, Tally written) = 0;
+};
+
 // Coordinator only; must outlive the task.
 class FormRuns {
  public:
@@ -32,7 +52,9 @@ class FormRuns {
 
   // Creates all run files of inputs of known size and reserves their space, before hours of work (promise P10).
   void create_runs();
-  [[nodiscard]] Task<void> form();         // all runs of inputs of known size, after create_runs()
+  [[nodiscard]] Task<void> form();  // all runs of inputs of known size, after create_runs()
+  // These parts, all stored, begun in this order, under the eyes of `keeper`.
+  [[nodiscard]] Task<void> form_parts(const std::vector<RunPart>& parts, RunKeeper& keeper);
   [[nodiscard]] Task<void> form_stream();  // until the stream ends
 
   // After form_stream(): records of each run in input order; how many of the last ones are not stored; stores more of these.
@@ -53,11 +75,13 @@ class FormRuns {
   };
 
   Task<void> form_run(std::size_t slot, std::uint64_t number, std::uint64_t first, std::uint64_t count, bool store);
+  Task<void> form_part(std::size_t slot, RunPart part, std::size_t position, RunKeeper& keeper);
   Task<void> sort_run(RunBuffer& run);
-  Task<void> store_run(std::size_t slot, std::size_t number);
-  Task<void> gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules);
-  void gather(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules,
-              std::byte* block) const;
+  Task<void> store_run(std::size_t slot, std::size_t number, Tally* written = nullptr);
+  Task<void> gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules,
+                              Tally* written);
+  void gather(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules, std::byte* block,
+              Tally* written) const;
   [[nodiscard]] std::size_t take_slot();
 
   io::Reactor& reactor_;

@@ -24,7 +24,7 @@ MergeRuns::MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, co
                 memory.allocate(buffers.block_bytes * buffers.blocks, "read blocks"), sources_),
       background_(reactor.gate()),
       run_blocks_free_(reactor.gate(), buffers.output_blocks) {
-  for (const MergeSource& source : sources_) left_ += source.records;
+  for (const MergeSource& source : sources_) left_ += source.records - source.consumed;
 }
 
 // A round costs a look at every run, so it starts when a good part of the memory has arrived, or nothing more can.
@@ -86,9 +86,12 @@ void MergeRuns::limit(Round& round) const {
   if (next) round.blocking = next_run;
 }
 
-Task<BatchResult> MergeRuns::merge_next(Round& round, std::uint64_t count, BatchTarget target) {
+Task<BatchResult> MergeRuns::merge_next(Round& round, std::uint64_t count, BatchTarget target, records::MultisetHash* consumed) {
   BatchResult batch;
-  auto work = compute_.run([&] { batch = merge_batch(round.views, round.ranges, count, encoder_, target, compute_.threads()); });
+  auto work = compute_.run([&] {
+    batch = merge_batch(round.views, round.ranges, count, encoder_, target, compute_.threads());
+    if (consumed != nullptr) *consumed = hash_consumed(round.views, round.ranges, batch.consumed);
+  });
   co_await work;
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
     round.ranges[i].begin = batch.consumed[i];
@@ -127,7 +130,13 @@ void MergeRuns::release_consumed(const BatchResult& batch) {
   }
 }
 
-Task<void> MergeRuns::merge_to_output(CheckedOutput& output) {
+Task<void> MergeRuns::merge_to_output(CheckedOutput& output) { return merge_all(output, nullptr, Ending::complete); }
+
+Task<void> MergeRuns::merge_to_output(CheckedOutput& output, ReleaseHook& hook, Ending ending) {
+  return merge_all(output, &hook, ending);
+}
+
+Task<void> MergeRuns::merge_all(CheckedOutput& output, ReleaseHook* hook, Ending ending) {
   const std::uint64_t batch_records = output.records_per_batch();
   try {
     prefetch_.advance();
@@ -135,13 +144,17 @@ Task<void> MergeRuns::merge_to_output(CheckedOutput& output) {
       Round round = co_await next_round(batch_records);
       while (round.records > 0) {
         const std::uint64_t count = std::min(round.records, batch_records);
+        if (hook != nullptr) co_await hook->before_batch(count * encoder_.record_size());
         std::byte* const out = co_await output.take(output.records_put());
-        const BatchResult batch = co_await merge_next(round, count, BatchTarget{out, nullptr, 0, 0, 0});
-        release_consumed(batch);
+        records::MultisetHash consumed;
+        const BatchResult batch =
+            co_await merge_next(round, count, BatchTarget{out, nullptr, 0, 0, 0}, hook == nullptr ? nullptr : &consumed);
+        if (hook == nullptr) release_consumed(batch);
         co_await output.put(out, count, batch.checked);
+        if (hook != nullptr) hook->after_batch({sources_, consumed, batch.checked.tally.hash});
       }
     }
-    co_await output.finish();
+    if (ending == Ending::complete) co_await output.finish();
   } catch (...) {  // fetches and writes under way still use their blocks: wait for them first
     reactor_.gate().fail(std::current_exception());
   }

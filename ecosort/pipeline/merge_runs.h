@@ -20,6 +20,29 @@
 
 namespace ecosort::pipeline {
 
+// What a batch that has been put into the output took from the runs.
+struct MergedBatch {
+  const std::vector<MergeSource>& sources;  // `consumed` of each holds already
+  records::MultisetHash consumed;           // of the records where they lay in the runs' blocks
+  records::MultisetHash appended;           // of the records in the output block
+};
+
+// Decides in place of the merge when consumed run space is given back.
+class ReleaseHook {
+ public:
+  ReleaseHook() = default;
+  ReleaseHook(const ReleaseHook&) = delete;
+  ReleaseHook& operator=(const ReleaseHook&) = delete;
+  virtual ~ReleaseHook() = default;
+
+  // Before `bytes` more are merged into the output. May take its time: the merge waits.
+  [[nodiscard]] virtual Task<void> before_batch(std::uint64_t bytes) = 0;
+  virtual void after_batch(const MergedBatch& batch) = 0;
+};
+
+// Whether an output is complete when a merge into it is.
+enum class Ending : std::uint8_t { complete, more_to_come };
+
 // Coordinator only; must outlive its task. One object per step of the plan.
 class MergeRuns {
  public:
@@ -29,6 +52,9 @@ class MergeRuns {
 
   // VerificationError if the output would not be in order (promise P1).
   [[nodiscard]] Task<void> merge_to_output(CheckedOutput& output);
+
+  // The same for runs whose space is `hook`'s: none of it is given back here. Without --unique.
+  [[nodiscard]] Task<void> merge_to_output(CheckedOutput& output, ReleaseHook& hook, Ending ending);
 
   // Into a new run of the store, whose number is `run`.
   [[nodiscard]] Task<void> merge_to_run(std::size_t run);
@@ -48,7 +74,8 @@ class MergeRuns {
   Task<Round> next_round(std::uint64_t batch_records);
   [[nodiscard]] Round look() const;
   void limit(Round& round) const;
-  Task<BatchResult> merge_next(Round& round, std::uint64_t count, BatchTarget target);
+  Task<void> merge_all(CheckedOutput& output, ReleaseHook* hook, Ending ending);
+  Task<BatchResult> merge_next(Round& round, std::uint64_t count, BatchTarget target, records::MultisetHash* consumed = nullptr);
   [[nodiscard]] std::uint64_t release_unit() const;  // bytes of a run
   void release_consumed(const BatchResult& batch);
   Task<void> write_granules(std::size_t run, std::uint64_t first, std::byte* block, std::uint64_t granules);

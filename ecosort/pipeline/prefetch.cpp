@@ -1,7 +1,10 @@
 #include "pipeline/prefetch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/errors.h"
 #include "records/gather.h"
 
 namespace ecosort::pipeline {
@@ -23,6 +26,7 @@ Prefetch::Prefetch(io::Reactor& reactor, Compute& compute, RunStore& store, cons
     MergeSource& source = sources_[i];
     source.granules = div_up(source.records, granule_.records);
     source.blocks = div_up(source.granules, granules_per_block_);
+    source.ready_end = source.consumed;
     if (source.blocks > 0) sequence_.insert(turn_of(i));
     starving_ += source.starving() ? 1 : 0;
   }
@@ -82,7 +86,9 @@ Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* d
     co_await store_.read(source.stored, first, data, granules * granule_.bytes);
     auto work = compute_.run(
         [&] {
-          for (std::uint64_t g = 0; g < granules; ++g) store_.verify(source.stored, first + g, data + g * granule_.bytes);
+          for (std::uint64_t g = 0; g < granules; ++g)
+            store_.verify(source.stored, first + g, store_.granule_in(data, granules, g));
+          check_forecast(source, first, store_.granule_in(data, granules, 0));
         },
         granules * granule_.bytes);
     co_await work;
@@ -90,6 +96,14 @@ Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* d
   --in_flight_;
   mark_ready(source, block);
   arrived_.notify();
+}
+
+// The merge stops at keys that were foretold: one that is wrong would spoil the order, or hold the merge up.
+void Prefetch::check_forecast(const MergeSource& source, std::uint64_t granule, const std::byte* record) const {
+  const ForecastKey key = store_.forecast(source.stored, granule);
+  if (key.prefix == encoder_.prefix(record) && key.extension == encoder_.extension(record)) return;
+  throw IoError(fmt::format("run {} does not begin granule {} with the key that was foretold (check the drive and the memory)",
+                            source.stored, granule));
 }
 
 void Prefetch::gather(const MergeSource& source, std::uint64_t first_granule, std::uint64_t granules, std::byte* data) const {
@@ -131,9 +145,18 @@ RunView Prefetch::view(const MergeSource& source) const {
   view.first = source.first_block * records_per_block_;
   view.records_per_granule = granule_.records;
   view.granules_per_block = static_cast<std::uint32_t>(granules_per_block_);
-  view.granule_bytes = granule_.bytes;
+  view.granule_stride = granule_.bytes;
   view.record_size = encoder_.record_size();
-  for (const MergeSource::Held& held : source.held) view.blocks.push_back(held.data);
+  if (source.is_resident || store_.direction() == RunDirection::forward) {
+    for (const MergeSource::Held& held : source.held) view.blocks.push_back(held.data);
+    return view;
+  }
+  view.granule_stride = -view.granule_stride;
+  std::uint64_t first = source.first_block * granules_per_block_;
+  for (const MergeSource::Held& held : source.held) {
+    view.blocks.push_back(store_.granule_in(held.data, std::min(granules_per_block_, source.granules - first), 0));
+    first += granules_per_block_;
+  }
   return view;
 }
 

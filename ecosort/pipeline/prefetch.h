@@ -37,7 +37,7 @@ struct MergeSource {
   };
   std::deque<Held> held;        // fetched or being fetched, in order
   std::uint64_t ready_end = 0;  // records [consumed, ready_end) are in memory
-  std::uint64_t consumed = 0;
+  std::uint64_t consumed = 0;   // at the beginning: records of the first granule that the merge is to leave out
 
   [[nodiscard]] bool fetched_all() const noexcept { return next_block == blocks; }
   [[nodiscard]] bool starving() const noexcept { return held.empty() && !fetched_all(); }
@@ -84,6 +84,7 @@ class Prefetch {
   void start(std::uint32_t source);
   Task<void> load(std::uint32_t source, std::uint64_t block, std::byte* data);
   void gather(const MergeSource& source, std::uint64_t first_granule, std::uint64_t granules, std::byte* data) const;
+  void check_forecast(const MergeSource& source, std::uint64_t granule, const std::byte* record) const;
   void mark_ready(MergeSource& source, std::uint64_t block);
 
   Compute& compute_;

@@ -69,6 +69,7 @@ std::vector<ReadAhead::Block> ReadAhead::blocks_of(RunBuffer& run, std::uint64_t
 Task<void> ReadAhead::fill(RunBuffer& run, std::uint64_t first, std::uint64_t count) {
   const std::vector<Block> blocks = blocks_of(run, first, count);
   run.count = count;
+  run.tally = {};
   Arrival arrival{run, {}, std::vector<bool>(blocks.size()), 0, 0};
   for (const Block& block : blocks) {
     const auto end = static_cast<std::uint64_t>(block.target - run.records) + block.at_least;
@@ -125,6 +126,7 @@ Task<void> ReadAhead::extract(RunBuffer& run, std::uint64_t first, std::uint64_t
       },
       count * record_size_);
   co_await work;
+  run.tally += part;
   tally_ += part;
 }
 
@@ -132,6 +134,7 @@ Task<void> ReadAhead::fill_from_stream(RunBuffer& run, std::uint64_t count, Prog
   const io::File& file = *inputs_.front().file;
   run.records = run.bytes.data();
   run.count = 0;
+  run.tally = {};
   TaskGroup extractions(reactor_.gate());
   const std::uint64_t wanted = count * record_size_;
   std::uint64_t have = 0, extracted = 0;

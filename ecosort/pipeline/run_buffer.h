@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/memory.h"
+#include "pipeline/tally.h"
 #include "records/entry.h"
 #include "records/record_table.h"
 
@@ -18,6 +19,7 @@ struct RunBuffer {
   std::byte* records = nullptr;   // the first record
   std::uint64_t count = 0;        // records
   std::uint32_t first_index = 0;  // of the index entries: tells the run buffers of one sort apart
+  Tally tally;                    // of the records as they were read
 
   [[nodiscard]] records::Entry* entries() const noexcept { return index.as<records::Entry>().data(); }
   [[nodiscard]] records::RecordTable table(std::uint32_t record_size) const noexcept {

@@ -47,6 +47,13 @@ RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan&
   choose_pattern();
 }
 
+RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan& plan, std::string directory,
+                   RunDirection direction, std::uint64_t job)
+    : RunStore(storage, reactor, plan, std::vector<std::string>{std::move(directory)}) {
+  direction_ = direction;
+  job_ = job;
+}
+
 // Directories get units in proportion to their free space, spread evenly (largest remaining share first).
 void RunStore::choose_pattern() {
   std::vector<std::uint64_t> weights;
@@ -97,13 +104,39 @@ std::size_t RunStore::create(std::uint64_t records) {
     run.stripes.push_back(storage_.create_unnamed(directories_[d], io::Role::run, io::Caching::direct_if_possible));
     if (const std::uint64_t size = stripe_size(d, bytes); size > 0) (void)storage_.reserve(*run.stripes.back(), 0, size);
   }
-  while (forecast_entries_ + div_up(run.granules, stride_) > forecast_limit_) thin_forecast();
-  run.forecast.resize(div_up(run.granules, stride_));
-  forecast_entries_ += run.forecast.size();
+  make_forecast(run);
   allocated_bytes_ += bytes;
   peak_bytes_ = std::max(peak_bytes_, allocated_bytes_);
   runs_.push_back(std::move(run));
   return number;
+}
+
+std::size_t RunStore::adopt(io::FilePtr file, std::uint64_t identity, std::uint64_t records, std::uint64_t first_granule) {
+  StoredRun run;
+  run.seed = mix(job_ + identity);
+  run.records = records;
+  run.granules = div_up(records, granule_.records);
+  run.first_granule = first_granule;
+  run.stripes.push_back(std::move(file));
+  make_forecast(run);
+  allocated_bytes_ += run.granules * granule_.bytes;
+  peak_bytes_ = std::max(peak_bytes_, allocated_bytes_);
+  runs_.push_back(std::move(run));
+  return runs_.size() - 1;
+}
+
+void RunStore::make_forecast(StoredRun& run) {
+  while (forecast_entries_ + div_up(run.granules, stride_) > forecast_limit_) thin_forecast();
+  run.forecast.resize(div_up(run.granules, stride_));
+  forecast_entries_ += run.forecast.size();
+}
+
+Task<void> RunStore::read_forecast(std::size_t number, const records::Encoder& encoder, std::byte* memory) {
+  const std::uint64_t size = forecast_read_bytes();
+  for (std::uint64_t granule = 0; granule < runs_[number].granules; granule += stride_) {
+    co_await reactor_.read(file(number), place_of(number, granule, granule_.bytes), memory, size, size);
+    set_forecast(number, granule, {encoder.prefix(memory), encoder.extension(memory)});
+  }
 }
 
 void RunStore::set_forecast(std::size_t number, std::uint64_t granule, ForecastKey key) {
@@ -148,11 +181,11 @@ Task<void> RunStore::move(io::Operation operation, std::size_t number, std::uint
 }
 
 Task<void> RunStore::write(std::size_t number, std::uint64_t first_granule, std::byte* data, std::size_t size) {
-  return move(io::Operation::write, number, first_granule * granule_.bytes, data, size);
+  return move(io::Operation::write, number, place_of(number, first_granule, size), data, size);
 }
 
 Task<void> RunStore::read(std::size_t number, std::uint64_t first_granule, std::byte* data, std::size_t size) {
-  return move(io::Operation::read, number, first_granule * granule_.bytes, data, size);
+  return move(io::Operation::read, number, place_of(number, first_granule, size), data, size);
 }
 
 bool RunStore::is_due(std::size_t number, std::uint64_t until, std::uint64_t unit_bytes) const {
@@ -208,15 +241,15 @@ void RunStore::close_consumed(std::size_t number) {
 void RunStore::seal(std::size_t number, std::uint64_t granule, std::uint32_t records, std::byte* data) const {
   const std::size_t used = std::size_t{records} * record_size_;
   std::memset(data + used, 0, granule_.bytes - used);
-  const std::uint64_t sum = records::block_checksum(data, granule_.bytes - checksum_bytes, runs_[number].seed + granule);
+  const std::uint64_t sum = records::block_checksum(data, granule_.bytes - checksum_bytes, seed_of(number, granule));
   std::memcpy(data + granule_.bytes - checksum_bytes, &sum, checksum_bytes);
 }
 
 void RunStore::verify(std::size_t number, std::uint64_t granule, const std::byte* data) const {
   std::uint64_t stored = 0;
   std::memcpy(&stored, data + granule_.bytes - checksum_bytes, checksum_bytes);
-  if (stored == records::block_checksum(data, granule_.bytes - checksum_bytes, runs_[number].seed + granule)) return;
-  const Piece piece = locate(granule * granule_.bytes, granule_.bytes);
+  if (stored == records::block_checksum(data, granule_.bytes - checksum_bytes, seed_of(number, granule))) return;
+  const Piece piece = locate(place_of(number, granule, granule_.bytes), granule_.bytes);
   throw IoError(
       fmt::format("run {} in '{}' is damaged at byte {}: what was read is not what was written (check the drive and the memory)",
                   number, directories_[piece.stripe], piece.offset));

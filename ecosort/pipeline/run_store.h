@@ -3,6 +3,7 @@
 //   run file       | granule 0 | granule 1 | ... |              each `granule.bytes` long, a multiple of 4096
 //   granule        | record | record | ... | zeros | checksum |  whole records; XXH3 seeded with (job, run, position)
 //   stripes        unit u of a run lies in directory pattern[u mod 64], so that fuller directories get less
+//   backward       granule g lies g granules before the end of the file: what the merge has consumed can be cut off
 //
 // A granule whose checksum fails ends the run with IoError and never becomes output (promise P11). One file per run and
 // directory: giving back space locks a file against its own reads only.
@@ -28,11 +29,15 @@ struct ForecastKey {
   std::uint32_t extension = 0;
 };
 
+// Which end of its file a run begins at.
+enum class RunDirection : std::uint8_t { forward, backward };
+
 struct StoredRun {
   std::vector<io::FilePtr> stripes;  // one per temporary directory
   std::uint64_t seed = 0;
   std::uint64_t records = 0;
   std::uint64_t granules = 0;
+  std::uint64_t first_granule = 0;    // those before are gone: the run is the rest of a longer one
   std::uint64_t released_bytes = 0;   // from the start of the run
   unsigned releases = 0;              // under way
   bool consumed = false;              // to be closed when no release is under way
@@ -43,12 +48,28 @@ class RunStore {
  public:
   RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan& plan, std::vector<std::string> directories);
 
+  // For runs that outlive the process: one directory, files of the caller's, one for each run, in a direction. `job` identifies
+  // the job's granules.
+  RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan& plan, std::string directory, RunDirection direction,
+           std::uint64_t job);
+
   // Creates the files of a run and reserves its space where the file system can. Returns the run's number.
   [[nodiscard]] std::size_t create(std::uint64_t records);
+
+  // Takes a file that holds, or is to hold, `records` records of run number `identity` of the job, from its granule
+  // `first_granule` on. Its space and its length are the caller's business. Returns the run's number here.
+  [[nodiscard]] std::size_t adopt(io::FilePtr file, std::uint64_t identity, std::uint64_t records, std::uint64_t first_granule);
 
   [[nodiscard]] const StoredRun& run(std::size_t number) const { return runs_[number]; }
   [[nodiscard]] const plan::Granule& granule() const noexcept { return granule_; }
   [[nodiscard]] std::uint32_t forecast_stride() const noexcept { return stride_; }
+  [[nodiscard]] RunDirection direction() const noexcept { return direction_; }
+  [[nodiscard]] io::File& file(std::size_t number) { return *runs_[number].stripes.front(); }  // of a run that was adopted
+
+  // Where granule i of `granules` that follow each other in the run stands in a block of them.
+  [[nodiscard]] std::byte* granule_in(std::byte* block, std::uint64_t granules, std::uint64_t i) const noexcept {
+    return block + (direction_ == RunDirection::forward ? i : granules - 1 - i) * granule_.bytes;
+  }
 
   // Whole granules from `first_granule` on; `size` is a multiple of the granule.
   [[nodiscard]] Task<void> write(std::size_t number, std::uint64_t first_granule, std::byte* data, std::size_t size);
@@ -66,6 +87,12 @@ class RunStore {
     return runs_[number].forecast[granule / stride_];
   }
 
+  // Reads the keys of a run's forecast from its file: the beginning of every forecast_stride-th granule. The granules are not
+  // verified by that; whoever loads one compares.
+  [[nodiscard]] Task<void> read_forecast(std::size_t number, const records::Encoder& encoder, std::byte* memory);
+  // Bytes of memory, aligned, that it needs.
+  [[nodiscard]] std::uint64_t forecast_read_bytes() const noexcept { return round_up(record_size_, page_bytes); }
+
   // Pads and checksums one granule that holds `records` records; the opposite check.
   void seal(std::size_t number, std::uint64_t granule, std::uint32_t records, std::byte* data) const;
   void verify(std::size_t number, std::uint64_t granule, const std::byte* data) const;
@@ -79,11 +106,20 @@ class RunStore {
     std::uint64_t offset;
     std::uint64_t size;
   };
+  // Where granules [first, first + size / granule) of a run begin, in its own bytes.
+  [[nodiscard]] std::uint64_t place_of(std::size_t number, std::uint64_t first_granule, std::uint64_t size) const noexcept {
+    if (direction_ == RunDirection::forward) return first_granule * granule_.bytes;
+    return (runs_[number].granules - first_granule) * granule_.bytes - size;
+  }
+  [[nodiscard]] std::uint64_t seed_of(std::size_t number, std::uint64_t granule) const noexcept {
+    return runs_[number].seed + runs_[number].first_granule + granule;
+  }
   // The contiguous piece of the run's bytes at `offset`, at most `size` long.
   [[nodiscard]] Piece locate(std::uint64_t offset, std::uint64_t size) const;
   // How many of the first `run_bytes` of a run lie in that stripe.
   [[nodiscard]] std::uint64_t stripe_size(std::uint32_t stripe, std::uint64_t run_bytes) const;
   void choose_pattern();
+  void make_forecast(StoredRun& run);
   void thin_forecast();
   void close_consumed(std::size_t number);
 
@@ -100,7 +136,8 @@ class RunStore {
   std::uint64_t forecast_limit_;  // entries
   std::uint64_t forecast_entries_ = 0;
   std::uint64_t unit_bytes_;  // stripe unit
-  std::uint64_t job_;         // random; foreign blocks of another job fail their checksum
+  std::uint64_t job_;         // random: foreign blocks of another job fail their checksum
+  RunDirection direction_ = RunDirection::forward;
   std::vector<std::string> directories_;
   std::vector<std::uint8_t> pattern_;                     // directory of unit u: pattern_[u % size]
   std::vector<std::vector<std::uint32_t>> pattern_rank_;  // units of that directory among the first u of the pattern

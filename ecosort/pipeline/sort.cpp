@@ -134,7 +134,9 @@ class Sorter {
     if (sources_.empty()) co_return;
     begin("merge", Phase::merge, output_bytes());
     const plan::MergeBuffers& buffers = plan_.merge.final;
-    writer_.emplace(storage_, reactor_, *store_, *output_, buffers, plan_.merge.reserve_bytes, output_bytes(), output_reserved_,
+    const OutputTerms terms{
+        .total_bytes = output_bytes(), .reserve_bytes = plan_.merge.reserve_bytes, .reserved_bytes = output_reserved_};
+    writer_.emplace(storage_, reactor_, *store_, *output_, buffers, terms,
                     memory_.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"), progress_);
     CheckedOutput output(*writer_, compute_, encoder_, job_.unique);
     if (plan_.merge.stored_runs == 0) {

@@ -1,5 +1,7 @@
 #include "pipeline/write_behind.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -9,26 +11,44 @@
 namespace ecosort::pipeline {
 
 WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& runs, io::File& file,
-                         const plan::MergeBuffers& buffers, std::uint64_t reserve_bytes, std::uint64_t total_bytes,
-                         std::uint64_t reserved_bytes, Buffer memory, Progress& progress)
+                         const plan::MergeBuffers& buffers, const OutputTerms& terms, Buffer memory, Progress& progress)
     : storage_(storage),
       reactor_(reactor),
       runs_(runs),
       file_(file),
       block_bytes_(buffers.output_block_bytes),
-      unit_(file.alignment()),
-      reserve_bytes_(reserve_bytes),
-      total_bytes_(total_bytes),
+      unit_(std::max<std::uint64_t>(file.alignment(), terms.least_unit)),
+      reserve_bytes_(terms.reserve_bytes),
+      total_bytes_(terms.total_bytes),
       memory_(std::move(memory)),
       progress_(progress),
       free_(reactor.gate(), buffers.output_blocks),
       writes_(reactor.gate()),
       carry_(unit_),
-      reserved_(reserved_bytes),
+      reserved_(terms.reserved_bytes),
       can_reserve_(!file.facts().is_stream) {
   // Writes inside the file's size need no exclusive lock in the file system.
   if (!file.facts().is_stream) storage_.set_size(file_, round_up(total_bytes_, unit_));
   for (unsigned i = 0; i < buffers.output_blocks; ++i) idle_.push_back(memory_.data() + i * block_bytes_);
+}
+
+Task<void> WriteBehind::resume(std::uint64_t bytes) {
+  offset_ = round_down(bytes, unit_);
+  carry_bytes_ = bytes - offset_;
+  durable_until_ = offset_;
+  if (carry_bytes_ == 0) co_return;
+  std::byte* const block = idle_.back();  // aligned
+  co_await reactor_.read(file_, offset_, block, unit_, unit_);
+  durable_unit_.assign(block, block + unit_);
+  std::memcpy(carry_.data(), block, carry_bytes_);
+  durable_until_ += unit_;
+}
+
+void WriteBehind::resume_with_tail(std::uint64_t bytes, const std::vector<std::byte>& tail) {
+  offset_ = round_down(bytes, unit_);
+  carry_bytes_ = bytes - offset_;
+  if (carry_bytes_ != tail.size()) throw InternalError("the tail of an output is not what is beyond its last full unit");
+  std::ranges::copy(tail, carry_.begin());
 }
 
 Task<std::byte*> WriteBehind::take(std::uint64_t offset) {
@@ -53,11 +73,24 @@ Task<void> WriteBehind::put(std::byte* data, std::uint64_t bytes) {
   const std::uint64_t offset = offset_;
   offset_ += size;
   co_await reserve_until(offset_);
-  writes_.spawn(write_block(block, offset, size));
+  if (offset < durable_until_ && size > 0) {
+    check_durable_unit(block, unit_);
+    writes_.spawn(write_block(block, offset + unit_, unit_, size - unit_));
+  } else {
+    writes_.spawn(write_block(block, offset, 0, size));
+  }
 }
 
-Task<void> WriteBehind::write_block(std::byte* block, std::uint64_t offset, std::uint64_t size) {
-  co_await reactor_.write(file_, offset, block, size);
+// The first `size` bytes of the block are to go where durable bytes stand already.
+void WriteBehind::check_durable_unit(const std::byte* block, std::uint64_t size) const {
+  if (std::memcmp(block, durable_unit_.data(), size) != 0)
+    throw IoError(
+        fmt::format("'{}' does not hold at byte {} what the merge makes once more: it was changed, or the drive lost it",
+                    file_.path(), durable_until_ - unit_));
+}
+
+Task<void> WriteBehind::write_block(std::byte* block, std::uint64_t offset, std::uint64_t skip, std::uint64_t size) {
+  co_await reactor_.write(file_, offset, block + skip, size);
   progress_.add_bytes(size);
   idle_.push_back(block);
   free_.give();
@@ -88,8 +121,14 @@ Task<void> WriteBehind::finish() {
     std::byte* const block = co_await take(0);
     std::memcpy(block, carry_.data(), carry_bytes_);
     std::memset(block + carry_bytes_, 0, unit_ - carry_bytes_);
-    co_await reserve_until(offset_ + unit_);
-    writes_.spawn(write_block(block, offset_, unit_));
+    if (offset_ < durable_until_) {
+      check_durable_unit(block, carry_bytes_);
+      idle_.push_back(block);
+      free_.give();
+    } else {
+      co_await reserve_until(offset_ + unit_);
+      writes_.spawn(write_block(block, offset_, 0, unit_));
+    }
   }
   co_await writes_.join();
   if (!file_.facts().is_stream) storage_.set_size(file_, written_bytes());

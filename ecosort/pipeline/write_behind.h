@@ -19,12 +19,25 @@
 
 namespace ecosort::pipeline {
 
-// `reserved_bytes` of the output are allocated already. Coordinator only; must outlive its tasks.
+// What holds for an output besides its file.
+struct OutputTerms {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t reserve_bytes = 0;   // space is reserved in steps of this
+  std::uint64_t reserved_bytes = 0;  // are allocated already; all of it: the caller sees to the space
+  std::uint64_t least_unit = 1;      // of the file's offsets at which writes begin and end; at most one file alignment or page
+};
+
+// Coordinator only; must outlive its tasks.
 class WriteBehind {
  public:
   WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& runs, io::File& file, const plan::MergeBuffers& buffers,
-              std::uint64_t reserve_bytes, std::uint64_t total_bytes, std::uint64_t reserved_bytes, Buffer memory,
-              Progress& progress);
+              const OutputTerms& terms, Buffer memory, Progress& progress);
+
+  // Before the first batch: `bytes` of the output are there already, and so is the rest of the unit they end in, which is read
+  // back and compared with what comes, but never written again.
+  [[nodiscard]] Task<void> resume(std::uint64_t bytes);
+  // The same where `tail` holds what there is of the unit that `bytes` end in: it is written as a whole.
+  void resume_with_tail(std::uint64_t bytes, const std::vector<std::byte>& tail);
 
   // Most bytes that fit one batch.
   [[nodiscard]] std::uint64_t capacity_bytes() const noexcept { return block_bytes_ - unit_; }
@@ -37,6 +50,10 @@ class WriteBehind {
   // Waits for all writes; writes the last partial unit and sets the exact size.
   [[nodiscard]] Task<void> finish();
 
+  // Waits until everything up to submitted_bytes() has been written.
+  [[nodiscard]] Task<void> written() { return writes_.join(); }
+  [[nodiscard]] std::uint64_t submitted_bytes() const noexcept { return offset_; }
+
   // After an error: waits until no write uses the blocks or the file. Throws nothing.
   [[nodiscard]] Task<void> settle();
 
@@ -44,8 +61,9 @@ class WriteBehind {
 
  private:
   [[nodiscard]] std::byte* block_of(std::byte* data) const noexcept;
-  Task<void> write_block(std::byte* block, std::uint64_t offset, std::uint64_t size);
+  Task<void> write_block(std::byte* block, std::uint64_t offset, std::uint64_t skip, std::uint64_t size);
   Task<void> reserve_until(std::uint64_t end);
+  void check_durable_unit(const std::byte* block, std::uint64_t size) const;
   Task<bool> fits(std::uint64_t from, std::uint64_t size);  // false: not now
 
   io::Storage& storage_;
@@ -62,6 +80,8 @@ class WriteBehind {
   std::uint64_t carry_bytes_ = 0;
   std::uint64_t offset_ = 0;  // file offset of the carry
   std::uint64_t reserved_;
+  std::vector<std::byte> durable_unit_;  // as resume() found it
+  std::uint64_t durable_until_ = 0;      // file offset that writes must not begin before
   bool can_reserve_ = true;
 };
 

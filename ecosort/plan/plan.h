@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,6 +109,11 @@ struct Plan {
 // A stream has ended: `runs` lists the records of each run in input order, of which the last `runs_in_memory` are not stored.
 // Plans the merge, and how many of these had better be stored nevertheless. UsageError if the memory cannot merge so many.
 void complete_plan(Plan& plan, const std::vector<std::uint64_t>& runs, std::uint32_t runs_in_memory);
+
+// A plan for runs that somebody else lays out: all of `run_records` (the last one perhaps fewer), all stored in granules of this
+// kind, merged in one step into output blocks with at most `most_batch_bytes`. Nothing if the memory does not allow it.
+[[nodiscard]] std::optional<Plan> plan_equal_runs(const Wanted& wanted, const Granule& granule, std::uint64_t run_records,
+                                                  std::uint64_t most_batch_bytes);
 
 // The least `--memory` with which this input can be sorted.
 [[nodiscard]] std::uint64_t minimum_memory_bytes(Wanted wanted);

@@ -28,14 +28,15 @@ class LaidOutRun {
     view_.first = first;
     view_.records_per_granule = layout.records_per_granule;
     view_.granules_per_block = layout.granules_per_block;
-    view_.granule_bytes = layout.records_per_granule * record_size + 11;
+    const std::size_t granule_bytes = std::size_t{layout.records_per_granule} * record_size + 11;
+    view_.granule_stride = static_cast<std::int64_t>(granule_bytes);
     view_.record_size = record_size;
     const std::size_t payload = std::size_t{layout.records_per_granule} * record_size;
     for (std::size_t at = 0; at < records.size();) {
-      blocks_.push_back(std::make_unique<std::byte[]>(std::size_t{view_.granule_bytes} * layout.granules_per_block));
+      blocks_.push_back(std::make_unique<std::byte[]>(granule_bytes * layout.granules_per_block));
       for (std::uint32_t g = 0; g < layout.granules_per_block && at < records.size(); ++g) {
         const std::size_t size = std::min(payload, records.size() - at);
-        std::memcpy(blocks_.back().get() + std::size_t{g} * view_.granule_bytes, records.data() + at, size);
+        std::memcpy(blocks_.back().get() + g * granule_bytes, records.data() + at, size);
         at += size;
       }
     }
