@@ -21,9 +21,10 @@ struct Command {
 };
 
 constexpr std::array commands{
-    Command{"sort", ecosort::cli::run_sort},   Command{"plan", ecosort::cli::run_plan},
-    Command{"gen", ecosort::cli::run_gen},     Command{"check", ecosort::cli::run_check},
-    Command{"power", ecosort::cli::run_power}, Command{"manual", ecosort::cli::run_manual},
+    Command{"sort", ecosort::cli::run_sort},     Command{"inplace", ecosort::cli::run_inplace},
+    Command{"resume", ecosort::cli::run_resume}, Command{"plan", ecosort::cli::run_plan},
+    Command{"gen", ecosort::cli::run_gen},       Command{"check", ecosort::cli::run_check},
+    Command{"power", ecosort::cli::run_power},   Command{"manual", ecosort::cli::run_manual},
 };
 
 constexpr std::string_view examples = R"(Examples:
@@ -42,7 +43,7 @@ void fill_closed_standard_streams() {
 int print_help() {
   std::string text = fmt::format("Usage: ecosort COMMAND ...\nSorts files far larger than memory.\n\n{}\nCommands:\n", examples);
   for (const Command& command : commands)
-    text += fmt::format("  {:<7}{}\n", command.name, ecosort::cli::command_table(command.name).summary);
+    text += fmt::format("  {:<9}{}\n", command.name, ecosort::cli::command_table(command.name).summary);
   ecosort::cli::print_out(text + "\n`ecosort COMMAND --help` explains a command. `ecosort --version` prints the version.\n");
   return 0;
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 from conftest import ROOT
 
 # From the bottom to the top.
-LAYERS = ["base", "io", "records", "plan", "pipeline", "cli"]
+LAYERS = ["base", "io", "records", "plan", "pipeline", "demsort_inplace", "cli"]
 # The aims are 150 and 400 lines; what is twice as long is refused. (.clang-tidy refuses functions over 80 lines.)
 AIM_LINES = {".h": 150, ".cpp": 400}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -24,7 +24,7 @@ def layer_of(path: str) -> int | None:
 
 
 def upward_includes(path: str, text: str) -> list[str]:
-    """The includes of a file of libecosort (path relative to ecosort/) that do not point downward."""
+    """The includes of a file (its path begins with its layer) that do not point downward."""
     own = layer_of(path)
     wrong = []
     for included in INCLUDE.findall(text):
@@ -37,16 +37,17 @@ def upward_includes(path: str, text: str) -> list[str]:
 def test_an_upward_include_is_noticed() -> None:
     assert upward_includes("io/file.cpp", '#include "io/file.h"\n#include "base/errors.h"\n#include <vector>\n') == []
     assert upward_includes("io/file.cpp", '#include "plan/plan.h"\n') == ["plan/plan.h"]
+    assert upward_includes("demsort_inplace/a.cpp", '#include "cli/say.h"\n') == ["cli/say.h"]
     assert upward_includes("base/a.cpp", '  # include "../io/file.h"\n') == ["../io/file.h"]
 
 
 def test_includes_point_downward() -> None:
     library = ROOT / "ecosort"
-    files = [path for path in sources() if path.is_relative_to(library)]
-    assert files
+    files = sources()
+    assert any(not path.is_relative_to(library) for path in files)
     wrong = {}
     for path in files:
-        name = path.relative_to(library).as_posix()
+        name = path.relative_to(library if path.is_relative_to(library) else ROOT).as_posix()
         if found := upward_includes(name, path.read_text()):
             wrong[name] = found
     assert not wrong

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-COMMANDS = ["sort", "plan", "gen", "check", "manual"]
+COMMANDS = ["sort", "inplace", "resume", "plan", "gen", "check", "manual"]
 # Commands that are programs of their own and explain themselves.
 PROGRAMS = ["power"]
 
@@ -69,7 +69,7 @@ def complete_in_bash(run: Run, script_directory: Path, *words: str) -> set[str]:
 def test_bash_proposes_commands(run: Run, tmp_path: Path) -> None:
     assert complete_in_bash(run, tmp_path, "") == {*COMMANDS, *PROGRAMS, "--help", "--version"}
     assert complete_in_bash(run, tmp_path, "so") == {"sort"}
-    assert complete_in_bash(run, tmp_path, "plan", "") == {"sort"}
+    assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace"}
     assert complete_in_bash(run, tmp_path, "manual", "") == {"man", "bash", "fish"}
 
 

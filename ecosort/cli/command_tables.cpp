@@ -1,4 +1,6 @@
 // What every command takes, in the order in which its help tells it.
+#include <algorithm>
+
 #include "cli/option_table.h"
 
 namespace ecosort::cli {
@@ -31,7 +33,54 @@ std::vector<OptionRow> sort_options() {
 std::vector<OptionRow> plan_options() {
   std::vector<OptionRow> options = sort_options();
   options.push_back({"--json", "", "", "print the plan as one JSON object"});
+  options.push_back({"--assume-size", "SIZE", "", "plan inplace: for a file of this size that is not there, such as 1TB"});
   return options;
+}
+
+// Those of `names` from the options of sort, in their order there.
+std::vector<OptionRow> chosen(const std::vector<std::string_view>& names) {
+  std::vector<OptionRow> options;
+  for (const OptionRow& row : sort_options())
+    if (std::ranges::find(names, row.name) != names.end()) options.push_back(row);
+  return options;
+}
+
+CommandTable inplace_table() {
+  std::vector<OptionRow> options = chosen(
+      {"--record-size", "--key", "--stable", "--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"});
+  options.push_back({"--unique", "", "", "refused: after a crash nobody could tell a dropped record from a lost one"});
+  return {
+      .name = "inplace",
+      .synopsis = "[options] FILE",
+      .summary = "sorts a file in its own space, crash-safe",
+      .description =
+          "Sorts FILE with a few percent of free space on its file system (ext4 with a journal, or XFS). While it works, the "
+          "records are in the directory FILE.ecosort, and FILE is absent: under its own name it is the complete original or the "
+          "complete result. After a crash, a full disk or Ctrl-C, `ecosort resume` goes on.",
+      .examples = {"ecosort plan inplace data.dat                    how much space it needs, and what it would do",
+                   "ecosort inplace --memory 512MiB data.dat         sorts it",
+                   "ecosort resume data.dat                          goes on after an interruption"},
+      .options = std::move(options),
+      .operands = {{"FILE", "a regular file of whole records"}},
+      .ending = ""};
+}
+
+CommandTable resume_table() {
+  std::vector<OptionRow> options{
+      {"--status", "", "", "only tell how far the job is"},
+      {"--abandon", "", "", "put the records back into one file, unsorted, instead; a job that is abandoned stays so"}};
+  for (const OptionRow& row : chosen({"--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"}))
+    options.push_back(row);
+  return {.name = "resume",
+          .synopsis = "[options] FILE",
+          .summary = "goes on with an interrupted `ecosort inplace`",
+          .description =
+              "Goes on with an interrupted `ecosort inplace FILE` from its last checkpoint. May be interrupted and repeated as "
+              "often as you like. The memory is that of the job unless you give another.",
+          .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
+          .options = std::move(options),
+          .operands = {{"FILE", "the name that the file had"}},
+          .ending = ""};
 }
 
 CommandTable sort_table() {
@@ -51,10 +100,11 @@ CommandTable sort_table() {
 CommandTable plan_table() {
   return {
       .name = "plan",
-      .synopsis = "sort [options] INPUT... -o OUTPUT",
-      .summary = "prints what sort would do; writes nothing",
+      .synopsis = "sort [options] INPUT... -o OUTPUT | inplace [options] FILE",
+      .summary = "prints what sort or inplace would do; writes nothing",
       .description = "",
-      .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat", "ecosort plan sort --json input.dat -o sorted.dat"},
+      .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat", "ecosort plan sort --json input.dat -o sorted.dat",
+                   "ecosort plan inplace data.dat", "ecosort plan inplace --assume-size 1TB --memory 4GiB"},
       .options = plan_options(),
       .operands = {},
       .ending = ""};
@@ -140,8 +190,8 @@ CommandTable manual_table() {
 }  // namespace
 
 const std::vector<CommandTable>& command_tables() {
-  static const std::vector<CommandTable> tables{sort_table(),  plan_table(),  gen_table(),
-                                                check_table(), power_table(), manual_table()};
+  static const std::vector<CommandTable> tables{sort_table(), inplace_table(), resume_table(), plan_table(),
+                                                gen_table(),  check_table(),   power_table(),  manual_table()};
   return tables;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "cli/commands.h"
+#include "cli/inplace.h"
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
@@ -118,6 +119,7 @@ int run_plan(const Words& words) {
     print_out(help_text(command_table("plan")));
     return 0;
   }
+  if (!words.empty() && words.front() == "inplace") return plan_inplace(Words(words.begin() + 1, words.end()));
   if (words.empty() || words.front() != "sort")
     throw UsageError("plan: say what to plan, such as: ecosort plan sort INPUT -o OUTPUT");
   const SortOptions options = parse_sort_options("plan", Words(words.begin() + 1, words.end()));

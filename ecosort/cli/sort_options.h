@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/option_binding.h"
 #include "cli/sort_space.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
@@ -46,5 +47,8 @@ struct ResolvedSort {
 [[nodiscard]] ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage);
 
 [[nodiscard]] ProgressMode progress_mode(const std::string& text);
+
+// 0 if it was not given; UsageError for a number that cannot be.
+[[nodiscard]] unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads);
 
 }  // namespace ecosort::cli

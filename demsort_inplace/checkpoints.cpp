@@ -1,0 +1,94 @@
+#include "demsort_inplace/checkpoints.h"
+
+#include <fmt/format.h>
+
+#include "base/errors.h"
+
+namespace ecosort::inplace {
+
+Checkpoints::Checkpoints(io::Storage& storage, io::Reactor& reactor, Journal& journal, const Layout& layout,
+                         pipeline::RunStore& store, const std::vector<std::size_t>& numbers, io::File& output, State from,
+                         const std::atomic<int>& interrupted)
+    : storage_(storage),
+      reactor_(reactor),
+      journal_(journal),
+      layout_(layout),
+      store_(store),
+      numbers_(numbers),
+      output_(output),
+      interrupted_(interrupted),
+      saved_(std::move(from)),
+      now_(saved_),
+      room_(saved_.tail.empty() ? end_of(saved_.records) : round_down(saved_.records * layout.record_size, layout.unit)) {
+  now_.tail.clear();
+}
+
+Task<void> Checkpoints::reserve() {
+  const std::uint64_t room = layout_.output_room(run_bytes(saved_));
+  if (room <= room_) co_return;
+  (void)co_await reactor_.reserve(output_, room_, room - room_);
+  room_ = room;
+}
+
+void Checkpoints::begin(pipeline::WriteBehind& writer, std::vector<std::uint64_t> runs) {
+  writer_ = &writer;
+  runs_ = std::move(runs);
+  begin_.clear();
+  for (const std::uint64_t run : runs_) begin_.push_back(first_record_left(layout_, now_.consumed[run]));
+}
+
+Task<void> Checkpoints::before_batch(std::uint64_t bytes) {
+  const int signal_number = interrupted_.load();
+  const std::uint64_t end = round_up(now_.records * layout_.record_size + bytes, layout_.unit);
+  if (signal_number == 0 && end <= room_) co_return;
+  co_await checkpoint();
+  if (signal_number != 0) throw Interrupted(signal_number);
+  if (end > room_) throw InternalError("a checkpoint made no room for the next batch");
+}
+
+void Checkpoints::after_batch(const pipeline::MergedBatch& batch) {
+  consumed_ += batch.consumed;
+  appended_ += batch.appended;
+  now_.hash += batch.appended;
+  now_.records += batch.appended.count;
+  for (std::size_t i = 0; i < runs_.size(); ++i) now_.consumed[runs_[i]] = begin_[i] + batch.sources[i].consumed;
+  while (marks_.size() >= 2 && end_of(marks_[1].records) <= writer_->submitted_bytes()) marks_.pop_front();
+  if (marks_.empty() || (now_.records - marks_.back().records) * layout_.record_size >= layout_.unit) marks_.push_back(now_);
+}
+
+void Checkpoints::check_sums() const {
+  if (consumed_ == appended_) return;
+  throw VerificationError(
+      fmt::format("verification failed: {} records with hash {} were taken from the runs, {} with hash {} were put into the "
+                  "output; the runs still hold what the last checkpoint does not",
+                  consumed_.count, consumed_.to_hex(), appended_.count, appended_.to_hex()));
+}
+
+Task<void> Checkpoints::checkpoint() {
+  if (marks_.empty() || end_of(marks_.front().records) > writer_->submitted_bytes()) co_return;
+  State state = marks_.front();
+  if (state.records == saved_.records) co_return;
+  co_await writer_->written();
+  co_await reactor_.sync(output_);
+  check_sums();
+  co_await journal_.append(state);
+  give_back(saved_, state);
+  saved_ = std::move(state);
+  co_await reserve();
+}
+
+// What was cut off need not be durable: it is not needed any more, and whoever resumes cuts it off again.
+void Checkpoints::give_back(const State& before, const State& after) {
+  for (std::uint64_t run = 0; run < layout_.runs(); ++run) {
+    const std::uint64_t size = layout_.run_file_bytes(run, after.consumed[run]);
+    if (size < layout_.run_file_bytes(run, before.consumed[run])) storage_.set_size(store_.file(numbers_[run]), size);
+  }
+}
+
+std::uint64_t Checkpoints::run_bytes(const State& state) const noexcept {
+  std::uint64_t bytes = 0;
+  for (std::uint64_t run = 0; run < layout_.runs(); ++run) bytes += layout_.run_file_bytes(run, state.consumed[run]);
+  return bytes;
+}
+
+}  // namespace ecosort::inplace

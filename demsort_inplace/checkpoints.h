@@ -1,0 +1,78 @@
+// The second phase's bookkeeping: the output grows only into room that the runs have given back, checkpoint by checkpoint.
+//
+//   output durable up to a full unit -> both sums equal -> journal says so, durable -> runs cut off -> room reserved for more
+//
+//   output   | ..................... u | u | u |        a checkpoint at record K, which ends inside unit D-1:
+//                              K ^     ^ D              records < K have left the runs; bytes < D are never written again
+//
+// Whoever resumes merges from record K on, finds the first bytes in place already and compares them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "demsort_inplace/journal.h"
+#include "demsort_inplace/layout.h"
+#include "pipeline/merge_runs.h"
+#include "pipeline/run_store.h"
+#include "pipeline/write_behind.h"
+
+namespace ecosort::inplace {
+
+// Coordinator only. Everything it is given outlives it.
+class Checkpoints : public pipeline::ReleaseHook {
+ public:
+  // `from`: the last state of the journal; the output holds just what it says. `numbers`: of every run in the store; runs that
+  // `from` has consumed have none.
+  Checkpoints(io::Storage& storage, io::Reactor& reactor, Journal& journal, const Layout& layout, pipeline::RunStore& store,
+              const std::vector<std::size_t>& numbers, io::File& output, State from, const std::atomic<int>& interrupted);
+
+  // Allocates the room that the output has now. Before the first batch.
+  [[nodiscard]] Task<void> reserve();
+
+  // A merge begins whose sources are these runs.
+  void begin(pipeline::WriteBehind& writer, std::vector<std::uint64_t> runs);
+
+  Task<void> before_batch(std::uint64_t bytes) override;
+  void after_batch(const pipeline::MergedBatch& batch) override;
+
+  // VerificationError unless what was appended is what was consumed.
+  void check_sums() const;
+  // Records in the output up to the last batch, and their hash.
+  [[nodiscard]] const State& position() const noexcept { return now_; }
+
+ private:
+  Task<void> checkpoint();
+  [[nodiscard]] std::uint64_t end_of(std::uint64_t records) const noexcept {
+    return round_up(records * layout_.record_size, layout_.unit);
+  }
+  void give_back(const State& before, const State& after);
+  [[nodiscard]] std::uint64_t run_bytes(const State& state) const noexcept;
+
+  io::Storage& storage_;
+  io::Reactor& reactor_;
+  Journal& journal_;
+  const Layout& layout_;
+  pipeline::RunStore& store_;
+  const std::vector<std::size_t>& numbers_;
+  io::File& output_;
+  const std::atomic<int>& interrupted_;
+  State saved_;                     // what the journal says
+  State now_;                       // up to the last batch
+  std::deque<State> marks_;         // ends of batches, each a unit or more after the one before; the first one may be saved
+  records::MultisetHash consumed_;  // from the runs, since the state this began from
+  records::MultisetHash appended_;  // to the output, likewise
+  std::uint64_t room_;              // bytes of the output that are allocated
+  pipeline::WriteBehind* writer_ = nullptr;
+  std::vector<std::uint64_t> runs_;   // of the sources of this merge
+  std::vector<std::uint64_t> begin_;  // records of each that were gone when its source was made
+};
+
+// The granules that are left of a run begin with this record.
+[[nodiscard]] inline std::uint64_t first_record_left(const Layout& layout, std::uint64_t consumed) noexcept {
+  return round_down(consumed, layout.granule.records);
+}
+
+}  // namespace ecosort::inplace

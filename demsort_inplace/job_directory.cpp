@@ -1,0 +1,80 @@
+#include "demsort_inplace/job_directory.h"
+
+#include <fmt/format.h>
+#include <sys/file.h>
+
+#include <filesystem>
+
+#include "base/errors.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+[[nodiscard]] std::string parent_of(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+[[nodiscard]] bool is_ours(const std::string& name) {
+  return name == "output" || name == "spare" ||
+         (name.starts_with("run-") && name.find_first_not_of("0123456789", 4) == std::string::npos);
+}
+
+}  // namespace
+
+JobPaths::JobPaths(const std::string& path)
+    : file(path),
+      parent(parent_of(path)),
+      directory(path + ".ecosort"),
+      journal(directory + "/journal"),
+      input(directory + "/input"),
+      output(directory + "/output"),
+      spare(directory + "/spare") {}
+
+std::string JobPaths::run(std::uint64_t number) const { return fmt::format("{}/run-{:06}", directory, number); }
+
+Names look(io::NamedStorage& storage, const JobPaths& paths) {
+  Names names{.has_file = storage.exists(paths.file), .has_job = storage.exists(paths.directory)};
+  if (!names.has_job) return names;
+  names.has_journal = storage.exists(paths.journal);
+  names.has_input = storage.exists(paths.input);
+  names.has_output = storage.exists(paths.output);
+  return names;
+}
+
+void lock_job(const io::File& journal, const std::string& path) {
+  if (journal.fd() < 0 || ::flock(journal.fd(), LOCK_EX | LOCK_NB) == 0) return;
+  throw UsageError(fmt::format("another process is working on the job of '{}'", path));
+}
+
+// The new name must be durable before clean_up() removes the journal, which says what the file is under its old one. The other
+// directory is synced there, before the journal goes.
+void publish(io::NamedStorage& storage, const JobPaths& paths, const std::string& from) {
+  const bool has_result = storage.exists(from), has_file = storage.exists(paths.file);
+  if (has_result && has_file)
+    throw UsageError(fmt::format("'{}' exists, although its records are in '{}'; move it away, then run: ecosort resume {}",
+                                 paths.file, from, paths.file));
+  if (!has_result && !has_file)
+    throw IoError(
+        fmt::format("'{}' is missing, and so is '{}', which its records were in; nothing was removed", paths.file, from));
+  if (has_result) storage.rename(from, paths.file);
+  storage.sync_directory(paths.parent);
+}
+
+// The journal says what the other names mean, so it outlives them.
+void clean_up(io::NamedStorage& storage, const JobPaths& paths, bool with_input) {
+  const std::vector<std::string> names = storage.list(paths.directory);
+  for (const std::string& name : names)
+    if (name != "journal" && !is_ours(name) && !(with_input && name == "input"))
+      throw UsageError(fmt::format("'{}/{}' does not belong to the job; move it away, then run: ecosort resume {}",
+                                   paths.directory, name, paths.file));
+  for (const std::string& name : names)
+    if (name != "journal") storage.remove(paths.directory + "/" + name);
+  storage.sync_directory(paths.directory);
+  if (storage.exists(paths.journal)) storage.remove(paths.journal);
+  storage.remove_directory(paths.directory);
+  storage.sync_directory(paths.parent);
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,187 @@
+#include "demsort_inplace/job_records.h"
+
+#include <bit>
+#include <cstring>
+
+#include "base/errors.h"
+#include "base/uint128.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+class Writer {
+ public:
+  void add(std::uint64_t value) {
+    const auto* from = reinterpret_cast<const std::byte*>(&value);
+    bytes_.insert(bytes_.end(), from, from + sizeof value);
+  }
+  void add(const records::MultisetHash& hash) {
+    add(hash.low);
+    add(hash.high);
+    add(hash.count);
+  }
+  void add(const std::vector<std::byte>& data) {
+    add(std::uint64_t{data.size()});
+    bytes_.insert(bytes_.end(), data.begin(), data.end());
+  }
+  [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  std::uint64_t next() {
+    std::uint64_t value = 0;
+    if (bytes_.size() < sizeof value) fail();
+    std::memcpy(&value, bytes_.data(), sizeof value);
+    bytes_ = bytes_.subspan(sizeof value);
+    return value;
+  }
+  // A number that must fit 32 bits.
+  std::uint32_t next_32() {
+    const std::uint64_t value = next();
+    if (value > UINT32_MAX) fail();
+    return static_cast<std::uint32_t>(value);
+  }
+  // How many items of `size` bytes follow.
+  std::uint64_t next_count(std::size_t size) {
+    const std::uint64_t count = next();
+    if (count > bytes_.size() / size) fail();
+    return count;
+  }
+  records::MultisetHash next_hash() {
+    records::MultisetHash hash;
+    hash.low = next();
+    hash.high = next();
+    hash.count = next();
+    return hash;
+  }
+  std::vector<std::byte> next_bytes() {
+    const std::uint64_t count = next_count(1);
+    const std::vector<std::byte> data(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(count));
+    bytes_ = bytes_.subspan(count);
+    return data;
+  }
+  void end() const {
+    if (!bytes_.empty()) fail();
+  }
+  [[noreturn]] static void fail() {
+    throw IoError("the journal holds a record that this version cannot read; finish the job with the version that began it");
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+constexpr std::uint64_t header_version = 1;
+
+// What the arithmetic of a Layout takes for granted.
+void check(const Layout& layout) {
+  const bool has_sizes = layout.records > 0 && layout.record_size > 0 && layout.piece_records > 0 && layout.granule.records > 0;
+  const bool fits = layout.granule.bytes % page_bytes == 0 && std::has_single_bit(layout.unit) && layout.unit >= page_bytes &&
+                    std::uint64_t{layout.granule.records} * layout.record_size + sizeof(std::uint64_t) <= layout.granule.bytes;
+  if (!has_sizes || !fits || layout.records > (std::uint64_t{1} << 62U) / layout.record_size) Reader::fail();
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(const JobHeader& header) {
+  Writer out;
+  const Layout& layout = header.layout;
+  for (const std::uint64_t value :
+       {header_version, header.job, layout.records, std::uint64_t{layout.record_size}, std::uint64_t{layout.granule.bytes},
+        std::uint64_t{layout.granule.records}, layout.piece_records, layout.unit, layout.interval_bytes, header.memory_bytes,
+        std::uint64_t{header.format.keys.size()}})
+    out.add(value);
+  for (const records::KeyField& key : header.format.keys) {
+    out.add(key.offset);
+    out.add(key.length);
+    out.add(std::uint64_t{key.descending});
+  }
+  return out.take();
+}
+
+JobHeader decode_header(std::span<const std::byte> bytes) {
+  Reader in(bytes);
+  if (in.next() != header_version) Reader::fail();
+  JobHeader header;
+  header.job = in.next();
+  Layout& layout = header.layout;
+  layout.records = in.next();
+  layout.record_size = in.next_32();
+  layout.granule.bytes = in.next_32();
+  layout.granule.records = in.next_32();
+  layout.piece_records = in.next();
+  layout.unit = in.next();
+  layout.interval_bytes = in.next();
+  header.memory_bytes = in.next();
+  header.format.record_size = layout.record_size;
+  header.format.keys.clear();
+  for (std::uint64_t left = in.next_count(3 * sizeof(std::uint64_t)); left > 0; --left) {
+    records::KeyField key;
+    key.offset = in.next_32();
+    key.length = in.next_32();
+    key.descending = in.next() != 0;
+    header.format.keys.push_back(key);
+  }
+  in.end();
+  check(layout);
+  records::check_record_format(header.format);
+  return header;
+}
+
+std::vector<std::byte> encode(const RunDone& done) {
+  Writer out;
+  out.add(done.run);
+  out.add(done.tally.hash);
+  out.add(high_half(done.tally.checksum.sum));
+  out.add(low_half(done.tally.checksum.sum));
+  return out.take();
+}
+
+RunDone decode_run(std::span<const std::byte> bytes) {
+  Reader in(bytes);
+  RunDone done;
+  done.run = in.next();
+  done.tally.hash = in.next_hash();
+  const std::uint64_t high = in.next();
+  done.tally.checksum.sum = make_uint128(high, in.next());
+  in.end();
+  return done;
+}
+
+std::vector<std::byte> encode(const State& state) {
+  Writer out;
+  out.add(static_cast<std::uint64_t>(state.kind));
+  out.add(state.records);
+  out.add(state.hash);
+  out.add(state.consumed.size());
+  for (const std::uint64_t records : state.consumed) out.add(records);
+  out.add(state.tail);
+  return out.take();
+}
+
+State decode_state(std::span<const std::byte> bytes) {
+  Reader in(bytes);
+  State state;
+  const std::uint32_t kind = in.next_32();
+  if (kind < static_cast<std::uint32_t>(State::Kind::merging) || kind > static_cast<std::uint32_t>(State::Kind::abandoned))
+    Reader::fail();
+  state.kind = static_cast<State::Kind>(kind);
+  state.records = in.next();
+  state.hash = in.next_hash();
+  for (std::uint64_t left = in.next_count(sizeof(std::uint64_t)); left > 0; --left) state.consumed.push_back(in.next());
+  state.tail = in.next_bytes();
+  in.end();
+  return state;
+}
+
+std::uint64_t state_bytes(const Layout& layout) noexcept { return (7 + layout.runs()) * sizeof(std::uint64_t) + layout.unit; }
+
+}  // namespace ecosort::inplace

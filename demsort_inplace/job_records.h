@@ -1,0 +1,55 @@
+// What the journal of an in-place job says: the record types and their bytes. journal.h keeps them on the drive.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "demsort_inplace/layout.h"
+#include "pipeline/tally.h"
+#include "records/key_spec.h"
+
+namespace ecosort::inplace {
+
+// The first record: what the job is. Never changes.
+struct JobHeader {
+  std::uint64_t job = 0;  // random; part of every checksum
+  records::RecordFormat format = {};
+  Layout layout = {};
+  std::uint64_t memory_bytes = 0;  // with which it was planned
+};
+
+// Run `run` is durable: its piece of the input is not needed any more.
+struct RunDone {
+  std::uint64_t run = 0;
+  pipeline::Tally tally;  // of its records
+};
+
+// How far the second phase is. Of the states that were written, the last one holds.
+struct State {
+  enum class Kind : std::uint32_t {
+    merging = 1,     // a checkpoint
+    merged = 2,      // the output is complete, of its exact length, and durable
+    abandoning = 3,  // a checkpoint; records are put one after the other, unsorted
+    abandoned = 4,   // what is given back is complete, of its exact length, and durable
+  };
+  Kind kind = Kind::merging;
+  std::uint64_t records = 0;                 // in the output, durable, so that the runs need not hold them
+  records::MultisetHash hash = {};           // of these records
+  std::vector<std::uint64_t> consumed = {};  // of each run: its records among them
+  std::vector<std::byte> tail = {};          // the last bytes of these records, where no file holds them safely: less than a unit
+};
+
+// The payload of each, little-endian. Decoding throws IoError for bytes that cannot be such a payload.
+[[nodiscard]] std::vector<std::byte> encode(const JobHeader& header);
+[[nodiscard]] std::vector<std::byte> encode(const RunDone& done);
+[[nodiscard]] std::vector<std::byte> encode(const State& state);
+[[nodiscard]] JobHeader decode_header(std::span<const std::byte> bytes);
+[[nodiscard]] RunDone decode_run(std::span<const std::byte> bytes);
+[[nodiscard]] State decode_state(std::span<const std::byte> bytes);
+
+// Bytes of the longest payload of a state.
+[[nodiscard]] std::uint64_t state_bytes(const Layout& layout) noexcept;
+
+}  // namespace ecosort::inplace

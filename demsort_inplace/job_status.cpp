@@ -1,0 +1,123 @@
+// What a crash left: which job there is, and how far it is (inplace_sort.h).
+#include <fmt/format.h>
+
+#include <random>
+
+#include "base/errors.h"
+#include "demsort_inplace/inplace_sort.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+[[noreturn]] void does_not_fit(const JobPaths& paths, const char* what) {
+  throw IoError(fmt::format("'{}' cannot be resumed: {}; nothing was changed", paths.directory, what));
+}
+
+std::optional<JournalContents> read_journal(const io::File& file, io::Queue& queue) {
+  io::Reactor reactor(queue, 1, 1);
+  Journal journal(reactor, file);
+  std::optional<JournalContents> contents;
+  const auto read = [&]() -> Task<void> { contents = co_await journal.open(); };
+  TaskGroup group(reactor.gate());
+  const std::atomic<int> nothing = 0;
+  group.spawn(read());
+  reactor.run(group, nothing);
+  return contents;
+}
+
+void check_state(const JobPaths& paths, const JournalContents& contents) {
+  const Layout& layout = contents.header.layout;
+  for (const RunDone& done : contents.runs)
+    if (done.tally.hash.count != layout.run_records(done.run)) does_not_fit(paths, "a run in its journal has another length");
+  if (!contents.state) return;
+  const State& state = *contents.state;
+  const bool needs_all_runs = state.kind == State::Kind::merging || state.kind == State::Kind::merged;
+  if (state.consumed.size() != layout.runs() || state.records > layout.records || state.tail.size() >= layout.unit ||
+      (needs_all_runs && contents.runs.size() != layout.runs()))
+    does_not_fit(paths, "its journal contradicts itself");
+  for (std::uint64_t run = 0; run < layout.runs(); ++run)
+    if (state.consumed[run] > layout.run_records(run)) does_not_fit(paths, "its journal contradicts itself");
+}
+
+bool is_complete(const JournalContents& contents) {
+  return contents.state && (contents.state->kind == State::Kind::merged || contents.state->kind == State::Kind::abandoned);
+}
+
+bool has_begun(const std::optional<JournalContents>& contents) {
+  return contents && (!contents->runs.empty() || contents->state);
+}
+
+}  // namespace
+
+bool JobStatus::is_abandoned() const noexcept {
+  return contents && contents->state &&
+         (contents->state->kind == State::Kind::abandoning || contents->state->kind == State::Kind::abandoned);
+}
+
+std::uint64_t JobStatus::records_formed() const noexcept {
+  std::uint64_t records = 0;
+  if (contents)
+    for (const RunDone& done : contents->runs) records += done.tally.hash.count;
+  return records;
+}
+
+std::uint64_t JobStatus::records_merged() const noexcept { return contents && contents->state ? contents->state->records : 0; }
+
+JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue& queue) {
+  const JobPaths paths(path);
+  const Names names = look(storage, paths);
+  JobStatus status;
+  if (!names.has_job) return status;
+  if (names.has_journal) {
+    status.journal = storage.open_named(paths.journal, io::Role::journal, io::Caching::direct_if_possible);
+    lock_job(*status.journal, path);
+    status.contents = read_journal(*status.journal, queue);
+    if (status.contents) check_state(paths, *status.contents);
+  }
+  if (status.contents && is_complete(*status.contents)) {
+    status.kind = JobStatus::Kind::complete;
+  } else if (names.has_input) {
+    if (!status.contents) does_not_fit(paths, "its journal is missing or damaged");
+    if (names.has_file)
+      throw UsageError(fmt::format("'{}' exists beside the job that holds its records; move it away, then run: ecosort resume {}",
+                                   path, path));
+    status.kind = JobStatus::Kind::under_way;
+  } else {
+    if (!names.has_file || has_begun(status.contents)) does_not_fit(paths, "the input is missing");
+    status.kind = JobStatus::Kind::not_begun;
+  }
+  return status;
+}
+
+std::uint64_t fresh_job_number() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32U) | device();
+}
+
+plan::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads) {
+  const Layout& layout = header.layout;
+  plan::Wanted wanted{.format = header.format,
+                      .input_records = layout.records,
+                      .memory_bytes = memory_bytes,
+                      .threads = threads,
+                      .input_alignment = layout.unit};
+  const auto plan = plan::plan_equal_runs(wanted, layout.granule, layout.piece_records, most_batch_bytes(layout));
+  if (plan) return *plan;
+  std::uint64_t enough = memory_bytes;
+  do {
+    enough += enough / 4;
+    wanted.memory_bytes = enough;
+  } while (!plan::plan_equal_runs(wanted, layout.granule, layout.piece_records, most_batch_bytes(layout)));
+  throw UsageError(fmt::format("--memory {}KiB is too little for this job, whose pieces are laid out; try --memory {}KiB",
+                               memory_bytes >> 10U, (enough >> 10U) + 1));
+}
+
+void discard(const std::string& path, JobStatus status, io::NamedStorage& storage) {
+  const JobPaths paths(path);
+  if (!storage.exists(paths.file)) throw InternalError("a job is not to be discarded while its file is missing");
+  clean_up(storage, paths, false);
+  status.journal = nullptr;
+}
+
+}  // namespace ecosort::inplace

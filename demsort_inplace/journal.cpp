@@ -1,0 +1,145 @@
+#include "demsort_inplace/journal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/errors.h"
+#include "records/block_checksum.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+constexpr std::uint64_t block_bytes = 4096;
+constexpr std::uint64_t state_places = 4;
+
+// In front of every record.
+struct Frame {
+  std::uint64_t checksum;  // of all that follows, to the end of the payload; seeded with the job (0 for the header itself)
+  std::uint64_t magic;
+  std::uint64_t sequence;  // header: 1; run i: 2 + i; states: from the number of runs + 2 on
+  std::uint32_t kind;
+  std::uint32_t payload_bytes;
+};
+static_assert(sizeof(Frame) == 32);
+
+constexpr std::uint64_t magic = 0x314c4e4a4f434521;  // "!ECOJNL1"
+
+std::uint64_t blocks_for(std::uint64_t payload_bytes) { return div_up(sizeof(Frame) + payload_bytes, block_bytes); }
+
+std::uint64_t checksum_of(const std::byte* record, std::uint64_t payload_bytes, std::uint64_t job) {
+  return records::block_checksum(record + sizeof(std::uint64_t), sizeof(Frame) - sizeof(std::uint64_t) + payload_bytes, job);
+}
+
+}  // namespace
+
+Journal::Journal(io::Reactor& reactor, const io::File& file)
+    : reactor_(reactor), file_(file), budget_(std::numeric_limits<std::uint64_t>::max()) {}
+
+std::uint64_t Journal::size_bytes(const JobHeader& header) {
+  const std::uint64_t runs = header.layout.runs();
+  return (blocks_for(encode(header).size()) + runs + state_places * blocks_for(state_bytes(header.layout))) * block_bytes;
+}
+
+void Journal::set_geometry(const JobHeader& header) {
+  job_ = header.job;
+  runs_ = header.layout.runs();
+  header_blocks_ = blocks_for(encode(header).size());
+  state_blocks_ = blocks_for(state_bytes(header.layout));
+  next_state_ = runs_ + 2;
+  buffer_ = budget_.allocate(std::max(header_blocks_, state_blocks_) * block_bytes, "a record of the journal");
+}
+
+std::uint64_t Journal::state_block(std::uint64_t sequence) const noexcept {
+  return header_blocks_ + runs_ + sequence % state_places * state_blocks_;
+}
+
+Task<void> Journal::create(const JobHeader& header) {
+  set_geometry(header);
+  const std::uint64_t size = size_bytes(header);
+  std::memset(buffer_.data(), 0, buffer_.size());
+  for (std::uint64_t at = 0; at < size; at += buffer_.size())
+    co_await reactor_.write(file_, at, buffer_.data(), std::min<std::uint64_t>(buffer_.size(), size - at));
+  job_ = 0;
+  const std::vector<std::byte> payload = encode(header);
+  co_await write(0, 1, Kind::header, payload);
+  job_ = header.job;
+}
+
+Task<void> Journal::write(std::uint64_t block, std::uint64_t sequence, Kind kind, const std::vector<std::byte>& payload) {
+  const std::uint64_t size = blocks_for(payload.size()) * block_bytes;
+  std::memset(buffer_.data(), 0, size);
+  Frame frame{0, magic, sequence, static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(payload.size())};
+  std::memcpy(buffer_.data(), &frame, sizeof frame);
+  std::memcpy(buffer_.data() + sizeof frame, payload.data(), payload.size());
+  frame.checksum = checksum_of(buffer_.data(), payload.size(), job_);
+  std::memcpy(buffer_.data(), &frame, sizeof frame);
+  co_await reactor_.write(file_, block * block_bytes, buffer_.data(), size);
+  co_await reactor_.sync(file_);
+}
+
+Task<void> Journal::append(const RunDone& done) {
+  const std::vector<std::byte> payload = encode(done);
+  co_await write(run_block(done.run), 2 + done.run, Kind::run, payload);
+}
+
+Task<void> Journal::append(const State& state) {
+  const std::vector<std::byte> payload = encode(state);
+  const std::uint64_t sequence = next_state_++;
+  co_await write(state_block(sequence), sequence, Kind::state, payload);
+}
+
+// Nothing where no valid record of this kind begins.
+Task<std::optional<Journal::Found>> Journal::read(std::uint64_t block, Kind kind) {
+  const std::size_t got = co_await reactor_.read(file_, block * block_bytes, buffer_.data(), buffer_.size(), 0);
+  Frame frame{};
+  if (got < sizeof frame) co_return std::nullopt;
+  std::memcpy(&frame, buffer_.data(), sizeof frame);
+  if (frame.magic != magic || frame.kind != static_cast<std::uint32_t>(kind)) co_return std::nullopt;
+  if (sizeof frame + frame.payload_bytes > got) co_return std::nullopt;
+  if (frame.checksum != checksum_of(buffer_.data(), frame.payload_bytes, job_)) co_return std::nullopt;
+  const std::byte* const payload = buffer_.data() + sizeof frame;
+  co_return Found{frame.sequence, {payload, payload + frame.payload_bytes}};
+}
+
+Task<std::optional<JobHeader>> Journal::read_header() {
+  // The length of the header stands in its first block; that it is nonsense is found out by the checksum.
+  constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20U;
+  job_ = 0;
+  buffer_ = budget_.allocate(block_bytes, "the header of the journal");
+  Frame frame{};
+  if (co_await reactor_.read(file_, 0, buffer_.data(), block_bytes, 0) < sizeof frame) co_return std::nullopt;
+  std::memcpy(&frame, buffer_.data(), sizeof frame);
+  if (frame.magic != magic || frame.payload_bytes > most_bytes) co_return std::nullopt;
+  buffer_ = budget_.allocate(blocks_for(frame.payload_bytes) * block_bytes, "the header of the journal");
+  const std::optional<Found> found = co_await read(0, Kind::header);
+  if (!found) co_return std::nullopt;
+  co_return decode_header(found->payload);
+}
+
+Task<std::optional<JournalContents>> Journal::open() {
+  co_await reactor_.sync(file_);
+  const std::optional<JobHeader> header = co_await read_header();
+  if (!header) co_return std::nullopt;
+  set_geometry(*header);
+  JournalContents contents{*header, {}, {}};
+  for (std::uint64_t run = 0; run < runs_; ++run) {
+    const std::optional<Found> found = co_await read(run_block(run), Kind::run);
+    if (!found) break;
+    contents.runs.push_back(decode_run(found->payload));
+    if (found->sequence != 2 + run || contents.runs.back().run != run)
+      throw IoError(fmt::format("the journal '{}' is damaged at run {}", file_.path(), run));
+  }
+  for (std::uint64_t place = 0; place < state_places; ++place) {
+    const std::optional<Found> found = co_await read(state_block(place), Kind::state);
+    if (!found || found->sequence < next_state_) continue;
+    next_state_ = found->sequence + 1;
+    contents.state = decode_state(found->payload);
+  }
+  co_return contents;
+}
+
+}  // namespace ecosort::inplace

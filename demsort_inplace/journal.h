@@ -1,0 +1,72 @@
+// The journal of an in-place job: what is durable, so that nothing is given up before its successor is.
+//
+//   block    0            h                          h+k
+//            | job header | run 0 | run 1 | ... | k-1 | state | state | state | state |     blocks of 4096 bytes
+//   record   | checksum | magic | sequence | kind | payload bytes | payload ... | zeros |   in whole blocks of its own
+//
+// The file has its full length and is zero-filled before the job begins, so that appending allocates nothing. A record goes where
+// nothing is needed any more: each run has a place of its own, the states take turns, so that the last three stay untouched. The
+// sequence number says which state is the last. A record whose checksum fails was torn by a crash, and counts as never written:
+// what it would have allowed has not been done.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/memory.h"
+#include "demsort_inplace/job_records.h"
+#include "io/reactor.h"
+
+namespace ecosort::inplace {
+
+struct JournalContents {
+  JobHeader header;
+  std::vector<RunDone> runs;   // 0, 1, 2, ...
+  std::optional<State> state;  // the last one
+};
+
+// Coordinator only; must outlive its tasks. Keeps one record in memory, besides --memory: 8 bytes per run.
+class Journal {
+ public:
+  // `file` outlives this. Nothing is done yet.
+  Journal(io::Reactor& reactor, const io::File& file);
+
+  // Bytes of the file of such a job.
+  [[nodiscard]] static std::uint64_t size_bytes(const JobHeader& header);
+
+  // Writes the header, and zeros behind it. Durable when it returns.
+  [[nodiscard]] Task<void> create(const JobHeader& header);
+
+  // Reads what is there, and makes it durable first: after a crash of the program alone it need not be yet. Nothing: no job was
+  // begun. IoError for what a crash cannot leave.
+  [[nodiscard]] Task<std::optional<JournalContents>> open();
+
+  // Durable when they return.
+  [[nodiscard]] Task<void> append(const RunDone& done);
+  [[nodiscard]] Task<void> append(const State& state);
+
+ private:
+  enum class Kind : std::uint32_t { header = 1, run = 2, state = 3 };
+  struct Found {
+    std::uint64_t sequence;
+    std::vector<std::byte> payload;
+  };
+
+  void set_geometry(const JobHeader& header);
+  [[nodiscard]] std::uint64_t run_block(std::uint64_t run) const noexcept { return header_blocks_ + run; }
+  [[nodiscard]] std::uint64_t state_block(std::uint64_t sequence) const noexcept;
+  Task<void> write(std::uint64_t block, std::uint64_t sequence, Kind kind, const std::vector<std::byte>& payload);
+  Task<std::optional<Found>> read(std::uint64_t block, Kind kind);
+  Task<std::optional<JobHeader>> read_header();
+
+  io::Reactor& reactor_;
+  const io::File& file_;
+  MemoryBudget budget_;
+  Buffer buffer_;
+  std::uint64_t header_blocks_ = 0, runs_ = 0, state_blocks_ = 0;
+  std::uint64_t job_ = 0;
+  std::uint64_t next_state_ = 0;  // sequence number
+};
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,39 @@
+#include "demsort_inplace/layout.h"
+
+#include <algorithm>
+
+namespace ecosort::inplace {
+
+std::uint64_t Layout::all_run_bytes() const noexcept {
+  const std::uint64_t last = runs() - 1;
+  return last * run_file_bytes(0, 0) + run_file_bytes(last, 0);
+}
+
+std::uint64_t Layout::slack_bytes() const noexcept {
+  return std::min(interval_bytes + runs() * granule.bytes + unit, input_file_bytes(records));
+}
+
+std::uint64_t Layout::total_bytes() const noexcept {
+  return all_run_bytes() + 2 * unit + std::max(run_file_bytes(0, 0), slack_bytes());
+}
+
+std::uint64_t Layout::spare_bytes(std::uint64_t run) const noexcept {
+  const std::uint64_t used = run * run_file_bytes(0, 0) + run_file_bytes(run, 0) + input_file_bytes(records_left(run));
+  return total_bytes() - std::min(total_bytes(), used);
+}
+
+std::uint64_t Layout::output_room(std::uint64_t run_bytes) const noexcept {
+  return std::min(total_bytes() - run_bytes, input_file_bytes(records));
+}
+
+std::uint64_t most_batch_bytes(const Layout& layout) noexcept {
+  const std::uint64_t share = (layout.interval_bytes - std::min(layout.interval_bytes, 4 * layout.unit)) / 4;
+  return round_down(share, page_bytes);
+}
+
+std::uint64_t least_interval_bytes(std::uint32_t record_size, std::uint64_t unit) noexcept {
+  constexpr std::uint64_t least_batch = std::uint64_t{64} * 1024;
+  return 4 * std::max(round_up(record_size, page_bytes), least_batch) + 4 * unit;
+}
+
+}  // namespace ecosort::inplace

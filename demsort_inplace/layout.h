@@ -1,0 +1,71 @@
+// The numbers of an in-place job: which records make which run, how long every file is at every moment, how much space that
+// takes.
+//
+// Pure integer arithmetic; a job keeps them in its journal, so that whoever resumes it computes the same. DESIGN.md derives the
+// bound.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/memory.h"
+#include "plan/plan.h"
+
+namespace ecosort::inplace {
+
+// A run is a piece of the input; piece 0 is its tail.
+//
+//   input     | piece k-1 | ... | piece 1 | piece 0 |
+//   run file  | granule n-1 | ... | granule 1 | granule 0 |    its smallest records at its end
+struct Layout {
+  std::uint64_t records = 0;
+  std::uint32_t record_size = 0;
+  plan::Granule granule = {};
+  std::uint64_t piece_records = 0;
+  std::uint64_t unit = page_bytes;   // files are cut at multiples of this: a file system block, and a unit of direct I/O
+  std::uint64_t interval_bytes = 0;  // so much output at least has room between checkpoints
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return records * record_size; }
+  [[nodiscard]] std::uint64_t runs() const noexcept { return div_up(records, piece_records); }
+  [[nodiscard]] std::uint64_t run_records(std::uint64_t run) const noexcept {
+    return run + 1 < runs() ? piece_records : records - run * piece_records;
+  }
+  // Records of the input that are left once pieces 0 ... run-1 are gone.
+  [[nodiscard]] std::uint64_t records_left(std::uint64_t run) const noexcept {
+    return run < runs() ? records - run * piece_records : 0;
+  }
+  [[nodiscard]] std::uint64_t run_granules(std::uint64_t run) const noexcept { return div_up(run_records(run), granule.records); }
+  // Of a run file of which `consumed` records are not needed any more.
+  [[nodiscard]] std::uint64_t run_file_bytes(std::uint64_t run, std::uint64_t consumed) const noexcept {
+    if (consumed == run_records(run)) return 0;
+    return (run_granules(run) - consumed / granule.records) * granule.bytes;
+  }
+  [[nodiscard]] std::uint64_t all_run_bytes() const noexcept;
+
+  // A file is never cut inside a unit that still holds a record that is needed.
+  [[nodiscard]] std::uint64_t input_file_bytes(std::uint64_t records_left) const noexcept {
+    return round_up(records_left * record_size, unit);
+  }
+
+  // Its length then: it is never made longer.
+  [[nodiscard]] std::uint64_t input_length(std::uint64_t records_left) const noexcept {
+    return std::min(bytes(), input_file_bytes(records_left));
+  }
+
+  // The output may run ahead of the space that the runs have given back by this much.
+  [[nodiscard]] std::uint64_t slack_bytes() const noexcept;
+  // Of all files but the journal, from the beginning to the end of the job.
+  [[nodiscard]] std::uint64_t total_bytes() const noexcept;
+  // Of these, what the input does not hold already.
+  [[nodiscard]] std::uint64_t extra_bytes() const noexcept { return total_bytes() - input_file_bytes(records); }
+  // What nobody uses while run number `run` is being written.
+  [[nodiscard]] std::uint64_t spare_bytes(std::uint64_t run) const noexcept;
+  // How much of the output may be allocated while the runs take `run_bytes`.
+  [[nodiscard]] std::uint64_t output_room(std::uint64_t run_bytes) const noexcept;
+};
+
+// The most bytes of a batch that a checkpoint interval allows for: with four of them and four units it always gets ahead.
+[[nodiscard]] std::uint64_t most_batch_bytes(const Layout& layout) noexcept;
+[[nodiscard]] std::uint64_t least_interval_bytes(std::uint32_t record_size, std::uint64_t unit) noexcept;
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,179 @@
+#include "demsort_inplace/preflight.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <linux/stat.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/quota.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "base/descriptor.h"
+#include "base/errors.h"
+#include "base/size_text.h"
+#include "demsort_inplace/file_system.h"
+#include "demsort_inplace/job_directory.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+  throw UsageError(fmt::format("'{}' cannot be sorted in place: {}", path, reason));
+}
+
+[[noreturn]] void refuse_errno(const std::string& path, const char* what) {
+  refuse(path, fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+void check_kind(const std::string& path, const struct stat& info) {
+  if (S_ISLNK(info.st_mode)) refuse(path, "it is a symbolic link; name the file that it leads to");
+  if (S_ISDIR(info.st_mode)) refuse(path, "it is a directory");
+  if (!S_ISREG(info.st_mode)) refuse(path, "it is not a regular file; use ecosort sort");
+  if (info.st_nlink > 1)
+    refuse(path, fmt::format("it has {} hard links, and the others would still be the unsorted file; copy it, or remove them",
+                             info.st_nlink));
+  struct statx facts {};
+  if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &facts) != 0) return;
+  if ((facts.stx_attributes & facts.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0)
+    refuse(path, "it is a mount point; name the file that is mounted there");
+  if ((facts.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0)
+    refuse(path, "it is marked immutable or append-only (see lsattr); remove the mark with chattr");
+}
+
+// The file is renamed into a new directory beside it.
+void check_directory(const std::string& path, const struct stat& info) {
+  const std::string parent = JobPaths(path).parent;
+  struct stat directory {};
+  if (::stat(parent.c_str(), &directory) != 0) refuse_errno(path, "its directory");
+  if (::access(parent.c_str(), W_OK | X_OK) != 0) refuse_errno(path, "its directory is not writable");
+  const uid_t user = ::geteuid();
+  if ((directory.st_mode & S_ISVTX) != 0 && user != 0 && user != info.st_uid && user != directory.st_uid)
+    refuse(path, "it belongs to another user in a sticky directory; copy it into a directory of yours");
+}
+
+void check_file_system(const std::string& path, const struct stat& info) {
+  const FileSystem system = file_system_of(info.st_dev);
+  constexpr const char* way_out = "copy it to ext4 or XFS, or use ecosort sort";
+  if (system.type == "xfs") return;
+  if (system.type != "ext4")
+    refuse(path, fmt::format("its file system is {}, and must be ext4 or XFS; {}", system.type, way_out));
+  if (!has_ext4_journal(system))
+    refuse(path, fmt::format("its ext4 file system has no journal, so that a crash could mix up blocks; {}", way_out));
+}
+
+// A read lease is granted only while nobody has the file open for writing. It is given back at once: the rename hides the file.
+void check_not_written(const std::string& path, int fd) {
+  if (::fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
+    if (::fcntl(fd, F_SETLEASE, F_UNLCK) != 0) refuse_errno(path, "its lease");
+  } else if (errno == EAGAIN) {
+    refuse(path, "another program has it open for writing (fuser -v shows which); end that first");
+  }
+}
+
+// All extents of the file, in order.
+std::vector<fiemap_extent> extents_of(const std::string& path, int fd) {
+  constexpr unsigned batch = 256;
+  std::vector<std::byte> memory(sizeof(fiemap) + batch * sizeof(fiemap_extent));
+  std::vector<fiemap_extent> extents;
+  for (std::uint64_t start = 0;;) {
+    std::ranges::fill(memory, std::byte{0});
+    auto* const map = reinterpret_cast<fiemap*>(memory.data());
+    map->fm_start = start;
+    map->fm_length = FIEMAP_MAX_OFFSET - start;
+    map->fm_flags = FIEMAP_FLAG_SYNC;
+    map->fm_extent_count = batch;
+    if (::ioctl(fd, FS_IOC_FIEMAP, map) != 0) refuse_errno(path, "the list of its blocks");
+    const auto* const first = reinterpret_cast<const fiemap_extent*>(memory.data() + sizeof(fiemap));
+    extents.insert(extents.end(), first, first + map->fm_mapped_extents);
+    if (map->fm_mapped_extents == 0 || (extents.back().fe_flags & FIEMAP_EXTENT_LAST) != 0) return extents;
+    start = extents.back().fe_logical + extents.back().fe_length;
+  }
+}
+
+// What is cut off must become free space, and all of it must be there already.
+void check_blocks(const std::string& path, int fd, std::uint64_t size_bytes) {
+  std::uint64_t reached = 0;
+  for (const fiemap_extent& extent : extents_of(path, fd)) {
+    if (extent.fe_logical > reached && reached < size_bytes) break;
+    if ((extent.fe_flags & FIEMAP_EXTENT_SHARED) != 0)
+      refuse(path,
+             "it shares blocks with another file (a reflink copy), so that its space would not become free; copy it with "
+             "cp --reflink=never");
+    if ((extent.fe_flags & (FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_DATA_INLINE)) != 0)
+      refuse(path, "its blocks are compressed, encrypted or kept in its inode; use ecosort sort");
+    reached = extent.fe_logical + extent.fe_length;
+  }
+  if (reached < size_bytes)
+    refuse(path, fmt::format("it is sparse (a hole at byte {}), so that it would need more space than it has; copy it with cp "
+                             "--sparse=never",
+                             reached));
+}
+
+struct QuotaOwner {
+  int type;
+  unsigned id;
+  const char* name;
+  std::uint64_t need;
+};
+
+void check_one_quota(const std::string& path, const std::string& source, const QuotaOwner& owner) {
+  dqblk quota{};
+  if (::quotactl(QCMD(Q_GETQUOTA, owner.type), source.c_str(), static_cast<int>(owner.id), reinterpret_cast<caddr_t>(&quota)) !=
+      0)
+    return;  // none is kept
+  const std::uint64_t limit = quota.dqb_bhardlimit * 1024, left = limit - std::min<std::uint64_t>(limit, quota.dqb_curspace);
+  if (limit == 0 || owner.need <= left) return;
+  refuse(path, fmt::format("the quota of {} {} leaves {} ({} bytes), {} ({} bytes) are needed; have it raised", owner.name,
+                           owner.id, format_bytes(left), left, format_bytes(owner.need), owner.need));
+}
+
+}  // namespace
+
+io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0)
+    throw UsageError(fmt::format("cannot sort '{}' in place: {}", path, std::strerror(errno)));
+  check_kind(path, info);
+  check_directory(path, info);
+  check_file_system(path, info);
+  {
+    const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    if (!descriptor.is_open()) refuse_errno(path, "it cannot be read");
+    check_not_written(path, descriptor.get());
+    check_blocks(path, descriptor.get(), static_cast<std::uint64_t>(info.st_size));
+  }
+  io::FilePtr file;
+  try {
+    file = storage.open_named(path, io::Role::input, io::Caching::direct_if_possible);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+  const io::FileState now = storage.state(*file);
+  if (now.inode != info.st_ino || now.device != info.st_dev) refuse(path, "it was replaced just now; start again");
+  if (::flock(file->fd(), LOCK_EX | LOCK_NB) != 0) refuse(path, "another program has locked it; end that first");
+  return file;
+}
+
+void check_quota(const io::File& file, const std::string& path, std::uint64_t need_bytes, std::uint64_t run_bytes) {
+  struct stat info {};
+  if (::fstat(file.fd(), &info) != 0) refuse_errno(path, "its owner");
+  const std::string source = file_system_of(info.st_dev).source;
+  const auto for_us = [&](bool is_ours) { return is_ours ? need_bytes : need_bytes + run_bytes; };
+  const std::array owners{QuotaOwner{USRQUOTA, ::geteuid(), "user", for_us(::geteuid() == info.st_uid)},
+                          QuotaOwner{USRQUOTA, info.st_uid, "user", need_bytes},
+                          QuotaOwner{GRPQUOTA, ::getegid(), "group", for_us(::getegid() == info.st_gid)},
+                          QuotaOwner{GRPQUOTA, info.st_gid, "group", need_bytes}};
+  for (const QuotaOwner& owner : owners) check_one_quota(path, source, owner);
+}
+
+}  // namespace ecosort::inplace

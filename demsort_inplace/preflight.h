@@ -1,0 +1,24 @@
+// Whether a file can be sorted in its own space without risk: checked before anything is changed (promise P6).
+//
+// Every refusal is a UsageError: one line with the reason and a way out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "io/file.h"
+#include "io/posix_storage.h"
+
+namespace ecosort::inplace {
+
+// Opens FILE for reading and writing, locked against other users of flock. Refused are: anything but a regular file under its own
+// name (no symbolic or second hard links, no mount points), what cannot be written or renamed, a file that another process has
+// open for writing, holes and blocks that are shared with other files, and every file system but ext4 with a journal and XFS:
+// where a block may belong to two files after a crash, or what is cut off is not free at once, cutting files off is not safe.
+[[nodiscard]] io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage);
+
+// The quotas of those who will own the files leave so much. `run_bytes`: of this, what belongs to this user even if FILE does
+// not.
+void check_quota(const io::File& file, const std::string& path, std::uint64_t need_bytes, std::uint64_t run_bytes);
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,35 @@
+// How an in-place sort divides the space there is: the size of its pieces, granules and checkpoint intervals.
+//
+// Pure integer arithmetic. Of all layouts that memory and space allow it takes the one that should be fastest; the least space
+// with which there is any is what `ecosort plan inplace` prints and what a file system must have free.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "demsort_inplace/layout.h"
+#include "plan/plan.h"
+
+namespace ecosort::inplace {
+
+struct SpacePlan {
+  Layout layout;
+  plan::Plan engine;
+  std::uint64_t journal_bytes = 0;
+  std::uint64_t metadata_bytes = 0;  // of the file system about our files: an allowance
+  std::uint64_t checkpoints = 0;     // at most about so many
+  [[nodiscard]] std::uint64_t need_bytes() const noexcept { return layout.extra_bytes() + journal_bytes + metadata_bytes; }
+};
+
+struct SpaceChoice {
+  std::optional<SpacePlan> best;   // the fastest that fits; nothing: none does
+  std::optional<SpacePlan> least;  // the one that needs the least space; nothing: the memory is too little for any
+};
+
+// `wanted.input_alignment` is the layout's unit.
+[[nodiscard]] SpaceChoice choose_space(const plan::Wanted& wanted, std::uint64_t free_bytes);
+
+// The least memory with which there is a layout at all.
+[[nodiscard]] std::uint64_t least_memory_bytes(plan::Wanted wanted);
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,54 @@
+// `ecosort inplace`, `resume` and `plan inplace`: what the user wrote, and the plan for it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "demsort_inplace/journal.h"
+#include "demsort_inplace/space_plan.h"
+#include "io/file.h"
+#include "io/posix_storage.h"
+#include "plan/machine.h"
+
+namespace ecosort::cli {
+
+struct InPlaceOptions {
+  std::string file;
+  std::uint64_t record_size = 100;
+  std::vector<std::string> keys;
+  std::string memory;    // empty: default
+  unsigned threads = 0;  // 0: default
+  std::string io = "auto", stats, events, progress = "auto", assume_size;
+  bool quiet = false, json = false, help = false, status = false, abandon = false;
+};
+
+// `command` is "inplace", "resume" or "plan". UsageError naming the option for anything that cannot be.
+[[nodiscard]] InPlaceOptions parse_inplace_options(const std::string& command, const Words& words);
+
+// A file that was found fit, and how it is to be sorted.
+struct ResolvedInPlace {
+  io::FilePtr input;  // null: the size was assumed
+  plan::Machine machine;
+  plan::Wanted wanted;
+  std::uint64_t free_bytes = 0;  // on its file system; an assumed one has room for everything
+  inplace::SpaceChoice choice;   // both are set where there is a record to sort
+};
+
+// Checks everything, changes nothing. Whether the space suffices is left to require_space().
+[[nodiscard]] ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage& storage);
+
+// The plan to follow; UsageError that says how much is needed, how much there is, and what would help.
+[[nodiscard]] const inplace::SpacePlan& require_space(const InPlaceOptions& options, const ResolvedInPlace& resolved);
+
+// As people read it, and as a program does.
+[[nodiscard]] std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPlace& resolved);
+[[nodiscard]] std::string inplace_plan_json(const ResolvedInPlace& resolved);
+
+// Every run is an open file: raises the limit as far as it goes. UsageError if that is not far enough.
+void check_open_files(std::uint64_t runs);
+
+int plan_inplace(const Words& words);
+
+}  // namespace ecosort::cli

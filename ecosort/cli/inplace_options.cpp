@@ -1,0 +1,142 @@
+// What `inplace`, `resume` and `plan inplace` are asked for, resolved against the machine and the file.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "base/errors.h"
+#include "base/size_text.h"
+#include "cli/inplace.h"
+#include "cli/option_binding.h"
+#include "cli/sort_options.h"
+#include "cli/sort_places.h"
+#include "demsort_inplace/job_directory.h"
+#include "demsort_inplace/preflight.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+// Options of `sort` that `plan inplace` knows of, but that mean nothing in place.
+void check_not_given(const ParsedWords& parsed) {
+  for (const char* name : {"-o,--output", "--temp", "--trace", "--verify"})
+    if (parsed.given.contains(name))
+      throw UsageError(
+          fmt::format("{} means nothing in place", std::string_view(name).substr(std::string_view(name).rfind('-') - 1)));
+  if (parsed.given.contains("--unique"))
+    throw UsageError(
+        "--unique cannot be had in place: after a crash nobody could tell a dropped record from a lost one; use ecosort sort "
+        "--unique, or drop duplicates from the sorted file");
+}
+
+std::uint64_t whole_records(const std::string& name, std::uint64_t bytes, std::uint64_t record_size) {
+  if (const std::uint64_t rest = bytes % record_size; rest != 0)
+    throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {} bytes are left over", name,
+                                 bytes, record_size, rest));
+  return bytes / record_size;
+}
+
+}  // namespace
+
+void check_open_files(std::uint64_t runs) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  if (const std::uint64_t need = runs + 64; need > limit.rlim_cur)
+    throw UsageError(fmt::format("{} runs need {} open files, {} are allowed (ulimit -n); more memory makes fewer runs", runs,
+                                 need, limit.rlim_cur));
+}
+
+InPlaceOptions parse_inplace_options(const std::string& command, const Words& words) {
+  InPlaceOptions options;
+  std::vector<std::string> files, temp;
+  std::string output, verify, trace;
+  bool unique = false, stable = false;
+  std::uint64_t threads = 0;
+  const OptionTargets targets{.texts = {{"--memory", &options.memory},
+                                        {"--io", &options.io},
+                                        {"--stats", &options.stats},
+                                        {"--events", &options.events},
+                                        {"--progress", &options.progress},
+                                        {"--assume-size", &options.assume_size},
+                                        {"-o,--output", &output},
+                                        {"--verify", &verify},
+                                        {"--trace", &trace}},
+                              .lists = {{"--key", &options.keys}, {"--temp", &temp}},
+                              .switches = {{"--unique", &unique},
+                                           {"--stable", &stable},
+                                           {"-q,--quiet", &options.quiet},
+                                           {"--json", &options.json},
+                                           {"--status", &options.status},
+                                           {"--abandon", &options.abandon}},
+                              .numbers = {{"--record-size", &options.record_size}, {"--threads", &threads}},
+                              .operands = &files};
+  const ParsedWords parsed = parse_words(command_table(command), words, targets);
+  options.help = parsed.asks_for_help;
+  if (options.help) return options;
+  check_not_given(parsed);
+  options.threads = checked_threads(parsed, threads);
+  (void)progress_mode(options.progress);
+  (void)io::parse_backend(options.io);
+  const bool is_assumed = !options.assume_size.empty();
+  if (is_assumed && !files.empty()) throw UsageError("--assume-size is for a file that is not there; leave one of them out");
+  if (!is_assumed && files.size() != 1)
+    throw UsageError(fmt::format("{}: name one file", command == "plan" ? "plan inplace" : command));
+  if (options.status && options.abandon) throw UsageError("resume: give either --status or --abandon");
+  if (!is_assumed) options.file = files.front();
+  return options;
+}
+
+ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage& storage) {
+  ResolvedInPlace resolved;
+  plan::Wanted& wanted = resolved.wanted;
+  wanted.format = records::make_record_format(options.record_size, options.keys);  // a bad key before a missing file
+  resolved.machine = plan::read_machine();
+  wanted.memory_bytes =
+      options.memory.empty() ? plan::default_memory_bytes(resolved.machine) : parse_bytes(options.memory, "--memory");
+  wanted.threads = options.threads != 0 ? options.threads : resolved.machine.cpus;
+  wanted.input_alignment = page_bytes;
+  resolved.free_bytes = std::uint64_t{1} << 62U;
+  if (options.assume_size.empty()) {
+    if (storage.exists(inplace::JobPaths(options.file).directory))
+      throw UsageError(
+          fmt::format("'{0}' was being sorted in place and that was interrupted; run: ecosort resume {0}", options.file));
+    resolved.input = inplace::open_fit_file(options.file, storage);
+    wanted.input_records = whole_records(options.file, resolved.input->facts().size_bytes, options.record_size);
+    wanted.input_alignment = std::max<std::uint64_t>(page_bytes, resolved.input->alignment());
+    resolved.free_bytes = storage.free_bytes(inplace::JobPaths(options.file).parent);
+  } else {
+    wanted.input_records = parse_bytes(options.assume_size, "--assume-size") / options.record_size;
+  }
+  if (wanted.input_records == 0) return resolved;
+  resolved.choice = inplace::choose_space(wanted, resolved.free_bytes);
+  if (!resolved.choice.least) {
+    const std::uint64_t least = inplace::least_memory_bytes(wanted);
+    throw UsageError(fmt::format("--memory {} is too little for this file: at least {} is needed; try --memory {}MiB",
+                                 format_bytes(wanted.memory_bytes), format_bytes(least), least >> 20U));
+  }
+  if (resolved.choice.best) check_open_files(resolved.choice.best->layout.runs());
+  return resolved;
+}
+
+const inplace::SpacePlan& require_space(const InPlaceOptions& options, const ResolvedInPlace& resolved) {
+  const inplace::SpaceChoice& choice = resolved.choice;
+  if (choice.best) {
+    if (resolved.input)
+      inplace::check_quota(*resolved.input, options.file, choice.best->need_bytes(), choice.best->layout.all_run_bytes());
+    return *choice.best;
+  }
+  const std::uint64_t need = choice.least->need_bytes();
+  plan::Wanted richer = resolved.wanted;
+  richer.memory_bytes *= 4;
+  const std::uint64_t with_more = inplace::choose_space(richer, 0).least->need_bytes();
+  const std::string help = with_more < need - need / 20
+                               ? fmt::format("make room there, or give more memory: with --memory {}KiB {} would do",
+                                             richer.memory_bytes >> 10U, format_bytes(with_more))
+                               : "make room there, or use ecosort sort with --temp and -o on another drive";
+  throw UsageError(
+      fmt::format("not enough free space in '{}' to sort '{}' in place: {} ({} bytes) needed, {} ({} bytes) free; {}",
+                  inplace::JobPaths(options.file).parent, options.file, format_bytes(need), need,
+                  format_bytes(resolved.free_bytes), resolved.free_bytes, help));
+}
+
+}  // namespace ecosort::cli

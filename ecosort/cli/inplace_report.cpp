@@ -1,0 +1,86 @@
+// The plan of an in-place sort, for people and for programs.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/size_text.h"
+#include "cli/inplace.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json space_json(const inplace::SpacePlan& plan) {
+  const inplace::Layout& layout = plan.layout;
+  return {{"need_bytes", plan.need_bytes()},
+          {"journal_bytes", plan.journal_bytes},
+          {"metadata_bytes", plan.metadata_bytes},
+          {"runs", layout.runs()},
+          {"piece_records", layout.piece_records},
+          {"granule_bytes", layout.granule.bytes},
+          {"granule_records", layout.granule.records},
+          {"run_bytes", layout.all_run_bytes()},
+          {"interval_bytes", layout.interval_bytes},
+          {"checkpoints", plan.checkpoints},
+          {"merge_block_bytes", plan.engine.merge.final.block_bytes},
+          {"merge_blocks", plan.engine.merge.final.blocks},
+          {"output_block_bytes", plan.engine.merge.final.output_block_bytes},
+          {"bytes_read", plan.engine.bytes_read},
+          {"bytes_written", plan.engine.bytes_written},
+          {"peak_memory_bytes", plan.engine.peak_memory_bytes}};
+}
+
+std::string exact(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", format_bytes(bytes), bytes); }
+
+std::string layout_text(const inplace::SpacePlan& plan) {
+  const inplace::Layout& layout = plan.layout;
+  return fmt::format(
+      "  runs                {} of up to {} records, in granules of {}\n"
+      "  merge               all runs at once, blocks of {}\n"
+      "  checkpoints         after {} of output at least, about {}\n"
+      "  drives              {} read, {} written\n"
+      "  space taken         {}: piece or interval {}, padding {}, journal {}, allowance for metadata {}\n",
+      layout.runs(), layout.piece_records, format_bytes(layout.granule.bytes), format_bytes(plan.engine.merge.final.block_bytes),
+      format_bytes(layout.interval_bytes / 2), plan.checkpoints, format_bytes(plan.engine.bytes_read),
+      format_bytes(plan.engine.bytes_written), exact(plan.need_bytes()),
+      format_bytes(std::max(layout.run_file_bytes(0, 0), layout.slack_bytes())),
+      format_bytes(layout.all_run_bytes() - layout.bytes()), format_bytes(plan.journal_bytes), format_bytes(plan.metadata_bytes));
+}
+
+}  // namespace
+
+std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPlace& resolved) {
+  const plan::Wanted& wanted = resolved.wanted;
+  if (wanted.input_records == 0) return "Plan: in place\n  nothing to sort\n";
+  std::string text = fmt::format("Plan: in place\n  input               {} records of {} bytes, {}\n", wanted.input_records,
+                                 wanted.format.record_size, format_bytes(wanted.input_records * wanted.format.record_size));
+  text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
+                      format_bytes(plan::fixed_overhead_bytes));
+  text += fmt::format("  free space needed   {}\n", exact(resolved.choice.least->need_bytes()));
+  if (options.assume_size.empty()) text += fmt::format("  free space          {}\n", exact(resolved.free_bytes));
+  if (options.assume_size.empty()) return text + layout_text(*resolved.choice.best);
+  return text + "With ample space\n" + layout_text(*resolved.choice.best) + "With the least space\n" +
+         layout_text(*resolved.choice.least);
+}
+
+std::string inplace_plan_json(const ResolvedInPlace& resolved) {
+  const plan::Wanted& wanted = resolved.wanted;
+  Json json{{"schema", "ecosort.inplace-plan/1"},
+            {"records", wanted.input_records},
+            {"record_size_bytes", wanted.format.record_size},
+            {"input_bytes", wanted.input_records * wanted.format.record_size},
+            {"memory_limit_bytes", wanted.memory_bytes},
+            {"fixed_overhead_bytes", plan::fixed_overhead_bytes},
+            {"compute_threads", wanted.threads}};
+  if (resolved.input) json["free_bytes"] = resolved.free_bytes;
+  if (wanted.input_records > 0) {
+    json["needed_bytes"] = resolved.choice.least->need_bytes();
+    json["plan"] = space_json(*resolved.choice.best);
+    json["least"] = space_json(*resolved.choice.least);
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,72 @@
+#include "cli/option_binding.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <ranges>
+
+#include "base/errors.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+// Strictly decimal: CLI11 would read "-1" as a huge number and "0100" as octal.
+std::uint64_t parse_whole(const std::string& option, const std::string& text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end) return value;
+  throw UsageError(fmt::format("{}: '{}' is not a whole number", option, text));
+}
+
+// CLI11 takes a file named "[a,b]" for two files.
+std::string protect_brackets(const std::string& word) { return word.starts_with('[') ? fmt::format("./{}", word) : word; }
+
+void bind(CLI::App& app, const CommandTable& table, const OptionTargets& targets) {
+  for (const OptionRow& row : table.options) {
+    const std::string name(row.name);
+    if (const auto it = targets.texts.find(row.name); it != targets.texts.end())
+      app.add_option(name, *it->second)->check([](const std::string& value) { return value.empty() ? "needs a value" : ""; });
+    else if (const auto list = targets.lists.find(row.name); list != targets.lists.end())
+      app.add_option(name, *list->second)
+          ->expected(1)
+          ->allow_extra_args(false)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    else if (const auto flag = targets.switches.find(row.name); flag != targets.switches.end())
+      app.add_flag(name, *flag->second);
+    else if (const auto number = targets.numbers.find(row.name); number != targets.numbers.end())
+      app.add_option_function<std::string>(
+          name, [&target = *number->second, name](const std::string& value) { target = parse_whole(name, value); });
+    else
+      throw InternalError(fmt::format("option {} of the table is bound to nothing", name));
+  }
+}
+
+std::string last_spelling(std::string_view name) { return std::string(name.substr(name.rfind(',') + 1)); }
+
+}  // namespace
+
+ParsedWords parse_words(const CommandTable& table, const Words& words, const OptionTargets& targets) {
+  ParsedWords parsed;
+  CLI::App app;
+  app.set_help_flag("-h,--help", "");
+  bind(app, table, targets);
+  app.add_option(table.operands.empty() ? "OPERAND" : std::string(table.operands.front().name), *targets.operands);
+  try {
+    Words last_first;
+    for (const std::string& word : std::views::reverse(words)) last_first.push_back(protect_brackets(word));
+    app.parse(last_first);
+  } catch (const CLI::CallForHelp&) {
+    parsed.asks_for_help = true;
+    return parsed;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}: {} (see ecosort {} --help)", table.name, error.what(), table.name));
+  }
+  for (const OptionRow& row : table.options)
+    if (app.count(last_spelling(row.name)) > 0) parsed.given.insert(row.name);
+  return parsed;
+}
+
+}  // namespace ecosort::cli

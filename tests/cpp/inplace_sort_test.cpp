@@ -1,0 +1,229 @@
+// The in-place sort as a whole: the right result, every byte moved twice, and what happens when something fails on the way.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "base/errors.h"
+#include "inplace_harness.h"
+#include "io/faulty_queue.h"
+#include "io/faulty_storage.h"
+#include "watchdog.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+using io::Effect;
+using io::FaultPoint;
+using io::Role;
+
+const std::string job_directory = job_file + ".ecosort";
+
+// The power-cut jobs, and ones with more runs, threads' worth of records, and every kind of keys.
+std::vector<SmallJob> jobs() {
+  std::vector<SmallJob> jobs = small_jobs();
+  for (const pipeline::Keys keys : pipeline::all_keys) {
+    jobs.push_back({.name = pipeline::to_string(keys),
+                    .format = {53, {{20, 6}, {3, 9, true}}},
+                    .keys = keys,
+                    .records = 9'001,
+                    .piece_records = 500,
+                    .granule_bytes = 8'192,
+                    .interval_bytes = std::uint64_t{128} * 1024});
+  }
+  jobs.push_back({.name = "one_record", .format = {100, {{0, 10}}}, .records = 1, .piece_records = 1});
+  jobs.push_back({.name = "tiny_records", .format = {1, {{0, 1}}}, .records = 20'011, .piece_records = 4'999});
+  return jobs;
+}
+
+}  // namespace
+
+TEST(InPlaceSort, SortsStablyAndLeavesNothingBehind) {
+  for (const SmallJob& job : jobs()) {
+    for (const std::uint64_t seed : {1U, 2U}) {
+      MemoryMachine disk(job.disk(), {.seed = seed, .records_events = false});
+      const pipeline::SortReport report = disk.machine.start(job);
+      EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted())) << job.name;
+      EXPECT_EQ(report.records, job.records);
+      EXPECT_EQ(report.runs, job.header().layout.runs());
+      EXPECT_EQ(disk.store.open_files(), 0U);
+    }
+  }
+}
+
+TEST(InPlaceSort, MovesEveryByteTwice) {
+  const SmallJob& job = small_jobs().front();
+  const Layout layout = job.header().layout;
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  const pipeline::SortReport report = disk.machine.start(job);
+  const std::uint64_t moved = layout.bytes() + layout.all_run_bytes(), journal = Journal::size_bytes(job.header());
+  EXPECT_GE(report.traffic.bytes_read, moved);
+  EXPECT_LE(report.traffic.bytes_read, moved + (layout.runs() + 1) * 1'024) << "but for units at the edges of pieces";
+  EXPECT_GE(report.traffic.bytes_written, moved);
+  EXPECT_LE(report.traffic.bytes_written, moved + 4 * journal);
+}
+
+// Once for each thing that can fail: the job ends with one error, and is resumed to the right end, whatever it was.
+TEST(InPlaceSort, EveryFailureLeavesAJobThatCanBeResumed) {
+  const Watchdog watchdog("an in-place job under a fault", std::chrono::seconds{200});
+  for (const SmallJob& job : {small_jobs()[0], small_jobs()[4]}) {
+    io::FaultPlan counted;
+    MemoryMachine count(job.disk(), {.records_events = false});
+    io::FaultyStorage counting_storage(count.store, counted);
+    io::FaultyQueue counting_queue(*count.queue, counted);
+    (void)Machine(counting_storage, counting_queue).start(job);
+    std::uint64_t failures = 0, untouched = 0;
+    for (const Role role : {Role::input, Role::run, Role::output, Role::journal}) {
+      for (std::size_t point = 0; point < io::fault_point_count; ++point) {
+        const std::uint64_t seen = counted.seen(role, static_cast<FaultPoint>(point));
+        for (std::uint64_t nth = 1; nth <= seen; nth += 1 + seen / 12) {
+          for (const int error : {EIO, ENOSPC}) {
+            const Effect effect{.kind = Effect::Kind::error, .number = error};
+            io::FaultPlan plan({{role, static_cast<FaultPoint>(point), nth, effect}});
+            MemoryMachine disk(job.disk(), {.records_events = false});
+            io::FaultyStorage storage(disk.store, plan);
+            io::FaultyQueue queue(*disk.queue, plan);
+            const std::string what =
+                fmt::format("{}: {} {} {}", job.name, to_string(role), to_string(static_cast<FaultPoint>(point)), nth);
+            try {
+              (void)Machine(storage, queue).start(job);
+            } catch (const IoError&) {
+              ++failures;
+            }
+            ASSERT_EQ(plan.fired(), 1U) << what;
+            const JobStatus::Kind kind = disk.machine.kind();
+            if (kind == JobStatus::Kind::none || kind == JobStatus::Kind::not_begun) {
+              const std::string text = disk.store.contents(job_file);
+              ASSERT_TRUE(text == job.input() || text == job.sorted()) << what;
+              untouched += text == job.input() ? 1 : 0;
+              continue;
+            }
+            ASSERT_NO_THROW((void)disk.machine.resume()) << what;
+            ASSERT_TRUE(holds_only(disk.store.snapshot(), job.sorted())) << what;
+          }
+        }
+      }
+    }
+    EXPECT_GT(failures, 50U);
+    EXPECT_GT(untouched, 3U);
+  }
+}
+
+TEST(InPlaceSort, AFullDiskStopsItUntilThereIsRoomAgain) {
+  const SmallJob& job = small_jobs().front();
+  const std::uint64_t bound = job.header().layout.total_bytes() + Journal::size_bytes(job.header());
+  // Someone else takes what the job gives up for a moment.
+  io::FaultPlan plan({{Role::run, FaultPoint::reserve, 3, {.kind = Effect::Kind::error, .number = ENOSPC}}});
+  MemoryMachine disk(job.disk(), {.capacity_bytes = bound, .records_events = false});
+  io::FaultyStorage storage(disk.store, plan);
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)Machine(storage, queue).start(job), IoError);
+  EXPECT_EQ(disk.machine.kind(), JobStatus::Kind::under_way);
+  (void)disk.machine.resume();
+  EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
+}
+
+// A bit that flips in a run is found before anything that depends on it is given up; the bit back in its place, all goes on.
+TEST(InPlaceSort, ADamagedRunStopsItAndNothingMoreIsGivenUp) {
+  const SmallJob& job = small_jobs().front();
+  io::FaultPlan plan({{Role::output, FaultPoint::write, 3, {.kind = Effect::Kind::error, .number = EIO}}});
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  const io::DiskImage interrupted = disk.store.snapshot();
+  for (std::uint64_t run = 0; run < job.header().layout.runs(); ++run) {
+    io::DiskImage damaged = interrupted;
+    io::PagedBytes& contents = damaged.files.at(JobPaths(job_file).run(run));
+    if (contents.size() == 0) continue;
+    std::byte byte{};
+    contents.read(contents.size() / 3, &byte, 1);
+    const std::byte flipped = byte ^ std::byte{4};
+    contents.write(contents.size() / 3, &flipped, 1);
+    MemoryMachine broken(damaged, {.records_events = false});
+    EXPECT_THROW((void)broken.machine.resume(), IoError) << "run " << run;
+    EXPECT_EQ(broken.machine.kind(), JobStatus::Kind::under_way);
+    io::DiskImage repaired = broken.store.snapshot();
+    io::PagedBytes& again = repaired.files.at(JobPaths(job_file).run(run));
+    ASSERT_GT(again.size(), contents.size() / 3) << "what was damaged was given up";
+    again.write(contents.size() / 3, &byte, 1);
+    MemoryMachine mended(repaired, {.records_events = false});
+    (void)mended.machine.resume();
+    EXPECT_TRUE(holds_only(mended.store.snapshot(), job.sorted())) << "run " << run;
+  }
+}
+
+TEST(InPlaceSort, AnInterruptStopsAtACheckpointAndTheRestIsResumed) {
+  const SmallJob& job = small_jobs().front();
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  disk.machine.interrupted = SIGINT;  // from the beginning: it stops at every checkpoint there is
+  std::uint64_t stops = 0;
+  try {
+    (void)disk.machine.start(job);
+  } catch (const Interrupted&) {
+    ++stops;
+  }
+  while (disk.machine.kind() == JobStatus::Kind::under_way && stops < 1'000) {
+    try {
+      (void)disk.machine.resume();
+    } catch (const Interrupted&) {
+      ++stops;
+      // In the second phase a checkpoint needs a batch: without one there would be no progress.
+      if (stops > job.header().layout.runs()) disk.machine.interrupted = 0;
+    }
+  }
+  EXPECT_GE(stops, job.header().layout.runs());
+  EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
+}
+
+TEST(InPlaceSort, CanBeResumedWithMoreMemoryAndAbandonedInEveryPhase) {
+  for (const SmallJob& job : {small_jobs()[0], small_jobs()[1], small_jobs()[4]}) {
+    for (const auto& [role, nth] : {std::pair{Role::journal, 2UL}, std::pair{Role::journal, 3UL}, std::pair{Role::journal, 4UL},
+                                    std::pair{Role::output, 1UL}}) {
+      io::FaultPlan plan({{role, FaultPoint::sync, nth, {.kind = Effect::Kind::error, .number = EIO}}});
+      MemoryMachine disk(job.disk(), {.records_events = false});
+      io::FaultyQueue queue(*disk.queue, plan);
+      EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+      const io::DiskImage interrupted = disk.store.snapshot();
+      (void)disk.machine.resume(16 * plan::least_memory_bytes);
+      EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted())) << job.name;
+
+      const std::uint64_t bound = job.header().layout.total_bytes() + Journal::size_bytes(job.header());
+      MemoryMachine other(interrupted, {.capacity_bytes = bound, .records_events = false});
+      (void)other.machine.abandon();
+      const std::string back = other.store.contents(job_file);
+      EXPECT_TRUE(holds_only(other.store.snapshot(), back));
+      EXPECT_EQ(as_multiset(back, job.format.record_size), as_multiset(job.input(), job.format.record_size)) << job.name;
+    }
+  }
+}
+
+TEST(InPlaceSort, AnAbandonedJobIsNeverMergedAgain) {
+  const SmallJob& job = small_jobs().front();
+  io::FaultPlan plan({{Role::journal, FaultPoint::sync, 3, {.kind = Effect::Kind::error, .number = EIO}}});
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  io::FaultPlan cut({{Role::output, FaultPoint::sync, 1, {.kind = Effect::Kind::error, .number = EIO}}});
+  io::FaultyQueue failing(*disk.queue, cut);
+  EXPECT_THROW((void)Machine(disk.store, failing).abandon(), IoError);
+  EXPECT_TRUE(examine(job_file, disk.store, *disk.queue).is_abandoned());
+  (void)disk.machine.resume();
+  EXPECT_EQ(as_multiset(disk.store.contents(job_file), 101), as_multiset(job.input(), 101));
+}
+
+TEST(InPlaceSort, AFileUnderTheOldNameIsNotOverwritten) {
+  const SmallJob& job = small_jobs().front();
+  io::FaultPlan plan({{Role::journal, FaultPoint::sync, 3, {.kind = Effect::Kind::error, .number = EIO}}});
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  disk.store.close(disk.store.create_named(job_file, Role::output, io::Caching::buffered));
+  EXPECT_THROW((void)disk.machine.kind(), UsageError);
+  disk.store.remove(job_file);
+  (void)disk.machine.resume();
+  EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,116 @@
+// The space of an in-place sort: never more than the layout says, and the plan that the space allows.
+#include <gmock/gmock.h>
+
+#include "demsort_inplace/journal.h"
+#include "demsort_inplace/space_plan.h"
+#include "inplace_harness.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB, MB = 1'000'000;
+
+plan::Wanted wanted(std::uint64_t bytes, std::uint64_t memory, std::uint32_t record_size = 100) {
+  return {.format = {record_size, {{0, 1}}},
+          .input_records = bytes / record_size,
+          .memory_bytes = memory,
+          .threads = 2,
+          .input_alignment = page_bytes};
+}
+
+}  // namespace
+
+TEST(InPlaceSpace, TheFirstPhaseNeverTakesMoreThanTheLayoutSays) {
+  for (const SmallJob& job : small_jobs()) {
+    const Layout layout = job.header().layout;
+    std::uint64_t run_bytes = 0;
+    for (std::uint64_t run = 0; run < layout.runs(); ++run) {
+      run_bytes += layout.run_file_bytes(run, 0);
+      const std::uint64_t input = layout.input_file_bytes(layout.records_left(run));
+      EXPECT_LE(run_bytes + input, layout.total_bytes()) << job.name << " run " << run;
+      EXPECT_EQ(run_bytes + input + layout.spare_bytes(run), layout.total_bytes()) << "all of it is held from the beginning";
+    }
+    EXPECT_EQ(run_bytes, layout.all_run_bytes());
+    EXPECT_EQ(layout.records_left(layout.runs()), 0U);
+    EXPECT_EQ(layout.input_file_bytes(0), 0U);
+  }
+}
+
+// However unevenly the runs were consumed, the output may grow by an interval.
+TEST(InPlaceSpace, EveryCheckpointLeavesRoomForAnInterval) {
+  for (const SmallJob& job : small_jobs()) {
+    const Layout layout = job.header().layout;
+    for (std::uint64_t rest = 0; rest < layout.granule.records; ++rest) {
+      std::uint64_t run_bytes = 0, consumed = 0;
+      for (std::uint64_t run = 0; run < layout.runs(); ++run) {
+        const std::uint64_t of_run = std::min(layout.run_records(run) - 1, layout.granule.records + rest);
+        consumed += of_run;
+        run_bytes += layout.run_file_bytes(run, of_run);
+      }
+      const std::uint64_t room = layout.output_room(run_bytes), begin = consumed * layout.record_size;
+      EXPECT_GE(room, std::min(begin + layout.interval_bytes, layout.bytes())) << job.name << " rest " << rest;
+    }
+  }
+}
+
+TEST(InPlaceSpace, AGigabyteIsSortedInTwoPointFourPercent) {
+  for (const std::uint64_t memory : {16 * MiB, 64 * MiB}) {
+    const SpaceChoice choice = choose_space(wanted(1'000 * MB, memory), 24 * MB);
+    ASSERT_TRUE(choice.best) << memory << ": " << choice.least->need_bytes();
+    EXPECT_LE(choice.best->need_bytes(), 24 * MB);
+    EXPECT_LE(choice.best->engine.peak_memory_bytes, memory);
+  }
+}
+
+TEST(InPlaceSpace, TheLeastSpaceIsEnoughAndOneBlockLessIsNot) {
+  for (const std::uint32_t record_size : {7U, 16U, 100U, 101U, 5'000U, 100'003U}) {
+    for (const std::uint64_t bytes : {MB, 30 * MB, 700 * MB}) {
+      const plan::Wanted asked = wanted(bytes, 64 * MiB, record_size);
+      const SpaceChoice choice = choose_space(asked, 0);
+      ASSERT_TRUE(choice.least);
+      EXPECT_FALSE(choice.best);
+      const std::uint64_t need = choice.least->need_bytes();
+      const SpaceChoice exact = choose_space(asked, need);
+      ASSERT_TRUE(exact.best) << record_size << " " << bytes;
+      EXPECT_LE(exact.best->need_bytes(), need);
+      EXPECT_FALSE(choose_space(asked, need - page_bytes).best);
+    }
+  }
+}
+
+TEST(InPlaceSpace, MoreRoomIsUsedForFewerRunsAndCheckpoints) {
+  const plan::Wanted asked = wanted(2'000 * MB, 64 * MiB);
+  std::uint64_t need_before = 0, checkpoints_before = UINT64_MAX;
+  for (const std::uint64_t free : {30 * MB, 60 * MB, 200 * MB, 3'000 * MB}) {
+    const SpaceChoice choice = choose_space(asked, free);
+    ASSERT_TRUE(choice.best) << free;
+    EXPECT_LE(choice.best->need_bytes(), free);
+    EXPECT_GE(choice.best->need_bytes(), need_before);
+    EXPECT_LE(choice.best->checkpoints, checkpoints_before);
+    need_before = choice.best->need_bytes();
+    checkpoints_before = choice.best->checkpoints;
+  }
+}
+
+TEST(InPlaceSpace, TooLittleMemoryHasNoLayoutAndTheLeastHasOne) {
+  plan::Wanted asked = wanted(100'000 * MB, 4 * MiB);
+  EXPECT_FALSE(choose_space(asked, UINT64_MAX / 4).least);
+  asked.memory_bytes = least_memory_bytes(asked);
+  EXPECT_TRUE(choose_space(asked, UINT64_MAX / 4).best);
+}
+
+// The bound is that of the files themselves: a disk with exactly so much space suffices.
+TEST(InPlaceSpace, AJobStaysWithinItsBoundOnADiskThatHasNoMore) {
+  for (const SmallJob& job : small_jobs()) {
+    const std::uint64_t bound = job.header().layout.total_bytes() + Journal::size_bytes(job.header());
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      MemoryMachine disk(job.disk(), {.seed = seed, .capacity_bytes = bound, .records_events = false});
+      EXPECT_NO_THROW((void)disk.machine.start(job)) << job.name;
+      EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted())) << job.name;
+      EXPECT_LE(disk.store.most_allocated_bytes(), bound);
+    }
+  }
+}
+
+}  // namespace ecosort::inplace

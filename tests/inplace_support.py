@@ -1,0 +1,81 @@
+"""What the tests of `inplace` and `resume` share: drives to sort on, and jobs that are interrupted in a chosen step."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from capabilities import require
+from sort_support import MIB, FileSystem, Run, mounted, strace
+
+KINDS = ("ext4", "xfs")
+SIZES = {"ext4": 128 * MIB, "xfs": 320 * MIB}
+
+
+@contextmanager
+def drive_of(kind: str, directory: Path, size_bytes: int = 0) -> Iterator[FileSystem]:
+    """An empty drive; what a plain test machine cannot mount skips the test."""
+    require("loop_mount")
+    if kind != "ext4":
+        require(kind)
+    with mounted(directory, kind, size_bytes or SIZES[kind]) as drive:
+        yield drive
+
+
+def job_directory(path: Path) -> Path:
+    return path.with_name(path.name + ".ecosort")
+
+
+def records_of(data: bytes, size: int = 100) -> list[bytes]:
+    """The records in byte order: what is left when their order does not count."""
+    return sorted(data[i : i + size] for i in range(0, len(data), size))
+
+
+def plan_of(run: Run, path: Path, *words: str) -> dict[str, Any]:
+    done = run("plan", "inplace", "--json", path, *words)
+    assert done.returncode == 0, done
+    plan = json.loads(done.stdout)
+    assert isinstance(plan, dict)
+    return plan
+
+
+def signal_at_sync(
+    ecosort: Path, directory: Path, nth: int, number: signal.Signals, *words: str | Path
+) -> subprocess.CompletedProcess[str]:
+    """Runs the program and sends it the signal at about its n-th fdatasync. The end may come first."""
+    require("strace")
+    trace = directory / "trace"
+    trace.unlink(missing_ok=True)
+    command = [*strace(directory, "fdatasync", "fdatasync:delay_enter=3000"), ecosort, *words, "--io", "pool"]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None:
+        if trace.exists() and trace.read_text().count("fdatasync(") >= nth:
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            for child in children.read_text().split() if children.exists() else []:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(child), number)
+            break
+        time.sleep(0.001)
+    out, error = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(command, process.returncode, out, error)
+
+
+def kill_at_sync(ecosort: Path, directory: Path, nth: int, *words: str | Path) -> bool:
+    """Kills it there. False: it was done before."""
+    done = signal_at_sync(ecosort, directory, nth, signal.SIGKILL, *words)
+    assert done.returncode in (0, -signal.SIGKILL, 128 + signal.SIGKILL), done
+    return done.returncode != 0
+
+
+def syncs_of(ecosort: Path, directory: Path, *words: str | Path) -> int:
+    """How often the program calls fdatasync in a run to its end."""
+    require("strace")
+    command = strace(directory, "fdatasync")
+    subprocess.run([*command, ecosort, *words, "--io", "pool", "-q"], check=True, stdin=subprocess.DEVNULL)
+    return (directory / "trace").read_text().count("fdatasync(")

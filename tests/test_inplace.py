@@ -1,0 +1,436 @@
+"""Sorting a file in its own space: the result, what is refused before anything is changed, and how an interrupted job goes on."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from capabilities import require
+from inplace_support import KINDS, drive_of, job_directory, kill_at_sync, plan_of, records_of, signal_at_sync, syncs_of
+from sort_support import (
+    MIB,
+    FileSystem,
+    Run,
+    as_plain_user,
+    copy_program,
+    directory_for_everyone,
+    expected,
+    listing,
+    make_records,
+    mounted,
+    read_json,
+    refused,
+    strace,
+    succeeded,
+    wait_until,
+)
+
+RECORDS = 100_000  # 10 MB
+SMALL = ("--memory", "4MiB")
+
+
+@pytest.fixture(scope="module")
+def data(ecosort: Path) -> bytes:
+    return make_records(ecosort, "skewed ascii", RECORDS)
+
+
+@pytest.fixture(scope="module")
+def wanted(data: bytes) -> bytes:
+    return expected(data)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def drive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileSystem]:
+    with drive_of(request.param, tmp_path_factory.mktemp("inplace")) as drive:
+        yield drive
+
+
+@pytest.fixture(scope="module")
+def ext4(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileSystem]:
+    with drive_of("ext4", tmp_path_factory.mktemp("inplace")) as drive:
+        yield drive
+
+
+@pytest.fixture
+def file(drive: FileSystem, data: bytes) -> Iterator[Path]:
+    """A file to sort; afterwards the drive is empty again."""
+    yield from fresh_file(drive, data)
+
+
+@pytest.fixture
+def file4(ext4: FileSystem, data: bytes) -> Iterator[Path]:
+    """The same on ext4 only, where the kind of drive does not matter."""
+    yield from fresh_file(ext4, data)
+
+
+def fresh_file(drive: FileSystem, data: bytes) -> Iterator[Path]:
+    path = drive.root / "data"
+    path.write_bytes(data)
+    yield path
+    subprocess.run(["rm", "-rf", *drive.root.iterdir()], check=True)
+
+
+def untouched(path: Path, data: bytes) -> None:
+    assert path.read_bytes() == data
+    assert not job_directory(path).exists()
+
+
+# --- the result --------------------------------------------------------------------------------------------------------
+
+
+def test_the_file_is_sorted_and_nothing_else_is_left(run: Run, file: Path, wanted: bytes) -> None:
+    file.chmod(0o640)
+    succeeded(run("inplace", file, *SMALL))
+    assert file.read_bytes() == wanted
+    assert listing(file.parent) == [str(file)]
+    assert file.stat().st_mode & 0o7777 == 0o640
+
+
+@pytest.mark.parametrize("backend", ["uring", "pool", "stxxl"])
+def test_every_backend_sorts(run: Run, file: Path, wanted: bytes, backend: str) -> None:
+    if backend == "uring":
+        require("io_uring")
+    succeeded(run("inplace", file, *SMALL, "--io", backend))
+    assert file.read_bytes() == wanted
+
+
+@pytest.mark.parametrize(("size", "keys"), [(1, []), (7, ["2:3"]), (101, ["90:11:desc", "0:4"]), (4_096, ["4000:16"])])
+def test_other_records_and_keys(run: Run, drive: FileSystem, data: bytes, size: int, keys: list[str]) -> None:
+    path = drive.root / "other"
+    part = data[: len(data) // size // 4 * size]
+    path.write_bytes(part)
+    words = [word for key in keys for word in ("--key", key)]
+    succeeded(run("inplace", path, "--record-size", str(size), *words, *SMALL))
+    assert path.read_bytes() == expected(part, size, keys)
+    path.unlink()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 41])
+def test_files_with_few_records(run: Run, ext4: FileSystem, data: bytes, count: int) -> None:
+    path = ext4.root / "few"
+    path.write_bytes(data[: count * 100])
+    succeeded(run("inplace", path))
+    assert path.read_bytes() == expected(data[: count * 100])
+    path.unlink()
+
+
+def test_stats_and_events_tell_both_phases(run: Run, file4: Path, tmp_path: Path, data: bytes) -> None:
+    succeeded(run("inplace", file4, *SMALL, "--stats", tmp_path / "stats", "--events", tmp_path / "events"))
+    stats = read_json(tmp_path / "stats")
+    assert stats["schema"] == "ecosort.stats/1"
+    assert stats["records"] == RECORDS
+    assert [phase["name"] for phase in stats["phases"]] == ["prepare", "run_formation", "merge", "sync", "publish"]
+    moved = len(data) * 2
+    assert moved <= stats["bytes_read"] <= moved * 1.05
+    assert moved <= stats["bytes_written"] <= moved * 1.05
+    assert stats["peak_counted_memory_bytes"] <= 4 * MIB
+    assert '"phase":"merge"' in (tmp_path / "events").read_text()
+
+
+# --- the plan ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_plan_is_printed_and_changes_nothing(run: Run, file: Path, data: bytes) -> None:
+    done = run("plan", "inplace", file, *SMALL)
+    assert done.returncode == 0, done
+    assert re.search(r"free space needed +[\d.]+ [KM]iB \(\d+ bytes\)", done.stdout)
+    plan = plan_of(run, file, *SMALL)
+    assert plan["plan"]["peak_memory_bytes"] <= 4 * MIB
+    assert plan["needed_bytes"] == plan["least"]["need_bytes"] <= plan["plan"]["need_bytes"] <= plan["free_bytes"]
+    untouched(file, data)
+
+
+def test_the_terabyte_of_the_paper_fits_its_space(run: Run) -> None:
+    done = run("plan", "inplace", "--assume-size", "1TB", "--memory", "3328MiB")
+    assert done.returncode == 0, done
+    need = re.search(r"free space needed .*\((\d+) bytes\)", done.stdout)
+    assert need, done
+    assert int(need.group(1)) <= 24_000_000_000
+    refused(run("plan", "sort", "--assume-size", "1TB", "in", "-o", "out"), 2, "--assume-size")
+    refused(run("plan", "inplace", "--assume-size", "1TB", "file"), 2, "--assume-size")
+
+
+# --- refusals ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_no_plain_file_of_its_own_is_refused(run: Run, file4: Path, data: bytes) -> None:
+    link = file4.with_name("link")
+    link.symlink_to(file4)
+    refused(run("inplace", link), 2, "symbolic link")
+    link.unlink()
+    link.hardlink_to(file4)
+    refused(run("inplace", file4), 2, "2 hard links")
+    link.unlink()
+    os.mkfifo(link)
+    refused(run("inplace", link), 2, "not a regular file")
+    refused(run("inplace", file4.parent), 2, "directory")
+    refused(run("inplace", file4.with_name("missing")), 2, "No such file")
+    link.unlink()
+    untouched(file4, data)
+
+
+def test_holes_and_partial_records_are_refused(run: Run, file: Path) -> None:
+    os.truncate(file, file.stat().st_size + 50 * 100)
+    refused(run("inplace", file), 2, "sparse", "cp --sparse=never")
+    os.truncate(file, 1_050)
+    refused(run("inplace", file), 2, "50 bytes are left over")
+    assert listing(file.parent) == [str(file)]
+
+
+def test_shared_blocks_are_refused(run: Run, tmp_path: Path, data: bytes) -> None:
+    with drive_of("xfs", tmp_path) as drive:
+        path = drive.root / "data"
+        path.write_bytes(data)
+        copy = subprocess.run(["cp", "--reflink=always", path, drive.root / "copy"], check=False, capture_output=True)
+        if copy.returncode != 0:
+            pytest.skip("this XFS has no reflinks")
+        refused(run("inplace", path), 2, "shares blocks", "--reflink=never")
+        untouched(path, data)
+
+
+def test_a_file_that_someone_writes_is_refused(run: Run, file: Path, data: bytes) -> None:
+    with file.open("r+b"):
+        refused(run("inplace", file), 2, "open for writing")
+    with file.open("rb"):
+        untouched(file, data)
+    succeeded(run("inplace", file, *SMALL))
+
+
+def test_what_may_not_be_written_is_refused(ecosort: Path, data: bytes) -> None:
+    require("setpriv")
+    with directory_for_everyone() as directory, drive_of("ext4", directory) as drive:
+        path = drive.root / "data"
+        path.write_bytes(data)
+        program = copy_program(ecosort, drive.root)
+
+        def run_plain(*words: str | Path) -> subprocess.CompletedProcess[str]:
+            command = as_plain_user(program, *words)
+            return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+
+        path.chmod(0o644)
+        refused(run_plain("inplace", path), 2, "ermission denied")
+        path.chmod(0o666)
+        drive.root.chmod(0o755)
+        refused(run_plain("inplace", path), 2, "directory is not writable")
+        drive.root.chmod(0o1777)
+        refused(run_plain("inplace", path), 2, "sticky")
+        drive.root.chmod(0o777)
+        subprocess.run(["chattr", "+i", path], check=True)
+        refused(run_plain("inplace", path), 2, "immutable")
+        subprocess.run(["chattr", "-i", path], check=True)
+        untouched(path, data)
+
+
+@pytest.mark.parametrize("kind", ["tmpfs", "btrfs", "ext2", "ext4 without a journal"])
+def test_other_file_systems_are_refused(run: Run, tmp_path: Path, data: bytes, kind: str) -> None:
+    require("loop_mount")
+    if kind in ("tmpfs", "btrfs"):
+        if kind == "btrfs":
+            require("btrfs")
+        with mounted(tmp_path, kind, 128 * MIB) as drive:
+            path = drive.root / "data"
+            path.write_bytes(data)
+            refused(run("inplace", path), 2, "must be ext4 or XFS")
+            untouched(path, data)
+        return
+    image, root = tmp_path / "image", tmp_path / "mnt"
+    root.mkdir()
+    with image.open("wb") as file:
+        file.truncate(64 * MIB)
+    make = ["mkfs.ext2", "-q"] if kind == "ext2" else ["mkfs.ext4", "-q", "-O", "^has_journal"]
+    subprocess.run([*make, image], check=True)
+    with mounted(tmp_path, "tmpfs", MIB):  # enters a mount namespace of our own
+        subprocess.run(["mount", "-o", "loop", image, root], check=True)
+    try:
+        path = root / "data"
+        path.write_bytes(data)
+        refused(run("inplace", path), 2, "journal" if kind != "ext2" else "ext")
+        untouched(path, data)
+    finally:
+        subprocess.run(["umount", root], check=True)
+
+
+def test_unique_and_options_that_mean_nothing_are_refused(run: Run, file4: Path, data: bytes) -> None:
+    refused(run("inplace", "--unique", file4), 2, "--unique cannot be had in place", "ecosort sort --unique")
+    refused(run("plan", "inplace", file4, "-o", "x"), 2, "--output means nothing in place")
+    refused(run("inplace", file4, file4), 2, "name one file")
+    refused(run("inplace", "--memory", "64kiB", file4), 2, "--memory")
+    refused(run("inplace", "--key", "95:10", file4), 2)
+    untouched(file4, data)
+
+
+def test_a_quota_that_is_too_small_is_refused(ecosort: Path, tmp_path: Path, data: bytes) -> None:
+    require("xfs")
+    require("setpriv")
+    image, root = tmp_path / "image", tmp_path / "mnt"
+    root.mkdir()
+    with image.open("wb") as file:
+        file.truncate(320 * MIB)
+    subprocess.run(["mkfs.xfs", "-q", image], check=True)
+    with mounted(tmp_path, "tmpfs", MIB):
+        mount = subprocess.run(["mount", "-o", "loop,uquota", image, root], check=False, capture_output=True)
+    if mount.returncode != 0:
+        pytest.skip(f"no XFS quotas here: {mount.stderr.decode()}")
+    try:
+        root.chmod(0o777)
+        path = root / "data"
+        path.write_bytes(data)
+        os.chown(path, 65534, 65534)
+        limit = ["xfs_quota", "-x", "-c", f"limit -u bhard={len(data) // 1024 + 64}k 65534", str(root)]
+        subprocess.run(limit, check=True)
+        program = copy_program(ecosort, root)
+        done = subprocess.run(
+            as_plain_user(program, "inplace", path), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+        )
+        refused(done, 2, "quota of user 65534")
+        untouched(path, data)
+    finally:
+        subprocess.run(["umount", root], check=True)
+
+
+# --- interruptions -----------------------------------------------------------------------------------------------------
+
+
+def test_a_killed_job_is_resumed_from_every_step(
+    ecosort: Path, run: Run, file: Path, tmp_path: Path, data: bytes, wanted: bytes
+) -> None:
+    words = ("inplace", file, *SMALL)
+    drive = FileSystem("", file.parent, None)
+    need = plan_of(run, file, *SMALL)["needed_bytes"]
+    filler = drive.fill_until(need + MIB)  # little space: many pieces and checkpoints
+    syncs = syncs_of(ecosort, tmp_path, *words)
+    assert syncs > 20
+    phases = set()
+    for nth in [1, 2, 3, *range(4, syncs, max(1, syncs // 10)), syncs]:
+        file.write_bytes(data)
+        if not kill_at_sync(ecosort, tmp_path, nth, *words):
+            assert file.read_bytes() == wanted
+            continue
+        if file.exists():  # before it began, or all but the last removals
+            assert file.read_bytes() in (data, wanted)
+            run("resume", file)
+            assert not job_directory(file).exists()
+            continue
+        refused(run("inplace", file), 2, "ecosort resume")
+        status = run("resume", "--status", file)
+        assert status.returncode == 0, status
+        phases.add(status.stdout.splitlines()[0].split(": ")[1])
+        succeeded(run("resume", job_directory(file) if nth % 2 else file))
+        assert file.read_bytes() == wanted
+    assert phases >= {"run formation", "merge"}
+    filler.unlink()
+    assert listing(file.parent) == [str(file)]
+
+
+def test_a_killed_job_can_be_abandoned_in_every_phase(ecosort: Path, run: Run, file: Path, tmp_path: Path, data: bytes) -> None:
+    words = ("inplace", file, *SMALL)
+    drive = FileSystem("", file.parent, None)
+    drive.fill_until(plan_of(run, file, *SMALL)["needed_bytes"] + MIB)
+    syncs = syncs_of(ecosort, tmp_path, *words)
+    want = records_of(data)
+    for nth in range(2, syncs, max(1, syncs // 6)):
+        file.write_bytes(data)
+        if kill_at_sync(ecosort, tmp_path, nth, *words):
+            done = run("resume", "--abandon", file)
+            assert done.returncode == 0, done
+        assert records_of(file.read_bytes()) == want
+        assert not job_directory(file).exists()
+
+
+def test_ctrl_c_stops_at_a_checkpoint_and_says_how_to_go_on(
+    ecosort: Path, run: Run, file4: Path, tmp_path: Path, data: bytes, wanted: bytes
+) -> None:
+    drive = FileSystem("", file4.parent, None)
+    filler = drive.fill_until(plan_of(run, file4, *SMALL)["needed_bytes"] + MIB)
+    for nth in (3, 15):
+        file4.write_bytes(data)
+        done = signal_at_sync(ecosort, tmp_path, nth, signal.SIGINT, "inplace", file4, *SMALL)
+        assert done.returncode in (-signal.SIGINT, 128 + signal.SIGINT), done
+        assert f"go on with: ecosort resume {file4}" in done.stderr
+        assert not file4.exists()
+        succeeded(run("resume", file4))
+        assert file4.read_bytes() == wanted
+    filler.unlink()
+
+
+def test_without_a_job_there_is_nothing_to_resume(run: Run, file4: Path, data: bytes) -> None:
+    refused(run("resume", file4), 2, "no interrupted job")
+    refused(run("resume", "--status", "--abandon", file4), 2, "--status or --abandon")
+    untouched(file4, data)
+
+
+def test_a_disk_that_fills_up_stops_the_job_until_there_is_room(ecosort: Path, run: Run, file: Path, wanted: bytes) -> None:
+    drive = FileSystem("", file.parent, None)
+    drive.fill_until(plan_of(run, file, *SMALL)["needed_bytes"])
+    process = subprocess.Popen([ecosort, "inplace", file, *SMALL], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    greedy = file.parent / "greedy"
+    with greedy.open("wb") as taken:
+        size = 0
+        while process.poll() is None:
+            try:
+                os.posix_fallocate(taken.fileno(), size, 64 << 10)
+                size += 64 << 10
+            except OSError:
+                time.sleep(0)
+    assert process.stderr
+    text = process.stderr.read()
+    process.stderr.close()
+    if process.returncode == 2:  # refused before it began: the greedy one was faster
+        assert "not enough free space" in text
+        assert file.exists()
+        greedy.unlink()
+        succeeded(run("inplace", file, *SMALL))
+    elif process.returncode == 3:
+        assert "No space left on device" in text
+        assert "go on with: ecosort resume" in text or file.exists()
+        greedy.unlink()
+        succeeded(run("resume" if job_directory(file).exists() else "inplace", file, *SMALL))
+    else:
+        assert process.returncode == 0, text
+        greedy.unlink()
+    assert file.read_bytes() == wanted
+
+
+def test_a_flipped_bit_stops_the_job_and_nothing_more_is_given_up(
+    ecosort: Path, run: Run, file: Path, tmp_path: Path, data: bytes, wanted: bytes
+) -> None:
+    drive = FileSystem("", file.parent, None)
+    drive.fill_until(plan_of(run, file, *SMALL)["needed_bytes"] + MIB)
+    syncs = syncs_of(ecosort, tmp_path, "inplace", file, *SMALL)
+    file.write_bytes(data)
+    assert kill_at_sync(ecosort, tmp_path, syncs // 2, "inplace", file, *SMALL)
+    victim = max(job_directory(file).glob("run-*"), key=lambda path: path.stat().st_size)
+    at = victim.stat().st_size // 2
+    with victim.open("r+b") as broken:
+        byte = os.pread(broken.fileno(), 1, at)
+        os.pwrite(broken.fileno(), bytes([byte[0] ^ 8]), at)
+    os.sync()
+    refused(run("resume", file), 3, "damaged", "go on with: ecosort resume")
+    assert victim.stat().st_size > at
+    with victim.open("r+b") as broken:
+        os.pwrite(broken.fileno(), byte, at)
+    os.sync()
+    succeeded(run("resume", file))
+    assert file.read_bytes() == wanted
+
+
+def test_two_processes_cannot_work_on_one_job(ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes) -> None:
+    require("strace")
+    words = [
+        *strace(tmp_path, "fdatasync", "fdatasync:delay_enter=300000:when=3+"),
+        ecosort,
+        "inplace",
+        file4,
+        "--io",
+        "pool",
+        *SMALL,
+    ]
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
+    wait_until(lambda: (job_directory(file4) / "input").exists(), what="the beginning of the job")
+    refused(run("resume", file4), 2, "another process")
+    assert process.wait(timeout=60) == 0
+    assert file4.read_bytes() == wanted
