@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "base/errors.h"
 
@@ -44,7 +46,13 @@ Names look(io::NamedStorage& storage, const JobPaths& paths) {
 }
 
 void lock_job(const io::File& journal, const std::string& path) {
-  if (journal.fd() < 0 || ::flock(journal.fd(), LOCK_EX | LOCK_NB) == 0) return;
+  // What a killed process had in flight keeps its files open, and so the lock, until the kernel has done with it: for a moment,
+  // in which nobody else may work on the job.
+  constexpr int attempts = 100;
+  for (int i = 0; i < attempts; ++i) {
+    if (journal.fd() < 0 || ::flock(journal.fd(), LOCK_EX | LOCK_NB) == 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   throw UsageError(fmt::format("another process is working on the job of '{}'", path));
 }
 

@@ -421,7 +421,7 @@ def test_a_flipped_bit_stops_the_job_and_nothing_more_is_given_up(
 def test_two_processes_cannot_work_on_one_job(ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes) -> None:
     require("strace")
     words = [
-        *strace(tmp_path, "fdatasync", "fdatasync:delay_enter=300000:when=3+"),
+        *strace(tmp_path, "fdatasync", "fdatasync:delay_enter=1000000:when=2+"),
         ecosort,
         "inplace",
         file4,
