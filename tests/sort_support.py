@@ -253,6 +253,8 @@ def wait_until(condition: Callable[[], bool], timeout_s: float = 30, what: str =
 def strace(directory: Path, trace: str, *injections: str) -> list[str]:
     """The words in front of a command that make its system calls fail; what happened stands in directory/trace."""
     words = ["strace", "-f", "-qq", "-o", str(directory / "trace"), "-e", f"trace={trace}"]
+    if "address" in sanitizers():  # looking for leaks needs ptrace for itself
+        words += ["-E", "ASAN_OPTIONS=detect_leaks=0"]
     for injection in injections:
         words += ["-e", f"inject={injection}"]
     return words

@@ -27,6 +27,7 @@ from sort_support import (
     mounted,
     read_json,
     refused,
+    sanitizers,
     strace,
     succeeded,
     wait_until,
@@ -544,6 +545,7 @@ def test_events_that_cannot_be_written(run: Run, place: Path, data: bytes) -> No
     untouched(place, data)
 
 
+@pytest.mark.skipif(bool(sanitizers()), reason="sanitizers take memory of their own")
 def test_more_memory_than_the_system_gives(run: Run, place: Path, data: bytes) -> None:
     """A limit that no default and no check knows: the system has the last word."""
     import resource

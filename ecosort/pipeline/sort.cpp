@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -255,14 +254,6 @@ class Sorter {
   TaskGroup main_;
 };
 
-// Keeps a sort whose buffers the system may still use, for as long as the process lives.
-void abandon(std::unique_ptr<Sorter> sorter) {
-  static std::mutex mutex;
-  static auto& abandoned = *new std::vector<std::unique_ptr<Sorter>>;  // never destroyed
-  const std::lock_guard lock(mutex);
-  abandoned.push_back(std::move(sorter));
-}
-
 }  // namespace
 
 SortReport sort(SortJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log,
@@ -271,7 +262,7 @@ SortReport sort(SortJob& job, io::Storage& storage, io::Queue& queue, Progress& 
   try {
     return sorter->run(interrupted);
   } catch (const io::QueueBroken&) {
-    abandon(std::move(sorter));
+    (void)sorter.release();  // the system may still use its buffers: they live as long as the process
     throw;
   }
 }

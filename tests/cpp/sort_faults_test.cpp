@@ -329,7 +329,10 @@ TEST(SortWithABrokenQueue, TouchesNothingThatRequestsInFlightUse) {
       Progress progress;
       PhaseLog log("");
       const std::atomic<int> nothing{0};
-      EXPECT_THROW((void)sort(job, place->storage(), queue, progress, log, nothing), io::QueueBroken);
+      {
+        const LeaksAreMeant scope;
+        EXPECT_THROW((void)sort(job, place->storage(), queue, progress, log, nothing), io::QueueBroken);
+      }
       EXPECT_GT(counted.counts().in_flight, 0U) << "nothing was at stake";
       std::vector<io::Completion> late;
       while (counted.counts().in_flight > 0) counted.wait(late, true);

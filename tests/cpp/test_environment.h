@@ -4,6 +4,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace ecosort {
 
 // "" and "0" count as not set, as in tests/capabilities.py.
@@ -25,6 +29,15 @@ inline constexpr unsigned slowness = 30;
 inline constexpr unsigned slowness = 10;
 #else
 inline constexpr unsigned slowness = 1;
+#endif
+
+// While it lives, what this thread allocates may be left behind.
+#ifdef __SANITIZE_ADDRESS__
+using LeaksAreMeant = __lsan::ScopedDisabler;
+#else
+struct LeaksAreMeant {
+  LeaksAreMeant() {}  // used for its scope
+};
 #endif
 
 }  // namespace ecosort
