@@ -124,10 +124,20 @@ void PoolQueue::submit(const Request& request) {
   ++in_flight_;
   {
     const std::lock_guard lock(mutex_);
-    if (request.file->facts().is_stream && !streams_.admit(request)) return;
+    if (request.file->facts().is_stream) {
+      if (const auto error = error_on(request)) return done_.push_back({request.tag, *error});
+      if (!streams_.admit(request)) return;
+    }
     ready_.push_back(request);
   }
   work_.notify_one();
+}
+
+// With the mutex held. A write that comes before the failure of an earlier one is known would leave a gap; it fails likewise.
+std::optional<std::int64_t> PoolQueue::error_on(const Request& request) const {
+  for (const auto& [file, error] : broken_)
+    if (file == request.file && request.operation == Operation::write) return error;
+  return std::nullopt;
 }
 
 void PoolQueue::serve() {
@@ -152,6 +162,7 @@ void PoolQueue::finish(const Request& request, std::int64_t result) {
   if (request.file->facts().is_stream) {
     // Behind a write that failed there is a gap: nothing may be written after it.
     const bool ends_all = request.operation == Operation::write && result < 0;
+    if (ends_all) broken_.emplace_back(request.file, result);
     while (const std::optional<Request> next = streams_.complete(request.file)) {
       if (ends_all) {
         done_.push_back({next->tag, result});
@@ -170,6 +181,7 @@ void PoolQueue::reap(std::vector<Completion>& out) {
   in_flight_ -= static_cast<unsigned>(done_.size());
   out.insert(out.end(), done_.begin(), done_.end());
   done_.clear();
+  broken_.clear();
 }
 
 void PoolQueue::wait(std::vector<Completion>& out, bool block) {

@@ -5,7 +5,9 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "io/queue.h"
@@ -38,6 +40,7 @@ class PoolQueue : public Queue {
   void start_threads(unsigned count);
   void serve();
   void finish(const Request& request, std::int64_t result);
+  [[nodiscard]] std::optional<std::int64_t> error_on(const Request& request) const;
 
   const unsigned depth_;
   unsigned in_flight_ = 0;  // the coordinator's
@@ -50,6 +53,7 @@ class PoolQueue : public Queue {
   std::deque<Request> ready_;
   StreamOrder streams_;
   std::vector<Completion> done_;
+  std::vector<std::pair<const File*, std::int64_t>> broken_;  // streams with a write among done_ that failed, and how
 
   std::vector<std::thread> threads_;
 };

@@ -320,6 +320,25 @@ TEST_P(StreamQueueTest, AWriteThatFailsAfterAPartFailsWithEverythingBehindIt) {
   EXPECT_EQ(read_file(path), text.substr(0, room));
 }
 
+// Nor may a write go first that was submitted after the failure, but before anybody could know of it.
+TEST_P(StreamQueueTest, AWriteSubmittedBeforeTheFailureIsKnownFailsToo) {
+  const std::string path = bench.directory / "out";
+  const Descriptor out(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  const File file = stream(out.get(), Role::output);
+  const Buffer source(pattern(2 * block));
+  {
+    const SizeLimit limit(block + 10);
+    submit(file, Operation::write, 0, 2 * block, source.data(), 1);
+    std::this_thread::sleep_for(milliseconds(100));  // threads have failed by now
+  }
+  submit(file, Operation::write, 0, 5, source.data(), 2);
+  std::map<std::uint64_t, std::int64_t> results = wait_for(2);
+  if (results.at(1) < 0) {  // else the system began only when it was asked for the completion: there was room
+    EXPECT_EQ(results.at(2), -EFBIG);
+    EXPECT_EQ(read_file(path).size(), block + 10);
+  }
+}
+
 // There is room again by the time the next write is submitted: the stream goes on then, as a shell's next command would.
 TEST_P(StreamQueueTest, AStreamThatHasRoomAgainTakesLaterWrites) {
   const std::string path = bench.directory / "out";
