@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "base/errors.h"
@@ -420,23 +421,35 @@ class Runner {
   TaskGroup main_;
 };
 
+// Where the queue broke, the system may still use the runner's buffers: they live as long as the process.
+template <class Work>
+pipeline::SortReport with_runner(const std::string& path, const JobHeader& header, const plan::Plan& plan,
+                                 Environment environment, Work work) {
+  auto runner = std::make_unique<Runner>(path, header, plan, environment);
+  try {
+    return work(*runner);
+  } catch (const io::QueueBroken&) {
+    (void)runner.release();
+    throw;
+  }
+}
+
 }  // namespace
 
 pipeline::SortReport start(const std::string& path, io::FilePtr input, const JobHeader& header, const plan::Plan& plan,
                            Environment environment) {
-  Runner runner(path, header, plan, environment);
-  return runner.start(std::move(input));
+  return with_runner(path, header, plan, environment, [&](Runner& runner) { return runner.start(std::move(input)); });
 }
 
 pipeline::SortReport resume(const std::string& path, JobStatus status, const plan::Plan& plan, Environment environment) {
   if (status.is_abandoned()) return abandon(path, std::move(status), plan, environment);
-  Runner runner(path, JobHeader(status.contents->header), plan, environment);
-  return runner.resume(std::move(status));
+  const JobHeader header = status.contents->header;
+  return with_runner(path, header, plan, environment, [&](Runner& runner) { return runner.resume(std::move(status)); });
 }
 
 pipeline::SortReport abandon(const std::string& path, JobStatus status, const plan::Plan& plan, Environment environment) {
-  Runner runner(path, JobHeader(status.contents->header), plan, environment);
-  return runner.abandon(std::move(status));
+  const JobHeader header = status.contents->header;
+  return with_runner(path, header, plan, environment, [&](Runner& runner) { return runner.abandon(std::move(status)); });
 }
 
 }  // namespace ecosort::inplace

@@ -1,6 +1,7 @@
 // What a crash left: which job there is, and how far it is (inplace_sort.h).
 #include <fmt/format.h>
 
+#include <memory>
 #include <random>
 
 #include "base/errors.h"
@@ -14,16 +15,35 @@ namespace {
   throw IoError(fmt::format("'{}' cannot be resumed: {}; nothing was changed", paths.directory, what));
 }
 
+class JournalReader {
+ public:
+  JournalReader(const io::File& file, io::Queue& queue)
+      : reactor_(queue, 1, 1), journal_(reactor_, file), group_(reactor_.gate()) {}
+
+  std::optional<JournalContents> run() {
+    const std::atomic<int> nothing = 0;
+    group_.spawn(read());
+    reactor_.run(group_, nothing);
+    return std::move(contents_);
+  }
+
+ private:
+  Task<void> read() { contents_ = co_await journal_.open(); }
+
+  io::Reactor reactor_;
+  Journal journal_;
+  TaskGroup group_;
+  std::optional<JournalContents> contents_;
+};
+
 std::optional<JournalContents> read_journal(const io::File& file, io::Queue& queue) {
-  io::Reactor reactor(queue, 1, 1);
-  Journal journal(reactor, file);
-  std::optional<JournalContents> contents;
-  const auto read = [&]() -> Task<void> { contents = co_await journal.open(); };
-  TaskGroup group(reactor.gate());
-  const std::atomic<int> nothing = 0;
-  group.spawn(read());
-  reactor.run(group, nothing);
-  return contents;
+  auto reader = std::make_unique<JournalReader>(file, queue);
+  try {
+    return reader->run();
+  } catch (const io::QueueBroken&) {
+    (void)reader.release();  // the system may still write to its buffers
+    throw;
+  }
 }
 
 void check_state(const JobPaths& paths, const JournalContents& contents) {

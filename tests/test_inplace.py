@@ -418,6 +418,29 @@ def test_a_flipped_bit_stops_the_job_and_nothing_more_is_given_up(
     assert file.read_bytes() == wanted
 
 
+@pytest.mark.parametrize("when", ["1+", "5+", "60+", "200+"])
+def test_io_uring_that_breaks_loses_nothing(
+    ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes, when: str
+) -> None:
+    """Requests are in flight and cannot be awaited any more: the program ends at once, and the job goes on."""
+    require("io_uring")
+    require("strace")
+    broken = strace(tmp_path, "io_uring_enter", f"io_uring_enter:error=EBADF:when={when}")
+    words = [*broken, ecosort, "inplace", file4, "--io", "uring", *SMALL]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1), done
+    assert "Bad file descriptor" in done.stderr
+    if job_directory(file4).exists():
+        assert f"ecosort resume {file4}" in done.stderr
+        again = run("resume", file4)
+        if again.returncode == 2 and "is whole" in again.stderr:  # nothing had begun
+            again = run("inplace", file4, *SMALL)
+        succeeded(again)
+    else:
+        succeeded(run("inplace", file4, *SMALL))
+    assert file4.read_bytes() == wanted
+
+
 def test_two_processes_cannot_work_on_one_job(ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes) -> None:
     require("strace")
     words = [

@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "cli/end_at_once.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/say.h"
@@ -41,6 +42,8 @@ pipeline::SortReport work_telling_phase(const InPlaceOptions& options, const Wor
                                         inplace::Environment environment) {
   try {
     return work(environment);
+  } catch (const io::QueueBroken& broken) {
+    end_at_once(environment.progress, broken, way_on(options, storage));
   } catch (const IoError& error) {
     throw IoError(fmt::format("{}: {}{}{}", pipeline::to_string(environment.progress.phase()), error.what(),
                               advice(error.error_number()), way_on(options, storage)),

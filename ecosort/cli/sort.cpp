@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "cli/commands.h"
+#include "cli/end_at_once.h"
 #include "cli/inplace.h"
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
@@ -36,12 +37,6 @@ const char* advice(int error_number) {
   if (error_number == ENOSPC || error_number == EDQUOT) return "; make room there, or name another place with --temp or -o";
   if (error_number == EFBIG) return "; files there may not be that large (see ulimit -f)";
   return "";
-}
-
-// Returning would destroy what the system may still write to.
-[[noreturn]] void end_at_once(const pipeline::Progress& progress, const io::QueueBroken& broken) {
-  say(fmt::format("ecosort: {}: {}\n", pipeline::to_string(progress.phase()), broken.what()));
-  std::_Exit(static_cast<int>(broken.code()));
 }
 
 // Promise P2: the line says in which phase it happened.

@@ -47,7 +47,7 @@ struct Runs {
       data.sort(begin, end);
       views.emplace_back();
       views.back().records_per_granule = granule_records;
-      views.back().granule_bytes = granule_bytes;
+      views.back().granule_stride = granule_bytes;
       views.back().record_size = record_size;
       ranges.push_back({0, end - begin});
       for (std::size_t at = begin; at < end; at += granule_records, granule += granule_bytes) {

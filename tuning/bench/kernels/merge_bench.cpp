@@ -47,7 +47,7 @@ class GranuleRuns {
     for (std::size_t i = 0; i < k; ++i) {
       pipeline::RunView view;
       view.records_per_granule = granule_records;
-      view.granule_bytes = granule_bytes;
+      view.granule_stride = granule_bytes;
       view.record_size = record_size;
       for (std::size_t g = 0; g < granules_; ++g) {
         std::byte* const granule = bytes_.data() + (i * granules_ + g) * granule_bytes;

@@ -1,0 +1,16 @@
+#include "cli/end_at_once.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "cli/say.h"
+
+namespace ecosort::cli {
+
+void end_at_once(const pipeline::Progress& progress, const io::QueueBroken& broken, std::string_view way_on) {
+  say(fmt::format("ecosort: {}: {}{}\n", pipeline::to_string(progress.phase()), broken.what(), way_on));
+  std::_Exit(static_cast<int>(broken.code()));
+}
+
+}  // namespace ecosort::cli
