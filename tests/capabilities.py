@@ -78,6 +78,7 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "strace": lambda: _tool("strace"),
     "fio": lambda: _tool("fio"),
     "fish": lambda: _tool("fish"),
+    "openssl": lambda: _tool("openssl"),
     "ipmitool": lambda: _tool("ipmitool"),
     "ipmi_sim": lambda: _tool("ipmi_sim"),
     "chromium": lambda: _tool("chromium-headless-shell") and _tool("chromium"),

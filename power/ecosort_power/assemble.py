@@ -112,14 +112,14 @@ def _defects(
     session: Session, pieces: Pieces, phases: Phases, records: int | None, stats: Mapping[str, object] | None
 ) -> list[Defect]:
     return [
-        *_validation_defects(pieces.validation),
+        *validation_defects(pieces.validation),
         *_record_defects(records, stats),
         *_condition_defects(session, pieces),
         *([Defect("no-phases", f"no energy per phase: {phases.problem}", False)] if phases.problem else []),
     ]
 
 
-def _validation_defects(validation: Validation | None) -> list[Defect]:
+def validation_defects(validation: Validation | None) -> list[Defect]:
     if validation is None:
         return [Defect("unvalidated", "NOT VALIDATED: the output was not checked", False)]
     if validation.problem is not None:

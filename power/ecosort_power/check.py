@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
-from ecosort_power.assemble import energies
+from ecosort_power.assemble import energies, validation_defects
+from ecosort_power.codec import encode, read_json
+from ecosort_power.cold import MAX_CACHED_SHARE
 from ecosort_power.errors import PowerError
-from ecosort_power.evaluate import MeterEnergy
+from ecosort_power.evaluate import MeterEnergy, mean_watts
 from ecosort_power.phases import read_phases, read_stats
 from ecosort_power.quality import Defect
 from ecosort_power.reading import Reading
-from ecosort_power.store import ResultDirectory, Run, Session
+from ecosort_power.store import ResultDirectory, Run, Session, read_readings
+from ecosort_power.summary import summarize
+from ecosort_power.validate import judge
 
 # Two computations of one energy may differ by rounding only.
 TOLERANCE = 1e-9
@@ -23,7 +29,9 @@ def check(directory: ResultDirectory) -> list[Defect]:
     """All defects; a fatal one fails the check."""
     session = directory.session()
     runs = directory.runs()
-    found = list(_session_defects(session, runs))
+    found = [*_session_defects(session, runs), *_idle_defects(directory, session)]
+    if runs:
+        found += _summary_defects(directory, session, runs)
     for run in runs:
         label = f"run {run.index}"
         found += [Defect(d.code, f"{label}: {d.text}", d.fatal, d.meter) for d in _run_defects(directory, session, run)]
@@ -48,14 +56,89 @@ def _session_defects(session: Session, runs: list[Run]) -> Iterator[Defect]:
         yield Defect("headline", f"the headline meter {session.headline} is not among the meters")
 
 
+def _idle_defects(directory: ResultDirectory, session: Session) -> Iterator[Defect]:
+    """The idle power that is stored, computed again."""
+    meters = {m.name: m.capabilities for m in session.meters}
+    for when, table in (("before", session.idle_before_w), ("after", session.idle_after_w)):
+        for name, watts in table.items():
+            if name not in meters:
+                continue
+            try:
+                fresh = mean_watts(read_readings(directory.path / f"idle-{when}.{name}.jsonl"), meters[name])
+            except PowerError as error:
+                yield Defect("raw-missing", f"the raw readings of the idle power are not there: {error}")
+                continue
+            for text in differences(watts, fresh, f"idle power {when} the runs, {name}"):
+                yield Defect("idle-differs", text, True, name)
+
+
+def _summary_defects(directory: ResultDirectory, session: Session, runs: list[Run]) -> Iterator[Defect]:
+    try:
+        stored = read_json(directory.summary_path)
+    except PowerError as error:
+        yield Defect("summary-missing", str(error))
+        return
+    text = next(differences(stored, encode(summarize(session, runs)), "summary"), None)
+    if text is not None:
+        yield Defect("summary-differs", text)
+
+
+def differences(stored: Any, fresh: Any, where: str) -> Iterator[str]:
+    """Numbers, and whether there is one, that are stored otherwise than they are computed. Texts may change with the program,
+    and so may what it has doubts about."""
+    if isinstance(fresh, dict) and isinstance(stored, dict):
+        for key in fresh.keys() - {"defects"}:
+            yield from differences(stored.get(key), fresh[key], f"{where}.{key}")
+    elif isinstance(fresh, list) and isinstance(stored, list) and len(fresh) == len(stored):
+        for i, (a, b) in enumerate(zip(stored, fresh, strict=True)):
+            yield from differences(a, b, f"{where}[{i}]")
+    elif (isinstance(fresh, str) and isinstance(stored, str)) or (
+        isinstance(fresh, (int, float))
+        and isinstance(stored, (int, float))
+        and abs(stored - fresh) <= TOLERANCE * max(abs(fresh), 1)
+    ):
+        return
+    elif stored != fresh:
+        yield f"{where}: {_short(stored)} is stored, the raw readings give {_short(fresh)}"
+
+
+def _short(value: Any) -> str:
+    return str(value) if not isinstance(value, (dict, list)) else f"{type(value).__name__} of {len(value)}"
+
+
 def _run_defects(directory: ResultDirectory, session: Session, run: Run) -> Iterator[Defect]:
     yield from (Defect(d.code, d.text, d.fatal or d.code in FAILING_WARNINGS) for d in run.defects)
+    yield from _validation_again(session, run)
+    yield from _cache_defects(session, run)
     yield from _mark_defects(run)
     yield from _record_defects(directory, session, run)
     if run.energy is None:
         yield Defect("no-energy", f"there is no energy: {run.energy_reason or 'no reason is given'}")
         return
     yield from _energy_defects(directory, session, run)
+
+
+def _validation_again(session: Session, run: Run) -> Iterator[Defect]:
+    """The verdict on the output, from the stored report of the validator, where the run does not say it itself."""
+    given = run.validation
+    if given is not None and given.report is not None:
+        report = replace(given.report, in_order=given.report.in_order and given.report.exit_code == 0)
+        given = judge(report, session.records, session.input_checksum)
+    elif given is not None and given.problem is None:
+        given = replace(given, problem="the report of the validator is not there")
+    said = {d.code for d in run.defects}
+    for d in validation_defects(given):
+        if d.code not in said:
+            yield Defect(d.code, d.text, d.fatal or d.code in FAILING_WARNINGS)
+
+
+def _cache_defects(session: Session, run: Run) -> Iterator[Defect]:
+    if not session.options.cold:
+        return
+    if run.cold is None:
+        yield Defect("cache", "the page cache was to be emptied before the run, and that it was is not recorded")
+    elif run.cold.cached_share is not None and run.cold.cached_share > MAX_CACHED_SHARE:
+        yield Defect("cache", f"{run.cold.cached_share:.1%} of the input was still in the page cache")
 
 
 def _mark_defects(run: Run) -> Iterator[Defect]:
@@ -112,8 +195,9 @@ def _energy_defects(directory: ResultDirectory, session: Session, run: Run) -> I
 def _compare(stored: MeterEnergy | None, fresh: MeterEnergy) -> Iterator[Defect]:
     if stored is None:
         yield Defect("energy-missing", f"{fresh.meter}: no energy is stored", True, fresh.meter)
-    elif (stored.joules is None) != (fresh.joules is None) or abs(
-        (stored.joules or 0.0) - (fresh.joules or 0.0)
-    ) > TOLERANCE * max(abs(fresh.joules or 0.0), 1.0):
-        text = f"{fresh.meter}: {stored.joules} J are stored, the raw readings give {fresh.joules} J"
+        return
+    # The total first: what follows from it need not be said as well.
+    text = next(differences(stored.joules, fresh.joules, f"{fresh.meter}: joules"), None)
+    text = text or next(differences(encode(stored), encode(fresh), fresh.meter), None)
+    if text is not None:
         yield Defect("energy-differs", text, True, fresh.meter)

@@ -79,7 +79,7 @@ def probe(meter: str, seconds: float, load_command: str | None, config: str | No
 @click.option("--runs", type=click.IntRange(1, 99), default=5, show_default=True, help="Number of runs.")
 @click.option("--input", "input_path", help="Input file: counted, summed, and taken out of the page cache with --cold.")
 @click.option("--output", "output_path", help="Output file: removed before each run, validated after (default: -o of the sort).")
-@click.option("--records", type=int, help="Number of records, if it cannot be found out.")
+@click.option("--records", type=click.IntRange(min=1), help="Number of records, if it cannot be found out.")
 @click.option("--input-checksum", help="Checksum of the input (gensort -c), saves reading the input.")
 @click.option("--cold", is_flag=True, help="Empty the page cache before each run.")
 @click.option("--no-validate", is_flag=True, help="Do not validate; the result is marked so.")

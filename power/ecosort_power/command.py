@@ -7,7 +7,7 @@ import select
 import shlex
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from resource import struct_rusage
@@ -68,6 +68,7 @@ def run_command(
     output: Path | None,
     watch: Callable[[], str | None],
     helpers: Callable[[], Sequence[int]] = tuple,
+    env: Mapping[str, str] | None = None,
 ) -> CommandResult:
     """Runs the words; their output goes to files in `directory`. `watch` is called several times a second; a text from it
     stops the command and becomes a RunError. `helpers` gives the meters' processes, which are not the command's.
@@ -76,7 +77,7 @@ def run_command(
     with (directory / "command.out").open("wb") as out, (directory / "command.err").open("wb") as err:
         start = time.monotonic()
         try:
-            child = spawn(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+            child = spawn(words, env, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         except OSError as error:
             raise UsageError(f"{words[0]} cannot be started: {error.strerror}") from error
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ecosort_power.config import configured
+from ecosort_power.config import config_path, configured
 from ecosort_power.errors import PowerError
 from ecosort_power.meters import make_meter, meter_class, schemes
 from ecosort_power.meters.base import Finding, Machine, parse_spec, with_settings
@@ -26,13 +26,17 @@ def find_local(machine: Machine) -> list[Finding]:
 
 def find_configured(config: str | None) -> list[Finding]:
     """Configured meters, each opened and read once."""
-    return [_try(name, text) for name, text in configured(config).items()]
+    mend = f"correct its line in {config_path(config)}, then: ecosort-power meters"
+    return [_try(name, text, mend) for name, text in configured(config).items()]
 
 
-def _try(name: str, text: str) -> Finding:
+def _try(name: str, text: str, mend: str) -> Finding:
+    """Errors say what is wrong and, after a semicolon, what to do; where they do not, `mend` does."""
+    scope = Scope.UNKNOWN
     try:
         spec = parse_spec(text, name)
         meter = make_meter(spec)
+        scope = meter.usual_scope
         try:
             found = with_settings(meter.open(), spec)
             if not meter.deferred:
@@ -40,7 +44,8 @@ def _try(name: str, text: str) -> Finding:
         finally:
             meter.close()
     except PowerError as error:
-        return Finding(name, text, Scope.UNKNOWN, "?", "?", False, str(error), "")
+        why, _, fix = str(error).rpartition("; ")
+        return Finding(name, text, scope, "unknown", "unknown", False, why or fix, fix if why else mend)
     accuracy = found.accuracy.text() if found.accuracy else "unknown"
     return Finding(name, found.title, found.scope, f"{found.effective_period_s:g} s", accuracy, True)
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ecosort_power.config import resolve
 from ecosort_power.discover import choose
-from ecosort_power.errors import EXIT_INVALID, EXIT_OK, InterruptError, MeterError, UsageError
+from ecosort_power.errors import EXIT_INVALID, EXIT_OK, InterruptError, MeterError, RunError, UsageError
 from ecosort_power.live import Display
 from ecosort_power.meters.base import Machine, MeterSpec
 from ecosort_power.report.terminal import show
@@ -72,9 +73,18 @@ def _new(given: Mapping[str, Any]) -> tuple[ResultDirectory, Options]:
     return ResultDirectory(path), options
 
 
+def _typed(given: Mapping[str, Any]) -> list[str]:
+    """The options of the command line as they were typed, and COMMAND if there is one."""
+    context = click.get_current_context()
+    options = [p for p in context.command.params if isinstance(p, click.Option) and p.name is not None]
+    found = [p.opts[0] for p in options if context.get_parameter_source(p.name or "") is ParameterSource.COMMANDLINE]
+    return [*found, *(["COMMAND"] if given["command"] else [])]
+
+
 def _earlier(path: Path, given: Mapping[str, Any]) -> tuple[ResultDirectory, Session]:
-    if given["command"] or given["meter_words"]:
-        raise UsageError("--continue takes command and meters from the directory; give neither")
+    more = [name for name in _typed(given) if name != "--continue"]
+    if more:
+        raise UsageError(f"--continue goes on with the options of the directory: leave away {', '.join(more)}")
     directory = ResultDirectory(path)
     return directory, directory.session()
 
@@ -93,8 +103,10 @@ def launch(given: Mapping[str, Any]) -> int:
     measurement = Measurement(directory, options, specs, no_meter, display)
     try:
         summary = measurement.execute(earlier)
-    except InterruptError:
-        print(f"interrupted; go on with: ecosort-power run --continue {directory.path}", file=sys.stderr)
+    except (InterruptError, MeterError, RunError) as error:
+        if directory.session_path.exists():
+            what = "interrupted" if isinstance(error, InterruptError) else f"{directory.path} keeps all readings"
+            print(f"{what}; go on with: ecosort-power run --continue {directory.path}", file=sys.stderr)
         raise
     finally:
         measurement.close()

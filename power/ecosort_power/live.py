@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -20,6 +20,16 @@ class Source(Protocol):
 
     def since(self, count: int) -> list[Reading]:
         """The readings after the first `count`."""
+
+
+class Counted(Protocol):
+    """What the live line shows of the meters."""
+
+    watts: float | None
+    joules: float
+
+    def update(self) -> None:
+        """Takes in what is new."""
 
 
 class Tally:
@@ -55,7 +65,23 @@ class Tally:
             self.joules += reading.joules - last.joules
 
 
-def format_line(step: str, phase: str | None, seconds: float, tally: Tally | None) -> str:
+class Together:
+    """The sum of several meters, for power supplies."""
+
+    def __init__(self, parts: Sequence[Tally]) -> None:
+        self._parts = parts
+        self.watts: float | None = None
+        self.joules = 0.0
+
+    def update(self) -> None:
+        for part in self._parts:
+            part.update()
+        known = [p.watts for p in self._parts if p.watts is not None]
+        self.watts = sum(known) if len(known) == len(self._parts) else None
+        self.joules = sum(p.joules for p in self._parts)
+
+
+def format_line(step: str, phase: str | None, seconds: float, tally: Counted | None) -> str:
     parts = [step]
     if phase:
         parts.append(phase.replace("_", " "))

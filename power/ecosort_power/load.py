@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ecosort_power.errors import UsageError
@@ -26,24 +26,25 @@ class Steps:
     levels: list[float]
 
 
-def _start(command: str | None) -> list[subprocess.Popen[bytes]]:
+def _start(command: str | None, env: Mapping[str, str] | None) -> list[subprocess.Popen[bytes]]:
     if command is None:
         words: Sequence[Sequence[str]] = [[sys.executable, "-I", "-S", "-c", _BURN]] * (os.cpu_count() or 1)
     else:
         words = [shlex.split(command)]
     try:
-        return [spawn(w, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for w in words]
+        silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return [spawn(w, env, **silent) for w in words]
     except OSError as error:
         raise UsageError(f"the load {command} cannot be started: {error.strerror}") from error
 
 
-def run_pattern(seconds: float, command: str | None) -> Steps:
+def run_pattern(seconds: float, command: str | None, env: Mapping[str, str] | None = None) -> Steps:
     """Idle and busy in turns for `seconds` in all. The edges are when the load's processes were started and stopped."""
     unit = seconds / sum(PATTERN)
     edges, levels = [time.monotonic()], []
     for i, length in enumerate(PATTERN):
         busy = i % 2 == 1
-        children = _start(command) if busy else []
+        children = _start(command, env) if busy else []
         try:
             time.sleep(length * unit)
         finally:

@@ -15,6 +15,7 @@ from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import MeterSpec, with_settings
 from ecosort_power.reading import Capabilities, Reading
 from ecosort_power.sampler import Sampler
+from ecosort_power.transports.credentials import public_environment
 
 # Fewer changes than this do not show how often the meter updates.
 MIN_CHANGES = 20
@@ -70,7 +71,7 @@ class Probe:
             ("answer takes", show(None if self.answer_s is None else self.answer_s * 1000, "ms")),
             ("update period", show(self.update_s, "s")),
             ("quantum", show(self.quantum_w, "W")),
-            ("longest still", show(self.longest_still_s, "s")),
+            ("staleness", f"{show(self.longest_still_s, 's')} at most without a new value"),
             ("lag", show(self.lag_s, "s")),
             ("averaging window", show(self.window_s, "s")),
             ("idle / busy", f"{show(self.idle_w, 'W')} / {show(self.busy_w, 'W')}"),
@@ -82,7 +83,7 @@ class Probe:
 def run_probe(spec: MeterSpec, seconds: float, load_command: str | None) -> Probe:
     """Reads the meter as fast as it allows while the load follows a pattern. Takes `seconds` and a quarter more."""
     if seconds < 5:
-        raise UsageError("--seconds must be at least 5")
+        raise UsageError("a probe takes at least 5 seconds (probe --seconds, run --probe)")
     meter = make_meter(spec)
     if meter.deferred:
         raise UsageError("a log cannot be probed; #offset=auto aligns it")
@@ -93,7 +94,7 @@ def run_probe(spec: MeterSpec, seconds: float, load_command: str | None) -> Prob
     try:
         sampler.begin_segment(None)
         sampler.start()
-        steps = run_pattern(seconds, load_command)
+        steps = run_pattern(seconds, load_command, public_environment([spec.settings]))
         time.sleep(TAIL_SHARE * seconds)
         readings = sampler.end_segment()
         if sampler.death is not None:

@@ -24,7 +24,7 @@ from ecosort_power.command import last_words, output_of, run_command, with_repor
 from ecosort_power.equipment import Equipment
 from ecosort_power.errors import MeterError, PowerError, RunError, UsageError
 from ecosort_power.host import facts
-from ecosort_power.live import Display, Tally, format_line
+from ecosort_power.live import Display, Tally, Together, format_line
 from ecosort_power.meters import meter_class
 from ecosort_power.meters.base import MeterSpec
 from ecosort_power.monitor import LoadPoint, Monitor, write_points
@@ -32,6 +32,7 @@ from ecosort_power.phases import current_phase
 from ecosort_power.reading import Reading
 from ecosort_power.store import SESSION_SCHEMA, Marks, Options, ResultDirectory, Run, Session
 from ecosort_power.summary import Summary, summarize
+from ecosort_power.transports.credentials import public_environment
 from ecosort_power.transports.process import spawn
 from ecosort_power.validate import CheckReport, Validation, check_command, judge, run_check
 
@@ -52,6 +53,7 @@ class Measurement:
         self._output = Path(options.output) if options.output else output_of(options.command)
         self._equipment: Equipment | None = None
         self._monitor = Monitor()
+        self._env = public_environment([s.settings for s in specs])
 
     def execute(self, earlier: Session | None) -> Summary:
         """All runs that are not there yet. The summary is also in the directory."""
@@ -63,12 +65,14 @@ class Measurement:
         session = replace(session, headline=headline(session.meters, self._options.sum_meters))
         self._save(session)
         self._monitor.start()
-        session = self._baseline(session, "before")
         done = {r.index for r in self._directory.runs()}
-        for index in range(1, self._options.runs + 1):
-            if index not in done:
-                self._run(session, index)
-        session = self._baseline(session, "after")
+        left = [index for index in range(1, self._options.runs + 1) if index not in done]
+        if not session.idle_before_w:  # a continued session keeps the idle power from before its first run
+            session = self._baseline(session, "before")
+        for index in left:
+            self._run(session, index)
+        if left or not session.idle_after_w:
+            session = self._baseline(session, "after")
         return self._summarize(session)
 
     def close(self) -> None:
@@ -147,7 +151,7 @@ class Measurement:
             self._prepare()
         words = check_command(self._options.check_command, self._input)
         with self._display.line("reading the input once for its checksum (--input-checksum saves this)"):
-            report = run_check(words)
+            report = run_check(words, self._env)
         if report.checksum is None:
             last = (report.text.strip().splitlines() or ["no output"])[-1]
             raise RunError(f"{words[0]} gave no checksum of {self._input}: {last}")
@@ -163,6 +167,8 @@ class Measurement:
     def _baseline(self, session: Session, when: str) -> Session:
         if not session.meters or self._options.idle_s <= 0 or self._gear().death() is not None:
             return session
+        for earlier in self._directory.path.glob(f"idle-{when}.*.jsonl"):  # of a baseline that was interrupted
+            _set_aside(earlier)
         with self._display.line(f"idle power {when} the runs ({self._options.idle_s:g} s)"):
             watts = self._gear().idle(self._options.idle_s, self._directory.path, f"idle-{when}")
         changed = replace(session, idle_before_w=watts) if when == "before" else replace(session, idle_after_w=watts)
@@ -186,20 +192,16 @@ class Measurement:
         self._display.say(describe_run(run, session, label))
 
     def _fresh_directory(self, index: int) -> Path:
-        """What an interrupted attempt left stays, under another name."""
         directory = self._directory.run_path(index)
         if directory.exists():
-            n = 1
-            while (aside := directory.with_name(f"{directory.name}.interrupted-{n}")).exists():
-                n += 1
-            directory.rename(aside)
+            _set_aside(directory)
         directory.mkdir(parents=True)
         return directory
 
     def _prepare(self) -> None:
         if self._options.prepare is None:
             return
-        child = spawn(shlex.split(self._options.prepare), stdin=subprocess.DEVNULL)
+        child = spawn(shlex.split(self._options.prepare), self._env, stdin=subprocess.DEVNULL)
         if child.wait() != 0:
             raise RunError(f"--prepare ended with exit code {child.returncode}")
 
@@ -223,8 +225,8 @@ class Measurement:
         with self._display.line(f"{label}: idle"):
             self._wait(max(self._options.pause_s, gear.lead_s if session.meters else 0.0))
         offset, cpu = time.time() - time.monotonic(), gear.cpu_s()
-        with self._display.line(f"{label}: measuring", self._details(label, directory)):
-            result = run_command(words, directory, self._output, self._watch, gear.pids)
+        with self._display.line(f"{label}: measuring", self._details(session, label, directory)):
+            result = run_command(words, directory, self._output, self._watch, gear.pids, self._env)
         cpu = gear.cpu_s() - cpu
         with self._display.line(f"{label}: idle tail"):
             self._wait(gear.tail_s if session.meters else 0.0)
@@ -262,9 +264,13 @@ class Measurement:
         except PowerError as error:
             return readings, str(error)
 
-    def _details(self, label: str, directory: Path) -> Callable[[float], str]:
-        samplers = self._gear().samplers
-        tally = Tally(samplers[0], time.monotonic()) if samplers else None
+    def _details(self, session: Session, label: str, directory: Path) -> Callable[[float], str]:
+        """The live line, of the meters that the headline is about."""
+        wanted = (session.headline or "").split("+")
+        every = self._gear().samplers
+        samplers = [s for s in every if s.name in wanted] or every[:1]
+        begin = time.monotonic()
+        tally = Together([Tally(s, begin) for s in samplers]) if samplers else None
 
         def details(seconds: float) -> str:
             if tally is not None:
@@ -290,13 +296,21 @@ class Measurement:
         if not self._output.exists():
             return Validation(None, f"the command left no output {self._output}", False)
         with self._display.line(f"{label}: validating"):
-            report = run_check(check_command(self._options.check_command, self._output))
+            report = run_check(check_command(self._options.check_command, self._output), self._env)
         return judge(report, session.records, session.input_checksum)
 
     def _summarize(self, session: Session) -> Summary:
         summary = summarize(session, self._directory.runs())
         write_json(self._directory.summary_path, summary)
         return summary
+
+
+def _set_aside(path: Path) -> None:
+    """What an interrupted attempt left stays, under another name."""
+    n = 1
+    while (aside := path.with_name(f"{path.name}.interrupted-{n}")).exists():
+        n += 1
+    path.rename(aside)
 
 
 def describe_run(run: Run, session: Session, label: str) -> str:

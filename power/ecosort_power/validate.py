@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,10 +77,10 @@ def parse_report(text: str, exit_code: int) -> CheckReport:
     )
 
 
-def run_check(words: Sequence[str]) -> CheckReport:
+def run_check(words: Sequence[str], env: Mapping[str, str] | None = None) -> CheckReport:
     """Runs the validator. RunError if it cannot be run."""
     try:
-        child = spawn(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        child = spawn(words, env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     except OSError as error:
         raise RunError(f"the validator {words[0]} cannot be run: {error.strerror}") from error
     try:

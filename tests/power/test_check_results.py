@@ -62,6 +62,12 @@ RUN_CHANGES: dict[str, tuple[str, Change]] = {
     "records changed": ("record-count", lambda r: r.update(records=2000)),
     "exit code": ("exit-code", lambda r: r.update(exit_code=1)),
     "sort took longer than its process": ("wall", lambda r: r["stats"].update(wall_s=99.0)),
+    "validation removed": ("unvalidated", lambda r: r.update(validation=None)),
+    "report of the validator removed": ("validation", lambda r: r["validation"].update(report=None)),
+    "validator failed": ("validation", lambda r: r["validation"]["report"].update(exit_code=1)),
+    "other content": ("validation", lambda r: r["validation"]["report"].update(checksum="beef")),
+    "energy of a phase changed": ("energy-differs", lambda r: r["energy"][0]["phases"][0].update(joules=1.0)),
+    "uncertainty made smaller": ("energy-differs", lambda r: r["energy"][0]["uncertainty"].update(instrument_j=0.0)),
     "phases changed": ("phases", lambda r: r["spans"][0].update(end_s=r["spans"][0]["end_s"] - 0.1)),
 }
 
@@ -73,6 +79,34 @@ def test_a_defect_of_a_run_is_found(cli: Cli, result: Path, name: str) -> None:
     done = cli("check", "r")
     assert done.returncode == 1
     assert f"DEFECT [{code}]" in done.stdout
+
+
+OTHER_CHANGES: dict[str, tuple[str, str, Change]] = {
+    "idle power changed": ("session.json", "idle-differs", lambda s: s["idle_before_w"].update(exec=1.0)),
+    "said to be cold": ("session.json", "cache", lambda s: s["options"].update(cold=True)),
+    "records per joule made better": (
+        "summary.json",
+        "summary-differs",
+        lambda s: s["energy"]["records_per_joule"].update(mean=2 * s["energy"]["records_per_joule"]["mean"]),
+    ),
+    "more runs valid": ("summary.json", "summary-differs", lambda s: s.update(runs_valid=2)),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_CHANGES)
+def test_a_defect_of_what_was_computed_is_found(cli: Cli, result: Path, name: str) -> None:
+    file, code, change = OTHER_CHANGES[name]
+    edit(result / file, change)
+    done = cli("check", "r")
+    assert done.returncode == 1
+    assert f"DEFECT [{code}]" in done.stdout
+
+
+def test_idle_readings_that_are_gone_are_found(cli: Cli, result: Path) -> None:
+    (result / "idle-after.exec.jsonl").unlink()
+    done = cli("check", "r")
+    assert done.returncode == 1
+    assert "idle-after.exec.jsonl" in done.stdout
 
 
 READING_CHANGES: dict[str, tuple[str, Callable[[int, dict[str, Any]], dict[str, Any] | None]]] = {
@@ -100,7 +134,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "null": lambda f: f.write_text("null"),
     "removed": lambda f: f.unlink(),
 }
-FILES = ("session.json", "runs/01/run.json", "runs/01/readings.exec.jsonl", "runs/01/events.jsonl")
+FILES = ("session.json", "summary.json", "runs/01/run.json", "runs/01/readings.exec.jsonl", "runs/01/events.jsonl")
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters import make_meter
@@ -79,6 +82,40 @@ def test_a_wrong_password_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> No
         make_meter(parse_spec(f"redfish://{peers.USER}@{peer.host}#tls=off")).open()
     assert "wrong user" in str(caught.value)
     assert "'wrong'" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("server", "spec"),
+    [
+        (peers.digest_shelly, "shelly://{user}@{host}"),
+        (peers.guarded, "http://{user}@{host}/#value=emeters[1].power"),
+        (peers.guarded, "http://{host}/#value=emeters[1].power,user={user}"),
+    ],
+)
+def test_a_wrong_password_of_a_plug_is_said_plainly(monkeypatch: pytest.MonkeyPatch, server: peers.Handler, spec: str) -> None:
+    with peers.serve(server) as peer:
+        address = spec.format(user=peers.USER, host=peer.host)
+        monkeypatch.setenv("ECOSORT_METER_PASSWORD", peers.PASSWORD)
+        with opened(address) as (meter, _):
+            assert meter.read().usable
+        monkeypatch.setenv("ECOSORT_METER_PASSWORD", "not-this-one")
+        with pytest.raises(MeterError, match="wrong user or password") as caught:
+            make_meter(parse_spec(address)).open()
+    assert "not-this-one" not in str(caught.value)
+
+
+def test_redfish_over_tls_wants_a_certificate_it_can_verify_or_to_be_told(
+    password: None, require: Callable[[str], None], tmp_path: Path
+) -> None:
+    require("openssl")
+    with peers.serve(peers.redfish(True), certificate=peers.own_certificate(tmp_path)) as peer:
+        address = f"redfish://{peers.USER}@{peer.host}"
+        with pytest.raises(MeterError, match=r"certificate cannot be verified.*#tls=insecure"):
+            make_meter(parse_spec(address)).open()
+        assert peer.requests == []  # no password was sent to a server that could not show who it is
+        with opened(f"{address}#tls=insecure") as (meter, capabilities):
+            assert meter.read().watts == 43.5
+    assert any("not verified" in n for n in capabilities.notes)
 
 
 def test_a_missing_password_says_where_to_put_it(monkeypatch: pytest.MonkeyPatch) -> None:

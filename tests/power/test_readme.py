@@ -6,9 +6,11 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from ecosort_power.report import facts
 
 from .measured import Measured, measure
 from .support import POWER, fake_sort
@@ -65,6 +67,20 @@ def test_the_meter_of_the_readme_is_short_and_works(measured: Measured) -> None:
     assert measured.done.returncode == 0, measured.done.stdout + measured.done.stderr
     found = measured.run()["energy"][0]
     assert found["joules"] / found["seconds"] == pytest.approx(42.2, abs=0.3)
+
+
+def test_the_facts_of_the_readme_are_those_that_a_report_wants(tmp_path: Path) -> None:
+    lines = README.partition("report DIR --template -o")[2].splitlines()[1:]
+    sample = "\n".join(takewhile(lambda line: not line.startswith("#"), lines))
+    path = tmp_path / "submission.toml"
+    path.write_text("\n".join(line.strip() for line in sample.splitlines() if " = " in line))
+    assert facts.read(path, tmp_path)["ambient_c"] == "22.5"
+
+
+def test_both_readmes_say_what_the_meters_were_tested_with() -> None:
+    for path in (POWER / "README.md", POWER.parent / "README.md"):
+        assert "never yet" in path.read_text()
+        assert "physical instrument" in path.read_text()
 
 
 def test_every_scheme_of_the_readme_exists() -> None:

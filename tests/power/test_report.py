@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from ecosort_power.live import Tally, format_line
+from ecosort_power.live import Tally, Together, format_line
 from ecosort_power.reading import Reading
 from ecosort_power.report import html
-from ecosort_power.report.series import MAX_BINS, _thin
+from ecosort_power.report.series import MAX_BINS, PowerLine, _thin, added
 from ecosort_power.store import ResultDirectory
 from ecosort_power.summary import number, summarize
 
@@ -145,6 +145,13 @@ def test_a_long_series_is_thinned_without_losing_its_peaks() -> None:
     assert [t for t, _ in shown] == sorted(t for t, _ in shown)
 
 
+def test_the_line_of_several_meters_is_their_sum() -> None:
+    a = PowerLine(1, [0.0, 1.0, 2.0, 3.0], [10.0, 10.0, 20.0, 20.0])
+    b = PowerLine(1, [0.5, 2.5], [5.0, 15.0])
+    assert added([a]) == a
+    assert added([a, b]) == PowerLine(1, [1.0, 2.0], [17.5, 32.5])
+
+
 class Source:
     """Stands for a sampler: the readings so far."""
 
@@ -153,6 +160,17 @@ class Source:
 
     def since(self, count: int) -> list[Reading]:
         return self.readings[count:]
+
+
+def test_the_live_line_of_power_supplies_shows_their_sum() -> None:
+    sources = [Source(), Source()]
+    together = Together([Tally(s, 0.0) for s in sources])
+    sources[0].readings = [Reading(t, t, watts=50.0) for t in (1.0, 2.0)]
+    together.update()
+    assert together.watts is None  # of the other one nothing is known yet
+    sources[1].readings = [Reading(t, t, watts=30.0) for t in (1.0, 3.0)]
+    together.update()
+    assert (together.watts, together.joules) == (80.0, pytest.approx(50 + 60))
 
 
 def test_the_live_line_shows_phase_watts_and_joules() -> None:

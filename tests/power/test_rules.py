@@ -1,20 +1,31 @@
-"""The ten rules of a sound measurement, one by one. Rules 8 and 10 have more tests in test_run.py and test_check.py."""
+"""The rules of a sound measurement that hold for the energy of one run, on readings with a known energy.
+
+Rules 8 to 10 are in test_rules_of_runs.py; test_rules_can_fail.py says which test stands for which claim, and breaks each.
+"""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
+import numpy as np
 import pytest
+from ecosort_power.align import Load
+from ecosort_power.cli import cli
 from ecosort_power.evaluate import REST, MeterEnergy, Span, evaluate
+from ecosort_power.load import PATTERN, Steps
+from ecosort_power.probe import analyse
 from ecosort_power.quality import Window
 from ecosort_power.reading import Accuracy, Reading, Scope, screen
 from ecosort_power.records import standing
+from ecosort_power.report import markdown
+from ecosort_power.report.text import short
 from ecosort_power.statistics import describe, t95
+from ecosort_power.store import ResultDirectory
+from ecosort_power.summary import number, summarize
 
-from .measured import Measured, copied
-from .support import CHECK, QUICK, Cli, fake_sort, toy_meter
+from .stored import RECORDS, write_result
 from .synthetic import AVERAGING, COUNTING, WALL, averages, counts, instants, step, ticks, window
 
 IDLE, BUSY = 10.0, 50.0
@@ -55,6 +66,14 @@ def test_rule_1_short_phases_are_not_printed(seconds: int, note: str | None, kno
     phase = result.phases[0]
     assert (phase.joules is not None) == known
     assert phase.note is None if note is None else note in (phase.note or "")
+
+
+def test_rule_1_counters_are_interpolated_at_the_marks() -> None:
+    """A counter alone, with no power values; it is read at other moments than the run begins and ends."""
+    _, energy = step(IDLE, BUSY, 90, 170)
+    result = evaluate("m", counts(energy, ticks(60, 200, 5.0, 1.7)), replace(COUNTING, period_s=5.0), window(100, 163), [])
+    assert result.joules == pytest.approx(BUSY * 63)
+    assert result.watts == pytest.approx(BUSY)
 
 
 UNKNOWN = replace(WALL, period_s=0.1, update_s=None)
@@ -179,6 +198,25 @@ def test_rule_4_a_long_average_allows_totals_only() -> None:
     assert "totals only" in (result.phases[0].note or "")
 
 
+@pytest.mark.parametrize(("update", "width", "good_to"), [(1.0, 1.0, 0.05), (5.0, 5.0, 0.2), (1.0, 20.0, 0.4)])
+def test_rule_4_lag_and_window_are_measured_by_a_busy_and_idle_pattern(update: float, width: float, good_to: float) -> None:
+    """A probe of five minutes of a meter that averages over `width` and is three seconds late."""
+    unit = 300 / sum(PATTERN)
+    edges = [1000.0, *(1000.0 + unit * float(c) for c in accumulate(PATTERN))]
+    levels = [float(i % 2) for i in range(len(PATTERN))]
+    load = Load.from_steps(edges, levels)
+    found: list[Reading] = []
+    for i, t in enumerate(ticks(1000, 1300 + 75, update, 0.37)):
+        end = np.array([t - 3.0])
+        watts = IDLE + (BUSY - IDLE) * float(load.mean(end - width, end)[0]) + (7 * i % 5) / 20
+        found += [Reading(s, s, watts=round(watts, 2)) for s in ticks(t, t + update, 0.25)[: round(update / 0.25)]]
+    probe = analyse(found, Steps(edges, levels), WALL, 300.0)
+    assert probe.problem is None
+    assert probe.lag_s is not None
+    assert probe.window_s == pytest.approx(width, abs=4 * good_to)
+    assert probe.lag_s + probe.window_s / 2 == pytest.approx(3.0 + width / 2, abs=good_to)  # type: ignore[operator]
+
+
 def test_rule_4_an_unknown_lag_is_said_and_counts_as_uncertainty() -> None:
     power, _ = step(IDLE, BUSY, 100, 160)
     result = evaluate("m", instants(power, ticks(60, 200, 1.0, 0.5)), replace(WALL, lag_s=None), window(100, 160), [])
@@ -201,6 +239,12 @@ def test_rule_5_a_small_gap_goes_into_the_uncertainty() -> None:
     assert whole.uncertainty.gaps_j == 0
     assert gap.uncertainty.gaps_j == pytest.approx(5 * 10, rel=0.2)
     assert gap.gaps
+    assert [(d.code, d.fatal) for d in gap.defects] == [("gap", False)]  # nothing is interpolated silently
+
+
+def test_rule_5_a_sample_missing_for_two_periods_is_no_gap() -> None:
+    assert run_with_gap(1).gaps == []
+    assert run_with_gap(2).gaps != []
 
 
 def test_rule_5_gaps_over_one_percent_make_the_run_invalid() -> None:
@@ -237,11 +281,41 @@ def test_rule_6_idle_is_measured_before_and_after_and_the_total_is_the_headline(
     assert result.joules == pytest.approx(energy(160) - energy(100), rel=0.01)
 
 
-def test_rule_7_spread_and_instrument_are_apart() -> None:
+def test_rule_6_energy_above_idle_is_secondary(tmp_path: Path) -> None:
+    directory = ResultDirectory(write_result(tmp_path / "r"))
+    session, runs = directory.session(), directory.runs()
+    summary = summarize(session, runs)
+    assert summary.energy is not None
+    total = sum(r.energy_of("wall").joules for r in runs) / 5  # type: ignore[union-attr, misc]
+    assert summary.energy.joules.mean == pytest.approx(total)
+    assert summary.energy.above_idle_j == pytest.approx(total - 3.125 * sum(r.marks.seconds for r in runs) / 5)
+    assert number(sum(RECORDS / r.energy_of("wall").joules for r in runs) / 5) in summary.title  # type: ignore[union-attr, operator]
+
+
+def test_rule_7_spread_and_instrument_are_columns_of_their_own(tmp_path: Path) -> None:
+    directory = ResultDirectory(write_result(tmp_path / "r"))
+    session, runs = directory.session(), directory.runs()
+    head = summarize(session, runs).energy
+    assert head is not None
+    assert head.joules.sd is not None
+    assert head.uncertainty_j is not None
+    text = markdown.render(session, runs, summarize(session, runs), {})
+    row = next(line.split(" | ") for line in text.splitlines() if line.startswith("| joules |"))
+    assert row[1] == f"{number(head.joules.mean)} ± {short(head.joules.sd)}"
+    assert row[2].startswith(f"±{short(head.uncertainty_j)} J")
+
+
+def test_rule_7_five_runs_their_sample_deviation_and_the_interval_of_student() -> None:
+    assert default_of_run("runs") == 5
     assert t95(4) == 2.776
     five = describe([100.0, 101.0, 99.0, 102.0, 98.0])
     assert five.sd == pytest.approx(1.5811, abs=1e-4)
     assert five.ci95 == pytest.approx(2.776 * 1.5811 / 5**0.5, abs=1e-3)
+
+
+def default_of_run(name: str) -> object:
+    """The default of an option of `ecosort-power run`."""
+    return next(p.default for p in cli.commands["run"].params if p.name == name)
 
 
 def test_rule_7_gain_and_range_errors_add_linearly() -> None:
@@ -263,76 +337,7 @@ def test_rule_7_unknown_accuracy_is_unknown_not_zero() -> None:
     assert result.uncertainty.total_j is None
 
 
-def test_rule_8_without_a_meter_there_is_no_number(cli: Cli, tmp_path: Path) -> None:
-    done = cli("run", *QUICK, "--runs", "1", "--out", "r", "--", *fake_sort("--seconds", "0.1,0.1"))
-    assert done.returncode != 0
-    assert "no meter" in done.stderr
-    timed = cli(
-        "run", *QUICK, "--runs", "1", "--time-only", "--no-validate", "--out", "t", "--", *fake_sort("--seconds", "0.1,0.1")
-    )
-    assert timed.returncode == 0, timed.stderr
-    document = json.loads(cli("report", "t", "--format", "json").stdout)
-    assert document["energy"] is None
-    assert "no meter" in document["energy_reason"]
-
-
 def test_rule_8_a_package_is_never_compared_with_the_wall() -> None:
     found = standing(10**8, 90_000.0, Scope.PACKAGE)
     assert found.rank is None
     assert "not compared" in found.text
-
-
-VALIDATED = pytest.mark.measured(
-    *("--meter", toy_meter(), *CHECK, "--runs", "1", "--output", "out", "--records", "1000"), command=fake_sort()
-)
-
-
-@VALIDATED
-def test_rule_9_the_window_is_start_to_sync_and_validation_is_outside(measured: Measured) -> None:
-    assert measured.done.returncode == 0, measured.done.stderr
-    run = measured.run()
-    marks = run["marks"]
-    assert marks["first_s"] < marks["start_s"] < marks["exit_s"] < marks["synced_s"] < marks["last_s"]
-    spans = run["spans"]
-    assert marks["start_s"] < spans[0]["begin_s"]
-    assert spans[-1]["end_s"] < marks["exit_s"]
-    assert run["validation"]["problem"] is None
-
-
-@pytest.mark.measured("--meter", toy_meter(settings="lag=0.7,window=0.4"), "--no-validate", "--runs", "1", command=fake_sort())
-def test_rule_9_the_idle_tail_is_as_long_as_lag_and_window(measured: Measured) -> None:
-    marks = measured.run()["marks"]
-    assert marks["last_s"] - marks["synced_s"] >= 0.7 + 0.4
-
-
-@pytest.mark.measured("--meter", toy_meter(), "--no-validate", "--runs", "1", command=fake_sort())
-def test_rule_9_a_run_that_was_not_validated_says_so(measured: Measured) -> None:
-    assert measured.done.returncode == 0, measured.done.stderr
-    assert "NOT VALIDATED" in measured.done.stdout
-
-
-@VALIDATED
-def test_rule_3_the_offset_to_real_time_is_kept(measured: Measured) -> None:
-    marks = measured.run()["marks"]
-    lines = (measured.result / "runs/01/events.jsonl").read_text().splitlines()
-    for event in map(json.loads, lines):  # the sort stamps its events with both clocks
-        assert event["monotonic_s"] + marks["realtime_offset_s"] == pytest.approx(event["realtime_s"], abs=0.05)
-    assert abs(marks["realtime_drift_s"]) < 1.0
-
-
-@VALIDATED
-def test_rule_10_a_stored_result_is_validated_again_from_its_raw_samples(cli: Cli, tmp_path: Path, measured: Measured) -> None:
-    result = copied(measured, tmp_path / "r")
-    assert cli("check", "r").returncode == 0
-    raw = result / "runs/01/readings.exec.jsonl"
-    raw.write_text(raw.read_text().replace('"watts":30.0', '"watts":29.0'))
-    again = cli("check", "r")
-    assert again.returncode == 1
-    assert "energy-differs" in again.stdout
-
-
-def test_a_counter_alone_needs_no_power_values() -> None:
-    _, energy = step(IDLE, BUSY, 100, 160)
-    result = evaluate("m", counts(energy, ticks(60, 200, 0.5)), replace(COUNTING, period_s=0.5), window(100, 160), [])
-    assert result.joules == pytest.approx(BUSY * 60)
-    assert result.watts == pytest.approx(BUSY)

@@ -10,12 +10,11 @@ import re
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from .measured import Measured, copied
+from .measured import Measured, copied, until_sound
 from .support import CHECK, PEERS, QUICK, Cli, cli_env, fake_sort, load, toy_meter, wait_for
 
 
@@ -108,6 +107,7 @@ def test_a_bad_meter_makes_the_run_invalid_and_raw_data_stay(cli: Cli, measured:
 def test_a_meter_that_dies_stops_the_run(measured: Measured) -> None:
     assert measured.done.returncode == 3
     assert "the toy meter is broken" in measured.done.stderr
+    assert "r keeps all readings; go on with: ecosort-power run --continue r" in measured.done.stderr
     assert (measured.result / "runs/01/failure.txt").exists()
     assert (measured.result / "runs/01/readings.exec.jsonl").stat().st_size > 100
 
@@ -155,13 +155,21 @@ def test_the_lag_is_probed_before_the_runs(measured: Measured) -> None:
     assert "lag-unknown" not in (measured.result / "runs/01/run.json").read_text()
 
 
-def watch_live_line(directory: Path, mark: pytest.Mark) -> tuple[int, str]:
-    """Exit code, and what a terminal of 100 columns was sent, without its control sequences."""
+def watch_live_line(directory: Path, mark: pytest.Mark) -> Measured:
+    """What a terminal of 100 columns was sent, as if it were standard output; without its control sequences."""
+    return until_sound(directory, watch_once)
+
+
+def watch_once(directory: Path) -> Measured:
     words = [sys.executable, "-m", "ecosort_power", "run", "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "1"]
     master, slave = pty.openpty()
     env = {**cli_env(), "TERM": "xterm", "COLUMNS": "100"}
     harness = subprocess.Popen(
-        [*words, "--out", "r", "--", *fake_sort()], cwd=directory, env=env, stdout=subprocess.DEVNULL, stderr=slave
+        [*words, "--out", "r", "--", *fake_sort("--seconds", "1.2,1.0")],
+        cwd=directory,
+        env=env,
+        stdout=subprocess.DEVNULL,
+        stderr=slave,
     )
     os.close(slave)
     seen = b""
@@ -169,14 +177,21 @@ def watch_live_line(directory: Path, mark: pytest.Mark) -> tuple[int, str]:
         while data := os.read(master, 4096):
             seen += data
     os.close(master)
-    return harness.wait(60), re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", seen).decode()
+    text = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", seen).decode()
+    return Measured(directory, subprocess.CompletedProcess(words, harness.wait(60), text, ""))
 
 
 @pytest.mark.measured(by=watch_live_line)
-def test_the_live_line_shows_run_watts_and_joules(measured: tuple[int, str]) -> None:
-    code, text = measured
-    assert code in (0, 1)  # 1: gaps, on a busy machine
-    assert re.search(r"run 1/1   (run formation|merge)   0:0\d   \d+\.\d W   \d+ J", text), text
+def test_the_live_line_shows_run_watts_and_joules(measured: Measured) -> None:
+    shown = measured.done.stdout
+    assert measured.done.returncode == 0, shown
+    lines = re.findall(r"run 1/1   (run formation|merge)   0:0\d   (\d+\.\d) W   (\d+) J", shown)
+    assert {"run formation", "merge"} == {phase for phase, _, _ in lines}, shown
+    joules = [int(j) for _, _, j in lines]
+    assert joules == sorted(joules)
+    energy = measured.run()["energy"][0]["joules"]
+    assert 0.5 * energy < joules[-1] < 1.2 * energy
+    assert {float(w) for _, w, _ in lines} <= {10.0, 22.0, 30.0}
 
 
 def test_auto_without_any_meter_says_why(cli: Cli, tmp_path: Path) -> None:
@@ -275,15 +290,16 @@ def test_a_command_that_fails_is_reported_with_its_last_words(measured: Measured
     assert not (measured.result / "runs/02").exists()
 
 
-@dataclass(frozen=True)
-class Interrupted:
-    path: Path
-    first: bytes  # run.json of the first run, before the interruption
-    continued: subprocess.CompletedProcess[str]
+# What a continued measurement must leave as it is: the first run, and the idle power from before it.
+FINISHED = ("runs/01/run.json", "runs/01/readings.exec.jsonl", "idle-before.exec.jsonl")
 
 
-def kill_and_continue(directory: Path, mark: pytest.Mark) -> Interrupted:
-    """Two runs; the harness gets SIGKILL in the second, then goes on."""
+def kill_and_continue(directory: Path, mark: pytest.Mark) -> Measured:
+    return until_sound(directory, kill_and_continue_once)
+
+
+def kill_and_continue_once(directory: Path) -> Measured:
+    """Two runs; the harness gets SIGKILL in the second, then goes on. What was finished by then is kept beside."""
     program = [sys.executable, "-m", "ecosort_power", "run"]
     words = [*program, "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "2", "--out", "r", "--", *fake_sort()]
     with (directory / "log").open("wb") as log:
@@ -291,20 +307,33 @@ def kill_and_continue(directory: Path, mark: pytest.Mark) -> Interrupted:
     wait_for(lambda: (directory / "r/runs/02/events.jsonl").exists(), 90)
     harness.send_signal(signal.SIGKILL)
     harness.wait(30)
-    first = (directory / "r/runs/01/run.json").read_bytes()
     assert not (directory / "r/runs/02/run.json").exists()
+    subprocess.run(["cp", "-a", "r", "before"], cwd=directory, check=True)
     (directory / "phase").unlink(missing_ok=True)
     again = [*program, "--continue", "r"]
     done = subprocess.run(again, cwd=directory, env=cli_env(), capture_output=True, text=True, timeout=120, check=False)
-    return Interrupted(directory / "r", first, done)
+    return Measured(directory, done)
 
 
 @pytest.mark.measured(by=kill_and_continue)
-def test_an_interrupted_measurement_goes_on_where_it_was(measured: Interrupted) -> None:
-    assert measured.continued.returncode in (0, 1), measured.continued.stderr  # 1: gaps, on a busy machine
-    assert (measured.path / "runs/01/run.json").read_bytes() == measured.first
-    assert (measured.path / "runs/02.interrupted-1/readings.exec.jsonl").exists()
-    assert load(measured.path / "summary.json")["runs_done"] == 2
+def test_an_interrupted_measurement_goes_on_where_it_was(cli: Cli, measured: Measured) -> None:
+    assert measured.done.returncode == 0, measured.done.stdout + measured.done.stderr
+    for name in FINISHED:
+        assert (measured.result / name).read_bytes() == (measured.path / "before" / name).read_bytes()
+    before = load(measured.path / "before/session.json")["idle_before_w"]
+    assert load(measured.result / "session.json")["idle_before_w"] == before
+    assert (measured.result / "runs/02.interrupted-1/readings.exec.jsonl").stat().st_size > 0
+    assert load(measured.result / "summary.json")["runs_valid"] == 2
+    checked = cli("check", measured.result)
+    assert "DEFECT [unvalidated]" in checked.stdout
+    assert checked.stdout.count("DEFECT") == 2, checked.stdout  # one per run, and no other
+
+
+@pytest.mark.parametrize("words", [["--runs", "9"], ["--cold"], ["--meter", "rapl:"], ["--", "true"]])
+def test_options_beside_continue_are_refused_and_not_ignored(cli: Cli, words: list[str]) -> None:
+    done = cli("run", "--continue", "absent", *words)
+    assert done.returncode == 2
+    assert "leave away" in done.stderr
 
 
 def test_a_directory_that_is_in_use_is_not_overwritten(cli: Cli, tmp_path: Path) -> None:
@@ -365,11 +394,16 @@ def test_meters_says_why_and_what_would_help(cli: Cli, tmp_path: Path) -> None:
 
 def test_configured_meters_are_tried(cli: Cli, tmp_path: Path) -> None:
     config = tmp_path / "meters.toml"
-    config.write_text(f'[meters]\ntoy = "{toy_meter()}"\ndead = "exec:/nonexistent/meter"\n')
+    config.write_text(f'[meters]\ntoy = "{toy_meter()}"\ndead = "exec:/nonexistent/meter"\naway = "redfish://u@127.0.0.1:1"\n')
     done = cli("meters", "--config", config)
     assert done.returncode == 0
     assert "--meter toy" in done.stdout
     assert "not installed" in done.stdout
+    listed = {f["spec"]: f for f in json.loads(cli("meters", "--config", config, "--json").stdout)}
+    assert listed["dead"]["fix"] == f"correct its line in {config}, then: ecosort-power meters"
+    assert listed["away"]["scope"] == "bmc"
+    assert "needs a password" in listed["away"]["why"]
+    assert "#password-file=FILE" in listed["away"]["fix"]
 
 
 @COMPLETE

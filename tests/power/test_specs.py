@@ -9,8 +9,8 @@ import pytest
 from ecosort_power import codec, meters
 from ecosort_power.config import configured, resolve
 from ecosort_power.errors import UsageError
-from ecosort_power.meters.base import Meter, parse_spec
-from ecosort_power.reading import Accuracy, Flag, Reading, parse_accuracy
+from ecosort_power.meters.base import Meter, parse_spec, with_settings
+from ecosort_power.reading import Accuracy, Capabilities, Flag, Reading, Scope, parse_accuracy
 from ecosort_power.transports.credentials import find_secret, read_secret_file
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,6 +42,13 @@ def test_no_specification_is_said(text: str) -> None:
 def test_an_unknown_setting_names_the_known_ones() -> None:
     with pytest.raises(UsageError, match="cipher"):
         meters.make_meter(parse_spec("ipmi://u@h#cypher=3"))
+
+
+@pytest.mark.parametrize("setting", ["lag=-1", "update=-0.5", "quantum=nan", "period=0", "range=inf", "window=x"])
+def test_a_setting_that_no_meter_can_have_is_refused(setting: str) -> None:
+    spec = parse_spec(f"rapl:#{setting}")
+    with pytest.raises(UsageError, match=setting.partition("=")[0]):
+        with_settings(Capabilities("x", Scope.WALL, 1.0), spec)
 
 
 def test_an_unknown_kind_names_the_known_ones() -> None:

@@ -9,9 +9,11 @@ A meter object is used by one thread at a time.
 from __future__ import annotations
 
 import re
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from pathlib import Path
 from typing import ClassVar
 from urllib.parse import urlsplit
@@ -35,6 +37,7 @@ COMMON_SETTINGS = {
 
 _NAME = re.compile(r"^([A-Za-z][\w.-]*)=(?=[A-Za-z][\w+.-]*:)")
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*):")
+_SECRET_OPTION = re.compile(r"(?i)^-+(pass(word|wd|phrase)?|pwd|token|secret|api[-_]?key)(=|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +63,12 @@ class MeterSpec:
         if text is None:
             return None
         try:
-            return float(text)
+            value = float(text)
         except ValueError:
-            raise UsageError(f"meter setting {key}={text} is not a number") from None
+            value = float("nan")
+        if not isfinite(value):
+            raise UsageError(f"meter setting {key}={text} is not a number")
+        return value
 
     def flag(self, key: str) -> bool:
         return self.settings.get(key, "no").lower() in ("1", "yes", "true", "on")
@@ -93,12 +99,28 @@ def parse_spec(text: str, default_name: str = "") -> MeterSpec:
         raise UsageError(f"meter {text!r} is not SCHEME:ADDRESS; `ecosort-power meters` lists what there is")
     scheme = match[1].lower()
     address, _, fragment = text[match.end() :].partition("#")
-    if scheme != "exec" and urlsplit(f"x:{address}").password is not None:
+    if scheme == "exec":
+        _refuse_secret_options(address)
+    elif urlsplit(f"x:{address}").password is not None:
         raise UsageError(
             "a password in a meter's address can be seen by every user of this machine; "
             "use #password-file=FILE (mode 600) or an environment variable"
         )
     return MeterSpec(name or scheme, scheme, address, parse_settings(fragment))
+
+
+def _refuse_secret_options(command: str) -> None:
+    """A meter program's command line is seen by everyone, and stored in the result."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"exec:{command}: {error}") from None
+    option = next((w.partition("=")[0] for w in words if _SECRET_OPTION.match(w)), None)
+    if option is not None:
+        raise UsageError(
+            f"{option} in a meter's command can be seen by every user of this machine; let the program read its password "
+            "from the environment or from a file"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +159,8 @@ class Meter(ABC):
     paced: ClassVar[bool] = True
     # True: there is nothing to read during the run, `collect` is asked afterwards.
     deferred: ClassVar[bool] = False
+    # What meters of this kind usually see; said where one cannot be opened.
+    usual_scope: ClassVar[Scope] = Scope.UNKNOWN
 
     def __init__(self, spec: MeterSpec) -> None:
         self.spec = spec
@@ -190,7 +214,9 @@ def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
     }
     for key, attribute in numbers.items():
         if key in given:
-            changes[attribute] = spec.number(key, 0.0)
+            changes[attribute] = value = spec.number(key, 0.0)
+            if value < 0.0:
+                raise UsageError(f"meter {spec.text}: {key} must not be negative")
     if "lag" in given or "window" in given:
         changes["timing_source"] = "given"
     if changes.get("period_s", 1.0) == 0.0:

@@ -131,6 +131,7 @@ class ShellyMeter(HttpMeter):
     """Shelly plugs and relays of the second generation; `shelly://HOST/1` is the second channel."""
 
     title: ClassVar[str] = "Shelly"
+    usual_scope: ClassVar[Scope] = Scope.WALL
 
     def _paths(self) -> tuple[str | None, float, str | None, float]:
         return "apower", 1.0, "aenergy.total", ENERGY_UNITS["Wh"]
@@ -153,6 +154,7 @@ class TasmotaMeter(HttpMeter):
     """Plugs with the Tasmota firmware. Its password, if any, is part of each request, as the firmware wants it."""
 
     title: ClassVar[str] = "Tasmota"
+    usual_scope: ClassVar[Scope] = Scope.WALL
 
     def __init__(self, spec: MeterSpec) -> None:
         super().__init__(spec)

@@ -108,6 +108,7 @@ def parse_dcmi(lines: Sequence[str]) -> DcmiAnswer:
 class IpmiMeter(Meter):
     """Settings choose how to log in and what to read; see `settings_known`."""
 
+    usual_scope: ClassVar[Scope] = Scope.BMC
     settings_known: ClassVar[Mapping[str, str]] = {
         "cipher": "cipher suite of the session (3)",
         "privilege": "privilege level, e.g. USER or OPERATOR",

@@ -52,6 +52,7 @@ def find_zones(root: Path) -> list[Zone]:
 class RaplMeter(Meter):
     """Package and memory energy. `psys` is not used: what it covers differs by board."""
 
+    usual_scope: ClassVar[Scope] = Scope.PACKAGE
     settings_known: ClassVar[Mapping[str, str]] = {"root": "directory in place of /"}
 
     def __init__(self, spec: MeterSpec) -> None:

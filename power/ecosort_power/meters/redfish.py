@@ -24,6 +24,7 @@ _RESOURCES = (("EnvironmentMetrics", "PowerWatts.Reading"), ("Power", "PowerCont
 class RedfishMeter(Meter):
     """One chassis' power, found by walking the service from its root."""
 
+    usual_scope: ClassVar[Scope] = Scope.BMC
     settings_known: ClassVar[Mapping[str, str]] = {
         "tls": "verify, insecure or off",
         "password-file": "file with the password, mode 600",

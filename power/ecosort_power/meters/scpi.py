@@ -13,11 +13,13 @@ import contextlib
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 from typing import ClassVar
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import Finding, Machine, Meter, MeterSpec
 from ecosort_power.reading import Accuracy, Capabilities, Flag, PowerKind, Reading, Scope
+from ecosort_power.transports.sysfs import read_text
 from ecosort_power.transports.visa import Instrument, socket_break
 
 
@@ -249,9 +251,22 @@ class Generic(Profile):
 PROFILES: Mapping[str, type[Profile]] = {"lmg95": Lmg95, "lmg600": Lmg600, "wt310": Wt310, "generic": Generic}
 
 
+_YOKOGAWA = "0b21"  # USB vendor
+
+
+def _usb_spec(device: Path) -> str:
+    """Specification of a USB-TMC instrument from the kernel's directory of the device."""
+    vendor, product, serial = (read_text(device / name) for name in ("idVendor", "idProduct", "serial"))
+    if not vendor or not product or not serial:
+        return "scpi:USB0::VENDOR::PRODUCT::SERIAL::INSTR#profile=generic"
+    profile = "wt310" if vendor == _YOKOGAWA else "generic"
+    return f"scpi:USB0::0x{vendor.upper()}::0x{product.upper()}::{serial}::INSTR#profile={profile}"
+
+
 class ScpiMeter(Meter):
     """A laboratory instrument; `#profile=` says which."""
 
+    usual_scope: ClassVar[Scope] = Scope.WALL
     settings_known: ClassVar[Mapping[str, str]] = {
         "profile": ", ".join(PROFILES),
         "urange": "fixed voltage range in V",
@@ -305,13 +320,15 @@ class ScpiMeter(Meter):
     def discover(cls, machine: Machine) -> list[Finding]:
         found = []
         for path in sorted((machine.root / "dev").glob("usbtmc*")):
-            fix = "scpi:USB0::VENDOR::MODEL::SERIAL::INSTR#profile=wt310 (pip install pyusb; names: pyvisa-info)"
-            title = f"USB-TMC instrument {path}"
-            found.append(Finding("scpi:USB0::...", title, Scope.WALL, "?", "?", False, "not identified", fix))
+            device = (machine.root / "sys/class/usbmisc" / path.name / "device").resolve().parent
+            maker, model = (read_text(device / name) or "" for name in ("manufacturer", "product"))
+            spec, why = _usb_spec(device), "an instrument on USB: what it measures is not known"
+            title = f"USB-TMC instrument {maker} {model}".rstrip()
+            found.append(Finding(spec, title, Scope.WALL, "unknown", "unknown", False, why, f"try --meter {spec}"))
         serial = [*(machine.root / "dev").glob("ttyUSB*"), *(machine.root / "dev").glob("ttyACM*")]
         for path in sorted(serial):
             spec = f"scpi:{path}#profile=lmg95"
             why = "a serial line: what hangs on it is not known"
             fix = f"try --meter {spec}"
-            found.append(Finding(spec, f"serial line {path}", Scope.WALL, "?", "?", False, why, fix))
+            found.append(Finding(spec, f"serial line {path}", Scope.WALL, "unknown", "unknown", False, why, fix))
         return found

@@ -26,6 +26,7 @@ PRESETS = {"apc-rpdu2": ("1.3.6.1.4.1.318.1.1.26.4.3.1.5.1", 10.0)}
 class SnmpMeter(Meter):
     """One OID, asked again and again."""
 
+    usual_scope: ClassVar[Scope] = Scope.WALL
     settings_known: ClassVar[Mapping[str, str]] = {
         "preset": ", ".join(PRESETS),
         "scale": "watts per count (1)",

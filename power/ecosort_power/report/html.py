@@ -9,7 +9,7 @@ from ecosort_power.command import quoted
 from ecosort_power.records import standing
 from ecosort_power.report.facts import MISSING, QUESTIONS
 from ecosort_power.report.plots import phase_color, phase_plot, power_plot, runs_plot
-from ecosort_power.report.series import phase_names, power_line, shades, typical
+from ecosort_power.report.series import added, phase_names, power_line, shades, typical
 from ecosort_power.report.style import STYLE
 from ecosort_power.report.text import instrument, phase_name, plus_minus, short
 from ecosort_power.store import MeterRecord, ResultDirectory, Run, Session, valid_runs
@@ -117,12 +117,11 @@ def _plots(directory: ResultDirectory, session: Session, runs: Sequence[Run], su
     good = valid_runs(runs)
     if energy is None or not good:
         return ""
-    shown = next((m for m in session.meters if m.name == energy.meter), session.meters[0])
-    lines = [power_line(r, directory.readings(r.index, shown.name), shown.capabilities) for r in good]
+    shown = [m for m in session.meters if m.name in energy.meter.split("+")]
+    lines = [added([power_line(r, directory.readings(r.index, m.name), m.capabilities) for m in shown]) for r in good]
     middle = typical(good)
-    idle = energy.idle_w if shown.name == energy.meter else None
-    power = power_plot(lines, shades(middle), middle.marks.seconds, idle)
-    lead = f"{shown.name}; dashed: start and end of the energy window; phases of run {middle.index}"
+    power = power_plot(lines, shades(middle), middle.marks.seconds, energy.idle_w)
+    lead = f"{energy.meter}; dashed: start and end of the energy window; phases of run {middle.index}"
     names = phase_names(good, energy.meter)
     parts = [_section("Power over time", f'<figure class="plot" id="power">{power}</figure>', lead)]
     if names:

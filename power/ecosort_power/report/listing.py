@@ -27,7 +27,8 @@ def show_findings(found: Sequence[Finding]) -> None:
     for f in found:
         mark = Text("usable  " if f.usable else "not now ", style="bold green" if f.usable else "bold yellow")
         console.print(mark + Text(f"{f.title}", style="bold") + Text(f"   --meter {f.spec}" if f.usable else "", style="cyan"))
-        console.print(f"        scope: {f.scope.headline}; rate: {f.rate}; accuracy: {f.accuracy}", markup=False)
+        scope = f.scope.headline.removeprefix("scope ")
+        console.print(f"        scope: {scope}; rate: {f.rate}; accuracy: {f.accuracy}", markup=False)
         if f.why:
             console.print(f"        why:   {f.why}", markup=False, soft_wrap=True)
         if f.fix:

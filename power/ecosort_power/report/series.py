@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -36,6 +37,23 @@ def power_line(run: Run, readings: Sequence[Reading], capabilities: Capabilities
     points = _points(readings, capabilities)
     shown = _thin([(t - run.marks.start_s, w) for t, w in points])
     return PowerLine(run.index, [t for t, _ in shown], [w for _, w in shown])
+
+
+def added(lines: Sequence[PowerLine]) -> PowerLine:
+    """The sum of what several meters saw of one run, at the moments of the first, as far as all of them reach."""
+    first = lines[0]
+    if len(lines) == 1 or min(len(line.seconds) for line in lines) < 2:
+        return first if len(lines) == 1 else PowerLine(first.run, [], [])
+    begin, end = max(line.seconds[0] for line in lines), min(line.seconds[-1] for line in lines)
+    times = [t for t in first.seconds if begin <= t <= end]
+    return PowerLine(first.run, times, [sum(_at(line, t) for line in lines) for t in times])
+
+
+def _at(line: PowerLine, time_s: float) -> float:
+    i = min(max(bisect_right(line.seconds, time_s), 1), len(line.seconds) - 1)
+    a, b = line.seconds[i - 1], line.seconds[i]
+    share = (time_s - a) / (b - a) if b > a else 0.0
+    return line.watts[i - 1] + share * (line.watts[i] - line.watts[i - 1])
 
 
 def _points(readings: Sequence[Reading], capabilities: Capabilities) -> list[tuple[float, float]]:

@@ -7,18 +7,19 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from ecosort_power.report.text import instrument, phase_name, plus_minus
+from ecosort_power.report.text import instrument, phase_name, plus_minus, relative, short
 from ecosort_power.store import Run, Session
 from ecosort_power.summary import MeterSummary, Summary, number
 
 
 def _runs_table(session: Session, runs: list[Run]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("run", "seconds", "joules", "watts", "records/J", "CPU s", "cache", "output"):
+    for name in ("run", "seconds", "joules", "instrument", "watts", "records/J", "CPU s", "cache", "output"):
         table.add_column(name, justify="left" if name in ("cache", "output") else "right")
     for run in runs:
         energy = run.energy_of(session.headline)
         joules = energy.joules if energy is not None and run.valid else None
+        limits = energy.uncertainty.total_j if energy is not None and energy.uncertainty is not None else None
         if not run.valid:
             verdict = Text("INVALID", style="bold red")
         elif run.validation is None:
@@ -29,6 +30,7 @@ def _runs_table(session: Session, runs: list[Run]) -> Table:
             str(run.index),
             f"{run.marks.seconds:.2f}",
             number(joules) if joules is not None else "-",
+            "-" if joules is None else (f"±{short(limits)}" if limits is not None else "unknown"),
             number(joules / run.marks.seconds) if joules is not None else "-",
             number(run.records / joules) if joules is not None and run.records else "-",
             f"{run.cpu_user_s + run.cpu_system_s:.2f}",
@@ -39,22 +41,23 @@ def _runs_table(session: Session, runs: list[Run]) -> Table:
 
 
 def _meter_lines(meter: MeterSummary) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column()
+    """The deviation of the runs and the instrument's uncertainty stand in columns of their own."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("", "mean ± deviation of the runs", "instrument", ""):
+        table.add_column(name, style="bold" if not table.columns else "")
     if meter.records_per_joule is not None:
-        table.add_row("records/J", plus_minus(meter.records_per_joule))
-    table.add_row("energy", plus_minus(meter.joules, "J"))
-    table.add_row("instrument", instrument(meter))
-    table.add_row("power", plus_minus(meter.watts, "W"))
+        table.add_row("records/J", plus_minus(meter.records_per_joule), relative(meter))
+    table.add_row("energy", plus_minus(meter.joules, "J"), instrument(meter))
+    table.add_row("power", plus_minus(meter.watts, "W"), relative(meter))
     if meter.idle_w is not None:
         table.add_row("idle power", f"{number(meter.idle_w)} W")
     if meter.above_idle_j is not None:
-        table.add_row("above idle", f"{number(meter.above_idle_j)} J (secondary: the headline is the total)")
+        table.add_row("above idle", f"{number(meter.above_idle_j)} J", "", "secondary: the headline is the total")
     for phase in meter.phases:
         value = plus_minus(phase.joules, "J") if phase.joules is not None else ""
-        note = f"  {phase.note}" if phase.note else ""
-        table.add_row(f"  {phase_name(phase.name)}", f"{value}{note}  in {phase.seconds:.2f} s")
+        table.add_row(
+            f"  {phase_name(phase.name)}", value, "", f"in {phase.seconds:.2f} s{'; ' if phase.note else ''}{phase.note or ''}"
+        )
     return table
 
 

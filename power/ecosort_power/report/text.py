@@ -29,5 +29,10 @@ def instrument(meter: MeterSummary) -> str:
     return f"unknown (the meter's accuracy is not stated{known})"
 
 
+def relative(meter: MeterSummary) -> str:
+    """The same for what is derived from the energy."""
+    return "unknown" if meter.uncertainty_j is None else f"±{meter.uncertainty_j / meter.joules.mean:.1%}"
+
+
 def phase_name(name: str) -> str:
     return name.replace("_", " ")

@@ -8,12 +8,29 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ecosort_power.errors import MeterError, UsageError
 
 GENERAL_VARIABLE = "ECOSORT_METER_PASSWORD"
+# Every variable that a meter of this package looks for a secret in.
+VARIABLES = (
+    "IPMITOOL_PASSWORD",
+    "IPMI_PASSWORD",
+    "REDFISH_PASSWORD",
+    "SNMP_COMMUNITY",
+    "SNMP_AUTH_PASSWORD",
+    "SNMP_PRIVACY_PASSWORD",
+    GENERAL_VARIABLE,
+)
+
+
+def public_environment(settings: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """The environment without passwords, for commands that are no meters: what they print is stored in results.
+    `settings` are those of all meters; they may name further variables."""
+    secret = {*VARIABLES, *(s["password-env"] for s in settings if "password-env" in s)}
+    return {k: v for k, v in os.environ.items() if k not in secret}
 
 
 def read_secret_file(path: Path) -> str:
@@ -47,7 +64,7 @@ def require_secret(settings: Mapping[str, str], variables: Sequence[str], who: s
     secret = find_secret(settings, variables)
     if secret is None:
         raise MeterError(
-            f"{who} needs a password: set {variables[0] if variables else GENERAL_VARIABLE} in the environment, "
+            f"{who} needs a password; set {variables[0] if variables else GENERAL_VARIABLE} in the environment, "
             "or give #password-file=FILE (mode 600)"
         )
     return secret

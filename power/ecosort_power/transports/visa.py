@@ -43,7 +43,8 @@ class Instrument:
             self._manager = pyvisa.ResourceManager(library)
             self._device: Any = self._manager.open_resource(self.name, timeout=timeout_s * 1000, **options)
         except Exception as error:  # PyVISA-py lets OSError, ValueError and its own errors through
-            raise MeterError(f"{self.name} cannot be opened: {_text(error)}") from error
+            missing = "; run: apt-get install libusb-1.0-0" if "PyUSB" in str(error) else ""
+            raise MeterError(f"{self.name} cannot be opened: {_text(error)}{missing}") from error
 
     def write(self, text: str) -> None:
         try:

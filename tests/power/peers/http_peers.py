@@ -6,11 +6,14 @@ import base64
 import hashlib
 import json
 import re
+import ssl
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 USER, PASSWORD = "joule", "so:rter&1"
@@ -36,8 +39,19 @@ Answer = tuple[int, Any, dict[str, str]]
 Handler = Callable[[Peer, str, str], Answer]
 
 
+def own_certificate(directory: Path) -> Path:
+    """A self-signed certificate with its key, as management controllers have them."""
+    path = directory / "own.pem"
+    words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    words += ["-subj", "/CN=bmc", "-keyout", str(path), "-out", str(directory / "certificate.pem")]
+    subprocess.run(words, check=True, capture_output=True)
+    path.write_text(path.read_text() + (directory / "certificate.pem").read_text())
+    return path
+
+
 @contextmanager
-def serve(answer: Handler) -> Iterator[Peer]:
+def serve(answer: Handler, certificate: Path | None = None) -> Iterator[Peer]:
+    """Over TLS where there is a certificate."""
     peer = Peer()
 
     class Requests(BaseHTTPRequestHandler):
@@ -65,6 +79,10 @@ def serve(answer: Handler) -> Iterator[Peer]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Requests)
     server.daemon_threads = True
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     peer.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
@@ -104,6 +122,10 @@ def tasmota(peer: Peer, path: str, given: str) -> Answer:
 
 def basic_ok(given: str) -> bool:
     return given == "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+
+
+def guarded(peer: Peer, path: str, given: str) -> Answer:
+    return simple(peer, path, given) if basic_ok(given) else (401, {}, {"WWW-Authenticate": 'Basic realm="meter"'})
 
 
 def redfish(modern: bool) -> Handler:

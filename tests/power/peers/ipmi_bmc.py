@@ -66,5 +66,5 @@ class Bmc:
 
     def answers(self) -> bool:
         base = ["ipmitool", "-I", "lanplus", "-C", "3", "-N", "1", "-R", "1", "-H", "127.0.0.1", "-p", str(self.port)]
-        words = [*base, "-U", USER, "-P", PASSWORD, "mc", "info"]
-        return subprocess.run(words, capture_output=True, check=False).returncode == 0
+        env = {**os.environ, "IPMITOOL_PASSWORD": PASSWORD}
+        return subprocess.run([*base, "-U", USER, "-E", "mc", "info"], env=env, capture_output=True, check=False).returncode == 0
