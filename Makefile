@@ -77,12 +77,12 @@ bench-kernels: ## time the kernels against std::sort, the parallel mode and TBB 
 	@$(BUILD)/bench/kernels/kernel_bench $(BENCH)
 
 .PHONY: bench-check
-bench-check: ## fail if the README's benchmark numbers are not those of tuning/bench/results/headline.json
+bench-check: ## fail if the README's benchmark numbers are not those of tuning/bench/results
 	@$(DEPS) python
 	@$(VENV)/python tuning/bench/bench.py --check-readme
 
 .PHONY: bench-readme
-bench-readme: ## write the numbers of tuning/bench/results/headline.json into the README
+bench-readme: ## write the numbers of tuning/bench/results into the README
 	@$(DEPS) python
 	@$(VENV)/python tuning/bench/bench.py --readme
 

@@ -134,7 +134,7 @@ def test_results_survive_being_saved_and_find_their_runs(tmp_path: Path) -> None
 def test_the_readme_shows_a_result_and_a_changed_number_is_noticed(tmp_path: Path) -> None:
     results = _results(tmp_path / "r.json", [_run("ecosort", 0, 12.34), _run("floor_a", 0, 12.0)])
     readme = tmp_path / "README.md"
-    readme.write_text(f"# Title\n\n{report.BEGIN}\n{report.END}\n\nMore.\n")
+    readme.write_text(f"# Title\n\n{report.begin_of(results)}\n{report.end_of(results)}\n\nMore.\n")
     assert not report.readme_agrees(readme, results)
     report.write_readme(readme, results)
     assert report.readme_agrees(readme, results)
@@ -308,3 +308,17 @@ def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) ->
     assert again.returncode == 0, again.stdout + again.stderr
     assert again.stdout.count(" round ") == 1
     assert len(json.loads(result.read_text())["runs"]) == len(data["runs"]) + 1
+
+
+def test_in_place_sorting_is_judged_against_the_sort_of_the_same_rounds(tmp_path: Path) -> None:
+    seconds = {"ecosort": 10.0, "inplace": 11.0, "inplace_tight": 14.0}
+    runs = [_run(name, i, time * (i + 1), "inplace") for name, time in seconds.items() for i in range(5)]
+    results = _results(tmp_path / "inplace.json", runs)
+    words = {v.name: (v.measured, v.word) for v in targets.verdicts(results)}
+    assert words == {
+        "in place, ample space / sort": ("1.100 [1.100, 1.100], 5 pairs", "PASS"),
+        "in place, 2.4 % of spare space / sort": ("1.400 [1.400, 1.400], 5 pairs", "MISSED"),
+    }
+    text = report.readme_text(results)
+    assert text.startswith("<!-- benchmark inplace: begin")
+    assert "| in place, ample space | 5 | 33.00 |" in text

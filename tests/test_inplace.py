@@ -1,5 +1,6 @@
 """Sorting a file in its own space: the result, what is refused before anything is changed, and how an interrupted job goes on."""
 
+import json
 import os
 import re
 import signal
@@ -144,12 +145,27 @@ def test_the_plan_is_printed_and_changes_nothing(run: Run, file: Path, data: byt
     untouched(file, data)
 
 
+def test_no_more_space_is_taken_than_allowed(run: Run, file: Path, data: bytes, wanted: bytes) -> None:
+    ample, least = (plan_of(run, file, *SMALL)[name]["need_bytes"] for name in ("plan", "least"))
+    assert least < ample
+    between = (least + ample) // 2
+    assert least <= plan_of(run, file, *SMALL, "--space", f"{between}B")["plan"]["need_bytes"] <= between
+    refused(run("inplace", file, *SMALL, "--space", f"{least - 1}B"), 2, f"--space {least - 1}B is too little", f"({least} bytes)")
+    refused(run("plan", "sort", "--space", "1GB", "in", "-o", "out"), 2, "--space")
+    untouched(file, data)
+    succeeded(run("inplace", file, *SMALL, "--space", f"{least}B"))
+    assert file.read_bytes() == wanted
+
+
 def test_the_terabyte_of_the_paper_fits_its_space(run: Run) -> None:
     done = run("plan", "inplace", "--assume-size", "1TB", "--memory", "3328MiB")
     assert done.returncode == 0, done
     need = re.search(r"free space needed .*\((\d+) bytes\)", done.stdout)
     assert need, done
     assert int(need.group(1)) <= 24_000_000_000
+    done = run("plan", "inplace", "--json", "--assume-size", "1TB", "--memory", "4GiB", "--space", "24GB")
+    spare = json.loads(done.stdout)
+    assert spare["plan"]["need_bytes"] <= spare["free_bytes"] == 24_000_000_000
     refused(run("plan", "sort", "--assume-size", "1TB", "in", "-o", "out"), 2, "--assume-size")
     refused(run("plan", "inplace", "--assume-size", "1TB", "file"), 2, "--assume-size")
 

@@ -4,7 +4,7 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +15,24 @@ from sort_support import MIB, FileSystem, expected, listing, make_records, mount
 # Large enough that a sort of it takes a good part of a second in every phase.
 RECORDS = 300_000
 TIMES = 100 if SOAK else 4  # random moments per signal and backend
+# A shared machine may sort four times as fast as it did when the time was taken; moments are then drawn from less of it.
+MOST_TIMES = 4 * TIMES
 
 
 @dataclass(frozen=True)
 class Place:
     source: Path
     drive: FileSystem
-    seconds: float  # that a sort takes
+    seconds: float  # that a sort takes at least
     sorted: bytes
+
+    def moments(self, seed: str, met: Callable[[], int]) -> Iterator[float]:
+        """Seconds to wait, TIMES at least, until `met()` says that one moment lay within a sort; then no more."""
+        rng = random.Random(seed)
+        for i in range(MOST_TIMES):
+            if i >= TIMES and met() > 0:
+                return
+            yield rng.uniform(0, self.seconds * 0.9 / (1 + i // TIMES))
 
     def words(self, backend: str) -> list[str]:
         return ["sort", str(self.source), "-o", str(self.drive.root / "out"), "--memory", "2MiB", "--io", backend]
@@ -37,11 +47,13 @@ def place(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     (directory / "in").write_bytes(data)
     with mounted(directory, "ext4", 128 * MIB) as drive:
         place = Place(directory / "in", drive, 0, b"")
-        begin = time.monotonic()
-        subprocess.run([ecosort, *place.words("pool")], check=True)
-        seconds = time.monotonic() - begin
-        (drive.root / "out").unlink()
-        yield Place(place.source, drive, seconds, expected(data))
+        seconds = []
+        for _ in range(3):
+            begin = time.monotonic()
+            subprocess.run([ecosort, *place.words("pool")], check=True)
+            seconds.append(time.monotonic() - begin)
+            (drive.root / "out").unlink()
+        yield Place(place.source, drive, min(seconds), expected(data))
 
 
 class Started:
@@ -72,12 +84,11 @@ def check_and_clear(place: Place, free_before: int, is_complete: bool) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupted_at_any_moment(ecosort: Path, place: Place, tmp_path: Path, backend: str, number: signal.Signals) -> None:
-    rng = random.Random(f"{backend}{number}")
     free = place.drive.free_bytes()
     interrupted = 0
-    for _ in range(TIMES):
+    for moment in place.moments(f"{backend}{number}", lambda: interrupted):
         started = Started(ecosort, place, backend, tmp_path)
-        time.sleep(rng.uniform(0, place.seconds * 0.9))
+        time.sleep(moment)
         started.process.send_signal(number)
         code, text = started.end()
         if code != 0:  # 0: the signal came after the last moment at which it could still change anything
@@ -89,12 +100,11 @@ def test_interrupted_at_any_moment(ecosort: Path, place: Place, tmp_path: Path, 
 
 def test_killed_at_any_moment(ecosort: Path, place: Place, tmp_path: Path, backend: str) -> None:
     """No handler runs, and yet the space comes back: the files had no name before they were complete."""
-    rng = random.Random(backend)
     free = place.drive.free_bytes()
     killed = 0
-    for _ in range(TIMES):
+    for moment in place.moments(backend, lambda: killed):
         started = Started(ecosort, place, backend, tmp_path)
-        time.sleep(rng.uniform(0, place.seconds * 0.9))
+        time.sleep(moment)
         started.process.kill()
         code, text = started.end()
         assert text == ""

@@ -30,9 +30,14 @@ std::vector<OptionRow> sort_options() {
   };
 }
 
+OptionRow space_option() {
+  return {"--space", "SIZE", "all there is", "in place: take at most so much of the free space"};
+}
+
 std::vector<OptionRow> plan_options() {
   std::vector<OptionRow> options = sort_options();
   options.push_back({"--json", "", "", "print the plan as one JSON object"});
+  options.push_back(space_option());
   options.push_back({"--assume-size", "SIZE", "", "plan inplace: for a file of this size that is not there, such as 1TB"});
   return options;
 }
@@ -48,6 +53,7 @@ std::vector<OptionRow> chosen(const std::vector<std::string_view>& names) {
 CommandTable inplace_table() {
   std::vector<OptionRow> options = chosen(
       {"--record-size", "--key", "--stable", "--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"});
+  options.push_back(space_option());
   options.push_back({"--unique", "", "", "refused: after a crash nobody could tell a dropped record from a lost one"});
   return {
       .name = "inplace",
@@ -104,7 +110,7 @@ CommandTable plan_table() {
       .summary = "prints what sort or inplace would do; writes nothing",
       .description = "",
       .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat", "ecosort plan sort --json input.dat -o sorted.dat",
-                   "ecosort plan inplace data.dat", "ecosort plan inplace --assume-size 1TB --memory 4GiB"},
+                   "ecosort plan inplace data.dat", "ecosort plan inplace --assume-size 1TB --space 24GB --memory 4GiB"},
       .options = plan_options(),
       .operands = {},
       .ending = ""};

@@ -20,19 +20,21 @@ struct InPlaceOptions {
   std::vector<std::string> keys;
   std::string memory;    // empty: default
   unsigned threads = 0;  // 0: default
-  std::string io = "auto", stats, events, progress = "auto", assume_size;
+  std::string io = "auto", stats, events, progress = "auto", assume_size, space;
   bool quiet = false, json = false, help = false, status = false, abandon = false;
 };
 
 // `command` is "inplace", "resume" or "plan". UsageError naming the option for anything that cannot be.
 [[nodiscard]] InPlaceOptions parse_inplace_options(const std::string& command, const Words& words);
 
+inline constexpr std::uint64_t no_space_limit = std::uint64_t{1} << 62U;
+
 // A file that was found fit, and how it is to be sorted.
 struct ResolvedInPlace {
   io::FilePtr input;  // null: the size was assumed
   plan::Machine machine;
   plan::Wanted wanted;
-  std::uint64_t free_bytes = 0;  // on its file system; an assumed one has room for everything
+  std::uint64_t free_bytes = 0;  // on its file system, or as much of it as may be taken; no_space_limit for an assumed one
   inplace::SpaceChoice choice;   // both are set where there is a record to sort
 };
 

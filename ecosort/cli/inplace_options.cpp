@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "cli/inplace.h"
@@ -58,6 +60,7 @@ InPlaceOptions parse_inplace_options(const std::string& command, const Words& wo
                                         {"--events", &options.events},
                                         {"--progress", &options.progress},
                                         {"--assume-size", &options.assume_size},
+                                        {"--space", &options.space},
                                         {"-o,--output", &output},
                                         {"--verify", &verify},
                                         {"--trace", &trace}},
@@ -95,7 +98,7 @@ ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage&
       options.memory.empty() ? plan::default_memory_bytes(resolved.machine) : parse_bytes(options.memory, "--memory");
   wanted.threads = options.threads != 0 ? options.threads : resolved.machine.cpus;
   wanted.input_alignment = page_bytes;
-  resolved.free_bytes = std::uint64_t{1} << 62U;
+  resolved.free_bytes = no_space_limit;
   if (options.assume_size.empty()) {
     if (storage.exists(inplace::JobPaths(options.file).directory))
       throw UsageError(
@@ -107,6 +110,7 @@ ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage&
   } else {
     wanted.input_records = parse_bytes(options.assume_size, "--assume-size") / options.record_size;
   }
+  if (!options.space.empty()) resolved.free_bytes = std::min(resolved.free_bytes, parse_bytes(options.space, "--space"));
   if (wanted.input_records == 0) return resolved;
   resolved.choice = inplace::choose_space(wanted, resolved.free_bytes);
   if (!resolved.choice.least) {
@@ -133,10 +137,12 @@ const inplace::SpacePlan& require_space(const InPlaceOptions& options, const Res
                                ? fmt::format("make room there, or give more memory: with --memory {}KiB {} would do",
                                              richer.memory_bytes >> 10U, format_bytes(with_more))
                                : "make room there, or use ecosort sort with --temp and -o on another drive";
-  throw UsageError(
-      fmt::format("not enough free space in '{}' to sort '{}' in place: {} ({} bytes) needed, {} ({} bytes) free; {}",
-                  inplace::JobPaths(options.file).parent, options.file, format_bytes(need), need,
-                  format_bytes(resolved.free_bytes), resolved.free_bytes, help));
+  const std::string where = options.space.empty()
+                                ? fmt::format("not enough free space in '{}' to sort '{}' in place",
+                                              inplace::JobPaths(options.file).parent, options.file)
+                                : fmt::format("--space {} is too little to sort in place", options.space);
+  throw UsageError(fmt::format("{}: {} ({} bytes) needed, {} ({} bytes) free; {}", where, format_bytes(need), need,
+                               format_bytes(resolved.free_bytes), resolved.free_bytes, help));
 }
 
 }  // namespace ecosort::cli

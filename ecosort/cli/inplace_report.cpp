@@ -59,10 +59,11 @@ std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPla
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(plan::fixed_overhead_bytes));
   text += fmt::format("  free space needed   {}\n", exact(resolved.choice.least->need_bytes()));
-  if (options.assume_size.empty()) text += fmt::format("  free space          {}\n", exact(resolved.free_bytes));
+  if (options.assume_size.empty() || !options.space.empty())
+    text += fmt::format("  {:<20}{}\n", options.space.empty() ? "free space" : "space allowed", exact(resolved.free_bytes));
   if (options.assume_size.empty()) return text + layout_text(*resolved.choice.best);
-  return text + "With ample space\n" + layout_text(*resolved.choice.best) + "With the least space\n" +
-         layout_text(*resolved.choice.least);
+  return text + (options.space.empty() ? "With ample space\n" : "With this space\n") + layout_text(*resolved.choice.best) +
+         "With the least space\n" + layout_text(*resolved.choice.least);
 }
 
 std::string inplace_plan_json(const ResolvedInPlace& resolved) {
@@ -74,7 +75,7 @@ std::string inplace_plan_json(const ResolvedInPlace& resolved) {
             {"memory_limit_bytes", wanted.memory_bytes},
             {"fixed_overhead_bytes", plan::fixed_overhead_bytes},
             {"compute_threads", wanted.threads}};
-  if (resolved.input) json["free_bytes"] = resolved.free_bytes;
+  if (resolved.free_bytes != no_space_limit) json["free_bytes"] = resolved.free_bytes;
   if (wanted.input_records > 0) {
     json["needed_bytes"] = resolved.choice.least->need_bytes();
     json["plan"] = space_json(*resolved.choice.best);

@@ -18,8 +18,9 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
   targets.switches = {
       {"--unique", &options.unique}, {"--stable", &options.stable}, {"-q,--quiet", &options.quiet}, {"--json", &options.json}};
   targets.numbers = {{"--record-size", &options.record_size}, {"--threads", &threads}};
-  std::string assume_size;
+  std::string assume_size, space;
   targets.texts["--assume-size"] = &assume_size;
+  targets.texts["--space"] = &space;
   targets.operands = &options.inputs;
   const ParsedWords parsed = parse_words(command_table(command), words, targets);
   if (parsed.asks_for_help) {
@@ -28,6 +29,7 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
   }
   options.threads = checked_threads(parsed, threads);
   if (!assume_size.empty()) throw UsageError("--assume-size goes with: ecosort plan inplace");
+  if (!space.empty()) throw UsageError("--space goes with: ecosort plan inplace");
   if (options.verify != "always" && options.verify != "reread")
     throw UsageError(
         fmt::format("--verify: '{}' is neither 'always' nor 'reread'; verification cannot be turned off", options.verify));

@@ -18,8 +18,8 @@ from ecosort_bench.results import SCHEMA, Results, commit_of, machine_facts
 from ecosort_bench.stages import Bench
 
 ROOT = Path(__file__).resolve().parents[3]
-HEADLINE = ROOT / "tuning" / "bench" / "results" / "headline.json"
-STAGES = ("main", "one_pass", *(kind for kind in KINDS if kind != "uniform"), "gen_check")
+RESULTS = ROOT / "tuning" / "bench" / "results"
+STAGES = ("main", "one_pass", *(kind for kind in KINDS if kind != "uniform"), "gen_check", "inplace")
 ROUNDS, FLOOR_ROUNDS = 5, 30
 _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
@@ -47,7 +47,7 @@ def _quotas(programs: Programs, rounds: int, floor_rounds: int, peer_rounds: tup
 
 def _check_space(directory: Path, records: int, stages: tuple[str, ...]) -> None:
     """Input, another kind of input, temporary runs, output."""
-    files = 4 if any(stage not in ("main", "one_pass") for stage in stages) else 3
+    files = 4 if any(stage not in ("main", "one_pass", "inplace") for stage in stages) else 3
     need, free = files * records * RECORD_BYTES * 11 // 10, shutil.disk_usage(directory).free
     if need > free:
         raise click.ClickException(
@@ -55,11 +55,14 @@ def _check_space(directory: Path, records: int, stages: tuple[str, ...]) -> None
         )
 
 
-def _command(records: int, memory_bytes: int, rounds: int, floor_rounds: int, contenders: tuple[str, ...]) -> str:
+def _command(
+    records: int, memory_bytes: int, rounds: int, floor_rounds: int, contenders: tuple[str, ...], stages: tuple[str, ...]
+) -> str:
     """What to type for the same measurement."""
     words = [] if rounds == ROUNDS else [f"--rounds {rounds}"]
     words += [] if floor_rounds == FLOOR_ROUNDS else [f"--floor-rounds {floor_rounds}"]
     words += [f"--contender {contender}" for contender in contenders]
+    words += [f"--stage {stage}" for stage in stages]
     more = f" BENCH='{' '.join(words)}'" if words else ""
     return f"make bench RECORDS={records} MEMORY={memory_bytes >> 20}MiB{more}"
 
@@ -89,13 +92,14 @@ def _open_results(path: Path, go_on: bool, settings: dict[str, int], command: st
 def _readme(write: bool) -> None:
     readme = ROOT / "README.md"
     try:
-        results = Results.load(HEADLINE)
-        if write:
-            write_readme(readme, results)
-        elif not readme_agrees(readme, results):
-            raise click.ClickException(
-                f"the benchmark table of README.md is not that of {HEADLINE.relative_to(ROOT)}: run make bench-readme"
-            )
+        for path in sorted(RESULTS.glob("*.json")):
+            results = Results.load(path)
+            if write:
+                write_readme(readme, results)
+            elif not readme_agrees(readme, results):
+                raise click.ClickException(
+                    f"the benchmark table of README.md is not that of {path.relative_to(ROOT)}: run make bench-readme"
+                )
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -122,10 +126,8 @@ def _readme(write: bool) -> None:
 @click.option("--continue", "go_on", is_flag=True, help="add what the result file lacks")
 @click.option("--keep", is_flag=True, help="keep the data for the next call")
 @click.option("--report", "only_report", is_flag=True, help="print the result file; measure nothing")
-@click.option("--readme", is_flag=True, help="write the committed headline result into README.md; measure nothing")
-@click.option(
-    "--check-readme", is_flag=True, help="fail if README.md differs from the committed headline result; measure nothing"
-)
+@click.option("--readme", is_flag=True, help="write the committed results into README.md; measure nothing")
+@click.option("--check-readme", is_flag=True, help="fail if README.md differs from the committed results; measure nothing")
 def main(
     records: int,
     memory: str,
@@ -157,7 +159,7 @@ def main(
     chosen = stages or STAGES
     _check_space(data_directory, records, chosen)
     settings = {"records": records, "memory_bytes": parse_size(memory), "threads": threads}
-    command = _command(records, settings["memory_bytes"], rounds, floor_rounds, contender)
+    command = _command(records, settings["memory_bytes"], rounds, floor_rounds, contender, stages)
     results = _open_results(result, go_on, settings, command, data_directory)
     if not Path("/proc/sys/vm/drop_caches").exists() or os.geteuid() != 0:
         console.print("Not root: the page cache cannot be emptied, so these runs are warm.")
@@ -171,6 +173,8 @@ def main(
             bench.kind(kind, rounds)
         if "gen_check" in chosen:
             bench.gen_check(rounds)
+        if "inplace" in chosen:
+            bench.inplace(rounds)
     except (RunFailedError, RuntimeError, OSError) as error:
         raise click.ClickException(f"{error}\nWhat was measured is in {result}; --continue goes on from there.") from error
     finally:

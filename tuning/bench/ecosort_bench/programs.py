@@ -9,7 +9,7 @@ from pathlib import Path
 RECORD_BYTES = 100
 STXXL_PEERS = ("stxxl_sort", "stxxl_ksort", "stxxl_stream")
 PEERS = ("gnu_sort", *STXXL_PEERS)
-MAKES_SORTED_OUTPUT = ("ecosort", "ecosort_pool", *PEERS)
+MAKES_SORTED_OUTPUT = ("ecosort", "ecosort_pool", "inplace", *PEERS)
 
 # Below this, a peer with large blocks would need one more merge pass.
 _LARGE_BLOCKS_FROM_BYTES = 256 << 20
@@ -31,6 +31,7 @@ class Work:
     read_depth: int  # of the plan
     write_depth: int
     stats: Path
+    spare_bytes: int | None = None  # what in-place sorting may take; None: all there is
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,12 @@ class Programs:
         options = ["--memory", f"{work.memory_bytes}B", "--threads", str(work.threads), "--temp", str(work.temp)]
         return [str(self.ecosort), "sort", *options, "--progress", "none", *extra, str(work.input), "-o", str(work.output)]
 
+    def inplace_command(self, work: Work) -> list[str]:
+        """Sorts `work.output`, which holds a copy of the input."""
+        options = ["--memory", f"{work.memory_bytes}B", "--threads", str(work.threads), "--progress", "none"]
+        space = [] if work.spare_bytes is None else ["--space", f"{work.spare_bytes}B"]
+        return [str(self.ecosort), "inplace", *options, *space, "--stats", str(work.stats), str(work.output)]
+
     def replay_command(self, trace: Path, work: Work, *pace: str) -> list[str]:
         files = ["--input", str(work.input), "--temp", str(work.temp), "--output", str(work.output)]
         return [str(self.replay), str(trace), *files, *pace]
@@ -69,6 +76,8 @@ class Programs:
             return self.sort_command(work, "--stats", str(work.stats)), {}
         if contender == "ecosort_pool":
             return self.sort_command(work, "--io", "pool"), {}
+        if contender == "inplace":
+            return self.inplace_command(work), {}
         if contender == "floor_a":
             return self.replay_command(work.trace, work), {}
         if contender == "floor_a_depth":

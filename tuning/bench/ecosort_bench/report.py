@@ -9,32 +9,46 @@ from rich.table import Table
 from ecosort_bench.results import Results, Run
 from ecosort_bench.targets import Verdict, cpu_s, paired, verdicts, wall_s
 
-BEGIN = "<!-- benchmark: begin (written by make bench-readme) -->"
-END = "<!-- benchmark: end -->"
-
+# Of each stage whose runs have a table: its contenders.
 TITLES = {
-    "ecosort": "EcoSort",
-    "ecosort_pool": "EcoSort with threads that read and write (--io pool)",
-    "floor_a": "floor (a): its requests, replayed",
-    "floor_a_depth": "floor (a) at full depth",
-    "floor_b": "floor (b): best replay, minimal bytes",
-    "gnu_sort": "GNU sort",
-    "stxxl_sort": "STXXL sort",
-    "stxxl_ksort": "STXXL ksort",
-    "stxxl_stream": "STXXL stream sorter",
+    "main": {
+        "ecosort": "EcoSort",
+        "ecosort_pool": "EcoSort with threads that read and write (--io pool)",
+        "floor_a": "floor (a): its requests, replayed",
+        "floor_a_depth": "floor (a) at full depth",
+        "floor_b": "floor (b): best replay, minimal bytes",
+        "gnu_sort": "GNU sort",
+        "stxxl_sort": "STXXL sort",
+        "stxxl_ksort": "STXXL ksort",
+        "stxxl_stream": "STXXL stream sorter",
+    },
+    "inplace": {
+        "ecosort": "EcoSort",
+        "inplace": "in place, ample space",
+        "inplace_tight": "in place, 2.4 % of spare space",
+    },
 }
 
 
-def _rows(results: Results) -> list[tuple[str, ...]]:
+def begin_of(results: Results) -> str:
+    """The line of the README after which a result has its place."""
+    return f"<!-- benchmark {results.path.stem}: begin (written by make bench-readme) -->"
+
+
+def end_of(results: Results) -> str:
+    return f"<!-- benchmark {results.path.stem}: end -->"
+
+
+def _rows(results: Results, stage: str) -> list[tuple[str, ...]]:
     """Name, runs, median and extremes of the wall time, ratio to EcoSort, CPU per GB, peak memory."""
     gigabytes = results.data["settings"]["records"] / 1e7
     rows: list[tuple[str, ...]] = []
-    for contender, title in TITLES.items():
-        runs: list[Run] = list(results.of("main", contender).values())
+    for contender, title in TITLES[stage].items():
+        runs: list[Run] = list(results.of(stage, contender).values())
         if not runs:
             continue
         walls = [wall_s(run) for run in runs]
-        ratio = paired(results, "main", contender, "ecosort")
+        ratio = paired(results, stage, contender, "ecosort")
         ratio_text = "1" if contender == "ecosort" or ratio is None else f"{ratio.median:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
         rows.append(
             (
@@ -69,10 +83,12 @@ def circumstances(results: Results) -> str:
 
 def print_report(results: Results, console: Console) -> None:
     console.print(circumstances(results))
-    table = Table(*_HEADS)
-    for row in _rows(results):
-        table.add_row(*row)
-    console.print(table)
+    for stage in TITLES:
+        if rows := _rows(results, stage):
+            table = Table(*_HEADS)
+            for row in rows:
+                table.add_row(*row)
+            console.print(table)
     judged = Table("target", "asked", "measured (95 % interval)", "")
     for verdict in verdicts(results):
         style = {True: "green", False: "bold red", None: "dim"}[verdict.passed]
@@ -115,30 +131,32 @@ def _verdict_row(verdict: Verdict) -> str:
 
 def readme_text(results: Results) -> str:
     """The README's part, markers included: the same result always gives the same text."""
-    lines = [BEGIN, "", f"    {results.data['command']}", "", circumstances(results) + ".", ""]
-    lines += [_cells(_HEADS), _cells(("---",) * len(_HEADS)), *map(_cells, _rows(results)), ""]
+    lines = [begin_of(results), "", f"    {results.data['command']}", "", circumstances(results) + ".", ""]
+    for stage in TITLES:
+        if rows := _rows(results, stage):
+            lines += [_cells(_HEADS), _cells(("---",) * len(_HEADS)), *map(_cells, rows), ""]
     heads = ("target", "asked", "measured", "")
     lines += [_cells(heads), _cells(("---",) * len(heads)), *map(_verdict_row, verdicts(results)), ""]
     in_the_way = what_stands_in_the_way(results)
     if in_the_way:
         lines += ["What stands in the way of those missed, as measured in the same minutes:", ""]
         lines += [f"- {line}" for line in in_the_way] + [""]
-    lines.append(END)
+    lines.append(end_of(results))
     return "\n".join(lines)
 
 
-def _split(readme: str) -> tuple[str, str, str]:
-    before, begin, rest = readme.partition(BEGIN)
-    inside, end, after = rest.partition(END)
+def _split(readme: str, results: Results) -> tuple[str, str, str]:
+    before, begin, rest = readme.partition(begin_of(results))
+    inside, end, after = rest.partition(end_of(results))
     if not begin or not end:
-        raise ValueError(f"the README has no place for the result: it needs the lines {BEGIN} and {END}")
+        raise ValueError(f"the README has no place for the result: it needs the lines {begin_of(results)} and {end_of(results)}")
     return before, begin + inside + end, after
 
 
 def write_readme(path: Path, results: Results) -> None:
-    before, _, after = _split(path.read_text())
+    before, _, after = _split(path.read_text(), results)
     path.write_text(before + readme_text(results) + after)
 
 
 def readme_agrees(path: Path, results: Results) -> bool:
-    return _split(path.read_text())[1] == readme_text(results)
+    return _split(path.read_text(), results)[1] == readme_text(results)

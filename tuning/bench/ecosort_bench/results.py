@@ -53,6 +53,11 @@ class Results:
         return cls(path, data)
 
     @property
+    def stages(self) -> set[str]:
+        """The parts of the benchmark that have begun."""
+        return {run["stage"] for run in self.runs}
+
+    @property
     def runs(self) -> list[Run]:
         runs: list[Run] = self.data["runs"]
         return runs

@@ -20,6 +20,7 @@ _CALIBRATION_BYTES = 1 << 30
 _CALIBRATION_ROUNDS = 2
 _ONE_PASS_ROUNDS = 10
 _COST_CALLS = 5
+TIGHT_PER_MILLE = 24  # spare space of the EcoSort paper's terabyte (section 4.2)
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,22 @@ class Bench:
             self._run("gen_check", slot, contender, writes if slot.contender in ("gen", "write_floor") else reads, checksum)
         in_order.input.unlink()
 
+    def inplace(self, rounds: int) -> None:
+        """In-place sorting with ample space and with the little that the terabyte of the EcoSort paper had, against the sort."""
+        slots = schedule(dict.fromkeys(("ecosort", "inplace", "inplace_tight"), rounds))
+        if not self._missing("inplace", slots):
+            return
+        checksum = self._input("uniform", self.records)
+        try:
+            self.programs.run("plan", "inplace", self.work.input)
+        except RuntimeError as error:  # another file system than it takes
+            self.say(f"in-place sorting is left out: {error}")
+            return
+        tight = replace(self.work, spare_bytes=self.records * RECORD_BYTES * TIGHT_PER_MILLE // 1000)
+        for slot in self._missing("inplace", slots):
+            contender = "ecosort" if slot.contender == "ecosort" else "inplace"
+            self._run("inplace", slot, contender, tight if slot.contender == "inplace_tight" else self.work, checksum)
+
     # Preparation
 
     def _missing(self, stage: str, slots: list[Slot]) -> list[Slot]:
@@ -223,6 +240,8 @@ class Bench:
 
     def _measure(self, contender: str, work: Work) -> Measured:
         work.output.unlink(missing_ok=True)
+        if contender == "inplace":
+            shutil.copyfile(work.input, work.output)
         command, environment = self.programs.command(contender, work)
         return run_cold(command, self.directory, environment)
 
@@ -231,7 +250,7 @@ class Bench:
         run: dict[str, Any] = {"stage": stage, "round": slot.round, "contender": slot.contender, **asdict(measured)}
         for stream in ("stdout", "stderr"):  # without the paths of this machine
             run[stream] = run[stream].replace(str(self.directory), "DIR").strip()[-300:]
-        run["stats"] = json.loads(work.stats.read_text()) if contender == "ecosort" else None
+        run["stats"] = json.loads(work.stats.read_text()) if contender in ("ecosort", "inplace") else None
         run["checksum"] = None
         if contender == "check" and (found := find_checksum(measured.stdout + measured.stderr)) != checksum:
             raise RuntimeError(f"the checker found checksum {found}, the input has {checksum}")

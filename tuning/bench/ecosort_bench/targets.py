@@ -99,6 +99,22 @@ def _cpu(results: Results, gigabytes: float) -> list[Verdict]:
 
 
 def verdicts(results: Results) -> list[Verdict]:
+    """Of the sort and of in-place sorting, whichever was measured."""
+    found = _sorting(results) if results.stages - {"inplace"} else []
+    found += _in_place(results) if "inplace" in results.stages else []
+    return [
+        replace(verdict, obstacle=_obstacle(results, verdict.name)) if verdict.passed is False else verdict for verdict in found
+    ]
+
+
+def _in_place(results: Results) -> list[Verdict]:
+    return [
+        _at_most(f"in place, {space} / sort", paired(results, "inplace", contender, "ecosort"), limit, SHOWN_BY_ROUNDS)
+        for contender, space, limit in (("inplace", "ample space", 1.15), ("inplace_tight", "2.4 % of spare space", 1.35))
+    ]
+
+
+def _sorting(results: Results) -> list[Verdict]:
     settings = results.data["settings"]
     input_bytes = settings["records"] * 100
     sorts = list(results.of("main", "ecosort").values())
@@ -144,9 +160,7 @@ def verdicts(results: Results) -> list[Verdict]:
     for tool, floor, what in (("gen", "write_floor", "sequential writes"), ("check", "read_floor", "sequential reads")):
         interval = paired(results, "gen_check", tool, floor)
         found.append(_at_most(f"`ecosort {tool}` / {what} of as many bytes", interval, 1.1, SHOWN_BY_ROUNDS))
-    return [
-        replace(verdict, obstacle=_obstacle(results, verdict.name)) if verdict.passed is False else verdict for verdict in found
-    ]
+    return found
 
 
 def _obstacle(results: Results, name: str) -> str:
