@@ -27,6 +27,23 @@ def plan_of(run: Run, cwd: Path, *words: str | Path) -> dict[str, Any]:
     return loaded
 
 
+def test_the_plan_tells_programs_what_the_machine_has(run: Run, tmp_path: Path, source: Path) -> None:
+    """What people read, programs find as well."""
+    (tmp_path / "a").mkdir()
+    words = [source, "-o", "out", "--memory", "4MiB", "--temp", "a", "--io", "pool"]
+    here = plan_of(run, tmp_path, *words)["here"]
+    text = run("plan", "sort", *words, cwd=tmp_path).stdout
+    assert here["io_backend"] == "pool"
+    assert here["output"] == str(tmp_path / "out") or here["output"] == "out"
+    assert here["temp_directories"] == ["a"]
+    assert here["available_memory_bytes"] > 0
+    assert here["memory_limited_by"] in text
+    (need,) = here["space"]
+    assert need["for"] == "space for the runs and the output"
+    assert 30_000_000 < need["needed_bytes"] <= need["free_bytes"]
+    assert f"({need['needed_bytes']} bytes)" in text
+
+
 SETTINGS = [
     ["--memory", "2MiB"],
     ["--memory", "3MiB", "--threads", "1"],
@@ -50,6 +67,7 @@ def test_the_sort_follows_the_plan(run: Run, tmp_path: Path, source: Path, words
         words = ["--memory", f"{plan['memory_limit_bytes']}B"]
     succeeded(run("sort", source, "-o", "out", *words, "--stats", "stats", cwd=tmp_path))
     stats = read_json(tmp_path / "stats")
+    del plan["here"]  # what the machine has at this moment
     assert stats["plan"] == plan
     assert stats["runs"] == plan["runs"]
     assert stats["merge_passes"] == plan["merge_passes"]

@@ -113,6 +113,21 @@ Json plan_json(const plan::Plan& plan) {
           {"memory_merge", ledger_json(plan.merge_ledger())}};
 }
 
+Json resolved_plan_json(const ResolvedSort& resolved, const std::string& backend) {
+  Json space = Json::array();
+  for (const SpaceNeed& need : resolved.space)
+    space.push_back(
+        {{"for", need.what}, {"directories", need.directories}, {"needed_bytes", need.bytes}, {"free_bytes", need.free_bytes}});
+  Json json = plan_json(resolved.job.plan);
+  json["here"] = {{"available_memory_bytes", resolved.machine.available_bytes},
+                  {"memory_limited_by", resolved.machine.limited_by},
+                  {"io_backend", backend},
+                  {"output", resolved.job.output},
+                  {"temp_directories", resolved.job.directories},
+                  {"space", space}};
+  return json;
+}
+
 std::string plan_text(const ResolvedSort& resolved, const std::string& backend) {
   const plan::Plan& plan = resolved.job.plan;
   std::string where;

@@ -18,6 +18,8 @@ struct ProcessUsage {
 [[nodiscard]] ProcessUsage process_usage(double started_monotonic_s);
 
 [[nodiscard]] nlohmann::ordered_json plan_json(const plan::Plan& plan);
+// The same with what this machine has for it ("here"): memory, directories, free space, I/O backend.
+[[nodiscard]] nlohmann::ordered_json resolved_plan_json(const ResolvedSort& resolved, const std::string& backend);
 [[nodiscard]] std::string plan_text(const ResolvedSort& resolved, const std::string& backend);
 
 // schema "ecosort.stats/1"; units are in the names.

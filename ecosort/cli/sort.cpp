@@ -126,7 +126,7 @@ int run_plan(const Words& words) {
   const ResolvedSort resolved = resolve_sort(options, storage);
   const io::Backend backend = open_backend(options, resolved.job.plan);
   if (options.json)
-    print_out(plan_json(resolved.job.plan).dump(2) + "\n");
+    print_out(resolved_plan_json(resolved, backend.queue->backend_name()).dump(2) + "\n");
   else
     print_out(plan_text(resolved, backend.queue->backend_name()));
   return 0;

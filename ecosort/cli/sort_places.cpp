@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/errors.h"
+#include "cli/sort_space.h"
 #include "io/direct_io.h"
 
 namespace ecosort::cli {
@@ -126,7 +127,7 @@ std::vector<std::string> run_directories(const SortOptions& options) {
   std::set<std::uint64_t> drives;
   std::erase_if(directories, [&](const std::string& directory) {
     check_writable_directory("temporary directory", directory);
-    return !drives.insert(examine("temporary directory", directory).st_dev).second;
+    return !drives.insert(drive_of(directory)).second;
   });
   return directories;
 }

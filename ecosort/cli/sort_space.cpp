@@ -25,12 +25,6 @@ std::uint64_t metadata_bytes(std::uint64_t files, std::uint64_t extents) {
   return round_up(metadata_base_bytes + files * inode_bytes + extents * extent_bytes, page_bytes);
 }
 
-std::uint64_t drive_of(const std::string& directory) {
-  struct stat info {};
-  if (::stat(directory.c_str(), &info) != 0) throw UsageError(fmt::format("'{}': {}", directory, std::strerror(errno)));
-  return info.st_dev;
-}
-
 // The output follows the merge, but for the part of each run that is in use, for what is given back only in larger units, for
 // what is reserved ahead, and for the padding of granules, of which the output has none.
 std::uint64_t lag_bytes(const plan::Plan& plan) {
@@ -46,6 +40,12 @@ std::uint64_t striping_bytes(const plan::Plan& plan, std::size_t directories) {
 }
 
 }  // namespace
+
+std::uint64_t drive_of(const std::string& directory) {
+  struct stat info {};
+  if (::stat(directory.c_str(), &info) != 0) throw UsageError(fmt::format("'{}': {}", directory, std::strerror(errno)));
+  return info.st_dev;
+}
 
 std::string SpaceNeed::where() const {
   std::string text;

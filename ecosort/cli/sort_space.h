@@ -11,6 +11,9 @@
 
 namespace ecosort::cli {
 
+// Which drive (file system) a directory is on. UsageError if it cannot be asked.
+[[nodiscard]] std::uint64_t drive_of(const std::string& directory);
+
 struct SpaceNeed {
   std::string what;                      // "temporary space", ...
   std::vector<std::string> directories;  // any of these may give it

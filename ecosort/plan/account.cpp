@@ -1,0 +1,84 @@
+#include "plan/account.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "plan/arithmetic.h"
+
+namespace ecosort::plan {
+
+namespace {
+
+// What the merge does to the run files, in granules.
+struct Stored {
+  std::uint64_t at_first = 0;  // after run formation
+  std::uint64_t remerged = 0;  // written, and read, once more by intermediate steps
+  std::uint64_t at_most = 0;   // at the same time: an intermediate step still holds its runs while it writes
+};
+
+Stored stored_granules(const Plan& plan, std::vector<std::uint64_t> runs) {
+  const auto granules = [&](std::uint64_t records) { return granules_of(plan.granule, records); };
+  Stored stored;
+  for (std::size_t i = 0; i < plan.merge.stored_runs; ++i) stored.at_first += granules(runs[i]);
+  std::uint64_t now = stored.at_most = stored.at_first;
+  for (std::size_t i = 0; i + 1 < plan.merge.steps.size(); ++i) {
+    const auto first = runs.begin() + plan.merge.steps[i].first_run, last = first + plan.merge.steps[i].fan_in;
+    std::uint64_t records = 0, before = 0;
+    for (auto run = first; run != last; ++run) {
+      records += *run;
+      before += granules(*run);
+    }
+    const std::uint64_t merged = granules(records);
+    stored.remerged += merged;
+    stored.at_most = std::max(stored.at_most, now + merged);
+    now += merged - before;
+    *first = records;
+    runs.erase(first + 1, last);
+  }
+  return stored;
+}
+
+}  // namespace
+
+void account(Plan& plan, const std::vector<std::uint64_t>& runs) {
+  const std::uint64_t input = plan.wanted.input_records * plan.wanted.format.record_size;
+  const Stored stored = stored_granules(plan, runs);
+  plan.stored_records = std::accumulate(runs.begin(), runs.begin() + plan.merge.stored_runs, std::uint64_t{0});
+  plan.run_bytes = stored.at_first * plan.granule.bytes;
+  plan.temp_bytes = stored.at_most * plan.granule.bytes;
+  plan.bytes_read = plan.bytes_written = input + (stored.at_first + stored.remerged) * plan.granule.bytes;
+  const std::uint64_t resident =
+      plan.merge.resident_runs * (plan.formation.run_buffer_bytes + plan.formation.index_bytes) + plan.forecast_bytes;
+  plan.peak_memory_bytes =
+      std::max({plan.formation.memory_bytes() + plan.forecast_bytes, resident + plan.merge.final.memory_bytes(),
+                plan.forecast_bytes + plan.merge.intermediate.memory_bytes()});
+}
+
+// Fewest bytes moved; of equals the one with the largest merge blocks. Below 256 KiB a block costs more in requests than a
+// resident run saves.
+std::pair<std::uint64_t, std::uint64_t> cost(const Plan& plan) {
+  const bool small = plan.merge.stored_runs > 0 && plan.merge.final.block_bytes < 256 * KiB;
+  return {plan.bytes_read + (small ? plan.bytes_read / 8 : 0), ~plan.merge.final.block_bytes};
+}
+
+Plan::Ledger Plan::formation_ledger() const {
+  return {{fmt::format("{} run buffers", formation.run_buffers), formation.run_buffers * formation.run_buffer_bytes},
+          {"index (16 bytes per record)", formation.run_buffers * formation.index_bytes},
+          {"index sort scratch", formation.scratch_bytes},
+          {fmt::format("{} write blocks", formation.write_blocks), formation.write_blocks * formation.write_block_bytes},
+          {"bounce blocks", formation.bounce_blocks * formation.read_block_bytes},
+          {"forecast table", forecast_bytes}};
+}
+
+Plan::Ledger Plan::merge_ledger() const {
+  const MergeBuffers& b = merge.final;
+  return {{fmt::format("{} resident runs with index", merge.resident_runs),
+           merge.resident_runs * (formation.run_buffer_bytes + formation.index_bytes)},
+          {fmt::format("{} read blocks", b.blocks), b.blocks * b.block_bytes},
+          {fmt::format("{} output blocks", b.output_blocks), b.output_blocks * b.output_block_bytes},
+          {"index of the output blocks", b.output_blocks * b.index_bytes},
+          {"forecast table", forecast_bytes}};
+}
+
+}  // namespace ecosort::plan

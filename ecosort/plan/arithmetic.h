@@ -1,0 +1,28 @@
+// Small helpers of the plan's integer arithmetic.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/memory.h"
+#include "plan/plan.h"
+
+namespace ecosort::plan {
+
+inline constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
+
+[[nodiscard]] inline std::uint64_t clip(std::uint64_t value, std::uint64_t low, std::uint64_t high) {
+  return std::max(low, std::min(value, high));
+}
+
+// So many granules hold `records`.
+[[nodiscard]] inline std::uint64_t granules_of(const Granule& granule, std::uint64_t records) {
+  return div_up(records, granule.records);
+}
+
+// The unit of requests that bypass the page cache, and of memory for them.
+[[nodiscard]] inline std::uint64_t transfer_unit(const Wanted& wanted) {
+  return std::max<std::uint64_t>(wanted.input_alignment, page_bytes);
+}
+
+}  // namespace ecosort::plan

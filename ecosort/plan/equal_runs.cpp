@@ -1,0 +1,63 @@
+// Plans for runs that somebody else lays out.
+#include "plan/account.h"
+#include "plan/arithmetic.h"
+#include "plan/fit_formation.h"
+#include "plan/fit_merge.h"
+#include "records/record_table.h"
+
+namespace ecosort::plan {
+
+namespace {
+
+// Run buffers and merge buffers for equal runs when the forecast tables may have a share of the memory.
+std::optional<Plan> try_equal_runs(Plan plan, std::uint64_t run_records, std::uint64_t most_batch_bytes, unsigned run_buffers,
+                                   unsigned forecast_share) {
+  const std::uint64_t memory = plan.wanted.memory_bytes;
+  const std::uint64_t runs = div_up(plan.wanted.input_records, run_records);
+  const std::uint64_t for_forecast = memory / forecast_share;
+  const auto buffers = fit_merge_buffers(plan, memory - for_forecast, runs);
+  if (!buffers) return std::nullopt;
+  plan.merge.final = *buffers;
+  plan.forecast_stride = static_cast<std::uint32_t>(buffers->block_bytes / plan.granule.bytes);
+  plan.forecast_bytes = round_up(
+      2 * forecast_entry_bytes * runs * div_up(granules_of(plan.granule, run_records), plan.forecast_stride), page_bytes);
+  if (plan.forecast_bytes > for_forecast) return std::nullopt;
+  const std::uint64_t unit = transfer_unit(plan.wanted);
+  plan.merge.final.output_block_bytes =
+      std::min(buffers->output_block_bytes,
+               round_up(std::max<std::uint64_t>(most_batch_bytes, plan.wanted.format.record_size), page_bytes) + unit);
+  plan.formation = formation_frame(plan, run_buffers);
+  set_run_size(plan.formation, plan, run_records);
+  const std::uint64_t slack = (2ULL * run_buffers + 2) * page_bytes;
+  if (plan.formation.memory_bytes() + slack + plan.forecast_bytes > memory) return std::nullopt;
+  return plan;
+}
+
+}  // namespace
+
+std::optional<Plan> plan_equal_runs(const Wanted& wanted, const Granule& granule, std::uint64_t run_records,
+                                    std::uint64_t most_batch_bytes) {
+  Plan frame;
+  frame.wanted = wanted;
+  frame.read_depth = frame.write_depth = request_depth;
+  frame.granule = granule;
+  frame.shape = Shape::two_pass;
+  if (run_records > records::RecordTable::most_records || div_up(wanted.input_records, run_records) > most_runs)
+    return std::nullopt;
+  for (const unsigned run_buffers : {3U, 2U, 1U}) {
+    for (const unsigned forecast_share : {16U, 4U}) {
+      auto plan = try_equal_runs(frame, run_records, most_batch_bytes, run_buffers, forecast_share);
+      if (!plan) continue;
+      std::vector<std::uint64_t> runs(div_up(wanted.input_records, run_records), run_records);
+      runs.back() = wanted.input_records - (runs.size() - 1) * run_records;
+      plan->merge.stored_runs = static_cast<std::uint32_t>(runs.size());
+      plan->merge.steps = {{0, plan->merge.stored_runs}};
+      plan->merge.passes = 1;
+      account(*plan, runs);
+      return plan;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace ecosort::plan

@@ -1,0 +1,30 @@
+// How run formation divides the memory: granules, buffers, and the size of the runs.
+//
+// Pure integer arithmetic. A `plan` that is passed has `wanted` and `granule` set; the rest of it is not looked at.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace ecosort::plan {
+
+inline constexpr unsigned request_depth = 16;  // reads, and writes, in flight
+
+[[nodiscard]] Granule choose_granule(std::uint32_t record_size, std::uint64_t memory);
+
+// All that does not depend on the size of the runs.
+[[nodiscard]] Formation formation_frame(const Plan& plan, unsigned run_buffers);
+void set_run_size(Formation& formation, const Plan& plan, std::uint64_t run_records);
+
+// The largest run with which the formation fits `memory`; false if none does.
+[[nodiscard]] bool fit_run_size(Formation& formation, const Plan& plan, std::uint64_t memory);
+
+// Records of each run where all are merged from memory: equal, but for the last one.
+[[nodiscard]] std::uint64_t one_pass_run(const Wanted& wanted, unsigned chunks);
+
+[[nodiscard]] bool makes_too_many_runs(const Formation& formation, std::uint64_t records);
+[[nodiscard]] std::vector<std::uint64_t> foresee_runs(const Formation& formation, std::uint64_t records);
+
+}  // namespace ecosort::plan

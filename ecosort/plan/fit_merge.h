@@ -1,0 +1,28 @@
+// How a merge divides the memory: forecast tables, read and output blocks, and how many runs a step can take.
+//
+// Pure integer arithmetic. A `plan` that is passed has `wanted`, `granule` and the forecast set (choose_forecast).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace ecosort::plan {
+
+// Sets the stride with which the forecast tables take at most 1/`memory_share` of the memory, and their size.
+void choose_forecast(Plan& plan, unsigned memory_share);
+
+// For a step that merges `fan_in` runs; nothing if it cannot be.
+[[nodiscard]] std::optional<MergeBuffers> fit_merge_buffers(const Plan& plan, std::uint64_t memory, std::uint64_t fan_in);
+
+// The most runs that a step can merge, 0 if none.
+[[nodiscard]] std::uint64_t largest_fan_in(const Plan& plan, std::uint64_t memory);
+
+// All steps for `runs` (records of each), of which the last `resident_runs` take `resident_bytes` of memory; nothing if the
+// memory does not allow it.
+[[nodiscard]] std::optional<Merge> try_merge(const Plan& plan, const std::vector<std::uint64_t>& runs,
+                                             std::uint32_t resident_runs, std::uint64_t resident_bytes);
+
+}  // namespace ecosort::plan
