@@ -58,6 +58,38 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.parametrize("memory", ["2MiB", "16MiB", "256MiB"])
+def test_no_request_is_larger_than_asked_for(run: Run, tmp_path: Path, source: Path, memory: str) -> None:
+    words = [source, "-o", "out", "--memory", memory, "--request-size", "64KiB", "--request-depth", "3"]
+    plan = plan_of(run, tmp_path, *words)
+    assert (plan["request_bytes"], plan["read_depth"], plan["write_depth"]) == (65536, 3, 3)
+    succeeded(run("sort", *words, "--trace", "trace", cwd=tmp_path))
+    requests = [line.split() for line in (tmp_path / "trace").read_text().splitlines()[1:]]
+    sizes = {kind: max(int(r[4]) for r in requests if r[0] == kind) for kind in ("read", "write")}
+    granule = plan["granule_bytes"]  # runs are read and written by whole granules
+    assert max(sizes.values()) <= -(-65536 // granule) * granule
+    # The same bytes as with large requests.
+    succeeded(run("sort", source, "-o", "large", "--memory", memory, "--request-size", "8MiB", cwd=tmp_path))
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "large").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--request-size", "10000B"), "multiple of 4KiB"),
+        (("--request-size", "8KiB"), "from 16 KiB"),
+        (("--request-size", "1GiB"), "to 64 MiB"),
+        (("--request-depth", "0"), "from 1 to 256"),
+        (("--request-depth", "257"), "from 1 to 256"),
+    ],
+)
+def test_requests_that_cannot_be_are_refused(run: Run, tmp_path: Path, source: Path, words: tuple[str, ...], reason: str) -> None:
+    done = run("sort", source, "-o", "out", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert listing(tmp_path) == []
+
+
 @pytest.mark.parametrize("words", SETTINGS, ids=" ".join)
 def test_the_sort_follows_the_plan(run: Run, tmp_path: Path, source: Path, words: list[str]) -> None:
     plan = plan_of(run, tmp_path, source, "-o", "out", *words)

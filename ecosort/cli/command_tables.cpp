@@ -21,6 +21,8 @@ std::vector<OptionRow> sort_options() {
       {"--threads", "N", "the CPUs this process may use", "compute threads"},
       {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all of them", true},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
+      {"--request-size", "SIZE", "1MiB; 8MiB for the output", "most bytes of a read or write"},
+      {"--request-depth", "N", "16", "most reads in flight, and most writes"},
       {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
@@ -30,9 +32,7 @@ std::vector<OptionRow> sort_options() {
   };
 }
 
-OptionRow space_option() {
-  return {"--space", "SIZE", "all there is", "in place: take at most so much of the free space"};
-}
+OptionRow space_option() { return {"--space", "SIZE", "all there is", "in place: take at most so much of the free space"}; }
 
 std::vector<OptionRow> plan_options() {
   std::vector<OptionRow> options = sort_options();

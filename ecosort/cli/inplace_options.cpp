@@ -19,7 +19,7 @@ namespace {
 
 // Options of `sort` that `plan inplace` knows of, but that mean nothing in place.
 void check_not_given(const ParsedWords& parsed) {
-  for (const char* name : {"-o,--output", "--temp", "--trace", "--verify"})
+  for (const char* name : {"-o,--output", "--temp", "--trace", "--verify", "--request-size", "--request-depth"})
     if (parsed.given.contains(name))
       throw UsageError(
           fmt::format("{} means nothing in place", std::string_view(name).substr(std::string_view(name).rfind('-') - 1)));
@@ -51,28 +51,30 @@ void check_open_files(std::uint64_t runs) {
 InPlaceOptions parse_inplace_options(const std::string& command, const Words& words) {
   InPlaceOptions options;
   std::vector<std::string> files, temp;
-  std::string output, verify, trace;
+  std::string output, verify, trace, request_size;
   bool unique = false, stable = false;
-  std::uint64_t threads = 0;
-  const OptionTargets targets{.texts = {{"--memory", &options.memory},
-                                        {"--io", &options.io},
-                                        {"--stats", &options.stats},
-                                        {"--events", &options.events},
-                                        {"--progress", &options.progress},
-                                        {"--assume-size", &options.assume_size},
-                                        {"--space", &options.space},
-                                        {"-o,--output", &output},
-                                        {"--verify", &verify},
-                                        {"--trace", &trace}},
-                              .lists = {{"--key", &options.keys}, {"--temp", &temp}},
-                              .switches = {{"--unique", &unique},
-                                           {"--stable", &stable},
-                                           {"-q,--quiet", &options.quiet},
-                                           {"--json", &options.json},
-                                           {"--status", &options.status},
-                                           {"--abandon", &options.abandon}},
-                              .numbers = {{"--record-size", &options.record_size}, {"--threads", &threads}},
-                              .operands = &files};
+  std::uint64_t threads = 0, request_depth = 0;
+  const OptionTargets targets{
+      .texts = {{"--memory", &options.memory},
+                {"--io", &options.io},
+                {"--stats", &options.stats},
+                {"--events", &options.events},
+                {"--progress", &options.progress},
+                {"--assume-size", &options.assume_size},
+                {"--space", &options.space},
+                {"-o,--output", &output},
+                {"--verify", &verify},
+                {"--trace", &trace},
+                {"--request-size", &request_size}},
+      .lists = {{"--key", &options.keys}, {"--temp", &temp}},
+      .switches = {{"--unique", &unique},
+                   {"--stable", &stable},
+                   {"-q,--quiet", &options.quiet},
+                   {"--json", &options.json},
+                   {"--status", &options.status},
+                   {"--abandon", &options.abandon}},
+      .numbers = {{"--record-size", &options.record_size}, {"--threads", &threads}, {"--request-depth", &request_depth}},
+      .operands = &files};
   const ParsedWords parsed = parse_words(command_table(command), words, targets);
   options.help = parsed.asks_for_help;
   if (options.help) return options;
@@ -137,10 +139,9 @@ const inplace::SpacePlan& require_space(const InPlaceOptions& options, const Res
                                ? fmt::format("make room there, or give more memory: with --memory {}KiB {} would do",
                                              richer.memory_bytes >> 10U, format_bytes(with_more))
                                : "make room there, or use ecosort sort with --temp and -o on another drive";
-  const std::string where = options.space.empty()
-                                ? fmt::format("not enough free space in '{}' to sort '{}' in place",
-                                              inplace::JobPaths(options.file).parent, options.file)
-                                : fmt::format("--space {} is too little to sort in place", options.space);
+  const std::string where = options.space.empty() ? fmt::format("not enough free space in '{}' to sort '{}' in place",
+                                                                inplace::JobPaths(options.file).parent, options.file)
+                                                  : fmt::format("--space {} is too little to sort in place", options.space);
   throw UsageError(fmt::format("{}: {} ({} bytes) needed, {} ({} bytes) free; {}", where, format_bytes(need), need,
                                format_bytes(resolved.free_bytes), resolved.free_bytes, help));
 }

@@ -100,6 +100,7 @@ Json plan_json(const plan::Plan& plan) {
           {"read_block_bytes", f.read_block_bytes},
           {"write_block_bytes", f.write_block_bytes},
           {"write_blocks", f.write_blocks},
+          {"request_bytes", plan.wanted.requests.bytes},
           {"read_depth", plan.read_depth},
           {"write_depth", plan.write_depth},
           {"merge", merge_buffers_json(plan.merge.final)},

@@ -86,6 +86,7 @@ plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline:
   wanted.format = records::make_record_format(options.record_size, options.keys);
   wanted.memory_bytes = options.memory.empty() ? plan::default_memory_bytes(machine) : parse_bytes(options.memory, "--memory");
   wanted.threads = options.threads != 0 ? options.threads : machine.cpus;
+  wanted.requests = options.requests;
   wanted.several_inputs = inputs.size() > 1;
   wanted.input_alignment = 1;
   for (const pipeline::Input& input : inputs) {

@@ -3,13 +3,33 @@
 #include <fmt/format.h>
 
 #include "base/errors.h"
+#include "base/memory.h"
+#include "base/size_text.h"
 #include "cli/option_table.h"
 
 namespace ecosort::cli {
 
+namespace {
+
+std::uint64_t checked_request_size(const std::string& text) {
+  const std::uint64_t bytes = parse_bytes(text, "--request-size");
+  if (bytes % page_bytes == 0 && bytes >= plan::least_request_bytes && bytes <= plan::most_request_bytes) return bytes;
+  throw UsageError(fmt::format("--request-size {}: give a multiple of 4KiB from {} to {}", text,
+                               format_bytes(plan::least_request_bytes), format_bytes(plan::most_request_bytes)));
+}
+
+unsigned checked_depth(std::uint64_t depth) {
+  if (depth > 0 && depth <= plan::most_depth) return static_cast<unsigned>(depth);
+  throw UsageError(fmt::format("--request-depth: give a number from 1 to {}", plan::most_depth));
+}
+
+}  // namespace
+
 SortOptions parse_sort_options(const std::string& command, const Words& words) {
   SortOptions options;
   std::uint64_t threads = 0;
+  std::string request_size;
+  std::uint64_t request_depth = 0;
   OptionTargets targets;
   targets.texts = {{"-o,--output", &options.output}, {"--memory", &options.memory},    {"--io", &options.io},
                    {"--verify", &options.verify},    {"--stats", &options.stats},      {"--events", &options.events},
@@ -17,7 +37,8 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
   targets.lists = {{"--key", &options.keys}, {"--temp", &options.temp}};
   targets.switches = {
       {"--unique", &options.unique}, {"--stable", &options.stable}, {"-q,--quiet", &options.quiet}, {"--json", &options.json}};
-  targets.numbers = {{"--record-size", &options.record_size}, {"--threads", &threads}};
+  targets.texts["--request-size"] = &request_size;
+  targets.numbers = {{"--record-size", &options.record_size}, {"--threads", &threads}, {"--request-depth", &request_depth}};
   std::string assume_size, space;
   targets.texts["--assume-size"] = &assume_size;
   targets.texts["--space"] = &space;
@@ -28,6 +49,9 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
     return options;
   }
   options.threads = checked_threads(parsed, threads);
+  if (parsed.given.contains("--request-size"))
+    options.requests.bytes = options.requests.output_bytes = checked_request_size(request_size);
+  if (parsed.given.contains("--request-depth")) options.requests.depth = checked_depth(request_depth);
   if (!assume_size.empty()) throw UsageError("--assume-size goes with: ecosort plan inplace");
   if (!space.empty()) throw UsageError("--space goes with: ecosort plan inplace");
   if (options.verify != "always" && options.verify != "reread")

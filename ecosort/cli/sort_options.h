@@ -26,6 +26,7 @@ struct SortOptions {
   std::vector<std::string> keys;
   std::string memory;    // empty: default
   unsigned threads = 0;  // 0: default
+  plan::Requests requests;
   std::vector<std::string> temp;
   std::string io = "auto";
   std::string verify = "always";

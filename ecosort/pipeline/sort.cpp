@@ -133,8 +133,10 @@ class Sorter {
     if (sources_.empty()) co_return;
     begin("merge", Phase::merge, output_bytes());
     const plan::MergeBuffers& buffers = plan_.merge.final;
-    const OutputTerms terms{
-        .total_bytes = output_bytes(), .reserve_bytes = plan_.merge.reserve_bytes, .reserved_bytes = output_reserved_};
+    const OutputTerms terms{.total_bytes = output_bytes(),
+                            .reserve_bytes = plan_.merge.reserve_bytes,
+                            .reserved_bytes = output_reserved_,
+                            .request_bytes = plan_.wanted.requests.output_bytes};
     writer_.emplace(storage_, reactor_, *store_, *output_, buffers, terms,
                     memory_.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"), progress_);
     CheckedOutput output(*writer_, compute_, encoder_, job_.unique);

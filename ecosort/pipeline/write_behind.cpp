@@ -18,11 +18,13 @@ WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& r
       file_(file),
       block_bytes_(buffers.output_block_bytes),
       unit_(std::max<std::uint64_t>(file.alignment(), terms.least_unit)),
+      request_bytes_(terms.request_bytes == 0 || file.facts().is_stream ? block_bytes_ : round_up(terms.request_bytes, unit_)),
       reserve_bytes_(terms.reserve_bytes),
       total_bytes_(terms.total_bytes),
       memory_(std::move(memory)),
       progress_(progress),
       free_(reactor.gate(), buffers.output_blocks),
+      pieces_(buffers.output_blocks),
       writes_(reactor.gate()),
       carry_(unit_),
       reserved_(terms.reserved_bytes),
@@ -75,9 +77,9 @@ Task<void> WriteBehind::put(std::byte* data, std::uint64_t bytes) {
   co_await reserve_until(offset_);
   if (offset < durable_until_ && size > 0) {
     check_durable_unit(block, unit_);
-    writes_.spawn(write_block(block, offset + unit_, unit_, size - unit_));
+    write_block(block, offset + unit_, unit_, size - unit_);
   } else {
-    writes_.spawn(write_block(block, offset, 0, size));
+    write_block(block, offset, 0, size);
   }
 }
 
@@ -89,9 +91,25 @@ void WriteBehind::check_durable_unit(const std::byte* block, std::uint64_t size)
                     file_.path(), durable_until_ - unit_));
 }
 
-Task<void> WriteBehind::write_block(std::byte* block, std::uint64_t offset, std::uint64_t skip, std::uint64_t size) {
-  co_await reactor_.write(file_, offset, block + skip, size);
+unsigned& WriteBehind::pieces_of(const std::byte* block) noexcept {
+  return pieces_[static_cast<std::size_t>(block - memory_.data()) / block_bytes_];
+}
+
+// Writes the block from `skip` on; it is free again when all pieces are written.
+void WriteBehind::write_block(std::byte* block, std::uint64_t offset, std::uint64_t skip, std::uint64_t size) {
+  pieces_of(block) = static_cast<unsigned>(std::max<std::uint64_t>(div_up(size, request_bytes_), 1));
+  std::uint64_t done = 0;
+  do {
+    const std::uint64_t piece = std::min(request_bytes_, size - done);
+    writes_.spawn(write_piece(block, offset + done, block + skip + done, piece));
+    done += piece;
+  } while (done < size);
+}
+
+Task<void> WriteBehind::write_piece(std::byte* block, std::uint64_t offset, std::byte* data, std::uint64_t size) {
+  co_await reactor_.write(file_, offset, data, size);
   progress_.add_bytes(size);
+  if (--pieces_of(block) > 0) co_return;
   idle_.push_back(block);
   free_.give();
 }
@@ -127,7 +145,7 @@ Task<void> WriteBehind::finish() {
       free_.give();
     } else {
       co_await reserve_until(offset_ + unit_);
-      writes_.spawn(write_block(block, offset_, 0, unit_));
+      write_block(block, offset_, 0, unit_);
     }
   }
   co_await writes_.join();

@@ -1,4 +1,4 @@
-// Write behind: the sequential front of the output, in large aligned requests that follow the merge.
+// Write behind: the sequential front of the output, in aligned requests that follow the merge, several for each block.
 //
 //   output block  | carry | records of the batch ............ | rest |    carry: what the block before had beyond its last
 //                 ^ aligned in memory and in the file                     full alignment unit; rest: becomes the next carry
@@ -24,6 +24,7 @@ struct OutputTerms {
   std::uint64_t total_bytes = 0;
   std::uint64_t reserve_bytes = 0;   // space is reserved in steps of this
   std::uint64_t reserved_bytes = 0;  // are allocated already; all of it: the caller sees to the space
+  std::uint64_t request_bytes = 0;   // a write has at most so many; 0: a whole block
   std::uint64_t least_unit = 1;      // of the file's offsets at which writes begin and end; at most one file alignment or page
 };
 
@@ -61,7 +62,9 @@ class WriteBehind {
 
  private:
   [[nodiscard]] std::byte* block_of(std::byte* data) const noexcept;
-  Task<void> write_block(std::byte* block, std::uint64_t offset, std::uint64_t skip, std::uint64_t size);
+  void write_block(std::byte* block, std::uint64_t offset, std::uint64_t skip, std::uint64_t size);
+  Task<void> write_piece(std::byte* block, std::uint64_t offset, std::byte* data, std::uint64_t size);
+  [[nodiscard]] unsigned& pieces_of(const std::byte* block) noexcept;
   Task<void> reserve_until(std::uint64_t end);
   void check_durable_unit(const std::byte* block, std::uint64_t size) const;
   Task<bool> fits(std::uint64_t from, std::uint64_t size);  // false: not now
@@ -70,11 +73,12 @@ class WriteBehind {
   io::Reactor& reactor_;
   RunStore& runs_;
   io::File& file_;
-  std::uint64_t block_bytes_, unit_, reserve_bytes_, total_bytes_;
+  std::uint64_t block_bytes_, unit_, request_bytes_, reserve_bytes_, total_bytes_;
   Buffer memory_;
   Progress& progress_;
   Slots free_;
   std::vector<std::byte*> idle_;
+  std::vector<unsigned> pieces_;  // of each block: so many are being written
   TaskGroup writes_;
   std::vector<std::byte> carry_;  // at most one unit
   std::uint64_t carry_bytes_ = 0;

@@ -58,7 +58,7 @@ void account(Plan& plan, const std::vector<std::uint64_t>& runs) {
 // Fewest bytes moved; of equals the one with the largest merge blocks. Below 256 KiB a block costs more in requests than a
 // resident run saves.
 std::pair<std::uint64_t, std::uint64_t> cost(const Plan& plan) {
-  const bool small = plan.merge.stored_runs > 0 && plan.merge.final.block_bytes < 256 * KiB;
+  const bool small = plan.merge.stored_runs > 0 && plan.merge.final.block_bytes < std::min(256 * KiB, plan.wanted.requests.bytes);
   return {plan.bytes_read + (small ? plan.bytes_read / 8 : 0), ~plan.merge.final.block_bytes};
 }
 

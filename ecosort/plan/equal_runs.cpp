@@ -39,7 +39,7 @@ std::optional<Plan> plan_equal_runs(const Wanted& wanted, const Granule& granule
                                     std::uint64_t most_batch_bytes) {
   Plan frame;
   frame.wanted = wanted;
-  frame.read_depth = frame.write_depth = request_depth;
+  frame.read_depth = frame.write_depth = wanted.requests.depth;
   frame.granule = granule;
   frame.shape = Shape::two_pass;
   if (run_records > records::RecordTable::most_records || div_up(wanted.input_records, run_records) > most_runs)

@@ -10,10 +10,6 @@ namespace ecosort::plan {
 
 namespace {
 
-// Read and write units. Virtual NVMe drive, 3 GB per point: 1 MiB x 16 in flight moved 2.84 GB/s mixed, 4 MiB x 16 1.85, 1 MiB x
-// 4 1.77.
-constexpr std::uint64_t largest_read_block = 1 * MiB, largest_write_block = 1 * MiB;
-
 // Runs of whole alignment units, where that costs little: then no byte at a run's edge is read twice.
 std::uint64_t records_of_unit(const Wanted& wanted) {
   return wanted.input_alignment / std::gcd(wanted.input_alignment, std::uint64_t{wanted.format.record_size});
@@ -43,13 +39,14 @@ Granule choose_granule(std::uint32_t record_size, std::uint64_t memory) {
 
 Formation formation_frame(const Plan& plan, unsigned run_buffers) {
   const std::uint64_t memory = plan.wanted.memory_bytes;
+  const Requests& requests = plan.wanted.requests;
   Formation f;
   f.run_buffers = run_buffers;
-  f.read_block_bytes = round_down(clip(memory / 128, 4 * page_bytes, largest_read_block), page_bytes);
+  f.read_block_bytes = round_down(clip(memory / 128, 4 * page_bytes, requests.bytes), page_bytes);
   f.read_block_bytes = round_up(f.read_block_bytes, plan.wanted.input_alignment);
   f.write_block_bytes =
-      round_up(clip(round_down(memory / 128, plan.granule.bytes), plan.granule.bytes, largest_write_block), plan.granule.bytes);
-  f.write_blocks = static_cast<unsigned>(clip(memory / 24 / f.write_block_bytes, 3, request_depth + plan.wanted.threads));
+      round_up(clip(round_down(memory / 128, plan.granule.bytes), plan.granule.bytes, requests.bytes), plan.granule.bytes);
+  f.write_blocks = static_cast<unsigned>(clip(memory / 24 / f.write_block_bytes, 3, requests.depth + plan.wanted.threads));
   f.bounce_blocks = plan.wanted.several_inputs ? 2 : 0;
   return f;
 }

@@ -10,8 +10,6 @@
 
 namespace ecosort::plan {
 
-inline constexpr unsigned request_depth = 16;  // reads, and writes, in flight
-
 [[nodiscard]] Granule choose_granule(std::uint32_t record_size, std::uint64_t memory);
 
 // All that does not depend on the size of the runs.

@@ -8,7 +8,7 @@ namespace ecosort::plan {
 
 namespace {
 
-constexpr std::uint64_t largest_merge_block = 1 * MiB, largest_output_block = 8 * MiB;
+constexpr std::uint64_t largest_output_block = 8 * MiB;
 constexpr std::uint64_t largest_resident_block = 1 * MiB, least_resident_block = 64 * KiB;
 
 // Where all runs are resident: output blocks, each with the index of its records and as much again to sort it. As many as keep
@@ -85,7 +85,7 @@ std::optional<MergeBuffers> fit_merge_buffers(const Plan& plan, std::uint64_t me
   if (output_bytes >= memory) return std::nullopt;
   const std::uint64_t for_reading = memory - output_bytes;
   const std::uint64_t per_block = for_reading / (2 * fan_in);
-  b.block_bytes = clip(round_down(per_block, stride_bytes), stride_bytes, round_up(largest_merge_block, stride_bytes));
+  b.block_bytes = clip(round_down(per_block, stride_bytes), stride_bytes, round_up(plan.wanted.requests.bytes, stride_bytes));
   b.blocks = static_cast<unsigned>(std::min<std::uint64_t>(for_reading / b.block_bytes, 1U << 20U));
   if (b.blocks < 2 * fan_in) return std::nullopt;
   return b;

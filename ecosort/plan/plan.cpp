@@ -87,8 +87,8 @@ std::optional<Plan> plan_stream(Plan plan) {
 std::optional<Plan> try_plan(const Wanted& wanted) {
   Plan plan;
   plan.wanted = wanted;
-  plan.read_depth = request_depth;
-  plan.write_depth = request_depth;
+  plan.read_depth = wanted.requests.depth;
+  plan.write_depth = wanted.requests.depth;
   plan.granule = choose_granule(wanted.format.record_size, wanted.memory_bytes);
   if (wanted.memory_bytes < least_memory_bytes) return std::nullopt;
   if (wanted.size_unknown) return plan_stream(plan);

@@ -15,6 +15,15 @@
 
 namespace ecosort::plan {
 
+// How the drives are asked. Fewer and smaller requests leave a fast drive idle, more and larger ones stand in each other's way.
+struct Requests {
+  std::uint64_t bytes = std::uint64_t{1} << 20;          // of a read, and of a write to a run, at most; a multiple of 4096
+  std::uint64_t output_bytes = std::uint64_t{16} << 20;  // of a write to the output: a whole block unless asked otherwise
+  unsigned depth = 16;                                   // reads in flight at most, and as many writes
+};
+inline constexpr std::uint64_t least_request_bytes = std::uint64_t{16} << 10, most_request_bytes = std::uint64_t{64} << 20;
+inline constexpr unsigned most_depth = 256;
+
 // What is wanted. `input_records` of a stream (standard input that is a pipe) is unknown.
 struct Wanted {
   records::RecordFormat format;
@@ -24,6 +33,7 @@ struct Wanted {
   std::uint64_t memory_bytes = 0;
   unsigned threads = 1;
   std::uint64_t input_alignment = 4096;  // of the least capable input; 1: buffered
+  Requests requests = {};
 };
 
 // Shape of run files. A granule is the unit of checksums: whole records, zero padding, an 8-byte checksum at its end.
@@ -59,7 +69,7 @@ struct MergeStep {
 struct MergeBuffers {
   std::uint64_t block_bytes = 0;  // read unit; multiple of the granule and of the forecast stride
   unsigned blocks = 0;
-  std::uint64_t output_block_bytes = 0;
+  std::uint64_t output_block_bytes = 0;  // of a batch; written in several requests
   unsigned output_blocks = 0;
   std::uint64_t index_bytes = 0;  // of each output block, where only resident runs are merged: they need no read blocks
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept {

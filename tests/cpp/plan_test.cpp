@@ -40,13 +40,15 @@ Wanted random_wanted(std::mt19937_64& random) {
   wanted.threads = static_cast<unsigned>(random() % 65);
   wanted.several_inputs = random() % 3 == 0;
   wanted.input_alignment = std::array{1U, 512U, 4096U}[random() % 3];
+  if (random() % 2 == 0)
+    wanted.requests = {std::uint64_t{16'384} << random() % 9, 1 << 20, std::array{1U, 3U, 64U, plan::most_depth}[random() % 4]};
   return wanted;
 }
 
 std::string describe(const Wanted& w) {
-  return fmt::format("{} records of {} bytes, {} bytes of memory, {} threads, alignment {}{}", w.input_records,
-                     w.format.record_size, w.memory_bytes, w.threads, w.input_alignment,
-                     w.several_inputs ? ", several inputs" : "");
+  return fmt::format("{} records of {} bytes, {} bytes of memory, {} threads, alignment {}, {} requests of {} bytes{}",
+                     w.input_records, w.format.record_size, w.memory_bytes, w.threads, w.input_alignment, w.requests.depth,
+                     w.requests.bytes, w.several_inputs ? ", several inputs" : "");
 }
 
 std::vector<std::uint64_t> runs_of(const Plan& plan) {
