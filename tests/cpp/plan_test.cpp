@@ -197,7 +197,8 @@ TEST(Plan, MoreMemoryNeverMovesManyMoreBytes) {
       SCOPED_TRACE(describe(wanted));
       try {
         const std::uint64_t now = make_plan(wanted).bytes_read;
-        EXPECT_LE(now - now / 8, fewest);
+        const std::uint64_t a_granule = 64 * KiB;  // more or less is much for an input of a few
+        EXPECT_LE(now - std::min(now, now / 8 + a_granule), fewest);
         fewest = std::min(fewest, now);
       } catch (const UsageError&) {
         EXPECT_EQ(fewest, std::numeric_limits<std::uint64_t>::max()) << "less memory was enough";

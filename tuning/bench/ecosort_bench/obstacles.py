@@ -52,3 +52,32 @@ def of_one_pass(results: Results) -> str:
     rate = moved / statistics.median(run["wall_s"] for run in floors.values())
     threads = results.data["settings"]["threads"]
     return f"the drive moves {rate:.1f} GB/s in the floor; the processors are {_median_busy(runs, threads)} busy in the sort"
+
+
+def of_tool(results: Results, tool: str, floor: str) -> str:
+    """The generator or the checker: how busy, and how much the floor itself varies."""
+    runs, floors = results.of("gen_check", tool), results.of("gen_check", floor)
+    if not runs or not floors:
+        return ""
+    threads = results.data["settings"]["threads"]
+    walls = sorted(float(run["wall_s"]) for run in floors.values())
+    return (
+        f"the processors are {_median_busy(runs, threads)} busy; the floor itself takes {walls[0]:.2f} to {walls[-1]:.2f} s, "
+        f"{tool} {min(float(run['wall_s']) for run in runs.values()):.2f} s at best"
+    )
+
+
+def of_in_place(results: Results, contender: str) -> str:
+    """What in-place sorting adds: bytes, and CPU."""
+    sorts, runs = results.of("inplace", "ecosort"), results.of("inplace", contender)
+    if not sorts or not runs:
+        return ""
+    threads = results.data["settings"]["threads"]
+
+    def moved(found: dict[int, Run]) -> float:
+        return statistics.median((run["bytes_read"] or 0) + (run["bytes_written"] or 0) for run in found.values())
+
+    return (
+        f"it moves {moved(runs) / max(moved(sorts), 1):.2f} times the bytes of the sort, which keeps the last runs in memory; "
+        f"the processors are {_median_busy(runs, threads)} busy"
+    )

@@ -173,4 +173,8 @@ def _obstacle(results: Results, name: str) -> str:
         return obstacles.of_gnu_sort(main)
     if name.startswith("CPU"):
         return obstacles.of_cpu(results)
+    if name.startswith("`ecosort"):
+        return obstacles.of_tool(results, *(("gen", "write_floor") if "gen" in name else ("check", "read_floor")))
+    if name.startswith("in place"):
+        return obstacles.of_in_place(results, "inplace" if "ample" in name else "inplace_tight")
     return obstacles.of_one_pass(results) if name.startswith("one pass") else ""
