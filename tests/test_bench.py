@@ -67,6 +67,8 @@ def _run(contender: str, round_: int, wall_s: float, stage: str = "main") -> dic
         "cpu_user_s": 0.4,
         "cpu_system_s": 0.2 if contender == "ecosort" else 0.0,
         "peak_rss_bytes": 90 << 20,
+        "bytes_read": 2_000_000_000,
+        "bytes_written": 2_000_000_000,
         "is_cold": True,
         "checksum": "ab",
         "stats": {
@@ -319,6 +321,7 @@ def test_in_place_sorting_is_judged_against_the_sort_of_the_same_rounds(tmp_path
         "in place, ample space / sort": ("1.100 [1.100, 1.100], 5 pairs", "PASS"),
         "in place, 2.4 % of spare space / sort": ("1.400 [1.400, 1.400], 5 pairs", "MISSED"),
     }
+    assert "it moves 1.00 times the bytes of the sort" in _verdict(results, "2.4 %").obstacle
     text = report.readme_text(results)
     assert text.startswith("<!-- benchmark inplace: begin")
     assert "| in place, ample space | 5 | 33.00 |" in text
