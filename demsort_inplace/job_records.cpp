@@ -79,7 +79,20 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
-constexpr std::uint64_t header_version = 1;
+constexpr std::uint64_t header_version = 2;  // 1: keys are bytes; otherwise the same
+
+// The direction of a key, its type and its byte order in one word.
+std::uint64_t kind_of(const records::KeyField& key) {
+  return std::uint64_t{key.descending} | std::uint64_t{static_cast<std::uint8_t>(key.type)} << 8U |
+         std::uint64_t{key.big_endian} << 16U;
+}
+
+void set_kind(records::KeyField& key, std::uint64_t kind) {
+  key.descending = (kind & 0xff) != 0;
+  key.type = static_cast<records::KeyType>(kind >> 8U & 0xff);
+  key.big_endian = (kind >> 16U & 0xff) != 0;
+  if (kind >> 24U != 0) Reader::fail();
+}
 
 // What the arithmetic of a Layout takes for granted.
 void check(const Layout& layout) {
@@ -102,14 +115,14 @@ std::vector<std::byte> encode(const JobHeader& header) {
   for (const records::KeyField& key : header.format.keys) {
     out.add(key.offset);
     out.add(key.length);
-    out.add(std::uint64_t{key.descending});
+    out.add(kind_of(key));
   }
   return out.take();
 }
 
 JobHeader decode_header(std::span<const std::byte> bytes) {
   Reader in(bytes);
-  if (in.next() != header_version) Reader::fail();
+  if (const std::uint64_t version = in.next(); version == 0 || version > header_version) Reader::fail();
   JobHeader header;
   header.job = in.next();
   Layout& layout = header.layout;
@@ -127,7 +140,7 @@ JobHeader decode_header(std::span<const std::byte> bytes) {
     records::KeyField key;
     key.offset = in.next_32();
     key.length = in.next_32();
-    key.descending = in.next() != 0;
+    set_kind(key, in.next());
     header.format.keys.push_back(key);
   }
   in.end();

@@ -7,13 +7,27 @@ namespace ecosort::cli {
 
 namespace {
 
+constexpr std::string_view key_types =
+    "Types of keys:\n"
+    "  bytes     compared as unsigned bytes; this is the default\n"
+    "  nocase    the same, but the ASCII letters a-z count as A-Z\n"
+    "  u8 u16 u32 u64, i8 i16 i32 i64   unsigned and signed integers of 1, 2, 4, 8 bytes\n"
+    "  f32 f64   floating-point numbers, from -infinity over -0 and +0 to +infinity; NaN of either sign comes after them, and\n"
+    "            all NaN are equal\n"
+    "            Numbers are little-endian; `be` behind the type makes them big-endian (u32be), `le` says the default. Their\n"
+    "            length can be left out: 8:u64 is 8:8:u64le.\n"
+    "  dec       a decimal number in ASCII, exact for any number of digits: optional sign, digits, optional point; blanks "
+    "around\n"
+    "            it (space, tab, CR, LF, NUL). Anything else is no number: it comes before all numbers, equal to its like.";
+
 std::vector<OptionRow> sort_options() {
   return {
       {"-o,--output", "FILE", "",
        "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well"},
       {"--record-size", "BYTES", "100", "length of every record, 1 byte to 1 MiB"},
-      {"--key", "OFFSET:LENGTH[:bytes][:desc]", "0:10",
-       "sort key, compared as unsigned bytes; repeatable, the first one decides first", true},
+      {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10",
+       "sort key: its first byte, how many, of what type (see below); repeatable, the first one decides first", true},
+      {"--reverse", "", "", "turn the order round; records with equal keys stay in input order"},
       {"--unique", "", "", "keep only the first record, in input order, of those with equal keys"},
       {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
       {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
@@ -51,8 +65,8 @@ std::vector<OptionRow> chosen(const std::vector<std::string_view>& names) {
 }
 
 CommandTable inplace_table() {
-  std::vector<OptionRow> options = chosen(
-      {"--record-size", "--key", "--stable", "--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"});
+  std::vector<OptionRow> options = chosen({"--record-size", "--key", "--reverse", "--stable", "--memory", "--threads", "--io",
+                                           "--stats", "--events", "--progress", "-q,--quiet"});
   options.push_back(space_option());
   options.push_back({"--unique", "", "", "refused: after a crash nobody could tell a dropped record from a lost one"});
   return {
@@ -68,7 +82,7 @@ CommandTable inplace_table() {
                    "ecosort resume data.dat                          goes on after an interruption"},
       .options = std::move(options),
       .operands = {{"FILE", "a regular file of whole records"}},
-      .ending = ""};
+      .ending = key_types};
 }
 
 CommandTable resume_table() {
@@ -95,12 +109,14 @@ CommandTable sort_table() {
       .synopsis = "[options] INPUT... -o OUTPUT",
       .summary = "sorts files of fixed-size records, however large",
       .description = "",
-      .examples = {"ecosort sort input.dat -o sorted.dat                      the defaults suit gensort records",
-                   "ecosort sort --memory 1GiB --temp /ssd1 --temp /ssd2 a b -o out    two inputs, runs striped over two drives",
-                   "ecosort sort --record-size 16 --key 8:8 - -o - < in > out  16-byte records, key in the second half"},
+      .examples =
+          {"ecosort sort input.dat -o sorted.dat                      the defaults suit gensort records",
+           "ecosort sort --memory 1GiB --temp /ssd1 --temp /ssd2 a b -o out    two inputs, runs striped over two drives",
+           "ecosort sort --record-size 16 --key 8:8 - -o - < in > out  16-byte records, key in the second half",
+           "ecosort sort --record-size 32 --key 16:f64 --key 0:u64:desc a -o b   by a double, then by a number, largest first"},
       .options = sort_options(),
       .operands = {{"INPUT", "a file of whole records; `-` is standard input. It is never changed"}},
-      .ending = ""};
+      .ending = key_types};
 }
 
 CommandTable plan_table() {

@@ -21,7 +21,7 @@ struct InPlaceOptions {
   std::string memory;    // empty: default
   unsigned threads = 0;  // 0: default
   std::string io = "auto", stats, events, progress = "auto", assume_size, space;
-  bool quiet = false, json = false, help = false, status = false, abandon = false;
+  bool reverse = false, quiet = false, json = false, help = false, status = false, abandon = false;
 };
 
 // `command` is "inplace", "resume" or "plan". UsageError naming the option for anything that cannot be.

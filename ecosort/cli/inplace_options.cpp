@@ -68,6 +68,7 @@ InPlaceOptions parse_inplace_options(const std::string& command, const Words& wo
                 {"--request-size", &request_size}},
       .lists = {{"--key", &options.keys}, {"--temp", &temp}},
       .switches = {{"--unique", &unique},
+                   {"--reverse", &options.reverse},
                    {"--stable", &stable},
                    {"-q,--quiet", &options.quiet},
                    {"--json", &options.json},
@@ -94,7 +95,8 @@ InPlaceOptions parse_inplace_options(const std::string& command, const Words& wo
 ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage& storage) {
   ResolvedInPlace resolved;
   plan::Wanted& wanted = resolved.wanted;
-  wanted.format = records::make_record_format(options.record_size, options.keys);  // a bad key before a missing file
+  wanted.format =
+      records::make_record_format(options.record_size, options.keys, options.reverse);  // a bad key before a missing file
   resolved.machine = plan::read_machine();
   wanted.memory_bytes =
       options.memory.empty() ? plan::default_memory_bytes(resolved.machine) : parse_bytes(options.memory, "--memory");

@@ -5,6 +5,7 @@
 
 #include "base/size_text.h"
 #include "cli/inplace.h"
+#include "cli/report.h"
 
 namespace ecosort::cli {
 
@@ -56,6 +57,7 @@ std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPla
   if (wanted.input_records == 0) return "Plan: in place\n  nothing to sort\n";
   std::string text = fmt::format("Plan: in place\n  input               {} records of {} bytes, {}\n", wanted.input_records,
                                  wanted.format.record_size, format_bytes(wanted.input_records * wanted.format.record_size));
+  text += keys_text(wanted.format);
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(plan::fixed_overhead_bytes));
   text += fmt::format("  free space needed   {}\n", exact(resolved.choice.least->need_bytes()));
@@ -71,6 +73,7 @@ std::string inplace_plan_json(const ResolvedInPlace& resolved) {
   Json json{{"schema", "ecosort.inplace-plan/1"},
             {"records", wanted.input_records},
             {"record_size_bytes", wanted.format.record_size},
+            {"keys", keys_json(wanted.format)},
             {"input_bytes", wanted.input_records * wanted.format.record_size},
             {"memory_limit_bytes", wanted.memory_bytes},
             {"fixed_overhead_bytes", plan::fixed_overhead_bytes},

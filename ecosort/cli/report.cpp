@@ -69,6 +69,19 @@ std::optional<std::uint64_t> own_peak_bytes() {
 
 }  // namespace
 
+Json keys_json(const records::RecordFormat& format) {
+  Json keys = Json::array();
+  for (const records::KeyField& field : format.keys) keys.push_back(records::to_string(field));
+  return keys;
+}
+
+std::string keys_text(const records::RecordFormat& format) {
+  std::string text;
+  for (const records::KeyField& field : format.keys)
+    text += fmt::format("  {:<20}{}\n", text.empty() ? "key" : "then", records::explain(field));
+  return text;
+}
+
 ProcessUsage process_usage(double started_monotonic_s) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -84,6 +97,7 @@ Json plan_json(const plan::Plan& plan) {
           {"shape", plan::to_string(plan.shape)},
           {"records", plan.wanted.input_records},
           {"record_size_bytes", plan.wanted.format.record_size},
+          {"keys", keys_json(plan.wanted.format)},
           {"memory_limit_bytes", plan.wanted.memory_bytes},
           {"fixed_overhead_bytes", plan::fixed_overhead_bytes},
           {"peak_memory_bytes", plan.peak_memory_bytes},
@@ -139,6 +153,7 @@ std::string plan_text(const ResolvedSort& resolved, const std::string& backend) 
   if (plan.shape != plan::Shape::unknown)
     text += fmt::format("  input               {} records of {} bytes, {}\n", plan.wanted.input_records,
                         plan.wanted.format.record_size, format_bytes(bytes));
+  text += keys_text(plan.wanted.format);
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead); {} available by {}\n",
                       format_bytes(plan.wanted.memory_bytes), format_bytes(plan::fixed_overhead_bytes),
                       format_bytes(resolved.machine.available_bytes), resolved.machine.limited_by);

@@ -17,6 +17,10 @@ struct ProcessUsage {
 };
 [[nodiscard]] ProcessUsage process_usage(double started_monotonic_s);
 
+// The key fields as they were understood: for programs, and as lines of a plan.
+[[nodiscard]] nlohmann::ordered_json keys_json(const records::RecordFormat& format);
+[[nodiscard]] std::string keys_text(const records::RecordFormat& format);
+
 [[nodiscard]] nlohmann::ordered_json plan_json(const plan::Plan& plan);
 // The same with what this machine has for it ("here"): memory, directories, free space, I/O backend.
 [[nodiscard]] nlohmann::ordered_json resolved_plan_json(const ResolvedSort& resolved, const std::string& backend);

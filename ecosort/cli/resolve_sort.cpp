@@ -83,7 +83,7 @@ void check_open_files(const plan::Plan& plan, std::size_t directories) {
 
 plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs, const plan::Machine& machine) {
   plan::Wanted wanted;
-  wanted.format = records::make_record_format(options.record_size, options.keys);
+  wanted.format = records::make_record_format(options.record_size, options.keys, options.reverse);
   wanted.memory_bytes = options.memory.empty() ? plan::default_memory_bytes(machine) : parse_bytes(options.memory, "--memory");
   wanted.threads = options.threads != 0 ? options.threads : machine.cpus;
   wanted.requests = options.requests;

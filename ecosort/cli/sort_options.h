@@ -31,7 +31,7 @@ struct SortOptions {
   std::string io = "auto";
   std::string verify = "always";
   std::string stats, events, trace, progress = "auto";
-  bool unique = false, stable = false, quiet = false, json = false, help = false;
+  bool unique = false, reverse = false, stable = false, quiet = false, json = false, help = false;
 };
 
 // UsageError naming the option for anything it cannot read. `command` is "sort" or "plan".

@@ -155,6 +155,9 @@ Task<void> FormRuns::sort_run(RunBuffer& run) {
   });
   co_await sort;
   scratch_free_.give();
+  if (run.count == 0) co_return;
+  const records::RecordTable table = run.table(encoder_.record_size());
+  store_.take_in_keys(encoder_, table.at(run.entries()[0].index), table.at(run.entries()[run.count - 1].index));
 }
 
 Task<void> FormRuns::store_run(std::size_t slot, std::size_t number, Tally* written) {
@@ -174,9 +177,10 @@ Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, 
   co_await free_blocks_.take();
   std::byte* const block = idle_blocks_.back();
   idle_blocks_.pop_back();
+  const records::RecordTable table = run.table(encoder_.record_size());
   for (std::uint64_t g = first_granule; g < first_granule + granules; ++g) {
-    const records::Entry& entry = run.entries()[g * plan_.granule.records];
-    store_.set_forecast(number, g, {entry.prefix, entry.extension});
+    const std::byte* record = table.at(run.entries()[g * plan_.granule.records].index);
+    store_.set_forecast(number, g, store_.shared_key().key_of(encoder_, record));
   }
   Tally tally;
   auto work = compute_.run([&] { gather(number, run, first_granule, granules, block, written == nullptr ? nullptr : &tally); },

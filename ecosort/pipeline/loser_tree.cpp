@@ -46,22 +46,35 @@ LoserTree::LoserTree(const std::vector<RunView>& views, const std::vector<RunRan
   winner_ = winners[1];  // with one leaf, this is it
 }
 
-// All keys lie between the first and the last ones of the ranges. The word of all ones belongs to exhausted runs.
+// All keys lie between the first and the last ones of the ranges, so they agree where these do. The word of all ones belongs to
+// exhausted runs.
 void LoserTree::choose_words(const std::vector<RunRange>& ranges) {
-  std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
+  const std::byte* first = nullptr;
+  const std::byte* last = nullptr;
   for (std::uint32_t i = 0; i < ranges.size(); ++i) {
     if (ranges[i].begin >= ranges[i].end) continue;
-    first = std::min(first, encoder_.prefix(strands_[i].at));
-    last = std::max(last, encoder_.prefix(views_[i].record(ranges[i].end - 1)));
+    const std::byte* const begin = strands_[i].at;
+    const std::byte* const back = views_[i].record(ranges[i].end - 1);
+    if (first == nullptr || is_before(begin, first)) first = begin;
+    if (last == nullptr || is_before(last, back)) last = back;
   }
-  base_ = std::min(first, last);
+  if (first == nullptr) return;
+  if (!encoder_.prefix_decides()) skip_ = encoder_.common_key_bytes(first, last, 0);
+  base_ = key(first);
   const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() >> rank_bits_;
-  while ((last - base_) >> shift_ >= largest) ++shift_;
+  while ((key(last) - base_) >> shift_ >= largest) ++shift_;
+  words_decide_ = shift_ == 0 && encoder_.key_length() <= skip_ + records::Encoder::word_bytes;
+}
+
+bool LoserTree::is_before(const std::byte* a, const std::byte* b) const {
+  const std::uint64_t prefix_a = encoder_.prefix(a), prefix_b = encoder_.prefix(b);
+  if (prefix_a != prefix_b) return prefix_a < prefix_b;
+  return !encoder_.prefix_decides() && encoder_.compare(a, b) < 0;
 }
 
 std::uint64_t LoserTree::leaf(std::uint32_t strand) const {
   if (strands_[strand].exhausted()) return exhausted_word(strand);
-  return word(encoder_.prefix(strands_[strand].at), strand);
+  return word(key(strands_[strand].at), strand);
 }
 
 // False if no record is left.
@@ -91,7 +104,7 @@ std::vector<std::uint64_t> LoserTree::positions() const {
 bool LoserTree::wins_tie(std::uint32_t a, std::uint32_t b) const {
   const Strand &x = strands_[a], &y = strands_[b];
   if (x.exhausted() || y.exhausted()) return !x.exhausted();
-  if (shift_ > 0 || !encoder_.prefix_decides()) {
+  if (!words_decide_) {
     if (const int order = encoder_.compare(x.at, y.at); order != 0) return order < 0;
   }
   return a < b;
@@ -153,46 +166,52 @@ class LoserTree::Climb {
   Copy copy_;
 };
 
-// work(load, copy) with the way to read a prefix and to copy a record that suit the format.
+// work(copy) with the way to copy a record that suits the format.
 template <class Work>
-void LoserTree::with_kernels(const records::Encoder& encoder, Work work) {
-  const auto copying = [&](auto load) {
-    if (encoder.record_size() == 100)
-      work(load, [](std::byte* to, const std::byte* from) { std::memcpy(to, from, 100); });
-    else
-      work(load, [n = encoder.record_size()](std::byte* to, const std::byte* from) { std::memcpy(to, from, n); });
-  };
-  if (encoder.is_word_key())
-    copying([word = encoder.word_at(0)](const std::byte* record) { return word.load(record); });
-  else
-    copying([&encoder](const std::byte* record) { return encoder.prefix(record); });
+void LoserTree::with_copy(std::uint32_t record_size, Work work) {
+  switch (record_size) {
+    case 16:
+      return work([](std::byte* to, const std::byte* from) { std::memcpy(to, from, 16); });
+    case 100:
+      return work([](std::byte* to, const std::byte* from) { std::memcpy(to, from, 100); });
+    default:
+      return work([record_size](std::byte* to, const std::byte* from) { std::memcpy(to, from, record_size); });
+  }
 }
 
 void LoserTree::emit(std::byte* out, std::uint64_t count) {
-  with_kernels(encoder_, [&](auto load, auto copy) {
-    Climb climb(*this, out, load, copy);
-    for (; count > 0; --count) {
-      climb.emit();
-      while (climb.more()) climb.play();
-    }
-    climb.end();
-  });
+  encoder_.with_reader(
+      [&]<class Reader>() {
+        with_copy(record_size_, [&](auto copy) {
+          Climb climb(*this, out, Reader(encoder_, skip_), copy);
+          for (; count > 0; --count) {
+            climb.emit();
+            while (climb.more()) climb.play();
+          }
+          climb.end();
+        });
+      },
+      skip_);
 }
 
 void LoserTree::emit_both(LoserTree& a, std::byte* out_a, LoserTree& b, std::byte* out_b, std::uint64_t count) {
-  with_kernels(a.encoder_, [&](auto load, auto copy) {
-    Climb left(a, out_a, load, copy), right(b, out_b, load, copy);
-    for (; count > 0; --count) {
-      left.emit();
-      right.emit();
-      while (left.more()) {
-        left.play();
-        right.play();
-      }
-    }
-    left.end();
-    right.end();
-  });
+  a.encoder_.with_reader(
+      [&]<class Reader>() {
+        with_copy(a.record_size_, [&](auto copy) {
+          Climb left(a, out_a, Reader(a.encoder_, a.skip_), copy), right(b, out_b, Reader(b.encoder_, b.skip_), copy);
+          for (; count > 0; --count) {
+            left.emit();
+            right.emit();
+            while (left.more()) {
+              left.play();
+              right.play();
+            }
+          }
+          left.end();
+          right.end();
+        });
+      },
+      std::max(a.skip_, b.skip_));
 }
 
 }  // namespace ecosort::pipeline

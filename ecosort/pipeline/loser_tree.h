@@ -1,9 +1,10 @@
 // The k-way merge kernel: a loser tree over cached key prefixes (Knuth 5.4.1; EcoSort section 4 uses the parallel mode's).
 //
-// A match compares two words: what tells the keys of this merge apart (a prefix without the bits that all of them share) above
-// the rank of the run. The smaller word goes up, the larger one stays, with a minimum and an exclusive or and no branch, because
-// the outcome of a merge comparison cannot be predicted. Words that differ in the rank only go to the full key and then to the
-// rank, which makes the merge stable. Records are touched once, when they are copied.
+// A match compares two words: what tells the keys of this merge apart (eight key bytes from where the first and the last of all
+// keys differ, without the bits that all of them share) above the rank of the run. The smaller word goes up, the larger one
+// stays, with a minimum and an exclusive or and no branch, because the outcome of a merge comparison cannot be predicted. Words
+// that differ in the rank only go to the full key and then to the rank, which makes the merge stable. Records are touched once,
+// when they are copied.
 #pragma once
 
 #include <cstddef>
@@ -43,11 +44,14 @@ class LoserTree {
   class Climb;
 
   template <class Work>
-  static void with_kernels(const records::Encoder& encoder, Work work);
+  static void with_copy(std::uint32_t record_size, Work work);
   [[nodiscard]] bool next_chunk(std::uint32_t strand);
   [[nodiscard]] bool wins_tie(std::uint32_t a, std::uint32_t b) const;
   [[nodiscard]] bool is_tie(std::uint64_t a, std::uint64_t b) const noexcept { return (a ^ b) < leaves_; }
   [[nodiscard]] bool wins(std::uint64_t a, std::uint64_t b) const;
+  [[nodiscard]] std::uint64_t key(const std::byte* record) const noexcept {
+    return skip_ == 0 ? encoder_.prefix(record) : encoder_.window(record, skip_).prefix;
+  }
   [[nodiscard]] std::uint64_t word(std::uint64_t prefix, std::uint32_t strand) const noexcept {
     return (prefix - base_) >> shift_ << rank_bits_ | strand;
   }
@@ -55,6 +59,7 @@ class LoserTree {
     return static_cast<std::uint32_t>(word & (leaves_ - 1));
   }
   void choose_words(const std::vector<RunRange>& ranges);
+  [[nodiscard]] bool is_before(const std::byte* a, const std::byte* b) const;
   [[nodiscard]] std::uint64_t leaf(std::uint32_t strand) const;
 
   [[nodiscard]] std::uint64_t exhausted_word(std::uint32_t strand) const noexcept {
@@ -66,8 +71,10 @@ class LoserTree {
   std::uint32_t record_size_;
   std::uint64_t leaves_;  // a power of two, so that all paths are equally long; those beyond the runs are exhausted
   std::uint32_t rank_bits_;
-  std::uint64_t base_ = 0;   // no prefix is smaller
-  std::uint32_t shift_ = 0;  // low bits of a prefix that do not fit into the word
+  std::uint64_t skip_ = 0;   // key bytes in which all keys agree; those that are compared follow
+  std::uint64_t base_ = 0;   // none of them is smaller
+  std::uint32_t shift_ = 0;  // low bits of them that do not fit into the word
+  bool words_decide_ = false;
   std::vector<Strand> strands_;
   std::vector<std::uint64_t> losers_;  // words; [1, leaves): inner nodes, leaf i hangs below (i + leaves) / 2
   std::uint64_t winner_ = 0;

@@ -72,8 +72,7 @@ void MergeRuns::limit(Round& round) const {
     if (source.ready_end > source.consumed) {
       const std::byte* record = round.views[i].record(source.ready_end - 1);
       if (!last.any || encoder_.compare(record, last.record) < 0) last = {true, record, i};
-    } else if (const ForecastKey key = prefetch_.next_key(source);
-               !next || std::pair(key.prefix, key.extension) < std::pair(next->prefix, next->extension)) {
+    } else if (const ForecastKey key = prefetch_.next_key(source); !next || key < *next) {
       next = key;
       next_run = i;
     }
@@ -81,7 +80,7 @@ void MergeRuns::limit(Round& round) const {
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
     RunRange& range = round.ranges[i];
     range.end = first_after(round.views[i], range, i, last, encoder_);
-    if (next) range.end = first_not_before(round.views[i], range, i, next->prefix, next->extension, next_run, encoder_);
+    if (next) range.end = first_not_before(round.views[i], range, i, *next, next_run, encoder_, store_.shared_key());
   }
   if (next) round.blocking = next_run;
 }
@@ -174,7 +173,7 @@ Task<void> MergeRuns::finish() {
 Task<void> MergeRuns::write_granules(std::size_t run, std::uint64_t first, std::byte* block, std::uint64_t granules) {
   for (std::uint64_t g = 0; g < granules; ++g) {
     const std::byte* record = block + g * store_.granule().bytes;
-    store_.set_forecast(run, first + g, {encoder_.prefix(record), encoder_.extension(record)});
+    store_.set_forecast(run, first + g, store_.shared_key().key_of(encoder_, record));
   }
   co_await store_.write(run, first, block, granules * store_.granule().bytes);
   progress_.add_bytes(granules * store_.granule().bytes);

@@ -9,6 +9,23 @@ namespace {
 
 constexpr std::uint64_t check_bytes = std::uint64_t{16} * 1024;
 
+bool all_in_order(const std::byte* records, std::uint64_t count, const records::Encoder& encoder) {
+  const std::uint32_t size = encoder.record_size();
+  const bool decides = encoder.prefix_decides();
+  bool in_order = true;
+  encoder.with_reader([&]<class Reader>() {
+    const Reader read(encoder, 0);
+    std::uint64_t before = read(records);
+    for (std::uint64_t i = 1; i < count; ++i) {
+      const std::byte* record = records + i * size;
+      const std::uint64_t prefix = read(record);
+      in_order &= before < prefix || (before == prefix && (decides || encoder.compare(record - size, record) <= 0));
+      before = prefix;
+    }
+  });
+  return in_order;
+}
+
 }  // namespace
 
 std::uint64_t records_per_check(const records::Encoder& encoder) noexcept {
@@ -26,9 +43,7 @@ void OutputCheck::add(const std::byte* records, std::uint64_t count) {
   if (count == 0) return;
   const std::uint32_t size = encoder_.record_size();
   result_.tally.hash.add_records(records, count, size);
-  bool in_order = last_ == nullptr || pair_in_order(last_, records, encoder_);
-  for (std::uint64_t i = 1; i < count; ++i) in_order &= pair_in_order(records + (i - 1) * size, records + i * size, encoder_);
-  result_.in_order &= in_order;
+  result_.in_order &= (last_ == nullptr || pair_in_order(last_, records, encoder_)) && all_in_order(records, count, encoder_);
   last_ = records + (count - 1) * size;
 }
 

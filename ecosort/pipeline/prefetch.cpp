@@ -35,7 +35,7 @@ Prefetch::Prefetch(io::Reactor& reactor, Compute& compute, RunStore& store, cons
 ForecastKey Prefetch::key_of_block(const MergeSource& source, std::uint64_t block) const {
   if (!source.is_resident) return store_.forecast(source.stored, block * granules_per_block_);
   const records::Entry& entry = source.resident->entries()[block * records_per_block_];
-  return {entry.prefix, entry.extension};
+  return store_.shared_key().key_of(encoder_, source.resident->table(encoder_.record_size()).at(entry.index));
 }
 
 Prefetch::Turn Prefetch::turn_of(std::uint32_t source) const {
@@ -100,8 +100,7 @@ Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* d
 
 // The merge stops at keys that were foretold: one that is wrong would spoil the order, or hold the merge up.
 void Prefetch::check_forecast(const MergeSource& source, std::uint64_t granule, const std::byte* record) const {
-  const ForecastKey key = store_.forecast(source.stored, granule);
-  if (key.prefix == encoder_.prefix(record) && key.extension == encoder_.extension(record)) return;
+  if (store_.forecast(source.stored, granule) == store_.shared_key().key_of(encoder_, record)) return;
   throw IoError(fmt::format("run {} does not begin granule {} with the key that was foretold (check the drive and the memory)",
                             source.stored, granule));
 }

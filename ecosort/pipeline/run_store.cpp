@@ -132,11 +132,23 @@ void RunStore::make_forecast(StoredRun& run) {
 }
 
 Task<void> RunStore::read_forecast(std::size_t number, const records::Encoder& encoder, std::byte* memory) {
+  move_forecast(encoder, shared_key_.take_in_unknown());
   const std::uint64_t size = forecast_read_bytes();
   for (std::uint64_t granule = 0; granule < runs_[number].granules; granule += stride_) {
     co_await reactor_.read(file(number), place_of(number, granule, granule_.bytes), memory, size, size);
-    set_forecast(number, granule, {encoder.prefix(memory), encoder.extension(memory)});
+    set_forecast(number, granule, shared_key_.key_of(encoder, memory));
   }
+}
+
+void RunStore::take_in_keys(const records::Encoder& encoder, const std::byte* first, const std::byte* last) {
+  move_forecast(encoder, shared_key_.take_in(encoder, first, last));
+}
+
+// The keys were made at `depth`.
+void RunStore::move_forecast(const records::Encoder& encoder, std::uint64_t depth) {
+  if (depth == shared_key_.depth()) return;
+  for (StoredRun& run : runs_)
+    for (ForecastKey& key : run.forecast) key = shared_key_.moved(encoder, key, depth);
 }
 
 void RunStore::set_forecast(std::size_t number, std::uint64_t granule, ForecastKey key) {

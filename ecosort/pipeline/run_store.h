@@ -18,16 +18,11 @@
 #include "base/memory.h"
 #include "io/reactor.h"
 #include "io/storage.h"
+#include "pipeline/shared_key.h"
 #include "plan/plan.h"
 #include "records/encoder.h"
 
 namespace ecosort::pipeline {
-
-// First key of a granule: what the prefetcher orders blocks by (forecasting; Knuth 5.4.9, Dementiev and Sanders 2003).
-struct ForecastKey {
-  std::uint64_t prefix = 0;
-  std::uint32_t extension = 0;
-};
 
 // Which end of its file a run begins at.
 enum class RunDirection : std::uint8_t { forward, backward };
@@ -81,6 +76,10 @@ class RunStore {
   [[nodiscard]] Task<void> release(std::size_t number, std::uint64_t until);
   // Waits until every release that is under way has been done.
   [[nodiscard]] Task<void> released();
+
+  // Every run, stored or not, is taken in by its first and its last record before forecast keys of it are asked for.
+  void take_in_keys(const records::Encoder& encoder, const std::byte* first, const std::byte* last);
+  [[nodiscard]] const SharedKey& shared_key() const noexcept { return shared_key_; }
   void set_forecast(std::size_t number, std::uint64_t granule, ForecastKey key);
   // Key of the first record of `granule`, a multiple of forecast_stride().
   [[nodiscard]] ForecastKey forecast(std::size_t number, std::uint64_t granule) const {
@@ -88,7 +87,7 @@ class RunStore {
   }
 
   // Reads the keys of a run's forecast from its file: the beginning of every forecast_stride-th granule. The granules are not
-  // verified by that; whoever loads one compares.
+  // verified by that; whoever loads one compares. Forecast keys are at depth 0 then.
   [[nodiscard]] Task<void> read_forecast(std::size_t number, const records::Encoder& encoder, std::byte* memory);
   // Bytes of memory, aligned, that it needs.
   [[nodiscard]] std::uint64_t forecast_read_bytes() const noexcept { return round_up(record_size_, page_bytes); }
@@ -121,6 +120,7 @@ class RunStore {
   void choose_pattern();
   void make_forecast(StoredRun& run);
   void thin_forecast();
+  void move_forecast(const records::Encoder& encoder, std::uint64_t depth);
   void close_consumed(std::size_t number);
 
   Task<void> move(io::Operation operation, std::size_t number, std::uint64_t offset, std::byte* data, std::uint64_t size);
@@ -142,6 +142,7 @@ class RunStore {
   std::vector<std::uint8_t> pattern_;                     // directory of unit u: pattern_[u % size]
   std::vector<std::vector<std::uint32_t>> pattern_rank_;  // units of that directory among the first u of the pattern
   std::vector<StoredRun> runs_;
+  SharedKey shared_key_;
   std::uint64_t allocated_bytes_ = 0, peak_bytes_ = 0;
   std::uint64_t releasing_ = 0;  // releases under way
   Signal release_done_;

@@ -136,13 +136,12 @@ std::uint64_t first_after(const RunView& view, RunRange range, std::uint32_t run
   });
 }
 
-std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_t run, std::uint64_t prefix,
-                               std::uint32_t extension, std::uint32_t later_run, const records::Encoder& encoder) {
+std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_t run, const ForecastKey& key,
+                               std::uint32_t later_run, const records::Encoder& encoder, const SharedKey& shared) {
+  const bool decides = encoder.key_length() <= shared.depth() + records::Encoder::window_bytes;
   return partition_point(range, [&](std::uint64_t number) {
-    const std::byte* record = view.record(number);
-    const std::pair key(encoder.prefix(record), encoder.extension(record));
-    const std::pair limit(prefix, extension);
-    return key > limit || (key == limit && (!encoder.decides() || run > later_run));
+    const ForecastKey other = shared.key_of(encoder, view.record(number));
+    return other > key || (other == key && (!decides || run > later_run));
   });
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pipeline/run_view.h"
+#include "pipeline/shared_key.h"
 #include "records/encoder.h"
 #include "records/record_table.h"
 
@@ -32,8 +33,8 @@ struct Bound {
 [[nodiscard]] std::uint64_t first_after(const RunView& view, RunRange range, std::uint32_t run, const Bound& bound,
                                         const records::Encoder& encoder);
 
-// The number of the first record in `range` that is not surely before a record of `later_run` with these leading key bytes.
-[[nodiscard]] std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_t run, std::uint64_t prefix,
-                                             std::uint32_t extension, std::uint32_t later_run, const records::Encoder& encoder);
+// The number of the first record in `range` that is not surely before a record of `later_run` with this forecast key.
+[[nodiscard]] std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_t run, const ForecastKey& key,
+                                             std::uint32_t later_run, const records::Encoder& encoder, const SharedKey& shared);
 
 }  // namespace ecosort::pipeline

@@ -97,14 +97,15 @@ TEST(FirstNotBefore, NeverPassesARecordThatMayStillCome) {
   for (const records::RecordFormat& format : kernel_formats()) {
     const records::Encoder encoder(format);
     const RunSet set(format, Keys::common_prefix, 4, 20, 9);
+    const SharedKey shared;
     for (std::uint32_t later = 0; later < 4; ++later) {
       for (std::uint64_t number = set.ranges[later].begin; number < set.ranges[later].end; ++number) {
         const std::byte* unseen = set.views[later].record(number);
         const std::string limit = set.key_of(later, number - set.ranges[later].begin);
         for (std::uint32_t run = 0; run < 4; ++run) {
           if (run == later) continue;
-          const std::uint64_t end = first_not_before(set.views[run], set.ranges[run], run, encoder.prefix(unseen),
-                                                     encoder.extension(unseen), later, encoder);
+          const std::uint64_t end =
+              first_not_before(set.views[run], set.ranges[run], run, shared.key_of(encoder, unseen), later, encoder, shared);
           for (std::uint64_t before = set.ranges[run].begin; before < end; ++before) {
             const std::string key = set.key_of(run, before - set.ranges[run].begin);
             ASSERT_TRUE(key < limit || (key == limit && run < later));

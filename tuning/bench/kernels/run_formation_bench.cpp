@@ -32,6 +32,10 @@ void extract_keys(benchmark::State& state, const records::RecordFormat& format) 
 BENCHMARK_CAPTURE(extract_keys, default_key, records::RecordFormat{})->Arg(5000)->Arg(1000000)->Arg(4000000);
 BENCHMARK_CAPTURE(extract_keys, descending, records::RecordFormat{100, {{3, 7, true}}})->Arg(1000000);
 BENCHMARK_CAPTURE(extract_keys, two_fields, records::RecordFormat{100, {{50, 4}, {3, 7, true}}})->Arg(1000000);
+BENCHMARK_CAPTURE(extract_keys, u64, records::make_record_format(100, {"8:u64"}))->Arg(1000000);
+BENCHMARK_CAPTURE(extract_keys, f64, records::make_record_format(100, {"8:f64"}))->Arg(1000000);
+BENCHMARK_CAPTURE(extract_keys, nocase, records::make_record_format(100, {"3:20:nocase"}))->Arg(1000000);
+BENCHMARK_CAPTURE(extract_keys, dec, records::make_record_format(100, {"3:12:dec"}))->Arg(1000000);
 
 Pages<Entry> shuffled_entries(std::size_t n) {
   Pages<Entry> entries(n);

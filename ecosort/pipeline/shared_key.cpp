@@ -1,0 +1,48 @@
+#include "pipeline/shared_key.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ecosort::pipeline {
+
+std::uint64_t SharedKey::take_in(const records::Encoder& encoder, const std::byte* first, const std::byte* last) {
+  const std::uint64_t before = depth_;
+  if (encoder.decides() || knows_nothing_) return before;
+  if (reference_.empty()) {
+    reference_.assign(first, first + encoder.record_size());
+    depth_ = encoder.common_key_bytes(first, last, 0);
+    return depth_;  // there are no keys yet
+  }
+  for (const std::byte* record : {first, last}) depth_ = std::min(depth_, encoder.common_key_bytes(reference_.data(), record, 0));
+  return before;
+}
+
+std::uint64_t SharedKey::take_in_unknown() noexcept {
+  knows_nothing_ = true;
+  return std::exchange(depth_, 0);
+}
+
+ForecastKey SharedKey::key_of(const records::Encoder& encoder, const std::byte* record) const noexcept {
+  const records::KeyWindow window = depth_ == 0 ? encoder.first_window(record) : encoder.window(record, depth_);
+  return {window.prefix, window.extension};
+}
+
+// The bytes between the two depths are the reference's; the rest of the twelve are those the key begins with.
+ForecastKey SharedKey::moved(const records::Encoder& encoder, ForecastKey key, std::uint64_t depth) const noexcept {
+  const auto bytes_between = static_cast<std::uint32_t>(std::min<std::uint64_t>(depth - depth_, records::Encoder::window_bytes));
+  const records::KeyWindow between = encoder.window(reference_.data(), depth_);
+  std::uint32_t bytes[records::Encoder::window_bytes];
+  const auto byte_of = [](std::uint64_t prefix, std::uint32_t extension, std::uint32_t i) {
+    return static_cast<std::uint32_t>(i < 8 ? prefix >> (56 - 8 * i) : extension >> (88 - 8 * i)) & 0xffU;
+  };
+  for (std::uint32_t i = 0; i < records::Encoder::window_bytes; ++i) {
+    bytes[i] =
+        i < bytes_between ? byte_of(between.prefix, between.extension, i) : byte_of(key.prefix, key.extension, i - bytes_between);
+  }
+  ForecastKey result;
+  for (std::uint32_t i = 0; i < 8; ++i) result.prefix = result.prefix << 8U | bytes[i];
+  for (std::uint32_t i = 8; i < records::Encoder::window_bytes; ++i) result.extension = result.extension << 8U | bytes[i];
+  return result;
+}
+
+}  // namespace ecosort::pipeline
