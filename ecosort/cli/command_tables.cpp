@@ -195,6 +195,18 @@ CommandTable power_table() {
           .ending = ""};
 }
 
+CommandTable tune_table() {
+  return {.name = "tune",
+          .synopsis = "COMMAND ...",
+          .summary = "probes this machine, compares measurements, holds system settings (ecosort-tune)",
+          .description = "Runs the program ecosort-tune with the words that follow; it explains itself with --help.",
+          .examples = {"ecosort tune probe --temp /ssd/tmp              what its drive and processor can do, as a profile",
+                       "ecosort tune compare before.json after.json    is the difference of two benchmarks more than noise?"},
+          .options = {},
+          .operands = {},
+          .ending = ""};
+}
+
 CommandTable manual_table() {
   return {.name = "manual",
           .synopsis = "man|bash|fish",
@@ -212,8 +224,8 @@ CommandTable manual_table() {
 }  // namespace
 
 const std::vector<CommandTable>& command_tables() {
-  static const std::vector<CommandTable> tables{sort_table(), inplace_table(), resume_table(), plan_table(),
-                                                gen_table(),  check_table(),   power_table(),  manual_table()};
+  static const std::vector<CommandTable> tables{sort_table(),  inplace_table(), resume_table(), plan_table(),  gen_table(),
+                                                check_table(), power_table(),   tune_table(),   manual_table()};
   return tables;
 }
 

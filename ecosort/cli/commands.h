@@ -16,6 +16,7 @@ int run_inplace(const Words& words);  // sorts a file in its own space
 int run_resume(const Words& words);   // goes on with an interrupted one
 int run_plan(const Words& words);     // prints what sort or inplace would do
 int run_power(const Words& words);    // becomes the program ecosort-power; returns only by throwing
+int run_tune(const Words& words);     // becomes the program ecosort-tune; returns only by throwing
 int run_manual(const Words& words);   // man page and shell completions, on standard output
 
 }  // namespace ecosort::cli

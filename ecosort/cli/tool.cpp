@@ -1,5 +1,5 @@
-// `ecosort power`: becomes the program ecosort-power, which is written in Python. It is looked for beside this program, then in
-// PATH, then in the environment that `make` sets up beside a build directory.
+// `ecosort power` and `ecosort tune`: become the programs ecosort-power and ecosort-tune, which are written in Python. They are
+// looked for beside this program, then in PATH, then in the environment that `make` sets up beside a build directory.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -26,13 +26,11 @@ void try_exec(const std::string& program, const Words& words) {
   if (errno != ENOENT && errno != ENOTDIR) throw IoError::from_call("exec", program, errno);
 }
 
-}  // namespace
-
-int run_power(const Words& words) {
-  const std::string name = "ecosort-power";
+// Returns only by throwing.
+int become(const std::string& name, const Words& words) {
   std::error_code unknown;  // without /proc only PATH is searched
   const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  if (!self.empty()) ::setenv("ECOSORT_BIN", self.c_str(), 0);  // the program that validates outputs: this one
+  if (!self.empty()) ::setenv("ECOSORT_BIN", self.c_str(), 0);  // the program that sorts and validates: this one
   if (!self.empty()) try_exec(self.parent_path() / name, words);
   try_exec(name, words);
   if (!self.empty()) try_exec(self.parent_path().parent_path() / ".venv" / "bin" / name, words);
@@ -41,5 +39,10 @@ int run_power(const Words& words) {
                   "source tree, or make deps there",
                   name));
 }
+
+}  // namespace
+
+int run_power(const Words& words) { return become("ecosort-power", words); }
+int run_tune(const Words& words) { return become("ecosort-tune", words); }
 
 }  // namespace ecosort::cli

@@ -1,0 +1,291 @@
+"""Models are fitted to known coefficients and find them; predictions follow by arithmetic."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ecosort_power.codec import encode
+from ecosort_tuning.errors import UsageError
+from ecosort_tuning.forecast import with_models
+from ecosort_tuning.machine import this_machine
+from ecosort_tuning.model import fit_cpu, fit_power, fit_time, predict_cpu, predict_power
+from ecosort_tuning.predict import formation_share, phase_work, predict
+from ecosort_tuning.profile import SCHEMA, CpuModel, Drive, Kernels, PowerModel, Profile, Rate, read_profile, write_profile
+from ecosort_tuning.resources import BOTH, PROCESSOR, READING, WRITING, drive_times
+from ecosort_tuning.runs import Evidence, IdlePower, MeasuredRun, Phase, Work, comparisons, read_evidence
+
+from .conftest import Tune
+
+IDLE_W, CORE_W, GB_J = 21.0, 7.5, 0.8
+
+
+def plan_of(records: int, runs: int, threads: int = 2, stored: float = 1.0) -> dict[str, Any]:
+    size = records * 100
+    kept = int(records * stored)
+    return {
+        "schema": "ecosort.plan/1",
+        "records": records,
+        "record_size_bytes": 100,
+        "compute_threads": threads,
+        "granule_bytes": 65536,
+        "granule_records": 655,
+        "merge_passes": 1,
+        "merge_steps": [{"first_run": 0, "fan_in": runs}],
+        "read_block_bytes": 1 << 20,
+        "write_block_bytes": 1 << 20,
+        "read_depth": 16,
+        "write_depth": 16,
+        "merge": {"block_bytes": 1 << 20},
+        "stored_records": kept,
+        "temp_bytes": kept * 100,
+        "bytes_read": size + kept * 100,
+        "bytes_written": size + kept * 100,
+    }
+
+
+def run_of(records: int, runs: int, threads: int, seconds: float, cpu_s: float, joules: float | None = None) -> MeasuredRun:
+    plan = plan_of(records, runs, threads)
+    moved = Work(float(plan["bytes_read"]), float(plan["bytes_written"]))
+    meter = None if joules is None else "wall"
+    return MeasuredRun(records, threads, plan, seconds, cpu_s, moved, [], joules, meter)
+
+
+def sizes() -> list[tuple[int, int, int]]:
+    """Records, runs merged, threads."""
+    return [(n * 10_000_000, runs, threads) for n in (1, 2, 4, 10) for runs in (8, 60, 400) for threads in (1, 2, 4)]
+
+
+def measured(noise: float = 0.0, seed: int = 1) -> list[MeasuredRun]:
+    """Runs of a machine whose coefficients are known."""
+    generator = random.Random(seed)
+    found = []
+    for records, runs, threads in sizes():
+        cpu_s = 0.05 + 60e-9 * records + 4e-9 * comparisons(plan_of(records, runs), records)
+        cpu_s *= generator.lognormvariate(0, noise)
+        gigabytes = 4 * records * 100 / 1e9
+        seconds = max(cpu_s / threads, gigabytes / 2.0)
+        joules = (IDLE_W * seconds + CORE_W * cpu_s + GB_J * gigabytes) * generator.lognormvariate(0, noise)
+        found.append(run_of(records, runs, threads, seconds, cpu_s, joules))
+    return found
+
+
+def test_the_coefficients_of_the_processor_are_found() -> None:
+    runs = measured()
+    model = fit_cpu(runs)
+    assert model.per_record_s == pytest.approx(60e-9, rel=1e-3)
+    assert model.per_comparison_s == pytest.approx(4e-9, rel=1e-3)
+    assert model.fixed_s == pytest.approx(0.05, rel=0.02)
+    assert model.per_byte_s == 0.0, "bytes of equal records say nothing that their number does not"
+    assert model.error < 1e-6
+
+
+def test_noise_of_five_percent_leaves_predictions_within_five_percent() -> None:
+    model = fit_cpu(measured(0.05, 3))
+    for records, runs, _ in sizes():
+        true = 0.05 + 60e-9 * records + 4e-9 * comparisons(plan_of(records, runs), records)
+        found = predict_cpu(model, records, 4.0 * records * 100, comparisons(plan_of(records, runs), records))
+        assert found == pytest.approx(true, rel=0.05)
+
+
+def test_runs_of_one_size_give_a_model_of_their_own_size() -> None:
+    runs = [run_of(10_000_000, 47, 2, 3.0, 1.1) for _ in range(3)]
+    model = fit_cpu(runs)
+    assert predict_cpu(model, 10_000_000, 4e9, comparisons(runs[0].plan, 10_000_000)) == pytest.approx(1.1)
+    assert predict_cpu(model, 20_000_000, 8e9, 0.0) == pytest.approx(2.2)
+
+
+def test_the_coefficients_of_energy_are_found() -> None:
+    model = fit_power(Evidence(measured(), [IdlePower(IDLE_W, "wall")]))
+    assert (model.idle_w, model.core_w, model.gb_j) == pytest.approx((IDLE_W, CORE_W, GB_J), rel=1e-6)
+    noisy = fit_power(Evidence(measured(0.02, 7), [IdlePower(IDLE_W, "wall"), IdlePower(IDLE_W * 1.01, "wall")]))
+    assert noisy.idle_w == pytest.approx(IDLE_W, rel=0.05)
+    assert noisy.core_w == pytest.approx(CORE_W, rel=0.15)
+    for run in measured():
+        assert predict_power(noisy, run.seconds, run.cpu_s, run.work.bytes_moved) == pytest.approx(run.joules, rel=0.05)
+
+
+def test_energy_that_cannot_be_told_apart_is_refused() -> None:
+    same = [run_of(10_000_000, 47, 2, 3.0, 1.1, 80.0 + i) for i in range(9)]
+    for evidence, reason in (
+        (Evidence(same, [IdlePower(21.0, "wall")]), "do not tell idle power, watts per core and joules per GB apart"),
+        (Evidence([replace(r, joules=None) for r in same], []), "no run has joules"),
+        (Evidence([*same, replace(same[0], meter="rapl")], []), "several meters"),
+    ):
+        with pytest.raises(UsageError, match=reason):
+            fit_power(evidence)
+
+
+def test_no_coefficient_is_negative() -> None:
+    """A machine that saves energy by computing cannot be; noise can look like it."""
+    runs = [replace(r, joules=IDLE_W * r.seconds - 0.3 * r.cpu_s + GB_J * r.work.bytes_moved / 1e9) for r in measured()]
+    model = fit_power(Evidence(runs, [IdlePower(IDLE_W, "wall")]))
+    assert model.core_w == 0.0
+    assert model.idle_w > 0
+    assert model.error > 0
+
+
+def rate(mode: str, read: float, write: float, block: int = 1 << 20, depth: int = 16) -> Rate:
+    return Rate(mode, block, depth, read, write, 1e-3, 0.05, 0.02, 3)
+
+
+RATES = [
+    rate("read", 4e9, 0),
+    rate("write", 0, 2e9),
+    rate("mixed", 1.5e9, 1.5e9),
+    rate("random", 3e9, 0),
+    rate("read", 1e8, 0, depth=1),
+]
+DRIVE = Drive("temp", "/ssd", "/dev/nvme0n1", "ext4", "io_uring", True, 1 << 30, RATES)
+CPU = CpuModel(0.0, 100e-9, 0.0, 0.0, 0.01, 9)
+
+
+def profile(**changed: Any) -> Profile:
+    return replace(Profile(SCHEMA, "2030-01-01", "0", this_machine(), [DRIVE], cpu=CPU), **changed)
+
+
+def test_a_phase_takes_what_its_slowest_resource_takes() -> None:
+    times = drive_times(DRIVE, "run_formation", Work(6e9, 3e9), plan_of(60_000_000, 9))
+    assert times == pytest.approx({READING: 1.5, WRITING: 1.5, BOTH: 2.0})
+    assert drive_times(DRIVE, "merge", Work(6e9, 0), plan_of(60_000_000, 9)) == pytest.approx({READING: 2.0, WRITING: 0.0})
+
+
+def test_the_prediction_names_bottleneck_and_what_would_help() -> None:
+    found = predict(plan_of(30_000_000, 9), profile())
+    # 3 GB in and out in each phase: 2 s at 3 GB/s of both; 3 CPU seconds in all on two threads: 0.75 s per phase.
+    assert [p.seconds for p in found.phases] == pytest.approx([2.0, 2.0])
+    assert {p.bottleneck for p in found.phases} == {BOTH}
+    assert found.seconds == pytest.approx(4.0)
+    assert found.cpu_s == pytest.approx(3.0)
+    assert found.bytes_moved == 12_000_000_000
+    assert found.help_most == "drive"
+    assert found.saved_s == pytest.approx({"drive": 2.0, "processor": 0.0})
+    assert found.joules is None
+    assert any("no joules" in note for note in found.notes)
+    slow = predict(plan_of(30_000_000, 9, threads=1), profile(cpu=replace(CPU, per_record_s=400e-9)))
+    assert {p.bottleneck for p in slow.phases} == {PROCESSOR}
+    assert slow.help_most == "processor"
+    # Twice the processor: from 6 to 3 s per phase, still more than the drive's 2 s.
+    assert slow.saved_s == pytest.approx({"drive": 0.0, "processor": 6.0})
+
+
+def test_joules_are_predicted_where_there_is_a_power_model() -> None:
+    found = predict(plan_of(30_000_000, 9), profile(power=PowerModel(IDLE_W, CORE_W, GB_J, 0.01, 9, "wall")))
+    assert found.joules == pytest.approx(IDLE_W * 4.0 + CORE_W * 3.0 + GB_J * 12)
+
+
+def test_measured_phases_correct_the_prediction() -> None:
+    plan = plan_of(30_000_000, 9)
+    phases = [Phase("run_formation", 2.6, Work(3e9, 3e9)), Phase("merge", 2.1, Work(3e9, 3e9)), Phase("sync", 0.1, Work(0, 0))]
+    runs = [replace(run_of(30_000_000, 9, 2, 5.0, 3.0), phases=phases)] * 3
+    model = fit_time(runs, DRIVE, 0.5)
+    assert model.factor == pytest.approx({"run_formation": 1.3, "merge": 1.1})
+    assert model.error == pytest.approx(0.0)
+    assert predict(plan, profile(time=model)).seconds == pytest.approx(4.8)
+
+
+def test_the_bytes_of_the_phases_are_those_of_the_plan() -> None:
+    works = phase_work(plan_of(30_000_000, 9, stored=0.9))
+    assert works["run_formation"] == Work(3e9, 2.7e9)
+    assert works["merge"] == Work(2.7e9, 3e9)
+    twice = {**plan_of(6_550_000, 900), "merge_passes": 2, "bytes_read": 2_000_000_000, "bytes_written": 2_000_000_000}
+    works = phase_work(twice)
+    assert works["run_formation"].bytes_written == pytest.approx(655_360_000)
+    assert sum(w.bytes_written for w in works.values()) == pytest.approx(2e9)
+    with pytest.raises(UsageError, match="no plan of the sorter"):
+        phase_work({"schema": "x"})
+    with pytest.raises(UsageError, match="lacks something"):
+        phase_work({"schema": "ecosort.plan/1"})
+
+
+def test_kernels_divide_the_processor_between_the_phases() -> None:
+    kernels = Kernels(100, 64, {"extract": 3.0, "index_sort": 8.0, "gather": 9.0, "merge": 25.0, "granule_verify": 5.0}, 3)
+    assert formation_share(kernels) == pytest.approx(0.4)
+    assert formation_share(None) == 0.5
+
+
+def stats_of(run: MeasuredRun) -> dict[str, Any]:
+    phases = [("run_formation", 0.0, 0.6 * run.seconds), ("merge", 0.6 * run.seconds, run.seconds)]
+    half = {"bytes_read": run.work.bytes_read / 2, "bytes_written": run.work.bytes_written / 2, "wait_s": 0.0}
+    return {
+        "schema": "ecosort.stats/1",
+        "records": run.records,
+        "threads": run.threads,
+        "wall_s": run.seconds,
+        "cpu_user_s": run.cpu_s,
+        "cpu_system_s": 0.0,
+        "bytes_read": run.work.bytes_read,
+        "bytes_written": run.work.bytes_written,
+        "phases": [{"name": name, "begin_s": begin, "end_s": end, **half} for name, begin, end in phases],
+        "plan": dict(run.plan),
+    }
+
+
+def test_reports_of_the_sorter_make_a_model_on_the_command_line(tune: Tune, tmp_path: Path) -> None:
+    write_profile(tmp_path / "p.toml", profile(cpu=None))
+    names = []
+    for i, run in enumerate(measured()):
+        names.append(f"{i}.json")
+        (tmp_path / names[-1]).write_text(json.dumps(stats_of(run)))
+    done = tune("fit", *names, "--profile", "p.toml")
+    assert done.returncode == 0, done.stderr
+    assert "60.0 ns per record + 4.00 ns per comparison" in done.stdout
+    assert "no power: no run has joules" in done.stdout
+    (tmp_path / "plan.json").write_text(json.dumps(plan_of(20_000_000, 60)))
+    told = tune("predict", "plan.json", "--profile", "p.toml", "--json")
+    assert told.returncode == 0, told.stderr
+    expected = 0.05 + 60e-9 * 2e7 + 4e-9 * comparisons(plan_of(20_000_000, 60), 20_000_000)
+    assert json.loads(told.stdout)["cpu_s"] == pytest.approx(expected, rel=0.01)
+    table = tune("predict", "plan.json", "--profile", "p.toml").stdout
+    assert "limited by" in table
+    assert "most by a faster" in table
+    assert read_profile(tmp_path / "p.toml", this_machine()).cpu is not None
+
+
+def test_a_profile_without_models_says_what_to_do(tune: Tune, tmp_path: Path) -> None:
+    write_profile(tmp_path / "p.toml", profile(cpu=None))
+    (tmp_path / "plan.json").write_text(json.dumps(plan_of(1000, 2)))
+    done = tune("predict", "plan.json", "--profile", "p.toml")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "ecosort-tune: the profile has no model of the processor: ecosort-tune fit RUNS...\n",
+    )
+    (tmp_path / "odd.json").write_text("{}")
+    assert "neither a report of the sorter" in tune("fit", "odd.json", "--profile", "p.toml").stderr
+    assert tune("predict", "odd.json", "--profile", "p.toml").returncode == 2
+
+
+def test_a_bench_result_gives_its_cold_runs(tmp_path: Path) -> None:
+    run = measured()[0]
+    common = {"stage": "main", "wall_s": 1.0}
+    runs = [
+        {**common, "contender": "ecosort", "round": 0, "is_cold": True, "stats": stats_of(run)},
+        {**common, "contender": "ecosort", "round": 1, "is_cold": False, "stats": stats_of(run)},
+        {**common, "contender": "inplace", "round": 0, "is_cold": True, "stats": stats_of(run)},
+        {**common, "contender": "gnu_sort", "round": 0, "is_cold": True, "stats": None},
+    ]
+    (tmp_path / "r.json").write_text(json.dumps({"schema": "ecosort.bench/1", "runs": runs}))
+    assert len(read_evidence([tmp_path / "r.json"]).runs) == 1
+
+
+def test_the_model_of_a_real_plan(run: Callable[..., Any], tmp_path: Path) -> None:
+    """The sorter's own plan and report: what is predicted from its runs is what they moved."""
+    assert run("gen", "-a", "300000", "in", cwd=tmp_path).returncode == 0
+    words = ("--memory", "8MiB", "in", "-o", "out")
+    plan = json.loads(run("plan", "sort", "--json", *words, cwd=tmp_path).stdout)
+    assert run("sort", "--stats", "stats.json", "--progress", "none", *words, cwd=tmp_path).returncode == 0
+    evidence = read_evidence([tmp_path / "stats.json"])
+    found = predict(plan, with_models(profile(cpu=None, absent={"power": "?"}), evidence))
+    # The last block of the output is written whole, and cut off afterwards.
+    assert 0 <= evidence.runs[0].work.bytes_moved - found.bytes_moved < 4096
+    assert found.cpu_s == pytest.approx(evidence.runs[0].cpu_s, rel=1e-6)
+    measured_phases = {p.name: p.work for p in evidence.runs[0].phases}
+    for phase in found.phases:
+        assert phase.work.bytes_read == pytest.approx(measured_phases[phase.name].bytes_read, abs=4096)
+        assert phase.work.bytes_written == pytest.approx(measured_phases[phase.name].bytes_written, abs=4096)
+    assert isinstance(encode(found), dict)

@@ -1,0 +1,4 @@
+from ecosort_tuning.cli import main
+
+if __name__ == "__main__":
+    main()

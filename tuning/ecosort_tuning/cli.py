@@ -1,0 +1,230 @@
+"""The program `ecosort-tune`: options in, exit codes out. Work is done elsewhere."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from ecosort_tuning import __version__
+from ecosort_tuning.errors import (
+    EXIT_INTERNAL,
+    EXIT_MACHINE,
+    EXIT_OK,
+    EXIT_USAGE,
+    EXIT_WORSE,
+    InterruptError,
+    PowerError,
+    UsageError,
+)
+from ecosort_tuning.sizes import SECONDS, SIZE
+
+_PATH = click.Path(path_type=Path)
+_RESTORE = click.option("--restore-file", type=_PATH, default=None, hidden=True)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ecosort-tune")
+def cli() -> None:
+    """Finds out what this machine can do, and what suits it.
+
+    Exit codes: 0 done, 1 as the commands say, 2 usage, 3 a program or the machine failed, 4 internal, 128+n a signal.
+    """
+
+
+@cli.command()
+@click.argument("first", type=_PATH)
+@click.argument("second", type=_PATH)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def compare(first: Path, second: Path, as_json: bool) -> int:
+    """Compares two result files of `make bench`: SECOND / FIRST, with 95 % intervals.
+
+    Exit code 1 if the sorter's time or CPU is seen to be more in SECOND, else 0, also where no difference is seen.
+    """
+    from ecosort_power.codec import encode
+
+    from ecosort_tuning.compare import BenchFile
+    from ecosort_tuning.compare import compare as compare_files
+    from ecosort_tuning.show import show_comparison
+
+    found = compare_files(BenchFile(first), BenchFile(second))
+    if as_json:
+        rows = [{**encode(row), "verdict": row.verdict} for row in found.rows]
+        click.echo(jsonlib.dumps({"rows": rows, "warnings": found.warnings, "summary": found.summary}, indent=1))
+    else:
+        show_comparison(found)
+    return EXIT_WORSE if any(row.worse for row in found.rows) else EXIT_OK
+
+
+@cli.command()
+@click.option("--governor", help="Who chooses the clock rate: powersave, performance, ...")
+@click.option("--energy-preference", help="The processor's balance of speed and power: power, balance_performance, ...")
+@click.option("--read-ahead", "read_ahead_bytes", type=SIZE, help="Of buffered reads, such as 4MiB.")
+@click.option("--scheduler", help="Order of requests of one drive: none, mq-deadline, ...")
+@click.option("--power-cap", "power_cap_w", type=float, metavar="WATTS", help="Long-term limit of each processor package.")
+@click.option("--drive", "drives", multiple=True, help="A drive by name, such as nvme0n1; repeatable.")
+@click.option("--on", "directories", multiple=True, type=_PATH, help="The drive that holds this directory; repeatable.")
+@click.option("--dry-run", is_flag=True, help="Show what would change (also without --apply).")
+@click.option("--apply", is_flag=True, help="Change the settings, run COMMAND, put the old ones back.")
+@click.option("--root", type=_PATH, default=Path("/"), hidden=True)
+@_RESTORE
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def settings(**given: Any) -> int:
+    """Runs COMMAND under other system settings; without --apply only shows what would change.
+
+    The old settings come back when COMMAND ends, on errors and on signals; after a SIGKILL by `ecosort-tune restore`.
+    Exit code: that of COMMAND.
+    """
+    from ecosort_tuning.under import run_under
+
+    return run_under(given)
+
+
+@cli.command()
+@_RESTORE
+def restore(restore_file: Path | None) -> int:
+    """Puts back the system settings that a killed `ecosort-tune settings` left."""
+    from ecosort_tuning.hold import RESTORE_FILE
+    from ecosort_tuning.hold import restore as put_back
+
+    changes = put_back(restore_file or RESTORE_FILE)
+    for change in changes:
+        click.echo(f"{change.what}: {change.before} again")
+    if not changes:
+        click.echo("nothing to restore")
+    return EXIT_OK
+
+
+@cli.command()
+@click.option("--temp", multiple=True, required=True, type=_PATH, help="A directory for sorted runs; repeatable.")
+@click.option("--output-dir", "output", type=_PATH, help="The directory of the output, if it is another one.")
+@click.option("--block", "blocks", multiple=True, type=SIZE, help="A block size; repeatable [256KiB, 1MiB, 4MiB].")
+@click.option("--depth", "depths", multiple=True, type=click.IntRange(1, 1024), help="Requests in flight; repeatable [1, 4, 16].")
+@click.option("--seconds", default=1.5, show_default=True, type=click.FloatRange(0.05), help="Length of one measurement.")
+@click.option("--repetitions", default=3, show_default=True, type=click.IntRange(1, 50), help="Of each measurement.")
+@click.option(
+    "--file-size", "file_bytes", default="2GiB", show_default=True, type=SIZE, help="Larger than every cache of the drive."
+)
+@click.option("--costs", type=_PATH, help="The program ecosort_costs [beside the sorter].")
+@click.option("--no-kernels", is_flag=True, help="Measure the drives alone.")
+@click.option("-o", "--profile", "path", type=_PATH, help="Where the profile goes [~/.config/ecosort/profile.toml].")
+def probe(**given: Any) -> int:
+    """Measures the drives below the directories with fio, and the sorter's computations; writes a profile.
+
+    Reads, writes, both at once, and blocks anywhere, by block size and depth. Takes a few minutes and removes its files.
+    """
+    from ecosort_tuning.probing import probe_and_tell
+
+    return probe_and_tell(given)
+
+
+@cli.command()
+@click.argument("path", metavar="[PROFILE]", required=False, type=_PATH)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def show(path: Path | None, as_json: bool) -> int:
+    """Shows a profile; exit code 2 with the reason where it is not one of this machine."""
+    from ecosort_power.codec import encode
+
+    from ecosort_tuning.machine import this_machine
+    from ecosort_tuning.profile import default_path, read_profile
+    from ecosort_tuning.show import show_profile
+
+    profile = read_profile(path or default_path(), this_machine())
+    if as_json:
+        click.echo(jsonlib.dumps(encode(profile), indent=1))
+    else:
+        show_profile(profile)
+    return EXIT_OK
+
+
+_PROFILE = click.option("--profile", "path", type=_PATH, help="The profile [~/.config/ecosort/profile.toml].")
+
+
+@cli.command()
+@click.argument("sources", nargs=-1, required=True, type=_PATH)
+@_PROFILE
+def fit(sources: tuple[Path, ...], path: Path | None) -> int:
+    """Fits the models of a profile to measured runs and writes them into it.
+
+    SOURCES are reports of the sorter (--stats), results of `make bench` and of `ecosort power run`; joules come from the last.
+    """
+    from ecosort_tuning.forecast import fit_and_tell
+
+    return fit_and_tell(sources, path)
+
+
+@cli.command()
+@click.argument("plan", type=_PATH)
+@_PROFILE
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def predict(plan: Path, path: Path | None, as_json: bool) -> int:
+    """Predicts time, processor and joules of PLAN (of `ecosort plan sort --json`, `-` is standard input), and what limits it."""
+    from ecosort_tuning.forecast import predict_and_tell
+
+    return predict_and_tell(plan, path, as_json)
+
+
+@cli.command()
+@click.option(
+    "--goal", type=click.Choice(["time", "energy", "pareto"]), help="What is to be least; pareto: both, each beside the other."
+)
+@click.option("--size", type=SIZE, help="Of the input that is sorted, such as 4GB.")
+@click.option("--memory", type=SIZE, help="For each sort, such as 512MiB.")
+@click.option("--budget", type=SECONDS, help="Measuring time, such as 20min; the confirmation comes on top.")
+@click.option("--dir", type=_PATH, help="On the drive to measure; input, runs and output are made and removed there.")
+@click.option("--meter", help="A meter of ecosort-power, for joules.")
+@click.option("--out", type=_PATH, help="Result directory [ecosort-search-DATE-TIME].")
+@click.option("--continue", "continued", type=_PATH, metavar="DIR", help="Go on with an interrupted search.")
+@click.option("--profile", type=_PATH, help="Where the settings go [~/.config/ecosort/profile.toml].")
+def search(**given: Any) -> int:
+    """Searches the settings of the sorter that take the least time or energy here, and confirms them against the defaults.
+
+    Every run is cold and validated, beside one of the defaults. Exit code 0 if better settings were confirmed, 1 if the defaults
+    stay.
+    """
+    try:
+        from ecosort_tuning.search.launch import launch
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{error.name} is not installed; run: pip install 'ecosort[tuning]', or make deps") from None
+    return launch(given)
+
+
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    raise InterruptError(number)
+
+
+def _guarded(work: Callable[[], int]) -> int:
+    """Runs the program; errors become one line and an exit code, and no child process is left."""
+    from ecosort_power.transports.process import session
+
+    try:
+        return work()
+    except PowerError as error:
+        print(f"ecosort-tune: {error}", file=sys.stderr)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return EXIT_USAGE
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except BrokenPipeError:
+        return EXIT_INTERNAL
+    except OSError as error:  # a full drive, a directory that may not be written
+        print(f"ecosort-tune: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
+        return EXIT_MACHINE
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        session.end()
+
+
+def main() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _on_signal)
+    sys.exit(_guarded(lambda: int(cli.main(standalone_mode=False) or 0)))

@@ -1,0 +1,154 @@
+"""Models of time, processor and energy: fitted to measured runs by least squares of the relative errors. Pure.
+
+Coefficients are physical and therefore never negative: one that comes out below zero is set to zero and the rest fitted again. A
+coefficient that the runs cannot tell from the others is left at zero (CPU) or refused (energy, where each one is asked for).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+import numpy as np
+
+from ecosort_tuning.errors import UsageError
+from ecosort_tuning.profile import CpuModel, Drive, PowerModel, TimeModel
+from ecosort_tuning.resources import drive_times
+from ecosort_tuning.runs import Evidence, MeasuredRun, Phase, Work, comparisons
+
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+# Beyond this condition number of the scaled columns, noise of a percent turns into errors of the size of the coefficients.
+_MOST_CONDITION = 60.0
+# Shorter phases are measured by their beginnings and ends.
+_LEAST_PHASE_S = 0.05
+PHASES = ("run_formation", "merge")
+
+
+def _scaled(rows: Matrix, values: Vector) -> tuple[Matrix, Vector]:
+    """Relative errors (each row through its value), columns of length one; and those lengths."""
+    relative = rows / values[:, None]
+    lengths = np.sqrt((relative**2).sum(axis=0))
+    lengths[lengths == 0] = 1.0
+    return relative / lengths, lengths
+
+
+def condition(rows: Matrix, values: Vector) -> float:
+    """How badly the columns are told apart: 1 is best."""
+    return float(np.linalg.cond(_scaled(rows, values)[0]))
+
+
+def least_squares(rows: Matrix, values: Vector) -> Vector:
+    """Coefficients >= 0 that minimise the relative errors of rows @ coefficients against the values (all > 0)."""
+    scaled, lengths = _scaled(rows, values)
+    free = list(range(rows.shape[1]))
+    found = np.zeros(rows.shape[1])
+    while free:
+        part = np.linalg.lstsq(scaled[:, free], np.ones(len(values)), rcond=None)[0]
+        if part.min() >= 0:
+            found[free] = part
+            break
+        free.pop(int(part.argmin()))
+    return np.asarray(found / lengths)
+
+
+def _error(rows: Matrix, values: Vector, coefficients: Vector) -> float:
+    return float(np.median(np.abs(rows @ coefficients / values - 1)))
+
+
+def _told_apart(columns: Sequence[Vector], values: Vector) -> list[int]:
+    """The columns, in their order, that these runs can tell from those before them."""
+    chosen: list[int] = []
+    for i in range(len(columns)):
+        candidate = np.column_stack([columns[j] for j in [*chosen, i]])
+        if len(values) > len(chosen) and condition(candidate, values) < _MOST_CONDITION:
+            chosen.append(i)
+    return chosen
+
+
+def fit_cpu(runs: Sequence[MeasuredRun]) -> CpuModel:
+    """UsageError without runs."""
+    if not runs:
+        raise UsageError("no run to fit the processor's model to")
+    values = np.array([r.cpu_s for r in runs])
+    columns = [
+        np.array([float(r.records) for r in runs]),
+        np.array([comparisons(r.plan, r.records) for r in runs]),
+        np.array([r.work.bytes_moved for r in runs]),
+        np.ones(len(runs)),
+    ]
+    chosen = _told_apart(columns, values)
+    rows = np.column_stack([columns[i] for i in chosen])
+    part = least_squares(rows, values)
+    found = np.zeros(len(columns))
+    found[chosen] = part
+    per_record, per_comparison, per_byte, fixed = (float(v) for v in found)
+    return CpuModel(fixed, per_record, per_byte, per_comparison, _error(rows, values, part), len(runs))
+
+
+def predict_cpu(model: CpuModel, records: int, bytes_moved: float, merge_comparisons: float) -> float:
+    """CPU seconds of a whole sort."""
+    variable = model.per_record_s * records + model.per_byte_s * bytes_moved + model.per_comparison_s * merge_comparisons
+    return model.fixed_s + variable
+
+
+def fit_power(evidence: Evidence) -> PowerModel:
+    """UsageError with what is missing: measured runs of one meter, that differ enough."""
+    runs = [(r, r.joules) for r in evidence.runs if r.joules is not None and r.joules > 0]
+    meters = sorted({r.meter or "" for r, _ in runs})
+    if not runs:
+        raise UsageError("no run has joules: measure some with ecosort-power run --meter ...")
+    if len(meters) > 1:
+        raise UsageError(f"the runs were measured by several meters ({', '.join(meters)}): fit those of one")
+    idle = [i for i in evidence.idle if i.meter == meters[0] and i.watts > 0]
+    rows = np.array([[r.seconds, r.cpu_s, r.work.bytes_moved / 1e9] for r, _ in runs] + [[1.0, 0.0, 0.0] for _ in idle])
+    values = np.array([j for _, j in runs] + [i.watts for i in idle])
+    if len(values) < 4 or condition(rows, values) > _MOST_CONDITION:
+        raise UsageError(
+            "the runs do not tell idle power, watts per core and joules per GB apart: measure with one and with all threads, "
+            "several sizes, and an idle baseline (ecosort-power run --idle 60)"
+        )
+    found = least_squares(rows, values)
+    idle_w, core_w, gb_j = (float(v) for v in found)
+    return PowerModel(idle_w, core_w, gb_j, _error(rows, values, found), len(runs), meters[0])
+
+
+def predict_power(model: PowerModel, seconds: float, cpu_s: float, bytes_moved: float) -> float:
+    """Joules."""
+    return model.idle_w * seconds + model.core_w * cpu_s + model.gb_j * bytes_moved / 1e9
+
+
+def _phase_of(name: str) -> str:
+    """Reading into memory is run formation without runs; intermediate merges, the sync and the rename belong to the merge."""
+    return PHASES[0] if name in ("run_formation", "read_and_sort") else PHASES[1]
+
+
+def grouped(phases: Sequence[Phase]) -> dict[str, Phase]:
+    """The phases of a run, summed into the two that are predicted."""
+    found: dict[str, Phase] = {}
+    for phase in phases:
+        name = _phase_of(phase.name)
+        before = found.get(name, Phase(name, 0.0, Work(0.0, 0.0)))
+        work = Work(before.work.bytes_read + phase.work.bytes_read, before.work.bytes_written + phase.work.bytes_written)
+        found[name] = Phase(name, before.seconds + phase.seconds, work)
+    return found
+
+
+def fit_time(runs: Sequence[MeasuredRun], drive: Drive, cpu_share: float) -> TimeModel:
+    """How much longer each phase takes than its slowest resource; `cpu_share` is that of run formation in the CPU time."""
+    ratios: dict[str, list[float]] = {}
+    for run in runs:
+        for name, phase in grouped(run.phases).items():
+            if phase.seconds < _LEAST_PHASE_S:
+                continue
+            share = cpu_share if name == PHASES[0] else 1 - cpu_share
+            times = {**drive_times(drive, name, phase.work, run.plan), "processor": share * run.cpu_s / max(run.threads, 1)}
+            slowest = max(times.values())
+            if slowest > 0:
+                ratios.setdefault(name, []).append(phase.seconds / slowest)
+    if not ratios:
+        raise UsageError("no run has phases to fit the time model to")
+    factor = {name: median(found) for name, found in ratios.items()}
+    errors = [abs(factor[name] / ratio - 1) for name, found in ratios.items() for ratio in found]
+    return TimeModel(factor, median(errors), len(runs))

@@ -1,0 +1,137 @@
+"""Measured runs, from wherever they are kept: reports of the sorter, results of `make bench`, results of ecosort-power."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ecosort_bench.results import SCHEMA as BENCH_SCHEMA
+from ecosort_power.codec import read_json
+from ecosort_power.phases import STATS_SCHEMA
+from ecosort_power.store import ResultDirectory, valid_runs
+
+from ecosort_tuning.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a sort, or a phase of one, has to do."""
+
+    bytes_read: float
+    bytes_written: float
+
+    @property
+    def bytes_moved(self) -> float:
+        return self.bytes_read + self.bytes_written
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    name: str
+    seconds: float
+    work: Work
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """One run of the sorter. `joules` and `meter` where one was read."""
+
+    records: int
+    threads: int
+    plan: Mapping[str, Any]  # as `ecosort plan --json` prints it
+    seconds: float
+    cpu_s: float
+    work: Work
+    phases: list[Phase] = field(default_factory=list)
+    joules: float | None = None
+    meter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IdlePower:
+    watts: float
+    meter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that the fit looks at."""
+
+    runs: list[MeasuredRun]
+    idle: list[IdlePower]
+
+
+def comparisons(plan: Mapping[str, Any], records: int) -> float:
+    """Of the merge: records * log2(runs merged), summed over its steps (of which all but the last merge a part)."""
+    fan_ins = [step["fan_in"] for step in plan.get("merge_steps", [])]
+    return records * sum(math.log2(max(f, 1)) for f in fan_ins[-1:]) if fan_ins else 0.0
+
+
+def from_stats(stats: Mapping[str, Any], joules: float | None = None, meter: str | None = None) -> MeasuredRun:
+    """UsageError for what is no report of the sorter."""
+    try:
+        if stats["schema"] != STATS_SCHEMA:
+            raise UsageError(f"a report has the schema {stats['schema']!r}, not {STATS_SCHEMA!r}")
+        phases = [
+            Phase(p["name"], p["end_s"] - p["begin_s"], Work(float(p["bytes_read"]), float(p["bytes_written"])))
+            for p in stats["phases"]
+        ]
+        return MeasuredRun(
+            records=int(stats["records"]),
+            threads=int(stats["threads"]),
+            plan=stats["plan"],
+            seconds=float(stats["wall_s"]),
+            cpu_s=float(stats["cpu_user_s"] + stats["cpu_system_s"]),
+            work=Work(float(stats["bytes_read"]), float(stats["bytes_written"])),
+            phases=phases,
+            joules=joules,
+            meter=meter,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"a report of the sorter lacks something: {error!r}") from error
+
+
+def _of_bench(data: Mapping[str, Any]) -> Iterator[MeasuredRun]:
+    """Runs of `ecosort sort` itself; other contenders have no report, and in-place sorting moves other bytes."""
+    for run in data["runs"]:
+        if run.get("stats") and run["contender"] != "inplace" and run.get("is_cold"):
+            yield from_stats(run["stats"])
+
+
+def _of_power(path: Path) -> Evidence:
+    directory = ResultDirectory(path)
+    session = directory.session()
+    runs = []
+    for run in valid_runs(directory.runs()):
+        energy = run.energy_of(session.headline)
+        if run.stats is not None:
+            runs.append(from_stats(run.stats, energy.joules if energy else None, session.headline if energy else None))
+    head = session.headline
+    watts = [w[head] for w in (session.idle_before_w, session.idle_after_w) if head is not None and head in w]
+    return Evidence(runs, [IdlePower(w, head or "") for w in watts])
+
+
+def read_evidence(paths: Sequence[Path]) -> Evidence:
+    """UsageError naming the path that is none of the three."""
+    runs: list[MeasuredRun] = []
+    idle: list[IdlePower] = []
+    for path in paths:
+        if path.is_dir():
+            found = _of_power(path)
+            runs += found.runs
+            idle += found.idle
+            continue
+        data = read_json(path)
+        schema = data.get("schema") if isinstance(data, dict) else None
+        if schema == BENCH_SCHEMA:
+            runs += _of_bench(data)
+        elif schema == STATS_SCHEMA:
+            runs.append(from_stats(data))
+        else:
+            raise UsageError(f"{path} is neither a report of the sorter (--stats) nor a result of make bench or ecosort-power")
+    if not runs:
+        raise UsageError("no cold, valid run of the sorter is in what was given")
+    return Evidence(runs, idle)

@@ -1,0 +1,1 @@
+"""The search for the settings of the sorter that take the least time or energy on this machine."""
