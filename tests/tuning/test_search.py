@@ -6,15 +6,20 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import BUILD
+from ecosort_tuning.errors import RunError
 from ecosort_tuning.machine import this_machine
 from ecosort_tuning.profile import read_profile
-from ecosort_tuning.search.knobs import Knob, all_settings, size_of, sorter_knobs
+from ecosort_tuning.search.knobs import DEFAULT as DEFAULT_VALUE
+from ecosort_tuning.search.knobs import Knob, all_settings, given, size_of, sorter_knobs, text_of
 from ecosort_tuning.search.launch import decide
 from ecosort_tuning.search.report import write_report
+from ecosort_tuning.search.sorter import Outcome
 from ecosort_tuning.search.study import Search, SearchOptions
 from ecosort_tuning.search.trial import ENERGY, PARETO, TIME, Patience, confirm, run_trial
 from matplotlib import pyplot as plt
@@ -22,8 +27,10 @@ from matplotlib import pyplot as plt
 from .conftest import Tune
 from .simulated import BEST, DEFAULT, KNOBS, SimulatedSorter, true_seconds
 
+BUDGET_S = 450.0  # of the simulated clock
 
-def search(directory: Path, sorter: SimulatedSorter, budget_s: float = 700.0, goal: str = TIME) -> Search:
+
+def search(directory: Path, sorter: SimulatedSorter, budget_s: float = BUDGET_S, goal: str = TIME) -> Search:
     found = Search(directory, KNOBS, SearchOptions(goal, budget_s), sorter.clock)
     found.run(sorter, lambda _: None)
     return found
@@ -33,12 +40,12 @@ def never() -> bool:
     return False
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_a_known_optimum_is_found_within_the_budget(tmp_path: Path, seed: int) -> None:
-    """Of 1152 combinations about a hundred fit the budget; the default takes 2.4 times the optimum."""
+    """Of 1152 combinations some seventy fit the budget; the default takes 2.4 times the optimum."""
     sorter = SimulatedSorter(seed=seed)
     found = search(tmp_path, sorter)
-    assert sorter.now_s < 700.0 * 1.1
+    assert sorter.now_s < BUDGET_S * 1.1
     best = found.best()
     assert best is not None
     assert true_seconds(best.settings) <= 1.25, best.settings
@@ -65,11 +72,11 @@ def test_drift_of_the_drive_does_not_change_the_ratios() -> None:
     assert all(p.ratio(TIME) == pytest.approx(truth, rel=0.06) for p in pairs)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_noise_alone_is_not_crowned(tmp_path: Path, seed: int) -> None:
     """Among many settings that are all alike one looks best; fresh runs against the default do not confirm it."""
     sorter = SimulatedSorter(noise=0.08, flat=True, seed=seed)
-    best = search(tmp_path, sorter, 300.0).best()
+    best = search(tmp_path, sorter, 200.0).best()
     assert best is not None
     assert best.scores[0] < 1.0, "luck makes one look better"
     _, judgement = confirm(sorter, best.settings, TIME, 10)
@@ -77,12 +84,12 @@ def test_noise_alone_is_not_crowned(tmp_path: Path, seed: int) -> None:
 
 
 def test_a_killed_search_goes_on_where_it_was(tmp_path: Path) -> None:
-    sorter = SimulatedSorter(stop_after=61)
+    sorter = SimulatedSorter(stop_after=41)
     with pytest.raises(KeyboardInterrupt):
         search(tmp_path, sorter)
-    before = Search(tmp_path, KNOBS, SearchOptions(TIME, 700.0), sorter.clock)
+    before = Search(tmp_path, KNOBS, SearchOptions(TIME, BUDGET_S), sorter.clock)
     tried = before.tried
-    assert 5 < len(tried) < 31
+    assert 5 < len(tried) < 21
     spent = before.spent_s
     assert 0 < spent <= sorter.now_s
     sorter.stop_after = None
@@ -90,7 +97,7 @@ def test_a_killed_search_goes_on_where_it_was(tmp_path: Path) -> None:
     assert [t.settings for t in done.tried[: len(tried)]] == [t.settings for t in tried]
     assert done.tried[0].pairs == tried[0].pairs
     assert len(done.tried) > len(tried)
-    assert spent < done.spent_s < 700.0 * 1.1, "the budget is one for both parts"
+    assert spent < done.spent_s < BUDGET_S * 1.1, "the budget is one for both parts"
     best = done.best()
     assert best is not None
     assert true_seconds(best.settings) <= 1.3
@@ -108,7 +115,7 @@ def test_no_settings_are_measured_twice_and_a_small_space_is_tried_out(tmp_path:
 
 def test_the_least_energy_is_not_the_least_time(tmp_path: Path) -> None:
     """More threads cost energy without saving time: the optimum of the energy has fewer."""
-    found = search(tmp_path, SimulatedSorter(noise=0.01), 900.0, ENERGY)
+    found = search(tmp_path, SimulatedSorter(noise=0.01), BUDGET_S, ENERGY)
     best = found.best()
     assert best is not None
     assert int(best.settings["--threads"]) <= 5
@@ -116,7 +123,7 @@ def test_the_least_energy_is_not_the_least_time(tmp_path: Path) -> None:
 
 
 def test_the_front_of_two_goals_holds_no_beaten_settings(tmp_path: Path) -> None:
-    found = search(tmp_path, SimulatedSorter(noise=0.01), 400.0, PARETO)
+    found = search(tmp_path, SimulatedSorter(noise=0.01), 200.0, PARETO)
     front = found.front()
     assert front
     for a in front:
@@ -126,9 +133,37 @@ def test_the_front_of_two_goals_holds_no_beaten_settings(tmp_path: Path) -> None
 
 def test_the_knobs_of_the_sorter_are_those_it_has() -> None:
     knobs = sorter_knobs(4, ["uring", "pool"])
-    assert [(k.option, k.values) for k in knobs] == [("--threads", ("1", "2", "3", "4")), ("--io", ("uring", "pool"))]
-    assert size_of(knobs) == 8
-    assert sorter_knobs(1, ["pool"]) == []
+    assert [(k.option, k.values) for k in knobs[:2]] == [("--threads", ("1", "2", "3", "4")), ("--io", ("uring", "pool"))]
+    assert [k.option for k in knobs] == ["--threads", "--io", "--request-size", "--request-depth"]
+    assert size_of(knobs) == 8 * 7 * 6
+    assert [k.option for k in sorter_knobs(1, ["pool"])] == ["--request-size", "--request-depth"]
+    assert text_of({"--io": "pool", "--request-size": DEFAULT_VALUE}) == "--io pool"
+    assert text_of({"--request-size": DEFAULT_VALUE}) == "defaults"
+
+
+def test_every_value_of_every_knob_is_one_that_the_sorter_takes(run: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(bytes(1000))
+    for knob in sorter_knobs(2, ["uring", "pool"]):
+        for value in knob.values:
+            words = [word for pair in given({knob.option: value}).items() for word in pair]
+            done = run("plan", "sort", "--memory", "512MiB", *words, "in", "-o", "out", cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+
+
+def test_settings_that_do_not_work_are_left_out(tmp_path: Path) -> None:
+    class Picky(SimulatedSorter):
+        def measure(self, settings: Mapping[str, str]) -> Outcome:
+            if settings.get("--io") == "stxxl":
+                raise RunError("not enough memory")
+            return super().measure(settings)
+
+    knobs = [Knob("--threads", ("1", "2"), True), Knob("--io", ("uring", "stxxl"), False)]
+    sorter, said = Picky(), list[str]()
+    found = Search(tmp_path, knobs, SearchOptions(TIME, 1e6), sorter.clock)
+    found.run(sorter, said.append)
+    assert {t.settings["--io"] for t in found.tried} == {"uring"}
+    assert sum("failed: not enough memory" in text for text in said) == 2
+    assert said[-1] == "every combination was tried"
 
 
 def test_the_report_shows_every_trial_and_its_plots(tmp_path: Path) -> None:

@@ -188,11 +188,14 @@ def search(**given: Any) -> int:
     Every run is cold and validated, beside one of the defaults. Exit code 0 if better settings were confirmed, 1 if the defaults
     stay.
     """
+    from ecosort_tuning.search.task import begin
+
+    directory, task = begin(given)
     try:
         from ecosort_tuning.search.launch import launch
     except ModuleNotFoundError as error:
         raise UsageError(f"{error.name} is not installed; run: pip install 'ecosort[tuning]', or make deps") from None
-    return launch(given)
+    return launch(directory, task, given["profile"])
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-Settings = Mapping[str, str]  # option -> value; one that is absent has its default
+Settings = Mapping[str, str]  # option -> value; one that is absent or DEFAULT is not given to the sorter
+
+DEFAULT = "default"
+# The default reads and writes 1 MiB at once and 8 MiB of the output: its neighbours are those.
+_REQUEST_SIZES = ("256KiB", "512KiB", "1MiB", DEFAULT, "2MiB", "4MiB", "8MiB")
+_REQUEST_DEPTHS = ("2", "4", "8", DEFAULT, "32", "64")  # the default is 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +27,9 @@ class Knob:
 def sorter_knobs(cpus: int, backends: Sequence[str]) -> list[Knob]:
     """All that `ecosort sort` lets choose besides the memory, which is the user's. A knob with one value is none."""
     threads = Knob("--threads", tuple(str(n) for n in range(1, cpus + 1)), True)
-    return [knob for knob in (threads, Knob("--io", tuple(backends), False)) if len(knob.values) > 1]
+    backend = Knob("--io", tuple(backends), False)
+    requests = (Knob("--request-size", _REQUEST_SIZES, True), Knob("--request-depth", _REQUEST_DEPTHS, True))
+    return [knob for knob in (threads, backend, *requests) if len(knob.values) > 1]
 
 
 def size_of(knobs: Sequence[Knob]) -> int:
@@ -34,5 +41,10 @@ def all_settings(knobs: Sequence[Knob]) -> list[dict[str, str]]:
     return [dict(zip(names, values, strict=True)) for values in product(*(knob.values for knob in knobs))]
 
 
+def given(settings: Settings) -> dict[str, str]:
+    """What the sorter is told."""
+    return {option: value for option, value in settings.items() if value != DEFAULT}
+
+
 def text_of(settings: Settings) -> str:
-    return " ".join(f"{option} {value}" for option, value in settings.items()) or "defaults"
+    return " ".join(f"{option} {value}" for option, value in given(settings).items()) or "defaults"

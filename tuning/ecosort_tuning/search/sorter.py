@@ -15,7 +15,7 @@ from ecosort_power.store import ResultDirectory, valid_runs
 from ecosort_power.transports.process import spawn, stop
 
 from ecosort_tuning.errors import RunError
-from ecosort_tuning.search.knobs import Settings
+from ecosort_tuning.search.knobs import Settings, given
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class RealSorter:
 
     def _command(self, settings: Settings) -> list[str]:
         place = self._place
-        options = [word for option, value in settings.items() for word in (option, value)]
+        options = [word for option, value in given(settings).items() for word in (option, value)]
         means = ["--memory", f"{place.memory_bytes}B", "--temp", str(place.directory), "--progress", "none", "--quiet"]
         return [str(self._program), "sort", *means, *options, str(place.input), "-o", str(place.output)]
 

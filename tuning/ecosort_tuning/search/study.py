@@ -24,12 +24,14 @@ from ecosort_tuning.search.sorter import Outcome, Sorter
 from ecosort_tuning.search.trial import ENERGY, PARETO, TIME, Pair, Patience, run_trial, score
 
 _NAME = "ecosort-tune search"
+_RESULT = "result"  # of a trial: all that was measured, in one entry of the journal
 # Largest number of combinations that are listed to find one that was not tried.
 _LISTED = 100_000
 _MOST_REPEATS = 10
 _MOST_FAILURES = 5
 
 Say = Callable[[str], None]
+Key = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +81,11 @@ class Search:
 
     @property
     def tried(self) -> list[Tried]:
-        return [
-            self._of(t)
-            for t in self.study.get_trials(deepcopy=False)
-            if "pairs" in t.user_attrs and not t.user_attrs.get("copied")
-        ]
+        return [self._of(t) for t in self.study.get_trials(deepcopy=False) if _RESULT in t.user_attrs]
 
     @property
     def spent_s(self) -> float:
-        return sum(float(t.user_attrs.get("spent_s", 0.0)) for t in self.study.get_trials(deepcopy=False))
+        return sum(t.spent_s for t in self.tried)
 
     def best(self) -> Tried | None:
         """Of one goal: the lowest median ratio of those that were not given up."""
@@ -105,7 +103,7 @@ class Search:
         return sorted(best, key=lambda t: t.scores[0])
 
     def _of(self, trial: FrozenTrial) -> Tried:
-        attrs = trial.user_attrs
+        attrs = trial.user_attrs[_RESULT]
         pairs = [_pair(p) for p in attrs["pairs"]]
         return Tried(dict(attrs["settings"]), pairs, self._scores(pairs), bool(attrs["given_up"]), float(attrs["spent_s"]))
 
@@ -130,12 +128,14 @@ class Search:
                 return
             try:
                 self._measure(sorter, trial, over, say)
-            except RunError as error:
+                failures = 0
+            except RunError as error:  # perhaps the memory does not allow these settings
+                trial.set_user_attr("failed", self._settings(trial))
                 self.study.tell(trial, state=TrialState.FAIL)
                 failures += 1
-                say(f"failed: {error}")
+                say(f"{text_of(self._settings(trial))} failed: {error}")
                 if failures >= _MOST_FAILURES:
-                    raise RunError(f"{failures} trials failed, the last one: {error}") from error
+                    raise RunError(f"{failures} trials in a row failed, the last one: {error}") from error
 
     def _measure(self, sorter: Sorter, trial: optuna.trial.Trial, over: Callable[[], bool], say: Say) -> None:
         settings = self._settings(trial)
@@ -144,13 +144,8 @@ class Search:
         lowest = min(1.0, best.scores[0]) if best else 1.0
         pairs, given_up = run_trial(sorter, settings, self.options.goal, lowest, self.options.patience, over)
         scores = self._scores(pairs)
-        for name, value in (
-            ("settings", dict(settings)),
-            ("given_up", given_up),
-            ("spent_s", self.clock() - begin),
-            ("pairs", [asdict(p) for p in pairs]),  # the last one: with it the trial counts
-        ):
-            trial.set_user_attr(name, value)
+        found = {"settings": dict(settings), "given_up": given_up, "spent_s": self.clock() - begin}
+        trial.set_user_attr(_RESULT, {**found, "pairs": [asdict(p) for p in pairs]})  # with it the trial counts
         self.study.tell(trial, scores)
         verdict = ", given up" if given_up else ""
         say(f"{text_of(settings)}: {', '.join(f'{s:.3f}' for s in scores)} of the defaults, {len(pairs)} pairs{verdict}")
@@ -172,20 +167,25 @@ class Search:
     def _next(self) -> optuna.trial.Trial | None:
         """A trial of settings that were not measured yet; None if there are none. What the sampler proposes again is told
         what it was, so that it goes on; after several such proposals any other settings are taken."""
-        known = {tuple(sorted(t.settings.items())): t for t in self.tried}
+        known: dict[Key, Tried | None] = {tuple(sorted(t.settings.items())): t for t in self.tried}
+        failed = [t.user_attrs["failed"] for t in self.study.get_trials(deepcopy=False) if "failed" in t.user_attrs]
+        known |= {tuple(sorted(settings.items())): None for settings in failed}
         if len(known) >= size_of(self.knobs):
             return None
         for _ in range(_MOST_REPEATS):
             trial = self.study.ask()
-            earlier = known.get(tuple(sorted(self._settings(trial).items())))
-            if earlier is None:
+            key = tuple(sorted(self._settings(trial).items()))
+            if key not in known:
                 return trial
-            trial.set_user_attr("copied", True)
-            self.study.tell(trial, earlier.scores)
+            earlier = known[key]
+            if earlier is None:
+                self.study.tell(trial, state=TrialState.FAIL)
+            else:
+                self.study.tell(trial, earlier.scores)
         self.study.enqueue_trial(self._params(self._untried(known)))
         return self.study.ask()
 
-    def _untried(self, known: dict[tuple[tuple[str, str], ...], Tried]) -> dict[str, str]:
+    def _untried(self, known: dict[Key, Tried | None]) -> dict[str, str]:
         if size_of(self.knobs) <= _LISTED:
             return self._random.choice([s for s in all_settings(self.knobs) if tuple(sorted(s.items())) not in known])
         while True:
@@ -196,8 +196,8 @@ class Search:
     def _take_up_lost_trials(self) -> None:
         """A killed search leaves one that seems to run."""
         for trial in self.study.get_trials(deepcopy=True, states=(TrialState.RUNNING,)):
-            if "pairs" in trial.user_attrs:
-                self.study.tell(trial.number, self._scores([_pair(p) for p in trial.user_attrs["pairs"]]))
+            if _RESULT in trial.user_attrs:
+                self.study.tell(trial.number, self._of(trial).scores)
                 continue
             self.study.tell(trial.number, state=TrialState.FAIL)
             if trial.params.keys() == {knob.option for knob in self.knobs}:

@@ -1,0 +1,98 @@
+"""What a search is about, and what it refuses before anything is measured."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ecosort_power.codec import load, write_json
+from ecosort_power.config import resolve
+from ecosort_power.validate import ecosort_program
+
+from ecosort_tuning.errors import UsageError
+from ecosort_tuning.machine import MachineIdentity, mount_of, this_machine
+from ecosort_tuning.search.sorter import records_of, usable_backends
+from ecosort_tuning.search.trial import ENERGY, PARETO
+
+SEARCH_SCHEMA = "ecosort.search/1"
+_SPACE_FACTOR = 3.2  # input, runs, output
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a search is about; --continue goes on with the same."""
+
+    schema: str
+    machine: MachineIdentity
+    goal: str
+    records: int
+    memory_bytes: int
+    budget_s: float
+    directory: str
+    backends: list[str]
+    meter: str | None = None
+
+
+def sorter_program() -> Path:
+    found = ecosort_program()
+    if found is None:
+        raise UsageError("ecosort is not in PATH and ECOSORT_BIN is not set: it is what would be measured")
+    return Path(found).resolve()
+
+
+def _new(given: Mapping[str, Any]) -> tuple[Path, Task]:
+    goal, meter = given["goal"], given["meter"]
+    missing = [f"--{name}" for name in ("goal", "size", "memory", "budget", "dir") if given[name] is None]
+    if missing:
+        raise UsageError(f"{', '.join(missing)}: needed for a new search")
+    if goal in (ENERGY, PARETO) and meter is None:
+        raise UsageError(
+            f"--goal {goal} needs --meter: without one there are no joules (ecosort-power meters lists what there is)"
+        )
+    if meter is not None:
+        resolve([meter], None)
+    place: Path = given["dir"]
+    if not place.is_dir():
+        raise UsageError(f"{place} is no directory")
+    if mount_of(place).in_memory:
+        raise UsageError(f"{place} is memory, not a drive")
+    need, free = given["size"] * _SPACE_FACTOR, shutil.disk_usage(place).free
+    if need > free:
+        raise UsageError(f"{place}: {need / 1e9:.1f} GB are needed, {free / 1e9:.1f} GB are free")
+    directory = given["out"] or Path(datetime.now().strftime("ecosort-search-%Y%m%d-%H%M%S"))
+    if directory.exists() and any(directory.iterdir()):
+        raise UsageError(f"{directory} is not empty; go on with it by --continue {directory}, or choose another --out")
+    backends = usable_backends(sorter_program(), place)
+    task = Task(
+        SEARCH_SCHEMA,
+        this_machine(),
+        goal,
+        records_of(given["size"]),
+        given["memory"],
+        given["budget"],
+        str(place),
+        backends,
+        meter,
+    )
+    directory.mkdir(parents=True, exist_ok=True)
+    write_json(directory / "search.json", task)
+    return directory, task
+
+
+def _earlier(given: Mapping[str, Any]) -> tuple[Path, Task]:
+    directory: Path = given["continued"]
+    task = load(Task, directory / "search.json")
+    if task.schema != SEARCH_SCHEMA:
+        raise UsageError(f"{directory} was written by another version ({task.schema})")
+    if difference := this_machine().difference(task.machine):
+        raise UsageError(f"{directory} is the search of another machine: {difference}")
+    return directory, replace(task, budget_s=given["budget"] or task.budget_s)
+
+
+def begin(given: Mapping[str, Any]) -> tuple[Path, Task]:
+    """The result directory and the task, new or continued; UsageError for what cannot be searched."""
+    return _earlier(given) if given["continued"] is not None else _new(given)
