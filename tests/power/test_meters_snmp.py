@@ -15,7 +15,7 @@ from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import parse_spec
 from ecosort_power.reading import Scope
 
-from .support import PEERS, free_port, wait_for
+from .support import PEERS, Cli, free_port, opened, wait_for
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +72,21 @@ def test_a_wrong_community_is_not_answered(agent: str, monkeypatch: pytest.Monke
     with pytest.raises(MeterError, match="SNMP_COMMUNITY") as caught:
         make_meter(parse_spec(f"snmp://{agent}#preset=apc-rpdu2,timeout=0.3")).open()
     assert "wrong-community" not in str(caught.value)
+
+
+def test_the_password_of_another_meter_is_not_sent_as_a_community(agent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SNMP_COMMUNITY", raising=False)
+    monkeypatch.setenv("ECOSORT_METER_PASSWORD", "geheim")
+    with opened(f"snmp://{agent}#preset=apc-rpdu2") as (meter, _):
+        assert meter.read().watts == 410.0
+
+
+def test_an_agent_that_is_not_there_is_said_without_noise(cli: Cli, tmp_path: Path) -> None:
+    port = free_port(socket.SOCK_DGRAM)
+    (tmp_path / "m.toml").write_text(f'[meters]\npdu = "snmp://127.0.0.1:{port}#preset=apc-rpdu2,timeout=0.3"\n')
+    done = cli("meters", "--config", "m.toml")
+    assert "fix:   check address, community (SNMP_COMMUNITY) and OID" in done.stdout
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("spec", ["snmp://h", "snmp://h/power", "snmp://h#preset=x"])

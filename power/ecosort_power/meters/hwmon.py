@@ -116,7 +116,7 @@ class HwmonMeter(Meter):
                 if machine.virtual
                 else "run sensors-detect (lm-sensors), or load your power supply's driver, e.g. modprobe corsair-psu"
             )
-            return [Finding("hwmon:", "power sensors (hwmon)", Scope.COMPONENT, "?", "unknown", False, why, fix)]
+            return [Finding("hwmon:", "power sensors (hwmon)", Scope.COMPONENT, "unknown", "unknown", False, why, fix)]
         return [
             Finding(
                 f"hwmon:{c.address}",

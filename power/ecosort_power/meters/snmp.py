@@ -73,8 +73,9 @@ class SnmpMeter(Meter):
     async def _connect(self, hlapi: Any) -> tuple[Any, ...]:
         timeout = self.spec.number("timeout", 2.0)
         target = await hlapi.UdpTransportTarget.create((self._host, self._port), timeout=timeout, retries=1)
-        secret = find_secret(self.spec.settings, ("SNMP_COMMUNITY",))
         user = self.spec.settings.get("user")
+        # A community is no secret on the way: the password of another meter must not become one.
+        secret = find_secret(self.spec.settings, ("SNMP_COMMUNITY",), general=False)
         who: Any
         if user is None:
             who = hlapi.CommunityData(secret or "public", mpModel=1)
@@ -110,5 +111,10 @@ class SnmpMeter(Meter):
             return
         if self._parts:
             self._parts[1].close_dispatcher()
+        left = asyncio.all_tasks(self._loop)  # of the library's timer
+        for task in left:
+            task.cancel()
+        if left:
+            self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         self._loop.close()
         self._loop, self._parts = None, ()

@@ -48,8 +48,9 @@ def read_secret_file(path: Path) -> str:
         raise UsageError(f"password file {path} cannot be read: {error.strerror}") from error
 
 
-def find_secret(settings: Mapping[str, str], variables: Sequence[str]) -> str | None:
-    """The secret named by `password-file` or `password-env`, else the first of `variables` that is set."""
+def find_secret(settings: Mapping[str, str], variables: Sequence[str], general: bool = True) -> str | None:
+    """The secret named by `password-file` or `password-env`, else the first of `variables` that is set, else, if `general`, that
+    for meters of any kind."""
     if "password-file" in settings:
         return read_secret_file(Path(settings["password-file"]).expanduser())
     if "password-env" in settings:
@@ -57,7 +58,8 @@ def find_secret(settings: Mapping[str, str], variables: Sequence[str]) -> str | 
         if name not in os.environ:
             raise UsageError(f"the environment variable {name} (password-env) is not set")
         return os.environ[name]
-    return next((os.environ[v] for v in (*variables, GENERAL_VARIABLE) if v in os.environ), None)
+    names = [*variables, GENERAL_VARIABLE] if general else variables
+    return next((os.environ[v] for v in names if v in os.environ), None)
 
 
 def require_secret(settings: Mapping[str, str], variables: Sequence[str], who: str) -> str:

@@ -131,6 +131,7 @@ class LineChild:
             raise MeterError(f"{words[0]} cannot be started: {error.strerror}") from error
         self._buffer = b""
         self._error_text = b""
+        self._merged = merge_errors
         self._selector = selectors.DefaultSelector()
         for stream in (self.child.stdout, self.child.stderr):
             if stream is not None:
@@ -162,6 +163,8 @@ class LineChild:
             if self.child.stdout not in [k.fileobj for k in self._selector.get_map().values()]:
                 raise MeterError(self._obituary())
         line, _, self._buffer = self._buffer.partition(b"\n")
+        if self._merged and line.strip():
+            self._error_text = line  # may be its last words
         return line.decode(errors="replace").rstrip("\r")
 
     def pending(self) -> bool:
