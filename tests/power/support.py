@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,12 +25,15 @@ FAKE_SORT = PEERS / "fake_sort.py"
 TOY_METER = PEERS / "toy_meter.py"
 FAKE_CHECK = PEERS / "fake_check.py"
 
+# Without configured meters; matplotlib leaves a directory in it. Gone when the tests end.
+_CONFIG = tempfile.TemporaryDirectory(prefix="ecosort-power-config-")
+
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def cli_env(**extra: str) -> dict[str, str]:
     env = {k: v for k, v in os.environ.items() if not k.startswith(("ECOSORT_METER", "IPMI", "REDFISH", "SNMP_"))}
-    return {**env, "PYTHONPATH": str(POWER), "XDG_CONFIG_HOME": "/nonexistent", "NO_COLOR": "1", "COLUMNS": "160", **extra}
+    return {**env, "PYTHONPATH": str(POWER), "XDG_CONFIG_HOME": _CONFIG.name, "NO_COLOR": "1", "COLUMNS": "160", **extra}
 
 
 def toy_meter(mode: str = "follow", *arguments: str, settings: str = "") -> str:
