@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,12 +22,12 @@ from ecosort_tuning.search.knobs import DEFAULT as DEFAULT_VALUE
 from ecosort_tuning.search.knobs import Knob, all_settings, given, size_of, sorter_knobs, text_of
 from ecosort_tuning.search.launch import decide
 from ecosort_tuning.search.report import write_report
-from ecosort_tuning.search.sorter import Outcome
+from ecosort_tuning.search.sorter import Outcome, Place, RealSorter
 from ecosort_tuning.search.study import Search, SearchOptions
 from ecosort_tuning.search.trial import ENERGY, PARETO, TIME, Patience, confirm, run_trial
 from matplotlib import pyplot as plt
 
-from .conftest import Tune
+from .conftest import Tune, tune_env
 from .simulated import BEST, DEFAULT, KNOBS, SimulatedSorter, true_seconds
 
 BUDGET_S = 450.0  # of the simulated clock
@@ -220,3 +223,38 @@ def test_a_real_search_measures_confirms_and_cleans_up(tune: Tune, tmp_path: Pat
     verdict = json.loads((tmp_path / "result/verdict.json").read_text())
     assert len(verdict["confirmation"]) == 10
     assert verdict["sentence"] in done.stdout
+
+
+METER = """
+import json, time
+about = {"title": "lamp", "scope": "wall", "period_s": 0.1, "update_s": 0.1, "lag_s": 0, "window_s": 0}
+print(json.dumps({"meter": about}), flush=True)
+watts = 19.9
+while True:
+    watts = 40 - watts
+    print(json.dumps({"watts": watts}), flush=True)
+    time.sleep(0.05)
+"""
+
+
+def patiently(sorter: RealSorter) -> Outcome:
+    """A machine that stands still for long makes a gap in the readings, which are then refused."""
+    for _ in range(2):
+        with contextlib.suppress(RunError):
+            return sorter.measure({"--threads": "1"})
+    return sorter.measure({"--threads": "1"})
+
+
+def test_a_meter_gives_the_joules_of_the_same_run(ecosort: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A meter that flickers around 20 W: time and energy are of one window, and that the output is checked."""
+    (tmp_path / "meter.py").write_text(METER)
+    monkeypatch.setenv("PYTHONPATH", tune_env()["PYTHONPATH"])
+    place = Path(tempfile.mkdtemp(dir=BUILD))
+    try:
+        meter = f"exec:{sys.executable} {tmp_path / 'meter.py'}"
+        sorter = RealSorter(ecosort, Place(place, 2_000_000, 16 << 20), meter)
+        outcome = patiently(sorter)
+    finally:
+        shutil.rmtree(place)
+    assert outcome.joules == pytest.approx(20.0 * outcome.seconds, rel=0.05)
+    assert 0 < outcome.cpu_s < 2 * outcome.seconds

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ecosort_bench.measure import RunFailedError, run_cold
 from ecosort_bench.programs import RECORD_BYTES, Programs, find_checksum
-from ecosort_power.store import ResultDirectory, valid_runs
+from ecosort_power.store import ResultDirectory
 from ecosort_power.transports.process import spawn, stop
 
 from ecosort_tuning.errors import RunError
@@ -95,29 +95,36 @@ class RealSorter:
         """By ecosort-power, whose window is the same; it judges whether the energy holds."""
         self._measured += 1
         result = self._place.directory / f"power-{self._measured:03d}"
-        words = ["--meter", meter, "--runs", "1", "--cold", "--no-validate", "--idle", "2", "--pause", "1", "--out", str(result)]
+        words = ["--meter", meter, "--runs", "1", "--cold", "--no-validate", "--out", str(result)]
+        words += ["--idle", "2", "--pause", "1", "--settle", "5"]
         words += ["--config", self._config] if self._config else []
         words += ["--input", str(self._place.input), "--records", str(self._place.records)]
-        _call([sys.executable, "-m", "ecosort_power", "run", *words, "--", *self._command(settings)])
+        said = _call([sys.executable, "-m", "ecosort_power", "run", *words, "--", *self._command(settings)])
         directory = ResultDirectory(result)
         head = directory.session().headline
-        runs = valid_runs(directory.runs())
-        energy = runs[0].energy_of(head) if runs else None
-        if energy is None or energy.joules is None:
-            raise RunError(f"the meter gave no valid energy: ecosort-power check {result}")
-        return Outcome(runs[0].marks.seconds, runs[0].cpu_user_s + runs[0].cpu_system_s, energy.joules)
+        done = directory.runs()
+        if not done:
+            raise RunError(f"ecosort-power measured nothing: {said}")
+        run = done[0]
+        energy = run.energy_of(head)
+        if not run.valid or energy is None or energy.joules is None:
+            why = "; ".join(d.text for d in run.all_defects() if d.fatal) or run.energy_reason or said
+            raise RunError(f"the meter gave no valid energy: {why}")
+        return Outcome(run.marks.seconds, run.cpu_user_s + run.cpu_system_s, energy.joules)
 
 
-def _call(words: Sequence[str]) -> None:
-    """1 is a result that does not hold; which one decides is read from it."""
+def _call(words: Sequence[str]) -> str:
+    """What it said on standard error. Exit code 1 is a result that does not hold; why is read from it."""
     child = spawn(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         _, err = child.communicate()
     except BaseException:
         stop(child)
         raise
+    text = err.decode(errors="replace").strip()[-300:]
     if child.returncode not in (0, 1):
-        raise RunError(err.decode(errors="replace").strip()[-300:])
+        raise RunError(text)
+    return text
 
 
 def usable_backends(program: Path, place: Path) -> list[str]:
