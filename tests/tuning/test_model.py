@@ -203,6 +203,17 @@ def test_the_bytes_of_the_phases_are_those_of_the_plan() -> None:
         phase_work({"schema": "ecosort.plan/1"})
 
 
+def test_records_that_are_merged_twice_are_compared_twice() -> None:
+    plan = plan_of(6_550_000, 16)
+    assert comparisons(plan, 6_550_000) == pytest.approx(4 * 6_550_000)
+    assert comparisons({**plan, "merge_steps": []}, 6_550_000) == 0.0
+    # Half of the stored granules once more, in a step of 8 runs: as many bytes more are written.
+    steps = [{"first_run": 0, "fan_in": 8}, {"first_run": 0, "fan_in": 16}]
+    stored = 6_550_000 / 655 * 65536
+    twice = {**plan, "merge_steps": steps, "merge_passes": 2, "bytes_written": 655_000_000 + 1.5 * stored}
+    assert comparisons(twice, 6_550_000) == pytest.approx(4 * 6_550_000 + 3 * 3_275_000, rel=1e-3)
+
+
 def test_kernels_divide_the_processor_between_the_phases() -> None:
     kernels = Kernels(100, 64, {"extract": 3.0, "index_sort": 8.0, "gather": 9.0, "merge": 25.0, "granule_verify": 5.0}, 3)
     assert formation_share(kernels) == pytest.approx(0.4)

@@ -65,9 +65,20 @@ class Evidence:
 
 
 def comparisons(plan: Mapping[str, Any], records: int) -> float:
-    """Of the merge: records * log2(runs merged), summed over its steps (of which all but the last merge a part)."""
-    fan_ins = [step["fan_in"] for step in plan.get("merge_steps", [])]
-    return records * sum(math.log2(max(f, 1)) for f in fan_ins[-1:]) if fan_ins else 0.0
+    """Of the merge: records * log2(runs merged). The last step merges all records; how many the steps before it merge again
+    follows from the bytes that are written beyond output and runs."""
+    fan_ins = [max(int(step["fan_in"]), 1) for step in plan.get("merge_steps", [])]
+    if not fan_ins:
+        return 0.0
+    last = records * math.log2(fan_ins[-1])
+    earlier = fan_ins[:-1]
+    if not earlier:
+        return last
+    size = int(plan["record_size_bytes"])
+    stored_bytes = float(plan["stored_records"]) * float(plan["granule_bytes"]) / float(plan["granule_records"])
+    again = max(0.0, float(plan["bytes_written"]) - records * size - stored_bytes) / size
+    # Steps of more runs merge more records.
+    return last + again * sum(f * math.log2(f) for f in earlier) / sum(earlier)
 
 
 def from_stats(stats: Mapping[str, Any], joules: float | None = None, meter: str | None = None) -> MeasuredRun:
