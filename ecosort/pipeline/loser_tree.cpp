@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "pipeline/split.h"
+
 namespace ecosort::pipeline {
 
 namespace {
@@ -49,27 +51,13 @@ LoserTree::LoserTree(const std::vector<RunView>& views, const std::vector<RunRan
 // All keys lie between the first and the last ones of the ranges, so they agree where these do. The word of all ones belongs to
 // exhausted runs.
 void LoserTree::choose_words(const std::vector<RunRange>& ranges) {
-  const std::byte* first = nullptr;
-  const std::byte* last = nullptr;
-  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
-    if (ranges[i].begin >= ranges[i].end) continue;
-    const std::byte* const begin = strands_[i].at;
-    const std::byte* const back = views_[i].record(ranges[i].end - 1);
-    if (first == nullptr || is_before(begin, first)) first = begin;
-    if (last == nullptr || is_before(last, back)) last = back;
-  }
-  if (first == nullptr) return;
-  if (!encoder_.prefix_decides()) skip_ = encoder_.common_key_bytes(first, last, 0);
-  base_ = key(first);
+  const KeyBounds bounds = key_bounds(views_, ranges, encoder_);
+  if (bounds.first == nullptr) return;
+  skip_ = bounds.common_bytes(encoder_);
+  base_ = key(bounds.first);
   const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() >> rank_bits_;
-  while ((key(last) - base_) >> shift_ >= largest) ++shift_;
+  while ((key(bounds.last) - base_) >> shift_ >= largest) ++shift_;
   words_decide_ = shift_ == 0 && encoder_.key_length() <= skip_ + records::Encoder::word_bytes;
-}
-
-bool LoserTree::is_before(const std::byte* a, const std::byte* b) const {
-  const std::uint64_t prefix_a = encoder_.prefix(a), prefix_b = encoder_.prefix(b);
-  if (prefix_a != prefix_b) return prefix_a < prefix_b;
-  return !encoder_.prefix_decides() && encoder_.compare(a, b) < 0;
 }
 
 std::uint64_t LoserTree::leaf(std::uint32_t strand) const {

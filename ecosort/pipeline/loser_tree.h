@@ -59,7 +59,6 @@ class LoserTree {
     return static_cast<std::uint32_t>(word & (leaves_ - 1));
   }
   void choose_words(const std::vector<RunRange>& ranges);
-  [[nodiscard]] bool is_before(const std::byte* a, const std::byte* b) const;
   [[nodiscard]] std::uint64_t leaf(std::uint32_t strand) const;
 
   [[nodiscard]] std::uint64_t exhausted_word(std::uint32_t strand) const noexcept {

@@ -14,16 +14,27 @@ namespace ecosort::pipeline {
 
 namespace {
 
-// What the selection compares: a record with its prefix.
+bool is_before(const std::byte* a, const std::byte* b, const records::Encoder& encoder) {
+  const std::uint64_t prefix_a = encoder.prefix(a), prefix_b = encoder.prefix(b);
+  if (prefix_a != prefix_b) return prefix_a < prefix_b;
+  return !encoder.prefix_decides() && encoder.compare(a, b) < 0;
+}
+
+// What the selection compares: a record with the eight key bytes behind those that all have in common.
 struct Sample {
-  std::uint64_t prefix = 0;
+  std::uint64_t word = 0;
   const std::byte* record = nullptr;
 };
 
 // The selection keeps pointers to what an iterator yields, so that samples need an address: they live here until it ends.
 struct Samples {
   const records::Encoder& encoder;
+  std::uint64_t skip;
   std::deque<Sample> taken;
+
+  [[nodiscard]] std::uint64_t word_of(const std::byte* record) const noexcept {
+    return skip == 0 ? encoder.prefix(record) : encoder.window(record, skip).prefix;
+  }
 };
 
 // Random access over the records of a range; only as much of an iterator as the selection uses.
@@ -42,7 +53,7 @@ class RecordIterator {
   reference operator*() const { return (*this)[0]; }
   reference operator[](difference_type n) const {
     const std::byte* record = view_->record(static_cast<std::uint64_t>(number_ + n));
-    return samples_->taken.emplace_back(Sample{samples_->encoder.prefix(record), record});
+    return samples_->taken.emplace_back(Sample{samples_->word_of(record), record});
   }
   RecordIterator& operator+=(difference_type n) {
     number_ += n;
@@ -102,14 +113,26 @@ std::uint64_t partition_point(RunRange range, IsAfter is_after) {
 
 }  // namespace
 
+KeyBounds key_bounds(const std::vector<RunView>& views, const std::vector<RunRange>& ranges, const records::Encoder& encoder) {
+  KeyBounds bounds;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].begin >= ranges[i].end) continue;
+    const std::byte* const first = views[i].record(ranges[i].begin);
+    const std::byte* const last = views[i].record(ranges[i].end - 1);
+    if (bounds.first == nullptr || is_before(first, bounds.first, encoder)) bounds.first = first;
+    if (bounds.last == nullptr || is_before(bounds.last, last, encoder)) bounds.last = last;
+  }
+  return bounds;
+}
+
 std::vector<std::uint64_t> split_at_rank(const std::vector<RunView>& views, const std::vector<RunRange>& ranges,
                                          std::uint64_t rank, const records::Encoder& encoder) {
-  Samples samples{encoder, {}};
+  Samples samples{encoder, key_bounds(views, ranges, encoder).common_bytes(encoder), {}};
   std::vector<std::pair<RecordIterator, RecordIterator>> sequences;
   for (std::size_t i = 0; i < views.size(); ++i)
     sequences.emplace_back(RecordIterator(views[i], samples, ranges[i].begin), RecordIterator(views[i], samples, ranges[i].end));
   std::vector<std::uint64_t> cuts = select(sequences, rank, [&encoder](const Sample& a, const Sample& b) {
-    if (a.prefix != b.prefix) return a.prefix < b.prefix;
+    if (a.word != b.word) return a.word < b.word;
     return !encoder.prefix_decides() && encoder.compare(a.record, b.record) < 0;
   });
   for (std::size_t i = 0; i < views.size(); ++i) cuts[i] += ranges[i].begin;

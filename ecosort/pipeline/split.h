@@ -12,6 +12,20 @@
 
 namespace ecosort::pipeline {
 
+// The first and the last record of all ranges by their keys; null where the ranges are empty. All keys lie between them, and so
+// agree in the leading bytes in which these two do.
+struct KeyBounds {
+  const std::byte* first = nullptr;
+  const std::byte* last = nullptr;
+
+  // Leading key bytes that tell no two records apart. 0 where the first eight decide anyway.
+  [[nodiscard]] std::uint64_t common_bytes(const records::Encoder& encoder) const noexcept {
+    return first == nullptr || encoder.prefix_decides() ? 0 : encoder.common_key_bytes(first, last, 0);
+  }
+};
+[[nodiscard]] KeyBounds key_bounds(const std::vector<RunView>& views, const std::vector<RunRange>& ranges,
+                                   const records::Encoder& encoder);
+
 // Where to cut each range so that the parts before the cuts hold exactly the `rank` smallest records, ordered by (key, run,
 // position). 0 <= rank <= total length. Pure; thread-safe on views nobody changes.
 [[nodiscard]] std::vector<std::uint64_t> split_at_rank(const std::vector<RunView>& views, const std::vector<RunRange>& ranges,

@@ -1,6 +1,7 @@
 #include "records/tie_refine.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "records/parallel_parts.h"
 #include "records/range_sort.h"
@@ -58,6 +59,21 @@ std::uint64_t sampled_common_bytes(const TieContext& context, const TiedGroup& g
   return common;
 }
 
+// use(window_of) with the cheapest way to read the windows at `depth`.
+template <class Use>
+void with_windows(const Encoder& encoder, std::uint64_t depth, Use use) {
+  const auto with_words = [&]<class Reader>() {
+    if constexpr (std::is_same_v<Reader, Encoder::AnyReader>) {
+      use([&](const std::byte* record) { return encoder.window(record, depth); });
+    } else {
+      use([prefix = Reader(encoder, depth), extension = Reader(encoder, depth + Encoder::word_bytes)](const std::byte* record) {
+        return KeyWindow{prefix(record), static_cast<std::uint32_t>(extension(record) >> 32U)};
+      });
+    }
+  };
+  encoder.with_reader(with_words, depth);
+}
+
 // Gives the entries of the group the key windows at `depth`. Returns the number of leading key bytes that all of them have in
 // common, or `depth` where that is more: the windows order the group only if it is `depth`.
 std::uint64_t rekey(const TieContext& context, const TiedGroup& group, std::uint64_t depth, const Parts& parts) {
@@ -66,14 +82,16 @@ std::uint64_t rekey(const TieContext& context, const TiedGroup& group, std::uint
   for_each_part(parts.threads, parts.count, [&](std::size_t part) {
     const std::size_t end = group.begin + part_begin(group.size(), parts.count, part + 1);
     std::uint64_t shared = depth;
-    for (std::size_t i = group.begin + part_begin(group.size(), parts.count, part); i < end; ++i) {
-      prefetch_key(context, i + prefetch_distance, end, depth);
-      Entry& entry = context.entries[i];
-      const std::byte* record = context.record_of(entry);
-      if (shared > group.depth) shared = std::min(shared, context.encoder.common_key_bytes(first, record, group.depth));
-      const KeyWindow window = context.encoder.window(record, depth);
-      entry = {window.prefix, window.extension, entry.index};
-    }
+    with_windows(context.encoder, depth, [&](auto window_of) {
+      for (std::size_t i = group.begin + part_begin(group.size(), parts.count, part); i < end; ++i) {
+        prefetch_key(context, i + prefetch_distance, end, depth);
+        Entry& entry = context.entries[i];
+        const std::byte* record = context.record_of(entry);
+        if (shared > group.depth) shared = std::min(shared, context.encoder.common_key_bytes(first, record, group.depth));
+        const KeyWindow window = window_of(record);
+        entry = {window.prefix, window.extension, entry.index};
+      }
+    });
     common[part] = shared;
   });
   return *std::min_element(common.begin(), common.end());
