@@ -29,6 +29,8 @@ void gather_records(const Entry* entries, std::size_t n, const RecordTable& tabl
 }  // namespace
 
 void gather(const Entry* entries, std::size_t n, const RecordTable& table, std::byte* out, std::size_t following) noexcept {
+  if (table.record_size() == 16)
+    return gather_records(entries, n, table, std::integral_constant<std::size_t, 16>{}, out, following);
   if (table.record_size() == 100)
     return gather_records(entries, n, table, std::integral_constant<std::size_t, 100>{}, out, following);
   gather_records(entries, n, table, std::size_t{table.record_size()}, out, following);

@@ -79,6 +79,10 @@ struct BenchmarkRecordSize {
   constexpr operator std::size_t() const noexcept { return 100; }  // NOLINT(google-explicit-constructor): stands in for a size_t
 };
 
+struct SmallRecordSize {
+  constexpr operator std::size_t() const noexcept { return 16; }  // NOLINT(google-explicit-constructor): stands in for a size_t
+};
+
 template <class V>
 struct LanePair {
   typename V::T a;
@@ -179,6 +183,7 @@ inline HashSums hash_records_of_size(const std::byte* records, std::size_t count
 template <class V>
 inline HashSums hash_records_with(const std::byte* records, std::size_t count, std::size_t size) noexcept {
   if (size == 100) return hash_records_of_size<V>(records, count, BenchmarkRecordSize{});
+  if (size == 16) return hash_records_of_size<V>(records, count, SmallRecordSize{});
   if (size >= word_bytes) return hash_records_of_size<V>(records, count, size);
   HashSums total;
   for (std::size_t i = 0; i < count; ++i) {
