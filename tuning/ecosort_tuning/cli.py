@@ -198,6 +198,27 @@ def search(**given: Any) -> int:
     return launch(directory, task, given["profile"])
 
 
+@cli.command()
+@click.argument("name", type=click.Choice(["threads", "memory", "block"]))
+@click.option(
+    "--dir", type=_PATH, required=True, help="On the drive to measure; input, runs and output are made and removed there."
+)
+@click.option("--size", type=SIZE, default="1GB", show_default=True, help="Of the input that is sorted.")
+@click.option(
+    "--memory", type=SIZE, default="64MiB", show_default=True, help="For each sort; `memory` tries a quarter to four times of it."
+)
+@click.option("--rounds", default=5, show_default=True, type=click.IntRange(1, 99), help="Runs of each value.")
+@click.option("--out", type=_PATH, default=Path(), help="Where NAME.png, NAME.csv and NAME.md go [here].")
+def experiment(**given: Any) -> int:
+    """Time of both phases and processor against one option, as a figure, a table and a paragraph.
+
+    threads: compute threads (Figure 2 of the EcoSort paper); memory; block: bytes of one request. Runs are cold and validated.
+    """
+    from ecosort_tuning.experimenting import experiment_and_tell
+
+    return experiment_and_tell(given)
+
+
 def _on_signal(number: int, frame: FrameType | None) -> None:
     raise InterruptError(number)
 

@@ -69,9 +69,9 @@ class RealSorter:
 
     def _command(self, settings: Settings) -> list[str]:
         place = self._place
-        options = [word for option, value in given(settings).items() for word in (option, value)]
-        means = ["--memory", f"{place.memory_bytes}B", "--temp", str(place.directory), "--progress", "none", "--quiet"]
-        return [str(self._program), "sort", *means, *options, str(place.input), "-o", str(place.output)]
+        chosen = {"--memory": f"{place.memory_bytes}B", "--temp": str(place.directory), **given(settings)}
+        options = [word for option, value in chosen.items() for word in (option, value)]
+        return [str(self._program), "sort", *options, "--progress", "none", "--quiet", str(place.input), "-o", str(place.output)]
 
     def measure(self, settings: Settings) -> Outcome:
         self._place.output.unlink(missing_ok=True)

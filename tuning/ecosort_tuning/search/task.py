@@ -44,6 +44,17 @@ def sorter_program() -> Path:
     return Path(found).resolve()
 
 
+def check_place(place: Path, size_bytes: int) -> None:
+    """UsageError for what is no directory on a drive with room for input, runs and output."""
+    if not place.is_dir():
+        raise UsageError(f"{place} is no directory")
+    if mount_of(place).in_memory:
+        raise UsageError(f"{place} is memory, not a drive")
+    need, free = size_bytes * _SPACE_FACTOR, shutil.disk_usage(place).free
+    if need > free:
+        raise UsageError(f"{place}: {need / 1e9:.1f} GB are needed, {free / 1e9:.1f} GB are free")
+
+
 def _new(given: Mapping[str, Any]) -> tuple[Path, Task]:
     goal, meter = given["goal"], given["meter"]
     missing = [f"--{name}" for name in ("goal", "size", "memory", "budget", "dir") if given[name] is None]
@@ -56,13 +67,7 @@ def _new(given: Mapping[str, Any]) -> tuple[Path, Task]:
     if meter is not None:
         resolve([meter], None)
     place: Path = given["dir"]
-    if not place.is_dir():
-        raise UsageError(f"{place} is no directory")
-    if mount_of(place).in_memory:
-        raise UsageError(f"{place} is memory, not a drive")
-    need, free = given["size"] * _SPACE_FACTOR, shutil.disk_usage(place).free
-    if need > free:
-        raise UsageError(f"{place}: {need / 1e9:.1f} GB are needed, {free / 1e9:.1f} GB are free")
+    check_place(place, given["size"])
     directory = given["out"] or Path(datetime.now().strftime("ecosort-search-%Y%m%d-%H%M%S"))
     if directory.exists() and any(directory.iterdir()):
         raise UsageError(f"{directory} is not empty; go on with it by --continue {directory}, or choose another --out")

@@ -1,0 +1,144 @@
+"""One option of the sorter against time and processor: the figures of the EcoSort paper's section 5.3 on this machine.
+
+`threads` is its Figure 2 (time of both phases against threads), `memory` and `block` are other knobs that its authors turned by
+hand.
+Values are measured in turn, round by round, so that drift of the drive spreads over all of them.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Protocol
+
+import matplotlib as mpl
+
+from ecosort_tuning.errors import UsageError
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+_DPI = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Of one cold, validated run."""
+
+    seconds: float
+    cpu_s: float
+    formation_s: float
+    merge_s: float
+
+
+class Timed(Protocol):
+    def time(self, settings: Mapping[str, str]) -> Timing: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    name: str
+    option: str
+    what: str  # for the axis
+    values: tuple[str, ...]
+
+
+def experiments(cpus: int, memory_bytes: int) -> dict[str, Experiment]:
+    """By name. Memory from a quarter to four times the given one."""
+    memories = tuple(f"{memory_bytes * 2**i // 4}B" for i in range(5))
+    found = (
+        Experiment("threads", "--threads", "compute threads", tuple(str(n) for n in range(1, cpus + 1))),
+        Experiment("memory", "--memory", "memory", memories),
+        Experiment("block", "--request-size", "bytes of one request", ("64KiB", "256KiB", "1MiB", "4MiB", "8MiB")),
+    )
+    return {e.name: e for e in found}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    value: str
+    timings: list[Timing]
+
+    def middle(self, of: Callable[[Timing], float]) -> float:
+        return median(of(t) for t in self.timings)
+
+
+def measure(experiment: Experiment, sorter: Timed, rounds: int, say: Callable[[str], None]) -> list[Row]:
+    """Each value once per round; who begins changes."""
+    rows = [Row(value, []) for value in experiment.values]
+    for turn in range(rounds):
+        first = turn % len(rows)
+        for row in rows[first:] + rows[:first]:
+            row.timings.append(sorter.time({experiment.option: row.value}))
+            say(f"round {turn + 1}: {experiment.option} {row.value}: {row.timings[-1].seconds:.2f} s")
+    return rows
+
+
+def paragraph(experiment: Experiment, rows: Sequence[Row]) -> str:
+    """What the figure shows, in a sentence or two."""
+    if not rows:
+        raise UsageError("nothing was measured")
+    best = min(rows, key=lambda r: r.middle(lambda t: t.seconds))
+    thrifty = min(rows, key=lambda r: r.middle(lambda t: t.cpu_s))
+    worst = max(rows, key=lambda r: r.middle(lambda t: t.seconds))
+    least, most = (r.middle(lambda t: t.seconds) for r in (best, worst))
+    spread = max(
+        (max(t.seconds for t in r.timings) - min(t.seconds for t in r.timings)) / r.middle(lambda t: t.seconds) for r in rows
+    )
+    text = (
+        f"Of {experiment.option}, {best.value} is fastest ({least:.2f} s, median of {len(best.timings)} cold, validated runs) "
+        f"and {worst.value} slowest ({most:.2f} s, {most / least:.2f} times as long); {thrifty.value} takes least processor time "
+        f"({thrifty.middle(lambda t: t.cpu_s):.2f} s)."
+    )
+    if most / least - 1 < spread:
+        text += f" Runs of one value differ by up to {100 * spread:.0f} %, more than the values do: no difference is shown."
+    return text
+
+
+def write_csv(path: Path, experiment: Experiment, rows: Sequence[Row]) -> None:
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow([experiment.name, "round", "seconds", "cpu_s", "run_formation_s", "merge_s"])
+        for row in rows:
+            for i, t in enumerate(row.timings):
+                out.writerow([row.value, i + 1, t.seconds, t.cpu_s, t.formation_s, t.merge_s])
+
+
+def plot(path: Path, experiment: Experiment, rows: Sequence[Row]) -> None:
+    """Medians of the whole, of both phases and of the processor; bars from the least to the greatest."""
+    figure, axis = plt.subplots(figsize=(6.4, 4))
+    lines: tuple[tuple[str, Callable[[Timing], float], str], ...] = (
+        ("time", lambda t: t.seconds, "o-"),
+        ("run formation", lambda t: t.formation_s, "s--"),
+        ("merge", lambda t: t.merge_s, "^--"),
+        ("CPU seconds", lambda t: t.cpu_s, "x:"),
+    )
+    positions = range(len(rows))
+    for label, of, style in lines:
+        middles = [row.middle(of) for row in rows]
+        below = [m - min(of(t) for t in row.timings) for m, row in zip(middles, rows, strict=True)]
+        above = [max(of(t) for t in row.timings) - m for m, row in zip(middles, rows, strict=True)]
+        axis.errorbar(positions, middles, yerr=[below, above], fmt=style, capsize=3, label=label)
+    axis.set_xticks(positions, [row.value for row in rows])
+    axis.set_xlabel(experiment.what)
+    axis.set_ylabel("seconds")
+    axis.set_ylim(bottom=0)
+    axis.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=_DPI)
+    plt.close(figure)
+
+
+def write_figure(directory: Path, experiment: Experiment, rows: Sequence[Row], circumstances: str) -> str:
+    """NAME.png, NAME.csv and NAME.md; the paragraph."""
+    directory.mkdir(parents=True, exist_ok=True)
+    write_csv(directory / f"{experiment.name}.csv", experiment, rows)
+    plot(directory / f"{experiment.name}.png", experiment, rows)
+    text = paragraph(experiment, rows)
+    (directory / f"{experiment.name}.md").write_text(
+        f"{text}\n\n{circumstances}\n\n![{experiment.name}]({experiment.name}.png)\n"
+    )
+    return text
