@@ -82,7 +82,19 @@ def test_a_real_experiment_on_request_sizes(tune: Tune, tmp_path: Path, ecosort:
     place = BUILD / f"experiment-{os.getpid()}"
     place.mkdir()
     try:
-        words = ("block", "--dir", place, "--size", "10MB", "--memory", "16MiB", "--rounds", "1", "--out", "figures")
+        words = (
+            "block",
+            "--dir",
+            os.path.relpath(place, tmp_path),
+            "--size",
+            "10MB",
+            "--memory",
+            "16MiB",
+            "--rounds",
+            "1",
+            "--out",
+            "figures",
+        )
         done = tune("experiment", *words, env={"ECOSORT_BIN": str(ecosort)})
         assert done.returncode == 0, done.stderr
         assert list(place.iterdir()) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -54,6 +54,7 @@ class RealSorter:
     """`ecosort sort` on generated records; the files are made with it and removed by close()."""
 
     def __init__(self, program: Path, place: Place, meter: str | None = None, config: str | None = None) -> None:
+        place = replace(place, directory=place.directory.resolve())  # runs begin there
         self._programs, self._place, self._meter, self._config = Programs(program.parent), place, meter, config
         self._program = program
         self._measured = 0

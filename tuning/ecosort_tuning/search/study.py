@@ -121,7 +121,7 @@ class Search:
         def over() -> bool:
             return spent_before + self.clock() - begin >= self.options.budget_s
 
-        while not over():
+        while not (over() and self.tried):  # at least one, also when the first settings do not work
             trial = self._next()
             if trial is None:
                 say("every combination was tried")
