@@ -199,6 +199,9 @@ def test_memory_beyond_the_control_group_is_refused(
     enter = control_group(64 * MIB)
     done = run("sort", source, "-o", "out", "--memory", "1GiB", cwd=tmp_path, preexec_fn=enter)
     refused(done, 2, "--memory 1 GiB would take", "memory.limit_in_bytes")
+    # The overhead counts: beyond its limit a control group does not fail, it kills.
+    done = run("sort", source, "-o", "out", "--memory", "40MiB", cwd=tmp_path, preexec_fn=enter)
+    refused(done, 2, "--memory 40 MiB would take", "memory.limit_in_bytes")
 
 
 @pytest.mark.skipif(not SOAK, reason="1 GB: ECOSORT_SOAK=1")

@@ -174,7 +174,7 @@ def test_two_directories_of_one_drive_are_counted_once(
         for drive in (one, other):
             drive.fill_until(32 * MIB)
         temp = ("--temp", one.root / "a", "--temp", one.root / "b", "--temp", other.root)
-        succeeded(run("sort", source, "-o", tmp_path / "out", "--memory", "4MiB", *temp))
+        succeeded(run("sort", source, "-o", tmp_path / "out", "--memory", "4MiB", "--quiet", *temp))
         assert (tmp_path / "out").read_bytes() == wanted
 
 

@@ -33,7 +33,7 @@ std::vector<OptionRow> sort_options() {
       {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
        "bound on all buffers, such as 512MiB"},
       {"--threads", "N", "the CPUs this process may use", "compute threads"},
-      {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all of them", true},
+      {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all drives named", true},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--request-size", "SIZE", "1MiB; 8MiB for the output", "most bytes of a read or write"},
       {"--request-depth", "N", "16", "most reads in flight, and most writes"},

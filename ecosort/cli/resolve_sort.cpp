@@ -62,23 +62,34 @@ std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage
 // Better said now than killed in an hour. A pipe may bring anything, so that all of --memory may be used.
 void check_memory_exists(const ResolvedSort& resolved) {
   const plan::Plan& plan = resolved.job.plan;
-  const std::uint64_t need = plan.wanted.size_unknown ? plan.wanted.memory_bytes : plan.peak_memory_bytes;
+  // Whoever exceeds a control group is killed without a word, so that there the overhead counts; an eighth is in use already.
+  const std::uint64_t overhead = resolved.machine.limited_by.starts_with("cgroup") ? plan::fixed_overhead_bytes / 8 * 7 : 0;
+  const std::uint64_t need = (plan.wanted.size_unknown ? plan.wanted.memory_bytes : plan.peak_memory_bytes) + overhead;
   if (need <= resolved.machine.available_bytes) return;
   throw UsageError(fmt::format("--memory {} would take {}, but {} are available ({}); give less",
                                format_bytes(plan.wanted.memory_bytes), format_bytes(need),
                                format_bytes(resolved.machine.available_bytes), resolved.machine.limited_by));
 }
 
-// Every run is an open file in every directory.
-void check_open_files(const plan::Plan& plan, std::size_t directories) {
+// Every input is an open file, and every run one in every directory. Raises the limit as far as it goes.
+void check_open_files(std::size_t inputs, const plan::Plan& plan, std::size_t directories) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
-  const std::uint64_t need = (std::uint64_t{plan.merge.stored_runs} + plan.merge.steps.size()) * directories + 64;
-  if (need > limit.rlim_cur)
-    throw UsageError(fmt::format("{} runs need {} open files, {} are allowed (ulimit -n); more memory makes fewer runs",
-                                 plan.merge.stored_runs, need, limit.rlim_cur));
+  const std::uint64_t runs = plan.merge.stored_runs;
+  const std::uint64_t need = inputs + (runs + plan.merge.steps.size()) * directories + 64;
+  if (need <= limit.rlim_cur) return;
+  throw UsageError(fmt::format("{} inputs and {} runs need {} open files, {} are allowed: raise that with ulimit -n {}{}", inputs,
+                               runs, need, limit.rlim_cur, need, runs > 0 ? "; more memory makes fewer runs" : ""));
+}
+
+// Runs are striped over drives; a second directory of the same drive would gain nothing.
+void tell_unused_directories(ResolvedSort& resolved, const SortOptions& options) {
+  const std::vector<std::string>& used = resolved.job.directories;
+  for (const std::string& directory : options.temp)
+    if (std::ranges::find(used, directory) == used.end())
+      resolved.notices.push_back(fmt::format("--temp '{}' is not used: it is on the same drive as one named before", directory));
 }
 
 plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs, const plan::Machine& machine) {
@@ -112,19 +123,21 @@ ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage)
   (void)records::make_record_format(options.record_size, options.keys);  // a bad key is reported before a missing file
   ResolvedSort resolved;
   resolved.machine = plan::read_machine();
+  check_open_files(options.inputs.size(), {}, 0);
   resolved.job.inputs = open_inputs(options, storage);
   check_output(options.output, resolved.job.inputs);
   check_report_files(options, resolved.job.inputs);
   resolved.job.plan = plan::make_plan(wanted_from(options, resolved.job.inputs, resolved.machine));
   check_memory_exists(resolved);
   resolved.job.directories = run_directories(options);
+  tell_unused_directories(resolved, options);
   if (resolved.job.plan.temp_bytes > 0 || resolved.job.plan.wanted.size_unknown)
     check_not_tmpfs(options, resolved.job.directories);
   for (const std::string& directory : resolved.job.directories)
     resolved.job.runs_give_back &= io::reuses_released_space(directory);
   resolved.space = space_needs(resolved.job.plan, resolved.job.directories, resolved.job.runs_give_back, options.output, storage);
   check_space(resolved.space);
-  check_open_files(resolved.job.plan, resolved.job.directories.size());
+  check_open_files(options.inputs.size(), resolved.job.plan, resolved.job.directories.size());
   resolved.job.output = options.output == "-" ? "-" : io::resolve_output(options.output).path;
   look_at_output_directory(resolved, storage);
   resolved.job.unique = options.unique;

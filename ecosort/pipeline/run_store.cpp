@@ -39,6 +39,7 @@ RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan&
       granule_(plan.granule),
       record_size_(plan.wanted.format.record_size),
       stride_(plan.forecast_stride),
+      stride_is_fixed_(!plan.wanted.size_unknown),
       forecast_limit_(plan.forecast_bytes / plan::forecast_entry_bytes / 2),
       unit_bytes_(std::max<std::uint64_t>(plan.formation.write_block_bytes, granule_.bytes)),
       job_(random_job()),
@@ -126,7 +127,7 @@ std::size_t RunStore::adopt(io::FilePtr file, std::uint64_t identity, std::uint6
 }
 
 void RunStore::make_forecast(StoredRun& run) {
-  while (forecast_entries_ + div_up(run.granules, stride_) > forecast_limit_) thin_forecast();
+  while (!stride_is_fixed_ && forecast_entries_ + div_up(run.granules, stride_) > forecast_limit_) thin_forecast();
   run.forecast.resize(div_up(run.granules, stride_));
   forecast_entries_ += run.forecast.size();
 }
@@ -155,7 +156,7 @@ void RunStore::set_forecast(std::size_t number, std::uint64_t granule, ForecastK
   if (granule % stride_ == 0) runs_[number].forecast[granule / stride_] = key;
 }
 
-// Only when the input's size was unknown: twice as many granules per entry, so that the table keeps its size.
+// While the input's size is unknown: twice as many granules per entry, so that the table keeps its size.
 void RunStore::thin_forecast() {
   stride_ *= 2;
   forecast_entries_ = 0;

@@ -58,6 +58,12 @@ class RunStore {
   [[nodiscard]] const StoredRun& run(std::size_t number) const { return runs_[number]; }
   [[nodiscard]] const plan::Granule& granule() const noexcept { return granule_; }
   [[nodiscard]] std::uint32_t forecast_stride() const noexcept { return stride_; }
+  // The stride grows while a stream of unknown size comes in. Once it has ended the merge is planned with the stride that is
+  // returned, which stays: blocks are multiples of it.
+  std::uint32_t fix_forecast_stride() noexcept {
+    stride_is_fixed_ = true;
+    return stride_;
+  }
   [[nodiscard]] RunDirection direction() const noexcept { return direction_; }
   [[nodiscard]] io::File& file(std::size_t number) { return *runs_[number].stripes.front(); }  // of a run that was adopted
 
@@ -133,7 +139,8 @@ class RunStore {
   plan::Granule granule_;
   std::uint32_t record_size_;
   std::uint32_t stride_;
-  std::uint64_t forecast_limit_;  // entries
+  bool stride_is_fixed_;
+  std::uint64_t forecast_limit_;  // entries, until the stride is fixed
   std::uint64_t forecast_entries_ = 0;
   std::uint64_t unit_bytes_;  // stripe unit
   std::uint64_t job_;         // random: foreign blocks of another job fail their checksum

@@ -81,7 +81,7 @@ class Sorter {
     former_.emplace(reactor_, compute_, memory_, plan_, encoder_, *reader_, *store_, progress_);
     if (plan_.wanted.size_unknown) {
       co_await former_->form_stream();
-      plan_.forecast_stride = store_->forecast_stride();
+      plan_.forecast_stride = store_->fix_forecast_stride();
       plan::complete_plan(plan_, former_->run_records(), former_->runs_in_memory());
       co_await former_->store_all_but(plan_.merge.resident_runs);
     } else {

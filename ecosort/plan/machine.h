@@ -6,7 +6,7 @@
 
 namespace ecosort::plan {
 
-// Process total = memory + this: code, thread stacks, library tables, coroutine frames. Measured in ecosort/DESIGN.md.
+// Process total = memory + this: code, thread stacks, library tables, coroutine frames. tests/test_sort_memory.py measures it.
 inline constexpr std::uint64_t fixed_overhead_bytes = std::uint64_t{32} << 20U;
 
 struct Machine {
