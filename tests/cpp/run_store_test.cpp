@@ -174,6 +174,7 @@ TEST(RunStore, AReleaseIsOneHoleInEachDirectory) {
 
 TEST(RunStore, TheForecastTableThinsOutInsteadOfGrowing) {
   Bench bench;
+  bench.plan.wanted.size_unknown = true;
   RunStore store = bench.make({"/a"});
   const auto key = [](std::uint64_t run, std::uint64_t granule) { return ForecastKey{run * 10'000 + granule, 1}; };
   for (std::uint64_t run = 0; run < 9; ++run) {
@@ -187,6 +188,19 @@ TEST(RunStore, TheForecastTableThinsOutInsteadOfGrowing) {
     for (std::uint64_t g = 0; g < 500; g += 8) EXPECT_EQ(store.forecast(run, g).prefix, key(run, g).prefix);
   }
   EXPECT_LE(entries, 1024U);
+  // Once the merge is planned, its blocks are multiples of the stride: it stays, whatever is merged.
+  EXPECT_EQ(store.fix_forecast_stride(), 8U);
+  const std::size_t merged = store.create(40 * 9'000);
+  EXPECT_EQ(store.forecast_stride(), 8U);
+  EXPECT_EQ(store.run(merged).forecast.size(), 9'000U / 8);
+}
+
+TEST(RunStore, TheForecastOfAKnownSizeKeepsItsStride) {
+  Bench bench;
+  RunStore store = bench.make({"/a"});
+  const std::size_t number = store.create(40 * 5'000);
+  EXPECT_EQ(store.forecast_stride(), 1U);
+  EXPECT_EQ(store.run(number).forecast.size(), 5'000U);
 }
 
 namespace {
