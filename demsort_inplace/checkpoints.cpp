@@ -40,7 +40,8 @@ void Checkpoints::begin(pipeline::WriteBehind& writer, std::vector<std::uint64_t
 Task<void> Checkpoints::before_batch(std::uint64_t bytes) {
   const int signal_number = interrupted_.load();
   const std::uint64_t end = round_up(now_.records * layout_.record_size + bytes, layout_.unit);
-  if (signal_number == 0 && end <= room_) co_return;
+  const bool is_due = layout_.keeps_runs && end > end_of(saved_.records) + layout_.interval_bytes;
+  if (signal_number == 0 && end <= room_ && !is_due) co_return;
   co_await checkpoint();
   if (signal_number != 0) throw Interrupted(signal_number);
   if (end > room_) throw InternalError("a checkpoint made no room for the next batch");

@@ -1,4 +1,5 @@
-// The second phase's bookkeeping: the output grows only into room that the runs have given back, checkpoint by checkpoint.
+// The second phase's bookkeeping: the output grows only into room that the runs have given back, checkpoint by checkpoint. (Where
+// runs keep their space, there is room for all of it, and a checkpoint in each interval all the same.)
 //
 //   output durable up to a full unit -> both sums equal -> journal says so, durable -> runs cut off -> room reserved for more
 //
@@ -8,6 +9,7 @@
 // Whoever resumes merges from record K on, finds the first bytes in place already and compares them.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -29,6 +31,8 @@ class Checkpoints : public pipeline::ReleaseHook {
   Checkpoints(io::Storage& storage, io::Reactor& reactor, Journal& journal, const Layout& layout, pipeline::RunStore& store,
               const std::vector<std::size_t>& numbers, io::File& output, State from, const std::atomic<int>& interrupted);
 
+  // So many bytes of the output are allocated. What is reserved twice must be free once more on some file systems (XFS).
+  void has_room(std::uint64_t bytes) noexcept { room_ = std::max(room_, bytes); }
   // Allocates the room that the output has now. Before the first batch.
   [[nodiscard]] Task<void> reserve();
 

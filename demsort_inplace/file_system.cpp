@@ -1,17 +1,47 @@
 #include "demsort_inplace/file_system.h"
 
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 namespace ecosort::inplace {
 
+namespace {
+
+// Where files have a device number that no mount shows (btrfs: one for each subvolume; overlays), the kernel still tells the
+// type.
+std::string type_by_number(const std::string& path) {
+  struct Named {
+    std::uint32_t number;
+    const char* name;
+  };
+  static constexpr std::array<Named, 8> known{{{BTRFS_SUPER_MAGIC, "btrfs"},
+                                               {OVERLAYFS_SUPER_MAGIC, "overlay"},
+                                               {FUSE_SUPER_MAGIC, "fuse"},
+                                               {NFS_SUPER_MAGIC, "nfs"},
+                                               {TMPFS_MAGIC, "tmpfs"},
+                                               {0x2fc12fc1, "zfs"},
+                                               {0xca451a4e, "bcachefs"},
+                                               {0x58465342, "xfs"}}};
+  struct statfs system {};
+  if (::statfs(path.c_str(), &system) != 0) return "unknown";
+  const auto number = static_cast<std::uint32_t>(system.f_type);
+  for (const Named& type : known)
+    if (type.number == number) return type.name;
+  return fmt::format("{:#x}", number);
+}
+
+}  // namespace
+
 // A line of mountinfo: "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [FIELD]... - TYPE SOURCE OPTIONS" (proc(5)).
-FileSystem file_system_of(std::uint64_t device_number) {
-  FileSystem system{.type = "?", .source = {}, .device = {}};
+FileSystem file_system_of(const std::string& path, std::uint64_t device_number) {
+  FileSystem system;
   const std::string number = fmt::format("{}:{}", major(device_number), minor(device_number));
   std::ifstream mounts("/proc/self/mountinfo");
   for (std::string line; std::getline(mounts, line);) {
@@ -23,6 +53,7 @@ FileSystem file_system_of(std::uint64_t device_number) {
     std::istringstream rest(line.substr(separator + 3));
     rest >> system.type >> system.source;
   }
+  if (system.type.empty()) system.type = type_by_number(path);
   std::error_code error;
   const std::filesystem::path link = std::filesystem::read_symlink("/sys/dev/block/" + number, error);
   if (!error) system.device = link.filename().string();
@@ -39,5 +70,7 @@ bool has_ext4_journal(const FileSystem& system) {
     if (entry.path().filename().string().starts_with(system.device + "-")) return true;
   return false;
 }
+
+bool frees_safely(const FileSystem& system) { return system.type == "xfs" || has_ext4_journal(system); }
 
 }  // namespace ecosort::inplace

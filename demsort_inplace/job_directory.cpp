@@ -32,16 +32,19 @@ JobPaths::JobPaths(const std::string& path)
       journal(directory + "/journal"),
       input(directory + "/input"),
       output(directory + "/output"),
-      spare(directory + "/spare") {}
+      spare(directory + "/spare"),
+      trace(directory + "-done") {}
 
 std::string JobPaths::run(std::uint64_t number) const { return fmt::format("{}/run-{:06}", directory, number); }
 
 Names look(io::NamedStorage& storage, const JobPaths& paths) {
-  Names names{.has_file = storage.exists(paths.file), .has_job = storage.exists(paths.directory)};
+  Names names{.has_file = storage.exists(paths.file),
+              .has_job = storage.exists(paths.directory),
+              .has_trace = storage.exists(paths.trace)};
   if (!names.has_job) return names;
   names.has_journal = storage.exists(paths.journal);
   names.has_input = storage.exists(paths.input);
-  names.has_output = storage.exists(paths.output);
+  names.is_empty = storage.list(paths.directory).empty();
   return names;
 }
 
@@ -56,11 +59,20 @@ void lock_job(const io::File& journal, const std::string& path) {
   throw UsageError(fmt::format("another process is working on the job of '{}'", path));
 }
 
+bool holds_records(io::NamedStorage& storage, const JobPaths& paths) {
+  for (const std::string& name : storage.list(paths.directory)) {
+    if (!is_ours(name) || name == "spare") continue;
+    const io::FilePtr file = storage.open_named(paths.directory + "/" + name, io::Role::run, io::Caching::buffered);
+    if (storage.state(*file).size_bytes > 0) return true;
+  }
+  return false;
+}
+
 // The new name must be durable before clean_up() removes the journal, which says what the file is under its old one. The other
 // directory is synced there, before the journal goes.
-void publish(io::NamedStorage& storage, const JobPaths& paths, const std::string& from) {
+void publish(io::NamedStorage& storage, const JobPaths& paths, const std::string& from, Previous previous) {
   const bool has_result = storage.exists(from), has_file = storage.exists(paths.file);
-  if (has_result && has_file)
+  if (has_result && has_file && previous == Previous::none)
     throw UsageError(fmt::format("'{}' exists, although its records are in '{}'; move it away, then run: ecosort resume {}",
                                  paths.file, from, paths.file));
   if (!has_result && !has_file)
@@ -70,18 +82,23 @@ void publish(io::NamedStorage& storage, const JobPaths& paths, const std::string
   storage.sync_directory(paths.parent);
 }
 
-// The journal says what the other names mean, so it outlives them.
-void clean_up(io::NamedStorage& storage, const JobPaths& paths, bool with_input) {
+// The journal says what the other names mean, so it outlives them. An empty directory alone would be a beginning.
+void clean_up(io::NamedStorage& storage, const JobPaths& paths, const CleanUp& how) {
   const std::vector<std::string> names = storage.list(paths.directory);
   for (const std::string& name : names)
-    if (name != "journal" && !is_ours(name) && !(with_input && name == "input"))
+    if (name != "journal" && !is_ours(name) && !(how.with_input && name == "input"))
       throw UsageError(fmt::format("'{}/{}' does not belong to the job; move it away, then run: ecosort resume {}",
                                    paths.directory, name, paths.file));
   for (const std::string& name : names)
     if (name != "journal") storage.remove(paths.directory + "/" + name);
   storage.sync_directory(paths.directory);
-  if (storage.exists(paths.journal)) storage.remove(paths.journal);
+  const bool leaves_trace = how.is_finished && storage.exists(paths.journal);
+  if (leaves_trace)
+    storage.rename(paths.journal, paths.trace);
+  else if (storage.exists(paths.journal))
+    storage.remove(paths.journal);
   storage.remove_directory(paths.directory);
+  if (leaves_trace) storage.remove(paths.trace);
   storage.sync_directory(paths.parent);
 }
 

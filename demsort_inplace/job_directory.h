@@ -1,14 +1,17 @@
-// Where the files of an in-place job stand, and what a crash may have left of their names.
+// Where the files of a job stand, and what a crash may have left of their names.
 //
-//   FILE                 the complete original, the complete result, or absent; never half a file
+//   FILE                 in place: the complete original, the complete result, or absent; never half a file
+//                        resumable sort: the output; what stood there before, until the complete result replaces it
 //   FILE.ecosort/        mode 0700
 //     journal            written before anything is changed, removed last
-//     input              FILE itself, under way
+//     input              in place: FILE itself, under way
 //     run-000000 ...     run 0 is the tail of the input
 //     output             becomes FILE
-//     spare              holds free space that is needed later
+//     spare              in place: holds free space that is needed later
+//   FILE.ecosort-done    for a moment, at the very end: the journal, so that a kill then is told from one at the beginning
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +25,7 @@ struct JobPaths {
   std::string file, parent;  // FILE and the directory it is in
   std::string directory;     // FILE.ecosort
   std::string journal, input, output, spare;
+  std::string trace;  // FILE.ecosort-done
   [[nodiscard]] std::string run(std::uint64_t number) const;
 };
 
@@ -33,7 +37,8 @@ struct JobFiles {
 
 // Which names exist. `has_job`: the directory does.
 struct Names {
-  bool has_file = false, has_job = false, has_journal = false, has_input = false, has_output = false;
+  bool has_file = false, has_job = false, has_journal = false, has_input = false, has_trace = false;
+  bool is_empty = true;  // the directory
 };
 [[nodiscard]] Names look(io::NamedStorage& storage, const JobPaths& paths);
 
@@ -41,11 +46,22 @@ struct Names {
 // other processes.
 void lock_job(const io::File& journal, const std::string& path);
 
-// Gives the result its name, unless an earlier attempt has: `from` is complete and durable, and missing only then. UsageError if
-// something else stands under the name.
-void publish(io::NamedStorage& storage, const JobPaths& paths, const std::string& from);
+// Whether a run or the output of the job has any bytes.
+[[nodiscard]] bool holds_records(io::NamedStorage& storage, const JobPaths& paths);
 
-// Removes the directory and what the job made in it, the journal last. Refuses to remove `input` unless `with_input`.
-void clean_up(io::NamedStorage& storage, const JobPaths& paths, bool with_input);
+// What may stand under the name of the result when that gets it.
+enum class Previous : std::uint8_t { none, replaced };
+
+// Gives the result its name, unless an earlier attempt has: `from` is complete and durable, and missing only then. UsageError if
+// something else stands under the name and is not to be replaced.
+void publish(io::NamedStorage& storage, const JobPaths& paths, const std::string& from, Previous previous);
+
+struct CleanUp {
+  bool with_input = false;   // else `input` is not removed, but refused
+  bool is_finished = false;  // the result has its name: a kill in the last moment is to be told from one in the first
+};
+
+// Removes the directory and what the job made in it, the journal last.
+void clean_up(io::NamedStorage& storage, const JobPaths& paths, const CleanUp& how);
 
 }  // namespace ecosort::inplace

@@ -23,6 +23,11 @@ class Writer {
     add(hash.high);
     add(hash.count);
   }
+  void add(const std::string& text) {
+    const auto* from = reinterpret_cast<const std::byte*>(text.data());
+    add(std::uint64_t{text.size()});
+    bytes_.insert(bytes_.end(), from, from + text.size());
+  }
   void add(const std::vector<std::byte>& data) {
     add(std::uint64_t{data.size()});
     bytes_.insert(bytes_.end(), data.begin(), data.end());
@@ -68,6 +73,10 @@ class Reader {
     bytes_ = bytes_.subspan(count);
     return data;
   }
+  std::string next_text() {
+    const std::vector<std::byte> bytes = next_bytes();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
   void end() const {
     if (!bytes_.empty()) fail();
   }
@@ -79,7 +88,7 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
-constexpr std::uint64_t header_version = 2;  // 1: keys are bytes; otherwise the same
+constexpr std::uint64_t header_version = 3;  // before: only in-place jobs
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const records::KeyField& key) {
@@ -117,6 +126,17 @@ std::vector<std::byte> encode(const JobHeader& header) {
     out.add(key.length);
     out.add(kind_of(key));
   }
+  out.add(std::uint64_t{header.threads});
+  out.add(static_cast<std::uint64_t>(header.kind));
+  out.add(std::uint64_t{layout.keeps_runs});
+  out.add(std::uint64_t{header.reread});
+  out.add(std::uint64_t{header.inputs.size()});
+  for (const InputIdentity& input : header.inputs) {
+    out.add(input.path);
+    out.add(input.inode);
+    out.add(input.size_bytes);
+    out.add(static_cast<std::uint64_t>(input.modified_ns));
+  }
   return out.take();
 }
 
@@ -142,6 +162,19 @@ JobHeader decode_header(std::span<const std::byte> bytes) {
     key.length = in.next_32();
     set_kind(key, in.next());
     header.format.keys.push_back(key);
+  }
+  header.threads = in.next_32();
+  header.kind = static_cast<JobHeader::Kind>(in.next_32());
+  if (header.kind != JobHeader::Kind::in_place && header.kind != JobHeader::Kind::resumable_sort) Reader::fail();
+  layout.keeps_runs = in.next() != 0;
+  header.reread = in.next() != 0;
+  for (std::uint64_t left = in.next_count(4 * sizeof(std::uint64_t)); left > 0; --left) {
+    InputIdentity input;
+    input.path = in.next_text();
+    input.inode = in.next();
+    input.size_bytes = in.next();
+    input.modified_ns = static_cast<std::int64_t>(in.next());
+    header.inputs.push_back(std::move(input));
   }
   in.end();
   check(layout);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "demsort_inplace/layout.h"
@@ -12,12 +13,27 @@
 
 namespace ecosort::inplace {
 
+// An input of a resumable sort, as it was when the job began. Not its device: that number may change when a machine starts.
+struct InputIdentity {
+  std::string path;  // absolute
+  std::uint64_t inode = 0;
+  std::uint64_t size_bytes = 0;
+  std::int64_t modified_ns = 0;
+  friend bool operator==(const InputIdentity&, const InputIdentity&) = default;
+};
+
 // The first record: what the job is. Never changes.
 struct JobHeader {
+  enum class Kind : std::uint32_t { in_place = 1, resumable_sort = 2 };
+
   std::uint64_t job = 0;  // random; part of every checksum
   records::RecordFormat format = {};
   Layout layout = {};
   std::uint64_t memory_bytes = 0;  // with which it was planned
+  std::uint32_t threads = 0;       // as asked for; 0: as many as there are processors
+  Kind kind = Kind::in_place;
+  std::vector<InputIdentity> inputs = {};  // in their order; none in place
+  bool reread = false;                     // the output is read back from the device before it counts
 };
 
 // Run `run` is durable: its piece of the input is not needed any more.

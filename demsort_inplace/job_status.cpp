@@ -1,11 +1,12 @@
-// What a crash left: which job there is, and how far it is (inplace_sort.h).
+#include "demsort_inplace/job_status.h"
+
 #include <fmt/format.h>
 
 #include <memory>
 #include <random>
 
 #include "base/errors.h"
-#include "demsort_inplace/inplace_sort.h"
+#include "io/reactor.h"
 
 namespace ecosort::inplace {
 
@@ -70,6 +71,10 @@ bool has_begun(const std::optional<JournalContents>& contents) {
 
 }  // namespace
 
+bool JobStatus::is_resumable_sort() const noexcept {
+  return contents && contents->header.kind == JobHeader::Kind::resumable_sort;
+}
+
 bool JobStatus::is_abandoned() const noexcept {
   return contents && contents->state &&
          (contents->state->kind == State::Kind::abandoning || contents->state->kind == State::Kind::abandoned);
@@ -88,7 +93,8 @@ JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue&
   const JobPaths paths(path);
   const Names names = look(storage, paths);
   JobStatus status;
-  if (!names.has_job) return status;
+  if (names.has_trace && names.is_empty) status.kind = JobStatus::Kind::removed;
+  if (!names.has_job || status.kind == JobStatus::Kind::removed) return status;
   if (names.has_journal) {
     status.journal = storage.open_named(paths.journal, io::Role::journal, io::Caching::direct_if_possible);
     lock_job(*status.journal, path);
@@ -97,6 +103,8 @@ JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue&
   }
   if (status.contents && is_complete(*status.contents)) {
     status.kind = JobStatus::Kind::complete;
+  } else if (status.is_resumable_sort()) {
+    status.kind = JobStatus::Kind::under_way;
   } else if (names.has_input) {
     if (!status.contents) does_not_fit(paths, "its journal is missing or damaged");
     if (names.has_file)
@@ -104,7 +112,9 @@ JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue&
                                    path, path));
     status.kind = JobStatus::Kind::under_way;
   } else {
-    if (!names.has_file || has_begun(status.contents)) does_not_fit(paths, "the input is missing");
+    // A resumable sort may begin where there is no FILE; its journal is durable before anything is in its runs.
+    const bool has_nothing = !status.contents && !holds_records(storage, paths);
+    if (!has_nothing && (!names.has_file || has_begun(status.contents))) does_not_fit(paths, "the input is missing");
     status.kind = JobStatus::Kind::not_begun;
   }
   return status;
@@ -119,6 +129,7 @@ plan::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsi
   const Layout& layout = header.layout;
   plan::Wanted wanted{.format = header.format,
                       .input_records = layout.records,
+                      .several_inputs = header.inputs.size() > 1,
                       .memory_bytes = memory_bytes,
                       .threads = threads,
                       .input_alignment = layout.unit};
@@ -135,8 +146,14 @@ plan::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsi
 
 void discard(const std::string& path, JobStatus status, io::NamedStorage& storage) {
   const JobPaths paths(path);
-  if (!storage.exists(paths.file)) throw InternalError("a job is not to be discarded while its file is missing");
-  clean_up(storage, paths, false);
+  if (status.kind == JobStatus::Kind::removed) {
+    if (storage.exists(paths.directory)) storage.remove_directory(paths.directory);
+    storage.remove(paths.trace);
+    storage.sync_directory(paths.parent);
+    return;
+  }
+  if (status.kind != JobStatus::Kind::not_begun) throw InternalError("a job that has begun is not to be discarded");
+  clean_up(storage, paths, {});
   status.journal = nullptr;
 }
 

@@ -10,6 +10,7 @@ std::uint64_t Layout::all_run_bytes() const noexcept {
 }
 
 std::uint64_t Layout::slack_bytes() const noexcept {
+  if (keeps_runs) return input_file_bytes(records);
   return std::min(interval_bytes + runs() * granule.bytes + unit, input_file_bytes(records));
 }
 
@@ -31,9 +32,12 @@ std::uint64_t most_batch_bytes(const Layout& layout) noexcept {
   return round_down(share, page_bytes);
 }
 
-std::uint64_t least_interval_bytes(std::uint32_t record_size, std::uint64_t unit) noexcept {
-  constexpr std::uint64_t least_batch = std::uint64_t{64} * 1024;
-  return 4 * std::max(round_up(record_size, page_bytes), least_batch) + 4 * unit;
+// A checkpoint makes room for half of an interval at least. On the terabyte of the paper 4096 of them cost some minutes; batches
+// of 64 KiB alone would make millions.
+std::uint64_t least_interval_bytes(const Layout& layout) noexcept {
+  constexpr std::uint64_t least_batch = std::uint64_t{64} * 1024, most_checkpoints = 4096;
+  const std::uint64_t batches = 4 * std::max(round_up(layout.record_size, page_bytes), least_batch) + 4 * layout.unit;
+  return std::max(batches, round_up(layout.bytes() / (most_checkpoints / 2), page_bytes));
 }
 
 }  // namespace ecosort::inplace

@@ -24,6 +24,9 @@ struct Layout {
   std::uint64_t piece_records = 0;
   std::uint64_t unit = page_bytes;   // files are cut at multiples of this: a file system block, and a unit of direct I/O
   std::uint64_t interval_bytes = 0;  // so much output at least has room between checkpoints
+  // Consumed run space is not given back before the end: where a file system could mix up blocks after a crash, or would not let
+  // the output have them. Only for a job whose input is another file.
+  bool keeps_runs = false;
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return records * record_size; }
   [[nodiscard]] std::uint64_t runs() const noexcept { return div_up(records, piece_records); }
@@ -37,6 +40,7 @@ struct Layout {
   [[nodiscard]] std::uint64_t run_granules(std::uint64_t run) const noexcept { return div_up(run_records(run), granule.records); }
   // Of a run file of which `consumed` records are not needed any more.
   [[nodiscard]] std::uint64_t run_file_bytes(std::uint64_t run, std::uint64_t consumed) const noexcept {
+    if (keeps_runs) return run_granules(run) * granule.bytes;
     if (consumed == run_records(run)) return 0;
     return (run_granules(run) - consumed / granule.records) * granule.bytes;
   }
@@ -66,6 +70,7 @@ struct Layout {
 
 // The most bytes of a batch that a checkpoint interval allows for: with four of them and four units it always gets ahead.
 [[nodiscard]] std::uint64_t most_batch_bytes(const Layout& layout) noexcept;
-[[nodiscard]] std::uint64_t least_interval_bytes(std::uint32_t record_size, std::uint64_t unit) noexcept;
+// The shortest interval that is worth it: it has room for four batches, and makes at most about 4096 checkpoints.
+[[nodiscard]] std::uint64_t least_interval_bytes(const Layout& layout) noexcept;
 
 }  // namespace ecosort::inplace

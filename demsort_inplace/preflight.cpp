@@ -62,13 +62,12 @@ void check_directory(const std::string& path, const struct stat& info) {
 }
 
 void check_file_system(const std::string& path, const struct stat& info) {
-  const FileSystem system = file_system_of(info.st_dev);
+  const FileSystem system = file_system_of(path, info.st_dev);
   constexpr const char* way_out = "copy it to ext4 or XFS, or use ecosort sort";
-  if (system.type == "xfs") return;
+  if (frees_safely(system)) return;
   if (system.type != "ext4")
     refuse(path, fmt::format("its file system is {}, and must be ext4 or XFS; {}", system.type, way_out));
-  if (!has_ext4_journal(system))
-    refuse(path, fmt::format("its ext4 file system has no journal, so that a crash could mix up blocks; {}", way_out));
+  refuse(path, fmt::format("its ext4 file system has no journal, so that a crash could mix up blocks; {}", way_out));
 }
 
 // A read lease is granted only while nobody has the file open for writing. It is given back at once: the rename hides the file.
@@ -167,7 +166,7 @@ io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage) {
 void check_quota(const io::File& file, const std::string& path, std::uint64_t need_bytes, std::uint64_t run_bytes) {
   struct stat info {};
   if (::fstat(file.fd(), &info) != 0) refuse_errno(path, "its owner");
-  const std::string source = file_system_of(info.st_dev).source;
+  const std::string source = file_system_of(path, info.st_dev).source;
   const auto for_us = [&](bool is_ours) { return is_ours ? need_bytes : need_bytes + run_bytes; };
   const std::array owners{QuotaOwner{USRQUOTA, ::geteuid(), "user", for_us(::geteuid() == info.st_uid)},
                           QuotaOwner{USRQUOTA, info.st_uid, "user", need_bytes},

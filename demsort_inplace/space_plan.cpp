@@ -86,42 +86,84 @@ std::uint64_t interval_within(const SpacePlan& plan, std::uint64_t free_bytes) {
   return std::min(layout.interval_bytes + unused + room, std::max(layout.interval_bytes, most_interval(layout.bytes())));
 }
 
-class Search {
- public:
-  Search(const plan::Wanted& wanted, std::uint64_t free_bytes) : wanted_(wanted), free_(free_bytes) {}
+// With the shortest interval there may be.
+SpacePlan tightest(const plan::Wanted& wanted, Mode mode, const plan::Granule& granule, std::uint64_t runs) {
+  SpacePlan plan;
+  plan.layout = {.records = wanted.input_records,
+                 .record_size = wanted.format.record_size,
+                 .granule = granule,
+                 .piece_records = div_up(wanted.input_records, runs),
+                 .unit = wanted.input_alignment,
+                 .keeps_runs = mode == Mode::keeping_runs};
+  plan.layout.interval_bytes = least_interval_bytes(plan.layout);
+  if (mode != Mode::in_place) plan.output_bytes = plan.layout.input_file_bytes(wanted.input_records);
+  return plan;
+}
 
-  SpaceChoice run() {
-    for (const plan::Granule& granule : granules_for(wanted_.format.record_size))
-      for (const std::uint64_t runs : run_counts(wanted_.input_records)) look_at(granule, runs);
-    return choice_;
+// A longer interval may need less: fewer checkpoints make fewer extents, and where runs keep their space nothing more.
+void tighten(SpacePlan& plan, const plan::Wanted& wanted) {
+  SpacePlan longer = plan;
+  do {
+    plan = longer;
+    longer.layout.interval_bytes = std::min(2 * plan.layout.interval_bytes, most_interval(plan.layout.bytes()));
+    if (longer.layout.interval_bytes <= plan.layout.interval_bytes) return;
+  } while (complete(longer, wanted) && longer.need_bytes() < plan.need_bytes());
+}
+
+// Calls `look` with every layout there is, in its tightest form.
+template <class Look>
+void for_each_layout(const plan::Wanted& wanted, Mode mode, const Look& look) {
+  for (const plan::Granule& granule : granules_for(wanted.format.record_size)) {
+    for (const std::uint64_t runs : run_counts(wanted.input_records)) {
+      SpacePlan plan = tightest(wanted, mode, granule, runs);
+      if (!complete(plan, wanted)) continue;
+      tighten(plan, wanted);
+      look(std::move(plan));
+    }
   }
+}
 
- private:
-  void look_at(const plan::Granule& granule, std::uint64_t runs) {
-    SpacePlan plan;
-    plan.layout = {.records = wanted_.input_records,
-                   .record_size = wanted_.format.record_size,
-                   .granule = granule,
-                   .piece_records = div_up(wanted_.input_records, runs),
-                   .unit = wanted_.input_alignment,
-                   .interval_bytes = least_interval_bytes(wanted_.format.record_size, wanted_.input_alignment)};
-    if (!complete(plan, wanted_)) return;
-    if (!choice_.least || plan.need_bytes() < choice_.least->need_bytes()) choice_.least = plan;
-    if (plan.need_bytes() > free_) return;
-    SpacePlan longer = plan;
-    longer.layout.interval_bytes = interval_within(plan, free_);
-    if (complete(longer, wanted_) && longer.need_bytes() <= free_) plan = std::move(longer);
-    if (!choice_.best || cost_us(plan) < cost_us(*choice_.best)) choice_.best = std::move(plan);
+// Lengthens the interval of a layout until what it costs is at most `limit_us`. False: it is never that cheap, or needs
+// `most_bytes` then.
+bool lengthen(SpacePlan& plan, const plan::Wanted& wanted, std::uint64_t limit_us, std::uint64_t most_bytes) {
+  const std::uint64_t longest = std::max(plan.layout.interval_bytes, most_interval(plan.layout.bytes()));
+  while (plan.need_bytes() < most_bytes) {
+    if (cost_us(plan) <= limit_us) return true;
+    if (plan.layout.interval_bytes >= longest) return false;
+    plan.layout.interval_bytes = std::min(2 * plan.layout.interval_bytes, longest);
+    if (!complete(plan, wanted)) return false;
   }
+  return false;
+}
 
-  const plan::Wanted& wanted_;
-  const std::uint64_t free_;
-  SpaceChoice choice_;
-};
+constexpr std::uint64_t ample_bytes = std::uint64_t{1} << 62U;
 
 }  // namespace
 
-SpaceChoice choose_space(const plan::Wanted& wanted, std::uint64_t free_bytes) { return Search(wanted, free_bytes).run(); }
+SpaceChoice choose_space(const plan::Wanted& wanted, std::uint64_t free_bytes, Mode mode) {
+  SpaceChoice choice;
+  for_each_layout(wanted, mode, [&](SpacePlan plan) {
+    if (!choice.least || plan.need_bytes() < choice.least->need_bytes()) choice.least = plan;
+    if (plan.need_bytes() > free_bytes) return;
+    SpacePlan longer = plan;
+    longer.layout.interval_bytes = interval_within(plan, free_bytes);
+    if (complete(longer, wanted) && longer.need_bytes() <= free_bytes) plan = std::move(longer);
+    if (!choice.best || cost_us(plan) < cost_us(*choice.best)) choice.best = std::move(plan);
+  });
+  return choice;
+}
+
+std::optional<SpacePlan> recommended_space(const plan::Wanted& wanted, Mode mode) {
+  const SpaceChoice ample = choose_space(wanted, ample_bytes, mode);
+  if (!ample.best) return std::nullopt;
+  const std::uint64_t moving_us = 4 * ample.best->layout.bytes() / 1000;  // everything read and written twice, at 1 GB/s
+  const std::uint64_t limit_us = std::max(cost_us(*ample.best), moving_us / 20);
+  std::optional<SpacePlan> thriftiest = ample.best;
+  for_each_layout(wanted, mode, [&](SpacePlan plan) {
+    if (lengthen(plan, wanted, limit_us, thriftiest->need_bytes())) thriftiest = std::move(plan);
+  });
+  return thriftiest;
+}
 
 std::uint64_t least_memory_bytes(plan::Wanted wanted) {
   for (std::uint64_t memory = plan::least_memory_bytes;; memory += memory / 8) {

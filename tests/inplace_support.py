@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from capabilities import require
-from sort_support import MIB, FileSystem, Run, mounted, strace
+from sort_support import MIB, FileSystem, Run, mounted, strace, wait_until
 
 KINDS = ("ext4", "xfs")
 SIZES = {"ext4": 128 * MIB, "xfs": 320 * MIB}
@@ -73,9 +73,59 @@ def kill_at_sync(ecosort: Path, directory: Path, nth: int, *words: str | Path) -
     return done.returncode != 0
 
 
-def syncs_of(ecosort: Path, directory: Path, *words: str | Path) -> int:
-    """How often the program calls fdatasync in a run to its end."""
+def calls_of(ecosort: Path, directory: Path, call: str, *words: str | Path) -> int:
+    """How often the program makes this system call in a run to its end."""
     require("strace")
-    command = strace(directory, "fdatasync")
+    command = strace(directory, call)
     subprocess.run([*command, ecosort, *words, "--io", "pool", "-q"], check=True, stdin=subprocess.DEVNULL)
-    return (directory / "trace").read_text().count("fdatasync(")
+    return (directory / "trace").read_text().count(f"{call}(")
+
+
+def syncs_of(ecosort: Path, directory: Path, *words: str | Path) -> int:
+    return calls_of(ecosort, directory, "fdatasync", *words)
+
+
+@contextmanager
+def stopped_after(ecosort: Path, directory: Path, call: str, nth: int, *words: str | Path) -> Iterator[subprocess.Popen[str]]:
+    """The program, which stands still after its n-th system call of that name while the block runs, and goes on at its end."""
+    require("strace")
+    trace = directory / "trace"
+    trace.unlink(missing_ok=True)
+    command = [*strace(directory, call, f"{call}:signal=SIGSTOP:when={nth}"), ecosort, *words, "--io", "pool", "-q"]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+
+    def stands_still() -> bool:
+        if not trace.exists() or "--- SIGSTOP" not in trace.read_text():
+            return False
+        tasks = [task for child in children.read_text().split() for task in Path(f"/proc/{child}/task").iterdir()]
+        return all((task / "stat").read_text().rsplit(") ", 1)[1][0] in "tT" for task in tasks)
+
+    try:
+        wait_until(stands_still, what=f"call {nth} of {call}")
+        yield process
+        for child in children.read_text().split():
+            os.kill(int(child), signal.SIGCONT)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+
+
+def take_all_space(directory: Path) -> Path:
+    """A file that leaves no free block."""
+    greedy = directory / "greedy"
+    with greedy.open("wb") as file:
+        size = 0
+        for step in (MIB, 64 << 10, 4 << 10):
+            with contextlib.suppress(OSError):
+                while True:
+                    os.posix_fallocate(file.fileno(), size, step)
+                    size += step
+    return greedy
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Exit code and standard error, at the end."""
+    _, text = process.communicate(timeout=120)
+    return process.returncode, text

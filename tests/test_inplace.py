@@ -5,13 +5,25 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from capabilities import require
-from inplace_support import KINDS, drive_of, job_directory, kill_at_sync, plan_of, records_of, signal_at_sync, syncs_of
+from inplace_support import (
+    KINDS,
+    calls_of,
+    drive_of,
+    ended,
+    job_directory,
+    kill_at_sync,
+    plan_of,
+    records_of,
+    signal_at_sync,
+    stopped_after,
+    syncs_of,
+    take_all_space,
+)
 from sort_support import (
     MIB,
     FileSystem,
@@ -168,6 +180,11 @@ def test_the_terabyte_of_the_paper_fits_its_space(run: Run) -> None:
     done = run("plan", "inplace", "--json", "--assume-size", "1TB", "--memory", "4GiB", "--space", "24GB")
     spare = json.loads(done.stdout)
     assert spare["plan"]["need_bytes"] <= spare["free_bytes"] == 24_000_000_000
+    done = run("plan", "inplace", "--assume-size", "1TB", "--memory", "3328MiB", "--json")
+    plan = json.loads(done.stdout)
+    assert plan["least"]["need_bytes"] == plan["needed_bytes"] <= plan["recommended_bytes"] <= plan["plan"]["need_bytes"]
+    assert plan["least"]["checkpoints"] <= 4_200
+    assert plan["recommended"]["checkpoints"] < plan["least"]["checkpoints"]
     refused(run("plan", "sort", "--assume-size", "1TB", "in", "-o", "out"), 2, "--assume-size")
     refused(run("plan", "inplace", "--assume-size", "1TB", "file"), 2, "--assume-size")
 
@@ -252,7 +269,7 @@ def test_other_file_systems_are_refused(run: Run, tmp_path: Path, data: bytes, k
         with mounted(tmp_path, kind, 128 * MIB) as drive:
             path = drive.root / "data"
             path.write_bytes(data)
-            refused(run("inplace", path), 2, "must be ext4 or XFS")
+            refused(run("inplace", path), 2, f"its file system is {kind}, and must be ext4 or XFS")
             untouched(path, data)
         return
     image, root = tmp_path / "image", tmp_path / "mnt"
@@ -381,35 +398,24 @@ def test_without_a_job_there_is_nothing_to_resume(run: Run, file4: Path, data: b
     untouched(file4, data)
 
 
-def test_a_disk_that_fills_up_stops_the_job_until_there_is_room(ecosort: Path, run: Run, file: Path, wanted: bytes) -> None:
-    drive = FileSystem("", file.parent, None)
-    drive.fill_until(plan_of(run, file, *SMALL)["needed_bytes"])
-    process = subprocess.Popen([ecosort, "inplace", file, *SMALL], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    greedy = file.parent / "greedy"
-    with greedy.open("wb") as taken:
-        size = 0
-        while process.poll() is None:
-            try:
-                os.posix_fallocate(taken.fileno(), size, 64 << 10)
-                size += 64 << 10
-            except OSError:
-                time.sleep(0)
-    assert process.stderr
-    text = process.stderr.read()
-    process.stderr.close()
-    if process.returncode == 2:  # refused before it began: the greedy one was faster
-        assert "not enough free space" in text
-        assert file.exists()
-        greedy.unlink()
-        succeeded(run("inplace", file, *SMALL))
-    elif process.returncode == 3:
-        assert "No space left on device" in text
-        assert "go on with: ecosort resume" in text or file.exists()
-        greedy.unlink()
-        succeeded(run("resume" if job_directory(file).exists() else "inplace", file, *SMALL))
-    else:
-        assert process.returncode == 0, text
-        greedy.unlink()
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.75])
+def test_a_disk_that_someone_fills_stops_the_job_until_there_is_room(
+    ecosort: Path, run: Run, file: Path, tmp_path: Path, data: bytes, wanted: bytes, share: float
+) -> None:
+    """Between giving up space and taking it again another program takes all there is: in the first phase, and in the second."""
+    words = ("inplace", file, *SMALL)
+    FileSystem("", file.parent, None).fill_until(plan_of(run, file, *SMALL)["needed_bytes"] + MIB)
+    cuts = calls_of(ecosort, tmp_path, "ftruncate", *words)
+    file.write_bytes(data)
+    with stopped_after(ecosort, tmp_path, "ftruncate", max(1, int(cuts * share)), *words) as process:
+        greedy = take_all_space(file.parent)
+    code, text = ended(process)
+    assert code == 3, text
+    assert "No space left on device" in text
+    assert f"make room there; no record is lost; go on with: ecosort resume {file}" in text
+    refused(run("resume", file, "-q"), 3, "No space left on device", "ecosort resume")
+    greedy.unlink()
+    succeeded(run("resume", file))
     assert file.read_bytes() == wanted
 
 
@@ -457,6 +463,35 @@ def test_io_uring_that_breaks_loses_nothing(
     else:
         succeeded(run("inplace", file4, *SMALL))
     assert file4.read_bytes() == wanted
+
+
+@pytest.mark.parametrize(
+    ("call", "nth", "state"),
+    [("rename", 3, "complete, to be cleaned up"), ("rmdir", 1, "complete and sorted; nothing to resume")],
+)
+def test_a_kill_in_the_last_moments_leaves_nothing_to_resume(
+    ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes, call: str, nth: int, state: str
+) -> None:
+    require("strace")
+    kill = strace(tmp_path, call, f"{call}:signal=SIGKILL:when={nth}")
+    subprocess.run([*kill, ecosort, "inplace", file4, *SMALL, "--io", "pool"], stdin=subprocess.DEVNULL, check=False)
+    assert file4.read_bytes() == wanted
+    status = run("resume", "--status", file4)
+    assert (status.returncode, status.stdout.splitlines()[0]) == (0, f"{file4}: {state}")
+    succeeded(run("resume", file4), f"ecosort: '{file4}' is complete and sorted; nothing to resume\n")
+    assert listing(file4.parent) == [str(file4)]
+    refused(run("resume", file4), 2, "no interrupted job")
+
+
+def test_a_kill_in_the_first_moments_leaves_the_file_to_be_sorted(
+    ecosort: Path, run: Run, file4: Path, tmp_path: Path, data: bytes
+) -> None:
+    require("strace")
+    kill = strace(tmp_path, "fallocate", "fallocate:signal=SIGKILL:when=1")
+    subprocess.run([*kill, ecosort, "inplace", file4, *SMALL, "--io", "pool"], stdin=subprocess.DEVNULL, check=False)
+    assert job_directory(file4).exists()
+    refused(run("resume", file4), 2, "is whole", "start the sort again")
+    untouched(file4, data)
 
 
 def test_two_processes_cannot_work_on_one_job(ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes) -> None:

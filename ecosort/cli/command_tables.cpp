@@ -33,7 +33,10 @@ std::vector<OptionRow> sort_options() {
       {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
        "bound on all buffers, such as 512MiB"},
       {"--threads", "N", "the CPUs this process may use", "compute threads"},
-      {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all drives named", true},
+      {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all drives named",
+       true},
+      {"--resumable", "", "",
+       "keep runs and a journal in OUTPUT.ecosort, so that after a crash `ecosort resume OUTPUT` goes on from there"},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--request-size", "SIZE", "1MiB; 8MiB for the output", "most bytes of a read or write"},
       {"--request-depth", "N", "16", "most reads in flight, and most writes"},
@@ -88,19 +91,23 @@ CommandTable inplace_table() {
 CommandTable resume_table() {
   std::vector<OptionRow> options{
       {"--status", "", "", "only tell how far the job is"},
-      {"--abandon", "", "", "put the records back into one file, unsorted, instead; a job that is abandoned stays so"}};
+      {"--abandon", "", "",
+       "give the job up instead: in place, the records are put back into one file, unsorted; of a sort, the job directory is "
+       "removed. A job that is abandoned stays so"}};
   for (const OptionRow& row : chosen({"--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"}))
     options.push_back(row);
-  return {.name = "resume",
-          .synopsis = "[options] FILE",
-          .summary = "goes on with an interrupted `ecosort inplace`",
-          .description =
-              "Goes on with an interrupted `ecosort inplace FILE` from its last checkpoint. May be interrupted and repeated as "
-              "often as you like. The memory is that of the job unless you give another.",
-          .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
-          .options = std::move(options),
-          .operands = {{"FILE", "the name that the file had"}},
-          .ending = ""};
+  return {
+      .name = "resume",
+      .synopsis = "[options] FILE",
+      .summary = "goes on with an interrupted `inplace` or `sort --resumable`",
+      .description =
+          "Goes on with an interrupted `ecosort inplace FILE` or `ecosort sort --resumable ... -o FILE` from its last durable "
+          "run or checkpoint. May be interrupted and repeated as often as you like. Memory and threads are those of the job "
+          "unless you give others.",
+      .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
+      .options = std::move(options),
+      .operands = {{"FILE", "the file that was sorted in place, or the output; its job directory FILE.ecosort does as well"}},
+      .ending = ""};
 }
 
 CommandTable sort_table() {
@@ -113,7 +120,8 @@ CommandTable sort_table() {
           {"ecosort sort input.dat -o sorted.dat                      the defaults suit gensort records",
            "ecosort sort --memory 1GiB --temp /ssd1 --temp /ssd2 a b -o out    two inputs, runs striped over two drives",
            "ecosort sort --record-size 16 --key 8:8 - -o - < in > out  16-byte records, key in the second half",
-           "ecosort sort --record-size 32 --key 16:f64 --key 0:u64:desc a -o b   by a double, then by a number, largest first"},
+           "ecosort sort --record-size 32 --key 16:f64 --key 0:u64:desc a -o b   by a double, then by a number, largest first",
+           "ecosort sort --resumable -q input.dat -o sorted.dat        after a crash: ecosort resume sorted.dat"},
       .options = sort_options(),
       .operands = {{"INPUT", "a file of whole records; `-` is standard input. It is never changed"}},
       .ending = key_types};

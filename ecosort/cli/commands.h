@@ -13,7 +13,7 @@ int run_gen(const Words& words);      // gensort-compatible generator; exit code
 int run_check(const Words& words);    // valsort-compatible validator; exit codes 0 and 1
 int run_sort(const Words& words);     // external sort
 int run_inplace(const Words& words);  // sorts a file in its own space
-int run_resume(const Words& words);   // goes on with an interrupted one
+int run_resume(const Words& words);   // goes on with an interrupted one, or an interrupted resumable sort
 int run_plan(const Words& words);     // prints what sort or inplace would do
 int run_power(const Words& words);    // becomes the program ecosort-power; returns only by throwing
 int run_tune(const Words& words);     // becomes the program ecosort-tune; returns only by throwing

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/run_job.h"
 #include "demsort_inplace/journal.h"
 #include "demsort_inplace/space_plan.h"
 #include "io/file.h"
@@ -15,13 +16,13 @@
 namespace ecosort::cli {
 
 struct InPlaceOptions {
-  std::string file;
+  JobRun run;  // the file, and what is told about the work
   std::uint64_t record_size = 100;
   std::vector<std::string> keys;
   std::string memory;    // empty: default
   unsigned threads = 0;  // 0: default
-  std::string io = "auto", stats, events, progress = "auto", assume_size, space;
-  bool reverse = false, quiet = false, json = false, help = false, status = false, abandon = false;
+  std::string io = "auto", assume_size, space;
+  bool reverse = false, json = false, help = false, status = false, abandon = false;
 };
 
 // `command` is "inplace", "resume" or "plan". UsageError naming the option for anything that cannot be.
@@ -47,6 +48,9 @@ struct ResolvedInPlace {
 // As people read it, and as a program does.
 [[nodiscard]] std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPlace& resolved);
 [[nodiscard]] std::string inplace_plan_json(const ResolvedInPlace& resolved);
+
+// The reports can be written, and are neither each other nor the file.
+void check_job_reports(const JobRun& run);
 
 // Every run is an open file: raises the limit as far as it goes. UsageError if that is not far enough.
 void check_open_files(std::uint64_t runs);

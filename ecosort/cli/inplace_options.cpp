@@ -19,7 +19,7 @@ namespace {
 
 // Options of `sort` that `plan inplace` knows of, but that mean nothing in place.
 void check_not_given(const ParsedWords& parsed) {
-  for (const char* name : {"-o,--output", "--temp", "--trace", "--verify", "--request-size", "--request-depth"})
+  for (const char* name : {"-o,--output", "--temp", "--trace", "--verify", "--request-size", "--request-depth", "--resumable"})
     if (parsed.given.contains(name))
       throw UsageError(
           fmt::format("{} means nothing in place", std::string_view(name).substr(std::string_view(name).rfind('-') - 1)));
@@ -38,6 +38,14 @@ std::uint64_t whole_records(const std::string& name, std::uint64_t bytes, std::u
 
 }  // namespace
 
+void check_job_reports(const JobRun& run) {
+  SortOptions named;
+  named.stats = run.stats;
+  named.events = run.events;
+  named.output = run.file;
+  check_report_files(named, {});
+}
+
 void check_open_files(std::uint64_t runs) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -52,14 +60,14 @@ InPlaceOptions parse_inplace_options(const std::string& command, const Words& wo
   InPlaceOptions options;
   std::vector<std::string> files, temp;
   std::string output, verify, trace, request_size;
-  bool unique = false, stable = false;
+  bool unique = false, stable = false, resumable = false;
   std::uint64_t threads = 0, request_depth = 0;
   const OptionTargets targets{
       .texts = {{"--memory", &options.memory},
                 {"--io", &options.io},
-                {"--stats", &options.stats},
-                {"--events", &options.events},
-                {"--progress", &options.progress},
+                {"--stats", &options.run.stats},
+                {"--events", &options.run.events},
+                {"--progress", &options.run.progress},
                 {"--assume-size", &options.assume_size},
                 {"--space", &options.space},
                 {"-o,--output", &output},
@@ -70,7 +78,8 @@ InPlaceOptions parse_inplace_options(const std::string& command, const Words& wo
       .switches = {{"--unique", &unique},
                    {"--reverse", &options.reverse},
                    {"--stable", &stable},
-                   {"-q,--quiet", &options.quiet},
+                   {"--resumable", &resumable},
+                   {"-q,--quiet", &options.run.quiet},
                    {"--json", &options.json},
                    {"--status", &options.status},
                    {"--abandon", &options.abandon}},
@@ -81,14 +90,14 @@ InPlaceOptions parse_inplace_options(const std::string& command, const Words& wo
   if (options.help) return options;
   check_not_given(parsed);
   options.threads = checked_threads(parsed, threads);
-  (void)progress_mode(options.progress);
+  (void)progress_mode(options.run.progress);
   (void)io::parse_backend(options.io);
   const bool is_assumed = !options.assume_size.empty();
   if (is_assumed && !files.empty()) throw UsageError("--assume-size is for a file that is not there; leave one of them out");
   if (!is_assumed && files.size() != 1)
     throw UsageError(fmt::format("{}: name one file", command == "plan" ? "plan inplace" : command));
   if (options.status && options.abandon) throw UsageError("resume: give either --status or --abandon");
-  if (!is_assumed) options.file = files.front();
+  if (!is_assumed) options.run.file = files.front();
   return options;
 }
 
@@ -104,13 +113,13 @@ ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage&
   wanted.input_alignment = page_bytes;
   resolved.free_bytes = no_space_limit;
   if (options.assume_size.empty()) {
-    if (storage.exists(inplace::JobPaths(options.file).directory))
+    if (storage.exists(inplace::JobPaths(options.run.file).directory))
       throw UsageError(
-          fmt::format("'{0}' was being sorted in place and that was interrupted; run: ecosort resume {0}", options.file));
-    resolved.input = inplace::open_fit_file(options.file, storage);
-    wanted.input_records = whole_records(options.file, resolved.input->facts().size_bytes, options.record_size);
+          fmt::format("'{0}.ecosort' holds a job that was interrupted; go on with: ecosort resume {0}", options.run.file));
+    resolved.input = inplace::open_fit_file(options.run.file, storage);
+    wanted.input_records = whole_records(options.run.file, resolved.input->facts().size_bytes, options.record_size);
     wanted.input_alignment = std::max<std::uint64_t>(page_bytes, resolved.input->alignment());
-    resolved.free_bytes = storage.free_bytes(inplace::JobPaths(options.file).parent);
+    resolved.free_bytes = storage.free_bytes(inplace::JobPaths(options.run.file).parent);
   } else {
     wanted.input_records = parse_bytes(options.assume_size, "--assume-size") / options.record_size;
   }
@@ -130,7 +139,7 @@ const inplace::SpacePlan& require_space(const InPlaceOptions& options, const Res
   const inplace::SpaceChoice& choice = resolved.choice;
   if (choice.best) {
     if (resolved.input)
-      inplace::check_quota(*resolved.input, options.file, choice.best->need_bytes(), choice.best->layout.all_run_bytes());
+      inplace::check_quota(*resolved.input, options.run.file, choice.best->need_bytes(), choice.best->layout.all_run_bytes());
     return *choice.best;
   }
   const std::uint64_t need = choice.least->need_bytes();
@@ -142,7 +151,7 @@ const inplace::SpacePlan& require_space(const InPlaceOptions& options, const Res
                                              richer.memory_bytes >> 10U, format_bytes(with_more))
                                : "make room there, or use ecosort sort with --temp and -o on another drive";
   const std::string where = options.space.empty() ? fmt::format("not enough free space in '{}' to sort '{}' in place",
-                                                                inplace::JobPaths(options.file).parent, options.file)
+                                                                inplace::JobPaths(options.run.file).parent, options.run.file)
                                                   : fmt::format("--space {} is too little to sort in place", options.space);
   throw UsageError(fmt::format("{}: {} ({} bytes) needed, {} ({} bytes) free; {}", where, format_bytes(need), need,
                                format_bytes(resolved.free_bytes), resolved.free_bytes, help));

@@ -1,11 +1,14 @@
-// The plan of an in-place sort, for people and for programs.
+// The plan of a job that can be resumed, for people and for programs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/size_text.h"
 #include "cli/inplace.h"
 #include "cli/report.h"
+#include "cli/resumable.h"
+#include "demsort_inplace/job_directory.h"
 
 namespace ecosort::cli {
 
@@ -50,6 +53,11 @@ std::string layout_text(const inplace::SpacePlan& plan) {
       format_bytes(layout.all_run_bytes() - layout.bytes()), format_bytes(plan.journal_bytes), format_bytes(plan.metadata_bytes));
 }
 
+std::string space_text(const inplace::SpacePlan& least, const inplace::SpacePlan& recommended) {
+  return fmt::format("  free space needed   {}\n  recommended         {}; more gains little\n", exact(least.need_bytes()),
+                     exact(std::max(least.need_bytes(), recommended.need_bytes())));
+}
+
 }  // namespace
 
 std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPlace& resolved) {
@@ -60,12 +68,47 @@ std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPla
   text += keys_text(wanted.format);
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(plan::fixed_overhead_bytes));
-  text += fmt::format("  free space needed   {}\n", exact(resolved.choice.least->need_bytes()));
+  const inplace::SpacePlan recommended = inplace::recommended_space(wanted).value();
+  text += space_text(*resolved.choice.least, recommended);
   if (options.assume_size.empty() || !options.space.empty())
     text += fmt::format("  {:<20}{}\n", options.space.empty() ? "free space" : "space allowed", exact(resolved.free_bytes));
   if (options.assume_size.empty()) return text + layout_text(*resolved.choice.best);
   return text + (options.space.empty() ? "With ample space\n" : "With this space\n") + layout_text(*resolved.choice.best) +
-         "With the least space\n" + layout_text(*resolved.choice.least);
+         "With the recommended space\n" + layout_text(recommended) + "With the least space\n" +
+         layout_text(*resolved.choice.least);
+}
+
+std::string resumable_plan_text(const ResolvedResumable& resolved) {
+  const plan::Wanted& wanted = resolved.wanted;
+  std::string text = fmt::format("Plan: resumable sort\n  input               {} records of {} bytes, {}\n", wanted.input_records,
+                                 wanted.format.record_size, format_bytes(wanted.input_records * wanted.format.record_size));
+  text += keys_text(wanted.format);
+  text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
+                      format_bytes(plan::fixed_overhead_bytes));
+  text += fmt::format("  job directory       {}; runs {}\n", inplace::JobPaths(resolved.output).directory,
+                      resolved.mode == inplace::Mode::keeping_runs
+                          ? "keep their space to the end, because a crash could mix up blocks on this file system"
+                          : "give their space to the output");
+  text += space_text(*resolved.choice.least, inplace::recommended_space(wanted, resolved.mode).value());
+  return text + fmt::format("  free space          {}\n", exact(resolved.free_bytes)) + layout_text(*resolved.choice.best);
+}
+
+std::string resumable_plan_json(const ResolvedResumable& resolved) {
+  const plan::Wanted& wanted = resolved.wanted;
+  const Json json{{"schema", "ecosort.resumable-plan/1"},
+                  {"records", wanted.input_records},
+                  {"record_size_bytes", wanted.format.record_size},
+                  {"input_bytes", wanted.input_records * wanted.format.record_size},
+                  {"memory_limit_bytes", wanted.memory_bytes},
+                  {"fixed_overhead_bytes", plan::fixed_overhead_bytes},
+                  {"compute_threads", wanted.threads},
+                  {"job_directory", inplace::JobPaths(resolved.output).directory},
+                  {"keeps_runs", resolved.mode == inplace::Mode::keeping_runs},
+                  {"free_bytes", resolved.free_bytes},
+                  {"needed_bytes", resolved.choice.least->need_bytes()},
+                  {"plan", space_json(*resolved.choice.best)},
+                  {"least", space_json(*resolved.choice.least)}};
+  return json.dump(2) + "\n";
 }
 
 std::string inplace_plan_json(const ResolvedInPlace& resolved) {
@@ -80,8 +123,11 @@ std::string inplace_plan_json(const ResolvedInPlace& resolved) {
             {"compute_threads", wanted.threads}};
   if (resolved.free_bytes != no_space_limit) json["free_bytes"] = resolved.free_bytes;
   if (wanted.input_records > 0) {
+    const inplace::SpacePlan recommended = inplace::recommended_space(wanted).value();
     json["needed_bytes"] = resolved.choice.least->need_bytes();
+    json["recommended_bytes"] = recommended.need_bytes();
     json["plan"] = space_json(*resolved.choice.best);
+    json["recommended"] = space_json(recommended);
     json["least"] = space_json(*resolved.choice.least);
   }
   return json.dump(2) + "\n";

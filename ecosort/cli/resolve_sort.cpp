@@ -33,6 +33,50 @@ void check_really_empty(const io::File& file) {
     throw UsageError(fmt::format("'{}' has contents but no size; write: cat FILE | ecosort sort - ...", file.path()));
 }
 
+// Every run is an open file in every directory.
+void check_open_files(const plan::Plan& plan, std::size_t directories) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const std::uint64_t need = (std::uint64_t{plan.merge.stored_runs} + plan.merge.steps.size()) * directories + 64;
+  if (need > limit.rlim_cur)
+    throw UsageError(fmt::format("{} runs need {} open files, {} are allowed (ulimit -n); more memory makes fewer runs",
+                                 plan.merge.stored_runs, need, limit.rlim_cur));
+}
+
+// What an interrupted run left in the output's directory (only where files cannot be unnamed), and how this one will write.
+void look_at_output_directory(ResolvedSort& resolved, io::PosixStorage& storage) {
+  if (resolved.job.output == "-") return;
+  const std::string directory = io::resolve_output(resolved.job.output).directory;
+  for (const std::string& path : io::abandoned_temporaries(directory))
+    resolved.notices.push_back(fmt::format("'{}' was left behind by an interrupted run; remove it to free its space", path));
+  resolved.output_has_no_temporary_name = storage.has_unnamed_files(directory);
+}
+
+// Every input is an open file, and every run one in every directory. Raises the limit as far as it goes.
+void check_open_files(std::size_t inputs, const plan::Plan& plan, std::size_t directories) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const std::uint64_t runs = plan.merge.stored_runs;
+  const std::uint64_t need = inputs + (runs + plan.merge.steps.size()) * directories + 64;
+  if (need <= limit.rlim_cur) return;
+  throw UsageError(fmt::format("{} inputs and {} runs need {} open files, {} are allowed: raise that with ulimit -n {}{}", inputs,
+                               runs, need, limit.rlim_cur, need, runs > 0 ? "; more memory makes fewer runs" : ""));
+}
+
+// Runs are striped over drives; a second directory of the same drive would gain nothing.
+void tell_unused_directories(ResolvedSort& resolved, const SortOptions& options) {
+  const std::vector<std::string>& used = resolved.job.directories;
+  for (const std::string& directory : options.temp)
+    if (std::ranges::find(used, directory) == used.end())
+      resolved.notices.push_back(fmt::format("--temp '{}' is not used: it is on the same drive as one named before", directory));
+}
+
+}  // namespace
+
 std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage& storage) {
   const int flags = std::ranges::find(options.inputs, "-") == options.inputs.end() ? O_RDONLY : ::fcntl(STDIN_FILENO, F_GETFL);
   if ((flags & O_ACCMODE) == O_WRONLY) throw UsageError("standard input is not open for reading; redirect it, or name a file");
@@ -59,39 +103,6 @@ std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage
   return inputs;
 }
 
-// Better said now than killed in an hour. A pipe may bring anything, so that all of --memory may be used.
-void check_memory_exists(const ResolvedSort& resolved) {
-  const plan::Plan& plan = resolved.job.plan;
-  // Whoever exceeds a control group is killed without a word, so that there the overhead counts; an eighth is in use already.
-  const std::uint64_t overhead = resolved.machine.limited_by.starts_with("cgroup") ? plan::fixed_overhead_bytes / 8 * 7 : 0;
-  const std::uint64_t need = (plan.wanted.size_unknown ? plan.wanted.memory_bytes : plan.peak_memory_bytes) + overhead;
-  if (need <= resolved.machine.available_bytes) return;
-  throw UsageError(fmt::format("--memory {} would take {}, but {} are available ({}); give less",
-                               format_bytes(plan.wanted.memory_bytes), format_bytes(need),
-                               format_bytes(resolved.machine.available_bytes), resolved.machine.limited_by));
-}
-
-// Every input is an open file, and every run one in every directory. Raises the limit as far as it goes.
-void check_open_files(std::size_t inputs, const plan::Plan& plan, std::size_t directories) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-  const std::uint64_t runs = plan.merge.stored_runs;
-  const std::uint64_t need = inputs + (runs + plan.merge.steps.size()) * directories + 64;
-  if (need <= limit.rlim_cur) return;
-  throw UsageError(fmt::format("{} inputs and {} runs need {} open files, {} are allowed: raise that with ulimit -n {}{}", inputs,
-                               runs, need, limit.rlim_cur, need, runs > 0 ? "; more memory makes fewer runs" : ""));
-}
-
-// Runs are striped over drives; a second directory of the same drive would gain nothing.
-void tell_unused_directories(ResolvedSort& resolved, const SortOptions& options) {
-  const std::vector<std::string>& used = resolved.job.directories;
-  for (const std::string& directory : options.temp)
-    if (std::ranges::find(used, directory) == used.end())
-      resolved.notices.push_back(fmt::format("--temp '{}' is not used: it is on the same drive as one named before", directory));
-}
-
 plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs, const plan::Machine& machine) {
   plan::Wanted wanted;
   wanted.format = records::make_record_format(options.record_size, options.keys, options.reverse);
@@ -108,16 +119,15 @@ plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline:
   return wanted;
 }
 
-// What an interrupted run left in the output's directory (only where files cannot be unnamed), and how this one will write.
-void look_at_output_directory(ResolvedSort& resolved, io::PosixStorage& storage) {
-  if (resolved.job.output == "-") return;
-  const std::string directory = io::resolve_output(resolved.job.output).directory;
-  for (const std::string& path : io::abandoned_temporaries(directory))
-    resolved.notices.push_back(fmt::format("'{}' was left behind by an interrupted run; remove it to free its space", path));
-  resolved.output_has_no_temporary_name = storage.has_unnamed_files(directory);
+// Better said now than killed in an hour. Whoever exceeds a control group is killed without a word, so that there the overhead
+// counts; an eighth is in use already.
+void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const plan::Machine& machine) {
+  const std::uint64_t overhead = machine.limited_by.starts_with("cgroup") ? plan::fixed_overhead_bytes / 8 * 7 : 0;
+  const std::uint64_t need = need_bytes + overhead;
+  if (need <= machine.available_bytes) return;
+  throw UsageError(fmt::format("--memory {} would take {}, but {} are available ({}); give less", format_bytes(memory_bytes),
+                               format_bytes(need), format_bytes(machine.available_bytes), machine.limited_by));
 }
-
-}  // namespace
 
 ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage) {
   (void)records::make_record_format(options.record_size, options.keys);  // a bad key is reported before a missing file
@@ -128,7 +138,10 @@ ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage)
   check_output(options.output, resolved.job.inputs);
   check_report_files(options, resolved.job.inputs);
   resolved.job.plan = plan::make_plan(wanted_from(options, resolved.job.inputs, resolved.machine));
-  check_memory_exists(resolved);
+  // A pipe may bring anything, so that all of --memory may be used.
+  const plan::Plan& plan = resolved.job.plan;
+  check_memory_exists(plan.wanted.memory_bytes, plan.wanted.size_unknown ? plan.wanted.memory_bytes : plan.peak_memory_bytes,
+                      resolved.machine);
   resolved.job.directories = run_directories(options);
   tell_unused_directories(resolved, options);
   if (resolved.job.plan.temp_bytes > 0 || resolved.job.plan.wanted.size_unknown)

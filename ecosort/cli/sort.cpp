@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <optional>
 
@@ -14,6 +13,8 @@
 #include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/request_trace.h"
+#include "cli/resumable.h"
+#include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/sort_options.h"
@@ -64,10 +65,6 @@ void write_stats(const SortOptions& options, const pipeline::SortReport& report,
   }
 }
 
-void print_notice(const SortOptions& options, const std::string& notice) {
-  if (!options.quiet && !notice.empty()) say(fmt::format("ecosort: {}\n", notice));
-}
-
 }  // namespace
 
 int run_sort(const Words& words) {
@@ -77,13 +74,14 @@ int run_sort(const Words& words) {
     print_out(help_text(command_table("sort")));
     return 0;
   }
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error like any other,
-  std::signal(SIGXFSZ, SIG_IGN);  // and so is a file beyond `ulimit -f`
+  ignore_write_signals();
   io::PosixStorage storage;
+  if (options.resumable)
+    if (const std::optional<int> code = run_resumable(options, storage, started_s)) return *code;
   ResolvedSort resolved = resolve_sort(options, storage);
-  for (const std::string& notice : resolved.notices) print_notice(options, notice);
+  for (const std::string& notice : resolved.notices) print_notice(options.quiet, notice);
   const io::Backend backend = open_backend(options, resolved.job.plan);
-  print_notice(options, backend.notice);
+  print_notice(options.quiet, backend.notice);
   std::optional<RequestTrace> trace;
   std::optional<io::CountingQueue> traced;
   if (!options.trace.empty()) {
@@ -104,7 +102,7 @@ int run_sort(const Words& words) {
     log.event("end", "total");
   }
   if (trace) trace->close();
-  print_notice(options, report.notice);
+  print_notice(options.quiet, report.notice);
   write_stats(options, report, log, process_usage(started_s), *backend.queue);
   return 0;
 }
@@ -123,6 +121,7 @@ int run_plan(const Words& words) {
     return 0;
   }
   io::PosixStorage storage;
+  if (options.resumable && plan_resumable(options, storage)) return 0;
   const ResolvedSort resolved = resolve_sort(options, storage);
   const io::Backend backend = open_backend(options, resolved.job.plan);
   if (options.json)

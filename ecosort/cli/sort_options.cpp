@@ -35,11 +35,8 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
                    {"--verify", &options.verify},    {"--stats", &options.stats},      {"--events", &options.events},
                    {"--trace", &options.trace},      {"--progress", &options.progress}};
   targets.lists = {{"--key", &options.keys}, {"--temp", &options.temp}};
-  targets.switches = {{"--unique", &options.unique},
-                      {"--reverse", &options.reverse},
-                      {"--stable", &options.stable},
-                      {"-q,--quiet", &options.quiet},
-                      {"--json", &options.json}};
+  targets.switches = {{"--unique", &options.unique},       {"--reverse", &options.reverse}, {"--stable", &options.stable},
+                      {"--resumable", &options.resumable}, {"-q,--quiet", &options.quiet},  {"--json", &options.json}};
   targets.texts["--request-size"] = &request_size;
   targets.numbers = {{"--record-size", &options.record_size}, {"--threads", &threads}, {"--request-depth", &request_depth}};
   std::string assume_size, space;

@@ -31,7 +31,7 @@ struct SortOptions {
   std::string io = "auto";
   std::string verify = "always";
   std::string stats, events, trace, progress = "auto";
-  bool unique = false, reverse = false, stable = false, quiet = false, json = false, help = false;
+  bool unique = false, reverse = false, stable = false, resumable = false, quiet = false, json = false, help = false;
 };
 
 // UsageError naming the option for anything it cannot read. `command` is "sort" or "plan".
@@ -46,6 +46,12 @@ struct ResolvedSort {
   bool output_has_no_temporary_name = true;  // P2: which way the output will be written
 };
 [[nodiscard]] ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage);
+
+// Steps of it. UsageError for what cannot be.
+[[nodiscard]] std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage& storage);
+[[nodiscard]] plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs,
+                                       const plan::Machine& machine);
+void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const plan::Machine& machine);
 
 [[nodiscard]] ProgressMode progress_mode(const std::string& text);
 

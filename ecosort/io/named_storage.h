@@ -20,8 +20,8 @@ class NamedStorage : public Storage {
   // An existing regular file for reading and writing; a symbolic link is an error (ELOOP).
   [[nodiscard]] virtual FilePtr open_named(const std::string& path, Role role, Caching caching) = 0;
 
-  // Gives an open file the owner, mode, ACL and extended attributes of the file `of`. Returns what could not be kept, as one
-  // line; usually empty.
+  // Gives an open file the owner, mode, ACL and extended attributes of the file `of`; where there is none, the mode of a file
+  // that is newly made there. Returns what could not be kept, as one line; usually empty.
   [[nodiscard]] virtual std::string adopt_attributes(File& file, const std::string& of) = 0;
 
   // A file; atomic; replaces an existing file `to`.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 
@@ -50,7 +51,10 @@ FilePtr PosixStorage::open_named(const std::string& path, Role role, Caching cac
 }
 
 std::string PosixStorage::adopt_attributes(File& file, const std::string& of) {
-  return io::adopt_attributes(file.fd(), file.path(), of);
+  if (exists(of)) return io::adopt_attributes(file.fd(), file.path(), of);
+  const std::string directory = std::filesystem::path(of).parent_path().string();
+  adopt_default_mode(file.fd(), file.path(), directory.empty() ? "." : directory);
+  return {};
 }
 
 void PosixStorage::rename(const std::string& from, const std::string& to) {

@@ -134,9 +134,9 @@ void RunStore::make_forecast(StoredRun& run) {
 
 Task<void> RunStore::read_forecast(std::size_t number, const records::Encoder& encoder, std::byte* memory) {
   move_forecast(encoder, shared_key_.take_in_unknown());
-  const std::uint64_t size = forecast_read_bytes();
   for (std::uint64_t granule = 0; granule < runs_[number].granules; granule += stride_) {
-    co_await reactor_.read(file(number), place_of(number, granule, granule_.bytes), memory, size, size);
+    co_await read(number, granule, memory, granule_.bytes);
+    verify(number, granule, memory);
     set_forecast(number, granule, shared_key_.key_of(encoder, memory));
   }
 }

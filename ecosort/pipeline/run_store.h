@@ -92,11 +92,12 @@ class RunStore {
     return runs_[number].forecast[granule / stride_];
   }
 
-  // Reads the keys of a run's forecast from its file: the beginning of every forecast_stride-th granule. The granules are not
-  // verified by that; whoever loads one compares. Forecast keys are at depth 0 then.
+  // Reads the keys of a run's forecast from its file: every forecast_stride-th granule, which is verified. A key that is wrong
+  // would let the merge go too far before the granule itself is loaded, and a checkpoint could make that durable. Forecast
+  // keys are at depth 0 then.
   [[nodiscard]] Task<void> read_forecast(std::size_t number, const records::Encoder& encoder, std::byte* memory);
   // Bytes of memory, aligned, that it needs.
-  [[nodiscard]] std::uint64_t forecast_read_bytes() const noexcept { return round_up(record_size_, page_bytes); }
+  [[nodiscard]] std::uint64_t forecast_read_bytes() const noexcept { return granule_.bytes; }
 
   // Pads and checksums one granule that holds `records` records; the opposite check.
   void seal(std::size_t number, std::uint64_t granule, std::uint32_t records, std::byte* data) const;

@@ -81,6 +81,26 @@ void expect_same(const State& a, const State& b) {
 
 }  // namespace
 
+TEST(InPlaceJournal, TheHeaderKeepsWhatAResumableSortMustRemember) {
+  JobHeader header = header_of(3);
+  header.kind = JobHeader::Kind::resumable_sort;
+  header.layout.keeps_runs = true;
+  header.reread = true;
+  header.threads = 5;
+  header.inputs = {{"/a/first", 17, 12'000, -5}, {std::string(5'000, 'x'), 18, 24'000, 1'700'000'000'000'000'001}};
+  Bench bench;
+  bench.create(header);
+  bench.append(run_done(0));
+  const auto contents = reopen(bench.bytes());
+  ASSERT_TRUE(contents);
+  EXPECT_EQ(contents->header.kind, header.kind);
+  EXPECT_EQ(contents->header.inputs, header.inputs);
+  EXPECT_TRUE(contents->header.layout.keeps_runs);
+  EXPECT_TRUE(contents->header.reread);
+  EXPECT_EQ(contents->header.threads, 5U);
+  EXPECT_EQ(contents->runs.size(), 1U);
+}
+
 TEST(InPlaceJournal, WhatWasAppendedComesBack) {
   // One run; as many as need several blocks for a state; keys that need several blocks for the header.
   for (const auto& [runs, keys] : {std::pair{1UL, 1UL}, std::pair{7UL, 3UL}, std::pair{1'500UL, 400UL}}) {

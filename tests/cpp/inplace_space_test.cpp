@@ -100,6 +100,40 @@ TEST(InPlaceSpace, TooLittleMemoryHasNoLayoutAndTheLeastHasOne) {
   EXPECT_TRUE(choose_space(asked, UINT64_MAX / 4).best);
 }
 
+TEST(InPlaceSpace, TheLeastSpaceNeverMeansMillionsOfCheckpoints) {
+  for (const std::uint64_t bytes : {10 * MB, 1'000 * MB, 1'000'000 * MB}) {
+    const SpaceChoice choice = choose_space(wanted(bytes, 4'096 * MiB), 0);
+    ASSERT_TRUE(choice.least);
+    EXPECT_LE(choice.least->checkpoints, 4'200U) << bytes;
+  }
+}
+
+TEST(InPlaceSpace, TheRecommendedSpaceIsEnoughAndCheckpointsAreRare) {
+  for (const std::uint64_t bytes : {MB, 1'000 * MB, 1'000'000 * MB}) {
+    const plan::Wanted asked = wanted(bytes, 1'024 * MiB);
+    for (const Mode mode : {Mode::in_place, Mode::beside_input, Mode::keeping_runs}) {
+      const auto recommended = recommended_space(asked, mode);
+      ASSERT_TRUE(recommended);
+      const SpaceChoice choice = choose_space(asked, recommended->need_bytes(), mode);
+      ASSERT_TRUE(choice.best);
+      EXPECT_LE(choice.least->need_bytes(), recommended->need_bytes());
+      EXPECT_LE(choice.best->checkpoints, 1'000U);
+    }
+  }
+}
+
+// What does not give up its space has to be there besides.
+TEST(InPlaceSpace, AnInputThatStaysAndRunsThatDoNotGiveWayNeedTheirSpace) {
+  const plan::Wanted asked = wanted(1'000 * MB, 64 * MiB);
+  const std::uint64_t in_place = choose_space(asked, 0, Mode::in_place).least->need_bytes();
+  const std::uint64_t beside = choose_space(asked, 0, Mode::beside_input).least->need_bytes();
+  const std::uint64_t keeping = choose_space(asked, 0, Mode::keeping_runs).least->need_bytes();
+  EXPECT_GE(beside, 1'000 * MB + in_place);
+  EXPECT_LE(beside, 1'000 * MB + in_place + page_bytes);
+  EXPECT_GE(keeping, 2'000 * MB);
+  EXPECT_LE(keeping, 2'040 * MB);
+}
+
 // The bound is that of the files themselves: a disk with exactly so much space suffices.
 TEST(InPlaceSpace, AJobStaysWithinItsBoundOnADiskThatHasNoMore) {
   for (const SmallJob& job : small_jobs()) {

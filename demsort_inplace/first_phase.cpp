@@ -1,0 +1,37 @@
+#include "demsort_inplace/first_phase.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/errors.h"
+
+namespace ecosort::inplace {
+
+Task<void> form_runs(Workbench& bench, pipeline::RunKeeper& keeper) {
+  const Layout& layout = bench.layout;
+  std::vector<pipeline::RunPart> parts;
+  std::uint64_t bytes = 0;
+  for (std::uint64_t run = bench.done.size(); run < layout.runs(); ++run) {
+    parts.push_back({layout.records_left(run + 1), layout.run_records(run), bench.numbers[run]});
+    bytes += layout.run_records(run) * layout.record_size + layout.run_file_bytes(run, 0);
+  }
+  bench.begin("run_formation", pipeline::Phase::run_formation, bytes);
+  {
+    pipeline::ReadAhead reader(bench.reactor, bench.compute, bench.plan, bench.encoder, bench.inputs, bench.memory);
+    pipeline::FormRuns former(bench.reactor, bench.compute, bench.memory, bench.plan, bench.encoder, reader, *bench.store,
+                              bench.progress);
+    co_await former.form_parts(parts, keeper);
+  }
+  bench.end();
+}
+
+void check_run(const Layout& layout, std::uint64_t run, const pipeline::Tally& read, const pipeline::Tally& written) {
+  if (read.hash == written.hash && read.hash.count == layout.run_records(run)) return;
+  throw VerificationError(
+      fmt::format("verification failed: {} records with hash {} were read as piece {}, {} with hash {} were "
+                  "written as run; the piece is still in the input",
+                  read.hash.count, read.hash.to_hex(), run, written.hash.count, written.hash.to_hex()));
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,45 @@
+// What there is of a job under a name, whoever began it: looked at before it is resumed, abandoned or told about.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "demsort_inplace/job_directory.h"
+#include "demsort_inplace/journal.h"
+#include "io/queue.h"
+#include "plan/plan.h"
+
+namespace ecosort::inplace {
+
+struct JobStatus {
+  enum class Kind : std::uint8_t {
+    none,       // no job directory
+    not_begun,  // FILE is as it was, the job directory only a beginning
+    under_way,  // the records are in the job directory, or, of a resumable sort, also in its inputs
+    complete,   // the result is in the job directory or has its name already; what is left is to clean up
+    removed,    // a job was completed, and all but its last trace removed
+  };
+  Kind kind = Kind::none;
+  std::optional<JournalContents> contents;  // of a job under way or complete
+  io::FilePtr journal;                      // open, and on a real file system locked
+
+  [[nodiscard]] bool is_resumable_sort() const noexcept;        // else in place
+  [[nodiscard]] bool is_abandoned() const noexcept;             // its records are being, or have been, put back unsorted
+  [[nodiscard]] std::uint64_t records_formed() const noexcept;  // in durable runs, or beyond them in the output
+  [[nodiscard]] std::uint64_t records_merged() const noexcept;  // in the output for good
+};
+
+// Looks; changes nothing. UsageError if another process works on the job, or if a new FILE stands beside an in-place job that is
+// under way; IoError if what is there cannot come from a crash.
+[[nodiscard]] JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue& queue);
+
+// Random: the granules of another job fail their checksums.
+[[nodiscard]] std::uint64_t fresh_job_number();
+
+// The engine's plan for a job with so much memory. UsageError if it is too little.
+[[nodiscard]] plan::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads);
+
+// Removes what a job that is not begun, or removed but for its last trace, has left.
+void discard(const std::string& path, JobStatus status, io::NamedStorage& storage);
+
+}  // namespace ecosort::inplace

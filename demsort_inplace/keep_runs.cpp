@@ -1,0 +1,36 @@
+#include "demsort_inplace/keep_runs.h"
+
+#include <fmt/format.h>
+
+#include "base/errors.h"
+#include "demsort_inplace/first_phase.h"
+
+namespace ecosort::inplace {
+
+void check_same_input(const io::FileState& now, const InputIdentity& then, const JobPaths& paths) {
+  if (now.inode == then.inode && now.size_bytes == then.size_bytes && now.modified_ns == then.modified_ns) return;
+  throw InputChanged(
+      fmt::format("'{}' is not what it was when the sort began, so that its runs cannot be used; start again after: ecosort "
+                  "resume --abandon {}",
+                  then.path, paths.file));
+}
+
+KeepRuns::KeepRuns(Workbench& bench) : bench_(bench), first_(bench.done.size()), kept_(bench.reactor.gate()) {}
+
+Task<void> KeepRuns::before_store(std::size_t /*part*/) { co_return; }
+
+Task<void> KeepRuns::after_store(std::size_t part, pipeline::Tally read, pipeline::Tally written) {
+  const std::size_t run = first_ + part;
+  check_run(bench_.layout, run, read, written);
+  co_await bench_.reactor.sync(bench_.store->file(bench_.numbers[run]));
+  while (bench_.done.size() < run) co_await kept_.changed();
+  for (std::size_t i = 0; i < bench_.inputs.size(); ++i)
+    check_same_input(bench_.storage.state(*bench_.inputs[i].file), bench_.header.inputs[i], bench_.paths);
+  const RunDone done{run, read};
+  co_await bench_.journal->append(done);
+  bench_.done.push_back(done);
+  kept_.notify();
+  if (const int signal_number = bench_.interrupted.load(); signal_number != 0) throw Interrupted(signal_number);
+}
+
+}  // namespace ecosort::inplace

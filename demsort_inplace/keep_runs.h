@@ -1,0 +1,35 @@
+// The first phase of a resumable sort: runs become durable, one after the other, while later ones are written already.
+//
+//   run i written -> run i durable -> both sums equal -> runs 0 ... i-1 in the journal -> journal says so, durable
+//
+// The inputs are only read. What is in the journal is not done again, so each run costs one sync of its own and one record.
+#pragma once
+
+#include "demsort_inplace/workbench.h"
+#include "pipeline/form_runs.h"
+
+namespace ecosort::inplace {
+
+// An input is not what it was when the job began: what is in runs and what would follow do not belong together.
+struct InputChanged : IoError {
+  using IoError::IoError;
+};
+
+// InputChanged unless the open file is what it was then.
+void check_same_input(const io::FileState& now, const InputIdentity& then, const JobPaths& paths);
+
+// Coordinator only. The bench outlives it. The space of all runs is reserved beforehand.
+class KeepRuns : public pipeline::RunKeeper {
+ public:
+  explicit KeepRuns(Workbench& bench);
+
+  Task<void> before_store(std::size_t part) override;
+  Task<void> after_store(std::size_t part, pipeline::Tally read, pipeline::Tally written) override;
+
+ private:
+  Workbench& bench_;
+  const std::size_t first_;  // run of the first part
+  Signal kept_;
+};
+
+}  // namespace ecosort::inplace

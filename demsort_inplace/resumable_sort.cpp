@@ -1,0 +1,195 @@
+#include "demsort_inplace/resumable_sort.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "base/errors.h"
+#include "demsort_inplace/finish.h"
+#include "demsort_inplace/first_phase.h"
+#include "demsort_inplace/keep_runs.h"
+#include "demsort_inplace/second_phase.h"
+#include "pipeline/reread.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+constexpr io::Caching direct = io::Caching::direct_if_possible;
+
+class ResumableSort {
+ public:
+  explicit ResumableSort(Workbench& bench) : bench_(bench), layout_(bench.layout) {}
+
+  pipeline::SortReport start(std::vector<pipeline::Input> inputs) {
+    bench_.inputs = std::move(inputs);
+    bench_.run(begin_and_sort());
+    return publish_result(bench_, bench_.paths.output);
+  }
+
+  pipeline::SortReport resume() {
+    if (!bench_.is_complete) bench_.run(open_and_sort());
+    return publish_result(bench_, bench_.paths.output);
+  }
+
+ private:
+  Task<void> begin_and_sort() {
+    bench_.begin("prepare", pipeline::Phase::starting, 0);
+    try {
+      co_await prepare();
+    } catch (...) {
+      discard_preparation(bench_);
+      throw;
+    }
+    bench_.end();
+    co_await sort();
+  }
+
+  // All names are durable, and a journal says what they mean, before there is anything in the files.
+  Task<void> prepare() {
+    co_await create_journal(bench_);
+    for (std::uint64_t run = 0; run < layout_.runs(); ++run)
+      bench_.files.runs.push_back(bench_.storage.create_named(bench_.paths.run(run), io::Role::run, direct));
+    bench_.files.output = bench_.storage.create_named(bench_.paths.output, io::Role::output, direct);
+    bench_.storage.sync_directory(bench_.paths.directory);
+    bench_.storage.sync_directory(bench_.paths.parent);
+    co_await reserve_space();
+  }
+
+  Task<void> open_and_sort() {
+    co_await open_journal(bench_);
+    open_inputs();
+    open_files();
+    co_await reserve_space();
+    co_await sort();
+  }
+
+  // Once every record is in a run, an input that is gone is not missed; another one under its name would be taken for the one
+  // that was sorted.
+  void open_inputs() {
+    const bool are_needed = bench_.done.size() < layout_.runs();
+    for (const InputIdentity& then : bench_.header.inputs) {
+      if (!are_needed && !bench_.storage.exists(then.path)) continue;
+      pipeline::Input input;
+      input.file = bench_.storage.open_input(then.path, direct);
+      input.records = then.size_bytes / layout_.record_size;
+      check_same_input(bench_.storage.state(*input.file), then, bench_.paths);
+      bench_.inputs.push_back(std::move(input));
+    }
+    if (!are_needed) bench_.inputs.clear();
+  }
+
+  // Brings every file to the length that the journal gives it. Names that the journal does not speak of yet may have been lost.
+  void open_files() {
+    io::NamedStorage& storage = bench_.storage;
+    bool has_new = false;
+    const auto open_or_create = [&](const std::string& path, io::Role role) {
+      if (storage.exists(path)) return storage.open_named(path, role, direct);
+      has_new = true;
+      return storage.create_named(path, role, direct);
+    };
+    for (std::uint64_t run = 0; run < layout_.runs(); ++run) {
+      const std::string path = bench_.paths.run(run);
+      const bool is_done = run < bench_.done.size();
+      bench_.files.runs.push_back(is_done ? storage.open_named(path, io::Role::run, direct)
+                                          : open_or_create(path, io::Role::run));
+      cut(bench_, *bench_.files.runs.back(), is_done ? layout_.run_file_bytes(run, bench_.consumed(run)) : 0);
+    }
+    const std::string& path = bench_.paths.output;
+    bench_.files.output =
+        bench_.state ? storage.open_named(path, io::Role::output, direct) : open_or_create(path, io::Role::output);
+    cut(bench_, *bench_.files.output, bench_.state ? round_up(bench_.state->records * layout_.record_size, layout_.unit) : 0);
+    if (has_new) storage.sync_directory(bench_.paths.directory);
+  }
+
+  // All that the job will need, so that nobody else can take it an hour later (promise P10). Checkpoints reserve the rest of the
+  // output's from what the runs give back.
+  Task<void> reserve_space() {
+    for (std::uint64_t run = bench_.done.size(); run < layout_.runs(); ++run)
+      (void)co_await bench_.reactor.reserve(*bench_.files.runs[run], 0, layout_.run_file_bytes(run, 0));
+    if (bench_.state) co_return;
+    bench_.output_room = layout_.output_room(layout_.all_run_bytes());
+    (void)co_await bench_.reactor.reserve(*bench_.files.output, 0, bench_.output_room);
+  }
+
+  Task<void> sort() {
+    co_await adopt_runs(bench_);
+    if (bench_.done.size() < layout_.runs()) {
+      KeepRuns keeper(bench_);
+      co_await form_runs(bench_, keeper);
+      bench_.inputs.clear();
+    }
+    State end = co_await merge(bench_);
+    if (bench_.header.reread) co_await reread(end);
+    keep_attributes();
+    co_await complete(bench_, *bench_.files.output, std::move(end), State::Kind::merged);
+  }
+
+  // `--verify=reread`: what the device gives back is what went in, in order.
+  Task<void> reread(const State& end) {
+    verify(bench_, end);
+    co_await bench_.reactor.sync(*bench_.files.output);
+    bench_.begin("reread", pipeline::Phase::reread, layout_.bytes());
+    pipeline::Reread rereader(bench_.reactor, bench_.compute, bench_.encoder, *bench_.files.output, layout_.records,
+                              bench_.plan.formation.read_block_bytes, bench_.memory, bench_.progress);
+    co_await rereader.run();
+    bench_.end();
+    if (rereader.tally().hash != end.hash || !rereader.in_order())
+      throw VerificationError(
+          fmt::format("what was read back from the output is not what was written to it (check the drive); start again after: "
+                      "ecosort resume --abandon {}",
+                      bench_.paths.file));
+  }
+
+  // Of what is replaced, or those of a new file there.
+  void keep_attributes() {
+    const std::string lost = bench_.storage.adopt_attributes(*bench_.files.output, bench_.paths.file);
+    if (!lost.empty()) bench_.report.notice = fmt::format("could not keep of the replaced '{}': {}", bench_.paths.file, lost);
+  }
+
+  Workbench& bench_;
+  const Layout& layout_;
+};
+
+Task<void> give_up(Workbench& bench) {
+  co_await open_journal(bench);
+  State state{.kind = State::Kind::abandoned};
+  state.consumed.assign(bench.layout.runs(), 0);
+  co_await bench.journal->append(state);
+}
+
+}  // namespace
+
+std::vector<InputIdentity> identities(const std::vector<pipeline::Input>& inputs) {
+  std::vector<InputIdentity> identities;
+  for (const pipeline::Input& input : inputs)
+    identities.push_back({.path = std::filesystem::absolute(input.file->path()).string(),
+                          .inode = input.opened.inode,
+                          .size_bytes = input.opened.size_bytes,
+                          .modified_ns = input.opened.modified_ns});
+  return identities;
+}
+
+pipeline::SortReport start_resumable(const std::string& output, std::vector<pipeline::Input> inputs, const JobHeader& header,
+                                     const plan::Plan& plan, const Environment& environment) {
+  return on_bench(output, header, plan, environment,
+                  [&](Workbench& bench) { return ResumableSort(bench).start(std::move(inputs)); });
+}
+
+pipeline::SortReport go_on_with_sort(Workbench& bench) { return ResumableSort(bench).resume(); }
+
+// The journal says so first: from then on nobody looks for the runs.
+pipeline::SortReport remove_sort(Workbench& bench) {
+  bench.begin("remove", pipeline::Phase::sync, 0);
+  if (!bench.state || bench.state->kind != State::Kind::abandoned) bench.run(give_up(bench));
+  clean_up(bench.storage, bench.paths, {});
+  bench.end();
+  bench.report.plan = bench.plan;
+  bench.report.records = bench.layout.records;
+  bench.report.traffic = bench.reactor.traffic();
+  bench.progress.begin(pipeline::Phase::done, 0);
+  return std::move(bench.report);
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,95 @@
+#include "demsort_inplace/second_phase.h"
+
+#include <limits>
+#include <utility>
+
+#include "pipeline/checked_output.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+// What the records that follow must not come before. Empty: none is there yet.
+Task<std::vector<std::byte>> last_record_of_output(Workbench& bench) {
+  if (bench.state->records == 0) co_return std::vector<std::byte>();
+  const std::uint64_t end = bench.state->records * bench.layout.record_size, begin = end - bench.layout.record_size;
+  co_return co_await read_bytes(bench, *bench.files.output, begin, end);
+}
+
+}  // namespace
+
+// Runs that hold nothing any more stay out of the store.
+Task<void> adopt_runs(Workbench& bench) {
+  const Layout& layout = bench.layout;
+  bench.store.emplace(bench.storage, bench.reactor, bench.plan, bench.paths.directory, pipeline::RunDirection::backward,
+                      bench.header.job);
+  bench.numbers.assign(layout.runs(), 0);
+  const Buffer memory = bench.memory.allocate(bench.store->forecast_read_bytes(), "the beginning of a granule");
+  for (std::uint64_t run = 0; run < layout.runs(); ++run) {
+    if (bench.consumed(run) == layout.run_records(run)) continue;
+    const std::uint64_t first = first_record_left(layout, bench.consumed(run));
+    bench.numbers[run] = bench.store->adopt(std::move(bench.files.runs[run]), run, layout.run_records(run) - first,
+                                            first / layout.granule.records);
+    if (run < bench.done.size()) co_await bench.store->read_forecast(bench.numbers[run], bench.encoder, memory.data());
+  }
+}
+
+pipeline::WriteBehind make_writer(Workbench& bench, io::File& file) {
+  const plan::MergeBuffers& buffers = bench.plan.merge.final;
+  const pipeline::OutputTerms terms{.total_bytes = bench.layout.bytes(),
+                                    .reserve_bytes = bench.layout.unit,
+                                    .reserved_bytes = std::numeric_limits<std::uint64_t>::max(),
+                                    .least_unit = bench.layout.unit};
+  return {bench.storage,
+          bench.reactor,
+          *bench.store,
+          file,
+          buffers,
+          terms,
+          bench.memory.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"),
+          bench.progress};
+}
+
+pipeline::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>& runs) {
+  const Layout& layout = bench.layout;
+  std::vector<pipeline::MergeSource> sources;
+  for (const std::uint64_t run : runs) {
+    pipeline::MergeSource source;
+    const std::uint64_t first = first_record_left(layout, bench.consumed(run));
+    source.stored = bench.numbers[run];
+    source.records = layout.run_records(run) - first;
+    source.consumed = bench.consumed(run) - first;
+    sources.push_back(std::move(source));
+  }
+  return {bench.reactor,      bench.compute, *bench.store,  bench.encoder, bench.plan.merge.final, bench.plan.merge.release_bytes,
+          std::move(sources), bench.memory,  bench.progress};
+}
+
+Task<State> merge(Workbench& bench) {
+  const Layout& layout = bench.layout;
+  if (!bench.state) bench.state = State{.consumed = std::vector<std::uint64_t>(layout.runs(), 0)};
+  std::vector<std::uint64_t> runs;  // the head of the input first: ties keep their order
+  for (std::uint64_t run = layout.runs(); run-- > 0;)
+    if (bench.consumed(run) < layout.run_records(run)) runs.push_back(run);
+  bench.begin("merge", pipeline::Phase::merge, (layout.records - bench.state->records) * layout.record_size);
+  Checkpoints checkpoints(bench.storage, bench.reactor, *bench.journal, layout, *bench.store, bench.numbers, *bench.files.output,
+                          *bench.state, bench.interrupted);
+  checkpoints.has_room(bench.output_room);
+  co_await checkpoints.reserve();
+  const std::vector<std::byte> last = co_await last_record_of_output(bench);
+  {
+    pipeline::WriteBehind writer = make_writer(bench, *bench.files.output);
+    co_await writer.resume(bench.state->records * layout.record_size);
+    checkpoints.begin(writer, runs);
+    pipeline::CheckedOutput output(writer, bench.compute, bench.encoder, false);
+    output.continue_after(bench.state->records, last);
+    pipeline::MergeRuns merger = make_merge(bench, runs);
+    co_await merger.merge_to_output(output, checkpoints, pipeline::Ending::complete);
+    bench.report.demand_reads = merger.demand_reads();
+  }
+  bench.end();
+  checkpoints.check_sums();
+  co_return checkpoints.position();
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,28 @@
+// The second phase of a job: its runs become the output, checkpoint by checkpoint (checkpoints.h).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "demsort_inplace/checkpoints.h"
+#include "demsort_inplace/workbench.h"
+#include "pipeline/merge_runs.h"
+#include "pipeline/write_behind.h"
+
+namespace ecosort::inplace {
+
+// Takes the runs on the bench into a store of its own, from the first record on that the last state left in them. Fills
+// `bench.numbers`.
+[[nodiscard]] Task<void> adopt_runs(Workbench& bench);
+
+// Appends to `file`, whose space is the checkpoints' business.
+[[nodiscard]] pipeline::WriteBehind make_writer(Workbench& bench, io::File& file);
+
+// A merge of what is left of these runs.
+[[nodiscard]] pipeline::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>& runs);
+
+// Merges what is left into the output. Returns where that ends: all records are in the output then, their sums those of what was
+// taken from the runs.
+[[nodiscard]] Task<State> merge(Workbench& bench);
+
+}  // namespace ecosort::inplace

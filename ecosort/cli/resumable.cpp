@@ -1,0 +1,153 @@
+#include "cli/resumable.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/memory.h"
+#include "base/size_text.h"
+#include "cli/inplace.h"
+#include "cli/run_job.h"
+#include "cli/say.h"
+#include "cli/sort_places.h"
+#include "demsort_inplace/file_system.h"
+#include "demsort_inplace/resumable_sort.h"
+#include "io/backends.h"
+#include "io/direct_io.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+void check_options(const SortOptions& options) {
+  if (options.output == "-")
+    throw UsageError("--resumable needs an output with a name, for its job directory; name it with -o FILE");
+  if (std::ranges::find(options.inputs, "-") != options.inputs.end())
+    throw UsageError("--resumable: standard input cannot be read again after a crash; name the input");
+  if (!options.temp.empty())
+    throw UsageError(
+        "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave --temp out, or name an output there");
+  if (options.unique)
+    throw UsageError(
+        "--unique goes without --resumable: after a crash nobody could tell a dropped record from a lost one; drop duplicates "
+        "from "
+        "the sorted file");
+  if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
+  const plan::Requests usual;
+  if (options.requests.bytes != usual.bytes || options.requests.depth != usual.depth)
+    throw UsageError("--request-size and --request-depth go without --resumable");
+}
+
+// Only these tell by their times whether someone has written to them.
+void check_regular(const pipeline::Input& input) {
+  struct stat info {};
+  if (::fstat(input.file->fd(), &info) != 0 || !S_ISREG(info.st_mode))
+    throw UsageError(fmt::format("--resumable: '{}' is not a regular file", input.file->path()));
+}
+
+void check_no_job(const std::string& output, io::PosixStorage& storage) {
+  if (!storage.exists(inplace::JobPaths(output).directory)) return;
+  throw UsageError(fmt::format(
+      "'{0}.ecosort' holds a job that was interrupted; go on with: ecosort resume {0} (or give it up with --abandon)", output));
+}
+
+std::uint64_t device_of(const std::string& directory) {
+  struct stat info {};
+  if (::stat(directory.c_str(), &info) != 0)
+    throw UsageError(fmt::format("output directory '{}': {}", directory, std::strerror(errno)));
+  return info.st_dev;
+}
+
+// Files are cut, read and written in units that suit all of them.
+std::uint64_t unit_in(const std::string& directory, std::uint64_t input_alignment, io::PosixStorage& storage) {
+  const io::FilePtr probe = storage.create_unnamed(directory, io::Role::run, io::Caching::direct_if_possible);
+  return std::max<std::uint64_t>({page_bytes, probe->alignment(), input_alignment});
+}
+
+void require_layout(const ResolvedResumable& resolved) {
+  const plan::Wanted& wanted = resolved.wanted;
+  if (!resolved.choice.least) {
+    const std::uint64_t least = inplace::least_memory_bytes(wanted);
+    throw UsageError(
+        fmt::format("--memory {} is too little for a resumable sort of this input, which merges all runs at once: at least {} is "
+                    "needed; try --memory {}MiB",
+                    format_bytes(wanted.memory_bytes), format_bytes(least), least >> 20U));
+  }
+  const std::string directory = inplace::JobPaths(resolved.output).parent;
+  if (!resolved.choice.best)
+    throw UsageError(fmt::format(
+        "not enough space for the runs and the output in '{}': {} ({} bytes) needed, {} free; name another drive with "
+        "-o, or sort without --resumable",
+        directory, format_bytes(resolved.choice.least->need_bytes()), resolved.choice.least->need_bytes(),
+        format_bytes(resolved.free_bytes)));
+  check_memory_exists(wanted.memory_bytes, resolved.choice.best->engine.peak_memory_bytes, resolved.machine);
+  check_open_files(resolved.choice.best->layout.runs());
+}
+
+}  // namespace
+
+ResolvedResumable resolve_resumable(const SortOptions& options, io::PosixStorage& storage) {
+  check_options(options);
+  (void)records::make_record_format(options.record_size, options.keys);  // a bad key is reported before a missing file
+  ResolvedResumable resolved;
+  resolved.machine = plan::read_machine();
+  resolved.inputs = open_inputs(options, storage);
+  std::ranges::for_each(resolved.inputs, check_regular);
+  check_output(options.output, resolved.inputs);
+  check_report_files(options, resolved.inputs);
+  resolved.output = io::resolve_output(options.output).path;
+  check_no_job(resolved.output, storage);
+  resolved.wanted = wanted_from(options, resolved.inputs, resolved.machine);
+  if (resolved.wanted.input_records == 0) return resolved;
+  const std::string directory = inplace::JobPaths(resolved.output).parent;
+  if (io::is_in_memory(directory))
+    throw UsageError(fmt::format(
+        "output directory '{}' is a tmpfs: nothing there outlives a power cut; name an output on a drive", directory));
+  resolved.wanted.input_alignment = unit_in(directory, resolved.wanted.input_alignment, storage);
+  if (!inplace::frees_safely(inplace::file_system_of(directory, device_of(directory))))
+    resolved.mode = inplace::Mode::keeping_runs;
+  resolved.free_bytes = storage.free_bytes(directory);
+  resolved.choice = inplace::choose_space(resolved.wanted, resolved.free_bytes, resolved.mode);
+  require_layout(resolved);
+  return resolved;
+}
+
+std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& storage, double started_s) {
+  ResolvedResumable resolved = resolve_resumable(options, storage);
+  if (resolved.wanted.input_records == 0) return std::nullopt;
+  const inplace::SpacePlan& plan = *resolved.choice.best;
+  const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
+  print_notice(options.quiet, backend.notice);
+  const inplace::JobHeader header{.job = inplace::fresh_job_number(),
+                                  .format = resolved.wanted.format,
+                                  .layout = plan.layout,
+                                  .memory_bytes = resolved.wanted.memory_bytes,
+                                  .threads = options.threads,
+                                  .kind = inplace::JobHeader::Kind::resumable_sort,
+                                  .inputs = inplace::identities(resolved.inputs),
+                                  .reread = options.verify == "reread"};
+  print_notice(options.quiet, fmt::format("runs and journal are in '{}'; after an interruption: ecosort resume {}",
+                                          inplace::JobPaths(resolved.output).directory, resolved.output));
+  const JobRun run{.file = resolved.output,
+                   .stats = options.stats,
+                   .events = options.events,
+                   .progress = options.progress,
+                   .quiet = options.quiet};
+  return run_job(run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
+    return inplace::start_resumable(resolved.output, std::move(resolved.inputs), header, plan.engine, environment);
+  });
+}
+
+bool plan_resumable(const SortOptions& options, io::PosixStorage& storage) {
+  const ResolvedResumable resolved = resolve_resumable(options, storage);
+  if (resolved.wanted.input_records == 0) return false;
+  print_out(options.json ? resumable_plan_json(resolved) : resumable_plan_text(resolved));
+  return true;
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,38 @@
+// `ecosort sort --resumable` and `ecosort plan sort --resumable`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/sort_options.h"
+#include "demsort_inplace/space_plan.h"
+#include "io/posix_storage.h"
+#include "pipeline/read_ahead.h"
+
+namespace ecosort::cli {
+
+// Everything checked and opened; nothing created.
+struct ResolvedResumable {
+  std::vector<pipeline::Input> inputs;
+  std::string output;  // links followed
+  plan::Machine machine;
+  plan::Wanted wanted;
+  inplace::Mode mode = inplace::Mode::beside_input;
+  std::uint64_t free_bytes = 0;  // on the output's file system
+  inplace::SpaceChoice choice;   // both are set where there is a record to sort
+};
+
+// Nothing to sort leaves `choice` empty. UsageError for what cannot be resumed, and for too little space.
+[[nodiscard]] ResolvedResumable resolve_resumable(const SortOptions& options, io::PosixStorage& storage);
+
+// Nothing, or false: there is no record to sort, so that there is nothing to resume either; an ordinary sort does it.
+[[nodiscard]] std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& storage, double started_s);
+[[nodiscard]] bool plan_resumable(const SortOptions& options, io::PosixStorage& storage);
+
+// As people read it, and as a program does.
+[[nodiscard]] std::string resumable_plan_text(const ResolvedResumable& resolved);
+[[nodiscard]] std::string resumable_plan_json(const ResolvedResumable& resolved);
+
+}  // namespace ecosort::cli

@@ -1,0 +1,128 @@
+// `ecosort resume`: goes on with an interrupted job of either kind, tells how far it is, or gives it up.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/size_text.h"
+#include "cli/inplace.h"
+#include "cli/option_table.h"
+#include "cli/run_job.h"
+#include "cli/say.h"
+#include "demsort_inplace/inplace_sort.h"
+#include "io/backends.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+using Kind = inplace::JobStatus::Kind;
+
+const char* phase_of(const inplace::JobStatus& status) {
+  if (status.kind == Kind::removed) return "complete and sorted; nothing to resume";
+  if (status.kind == Kind::not_begun) return "not begun";
+  if (status.kind == Kind::complete) return "complete, to be cleaned up";
+  if (status.is_abandoned()) return "being abandoned";
+  return status.records_formed() < status.contents->header.layout.records ? "run formation" : "merge";
+}
+
+std::string kind_text(const inplace::JobHeader& header) {
+  if (header.kind == inplace::JobHeader::Kind::in_place) return "in place";
+  std::string text = "resumable sort of";
+  for (const inplace::InputIdentity& input : header.inputs) text += fmt::format(" '{}'", input.path);
+  return text;
+}
+
+std::string status_text(const std::string& path, const inplace::JobStatus& status) {
+  std::string text = fmt::format("{}: {}\n", path, phase_of(status));
+  if (!status.contents) return text;
+  const inplace::JobHeader& header = status.contents->header;
+  const inplace::Layout& layout = header.layout;
+  const auto share = [&](std::uint64_t records) {
+    return fmt::format("{} of {} ({:.1f} %)", records, layout.records,
+                       100.0 * static_cast<double>(records) / static_cast<double>(layout.records));
+  };
+  text += fmt::format("  job                            {}\n", kind_text(header));
+  text += fmt::format("  records of {} bytes in runs     {}\n", layout.record_size, share(status.records_formed()));
+  text += fmt::format("  records in the output          {}\n", share(status.records_merged()));
+  const std::uint64_t left = (layout.records - status.records_formed()) * 2 + status.records_formed() - status.records_merged();
+  if (!status.is_abandoned() && status.kind == Kind::under_way)
+    text += fmt::format("  left to read and write         {} each\n", format_bytes(left * layout.record_size));
+  return text + fmt::format("  memory it was planned with     {}\n", format_bytes(header.memory_bytes));
+}
+
+// The job's directory may be named as well, or a link to the output.
+void accept_other_names(std::string& file) {
+  while (file.size() > 1 && file.ends_with('/')) file.pop_back();
+  constexpr std::string_view ending = ".ecosort";
+  if (file.ends_with(ending)) file.resize(file.size() - ending.size());
+  std::error_code none;
+  if (std::filesystem::is_symlink(file, none)) file = io::resolve_output(file).path;
+}
+
+// Neither of them holds a record that is not elsewhere. What was begun but not done is not what the user asked for; what is done
+// is.
+int discard_trace(const InPlaceOptions& options, inplace::JobStatus status, io::PosixStorage& storage) {
+  const std::string& file = options.run.file;
+  const bool is_whole = storage.exists(file), was_finished = status.kind == Kind::removed;
+  inplace::discard(file, std::move(status), storage);
+  if (was_finished && is_whole) {
+    print_notice(options.run.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
+    return 0;
+  }
+  const std::string what = was_finished ? fmt::format("the job of '{}' had finished, but that file is gone", file)
+                           : is_whole
+                               ? fmt::format("'{}' is whole: nothing had been changed; the job directory was removed", file)
+                               : fmt::format("the job of '{}' had not begun; its directory was removed", file);
+  if (!options.abandon) throw UsageError(fmt::format("{}; start the sort again", what));
+  print_notice(options.run.quiet, what);
+  return 0;
+}
+
+plan::Plan plan_for(const InPlaceOptions& options, const inplace::JobHeader& header) {
+  const std::uint64_t memory = options.memory.empty() ? header.memory_bytes : parse_bytes(options.memory, "--memory");
+  check_open_files(header.layout.runs());
+  const unsigned asked = options.threads != 0 ? options.threads : header.threads;
+  return inplace::engine_plan(header, memory, asked != 0 ? asked : plan::read_machine().cpus);
+}
+
+}  // namespace
+
+int run_resume(const Words& words) {
+  const double started_s = pipeline::monotonic_seconds();
+  InPlaceOptions options = parse_inplace_options("resume", words);
+  if (options.help) {
+    print_out(help_text(command_table("resume")));
+    return 0;
+  }
+  ignore_write_signals();
+  std::string& file = options.run.file;
+  accept_other_names(file);
+  io::PosixStorage storage;
+  const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
+  print_notice(options.run.quiet, backend.notice);
+  inplace::JobStatus status = inplace::examine(file, storage, *backend.queue);
+  if (status.kind == Kind::none)
+    throw UsageError(fmt::format("no interrupted job of '{}': there is no '{}'", file, inplace::JobPaths(file).directory));
+  if (options.status) {
+    print_out(status_text(file, status));
+    return 0;
+  }
+  if (!status.contents || status.kind == Kind::not_begun) return discard_trace(options, std::move(status), storage);
+  check_job_reports(options.run);
+  const bool abandons = options.abandon || status.is_abandoned();
+  if (abandons && !options.abandon)
+    print_notice(options.run.quiet, fmt::format("the job of '{}' was abandoned; that is completed", file));
+  const bool was_named = status.kind == Kind::complete && !storage.exists(inplace::JobPaths(file).output);
+  const plan::Plan plan = plan_for(options, status.contents->header);
+  const int code = run_job(options.run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
+    return abandons ? inplace::abandon(file, std::move(status), plan, environment)
+                    : inplace::resume(file, std::move(status), plan, environment);
+  });
+  if (was_named && !abandons)
+    print_notice(options.run.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
+  return code;
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,31 @@
+// What surrounds the work of a job that can be resumed: signals, progress, events, stats, and what to say when it stops.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "demsort_inplace/workbench.h"
+#include "io/posix_storage.h"
+#include "io/queue.h"
+
+namespace ecosort::cli {
+
+struct JobRun {
+  std::string file;  // whose job it is: what `ecosort resume` is given
+  std::string stats, events, progress = "auto";
+  bool quiet = false;
+};
+
+inline constexpr unsigned job_queue_depth = 40;  // a plan's reads and writes, and a few
+
+// Returns the exit code; throws what the work threw, with the phase and the way on in its line.
+int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, double started_s,
+            const std::function<pipeline::SortReport(const inplace::Environment&)>& work);
+
+// A line on standard error, unless it is empty or the user wants none.
+void print_notice(bool quiet, const std::string& notice);
+
+// A closed pipe and a file beyond `ulimit -f` are write errors like any other.
+void ignore_write_signals();
+
+}  // namespace ecosort::cli
