@@ -34,6 +34,7 @@ from sort_support import (
     refused,
     strace,
     succeeded,
+    wait_until,
 )
 
 RECORDS = 100_000  # 10 MB
@@ -85,6 +86,12 @@ def words_for(source: Path, out: Path) -> tuple[str | Path, ...]:
 def with_little_space(run: Run, source: Path, out: Path) -> None:
     """Many runs and checkpoints."""
     FileSystem("", out.parent, None).fill_until(plan_of(run, source, out, *SMALL)["needed_bytes"] + MIB)
+
+
+def remove(run: Run, source: Path, out: Path) -> None:
+    """XFS gives back the space of a removed file a moment later."""
+    out.unlink(missing_ok=True)
+    wait_until(lambda: run("plan", *words_for(source, out)).returncode == 0, what="the space of the output")
 
 
 def phase_of(run: Run, out: Path) -> str:
@@ -237,7 +244,7 @@ def test_a_killed_sort_is_resumed_from_every_step(
     assert syncs > 15
     phases = set()
     for nth in [1, 2, 3, *range(4, syncs, max(1, syncs // 8)), syncs]:
-        out.unlink(missing_ok=True)
+        remove(run, source, out)
         if not kill_at_sync(ecosort, tmp_path, nth, *words, "-q"):
             assert out.read_bytes() == wanted
             continue
@@ -266,7 +273,7 @@ def test_what_was_done_is_not_done_again(ecosort: Path, run: Run, source: Path, 
     syncs = syncs_of(ecosort, tmp_path, *words)
     moved = []
     for nth in (syncs // 3, syncs * 2 // 3, syncs * 5 // 6):
-        out.unlink(missing_ok=True)
+        remove(run, source, out)
         assert kill_at_sync(ecosort, tmp_path, nth, *words, "-q")
         succeeded(run("resume", out, "--stats", tmp_path / "stats"))
         moved.append(read_json(tmp_path / "stats")["bytes_read"])
@@ -278,7 +285,7 @@ def test_ctrl_c_stops_at_a_checkpoint_and_says_how_to_go_on(
 ) -> None:
     with_little_space(run, source, out)
     for nth in (3, 15):
-        out.unlink(missing_ok=True)
+        remove(run, source, out)
         done = signal_at_sync(ecosort, tmp_path, nth, signal.SIGINT, *words_for(source, out))
         assert done.returncode in (-signal.SIGINT, 128 + signal.SIGINT), done
         assert f"'{out}.ecosort'" in done.stderr
@@ -308,7 +315,7 @@ def test_an_input_that_changed_is_refused(ecosort: Path, run: Run, source: Path,
     syncs = syncs_of(ecosort, tmp_path, *words)
     for nth in (5, syncs * 5 // 6):
         source.write_bytes(data)
-        out.unlink(missing_ok=True)
+        remove(run, source, out)
         assert kill_at_sync(ecosort, tmp_path, nth, *words, "-q")
         with source.open("r+b") as file:
             file.write(data[100:200])
@@ -323,7 +330,7 @@ def test_a_disk_that_someone_fills_stops_the_sort_until_there_is_room(
     with_little_space(run, source, out)
     words = words_for(source, out)
     cuts = calls_of(ecosort, tmp_path, "ftruncate", *words)
-    out.unlink()
+    remove(run, source, out)
     with stopped_after(ecosort, tmp_path, "ftruncate", cuts // 2, *words) as process:
         greedy = take_all_space(out.parent)
     code, text = ended(process)
@@ -341,7 +348,7 @@ def test_a_flipped_bit_in_a_run_ends_the_sort(
     with_little_space(run, source, out)
     words = words_for(source, out)
     syncs = syncs_of(ecosort, tmp_path, *words)
-    out.unlink()
+    remove(run, source, out)
     assert kill_at_sync(ecosort, tmp_path, syncs // 2, *words, "-q")
     victim = max(job_directory(out).glob("run-*"), key=lambda path: (path.name <= "run-000003", path.stat().st_size))
     at = victim.stat().st_size // 2
