@@ -33,18 +33,6 @@ void check_really_empty(const io::File& file) {
     throw UsageError(fmt::format("'{}' has contents but no size; write: cat FILE | ecosort sort - ...", file.path()));
 }
 
-// Every run is an open file in every directory.
-void check_open_files(const plan::Plan& plan, std::size_t directories) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-  const std::uint64_t need = (std::uint64_t{plan.merge.stored_runs} + plan.merge.steps.size()) * directories + 64;
-  if (need > limit.rlim_cur)
-    throw UsageError(fmt::format("{} runs need {} open files, {} are allowed (ulimit -n); more memory makes fewer runs",
-                                 plan.merge.stored_runs, need, limit.rlim_cur));
-}
-
 // What an interrupted run left in the output's directory (only where files cannot be unnamed), and how this one will write.
 void look_at_output_directory(ResolvedSort& resolved, io::PosixStorage& storage) {
   if (resolved.job.output == "-") return;
