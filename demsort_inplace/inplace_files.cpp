@@ -1,5 +1,9 @@
 #include "demsort_inplace/inplace_files.h"
 
+#include <fmt/format.h>
+
+#include "base/errors.h"
+
 namespace ecosort::inplace {
 
 namespace {
@@ -12,6 +16,29 @@ std::uint64_t durable_result_bytes(const Workbench& bench, bool into_input) {
   return bench.state->tail.empty() ? round_up(bytes, layout.unit) : round_down(bytes, layout.unit);
 }
 
+// A file is shorter than the journal says only where somebody or the drive took a part of it, or where the journal itself has
+// lost records. In neither case may anything be cut: all lengths are looked at before the first cut.
+void check_length(Workbench& bench, io::File& file, std::uint64_t size) {
+  if (const std::uint64_t present = bench.storage.state(file).size_bytes; present < size)
+    throw IoError(
+        fmt::format("'{}' has {} bytes, {} are needed: it was changed, or the drive lost a part of it or of the journal",
+                    file.path(), present, size));
+}
+
+// Between the first phase's steps the input has one length for each run that is done; a crash may bring an earlier one back.
+void check_input_length(Workbench& bench) {
+  const Layout& layout = bench.layout;
+  const std::uint64_t present = bench.storage.state(*bench.files.input).size_bytes;
+  for (std::uint64_t run = 0; run <= bench.done.size(); ++run)
+    if (present == layout.input_length(layout.records_left(run))) return;
+  throw IoError(fmt::format("'{}' has {} bytes, which no step of this job leaves: it was written to, or cut, by somebody else",
+                            bench.files.input->path(), present));
+}
+
+std::uint64_t durable_run_bytes(const Workbench& bench, std::uint64_t run) {
+  return run < bench.done.size() ? bench.layout.run_file_bytes(run, bench.consumed(run)) : 0;
+}
+
 }  // namespace
 
 Task<void> open_files(Workbench& bench, bool into_input) {
@@ -22,14 +49,18 @@ Task<void> open_files(Workbench& bench, bool into_input) {
   files.input = bench.storage.open_named(bench.paths.input, into_input ? io::Role::output : io::Role::input, direct);
   files.output = bench.storage.open_named(bench.paths.output, io::Role::output, direct);
   files.spare = bench.storage.open_named(bench.paths.spare, io::Role::run, io::Caching::buffered);
-  for (std::uint64_t run = 0; run < layout.runs(); ++run) {
+  for (std::uint64_t run = 0; run < layout.runs(); ++run)
     files.runs.push_back(bench.storage.open_named(bench.paths.run(run), io::Role::run, direct));
-    const bool is_done = run < bench.done.size();
-    cut(bench, *files.runs.back(), is_done ? layout.run_file_bytes(run, bench.consumed(run)) : 0);
-  }
+  io::File& result = into_input ? *files.input : *files.output;
   const bool is_abandoning = bench.state && bench.state->kind == State::Kind::abandoning;
+
+  for (std::uint64_t run = 0; run < layout.runs(); ++run) check_length(bench, *files.runs[run], durable_run_bytes(bench, run));
+  if (!is_abandoning) check_input_length(bench);
+  check_length(bench, result, durable_result_bytes(bench, into_input));
+
+  for (std::uint64_t run = 0; run < layout.runs(); ++run) cut(bench, *files.runs[run], durable_run_bytes(bench, run));
   if (!is_abandoning) cut(bench, *files.input, layout.input_length(layout.records_left(bench.done.size())));
-  cut(bench, into_input ? *files.input : *files.output, durable_result_bytes(bench, into_input));
+  cut(bench, result, durable_result_bytes(bench, into_input));
 }
 
 }  // namespace ecosort::inplace

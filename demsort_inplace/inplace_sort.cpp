@@ -70,8 +70,9 @@ class InPlaceSort {
     storage.sync_directory(bench_.paths.directory);
     storage.sync_directory(bench_.paths.parent);
     const io::FileState now = storage.state(*files.input);
-    if (now.size_bytes != before.size_bytes || now.modified_ns != before.modified_ns)
+    if (before.size_bytes != layout_.bytes() || now.size_bytes != before.size_bytes || now.modified_ns != before.modified_ns)
       throw IoError(fmt::format("'{}' is being written to; sort it when nobody does", bench_.paths.file));
+    found_ = now;
   }
 
   // What stood under the name by then must be the file that was found fit.
@@ -79,9 +80,10 @@ class InPlaceSort {
     io::NamedStorage& storage = bench_.storage;
     storage.rename(bench_.paths.file, bench_.paths.input);
     const io::FilePtr taken = storage.open_named(bench_.paths.input, io::Role::input, io::Caching::buffered);
-    if (storage.state(*taken).inode == storage.state(*bench_.files.input).inode) return;
+    const io::FileState now = storage.state(*taken);
+    if (now.inode == found_.inode && now.size_bytes == found_.size_bytes && now.modified_ns == found_.modified_ns) return;
     storage.rename(bench_.paths.input, bench_.paths.file);
-    throw IoError(fmt::format("'{}' was replaced just now; start again", bench_.paths.file));
+    throw IoError(fmt::format("'{}' was replaced or written to just now; start again when nobody does", bench_.paths.file));
   }
 
   Task<void> sort() {
@@ -102,6 +104,7 @@ class InPlaceSort {
 
   Workbench& bench_;
   const Layout& layout_;
+  io::FileState found_;  // of the input, before it got another name
 };
 
 }  // namespace

@@ -128,7 +128,10 @@ Task<std::optional<JournalContents>> Journal::open() {
   JournalContents contents{*header, {}, {}};
   for (std::uint64_t run = 0; run < runs_; ++run) {
     const std::optional<Found> found = co_await read(run_block(run), Kind::run);
-    if (!found) break;
+    if (!found) continue;
+    // A record is durable before the next one is written, so that no crash leaves one that cannot be read before one that can.
+    if (run != contents.runs.size())
+      throw IoError(fmt::format("the journal '{}' is damaged at run {}", file_.path(), contents.runs.size()));
     contents.runs.push_back(decode_run(found->payload));
     if (found->sequence != 2 + run || contents.runs.back().run != run)
       throw IoError(fmt::format("the journal '{}' is damaged at run {}", file_.path(), run));
@@ -139,6 +142,10 @@ Task<std::optional<JournalContents>> Journal::open() {
     next_state_ = found->sequence + 1;
     contents.state = decode_state(found->payload);
   }
+  const bool is_merge =
+      contents.state && (contents.state->kind == State::Kind::merging || contents.state->kind == State::Kind::merged);
+  if (is_merge && contents.runs.size() < runs_)
+    throw IoError(fmt::format("the journal '{}' is damaged at run {}", file_.path(), contents.runs.size()));
   co_return contents;
 }
 

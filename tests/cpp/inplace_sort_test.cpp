@@ -4,6 +4,8 @@
 
 #include <cerrno>
 #include <csignal>
+#include <map>
+#include <utility>
 
 #include "base/errors.h"
 #include "inplace_harness.h"
@@ -152,6 +154,78 @@ TEST(InPlaceSort, ADamagedRunStopsItAndNothingMoreIsGivenUp) {
     (void)mended.machine.resume();
     EXPECT_TRUE(holds_only(mended.store.snapshot(), job.sorted())) << "run " << run;
   }
+}
+
+namespace {
+
+// The job, stopped by a write that fails.
+io::DiskImage interrupted_at(const SmallJob& job, Role role, unsigned nth) {
+  io::FaultPlan plan({{role, FaultPoint::write, nth, {.kind = Effect::Kind::error, .number = EIO}}});
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  return disk.store.snapshot();
+}
+
+void flip(io::PagedBytes& contents, std::uint64_t at) {
+  std::byte byte{};
+  contents.read(at, &byte, 1);
+  byte ^= std::byte{4};
+  contents.write(at, &byte, 1);
+}
+
+std::map<std::string, std::string> texts_of(const io::DiskImage& image) {
+  std::map<std::string, std::string> texts;
+  for (const auto& [name, contents] : image.files) texts[name] = text_of(contents);
+  return texts;
+}
+
+}  // namespace
+
+// A record of the journal that cannot be read any more must not make what it spoke of look like what nobody needs.
+TEST(InPlaceSort, ADamagedJournalDestroysNothing) {
+  const SmallJob& job = small_jobs().front();
+  const std::string journal = JobPaths(job_file).journal;
+  unsigned refused = 0;
+  for (const auto& [role, nth] : {std::pair{Role::run, 4U}, std::pair{Role::output, 3U}}) {
+    const io::DiskImage interrupted = interrupted_at(job, role, nth);
+    for (std::uint64_t at = 40; at < interrupted.files.at(journal).size(); at += 4096) {
+      io::DiskImage damaged = interrupted;
+      flip(damaged.files.at(journal), at);
+      MemoryMachine broken(damaged, {.records_events = false});
+      try {
+        (void)broken.machine.resume();  // the record was not needed
+        EXPECT_TRUE(holds_only(broken.store.snapshot(), job.sorted())) << "byte " << at;
+        continue;
+      } catch (const Error&) {
+        ++refused;
+      }
+      EXPECT_EQ(texts_of(broken.store.snapshot()), texts_of(damaged)) << "byte " << at;
+      io::DiskImage repaired = broken.store.snapshot();
+      flip(repaired.files.at(journal), at);
+      MemoryMachine mended(repaired, {.records_events = false});
+      (void)mended.machine.resume();
+      EXPECT_TRUE(holds_only(mended.store.snapshot(), job.sorted())) << "byte " << at;
+    }
+  }
+  EXPECT_GE(refused, 4U);
+}
+
+// Whoever appends a record while the job is planned, or to the file that is being sorted, must not find it gone.
+TEST(InPlaceSort, AnAppendedRecordIsNeverCutOff) {
+  const SmallJob& job = small_jobs().front();
+  const std::string more(job.format.record_size, 'x');
+  {
+    MemoryMachine disk(io::make_image({{job_file, job.input() + more}}), {.records_events = false});
+    EXPECT_THROW((void)disk.machine.start(job), IoError);
+    EXPECT_TRUE(holds_only(disk.store.snapshot(), job.input() + more));
+  }
+  io::DiskImage image = interrupted_at(job, Role::run, 4);
+  io::PagedBytes& input = image.files.at(JobPaths(job_file).input);
+  input.write(input.size(), reinterpret_cast<const std::byte*>(more.data()), more.size());
+  MemoryMachine disk(image, {.records_events = false});
+  EXPECT_THROW((void)disk.machine.resume(), IoError);
+  EXPECT_EQ(texts_of(disk.store.snapshot()), texts_of(image));
 }
 
 // The keys that granules begin with steer the merge before the granules are loaded. One that is wrong must not let it go too far:
