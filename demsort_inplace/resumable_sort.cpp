@@ -163,6 +163,7 @@ Task<void> give_up(Workbench& bench) {
 
 std::vector<InputIdentity> identities(const std::vector<pipeline::Input>& inputs) {
   std::vector<InputIdentity> identities;
+  identities.reserve(inputs.size());
   for (const pipeline::Input& input : inputs)
     identities.push_back({.path = std::filesystem::absolute(input.file->path()).string(),
                           .inode = input.opened.inode,
