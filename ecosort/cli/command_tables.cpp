@@ -127,6 +127,67 @@ CommandTable sort_table() {
       .ending = key_types};
 }
 
+std::vector<OptionRow> lines_options() {
+  return {
+      {"-b,--ignore-leading-blanks", "", "", "ignore leading blanks"},
+      {"-d,--dictionary-order", "", "", "consider only blanks and alphanumeric characters"},
+      {"-f,--ignore-case", "", "", "fold lower case to upper case characters"},
+      {"-g,--general-numeric-sort", "", "", "compare according to general numerical value"},
+      {"-h,--human-numeric-sort", "", "", "compare human readable numbers (2K 1G)"},
+      {"-i,--ignore-nonprinting", "", "", "consider only printable characters"},
+      {"-M,--month-sort", "", "", "compare (unknown) < JAN < ... < DEC"},
+      {"-n,--numeric-sort", "", "", "compare according to string numerical value"},
+      {"-R,--random-sort", "", "", "shuffle, but group identical keys"},
+      {"--random-source", "FILE", "", "get random bytes from FILE"},
+      {"-r,--reverse", "", "", "reverse the result of comparisons"},
+      {"--sort", "general-numeric|human-numeric|month|numeric|random|version", "", "the same as -g, -h, -M, -n, -R, -V"},
+      {"-V,--version-sort", "", "", "natural sort of version numbers within text"},
+      {"--batch-size", "N", "as the memory allows", "merge at most N runs or files at once"},
+      {"-c,--check", "", "", "check for sorted input; do not sort. --check=quiet, --check=silent: as -C"},
+      {"-C", "", "", "like -c, but do not report the first line out of order"},
+      {"--files0-from", "FILE", "", "read the input files that FILE names, each name ended by NUL; `-`: from standard input"},
+      {"-k,--key", "POS1[,POS2]", "", "sort by a key; repeatable. POS is F[.C][OPTS]: field F, character C, options bdfghiMnRrV",
+       true},
+      {"-m,--merge", "", "", "merge already sorted files; do not sort"},
+      {"-o,--output", "FILE", "standard output", "write the result to FILE, which may be an input"},
+      {"-s,--stable", "", "", "stabilize the sort by disabling the last-resort comparison"},
+      {"-S,--buffer-size", "SIZE", "", "memory for all buffers: a number of KiB, or with b, K, M, G, T, %"},
+      {"--memory", "SIZE", "half of the available RAM, or the limit of the control group", "the same, such as 512MiB"},
+      {"-t,--field-separator", "SEP", "non-blank to blank transition", "the character between fields; '\\0' is NUL"},
+      {"-T,--temporary-directory", "DIR", "$TMPDIR, or beside the output", "directory for sorted runs; repeatable", true},
+      {"--temp", "DIR", "", "the same", true},
+      {"--parallel", "N", "the CPUs this process may use", "compute threads"},
+      {"-u,--unique", "", "", "keep the first of lines with equal keys; with -c, check for strict ordering"},
+      {"-z,--zero-terminated", "", "", "lines end with NUL, not newline"},
+      {"--header", "[=N]", "1 line", "keep the first N lines of the input on top"},
+      {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
+      {"--stats", "FILE", "", "write a report of the run as JSON"},
+      {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
+      {"--progress", "auto|none|json", "auto", "`auto`: a line on standard error if it is a terminal; `json`: JSON lines there"},
+      {"--quiet", "", "", "no notices, no progress line"},
+  };
+}
+
+CommandTable lines_table() {
+  return {
+      .name = "lines",
+      .synopsis = "[options] [FILE...]",
+      .summary = "sorts text lines with the grammar of GNU sort",
+      .description =
+          "Writes the sorted concatenation of all FILEs to standard output: the bytes that `LC_ALL=C sort` writes. The order is "
+          "always that of the C locale, whatever the environment says. -k takes positions as `sort` does, and +N [-M] is "
+          "understood.",
+      .examples = {"ecosort lines log.txt -o sorted.txt                by whole lines",
+                   "ecosort lines -t, -k2,2n --header data.csv         by the second column, as a number",
+                   "ecosort lines -u -S 1G -T /scratch *.txt           without duplicates, in 1 GiB",
+                   "ecosort lines -m part*.txt | uniq -c               merges sorted files"},
+      .options = lines_options(),
+      .operands = {{"FILE", "text; `-`, or none, is standard input. An output may replace an input"}},
+      .ending =
+          "Exit status: 0 done; 1 -c or -C found lines out of order; 2 an error, told in one line on stderr. --compress-program, "
+          "--debug and -y are refused."};
+}
+
 CommandTable plan_table() {
   return {
       .name = "plan",
@@ -232,8 +293,8 @@ CommandTable manual_table() {
 }  // namespace
 
 const std::vector<CommandTable>& command_tables() {
-  static const std::vector<CommandTable> tables{sort_table(),  inplace_table(), resume_table(), plan_table(),  gen_table(),
-                                                check_table(), power_table(),   tune_table(),   manual_table()};
+  static const std::vector<CommandTable> tables{sort_table(), inplace_table(), resume_table(), lines_table(), plan_table(),
+                                                gen_table(),  check_table(),   power_table(),  tune_table(),  manual_table()};
   return tables;
 }
 

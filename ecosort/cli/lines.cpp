@@ -1,0 +1,280 @@
+// `ecosort lines`: text lines with the grammar, the messages and the exit codes of GNU sort.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <span>
+
+#include "base/errors.h"
+#include "base/size_text.h"
+#include "cli/commands.h"
+#include "cli/end_at_once.h"
+#include "cli/option_table.h"
+#include "cli/progress_line.h"
+#include "cli/report.h"
+#include "cli/say.h"
+#include "cli/signals.h"
+#include "io/backends.h"
+#include "io/posix_storage.h"
+#include "lines/check_lines.h"
+#include "lines/grammar.h"
+#include "lines/lines_sort.h"
+#include "pipeline/plain_file.h"
+#include "plan/machine.h"
+
+namespace ecosort::cli {
+namespace {
+
+using lines::LinesOptions;
+
+constexpr std::uint64_t small_input_bytes = std::uint64_t{1} << 20U;  // read through the page cache
+
+[[noreturn]] void cannot(const char* what, const std::string& name, int error) {
+  throw UsageError(fmt::format("{}: {}: {}", what, name, std::strerror(error)));
+}
+
+// Names separated by NUL, as --files0-from gives them.
+void read_file_names(LinesOptions& options) {
+  const std::string& from = options.files0_from;
+  if (from.empty()) return;
+  std::vector<std::byte> content;
+  try {
+    content = pipeline::read_whole_file(from == "-" ? "/dev/stdin" : from);
+  } catch (const IoError& error) {
+    cannot("open failed", from, error.error_number());
+  }
+  const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\0', begin), text.size());
+    options.inputs.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+    if (options.inputs.back().empty())
+      throw UsageError(fmt::format("{}:{}: invalid zero-length file name", from, options.inputs.size()));
+    if (from == "-" && options.inputs.back() == "-")
+      throw UsageError("when reading file names from standard input, no file name of '-' allowed");
+  }
+  if (options.inputs.empty()) throw UsageError(fmt::format("no input from '{}'", from));
+}
+
+// The keys of -R: 16 bytes that decide all of its order.
+void choose_salt(LinesOptions& options) {
+  if (!options.uses_random()) return;
+  lines::Digest& salt = options.order.salt;
+  if (options.random_source.empty()) {
+    if (::getrandom(salt.data(), salt.size(), 0) != static_cast<ssize_t>(salt.size())) cannot("getrandom", "random bytes", errno);
+    return;
+  }
+  try {
+    pipeline::PlainFile file = pipeline::PlainFile::open_for_reading(options.random_source);
+    if (file.read(std::as_writable_bytes(std::span(salt))) < salt.size())
+      throw UsageError(fmt::format("{}: end of file", options.random_source));
+  } catch (const IoError& error) {
+    cannot("open failed", options.random_source, error.error_number());
+  }
+}
+
+std::uint64_t memory_of(const LinesOptions& options, const plan::Machine& machine) {
+  std::uint64_t bytes = plan::default_memory_bytes(machine);
+  if (!options.memory.empty()) bytes = parse_bytes(options.memory, "--memory");
+  if (options.memory_bytes != 0) bytes = options.memory_bytes;
+  if (options.memory_percent != 0) {
+    const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)),
+               size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    bytes = pages * size / 100 * options.memory_percent;
+  }
+  bytes = std::max(bytes, lines::least_line_memory_bytes);
+  return std::min(bytes, std::max(machine.available_bytes, lines::least_line_memory_bytes));
+}
+
+std::vector<lines::LineInput> open_inputs(const LinesOptions& options, io::Storage& storage) {
+  std::vector<lines::LineInput> inputs;
+  for (const std::string& name : options.inputs) {
+    struct stat info {};
+    if (name != "-") {
+      if (::stat(name.c_str(), &info) != 0 || ::access(name.c_str(), R_OK) != 0) cannot("cannot read", name, errno);
+      if (S_ISDIR(info.st_mode)) cannot("read failed", name, EISDIR);
+    }
+    lines::LineInput input;
+    input.name = name;
+    const bool is_small = S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) < small_input_bytes;
+    input.file = storage.open_input(name, is_small ? io::Caching::buffered : io::Caching::direct_if_possible);
+    if (!input.file->facts().is_stream) input.opened = storage.state(*input.file);
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+// Where the output goes. What is no regular file, such as /dev/null or a FIFO, becomes standard output.
+std::string resolve_output(const std::string& output) {
+  if (output.empty()) return "-";
+  struct stat info {};
+  if (::stat(output.c_str(), &info) != 0 || S_ISREG(info.st_mode)) {
+    if (output == "-") return "./-";  // sort makes a file of this name
+    const std::string parent = std::filesystem::path(output).parent_path().string();
+    if (::access(parent.empty() ? "." : parent.c_str(), W_OK | X_OK) != 0) cannot("open failed", output, errno);
+    return io::resolve_output(output).path;
+  }
+  if (S_ISDIR(info.st_mode)) cannot("open failed", output, EISDIR);
+  const int fd = ::open(output.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0 || ::dup2(fd, STDOUT_FILENO) < 0) cannot("open failed", output, errno);
+  ::close(fd);
+  return "-";
+}
+
+std::vector<std::string> run_directories(const LinesOptions& options, const std::string& output) {
+  std::vector<std::string> directories = options.temp;
+  if (directories.empty()) {
+    const char* const named = std::getenv("TMPDIR");
+    const std::string parent = output == "-" ? "" : std::filesystem::path(output).parent_path().string();
+    directories.push_back(named != nullptr && *named != '\0' ? named : output == "-" ? "/tmp" : parent.empty() ? "." : parent);
+  }
+  for (const std::string& directory : directories)
+    if (::access(directory.c_str(), W_OK | X_OK) != 0) cannot("cannot create temporary file in", directory, errno);
+  return directories;
+}
+
+// The collation that the environment asks for, if it is not that of the C locale.
+std::string asked_collation() {
+  for (const char* variable : {"LC_ALL", "LC_COLLATE", "LANG"}) {
+    const char* const value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view locale = value;
+    const bool is_c = locale == "C" || locale == "POSIX" || locale.starts_with("C.");
+    return is_c ? "" : std::string(locale);
+  }
+  return "";
+}
+
+void print_notice(const LinesOptions& options, const std::string& notice) {
+  if (!options.quiet && !notice.empty()) say(fmt::format("ecosort lines: {}\n", notice));
+}
+
+nlohmann::ordered_json stats(const lines::LinesReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage,
+                             const lines::LinePlan& plan, const char* backend) {
+  nlohmann::ordered_json phases = nlohmann::ordered_json::array();
+  for (const pipeline::PhaseRecord& phase : log.phases())
+    phases.push_back({{"name", phase.name},
+                      {"begin_s", phase.begin_s},
+                      {"end_s", phase.end_s},
+                      {"bytes_read", phase.traffic.bytes_read},
+                      {"bytes_written", phase.traffic.bytes_written},
+                      {"wait_s", static_cast<double>(phase.traffic.idle.count()) * 1e-9}});
+  return {{"schema", "ecosort.lines-stats/1"},
+          {"lines", report.lines},
+          {"lines_dropped", report.dropped},
+          {"input_bytes", report.input_bytes},
+          {"output_bytes", report.output_bytes},
+          {"bytes_read", report.traffic.bytes_read},
+          {"bytes_written", report.traffic.bytes_written},
+          {"requests", report.traffic.requests},
+          {"runs", report.runs},
+          {"intermediate_merges", report.merges},
+          {"longest_line_bytes", report.longest_line},
+          {"phases", phases},
+          {"wall_s", usage.wall_s},
+          {"cpu_user_s", usage.cpu_user_s},
+          {"cpu_system_s", usage.cpu_system_s},
+          {"io_idle_s", static_cast<double>(report.traffic.idle.count()) * 1e-9},
+          {"peak_rss_bytes", usage.peak_rss_bytes},
+          {"peak_counted_memory_bytes", report.peak_memory_bytes},
+          {"peak_temp_bytes", report.peak_temp_bytes},
+          {"hash", report.hash.to_hex()},
+          {"io_backend", backend},
+          {"threads", plan.threads},
+          {"memory_limit_bytes", plan.memory_bytes},
+          {"version", ECOSORT_VERSION}};
+}
+
+int check_order(const LinesOptions& options) {
+  const std::string& name = options.inputs.front();
+  if (name != "-" && ::access(name.c_str(), R_OK) != 0) cannot("open failed", name, errno);
+  const auto disorder = lines::find_disorder(name, lines::LineOrder(options.order), options.terminator(), options.unique,
+                                             memory_of(options, plan::read_machine()));
+  if (!disorder) return 0;
+  if (options.check == lines::Check::first)
+    say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line, options.terminator()));
+  return 1;
+}
+
+int sort_files(const LinesOptions& options, double started_s) {
+  io::PosixStorage storage;
+  const plan::Machine machine = plan::read_machine();
+  const unsigned threads =
+      options.parallel == 0 ? machine.cpus : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, 1024));
+  lines::LinesJob job;
+  job.plan = lines::plan_lines(memory_of(options, machine), threads,
+                               options.batch_size == 0 ? SIZE_MAX : static_cast<std::size_t>(options.batch_size));
+  job.order = options.order;
+  job.inputs = open_inputs(options, storage);
+  job.output = resolve_output(options.output);
+  job.directories = run_directories(options, job.output);
+  job.header_lines = options.header_lines;
+  job.terminator = options.terminator();
+  job.unique = options.unique;
+  job.merge = options.merge;
+  const io::Backend backend = io::make_queue(io::parse_backend(options.io), job.plan.read_depth + job.plan.write_depth + 4);
+  print_notice(options, backend.notice);
+  pipeline::PhaseLog log(options.events);
+  pipeline::Progress progress;
+  lines::LinesReport report;
+  {
+    const SignalGuard signals(*backend.queue);
+    const ProgressLine line(progress,
+                            options.quiet && options.progress == "auto" ? ProgressMode::none : progress_mode(options.progress));
+    log.event("begin", "total");
+    try {
+      report = lines::sort_lines(job, storage, *backend.queue, progress, log, signals.received());
+    } catch (const io::QueueBroken& broken) {
+      end_at_once(progress, broken);
+    }
+    log.event("end", "total");
+  }
+  print_notice(options, report.notice);
+  if (!options.stats.empty())
+    write_text_file(options.stats,
+                    stats(report, log, process_usage(started_s), job.plan, backend.queue->backend_name()).dump(2) + "\n");
+  return 0;
+}
+
+int run(const Words& words) {
+  const double started_s = pipeline::monotonic_seconds();
+  LinesOptions options = lines::parse_lines_words(words);
+  if (options.help) {
+    print_out(help_text(command_table("lines")));
+    return 0;
+  }
+  if (options.version) {
+    print_out("ecosort lines " ECOSORT_VERSION "\n");
+    return 0;
+  }
+  (void)progress_mode(options.progress);
+  if (const std::string collation = asked_collation(); !collation.empty())
+    print_notice(options, fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences this",
+                                      collation));
+  read_file_names(options);
+  choose_salt(options);
+  std::signal(SIGXFSZ, SIG_IGN);
+  if (options.check != lines::Check::no) return check_order(options);
+  return sort_files(options, started_s);
+}
+
+}  // namespace
+
+// Everything that goes wrong is exit 2, as of sort; only -c uses 1.
+int run_lines(const Words& words) try { return run(words); } catch (const Error& error) {
+  say(fmt::format("ecosort lines: {}\n", error.what()));
+  return 2;
+} catch (const std::bad_alloc&) {
+  say("ecosort lines: memory exhausted\n");
+  return 2;
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,258 @@
+#include "lines/index_lines.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "records/parallel_parts.h"
+#include "records/range_sort.h"
+
+namespace ecosort::lines {
+namespace {
+
+using records::Entry;
+
+constexpr std::size_t compare_limit = 12;  // entries; smaller groups are ordered by comparing
+constexpr std::size_t least_part_bytes = 32 * 1024;
+constexpr std::size_t sort_parts_per_thread = 8;
+
+// How often `c` stands in the text. 16 bytes at a time; a lane counts to 255 before it is emptied.
+std::size_t count_bytes(const char* at, const char* end, char c) noexcept {
+  std::size_t count = 0;
+#if defined(__SSE2__)
+  const __m128i wanted = _mm_set1_epi8(c), zero = _mm_setzero_si128();
+  while (end - at >= 16) {
+    __m128i lanes = zero;
+    for (int i = 0; i < 255 && end - at >= 16; ++i, at += 16)
+      lanes = _mm_sub_epi8(lanes, _mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)), wanted));
+    const __m128i sums = _mm_sad_epu8(lanes, zero);
+    count += static_cast<std::size_t>(_mm_cvtsi128_si64(sums)) + static_cast<std::size_t>(_mm_extract_epi16(sums, 4));
+  }
+#endif
+  return count + static_cast<std::size_t>(std::count(at, end, c));
+}
+
+struct Part {
+  std::size_t begin = 0, end = 0;  // whole lines
+  std::size_t lines = 0, first_line = 0;
+  std::size_t longest = 0;
+  records::MultisetHash hash;
+};
+
+// Cuts [begin, end), whole lines, into parts that begin with a line.
+std::vector<Part> cut(const LineRun& run, std::size_t begin, std::size_t end, std::size_t parts) {
+  std::vector<Part> result;
+  for (std::size_t i = 0; i < parts && begin < end; ++i) {
+    const std::size_t nominal = begin + (end - begin) / (parts - i);
+    const char* from = run.bytes() + std::max(nominal, begin + 1) - 1;
+    const void* found = std::memchr(from, run.terminator, static_cast<std::size_t>(run.bytes() + end - from));
+    const auto part_end = static_cast<std::size_t>(static_cast<const char*>(found) - run.bytes()) + 1;
+    result.push_back({.begin = begin, .end = part_end, .hash = {}});
+    begin = part_end;
+  }
+  return result;
+}
+
+void enter_lines(LineRun& run, const LineOrder& order, Part& part, std::size_t most) {
+  Entry* const top = run.top() - run.count;
+  std::size_t at = part.begin;
+  std::size_t line = part.first_line;
+  for (; at < part.end && line < most; ++line) {
+    const char* begin = run.bytes() + at;
+    const void* found = std::memchr(begin, run.terminator, part.end - at);
+    const Text text(begin, static_cast<std::size_t>(static_cast<const char*>(found) - begin));
+    const records::KeyWindow window = order.window(text);
+    *(top - 1 - line) = {window.prefix, window.extension, static_cast<std::uint32_t>(at)};
+    add_line(part.hash, text);
+    part.longest = std::max(part.longest, text.size() + 1);
+    at += text.size() + 1;
+  }
+  part.lines = line - std::min(line, part.first_line);
+  part.end = at;
+}
+
+// Arrays that belong together while ties are ordered.
+struct Ties {
+  const LineRun& run;
+  const LineOrder& order;
+  Entry* entries;
+  Entry* scratch;
+
+  [[nodiscard]] Text line(std::size_t i) const noexcept { return run.line(entries[i]); }
+};
+
+struct Group {
+  std::size_t begin, end;
+  unsigned level;
+  std::size_t depth;  // bytes of the level's key in which all agree
+
+  [[nodiscard]] std::size_t size() const noexcept { return end - begin; }
+};
+
+void insert_sorted(const Ties& ties, std::size_t begin, std::size_t end, unsigned level) {
+  for (std::size_t i = begin + 1; i < end; ++i) {
+    const Entry moving = ties.entries[i];
+    const Text text = ties.run.line(moving);
+    std::size_t hole = i;
+    for (; hole > begin && ties.order.compare(text, ties.line(hole - 1), level) < 0; --hole)
+      ties.entries[hole] = ties.entries[hole - 1];
+    ties.entries[hole] = moving;
+  }
+}
+
+// Stable, for keys without windows.
+void merge_sorted(const Ties& ties, std::size_t begin, std::size_t end, unsigned level) {
+  if (end - begin <= compare_limit) return insert_sorted(ties, begin, end, level);
+  const std::size_t middle = begin + (end - begin) / 2;
+  merge_sorted(ties, begin, middle, level);
+  merge_sorted(ties, middle, end, level);
+  std::copy(ties.entries + begin, ties.entries + middle, ties.scratch + begin);
+  std::size_t left = begin, right = middle, to = begin;
+  while (left < middle && right < end) {
+    const bool take_right = ties.order.compare(ties.line(right), ties.run.line(ties.scratch[left]), level) < 0;
+    ties.entries[to++] = take_right ? ties.entries[right++] : ties.scratch[left++];
+  }
+  std::copy(ties.scratch + left, ties.scratch + middle, ties.entries + to);
+}
+
+std::size_t common_depth(const Ties& ties, const Group& group) {
+  const Text first = ties.line(group.begin);
+  std::size_t common = ties.order.common_bytes(first, ties.line(group.begin + 1), group.level, group.depth);
+  for (std::size_t i = group.begin + 2; i < group.end && common > group.depth; ++i)
+    common = std::min(common, ties.order.common_bytes(first, ties.line(i), group.level, group.depth));
+  return common;
+}
+
+void order_group(const Ties& ties, Group group, records::BucketWorkspace& workspace);
+
+// The groups of equal windows in a range sorted by the windows at (level, depth).
+void order_ties(const Ties& ties, const Group& range, records::BucketWorkspace& workspace) {
+  for (std::size_t begin = range.begin; begin < range.end;) {
+    std::size_t end = begin + 1;
+    while (end < range.end && records::key_equal(ties.entries[begin], ties.entries[end])) ++end;
+    if (end - begin > 1) {
+      const records::KeyWindow window{ties.entries[begin].prefix, ties.entries[begin].extension};
+      Group group{begin, end, range.level, range.depth};
+      if (!ties.order.has_windows(range.level)) {
+        merge_sorted(ties, begin, end, range.level);
+      } else if (ties.order.is_cut(window, range.level)) {
+        group.depth += LineOrder::window_bytes;
+        order_group(ties, group, workspace);
+      } else if (range.level + 1 < ties.order.levels()) {
+        group.level += 1;
+        group.depth = 0;
+        order_group(ties, group, workspace);
+      }
+    }
+    begin = end;
+  }
+}
+
+// The group gets new windows from where its keys may differ, is sorted by them, and gets its old window back.
+void order_group(const Ties& ties, Group group, records::BucketWorkspace& workspace) {
+  if (group.size() <= compare_limit) return insert_sorted(ties, group.begin, group.end, group.level);
+  const Entry before = ties.entries[group.begin];
+  group.depth = common_depth(ties, group);
+  for (std::size_t i = group.begin; i < group.end; ++i) {
+    const records::KeyWindow window = ties.order.window(ties.line(i), group.level, group.depth);
+    ties.entries[i].prefix = window.prefix;
+    ties.entries[i].extension = window.extension;
+  }
+  records::sort_range(ties.entries + group.begin, ties.scratch + group.begin, group.size(), records::Target::same_array,
+                      workspace, 1);
+  order_ties(ties, group, workspace);
+  for (std::size_t i = group.begin; i < group.end; ++i) {
+    ties.entries[i].prefix = before.prefix;
+    ties.entries[i].extension = before.extension;
+  }
+}
+
+std::size_t group_border(const Entry* entries, std::size_t n, std::size_t at) {
+  if (at == 0 || at == n) return at;
+  return static_cast<std::size_t>(std::upper_bound(entries + at, entries + n, entries[at - 1], records::key_less) - entries);
+}
+
+}  // namespace
+
+void add_line(records::MultisetHash& hash, Text line) noexcept {
+  const XXH128_hash_t value = XXH3_128bits(line.data(), line.size());
+  hash.low += value.low64;
+  hash.high += value.high64;
+  ++hash.count;
+}
+
+Indexed index_lines(LineRun& run, const LineOrder& order, std::size_t begin, std::size_t end, std::size_t most,
+                    unsigned threads) {
+  Indexed result;
+  result.end = begin;
+  const void* last = end > begin ? memrchr(run.bytes() + begin, run.terminator, end - begin) : nullptr;
+  if (last == nullptr || most == 0) return result;
+  end = static_cast<std::size_t>(static_cast<const char*>(last) - run.bytes()) + 1;
+  const std::size_t wanted = std::clamp<std::size_t>((end - begin) / least_part_bytes, 1, threads);
+  std::vector<Part> parts = cut(run, begin, end, wanted);
+  if (parts.size() > 1) {
+    records::for_each_part(threads, parts.size(), [&](std::size_t i) {
+      parts[i].lines = count_bytes(run.bytes() + parts[i].begin, run.bytes() + parts[i].end, run.terminator);
+    });
+    for (std::size_t i = 1; i < parts.size(); ++i) parts[i].first_line = parts[i - 1].first_line + parts[i - 1].lines;
+  }
+  records::for_each_part(threads, parts.size(), [&](std::size_t i) { enter_lines(run, order, parts[i], most); });
+  for (const Part& part : parts) {
+    if (part.lines == 0) break;
+    result.lines += part.lines;
+    result.end = part.end;
+    result.longest = std::max(result.longest, part.longest);
+    result.hash += part.hash;
+  }
+  run.count += result.lines;
+  return result;
+}
+
+void sort_index(LineRun& run, const LineOrder& order, unsigned threads) {
+  Entry* const entries = run.entries();
+  std::reverse(entries, entries + run.count);
+  const Ties ties{run, order, entries, run.scratch()};
+  {
+    records::BucketWorkspace workspace;
+    records::sort_range(entries, ties.scratch, run.count, records::Target::same_array, workspace, threads);
+  }
+  const std::size_t parts = threads <= 1 ? 1 : sort_parts_per_thread * threads;
+  std::vector<std::size_t> borders(parts + 1);
+  for (std::size_t i = 0; i <= parts; ++i)
+    borders[i] = group_border(entries, run.count, records::part_begin(run.count, parts, i));
+  records::for_each_part(threads, parts, [&](std::size_t i) {
+    records::BucketWorkspace workspace;
+    order_ties(ties, {borders[i], std::max(borders[i], borders[i + 1]), 0, 0}, workspace);
+  });
+}
+
+bool tie_is_decided(const LineOrder& order, records::KeyWindow window, unsigned& level) noexcept {
+  level = order.has_windows(0) && !order.is_cut(window, 0) ? 1 : 0;
+  return level == order.levels();
+}
+
+void drop_equal(LineRun& run, const LineOrder& order, records::MultisetHash& dropped) {
+  Entry* const entries = run.entries();
+  const std::size_t count = run.count;
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < count; ++i) {
+    unsigned level = 0;
+    const bool is_equal = records::key_equal(entries[kept], entries[i]) &&
+                          (tie_is_decided(order, {entries[i].prefix, entries[i].extension}, level) ||
+                           order.compare(run.line(entries[kept]), run.line(entries[i]), level) == 0);
+    if (is_equal)
+      add_line(dropped, run.line(entries[i]));
+    else
+      entries[++kept] = entries[i];
+  }
+  if (count == 0) return;
+  std::move_backward(entries, entries + kept + 1, entries + count);
+  run.count = kept + 1;
+}
+
+}  // namespace ecosort::lines

@@ -1,0 +1,33 @@
+// Makes and sorts the index of a run. Pure computation, inside the compute arena.
+#pragma once
+
+#include <cstddef>
+
+#include "lines/line_order.h"
+#include "lines/line_run.h"
+#include "records/multiset_hash.h"
+
+namespace ecosort::lines {
+
+struct Indexed {
+  std::size_t lines = 0;
+  std::size_t end = 0;         // behind the last line taken
+  std::size_t longest = 0;     // bytes, with the end of the line
+  records::MultisetHash hash;  // of the lines taken
+};
+
+// Enters the lines of [begin, end) into the index, at most `most` of them and only complete ones, in their order.
+[[nodiscard]] Indexed index_lines(LineRun& run, const LineOrder& order, std::size_t begin, std::size_t end, std::size_t most,
+                                  unsigned threads);
+
+// Orders the index; lines that are equal in all levels keep their order.
+void sort_index(LineRun& run, const LineOrder& order, unsigned threads);
+
+// After sort_index: keeps the first of each group of equal lines, adds the others to `dropped`.
+void drop_equal(LineRun& run, const LineOrder& order, records::MultisetHash& dropped);
+
+// Whether lines with these equal windows are known to be equal without a look at them; otherwise `level` is the first one to
+// compare.
+[[nodiscard]] bool tie_is_decided(const LineOrder& order, records::KeyWindow window, unsigned& level) noexcept;
+
+}  // namespace ecosort::lines

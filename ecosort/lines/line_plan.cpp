@@ -1,0 +1,25 @@
+#include "lines/line_plan.h"
+
+#include <algorithm>
+
+#include "base/memory.h"
+#include "lines/line_run.h"
+
+namespace ecosort::lines {
+
+LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size) {
+  constexpr std::uint64_t least_block = 8 * 1024, largest_block = 512 * 1024;
+  LinePlan plan;
+  plan.memory_bytes = memory_bytes;
+  plan.threads = threads;
+  plan.batch_size = batch_size;
+  plan.block_bytes = round_down(std::clamp(memory_bytes / 256, least_block, largest_block), page_bytes);
+  plan.write_blocks = 8;
+  plan.read_depth = 8;
+  plan.write_depth = plan.write_blocks;
+  const std::uint64_t for_runs = memory_bytes - plan.write_bytes();
+  plan.run_buffer_bytes = std::min(round_down(for_runs / 2, page_bytes), most_run_bytes);
+  return plan;
+}
+
+}  // namespace ecosort::lines

@@ -1,0 +1,27 @@
+// How the memory is divided. A pure integer function of the memory and the threads; lengths of lines show later.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ecosort::lines {
+
+struct LinePlan {
+  std::uint64_t memory_bytes = 0;
+  unsigned threads = 1;
+  std::size_t block_bytes = 0;       // of runs, of reads, and of the output; whole pages
+  unsigned write_blocks = 0;         // behind run formation and behind the merge
+  std::size_t run_buffer_bytes = 0;  // two of them: one is read into while the other is sorted and written
+  unsigned read_depth = 0, write_depth = 0;
+  std::size_t batch_size = SIZE_MAX;  // most runs merged at a time
+
+  [[nodiscard]] std::uint64_t write_bytes() const noexcept { return std::uint64_t{block_bytes} * write_blocks; }
+  // What a merge has for its runs, and for a copy of the line that went out last.
+  [[nodiscard]] std::uint64_t merge_bytes() const noexcept { return memory_bytes - write_bytes(); }
+};
+
+inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U;
+
+[[nodiscard]] LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size);
+
+}  // namespace ecosort::lines

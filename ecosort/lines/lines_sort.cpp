@@ -1,0 +1,326 @@
+#include "lines/lines_sort.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/errors.h"
+#include "lines/gather_lines.h"
+#include "lines/index_lines.h"
+#include "lines/line_blocks.h"
+#include "lines/merge_lines.h"
+#include "pipeline/compute.h"
+
+namespace ecosort::lines {
+namespace {
+
+using pipeline::Phase;
+
+// One sort. Members are declared in the order in which they may be used.
+class Sorter {
+ public:
+  Sorter(LinesJob& job, io::Storage& storage, io::Queue& queue, pipeline::Progress& progress, pipeline::PhaseLog& log)
+      : job_(job),
+        storage_(storage),
+        progress_(progress),
+        log_(log),
+        order_(job.order),
+        memory_(job.plan.memory_bytes),
+        reactor_(queue, job.plan.read_depth, job.plan.write_depth),
+        compute_(reactor_, job.plan.threads),
+        storing_(reactor_.gate()),
+        free_runs_(reactor_.gate(), 2),
+        main_(reactor_.gate()) {}
+
+  LinesReport run(const std::atomic<int>& interrupted) {
+    main_.spawn(sort());
+    reactor_.run(main_, interrupted);
+    return finish();
+  }
+
+ private:
+  Task<void> sort() {
+    open_output();
+    files_.emplace(storage_, reactor_, job_.directories, job_.plan.block_bytes);
+    pool_.emplace(reactor_, memory_, job_.plan);
+    sink_.emplace(reactor_, *pool_, job_.plan.block_bytes, progress_, *output_);
+    reader_.emplace(reactor_, compute_, job_.plan, order_, job_.inputs, job_.terminator, job_.header_lines, progress_);
+    if (job_.merge) {
+      take_sorted_inputs();
+    } else {
+      co_await form_runs();
+      reader_->check_unchanged(storage_);
+    }
+    if (resident_ != nullptr) {
+      co_await write_resident();
+    } else {
+      co_await merge_intermediate();
+      co_await merge_to_output();
+    }
+    verify();
+    co_await end_output();
+  }
+
+  void open_output() {
+    output_ = job_.output == "-"
+                  ? storage_.open_standard_output()
+                  : storage_.create_unnamed(parent_directory(job_.output), io::Role::output, io::Caching::direct_if_possible);
+  }
+
+  void take_sorted_inputs() {
+    for (LineInput& input : job_.inputs) {
+      MergeInput plain;
+      plain.name = input.name;
+      plain.is_plain = true;
+      plain.run.file = std::move(input.file);
+      runs_.push_back(std::move(plain));
+    }
+  }
+
+  Task<void> form_runs() {
+    begin("run_formation", Phase::run_formation, input_size());
+    for (LineRun& run : run_buffers_) run.memory = memory_.allocate(job_.plan.run_buffer_bytes, "run buffer");
+    idle_runs_ = {&run_buffers_[1], &run_buffers_[0]};
+    try {
+      while (!reader_->at_end()) {
+        co_await free_runs_.take();
+        LineRun& run = *idle_runs_.back();
+        idle_runs_.pop_back();
+        do co_await reader_->fill(run);
+        while (run.count == 0 && !reader_->at_end());
+        if (run.count == 0 || (runs_.empty() && reader_->at_end())) {
+          resident_ = runs_.empty() ? &run : nullptr;
+          break;
+        }
+        runs_.emplace_back();
+        storing_.spawn(store(run, runs_.size() - 1));
+      }
+    } catch (...) {
+      reactor_.gate().fail(std::current_exception());
+    }
+    co_await storing_.join();
+    report_.runs = runs_.size();
+    if (resident_ == nullptr)
+      for (LineRun& run : run_buffers_) run.memory = Buffer();
+    log_.end(reactor_.traffic());
+  }
+
+  Task<void> sort_run(LineRun& run) {
+    records::MultisetHash dropped;
+    auto work = compute_.run([&] {
+      sort_index(run, order_, compute_.threads());
+      if (job_.unique) drop_equal(run, order_, dropped);
+    });
+    co_await work;
+    dropped_ += dropped;
+  }
+
+  // Sorts a run and writes it; its buffer is free again afterwards.
+  Task<void> store(LineRun& run, std::size_t number) {
+    co_await sort_run(run);
+    StoredRun stored = files_->create(run.memory.size());
+    RunSink sink(reactor_, *pool_, job_.plan.block_bytes, progress_, stored);
+    GatherLines gather(run, order_, GatherLines::Checks::none);
+    co_await gather_to(gather, sink);
+    stored.bytes = sink.bytes();
+    stored.lines = run.count;
+    stored.longest = gather.longest();
+    runs_[number].run = std::move(stored);
+    idle_runs_.push_back(&run);
+    free_runs_.give();
+  }
+
+  Task<void> gather_to(GatherLines& gather, LineSink& sink) {
+    try {
+      while (!gather.finished()) {
+        std::byte* const block = co_await sink.take();
+        std::size_t bytes = 0;
+        auto work = compute_.run([&] { bytes = gather.fill(reinterpret_cast<char*>(block), sink.capacity()); });
+        co_await work;
+        sink.put(block, bytes);
+      }
+    } catch (...) {
+      reactor_.gate().fail(std::current_exception());
+    }
+    co_await sink.settle();
+  }
+
+  Task<void> write_resident() {
+    begin("sort_and_write", Phase::merge, reader_->bytes());
+    co_await sort_run(*resident_);
+    GatherLines gather(*resident_, order_, job_.unique ? GatherLines::Checks::ascending : GatherLines::Checks::ordered);
+    gather.set_header(reader_->header());
+    co_await gather_to(gather, *sink_);
+    merged_.out = gather.hash();
+    report_.longest_line = gather.longest();
+    log_.end(reactor_.traffic());
+  }
+
+  [[nodiscard]] MergeTerms terms() const { return {job_.unique, !job_.merge, job_.terminator}; }
+
+  std::unique_ptr<MergeLines> make_merge(std::vector<MergeInput> inputs, unsigned slots) {
+    return std::make_unique<MergeLines>(reactor_, compute_, *files_, memory_, job_.plan, order_, terms(), std::move(inputs),
+                                        slots);
+  }
+
+  // Adjacent runs are merged until one merge can take all of them, as few as need be in each pass.
+  Task<void> merge_intermediate() {
+    std::size_t first = 0;
+    while (true) {
+      const MergeFit all = fit_merge(job_.plan, runs_, 0);
+      if (all.inputs >= runs_.size()) break;
+      if (runs_.size() - first < 2) first = 0;
+      MergeFit fit = fit_merge(job_.plan, runs_, first);
+      if (fit.inputs < 2) {
+        if (first == 0) throw UsageError("two lines are too long for the memory at a time; give more with -S");
+        first = 0;
+        continue;
+      }
+      fit.inputs = std::min(fit.inputs, std::max<std::size_t>(runs_.size() - all.inputs + 1, 2));
+      co_await merge_group(first, fit);
+      ++first;
+    }
+  }
+
+  Task<void> merge_group(std::size_t first, const MergeFit& fit) {
+    begin("intermediate_merge", Phase::intermediate_merge, 0);
+    const auto begin_at = runs_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end_at = begin_at + static_cast<std::ptrdiff_t>(fit.inputs);
+    std::vector<MergeInput> group(std::make_move_iterator(begin_at), std::make_move_iterator(end_at));
+    runs_.erase(begin_at + 1, end_at);
+    std::uint64_t bytes = 0;
+    for (const MergeInput& input : group) bytes += input.is_plain ? input.run.file->facts().size_bytes : input.run.bytes;
+    StoredRun stored = files_->create(bytes);
+    RunSink sink(reactor_, *pool_, job_.plan.block_bytes, progress_, stored);
+    merge_ = make_merge(std::move(group), fit.slots);
+    co_await merge_->merge_to(sink, {});
+    const MergedLines& merged = merge_->merged();
+    stored.bytes = sink.bytes();
+    stored.longest = merged.longest;
+    stored.lines = merged.out.count;
+    account(merged);
+    merge_.reset();
+    runs_[first] = MergeInput{std::move(stored), {}, false};
+    ++report_.merges;
+    log_.end(reactor_.traffic());
+  }
+
+  void account(const MergedLines& merged) {
+    merged_.in += merged.in;
+    dropped_ += merged.dropped;
+    report_.longest_line = std::max(report_.longest_line, merged.longest);
+  }
+
+  Task<void> merge_to_output() {
+    begin("merge", Phase::merge, reader_->bytes());
+    const unsigned slots = runs_.empty() ? 2 : fit_merge(job_.plan, runs_, 0).slots;
+    merge_ = make_merge(std::move(runs_), slots);
+    co_await merge_->merge_to(*sink_, reader_->header());
+    account(merge_->merged());
+    merged_.out = merge_->merged().out;
+    merge_.reset();
+    log_.end(reactor_.traffic());
+  }
+
+  // Promise P1: what came in went out, by count and by hash.
+  void verify() {
+    records::MultisetHash in = job_.merge ? merged_.in : reader_->hash();
+    records::MultisetHash out = merged_.out;
+    out += dropped_;
+    out += reader_->header_hash();
+    if (job_.merge && report_.merges > 0) in = out;  // lines of groups were read twice; each merge carried all of its own over
+    report_.hash = in;
+    if (out == in) return;
+    throw VerificationError(fmt::format(
+        "verification failed: {} lines with hash {} went in, {} with hash {} would come out; the output was not written",
+        in.count, in.to_hex(), out.count, out.to_hex()));
+  }
+
+  Task<void> end_output() {
+    begin("sync", Phase::sync, 0);
+    if (!output_->facts().is_stream) {
+      if (sink_->is_padded()) storage_.set_size(*output_, sink_->bytes());
+      co_await reactor_.sync(*output_);
+    }
+    log_.end(reactor_.traffic());
+  }
+
+  LinesReport finish() {
+    begin("publish", Phase::sync, 0);
+    if (!output_->facts().is_stream) report_.notice = storage_.publish(*output_, job_.output);
+    storage_.close(std::move(output_));
+    log_.end(reactor_.traffic());
+    report_.lines = report_.hash.count;
+    report_.dropped = dropped_.count;
+    report_.input_bytes = reader_->bytes();
+    report_.output_bytes = sink_->bytes();
+    report_.traffic = reactor_.traffic();
+    report_.peak_temp_bytes = files_->peak_bytes();
+    report_.peak_memory_bytes = memory_.peak_bytes();
+    progress_.begin(Phase::done, 0);
+    return report_;
+  }
+
+  void begin(const char* name, Phase phase, std::uint64_t bytes) {
+    log_.begin(name, reactor_.traffic());
+    progress_.begin(phase, bytes);
+  }
+
+  // Twice: the bytes are read, and most of them are written as runs. 0: unknown.
+  [[nodiscard]] std::uint64_t input_size() const {
+    std::uint64_t bytes = 0;
+    for (const LineInput& input : job_.inputs) {
+      if (input.file->facts().is_stream) return 0;
+      bytes += 2 * input.file->facts().size_bytes;
+    }
+    return bytes;
+  }
+
+  static std::string parent_directory(const std::string& path) {
+    const std::string parent = std::filesystem::path(path).parent_path().string();
+    return parent.empty() ? "." : parent;
+  }
+
+  LinesJob& job_;
+  io::Storage& storage_;
+  pipeline::Progress& progress_;
+  pipeline::PhaseLog& log_;
+  LineOrder order_;
+  MemoryBudget memory_;
+  io::Reactor reactor_;
+  pipeline::Compute compute_;
+  LinesReport report_;
+  io::FilePtr output_;
+  std::optional<RunFiles> files_;
+  std::optional<BlockPool> pool_;
+  std::optional<OutputSink> sink_;
+  LineRun run_buffers_[2];
+  std::vector<LineRun*> idle_runs_;
+  LineRun* resident_ = nullptr;
+  std::vector<MergeInput> runs_;
+  std::optional<ReadLines> reader_;
+  TaskGroup storing_;
+  Slots free_runs_;
+  records::MultisetHash dropped_;
+  MergedLines merged_;
+  std::unique_ptr<MergeLines> merge_;
+  TaskGroup main_;
+};
+
+}  // namespace
+
+LinesReport sort_lines(LinesJob& job, io::Storage& storage, io::Queue& queue, pipeline::Progress& progress,
+                       pipeline::PhaseLog& log, const std::atomic<int>& interrupted) {
+  auto sorter = std::make_unique<Sorter>(job, storage, queue, progress, log);
+  try {
+    return sorter->run(interrupted);
+  } catch (const io::QueueBroken&) {
+    (void)sorter.release();  // the system may still use its buffers: they live as long as the process
+    throw;
+  }
+}
+
+}  // namespace ecosort::lines

@@ -1,0 +1,50 @@
+// The external sort of text lines: the same stages as for records (pipeline/sort.h), for records of any length.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/queue.h"
+#include "io/storage.h"
+#include "lines/line_order.h"
+#include "lines/line_plan.h"
+#include "lines/read_lines.h"
+#include "pipeline/phase_log.h"
+#include "pipeline/progress.h"
+#include "records/multiset_hash.h"
+
+namespace ecosort::lines {
+
+// Everything is checked and opened; nothing is created yet.
+struct LinesJob {
+  LinePlan plan;
+  LineOrderTerms order;
+  std::vector<LineInput> inputs;
+  std::string output;                    // "-": standard output
+  std::vector<std::string> directories;  // for runs
+  std::uint64_t header_lines = 0;
+  char terminator = '\n';
+  bool unique = false;
+  bool merge = false;  // the inputs are sorted
+};
+
+struct LinesReport {
+  std::uint64_t lines = 0, dropped = 0;
+  std::uint64_t input_bytes = 0, output_bytes = 0;
+  std::uint64_t runs = 0;        // stored ones; 0: everything was sorted in memory
+  std::uint64_t merges = 0;      // before the last one
+  std::size_t longest_line = 0;  // bytes, with its end; of what went through a merge
+  records::MultisetHash hash;    // of the lines read
+  io::Traffic traffic;
+  std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
+  std::string notice;
+};
+
+// Throws VerificationError, IoError, UsageError (a line that does not fit the memory), Interrupted, io::QueueBroken: as
+// pipeline::sort does.
+[[nodiscard]] LinesReport sort_lines(LinesJob& job, io::Storage& storage, io::Queue& queue, pipeline::Progress& progress,
+                                     pipeline::PhaseLog& log, const std::atomic<int>& interrupted);
+
+}  // namespace ecosort::lines

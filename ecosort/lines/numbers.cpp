@@ -1,0 +1,208 @@
+#include "lines/numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+namespace ecosort::lines {
+namespace {
+
+constexpr unsigned char negative_byte = 0x7f, zero_byte = 0x80, positive_byte = 0x81;
+constexpr std::size_t long_number = 0xff;  // digits; from here on eight more bytes tell the length
+
+std::size_t count_digits(Text text, std::size_t from) noexcept {
+  std::size_t end = from;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  return end - from;
+}
+
+// Byte `at` of the magnitude: its length, then two digits in each byte. False behind the end.
+bool magnitude_byte(const Decimal& number, std::size_t at, unsigned char& byte) noexcept {
+  const std::size_t length_bytes = number.whole < long_number ? 1 : 9;
+  if (at < length_bytes) {
+    if (at == 0)
+      byte = static_cast<unsigned char>(std::min(number.whole, long_number));
+    else
+      byte = static_cast<unsigned char>(number.whole >> (8 * (8 - at)));
+    return true;
+  }
+  const std::size_t first = 2 * (at - length_bytes);
+  if (first >= number.significant) return false;
+  const int tens = number.digit(first) - '0';
+  const int ones = first + 1 < number.significant ? number.digit(first + 1) - '0' : 0;
+  byte = static_cast<unsigned char>(10 * tens + ones + 1);
+  return true;
+}
+
+// One byte of the whole encoding. A negative number is complemented, and ends with a byte above all others.
+bool encoded_byte(const Decimal& number, std::size_t at, unsigned char& byte) noexcept {
+  if (at == 0) {
+    byte = number.significant == 0 ? zero_byte : number.negative ? negative_byte : positive_byte;
+    return true;
+  }
+  if (number.significant == 0) return false;
+  if (magnitude_byte(number, at - 1, byte)) {
+    if (number.negative) byte = static_cast<unsigned char>(~byte);
+    return true;
+  }
+  unsigned char before = 0;
+  if (!number.negative || (at >= 2 && !magnitude_byte(number, at - 2, before))) return false;
+  byte = 0xff;
+  return true;
+}
+
+// The characters of a version as they order: the end of the text and digits before letters before the rest, ~ before all.
+int version_rank(Text text, std::size_t at) noexcept {
+  if (at >= text.size()) return -1;
+  const char c = text[at];
+  if (is_digit(c)) return 0;
+  if (is_letter(c)) return static_cast<unsigned char>(c);
+  if (c == '~') return -2;
+  return static_cast<unsigned char>(c) + 256;
+}
+
+bool in_text_part(Text text, std::size_t at) noexcept { return at < text.size() && !is_digit(text[at]); }
+
+// Parts without digits and numbers in turn; numbers by their value.
+int compare_version_parts(Text a, Text b) noexcept {
+  std::size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    for (; in_text_part(a, i) || in_text_part(b, j); ++i, ++j)
+      if (const int difference = version_rank(a, i) - version_rank(b, j); difference != 0) return sign_of(difference);
+    while (i < a.size() && a[i] == '0') ++i;
+    while (j < b.size() && b[j] == '0') ++j;
+    const std::size_t digits_a = i < a.size() ? count_digits(a, i) : 0, digits_b = j < b.size() ? count_digits(b, j) : 0;
+    if (digits_a != digits_b) return digits_a < digits_b ? -1 : 1;
+    if (const int order = a.substr(std::min(i, a.size()), digits_a).compare(b.substr(std::min(j, b.size()), digits_b));
+        order != 0)
+      return order;
+    i += digits_a;
+    j += digits_b;
+  }
+  return 0;
+}
+
+// Without the endings of the name, such as ".tar.gz": dots followed by a letter or ~ and then letters, digits and ~.
+Text without_endings(Text name) noexcept {
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t kept = ++at;
+    while (at + 1 < name.size() && name[at] == '.' && (is_letter(name[at + 1]) || name[at + 1] == '~')) {
+      at += 2;
+      while (at < name.size() && (is_letter(name[at]) || is_digit(name[at]) || name[at] == '~')) ++at;
+    }
+    if (at == name.size()) return name.substr(0, kept);
+  }
+  return name;
+}
+
+// Names that come before all others, in their order: the empty one, ".", "..", those that begin with a dot.
+int name_class(Text name) noexcept {
+  if (name.empty()) return 0;
+  if (name[0] != '.') return 4;
+  if (name.size() == 1) return 1;
+  return name == ".." ? 2 : 3;
+}
+
+}  // namespace
+
+Decimal read_decimal(Text text) noexcept {
+  text = without_leading_blanks(text);
+  Decimal number;
+  std::size_t at = 0;
+  if (at < text.size() && text[at] == '-') {
+    number.negative = true;
+    ++at;
+  }
+  while (at < text.size() && text[at] == '0') ++at;
+  number.whole = count_digits(text, at);
+  number.whole_digits = text.data() + at;
+  at += number.whole;
+  std::size_t fraction = 0;
+  if (at < text.size() && text[at] == '.') {
+    fraction = count_digits(text, at + 1);
+    number.fraction_digits = text.data() + at + 1;
+  }
+  number.significant = number.whole + fraction;
+  while (number.significant > 0 && number.digit(number.significant - 1) == '0') --number.significant;
+  if (number.significant == 0) number = Decimal{};
+  return number;
+}
+
+int compare(const Decimal& a, const Decimal& b) noexcept {
+  const auto sign = [](const Decimal& x) { return x.significant == 0 ? 0 : x.negative ? -1 : 1; };
+  if (sign(a) != sign(b)) return sign(a) < sign(b) ? -1 : 1;
+  const int direction = sign(a);
+  if (a.whole != b.whole) return a.whole < b.whole ? -direction : direction;
+  const std::size_t common = std::min(a.significant, b.significant);
+  for (std::size_t i = 0; i < common; ++i)
+    if (a.digit(i) != b.digit(i)) return a.digit(i) < b.digit(i) ? -direction : direction;
+  if (a.significant == b.significant) return 0;
+  return a.significant < b.significant ? -direction : direction;
+}
+
+std::size_t encode(const Decimal& number, std::size_t skip, unsigned char* to, std::size_t room) noexcept {
+  std::size_t count = 0;
+  while (count < room && encoded_byte(number, skip + count, to[count])) ++count;
+  return count;
+}
+
+int unit_of(Text text) noexcept {
+  text = without_leading_blanks(text);
+  const bool negative = !text.empty() && text[0] == '-';
+  std::size_t at = negative ? 1 : 0;
+  const std::size_t whole = count_digits(text, at);
+  bool zero = text.substr(at, whole).find_first_not_of('0') == Text::npos;
+  at += whole;
+  if (at < text.size() && text[at] == '.') {
+    const std::size_t fraction = count_digits(text, at + 1);
+    zero = zero && text.substr(at + 1, fraction).find_first_not_of('0') == Text::npos;
+    at += 1 + fraction;
+  }
+  if (zero || at >= text.size()) return 0;
+  const std::size_t unit = Text("KMGTPEZY").find(text[at] == 'k' ? 'K' : text[at]);
+  if (unit == Text::npos) return 0;
+  return negative ? -static_cast<int>(unit + 1) : static_cast<int>(unit + 1);
+}
+
+General read_general(Text text) {
+  char near[64];
+  std::string far;
+  const char* begin = near;
+  if (text.size() < sizeof near) {
+    *std::copy(text.begin(), text.end(), near) = '\0';
+  } else {
+    far = text;
+    begin = far.c_str();
+  }
+  char* end = nullptr;
+  const long double value = std::strtold(begin, &end);
+  if (end == begin) return {};
+  if (std::isnan(value)) return {std::signbit(value) ? General::Kind::negative_nan : General::Kind::nan, 0};
+  return {General::Kind::number, value == 0 ? 0 : value};
+}
+
+int compare(const General& a, const General& b) noexcept {
+  if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
+  return (a.value > b.value) - (a.value < b.value);
+}
+
+int month_of(Text text) noexcept {
+  text = without_leading_blanks(text);
+  if (text.size() < 3) return 0;
+  const char name[3] = {to_upper(text[0]), to_upper(text[1]), to_upper(text[2])};
+  constexpr Text months = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";
+  for (std::size_t month = 0; month < 12; ++month)
+    if (months.substr(3 * month, 3) == Text(name, 3)) return static_cast<int>(month) + 1;
+  return 0;
+}
+
+int compare_versions(Text a, Text b) noexcept {
+  const int class_a = name_class(a), class_b = name_class(b);
+  if (class_a != class_b) return class_a < class_b ? -1 : 1;
+  if (class_a < 3) return 0;
+  if (const int order = compare_version_parts(without_endings(a), without_endings(b)); order != 0) return order;
+  return compare_version_parts(a, b);
+}
+
+}  // namespace ecosort::lines

@@ -1,0 +1,212 @@
+#include "lines/read_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/errors.h"
+#include "base/size_text.h"
+#include "lines/index_lines.h"
+
+namespace ecosort::lines {
+
+ReadLines::ReadLines(io::Reactor& reactor, pipeline::Compute& compute, const LinePlan& plan, const LineOrder& order,
+                     std::vector<LineInput>& inputs, char terminator, std::uint64_t header_lines, pipeline::Progress& progress)
+    : reactor_(reactor),
+      compute_(compute),
+      plan_(plan),
+      order_(order),
+      inputs_(inputs),
+      terminator_(terminator),
+      header_left_(header_lines),
+      progress_(progress),
+      reads_(reactor.gate()),
+      arrived_(reactor.gate()) {
+  if (!inputs_.empty()) offset_ = inputs_[0].file->facts().start_offset;
+}
+
+// Where a block of the present input may begin.
+std::size_t ReadLines::aligned(std::size_t at) const {
+  const std::size_t unit = input_ < inputs_.size() ? inputs_[input_].file->alignment() : 1;
+  return unit <= 1 ? at : round_up(at, std::max(unit, page_bytes));
+}
+
+void ReadLines::place_tail(LineRun& run) {
+  const std::size_t end = aligned(tail_.size());
+  if (end > run.size()) line_too_long(run);
+  std::memmove(run.bytes() + end - tail_.size(), tail_.data(), tail_.size());
+  indexed_ = end - tail_.size();
+  present_ = requested_ = end;
+  tail_ = {};
+}
+
+// Whether `size` more bytes may be requested: they, and the index of the lines that may be in all that is not indexed yet, fit.
+bool ReadLines::has_room(const LineRun& run, std::size_t size) const {
+  const std::size_t unindexed = requested_ + size - indexed_;
+  const std::size_t usual = lines_ == 0 ? 32 : std::max<std::size_t>(bytes_ / lines_, 1);
+  const std::size_t foreseen = run.count == 0 ? 1 : std::min(unindexed / usual, unindexed);
+  return requested_ + size + 1 <= run.room_for(run.count + foreseen + 1);
+}
+
+void ReadLines::request_blocks(LineRun& run) {
+  if (input_ == inputs_.size()) return;
+  const io::File& file = *inputs_[input_].file;
+  const std::size_t depth = file.facts().is_stream ? 1 : plan_.read_depth;
+  while (!input_ended_ && !full_ && blocks_.size() < depth) {
+    if (blocks_.empty()) requested_ = present_ = aligned(present_);
+    std::size_t size = plan_.block_bytes;
+    while (size > page_bytes && !has_room(run, size)) size = round_down(size / 2, page_bytes);
+    if (!has_room(run, size)) {
+      full_ = blocks_.empty();
+      return;
+    }
+    blocks_.push_back({.at = requested_, .size = size});
+    requested_ += size;
+    const std::uint64_t offset = offset_;
+    offset_ += size;
+    if (!file.facts().is_stream && offset_ >= file.facts().size_bytes && file.facts().size_bytes > 0) input_ended_ = true;
+    reads_.spawn(read(blocks_.back(), run, offset));
+  }
+}
+
+Task<void> ReadLines::read(Block& block, LineRun& run, std::uint64_t offset) {
+  const io::File& file = *inputs_[input_].file;
+  std::size_t at_least = 0;
+  if (!file.facts().is_stream && file.facts().size_bytes > offset)
+    at_least = std::min<std::uint64_t>(block.size, file.facts().size_bytes - offset);
+  block.got = co_await reactor_.read(file, offset, run.memory.data() + block.at, block.size, at_least);
+  block.arrived = true;
+  progress_.add_bytes(block.got);
+  arrived_.notify();
+}
+
+// The next block is here. One that is short is the last of its input.
+Task<void> ReadLines::accept_block(LineRun& run) {
+  while (!blocks_.front().arrived) co_await arrived_.changed();
+  bool is_last = false;
+  while (!blocks_.empty() && blocks_.front().arrived && !is_last) {
+    const Block block = blocks_.front();
+    blocks_.pop_front();
+    present_ = block.at + block.got;
+    is_last = block.got < block.size || (input_ended_ && blocks_.empty());
+  }
+  if (!is_last) co_return co_await index(run);
+  input_ended_ = true;
+  while (!blocks_.empty()) {  // requests beyond the end
+    while (!blocks_.front().arrived) co_await arrived_.changed();
+    blocks_.pop_front();
+  }
+  requested_ = present_;
+  co_await index(run);
+}
+
+Task<void> ReadLines::index(LineRun& run) {
+  const std::size_t room = run.size() - std::min(run.size(), requested_ + 1);
+  const std::size_t most = room / index_bytes_per_line - std::min(run.count, room / index_bytes_per_line);
+  Indexed indexed;
+  const std::size_t from = indexed_, to = present_;
+  auto work = compute_.run([&] { indexed = index_lines(run, order_, from, to, most, compute_.threads()); }, to - from);
+  co_await work;
+  bytes_ += indexed.end - from;
+  file_indexed_ += indexed.end - from;
+  lines_ += indexed.lines;
+  file_lines_ += indexed.lines;
+  longest_ = std::max(longest_, indexed.longest);
+  hash_ += indexed.hash;
+  indexed_ = indexed.end;
+  const void* left = std::memchr(run.bytes() + indexed_, terminator_, present_ - indexed_);
+  if (left != nullptr) full_ = true;  // whole lines are left for which the index has no place
+}
+
+// The input is read to its end. Its last line is completed; there was room kept for that.
+void ReadLines::end_input(LineRun& run) {
+  if (indexed_ < present_ && run.bytes()[present_ - 1] != terminator_) {
+    if (present_ + 1 > run.room_for(run.count + 1)) {
+      full_ = true;
+      return;
+    }
+    run.bytes()[present_++] = terminator_;
+    requested_ = present_;
+    return;
+  }
+  if (indexed_ < present_) return;
+  ++input_;
+  input_ended_ = false;
+  offset_ = input_ < inputs_.size() ? inputs_[input_].file->facts().start_offset : 0;
+  file_lines_ = file_indexed_ = 0;
+  indexed_ = present_ = requested_ = aligned(present_);
+}
+
+// What has been read and has no place in this run becomes the tail for the next one.
+Task<void> ReadLines::cut_off(LineRun& run) {
+  for (; !blocks_.empty(); blocks_.pop_front()) {
+    while (!blocks_.front().arrived) co_await arrived_.changed();
+    present_ = blocks_.front().at + blocks_.front().got;
+    if (blocks_.front().got < blocks_.front().size) {
+      input_ended_ = true;
+      while (blocks_.size() > 1) {
+        while (!blocks_.back().arrived) co_await arrived_.changed();
+        blocks_.pop_back();
+      }
+    }
+  }
+  requested_ = present_;
+  tail_ = Text(run.bytes() + indexed_, present_ - indexed_);
+  if (run.count == 0 && !tail_.empty()) line_too_long(run);
+}
+
+Task<void> ReadLines::fill(LineRun& run) {
+  run.count = 0;
+  run.header_lines = 0;
+  run.terminator = terminator_;
+  full_ = false;
+  place_tail(run);
+  try {
+    if (indexed_ < present_) co_await index(run);
+    while (!full_ && input_ < inputs_.size()) {
+      request_blocks(run);
+      if (!blocks_.empty()) {
+        co_await accept_block(run);
+      } else if (input_ended_) {
+        if (indexed_ == present_ || run.bytes()[present_ - 1] != terminator_) end_input(run);
+        if (indexed_ < present_) co_await index(run);
+      }
+    }
+    co_await cut_off(run);
+  } catch (...) {
+    reactor_.gate().fail(std::current_exception());
+  }
+  co_await reads_.join();
+  take_header(run);
+}
+
+void ReadLines::take_header(LineRun& run) {
+  const std::size_t count = std::min<std::uint64_t>(header_left_, run.count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Text line = run.line(*(run.top() - 1 - i));
+    add_line(header_hash_, line);
+    header_.append(line).push_back(terminator_);
+  }
+  header_left_ -= count;
+  run.header_lines = count;
+  run.count -= count;
+}
+
+void ReadLines::line_too_long(const LineRun& run) const {
+  const std::string& name = input_ < inputs_.size() ? inputs_[input_].name : inputs_.back().name;
+  throw UsageError(fmt::format(
+      "{}: line {}, at byte {}, is too long for the memory: {} hold lines of up to {}; give more with -S", name, file_lines_ + 1,
+      file_indexed_, format_bytes(plan_.memory_bytes), format_bytes(run.size() - plan_.block_bytes)));
+}
+
+void ReadLines::check_unchanged(io::Storage& storage) const {
+  for (const LineInput& input : inputs_) {
+    if (input.file->facts().is_stream) continue;
+    const io::FileState now = storage.state(*input.file);
+    if (now.size_bytes == input.opened.size_bytes && now.modified_ns == input.opened.modified_ns) continue;
+    throw IoError(fmt::format("'{}' changed while it was read", input.name));
+  }
+}
+
+}  // namespace ecosort::lines

@@ -1,0 +1,101 @@
+// Read ahead: fills runs with lines from the inputs and makes their index as the blocks arrive.
+//
+//   input   ....|aaaaaaaa|bbbbbbbb|cccc         blocks of a file follow each other in the run
+//   run     [tail|aaaaaaaa|bbbbbbbb|cccc..]     tail: what the run before had beyond its last whole line, right before the first
+//                                               block, which is aligned
+//
+// A file is read to its end, and its last line completed, before the next one begins: lines of two files never fuse.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "base/task.h"
+#include "io/reactor.h"
+#include "io/storage.h"
+#include "lines/line_order.h"
+#include "lines/line_plan.h"
+#include "lines/line_run.h"
+#include "pipeline/compute.h"
+#include "pipeline/progress.h"
+
+namespace ecosort::lines {
+
+struct LineInput {
+  std::string name;  // as it was given
+  io::FilePtr file;
+  io::FileState opened{};
+};
+
+// Coordinator only; must outlive its task.
+class ReadLines {
+ public:
+  ReadLines(io::Reactor& reactor, pipeline::Compute& compute, const LinePlan& plan, const LineOrder& order,
+            std::vector<LineInput>& inputs, char terminator, std::uint64_t header_lines, pipeline::Progress& progress);
+
+  // Fills `run`, whose buffer nobody uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
+  [[nodiscard]] Task<void> fill(LineRun& run);
+
+  [[nodiscard]] bool at_end() const noexcept { return input_ == inputs_.size() && tail_.empty(); }
+  [[nodiscard]] const records::MultisetHash& hash() const noexcept {
+    return hash_;
+  }  // of all lines read, those of the header too
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] const std::string& header() const noexcept { return header_; }
+  [[nodiscard]] const records::MultisetHash& header_hash() const noexcept { return header_hash_; }
+
+  // IoError if a file is not what it was when it was opened.
+  void check_unchanged(io::Storage& storage) const;
+
+ private:
+  struct Block {
+    std::size_t at;  // in the run
+    std::size_t size;
+    std::size_t got = 0;
+    bool arrived = false;
+  };
+
+  void place_tail(LineRun& run);
+  [[nodiscard]] std::size_t aligned(std::size_t at) const;
+  void request_blocks(LineRun& run);
+  [[nodiscard]] bool has_room(const LineRun& run, std::size_t size) const;
+  Task<void> read(Block& block, LineRun& run, std::uint64_t offset);
+  Task<void> accept_block(LineRun& run);
+  void end_input(LineRun& run);
+  Task<void> index(LineRun& run);
+  Task<void> cut_off(LineRun& run);
+  void take_header(LineRun& run);
+  [[noreturn]] void line_too_long(const LineRun& run) const;
+
+  io::Reactor& reactor_;
+  pipeline::Compute& compute_;
+  const LinePlan& plan_;
+  const LineOrder& order_;
+  std::vector<LineInput>& inputs_;
+  char terminator_;
+  std::uint64_t header_left_;
+  pipeline::Progress& progress_;
+
+  std::size_t input_ = 0;           // the one that is read
+  std::uint64_t offset_ = 0;        // in it, of the next request
+  std::uint64_t file_lines_ = 0;    // of it, before the next line to be indexed
+  std::uint64_t file_indexed_ = 0;  // bytes of it, likewise
+  bool input_ended_ = false;        // nothing more is to be requested of it
+  std::deque<Block> blocks_;        // requested, in order
+  TaskGroup reads_;
+  Signal arrived_;
+
+  std::size_t indexed_ = 0;  // in the run: lines up to here are in the index
+  std::size_t present_ = 0;  // bytes up to here have arrived
+  std::size_t requested_ = 0;
+  bool full_ = false;
+  Text tail_;  // in the run before
+  std::size_t longest_ = 0;
+  records::MultisetHash hash_, header_hash_;
+  std::uint64_t bytes_ = 0, lines_ = 0;
+  std::string header_;
+};
+
+}  // namespace ecosort::lines

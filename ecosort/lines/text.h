@@ -1,0 +1,31 @@
+// Lines and the character classes of the C locale.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace ecosort::lines {
+
+// Bytes of a line or of a part of it, without the byte that ends lines. They compare as unsigned bytes.
+using Text = std::string_view;
+
+// What separates fields where no -t is given, and what -b skips. A newline counts where lines end with NUL (-z).
+[[nodiscard]] constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n'; }
+[[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+[[nodiscard]] constexpr bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
+[[nodiscard]] constexpr bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
+[[nodiscard]] constexpr bool is_letter(char c) noexcept { return is_upper(c) || is_lower(c); }
+[[nodiscard]] constexpr bool is_printable(char c) noexcept { return c >= ' ' && c <= '~'; }
+[[nodiscard]] constexpr char to_upper(char c) noexcept { return is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
+
+[[nodiscard]] constexpr Text without_leading_blanks(Text text) noexcept {
+  std::size_t i = 0;
+  while (i < text.size() && is_blank(text[i])) ++i;
+  return text.substr(i);
+}
+
+[[nodiscard]] constexpr int sign_of(std::ptrdiff_t difference) noexcept { return (difference > 0) - (difference < 0); }
+
+[[nodiscard]] inline int compare_bytes(Text a, Text b) noexcept { return a.compare(b); }
+
+}  // namespace ecosort::lines
