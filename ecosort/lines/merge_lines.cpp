@@ -158,7 +158,7 @@ MergeLines::~MergeLines() = default;
 // Begins to fetch the next block of the source into the slot that is not merged.
 void MergeLines::request(Source& source) {
   const unsigned slot = source.has_block && slots_ == 2 ? 1 - source.present : source.present;
-  if (source.next_block >= source.blocks || source.slots[slot].loading) return;
+  if (source.next_block >= source.blocks || source.slots[slot].loading || source.slots[slot].loaded) return;
   source.slots[slot].loading = true;
   source.slots[slot].loaded = false;
   background_.spawn(load(source, slot, source.next_block++));
