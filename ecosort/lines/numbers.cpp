@@ -85,8 +85,8 @@ int compare_version_parts(Text a, Text b) noexcept {
 
 // Without the endings of the name, such as ".tar.gz": dots followed by a letter or ~ and then letters, digits and ~.
 Text without_endings(Text name) noexcept {
-  for (std::size_t at = 0; at < name.size();) {
-    const std::size_t kept = ++at;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const std::size_t kept = at;
     while (at + 1 < name.size() && name[at] == '.' && (is_letter(name[at + 1]) || name[at + 1] == '~')) {
       at += 2;
       while (at < name.size() && (is_letter(name[at]) || is_digit(name[at]) || name[at] == '~')) ++at;

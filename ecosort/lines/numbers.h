@@ -32,7 +32,7 @@ struct Decimal {
 
 // -g: what strtold reads. Texts without a number come first, then NaN, then the numbers.
 struct General {
-  enum class Kind : std::uint8_t { none, negative_nan, nan, number };
+  enum class Kind : std::uint8_t { none, nan, negative_nan, number };
   Kind kind = Kind::none;
   long double value = 0;
 };
