@@ -31,7 +31,8 @@ def assert_same(ecosort: Path, directory: Path, words: list[str], data: bytes | 
 def random_line(rng: random.Random) -> bytes:
     kind = rng.randrange(6)
     if kind == 0:
-        return bytes(rng.randrange(256) for _ in range(rng.randrange(20))).replace(b"\n", b"")
+        # sort 9.1 reads byte 0x80 in numbers as a separator of thousands, which the C locale does not have
+        return bytes(rng.randrange(256) for _ in range(rng.randrange(20))).replace(b"\n", b"").replace(b"\x80", b"")
     if kind == 1:
         number = rng.choice([str(rng.randrange(10)), str(rng.randrange(10**18)), f"{rng.uniform(-9, 9):.6f}", "-0", "1e3", ".5"])
         return (rng.choice(["", " ", "-"]) + number + rng.choice(["", "K", "M", "k", "Gi", ","])).encode()
@@ -106,7 +107,17 @@ def test_random_options_with_many_runs(ecosort: Path, tmp_path: Path, seed: int)
         [b"q\n" * 40_000 + b"p" * 70_000 + b"\n" + b"r\n" * 40_000],
         [b"long" * 60_000 + b"\n", b"lone" * 60_000],
     ],
-    ids=["empty", "one empty line", "no final newline", "empty among others", "binary", "empty lines", "block borders", "one long", "two long"],
+    ids=[
+        "empty",
+        "one empty line",
+        "no final newline",
+        "empty among others",
+        "binary",
+        "empty lines",
+        "block borders",
+        "one long",
+        "two long",
+    ],
 )
 def test_nasty_inputs(ecosort: Path, tmp_path: Path, parts: list[bytes], memory: list[str]) -> None:
     names = []
@@ -120,7 +131,9 @@ def test_nasty_inputs(ecosort: Path, tmp_path: Path, parts: list[bytes], memory:
 
 def test_keys_with_long_common_beginnings(ecosort: Path, tmp_path: Path) -> None:
     rng = random.Random(7)
-    lines = [f"https://example.org/a/long/common/path?id={rng.randrange(10**6):07}&page={rng.randrange(9)}" for _ in range(60_000)]
+    lines = [
+        f"https://example.org/a/long/common/path?id={rng.randrange(10**6):07}&page={rng.randrange(9)}" for _ in range(60_000)
+    ]
     (tmp_path / "in").write_text("\n".join(lines))
     assert_same(ecosort, tmp_path, ["in"])
     assert_same(ecosort, tmp_path, [*SMALL, "-t&", "-k2", "in"])
@@ -198,7 +211,7 @@ def test_wrong_words_are_told_as_sort_tells_them(ecosort: Path, tmp_path: Path, 
     assert error == expected_error.replace("sort: ", "ecosort lines: ", 1)
 
 
-@pytest.mark.parametrize("words", [["--debug"], ["--compress-program=gzip"], ["-y"]])
+@pytest.mark.parametrize("words", [["--debug"], ["--compress-program=gzip"], ["-yX"]])
 def test_what_is_not_supported_is_refused(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
     code, output, error = run([str(ecosort), "lines"], words, tmp_path, b"a\n")
     assert (code, output) == (2, b"")
