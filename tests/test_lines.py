@@ -39,7 +39,8 @@ def random_line(rng: random.Random) -> bytes:
     if kind == 2:
         return f"{rng.choice(['jan', 'FEB', 'Mar', 'xyz', ''])} {rng.randrange(30)}".encode()
     if kind == 3:
-        return f"{rng.choice(['', '.', 'lib-', 'v'])}{rng.randrange(12)}.{rng.randrange(12)}{rng.choice(['', '.tar.gz', '~'])}".encode()
+        version = f"{rng.randrange(12)}.{rng.randrange(12)}"
+        return f"{rng.choice(['', '.', 'lib-', 'v'])}{version}{rng.choice(['', '.tar.gz', '~'])}".encode()
     if kind == 4:
         return b"common prefix of many bytes " * rng.randrange(3) + bytes([rng.choice(b"aAbB\0\x01 \t")]) * rng.randrange(4)
     return bytes(rng.choice(b"aAbB.,- \t019~_\0") for _ in range(rng.randrange(16)))

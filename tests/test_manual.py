@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-COMMANDS = ["sort", "inplace", "resume", "plan", "gen", "check", "manual"]
+COMMANDS = ["sort", "inplace", "resume", "lines", "plan", "gen", "check", "manual"]
 # Commands that are programs of their own and explain themselves.
 PROGRAMS = ["power", "tune"]
 

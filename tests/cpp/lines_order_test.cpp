@@ -1,0 +1,115 @@
+// The windows of line keys order lines as the comparison does, and say rightly when they decide.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "lines/grammar.h"
+#include "lines/index_lines.h"
+#include "lines/line_order.h"
+#include "lines/line_run.h"
+#include "lines/numbers.h"
+
+namespace ecosort::lines {
+namespace {
+
+std::string random_line(Random& random) {
+  static const std::string alphabet("aAbB019.,- KM~\t\0\x01\xff", 18);
+  static const std::string beginnings[] = {"", "", "http://example.org/", "-0.", "1234567890123456789", "jan", "  12"};
+  std::string line = beginnings[random.below(std::size(beginnings))];
+  for (std::uint64_t i = random.below(16); i > 0; --i) line += alphabet[random.below(alphabet.size())];
+  return line;
+}
+
+int order_of(const records::KeyWindow& a, const records::KeyWindow& b) {
+  if (a.prefix != b.prefix) return a.prefix < b.prefix ? -1 : 1;
+  return (a.extension > b.extension) - (a.extension < b.extension);
+}
+
+class LineWindows : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(LineWindows, NeverContradictTheComparison) {
+  LinesOptions options = parse_lines_words(GetParam());
+  const LineOrder order(options.order);
+  Random random(1);
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string a = random_line(random),
+                      b = random.below(4) == 0 ? a.substr(0, random.below(a.size() + 1)) : random_line(random);
+    const int windows = order_of(order.window(a), order.window(b));
+    const int relation = order.compare(a, b);
+    if (windows != 0) {
+      ASSERT_EQ(windows < 0, relation < 0) << a << "|" << b;
+      continue;
+    }
+    unsigned level = 0;
+    if (tie_is_decided(order, order.window(a), level)) {
+      ASSERT_EQ(relation, 0) << a << "|" << b;
+    } else {
+      ASSERT_EQ(order.compare(a, b, level), relation) << a << "|" << b;
+    }
+  }
+}
+
+TEST_P(LineWindows, SortAnIndexAsAStableSortByComparing) {
+  LinesOptions options = parse_lines_words(GetParam());
+  const LineOrder order(options.order);
+  Random random(2);
+  std::vector<std::string> lines;
+  std::string text;
+  for (int i = 0; i < 5000; ++i) {
+    lines.push_back(random.below(3) == 0 && !lines.empty() ? lines[random.below(lines.size())] : random_line(random));
+    text += lines.back() + '\n';
+  }
+  MemoryBudget memory(8 << 20U);
+  LineRun run;
+  run.memory = memory.allocate(1 << 20U, "run");
+  std::copy(text.begin(), text.end(), run.bytes());
+  const Indexed indexed = index_lines(run, order, 0, text.size(), SIZE_MAX, 2);
+  ASSERT_EQ(indexed.lines, lines.size());
+  ASSERT_EQ(indexed.end, text.size());
+  sort_index(run, order, 2);
+  std::stable_sort(lines.begin(), lines.end(),
+                   [&](const std::string& a, const std::string& b) { return order.compare(a, b) < 0; });
+  for (std::size_t i = 0; i < lines.size(); ++i) ASSERT_EQ(run.line(run.entries()[i]), lines[i]) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, LineWindows,
+                         testing::Values(std::vector<std::string>{}, std::vector<std::string>{"-r"},
+                                         std::vector<std::string>{"-n"}, std::vector<std::string>{"-nr", "-s"},
+                                         std::vector<std::string>{"-g"}, std::vector<std::string>{"-h"},
+                                         std::vector<std::string>{"-M"}, std::vector<std::string>{"-V"},
+                                         std::vector<std::string>{"-R"}, std::vector<std::string>{"-df"},
+                                         std::vector<std::string>{"-i", "-u"}, std::vector<std::string>{"-k2,2", "-k1.2r"},
+                                         std::vector<std::string>{"-t.", "-k2n", "-s"}));
+
+TEST(LineIndex, TakesOnlyWholeLinesAndNoMoreThanThereIsRoomFor) {
+  const LineOrder order({});
+  MemoryBudget memory(1 << 20U);
+  LineRun run;
+  run.memory = memory.allocate(64 << 10U, "run");
+  const std::string text = "b\n\na\nrest";
+  std::copy(text.begin(), text.end(), run.bytes());
+  EXPECT_EQ(index_lines(run, order, 0, text.size(), 2, 1).end, 3U);
+  EXPECT_EQ(run.count, 2U);
+  EXPECT_EQ(index_lines(run, order, 3, text.size(), 9, 1).end, 5U);
+  EXPECT_EQ(index_lines(run, order, 5, text.size(), 9, 1).lines, 0U);
+  sort_index(run, order, 1);
+  EXPECT_EQ(run.line(run.entries()[0]), "");
+  EXPECT_EQ(run.line(run.entries()[2]), "b");
+}
+
+TEST(Digests, AreThoseOfTheStandard) {
+  const Digest salt{'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p'};
+  const Digest alphabet{0xc3, 0xfc, 0xd3, 0xd7, 0x61, 0x92, 0xe4, 0x00, 0x7d, 0xfb, 0x49, 0x6c, 0xca, 0x67, 0xe1, 0x3b};
+  EXPECT_EQ(md5(salt, "qrstuvwxyz"), alphabet);  // RFC 1321, A.5
+}
+
+TEST(Versions, OrderAsTheManualSays) {
+  const std::vector<std::string> ordered{"", ".", "..", ".a", "8.10~", "8.10", "8.10.1", "8.49", "8.100", "a1", "a02", "a10"};
+  for (std::size_t i = 0; i + 1 < ordered.size(); ++i) EXPECT_LT(compare_versions(ordered[i], ordered[i + 1]), 0) << ordered[i];
+}
+
+}  // namespace
+}  // namespace ecosort::lines
