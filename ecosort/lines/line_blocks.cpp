@@ -25,11 +25,20 @@ StoredRun RunFiles::create(std::uint64_t bytes) {
   run.bytes = bytes;
   ++created_;
   run.file = storage_.create_unnamed(directory, io::Role::run, io::Caching::direct_if_possible);
-  const std::uint64_t space = run.blocks(block_bytes_) * block_bytes_;
-  (void)storage_.reserve(*run.file, 0, space);
-  allocated_ += space;
+  run.space = run.blocks(block_bytes_) * block_bytes_;
+  (void)storage_.reserve(*run.file, 0, run.space);
+  allocated_ += run.space;
   peak_ = std::max(peak_, allocated_);
   return run;
+}
+
+void RunFiles::complete(StoredRun& run, std::uint64_t bytes) {
+  run.bytes = bytes;
+  const std::uint64_t space = run.blocks(block_bytes_) * block_bytes_;
+  if (space < run.space) storage_.set_size(*run.file, space);
+  allocated_ = allocated_ - run.space + space;
+  peak_ = std::max(peak_, allocated_);
+  run.space = space;
 }
 
 void RunFiles::seal(const StoredRun& run, std::uint64_t block, std::byte* data, std::size_t size) {
@@ -51,7 +60,7 @@ Task<void> RunFiles::release(const StoredRun& run, std::uint64_t first, std::uin
 }
 
 void RunFiles::forget(const StoredRun& run, std::uint64_t released_blocks) {
-  allocated_ -= (run.blocks(block_bytes_) - released_blocks) * block_bytes_;
+  allocated_ -= run.space - released_blocks * block_bytes_;
 }
 
 BlockPool::BlockPool(io::Reactor& reactor, MemoryBudget& memory, const LinePlan& plan)

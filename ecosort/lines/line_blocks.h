@@ -26,6 +26,7 @@ struct StoredRun {
   io::FilePtr file;
   std::uint64_t seed = 0;
   std::uint64_t bytes = 0;  // of lines
+  std::uint64_t space = 0;  // bytes of its file
   std::uint64_t lines = 0;
   std::size_t longest = 0;  // bytes of its longest line, with its end
 
@@ -42,12 +43,16 @@ class RunFiles {
   // A new run in the next of the directories, with space for `bytes` of lines reserved.
   [[nodiscard]] StoredRun create(std::uint64_t bytes);
 
+  // The run is written: `bytes` of lines, perhaps fewer than foreseen. Gives back what it does not need.
+  void complete(StoredRun& run, std::uint64_t bytes);
+
   static void seal(const StoredRun& run, std::uint64_t block, std::byte* data, std::size_t size);
   // IoError for a block that is not what was written there.
   static void check(const StoredRun& run, std::uint64_t block, const std::byte* data, std::size_t size);
 
   // Gives the space of blocks [first, last) back.
   [[nodiscard]] Task<void> release(const StoredRun& run, std::uint64_t first, std::uint64_t last);
+  // Its file is about to be closed.
   void forget(const StoredRun& run, std::uint64_t released_blocks);
 
   [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_; }

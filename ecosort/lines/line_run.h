@@ -23,6 +23,7 @@ inline constexpr std::uint64_t most_run_bytes = std::uint64_t{1} << 32U;        
 struct LineRun {
   Buffer memory;
   std::size_t count = 0;         // lines in the index
+  std::uint64_t line_bytes = 0;  // of them, with their ends
   std::size_t header_lines = 0;  // above the index: they are not sorted
   char terminator = '\n';
 

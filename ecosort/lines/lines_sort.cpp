@@ -121,11 +121,11 @@ class Sorter {
   // Sorts a run and writes it; its buffer is free again afterwards.
   Task<void> store(LineRun& run, std::size_t number) {
     co_await sort_run(run);
-    StoredRun stored = files_->create(run.memory.size());
+    StoredRun stored = files_->create(run.line_bytes);
     RunSink sink(reactor_, *pool_, job_.plan.block_bytes, progress_, stored);
     GatherLines gather(run, order_, GatherLines::Checks::none);
     co_await gather_to(gather, sink);
-    stored.bytes = sink.bytes();
+    files_->complete(stored, sink.bytes());
     stored.lines = run.count;
     stored.longest = gather.longest();
     runs_[number].run = std::move(stored);
@@ -198,7 +198,7 @@ class Sorter {
     merge_ = make_merge(std::move(group), fit.slots);
     co_await merge_->merge_to(sink, {});
     const MergedLines& merged = merge_->merged();
-    stored.bytes = sink.bytes();
+    files_->complete(stored, sink.bytes());
     stored.longest = merged.longest;
     stored.lines = merged.out.count;
     account(merged);

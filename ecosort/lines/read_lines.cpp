@@ -109,6 +109,7 @@ Task<void> ReadLines::index(LineRun& run) {
   auto work = compute_.run([&] { indexed = index_lines(run, order_, from, to, most, compute_.threads()); }, to - from);
   co_await work;
   bytes_ += indexed.end - from;
+  run.line_bytes += indexed.end - from;
   file_indexed_ += indexed.end - from;
   lines_ += indexed.lines;
   file_lines_ += indexed.lines;
@@ -158,6 +159,7 @@ Task<void> ReadLines::cut_off(LineRun& run) {
 
 Task<void> ReadLines::fill(LineRun& run) {
   run.count = 0;
+  run.line_bytes = 0;
   run.header_lines = 0;
   run.terminator = terminator_;
   full_ = false;
