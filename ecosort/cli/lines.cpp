@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -204,11 +205,20 @@ int check_order(const LinesOptions& options) {
   return 1;
 }
 
+// Every input, and every run, is an open file.
+void allow_open_files() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int sort_files(const LinesOptions& options, double started_s) {
   io::PosixStorage storage;
   const plan::Machine machine = plan::read_machine();
   const unsigned threads =
       options.parallel == 0 ? machine.cpus : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, 1024));
+  allow_open_files();
   lines::LinesJob job;
   job.plan = lines::plan_lines(memory_of(options, machine), threads,
                                options.batch_size == 0 ? SIZE_MAX : static_cast<std::size_t>(options.batch_size));

@@ -294,7 +294,7 @@ MergeLines::Reason MergeLines::merge_some(char* block, std::size_t capacity) {
     if (!is_emitting_) {
       if (tree_->empty()) return Reason::finished;
       Source& source = *sources_[tree_->winner()];
-      if (terms_.must_be_ordered == false) add_line(merged_.in, source.line());
+      if (!terms_.must_be_ordered) add_line(merged_.in, source.line());
       merged_.longest = std::max(merged_.longest, source.line().size() + 1);
       is_emitting_ = choose();
       if (is_emitting_) emitting_ = Text(source.at, source.line().size() + 1);
