@@ -269,3 +269,19 @@ def test_another_collation_is_told_about_once(ecosort: Path, tmp_path: Path) -> 
     assert told.stderr.count(b"C locale") == 1
     quiet = subprocess.run([*words, "--quiet"], input=b"b\na\n", capture_output=True, env=environment, cwd=tmp_path, check=True)
     assert quiet.stderr == b""
+
+
+@pytest.mark.parametrize("word", ["-m", "-c", "-C"])
+def test_a_header_is_refused_where_nothing_is_sorted(ecosort: Path, tmp_path: Path, word: str) -> None:
+    code, output, error = run([str(ecosort), "lines"], ["--header", word], tmp_path, b"b\na\n")
+    assert (code, output) == (2, b"")
+    assert "--header does not go with" in error
+
+
+def test_a_full_drive_leaves_no_output(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("b\na\n")
+    with Path("/dev/full").open("wb") as full:
+        words = [str(ecosort), "lines", str(tmp_path / "file")]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr

@@ -362,6 +362,8 @@ void Parser::finish() {
     options_.inputs.emplace_back("-");
   }
   resolve_keys();
+  if (options_.header_lines > 0 && (options_.merge || options_.check != Check::no))
+    throw UsageError("--header does not go with -m, -c or -C: what is sorted already has no header to keep apart");
   if (options_.check == Check::no) return;
   const char letter = options_.check == Check::first ? 'c' : 'C';
   if (options_.inputs.size() > 1)

@@ -18,7 +18,7 @@ namespace {
 using records::Entry;
 
 constexpr std::size_t compare_limit = 12;  // entries; smaller groups are ordered by comparing
-constexpr std::size_t least_part_bytes = 32 * 1024;
+constexpr std::size_t least_part_bytes = std::size_t{32} * 1024;
 constexpr std::size_t sort_parts_per_thread = 8;
 
 // How often `c` stands in the text. 16 bytes at a time; a lane counts to 255 before it is emptied.
