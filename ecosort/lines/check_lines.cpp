@@ -13,7 +13,7 @@
 namespace ecosort::lines {
 namespace {
 
-constexpr std::size_t block_bytes = 256 * 1024;
+constexpr std::size_t block_bytes = std::size_t{256} * 1024;
 
 // Lines of a file, one after the other; the one before the present one stays as well.
 class LineReader {

@@ -8,7 +8,7 @@
 namespace ecosort::lines {
 
 LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size) {
-  constexpr std::uint64_t least_block = 8 * 1024, largest_block = 512 * 1024;
+  constexpr std::uint64_t least_block = std::uint64_t{8} * 1024, largest_block = std::uint64_t{512} * 1024;
   LinePlan plan;
   plan.memory_bytes = memory_bytes;
   plan.threads = threads;
