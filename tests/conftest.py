@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,14 @@ BUILD = Path(os.environ.get("ECOSORT_BUILD") or ROOT / "build")
 def pytest_report_header() -> str:
     sanitizers = os.environ.get("ECOSORT_SAN") or "none"
     return f"build: {BUILD}, sanitizers: {sanitizers}, strict: {capabilities.STRICT}, soak: {capabilities.SOAK}"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_profile_of_mine() -> Iterator[None]:
+    """The profile of whoever runs the tests is none of their business."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_CONFIG_HOME", "/nonexistent")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,7 @@ std::vector<OptionRow> sort_options() {
       {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
        "bound on all buffers, such as 512MiB"},
       {"--threads", "N", "the CPUs this process may use", "compute threads"},
+      {"--merge-threads", "N", "those of --threads", "compute threads of the merge"},
       {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all drives named",
        true},
       {"--resumable", "", "",
@@ -40,6 +41,11 @@ std::vector<OptionRow> sort_options() {
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--request-size", "SIZE", "1MiB; 8MiB for the output", "most bytes of a read or write"},
       {"--request-depth", "N", "16", "most reads in flight, and most writes"},
+      {"--run-records", "N", "as many as the memory holds",
+       "most records of a run; an input that fits the memory is sorted there all the same"},
+      {"--profile", "FILE", "~/.config/ecosort/profile.toml, if it is of this machine",
+       "a profile of `ecosort tune`, for what no option says"},
+      {"--no-profile", "", "", "do without any profile"},
       {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
@@ -69,7 +75,7 @@ std::vector<OptionRow> chosen(const std::vector<std::string_view>& names) {
 
 CommandTable inplace_table() {
   std::vector<OptionRow> options = chosen({"--record-size", "--key", "--reverse", "--stable", "--memory", "--threads", "--io",
-                                           "--stats", "--events", "--progress", "-q,--quiet"});
+                                           "--profile", "--no-profile", "--stats", "--events", "--progress", "-q,--quiet"});
   options.push_back(space_option());
   options.push_back({"--unique", "", "", "refused: after a crash nobody could tell a dropped record from a lost one"});
   return {
@@ -195,6 +201,7 @@ CommandTable plan_table() {
       .summary = "prints what sort or inplace would do; writes nothing",
       .description = "",
       .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat", "ecosort plan sort --json input.dat -o sorted.dat",
+                   "ecosort plan sort --profile p.toml in -o out     how long it will take, and what would help",
                    "ecosort plan inplace data.dat", "ecosort plan inplace --assume-size 1TB --space 24GB --memory 4GiB"},
       .options = plan_options(),
       .operands = {},
@@ -267,9 +274,10 @@ CommandTable power_table() {
 CommandTable tune_table() {
   return {.name = "tune",
           .synopsis = "COMMAND ...",
-          .summary = "probes this machine, compares measurements, holds system settings (ecosort-tune)",
+          .summary = "probes this machine, searches its best settings, predicts, compares measurements (ecosort-tune)",
           .description = "Runs the program ecosort-tune with the words that follow; it explains itself with --help.",
           .examples = {"ecosort tune probe --temp /ssd/tmp              what its drive and processor can do, as a profile",
+                       "ecosort tune search --goal time --size 4GB --memory 512MiB --budget 20min --dir /ssd/tmp",
                        "ecosort tune compare before.json after.json    is the difference of two benchmarks more than noise?"},
           .options = {},
           .operands = {},

@@ -17,6 +17,7 @@ int run_inplace(const Words& words) {
     return 0;
   }
   ignore_write_signals();
+  print_notice(options.run.quiet, notice_of(options.profile));
   io::PosixStorage storage;
   ResolvedInPlace resolved = resolve_inplace(options, storage);
   check_job_reports(options.run);
@@ -40,10 +41,11 @@ int plan_inplace(const Words& words) {
     print_out(help_text(command_table("plan")));
     return 0;
   }
+  print_notice(options.run.quiet, notice_of(options.profile));
   io::PosixStorage storage;
   const ResolvedInPlace resolved = resolve_inplace(options, storage);
   if (resolved.wanted.input_records > 0) (void)require_space(options, resolved);
-  print_out(options.json ? inplace_plan_json(resolved) : inplace_plan_text(options, resolved));
+  print_out(options.json ? inplace_plan_json(options, resolved) : inplace_plan_text(options, resolved));
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/profile_choice.h"
 #include "cli/run_job.h"
 #include "demsort_inplace/journal.h"
 #include "demsort_inplace/space_plan.h"
@@ -23,6 +24,9 @@ struct InPlaceOptions {
   unsigned threads = 0;  // 0: default
   std::string io = "auto", assume_size, space;
   bool reverse = false, json = false, help = false, status = false, abandon = false;
+  ProfileWords profile_words;
+  ProfileChoice profile;             // what it sets is above already
+  std::set<std::string_view> given;  // options on the command line
 };
 
 // `command` is "inplace", "resume" or "plan". UsageError naming the option for anything that cannot be.
@@ -47,7 +51,7 @@ struct ResolvedInPlace {
 
 // As people read it, and as a program does.
 [[nodiscard]] std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPlace& resolved);
-[[nodiscard]] std::string inplace_plan_json(const ResolvedInPlace& resolved);
+[[nodiscard]] std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPlace& resolved);
 
 // The reports can be written, and are neither each other nor the file.
 void check_job_reports(const JobRun& run);

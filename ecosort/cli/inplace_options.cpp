@@ -19,7 +19,8 @@ namespace {
 
 // Options of `sort` that `plan inplace` knows of, but that mean nothing in place.
 void check_not_given(const ParsedWords& parsed) {
-  for (const char* name : {"-o,--output", "--temp", "--trace", "--verify", "--request-size", "--request-depth", "--resumable"})
+  for (const char* name : {"-o,--output", "--temp", "--trace", "--verify", "--request-size", "--request-depth", "--resumable",
+                           "--merge-threads", "--run-records"})
     if (parsed.given.contains(name))
       throw UsageError(
           fmt::format("{} means nothing in place", std::string_view(name).substr(std::string_view(name).rfind('-') - 1)));
@@ -34,6 +35,58 @@ std::uint64_t whole_records(const std::string& name, std::uint64_t bytes, std::u
     throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {} bytes are left over", name,
                                  bytes, record_size, rest));
   return bytes / record_size;
+}
+
+// The words alone, without a profile.
+InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
+  InPlaceOptions options;
+  std::vector<std::string> files, temp;
+  std::string output, verify, trace, request_size;
+  bool unique = false, stable = false, resumable = false;
+  std::uint64_t threads = 0, request_depth = 0, merge_threads = 0, run_records = 0;
+  const OptionTargets targets{.texts = {{"--memory", &options.memory},
+                                        {"--io", &options.io},
+                                        {"--stats", &options.run.stats},
+                                        {"--events", &options.run.events},
+                                        {"--progress", &options.run.progress},
+                                        {"--assume-size", &options.assume_size},
+                                        {"--space", &options.space},
+                                        {"-o,--output", &output},
+                                        {"--verify", &verify},
+                                        {"--trace", &trace},
+                                        {"--profile", &options.profile_words.file},
+                                        {"--request-size", &request_size}},
+                              .lists = {{"--key", &options.keys}, {"--temp", &temp}},
+                              .switches = {{"--unique", &unique},
+                                           {"--reverse", &options.reverse},
+                                           {"--stable", &stable},
+                                           {"--resumable", &resumable},
+                                           {"-q,--quiet", &options.run.quiet},
+                                           {"--json", &options.json},
+                                           {"--status", &options.status},
+                                           {"--abandon", &options.abandon},
+                                           {"--no-profile", &options.profile_words.none}},
+                              .numbers = {{"--record-size", &options.record_size},
+                                          {"--threads", &threads},
+                                          {"--request-depth", &request_depth},
+                                          {"--merge-threads", &merge_threads},
+                                          {"--run-records", &run_records}},
+                              .operands = &files};
+  const ParsedWords parsed = parse_words(command_table(command), words, targets);
+  options.help = parsed.asks_for_help;
+  if (options.help) return options;
+  check_not_given(parsed);
+  options.given = parsed.given;
+  options.threads = checked_threads(parsed, threads);
+  (void)progress_mode(options.run.progress);
+  (void)io::parse_backend(options.io);
+  const bool is_assumed = !options.assume_size.empty();
+  if (is_assumed && !files.empty()) throw UsageError("--assume-size is for a file that is not there; leave one of them out");
+  if (!is_assumed && files.size() != 1)
+    throw UsageError(fmt::format("{}: name one file", command == "plan" ? "plan inplace" : command));
+  if (options.status && options.abandon) throw UsageError("resume: give either --status or --abandon");
+  if (!is_assumed) options.run.file = files.front();
+  return options;
 }
 
 }  // namespace
@@ -57,47 +110,21 @@ void check_open_files(std::uint64_t runs) {
 }
 
 InPlaceOptions parse_inplace_options(const std::string& command, const Words& words) {
-  InPlaceOptions options;
-  std::vector<std::string> files, temp;
-  std::string output, verify, trace, request_size;
-  bool unique = false, stable = false, resumable = false;
-  std::uint64_t threads = 0, request_depth = 0;
-  const OptionTargets targets{
-      .texts = {{"--memory", &options.memory},
-                {"--io", &options.io},
-                {"--stats", &options.run.stats},
-                {"--events", &options.run.events},
-                {"--progress", &options.run.progress},
-                {"--assume-size", &options.assume_size},
-                {"--space", &options.space},
-                {"-o,--output", &output},
-                {"--verify", &verify},
-                {"--trace", &trace},
-                {"--request-size", &request_size}},
-      .lists = {{"--key", &options.keys}, {"--temp", &temp}},
-      .switches = {{"--unique", &unique},
-                   {"--reverse", &options.reverse},
-                   {"--stable", &stable},
-                   {"--resumable", &resumable},
-                   {"-q,--quiet", &options.run.quiet},
-                   {"--json", &options.json},
-                   {"--status", &options.status},
-                   {"--abandon", &options.abandon}},
-      .numbers = {{"--record-size", &options.record_size}, {"--threads", &threads}, {"--request-depth", &request_depth}},
-      .operands = &files};
-  const ParsedWords parsed = parse_words(command_table(command), words, targets);
-  options.help = parsed.asks_for_help;
-  if (options.help) return options;
-  check_not_given(parsed);
-  options.threads = checked_threads(parsed, threads);
-  (void)progress_mode(options.run.progress);
-  (void)io::parse_backend(options.io);
-  const bool is_assumed = !options.assume_size.empty();
-  if (is_assumed && !files.empty()) throw UsageError("--assume-size is for a file that is not there; leave one of them out");
-  if (!is_assumed && files.size() != 1)
-    throw UsageError(fmt::format("{}: name one file", command == "plan" ? "plan inplace" : command));
-  if (options.status && options.abandon) throw UsageError("resume: give either --status or --abandon");
-  if (!is_assumed) options.run.file = files.front();
+  InPlaceOptions asked = parse_plainly(command, words);
+  if (asked.help || command == "resume") return asked;
+  ProfileChoice choice = choose_profile(asked.profile_words);
+  Words with_settings = words_of(choice, {"--threads", "--io"}, asked.given);
+  InPlaceOptions options = asked;
+  if (!with_settings.empty()) {
+    with_settings.insert(with_settings.end(), words.begin(), words.end());
+    try {
+      options = parse_plainly(command, with_settings);
+    } catch (const UsageError& error) {
+      reject(choice, fmt::format("profile '{}' is damaged: {}", choice.path, error.what()));
+    }
+  }
+  options.given = std::move(asked.given);
+  options.profile = std::move(choice);
   return options;
 }
 

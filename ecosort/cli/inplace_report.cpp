@@ -6,6 +6,7 @@
 
 #include "base/size_text.h"
 #include "cli/inplace.h"
+#include "cli/plan_values.h"
 #include "cli/report.h"
 #include "cli/resumable.h"
 #include "demsort_inplace/job_directory.h"
@@ -69,6 +70,7 @@ std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPla
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(plan::fixed_overhead_bytes));
   const inplace::SpacePlan recommended = inplace::recommended_space(wanted).value();
+  text += values_text(values_of(options, resolved), options.profile);
   text += space_text(*resolved.choice.least, recommended);
   if (options.assume_size.empty() || !options.space.empty())
     text += fmt::format("  {:<20}{}\n", options.space.empty() ? "free space" : "space allowed", exact(resolved.free_bytes));
@@ -78,7 +80,7 @@ std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPla
          layout_text(*resolved.choice.least);
 }
 
-std::string resumable_plan_text(const ResolvedResumable& resolved) {
+std::string resumable_plan_text(const SortOptions& options, const ResolvedResumable& resolved) {
   const plan::Wanted& wanted = resolved.wanted;
   std::string text = fmt::format("Plan: resumable sort\n  input               {} records of {} bytes, {}\n", wanted.input_records,
                                  wanted.format.record_size, format_bytes(wanted.input_records * wanted.format.record_size));
@@ -90,28 +92,30 @@ std::string resumable_plan_text(const ResolvedResumable& resolved) {
                           ? "keep their space to the end, because a crash could mix up blocks on this file system"
                           : "give their space to the output");
   text += space_text(*resolved.choice.least, inplace::recommended_space(wanted, resolved.mode).value());
-  return text + fmt::format("  free space          {}\n", exact(resolved.free_bytes)) + layout_text(*resolved.choice.best);
+  return text + fmt::format("  free space          {}\n", exact(resolved.free_bytes)) + layout_text(*resolved.choice.best) +
+         values_text(values_of(options, resolved), options.profile);
 }
 
-std::string resumable_plan_json(const ResolvedResumable& resolved) {
+std::string resumable_plan_json(const SortOptions& options, const ResolvedResumable& resolved) {
   const plan::Wanted& wanted = resolved.wanted;
-  const Json json{{"schema", "ecosort.resumable-plan/1"},
-                  {"records", wanted.input_records},
-                  {"record_size_bytes", wanted.format.record_size},
-                  {"input_bytes", wanted.input_records * wanted.format.record_size},
-                  {"memory_limit_bytes", wanted.memory_bytes},
-                  {"fixed_overhead_bytes", plan::fixed_overhead_bytes},
-                  {"compute_threads", wanted.threads},
-                  {"job_directory", inplace::JobPaths(resolved.output).directory},
-                  {"keeps_runs", resolved.mode == inplace::Mode::keeping_runs},
-                  {"free_bytes", resolved.free_bytes},
-                  {"needed_bytes", resolved.choice.least->need_bytes()},
-                  {"plan", space_json(*resolved.choice.best)},
-                  {"least", space_json(*resolved.choice.least)}};
+  Json json{{"schema", "ecosort.resumable-plan/1"},
+            {"records", wanted.input_records},
+            {"record_size_bytes", wanted.format.record_size},
+            {"input_bytes", wanted.input_records * wanted.format.record_size},
+            {"memory_limit_bytes", wanted.memory_bytes},
+            {"fixed_overhead_bytes", plan::fixed_overhead_bytes},
+            {"compute_threads", wanted.threads},
+            {"job_directory", inplace::JobPaths(resolved.output).directory},
+            {"keeps_runs", resolved.mode == inplace::Mode::keeping_runs},
+            {"free_bytes", resolved.free_bytes},
+            {"needed_bytes", resolved.choice.least->need_bytes()},
+            {"plan", space_json(*resolved.choice.best)},
+            {"least", space_json(*resolved.choice.least)}};
+  add_values(json, values_of(options, resolved), options.profile);
   return json.dump(2) + "\n";
 }
 
-std::string inplace_plan_json(const ResolvedInPlace& resolved) {
+std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPlace& resolved) {
   const plan::Wanted& wanted = resolved.wanted;
   Json json{{"schema", "ecosort.inplace-plan/1"},
             {"records", wanted.input_records},
@@ -130,6 +134,7 @@ std::string inplace_plan_json(const ResolvedInPlace& resolved) {
     json["recommended"] = space_json(recommended);
     json["least"] = space_json(*resolved.choice.least);
   }
+  add_values(json, values_of(options, resolved), options.profile);
   return json.dump(2) + "\n";
 }
 

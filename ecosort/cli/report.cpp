@@ -102,6 +102,7 @@ Json plan_json(const plan::Plan& plan) {
           {"fixed_overhead_bytes", plan::fixed_overhead_bytes},
           {"peak_memory_bytes", plan.peak_memory_bytes},
           {"compute_threads", plan.wanted.threads},
+          {"merge_threads", plan.wanted.threads_of_merge()},
           {"granule_bytes", plan.granule.bytes},
           {"granule_records", plan.granule.records},
           {"run_records", f.run_records},
@@ -121,6 +122,8 @@ Json plan_json(const plan::Plan& plan) {
           {"intermediate_merge", merge_buffers_json(plan.merge.intermediate)},
           {"forecast_stride", plan.forecast_stride},
           {"stored_records", plan.stored_records},
+          {"run_bytes", plan.run_bytes},
+          {"remerged_bytes", plan.remerged_bytes},
           {"temp_bytes", plan.temp_bytes},
           {"bytes_read", plan.bytes_read},
           {"bytes_written", plan.bytes_written},
@@ -172,8 +175,11 @@ std::string plan_text(const ResolvedSort& resolved, const std::string& backend) 
                       : resolved.output_has_no_temporary_name
                           ? "an unnamed file until it is complete"
                           : "a temporary name (.ecosort-*.tmp) until it is complete: the file system has no unnamed files");
-  text += fmt::format("  threads             1 coordinator, {} compute; I/O by {}, up to {} reads and {} writes in flight\n",
-                      plan.wanted.threads, backend, plan.read_depth, plan.write_depth);
+  const std::string merging = plan.wanted.threads_of_merge() == plan.wanted.threads
+                                  ? ""
+                                  : fmt::format(" ({} in the merge)", plan.wanted.threads_of_merge());
+  text += fmt::format("  threads             1 coordinator, {} compute{}; I/O by {}, up to {} reads and {} writes in flight\n",
+                      plan.wanted.threads, merging, backend, plan.read_depth, plan.write_depth);
   text += ledger_text("run formation", plan.formation_ledger());
   if (plan.shape != plan::Shape::unknown) text += ledger_text("merge", plan.merge_ledger());
   return text;

@@ -63,6 +63,36 @@ void tell_unused_directories(ResolvedSort& resolved, const SortOptions& options)
       resolved.notices.push_back(fmt::format("--temp '{}' is not used: it is on the same drive as one named before", directory));
 }
 
+// What a search found best for other memory may not fit this one; then the planner's choice does.
+plan::Plan make_plan(const SortOptions& options, ResolvedSort& resolved) {
+  plan::Wanted wanted = wanted_from(options, resolved.job.inputs, resolved.machine);
+  try {
+    return plan::make_plan(wanted);
+  } catch (const UsageError& error) {
+    if (!options.profile.used.contains("--run-records")) throw;
+    wanted.run_records = 0;
+    plan::Plan plan = plan::make_plan(wanted);
+    resolved.profile_notice =
+        fmt::format("profile '{}': {}; as many as the memory holds are taken", options.profile.path, error.what());
+    return plan;
+  }
+}
+
+// Requests to the output are whole units of this. Nothing but an unnamed file is created, and it is gone at once.
+std::uint64_t output_alignment(const ResolvedSort& resolved, io::Storage& storage) {
+  if (resolved.job.output == "-" || !resolved.output_has_no_temporary_name) return 1;
+  const std::string directory = io::resolve_output(resolved.job.output).directory;
+  return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->alignment();
+}
+
+std::vector<plan::InputExtent> extents_of(const std::vector<pipeline::Input>& inputs) {
+  std::vector<plan::InputExtent> extents;
+  extents.reserve(inputs.size());
+  for (const pipeline::Input& input : inputs)
+    extents.push_back({input.file->facts().start_offset, input.records, input.file->alignment()});
+  return extents;
+}
+
 }  // namespace
 
 std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage& storage) {
@@ -96,6 +126,8 @@ plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline:
   wanted.format = records::make_record_format(options.record_size, options.keys, options.reverse);
   wanted.memory_bytes = options.memory.empty() ? plan::default_memory_bytes(machine) : parse_bytes(options.memory, "--memory");
   wanted.threads = options.threads != 0 ? options.threads : machine.cpus;
+  wanted.merge_threads = options.merge_threads;
+  wanted.run_records = options.run_records;
   wanted.requests = options.requests;
   wanted.several_inputs = inputs.size() > 1;
   wanted.input_alignment = 1;
@@ -125,7 +157,7 @@ ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage)
   resolved.job.inputs = open_inputs(options, storage);
   check_output(options.output, resolved.job.inputs);
   check_report_files(options, resolved.job.inputs);
-  resolved.job.plan = plan::make_plan(wanted_from(options, resolved.job.inputs, resolved.machine));
+  resolved.job.plan = make_plan(options, resolved);
   // A pipe may bring anything, so that all of --memory may be used.
   const plan::Plan& plan = resolved.job.plan;
   check_memory_exists(plan.wanted.memory_bytes, plan.wanted.size_unknown ? plan.wanted.memory_bytes : plan.peak_memory_bytes,
@@ -141,6 +173,7 @@ ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage)
   check_open_files(options.inputs.size(), resolved.job.plan, resolved.job.directories.size());
   resolved.job.output = options.output == "-" ? "-" : io::resolve_output(options.output).path;
   look_at_output_directory(resolved, storage);
+  plan::account_edges(resolved.job.plan, extents_of(resolved.job.inputs), output_alignment(resolved, storage));
   resolved.job.unique = options.unique;
   resolved.job.reread = options.verify == "reread";
   return resolved;

@@ -41,6 +41,8 @@ void check_options(const SortOptions& options) {
   const plan::Requests usual;
   if (options.requests.bytes != usual.bytes || options.requests.depth != usual.depth)
     throw UsageError("--request-size and --request-depth go without --resumable");
+  if (options.merge_threads != 0 || options.run_records != 0)
+    throw UsageError("--merge-threads and --run-records go without --resumable");
 }
 
 // Only these tell by their times whether someone has written to them.
@@ -146,7 +148,7 @@ std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& s
 bool plan_resumable(const SortOptions& options, io::PosixStorage& storage) {
   const ResolvedResumable resolved = resolve_resumable(options, storage);
   if (resolved.wanted.input_records == 0) return false;
-  print_out(options.json ? resumable_plan_json(resolved) : resumable_plan_text(resolved));
+  print_out(options.json ? resumable_plan_json(options, resolved) : resumable_plan_text(options, resolved));
   return true;
 }
 

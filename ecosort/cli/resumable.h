@@ -32,7 +32,7 @@ struct ResolvedResumable {
 [[nodiscard]] bool plan_resumable(const SortOptions& options, io::PosixStorage& storage);
 
 // As people read it, and as a program does.
-[[nodiscard]] std::string resumable_plan_text(const ResolvedResumable& resolved);
-[[nodiscard]] std::string resumable_plan_json(const ResolvedResumable& resolved);
+[[nodiscard]] std::string resumable_plan_text(const SortOptions& options, const ResolvedResumable& resolved);
+[[nodiscard]] std::string resumable_plan_json(const SortOptions& options, const ResolvedResumable& resolved);
 
 }  // namespace ecosort::cli

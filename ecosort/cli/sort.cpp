@@ -10,6 +10,7 @@
 #include "cli/end_at_once.h"
 #include "cli/inplace.h"
 #include "cli/option_table.h"
+#include "cli/plan_values.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/request_trace.h"
@@ -65,6 +66,21 @@ void write_stats(const SortOptions& options, const pipeline::SortReport& report,
   }
 }
 
+void print_plan(const SortOptions& options, const ResolvedSort& resolved, const std::string& backend) {
+  const std::vector<PlanValue> values = values_of(options, resolved, backend);
+  plan::Forecast forecast;
+  if (options.profile.profile) forecast = plan::predict(resolved.job.plan, *options.profile.profile);
+  if (options.json) {
+    nlohmann::ordered_json json = resolved_plan_json(resolved, backend);
+    add_values(json["here"], values, options.profile);
+    if (options.profile.profile) json["here"]["prediction"] = forecast_json(forecast);
+    print_out(json.dump(2) + "\n");
+    return;
+  }
+  print_out(plan_text(resolved, backend) + values_text(values, options.profile) +
+            (options.profile.profile ? forecast_text(forecast) : ""));
+}
+
 }  // namespace
 
 int run_sort(const Words& words) {
@@ -75,11 +91,13 @@ int run_sort(const Words& words) {
     return 0;
   }
   ignore_write_signals();
+  print_notice(options.quiet, notice_of(options.profile));
   io::PosixStorage storage;
   if (options.resumable)
     if (const std::optional<int> code = run_resumable(options, storage, started_s)) return *code;
   ResolvedSort resolved = resolve_sort(options, storage);
   for (const std::string& notice : resolved.notices) print_notice(options.quiet, notice);
+  print_notice(options.quiet, resolved.profile_notice);
   const io::Backend backend = open_backend(options, resolved.job.plan);
   print_notice(options.quiet, backend.notice);
   std::optional<RequestTrace> trace;
@@ -120,14 +138,12 @@ int run_plan(const Words& words) {
     print_out(help_text(command_table("plan")));
     return 0;
   }
+  print_notice(options.quiet, notice_of(options.profile));
   io::PosixStorage storage;
   if (options.resumable && plan_resumable(options, storage)) return 0;
   const ResolvedSort resolved = resolve_sort(options, storage);
-  const io::Backend backend = open_backend(options, resolved.job.plan);
-  if (options.json)
-    print_out(resolved_plan_json(resolved, backend.queue->backend_name()).dump(2) + "\n");
-  else
-    print_out(plan_text(resolved, backend.queue->backend_name()));
+  print_notice(options.quiet, resolved.profile_notice);
+  print_plan(options, resolved, open_backend(options, resolved.job.plan).queue->backend_name());
   return 0;
 }
 

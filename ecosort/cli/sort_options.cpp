@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/errors.h"
 #include "base/memory.h"
 #include "base/size_text.h"
@@ -23,52 +25,97 @@ unsigned checked_depth(std::uint64_t depth) {
   throw UsageError(fmt::format("--request-depth: give a number from 1 to {}", plan::most_depth));
 }
 
-}  // namespace
+// What a profile may set; a resumable sort lays out runs and requests by itself.
+std::vector<std::string_view> applicable_settings(const SortOptions& options) {
+  if (options.resumable) return {"--threads", "--io"};
+  return {"--threads", "--merge-threads", "--io", "--request-size", "--request-depth", "--run-records"};
+}
 
-SortOptions parse_sort_options(const std::string& command, const Words& words) {
+// The words alone, without a profile.
+SortOptions parse_plainly(const std::string& command, const Words& words) {
   SortOptions options;
-  std::uint64_t threads = 0;
-  std::string request_size;
-  std::uint64_t request_depth = 0;
+  std::uint64_t threads = 0, merge_threads = 0, request_depth = 0;
+  std::string request_size, assume_size, space;
   OptionTargets targets;
-  targets.texts = {{"-o,--output", &options.output}, {"--memory", &options.memory},    {"--io", &options.io},
-                   {"--verify", &options.verify},    {"--stats", &options.stats},      {"--events", &options.events},
-                   {"--trace", &options.trace},      {"--progress", &options.progress}};
+  targets.texts = {{"-o,--output", &options.output},
+                   {"--memory", &options.memory},
+                   {"--io", &options.io},
+                   {"--verify", &options.verify},
+                   {"--stats", &options.stats},
+                   {"--events", &options.events},
+                   {"--trace", &options.trace},
+                   {"--progress", &options.progress},
+                   {"--request-size", &request_size},
+                   {"--assume-size", &assume_size},
+                   {"--space", &space},
+                   {"--profile", &options.profile_words.file}};
   targets.lists = {{"--key", &options.keys}, {"--temp", &options.temp}};
-  targets.switches = {{"--unique", &options.unique},       {"--reverse", &options.reverse}, {"--stable", &options.stable},
-                      {"--resumable", &options.resumable}, {"-q,--quiet", &options.quiet},  {"--json", &options.json}};
-  targets.texts["--request-size"] = &request_size;
-  targets.numbers = {{"--record-size", &options.record_size}, {"--threads", &threads}, {"--request-depth", &request_depth}};
-  std::string assume_size, space;
-  targets.texts["--assume-size"] = &assume_size;
-  targets.texts["--space"] = &space;
+  targets.switches = {{"--unique", &options.unique},
+                      {"--reverse", &options.reverse},
+                      {"--stable", &options.stable},
+                      {"--resumable", &options.resumable},
+                      {"-q,--quiet", &options.quiet},
+                      {"--json", &options.json},
+                      {"--no-profile", &options.profile_words.none}};
+  targets.numbers = {{"--record-size", &options.record_size},
+                     {"--threads", &threads},
+                     {"--request-depth", &request_depth},
+                     {"--merge-threads", &merge_threads},
+                     {"--run-records", &options.run_records}};
   targets.operands = &options.inputs;
   const ParsedWords parsed = parse_words(command_table(command), words, targets);
-  if (parsed.asks_for_help) {
-    options.help = true;
-    return options;
-  }
+  options.help = parsed.asks_for_help;
+  if (options.help) return options;
+  options.given = parsed.given;
   options.threads = checked_threads(parsed, threads);
+  options.merge_threads = checked_threads(parsed, merge_threads, "--merge-threads");
   if (parsed.given.contains("--request-size"))
     options.requests.bytes = options.requests.output_bytes = checked_request_size(request_size);
   if (parsed.given.contains("--request-depth")) options.requests.depth = checked_depth(request_depth);
+  if (parsed.given.contains("--run-records") && options.run_records < plan::least_run_records)
+    throw UsageError(fmt::format("--run-records: give at least {}", plan::least_run_records));
   if (!assume_size.empty()) throw UsageError("--assume-size goes with: ecosort plan inplace");
   if (!space.empty()) throw UsageError("--space goes with: ecosort plan inplace");
+  (void)progress_mode(options.progress);
+  (void)io::parse_backend(options.io);
+  return options;
+}
+
+void check_complete(const std::string& command, const SortOptions& options) {
   if (options.verify != "always" && options.verify != "reread")
     throw UsageError(
         fmt::format("--verify: '{}' is neither 'always' nor 'reread'; verification cannot be turned off", options.verify));
-  (void)progress_mode(options.progress);
-  (void)io::parse_backend(options.io);
   if (options.inputs.empty())
     throw UsageError(fmt::format("{}: no input; name one or more files, or - for standard input", command));
   if (options.output.empty())
     throw UsageError(fmt::format("{}: no output; name it with -o FILE, or -o - for standard output", command));
+}
+
+}  // namespace
+
+SortOptions parse_sort_options(const std::string& command, const Words& words) {
+  SortOptions asked = parse_plainly(command, words);
+  if (asked.help) return asked;
+  check_complete(command, asked);
+  ProfileChoice choice = choose_profile(asked.profile_words);
+  Words with_settings = words_of(choice, applicable_settings(asked), asked.given);
+  SortOptions options = asked;
+  if (!with_settings.empty()) {
+    with_settings.insert(with_settings.end(), words.begin(), words.end());
+    try {
+      options = parse_plainly(command, with_settings);
+    } catch (const UsageError& error) {
+      reject(choice, fmt::format("profile '{}' is damaged: {}", choice.path, error.what()));
+    }
+  }
+  options.given = std::move(asked.given);
+  options.profile = std::move(choice);
   return options;
 }
 
-unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads) {
-  if (parsed.given.contains("--threads") && (threads == 0 || threads > 1024))
-    throw UsageError("--threads: give a number from 1 to 1024");
+unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::string_view option) {
+  if (parsed.given.contains(option) && (threads == 0 || threads > 1024))
+    throw UsageError(fmt::format("{}: give a number from 1 to 1024", option));
   return static_cast<unsigned>(threads);
 }
 

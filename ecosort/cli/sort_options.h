@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/option_binding.h"
+#include "cli/profile_choice.h"
 #include "cli/sort_space.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
@@ -26,15 +27,20 @@ struct SortOptions {
   std::vector<std::string> keys;
   std::string memory;    // empty: default
   unsigned threads = 0;  // 0: default
+  unsigned merge_threads = 0;
+  std::uint64_t run_records = 0;
   plan::Requests requests;
   std::vector<std::string> temp;
   std::string io = "auto";
   std::string verify = "always";
   std::string stats, events, trace, progress = "auto";
   bool unique = false, reverse = false, stable = false, resumable = false, quiet = false, json = false, help = false;
+  ProfileWords profile_words;
+  ProfileChoice profile;             // what it sets is above already
+  std::set<std::string_view> given;  // options on the command line
 };
 
-// UsageError naming the option for anything it cannot read. `command` is "sort" or "plan".
+// UsageError naming the option for anything it cannot read. `command` is "sort" or "plan". Reads the profile, if there is one.
 [[nodiscard]] SortOptions parse_sort_options(const std::string& command, const Words& words);
 
 // Opens and checks everything (promise P9) and makes the plan; creates nothing.
@@ -43,6 +49,7 @@ struct ResolvedSort {
   plan::Machine machine;
   std::vector<SpaceNeed> space;
   std::vector<std::string> notices;          // for the user, unless --quiet
+  std::string profile_notice;                // the same, about a setting of the profile that this sort cannot have
   bool output_has_no_temporary_name = true;  // P2: which way the output will be written
 };
 [[nodiscard]] ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage);
@@ -56,6 +63,6 @@ void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, c
 [[nodiscard]] ProgressMode progress_mode(const std::string& text);
 
 // 0 if it was not given; UsageError for a number that cannot be.
-[[nodiscard]] unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads);
+[[nodiscard]] unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::string_view option = "--threads");
 
 }  // namespace ecosort::cli

@@ -4,6 +4,7 @@
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <coroutine>
 #include <cstdint>
 #include <exception>
@@ -18,11 +19,22 @@ namespace ecosort::pipeline {
 // on. With `threads` == 0 everything runs at once on the coordinator itself: deterministic, for tests.
 class Compute {
  public:
-  Compute(io::Reactor& reactor, unsigned threads)
+  Compute(io::Reactor& reactor, unsigned threads) : Compute(reactor, threads, threads) {}
+
+  // `most_threads`: of any call of use() to come.
+  Compute(io::Reactor& reactor, unsigned threads, unsigned most_threads)
       : reactor_(reactor),
         threads_(threads),
-        limit_(tbb::global_control::max_allowed_parallelism, threads + 1),
+        limit_(tbb::global_control::max_allowed_parallelism, std::max(threads, most_threads) + 1),
         arena_(threads == 0 ? 1 : static_cast<int>(threads), 0) {}
+
+  // Another number of threads from now on, for the next phase. No work may be in the arena.
+  void use(unsigned threads) {
+    if (threads_ == 0 || threads == threads_) return;
+    arena_.terminate();
+    arena_.initialize(static_cast<int>(threads), 0);
+    threads_ = threads;
+  }
 
   [[nodiscard]] unsigned threads() const noexcept { return threads_ == 0 ? 1 : threads_; }
 

@@ -35,7 +35,7 @@ class Sorter {
         encoder_(job.plan.wanted.format),
         memory_(job.plan.wanted.memory_bytes),
         reactor_(queue, job.plan.read_depth, job.plan.write_depth),
-        compute_(reactor_, job.plan.wanted.threads),
+        compute_(reactor_, job.plan.wanted.threads, job.plan.wanted.threads_of_merge()),
         main_(reactor_.gate()) {}
 
   SortReport run(const std::atomic<int>& interrupted) {
@@ -51,6 +51,7 @@ class Sorter {
     open_output();
     co_await form_runs();
     reader_->check_unchanged(storage_);
+    compute_.use(plan_.wanted.threads_of_merge());
     co_await merge_intermediate();
     co_await merge_to_output();
     verify();

@@ -46,6 +46,7 @@ void account(Plan& plan, const std::vector<std::uint64_t>& runs) {
   const Stored stored = stored_granules(plan, runs);
   plan.stored_records = std::accumulate(runs.begin(), runs.begin() + plan.merge.stored_runs, std::uint64_t{0});
   plan.run_bytes = stored.at_first * plan.granule.bytes;
+  plan.remerged_bytes = stored.remerged * plan.granule.bytes;
   plan.temp_bytes = stored.at_most * plan.granule.bytes;
   plan.bytes_read = plan.bytes_written = input + (stored.at_first + stored.remerged) * plan.granule.bytes;
   const std::uint64_t resident =
@@ -53,6 +54,23 @@ void account(Plan& plan, const std::vector<std::uint64_t>& runs) {
   plan.peak_memory_bytes =
       std::max({plan.formation.memory_bytes() + plan.forecast_bytes, resident + plan.merge.final.memory_bytes(),
                 plan.forecast_bytes + plan.merge.intermediate.memory_bytes()});
+}
+
+void account_edges(Plan& plan, const std::vector<InputExtent>& inputs, std::uint64_t output_alignment) {
+  if (plan.shape == Shape::empty || plan.shape == Shape::unknown) return;
+  const std::uint64_t records = plan.wanted.input_records, size = plan.wanted.format.record_size;
+  plan.bytes_written += round_up(records * size, output_alignment) - records * size;
+  for (const InputExtent& input : inputs) plan.bytes_read += input.start_bytes % input.alignment;
+  std::uint64_t cut = 0, before = 0;  // the first record of a run; the records of the inputs before `input`
+  auto input = inputs.begin();
+  for (std::uint64_t run = 0; cut < records; ++run) {
+    while (cut >= before + input->records) before += input++->records;
+    const std::uint64_t position = input->start_bytes + (cut - before) * size;
+    const std::uint64_t end = input->start_bytes + input->records * size;
+    const std::uint64_t from = round_down(position, input->alignment);
+    if (cut > before && position > from) plan.bytes_read += std::min(from + input->alignment, end) - from;
+    cut += plan.formation.records_of_run(run, records - cut);
+  }
 }
 
 // Fewest bytes moved; of equals the one with the largest merge blocks. Below 256 KiB a block costs more in requests than a

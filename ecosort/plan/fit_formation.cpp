@@ -64,8 +64,9 @@ bool fit_run_size(Formation& f, const Plan& plan, std::uint64_t memory) {
   const std::uint64_t fixed = f.memory_bytes() + (2ULL * f.run_buffers + 2) * page_bytes;
   if (fixed >= memory) return false;
   const std::uint64_t each = f.run_buffers * (plan.wanted.format.record_size + entry_bytes) + entry_bytes;
-  const std::uint64_t run_records = std::min<std::uint64_t>((memory - fixed) / each, records::RecordTable::most_records);
-  if (run_records < 3) return false;
+  const std::uint64_t most = std::min<std::uint64_t>((memory - fixed) / each, records::RecordTable::most_records);
+  const std::uint64_t run_records = plan.wanted.run_records != 0 ? plan.wanted.run_records : most;
+  if (run_records < least_run_records || run_records > most) return false;
   const std::uint64_t unit = 3 * records_of_unit(plan.wanted);  // a third of a run is whole as well
   set_run_size(f, plan, run_records / unit >= 16 ? round_down(run_records, unit) : run_records);
   return true;

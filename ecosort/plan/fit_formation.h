@@ -16,7 +16,7 @@ namespace ecosort::plan {
 [[nodiscard]] Formation formation_frame(const Plan& plan, unsigned run_buffers);
 void set_run_size(Formation& formation, const Plan& plan, std::uint64_t run_records);
 
-// The largest run with which the formation fits `memory`; false if none does.
+// The largest run with which the formation fits `memory`, or the one that is wanted; false if it does not.
 [[nodiscard]] bool fit_run_size(Formation& formation, const Plan& plan, std::uint64_t memory);
 
 // Records of each run where all are merged from memory: equal, but for the last one.

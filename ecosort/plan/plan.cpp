@@ -97,6 +97,21 @@ std::optional<Plan> try_plan(const Wanted& wanted) {
   return best_external(plan);
 }
 
+// Why the wanted runs cannot be, though others could.
+[[noreturn]] void refuse_run_records(const Wanted& wanted, Plan frame) {
+  frame.wanted.run_records = 0;
+  std::uint64_t most = 0;
+  for (const unsigned run_buffers : {2U, 3U, 4U}) {
+    Formation formation = formation_frame(frame, run_buffers);
+    if (fit_run_size(formation, frame, wanted.memory_bytes - frame.forecast_bytes)) most = std::max(most, formation.run_records);
+  }
+  if (wanted.run_records > most)
+    throw UsageError(fmt::format("--run-records {} do not fit --memory {}: give at most {}", wanted.run_records,
+                                 format_bytes(wanted.memory_bytes), most));
+  throw UsageError(fmt::format("--run-records {} make more than {} runs: give at least {}", wanted.run_records, most_runs,
+                               div_up(wanted.input_records, most_runs - 2)));
+}
+
 }  // namespace
 
 const char* to_string(Shape shape) noexcept {
@@ -126,6 +141,7 @@ void complete_plan(Plan& plan, const std::vector<std::uint64_t>& runs, std::uint
 }
 
 std::uint64_t minimum_memory_bytes(Wanted wanted) {
+  wanted.run_records = 0;
   std::uint64_t low = 0, high = least_memory_bytes;
   const auto works = [&](std::uint64_t memory) {
     wanted.memory_bytes = memory;
@@ -147,6 +163,11 @@ std::uint64_t minimum_memory_bytes(Wanted wanted) {
 
 Plan make_plan(const Wanted& wanted) {
   if (auto plan = try_plan(wanted)) return *plan;
+  if (wanted.run_records != 0) {
+    Wanted any = wanted;
+    any.run_records = 0;
+    if (auto plan = try_plan(any)) refuse_run_records(wanted, *std::move(plan));
+  }
   const std::uint64_t least = minimum_memory_bytes(wanted);
   throw UsageError(fmt::format("--memory {} is too little for this input: at least {} is needed; try --memory {}KiB",
                                format_bytes(wanted.memory_bytes), format_bytes(least), least / KiB));

@@ -32,8 +32,12 @@ struct Wanted {
   bool several_inputs = false;  // files after the first need bounce blocks where direct reads land unaligned
   std::uint64_t memory_bytes = 0;
   unsigned threads = 1;
+  unsigned merge_threads = 0;            // of the merge, if not the same
+  std::uint64_t run_records = 0;         // most records of a stored run; 0: as many as the memory holds
   std::uint64_t input_alignment = 4096;  // of the least capable input; 1: buffered
   Requests requests = {};
+
+  [[nodiscard]] unsigned threads_of_merge() const noexcept { return merge_threads != 0 ? merge_threads : threads; }
 };
 
 // Shape of run files. A granule is the unit of checksums: whole records, zero padding, an 8-byte checksum at its end.
@@ -102,8 +106,9 @@ struct Plan {
   unsigned read_depth = 0, write_depth = 0;
   // What will move; resident records move once in and once out.
   std::uint64_t stored_records = 0;
-  std::uint64_t run_bytes = 0;   // of all run files after run formation
-  std::uint64_t temp_bytes = 0;  // allocated blocks of all run files at their peak: intermediate steps need more
+  std::uint64_t run_bytes = 0;       // of all run files after run formation
+  std::uint64_t temp_bytes = 0;      // allocated blocks of all run files at their peak: intermediate steps need more
+  std::uint64_t remerged_bytes = 0;  // of run files that intermediate steps write, and the next step reads, once more
   std::uint64_t bytes_read = 0, bytes_written = 0;
   std::uint64_t peak_memory_bytes = 0;
 
@@ -115,6 +120,15 @@ struct Plan {
 
 // Throws UsageError with the smallest memory that works when `memory_bytes` does not.
 [[nodiscard]] Plan make_plan(const Wanted& wanted);
+
+// A file to read: where its records begin and how many it has.
+struct InputExtent {
+  std::uint64_t start_bytes = 0, records = 0, alignment = 1;
+};
+
+// Adds to the bytes moved what whole alignment units take more: where two runs share a unit of an input it is read twice, and
+// the last unit of the output is written whole. For a plan whose size is known.
+void account_edges(Plan& plan, const std::vector<InputExtent>& inputs, std::uint64_t output_alignment);
 
 // A stream has ended: `runs` lists the records of each run in input order, of which the last `runs_in_memory` are not stored.
 // Plans the merge, and how many of these had better be stored nevertheless. UsageError if the memory cannot merge so many.
@@ -133,6 +147,7 @@ inline constexpr std::uint64_t forecast_entry_bytes = 16;
 // A run costs up to 1 KiB that is not counted in `memory_bytes` (its files and its place in the tables), and a descriptor per
 // temporary directory. So many fit the fixed overhead; an input that would need more is refused: more memory makes longer runs.
 inline constexpr std::uint64_t most_runs = 16'384;
+inline constexpr std::uint64_t least_run_records = 3;
 inline constexpr std::uint64_t least_memory_bytes = std::uint64_t{2} << 20;
 
 }  // namespace ecosort::plan

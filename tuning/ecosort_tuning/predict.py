@@ -68,16 +68,11 @@ def phase_work(plan: Mapping[str, Any]) -> dict[str, Work]:
             f"this is no plan of the sorter (schema {plan.get('schema')!r}, not {PLAN_SCHEMA!r}): ecosort plan sort --json"
         )
     try:
-        records, size = int(plan["records"]), int(plan["record_size_bytes"])
         read, written = float(plan["bytes_read"]), float(plan["bytes_written"])
-        stored = float(plan["stored_records"])
-        granules = float(plan["granule_bytes"]) / float(plan["granule_records"]) if stored else 0.0
-        one_merge = int(plan["merge_passes"]) <= 1
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        runs, again = float(plan["run_bytes"]), float(plan["remerged_bytes"])
+    except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"the plan lacks something: {error!r}; is the size of the input known?") from error
-    data = float(records * size)
-    runs = written - data if one_merge else stored * granules
-    return {PHASES[0]: Work(data, runs), PHASES[1]: Work(read - data, written - runs)}
+    return {PHASES[0]: Work(read - runs - again, runs), PHASES[1]: Work(runs + again, written - runs)}
 
 
 def predict(plan: Mapping[str, Any], profile: Profile) -> Prediction:
@@ -92,13 +87,13 @@ def predict(plan: Mapping[str, Any], profile: Profile) -> Prediction:
     moved = float(plan["bytes_read"]) + float(plan["bytes_written"])
     cpu_s = predict_cpu(profile.cpu, records, moved, comparisons(plan, records))
     share = formation_share(profile.kernels)
-    threads = max(int(plan["compute_threads"]), 1)
+    threads = {PHASES[0]: int(plan["compute_threads"]), PHASES[1]: int(plan.get("merge_threads") or plan["compute_threads"])}
     if profile.time is None:
         notes.append("no measured runs: the time is that of the slowest resource, and a real sort takes longer")
     phases = []
     for name, work in works.items():
         part = share if name == PHASES[0] else 1 - share
-        times = {**drive_times(drive, name, work, plan), PROCESSOR: part * cpu_s / threads}
+        times = {**drive_times(drive, name, work, plan), PROCESSOR: part * cpu_s / max(threads[name], 1)}
         factor = (profile.time.factor.get(name, 1.0)) if profile.time else 1.0
         phases.append(PhasePrediction(name, factor * max(times.values()), work, times, factor))
     seconds = sum(p.seconds for p in phases)

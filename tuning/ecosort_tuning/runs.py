@@ -65,8 +65,8 @@ class Evidence:
 
 
 def comparisons(plan: Mapping[str, Any], records: int) -> float:
-    """Of the merge: records * log2(runs merged). The last step merges all records; how many the steps before it merge again
-    follows from the bytes that are written beyond output and runs."""
+    """Of the merge: records * log2(runs merged). The last step merges all records, the ones before it some of them again: in
+    plans of earlier versions these are the bytes that are written beyond output and runs."""
     fan_ins = [max(int(step["fan_in"]), 1) for step in plan.get("merge_steps", [])]
     if not fan_ins:
         return 0.0
@@ -75,10 +75,16 @@ def comparisons(plan: Mapping[str, Any], records: int) -> float:
     if not earlier:
         return last
     size = int(plan["record_size_bytes"])
+    if "remerged_bytes" in plan:
+        return last + float(plan["remerged_bytes"]) / size * _mean_log(earlier)
     stored_bytes = float(plan["stored_records"]) * float(plan["granule_bytes"]) / float(plan["granule_records"])
     again = max(0.0, float(plan["bytes_written"]) - records * size - stored_bytes) / size
-    # Steps of more runs merge more records.
-    return last + again * sum(f * math.log2(f) for f in earlier) / sum(earlier)
+    return last + again * _mean_log(earlier)
+
+
+def _mean_log(fan_ins: Sequence[int]) -> float:
+    """Steps of more runs merge more records."""
+    return sum(f * math.log2(f) for f in fan_ins) / sum(fan_ins)
 
 
 def from_stats(stats: Mapping[str, Any], joules: float | None = None, meter: str | None = None) -> MeasuredRun:

@@ -11,6 +11,9 @@ STXXL_PEERS = ("stxxl_sort", "stxxl_ksort", "stxxl_stream")
 PEERS = ("gnu_sort", *STXXL_PEERS)
 MAKES_SORTED_OUTPUT = ("ecosort", "ecosort_pool", "inplace", *PEERS)
 
+# What is measured does not depend on a profile that somebody left on the machine.
+NEUTRAL = ("--no-profile",)
+
 # Below this, a peer with large blocks would need one more merge pass.
 _LARGE_BLOCKS_FROM_BYTES = 256 << 20
 
@@ -56,12 +59,12 @@ class Programs:
         return all((self.build / "bench" / f"{peer}_20").exists() for peer in STXXL_PEERS)
 
     def sort_command(self, work: Work, *extra: str) -> list[str]:
-        options = ["--memory", f"{work.memory_bytes}B", "--threads", str(work.threads), "--temp", str(work.temp)]
+        options = [*NEUTRAL, "--memory", f"{work.memory_bytes}B", "--threads", str(work.threads), "--temp", str(work.temp)]
         return [str(self.ecosort), "sort", *options, "--progress", "none", *extra, str(work.input), "-o", str(work.output)]
 
     def inplace_command(self, work: Work) -> list[str]:
         """Sorts `work.output`, which holds a copy of the input."""
-        options = ["--memory", f"{work.memory_bytes}B", "--threads", str(work.threads), "--progress", "none"]
+        options = [*NEUTRAL, "--memory", f"{work.memory_bytes}B", "--threads", str(work.threads), "--progress", "none"]
         space = [] if work.spare_bytes is None else ["--space", f"{work.spare_bytes}B"]
         return [str(self.ecosort), "inplace", *options, *space, "--stats", str(work.stats), str(work.output)]
 

@@ -11,7 +11,7 @@ from typing import Any
 from ecosort_bench.floor_trace import BLOCK_SIZES, DEPTHS, Shape, write_floor_trace
 from ecosort_bench.inputs import make_input
 from ecosort_bench.measure import Measured, run_cold
-from ecosort_bench.programs import MAKES_SORTED_OUTPUT, RECORD_BYTES, Programs, Work, find_checksum
+from ecosort_bench.programs import MAKES_SORTED_OUTPUT, NEUTRAL, RECORD_BYTES, Programs, Work, find_checksum
 from ecosort_bench.results import Results
 
 Say = Callable[[str], None]
@@ -193,8 +193,8 @@ class Bench:
         while True:
             with work.input.open("wb") as file:
                 file.truncate(records * RECORD_BYTES)
-            memory = f"{work.memory_bytes}B"
-            plan = json.loads(self.programs.run("plan", "sort", "--json", "--memory", memory, work.input, "-o", work.output))
+            options = (*NEUTRAL, "--json", "--memory", f"{work.memory_bytes}B")
+            plan = json.loads(self.programs.run("plan", "sort", *options, work.input, "-o", work.output))
             if plan["stored_runs"] == 0:
                 return records
             records = records * 95 // 100

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ecosort_bench.measure import RunFailedError, run_cold
-from ecosort_bench.programs import RECORD_BYTES, Programs, find_checksum
+from ecosort_bench.programs import NEUTRAL, RECORD_BYTES, Programs, find_checksum
 from ecosort_power.store import ResultDirectory
 from ecosort_power.transports.process import spawn, stop
 
@@ -71,7 +71,7 @@ class RealSorter:
     def _command(self, settings: Settings) -> list[str]:
         place = self._place
         chosen = {"--memory": f"{place.memory_bytes}B", "--temp": str(place.directory), **given(settings)}
-        options = [word for option, value in chosen.items() for word in (option, value)]
+        options = [word for option, value in chosen.items() for word in (option, value)] + list(NEUTRAL)
         return [str(self._program), "sort", *options, "--progress", "none", "--quiet", str(place.input), "-o", str(place.output)]
 
     def measure(self, settings: Settings) -> Outcome:
@@ -136,7 +136,9 @@ def usable_backends(program: Path, place: Path) -> list[str]:
     run([str(program), "gen", "-a", "100", str(small)], check=True, capture_output=True)
     for backend in ("uring", "pool", "stxxl"):
         done = run(
-            [str(program), "sort", "--quiet", "--io", backend, str(small), "-o", str(out)], check=False, capture_output=True
+            [str(program), "sort", *NEUTRAL, "--quiet", "--io", backend, str(small), "-o", str(out)],
+            check=False,
+            capture_output=True,
         )
         if done.returncode == 0:
             found.append(backend)

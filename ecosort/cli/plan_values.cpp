@@ -1,0 +1,142 @@
+#include "cli/plan_values.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "base/size_text.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The shortest exact size that an option reads: 256MiB, 1000000B.
+std::string size_word(std::uint64_t bytes) {
+  constexpr std::array<std::pair<const char*, unsigned>, 3> units{{{"GiB", 30}, {"MiB", 20}, {"KiB", 10}}};
+  for (const auto& [name, shift] : units)
+    if (bytes != 0 && bytes % (std::uint64_t{1} << shift) == 0) return fmt::format("{}{}", bytes >> shift, name);
+  return fmt::format("{}B", bytes);
+}
+
+// Options and their values, each with its source.
+class Values {
+ public:
+  Values(const ProfileChoice& profile, const std::set<std::string_view>& given) : profile_(profile), given_(given) {}
+
+  void add(std::string_view option, std::string value) {
+    values_.push_back({option, std::move(value), profile_.source_of(option, given_.contains(option))});
+  }
+  [[nodiscard]] std::vector<PlanValue> take() { return std::move(values_); }
+
+ private:
+  const ProfileChoice& profile_;
+  const std::set<std::string_view>& given_;
+  std::vector<PlanValue> values_;
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace
+
+std::vector<PlanValue> values_of(const SortOptions& options, const ResolvedSort& resolved, const std::string& backend) {
+  const plan::Wanted& wanted = resolved.job.plan.wanted;
+  Values values(options.profile, options.given);
+  values.add("--memory", size_word(wanted.memory_bytes));
+  values.add("--threads", fmt::format("{}", wanted.threads));
+  values.add("--merge-threads", fmt::format("{}", wanted.threads_of_merge()));
+  values.add("--temp", joined(resolved.job.directories));
+  values.add("--io", backend);
+  values.add("--request-size", size_word(wanted.requests.bytes));
+  values.add("--request-depth", fmt::format("{}", wanted.requests.depth));
+  values.add("--run-records", fmt::format("{}", resolved.job.plan.formation.run_records));
+  std::vector<PlanValue> found = values.take();
+  if (wanted.run_records == 0) found.back().source = "default";  // those of the profile do not fit
+  return found;
+}
+
+std::vector<PlanValue> values_of(const SortOptions& options, const ResolvedResumable& resolved) {
+  Values values(options.profile, options.given);
+  values.add("--memory", size_word(resolved.wanted.memory_bytes));
+  values.add("--threads", fmt::format("{}", resolved.wanted.threads));
+  values.add("--io", options.io);
+  return values.take();
+}
+
+std::vector<PlanValue> values_of(const InPlaceOptions& options, const ResolvedInPlace& resolved) {
+  Values values(options.profile, options.given);
+  values.add("--memory", size_word(resolved.wanted.memory_bytes));
+  values.add("--threads", fmt::format("{}", resolved.wanted.threads));
+  values.add("--io", options.io);
+  return values.take();
+}
+
+std::string values_text(const std::vector<PlanValue>& values, const ProfileChoice& profile) {
+  std::string text = "  where the values come from\n";
+  for (const PlanValue& value : values) text += fmt::format("    {:<18}{:<24}  {}\n", value.option, value.value, value.source);
+  if (profile.profile) text += fmt::format("  profile             {}, of {}\n", profile.path, profile.profile->created);
+  if (!profile.unused.empty()) text += fmt::format("  profile             not used: {}\n", profile.unused);
+  return text;
+}
+
+void add_values(Json& json, const std::vector<PlanValue>& values, const ProfileChoice& profile) {
+  Json list = Json::array();
+  for (const PlanValue& value : values)
+    list.push_back({{"option", value.option}, {"value", value.value}, {"source", value.source}});
+  json["values"] = std::move(list);
+  if (profile.profile)
+    json["profile"] = {{"path", profile.path}, {"created", profile.profile->created}, {"unused_because", nullptr}};
+  else if (!profile.unused.empty())
+    json["profile"] = {{"path", profile.path}, {"created", nullptr}, {"unused_because", profile.unused}};
+  else
+    json["profile"] = nullptr;
+}
+
+std::string forecast_text(const plan::Forecast& forecast) {
+  if (!forecast.prediction) return fmt::format("  no prediction       {}\n", forecast.absent);
+  const plan::Prediction& found = *forecast.prediction;
+  std::string text = "  prediction          seconds     GB read  GB written  limited by\n";
+  for (const plan::PhasePrediction& phase : found.phases)
+    text += fmt::format("    {:<16}{:>9.2f}{:>12.3f}{:>12.3f}  {}\n", phase.name == "merge" ? "merge" : "run formation",
+                        phase.seconds, static_cast<double>(phase.bytes_read) / 1e9,
+                        static_cast<double>(phase.bytes_written) / 1e9, phase.bottleneck());
+  text += fmt::format("    in all          {:>9.2f} s, {:.2f} CPU seconds, {} bytes moved{}\n", found.seconds, found.cpu_s,
+                      found.bytes_moved, found.joules ? fmt::format(", {:.1f} J", *found.joules) : "");
+  text += fmt::format("    twice the speed would save {:.2f} s of the drive, {:.2f} s of the processor; most help: a faster {}\n",
+                      found.saved_by_drive_s, found.saved_by_processor_s, found.help_most());
+  for (const std::string& note : found.notes) text += fmt::format("    note: {}\n", note);
+  return text;
+}
+
+Json forecast_json(const plan::Forecast& forecast) {
+  if (!forecast.prediction) return {{"absent", forecast.absent}};
+  const plan::Prediction& found = *forecast.prediction;
+  Json phases = Json::array();
+  for (const plan::PhasePrediction& phase : found.phases) {
+    Json times = Json::object();
+    for (const auto& [name, seconds] : phase.times) times[name] = seconds;
+    phases.push_back({{"name", phase.name},
+                      {"seconds", phase.seconds},
+                      {"work", {{"bytes_read", phase.bytes_read}, {"bytes_written", phase.bytes_written}}},
+                      {"times", times},
+                      {"factor", phase.factor},
+                      {"bottleneck", phase.bottleneck()}});
+  }
+  return {{"phases", phases},
+          {"seconds", found.seconds},
+          {"cpu_s", found.cpu_s},
+          {"bytes_moved", found.bytes_moved},
+          {"temp_bytes", found.temp_bytes},
+          {"joules", found.joules ? Json(*found.joules) : Json(nullptr)},
+          {"saved_s", {{"drive", found.saved_by_drive_s}, {"processor", found.saved_by_processor_s}}},
+          {"notes", found.notes},
+          {"help_most", found.help_most()}};
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,36 @@
+// What a plan says of where its values come from, and what the profile predicts for it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/inplace.h"
+#include "cli/profile_choice.h"
+#include "cli/resumable.h"
+#include "cli/sort_options.h"
+#include "plan/predict.h"
+
+namespace ecosort::cli {
+
+struct PlanValue {
+  std::string_view option;
+  std::string value;   // as the option takes it
+  std::string source;  // "option", "profile" or "default"
+};
+
+[[nodiscard]] std::vector<PlanValue> values_of(const SortOptions& options, const ResolvedSort& resolved,
+                                               const std::string& backend);
+[[nodiscard]] std::vector<PlanValue> values_of(const SortOptions& options, const ResolvedResumable& resolved);
+[[nodiscard]] std::vector<PlanValue> values_of(const InPlaceOptions& options, const ResolvedInPlace& resolved);
+
+[[nodiscard]] std::string values_text(const std::vector<PlanValue>& values, const ProfileChoice& profile);
+// Adds "values" and "profile" to an object.
+void add_values(nlohmann::ordered_json& json, const std::vector<PlanValue>& values, const ProfileChoice& profile);
+
+[[nodiscard]] std::string forecast_text(const plan::Forecast& forecast);
+// Of the form that `ecosort-tune predict --json` has; "absent" alone where there is no prediction.
+[[nodiscard]] nlohmann::ordered_json forecast_json(const plan::Forecast& forecast);
+
+}  // namespace ecosort::cli

@@ -1,0 +1,49 @@
+// Which profile of ecosort-tune holds, and what of it: options on the command line win over the profile, that over the defaults.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.h"
+#include "plan/profile.h"
+
+namespace ecosort::cli {
+
+// What the words on the command line say about profiles.
+struct ProfileWords {
+  std::string file;  // --profile; empty: the one of the configuration directory
+  bool none = false;
+};
+
+// Which profile was chosen. `used` names the options whose values are the profile's.
+struct ProfileChoice {
+  std::string path;  // empty: there is none, or none was wanted
+  std::optional<plan::Profile> profile;
+  bool was_named = false;  // by --profile
+  std::string unused;      // why the one of the configuration directory is not used; empty if it is
+  std::set<std::string, std::less<>> used;
+
+  // "option", "profile" or "default".
+  [[nodiscard]] const char* source_of(std::string_view option, bool was_given) const;
+};
+
+// $XDG_CONFIG_HOME/ecosort/profile.toml, else ~/.config/ecosort/profile.toml, which ecosort-tune writes; empty without a home.
+[[nodiscard]] std::string default_profile_path();
+
+// UsageError for a named profile that cannot be believed; one of the configuration directory is then left alone as a whole.
+[[nodiscard]] ProfileChoice choose_profile(const ProfileWords& words);
+
+// The profile's settings among `applicable` options that were not `given`, as words of a command line; sets `used`.
+[[nodiscard]] Words words_of(ProfileChoice& choice, const std::vector<std::string_view>& applicable,
+                             const std::set<std::string_view>& given);
+
+// The profile has a setting that cannot be: UsageError if it was named, else it is left alone as a whole.
+void reject(ProfileChoice& choice, const std::string& reason);
+
+// A line for the user about a profile that was found and is not used; empty if there is nothing to say.
+[[nodiscard]] std::string notice_of(const ProfileChoice& choice);
+
+}  // namespace ecosort::cli

@@ -1,0 +1,47 @@
+// What a planned sort will take on the machine of a profile: seconds, CPU seconds, joules, and what limits it.
+//
+// The same formulas as those to which ecosort-tune fits its models (tuning/ecosort_tuning/predict.py, resources.py); a test holds
+// both against each other. A phase takes as long as its slowest resource, times a factor from measured runs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/plan.h"
+#include "plan/profile.h"
+
+namespace ecosort::plan {
+
+struct PhasePrediction {
+  std::string name;  // "run_formation", "merge"
+  double seconds = 0;
+  std::uint64_t bytes_read = 0, bytes_written = 0;
+  std::vector<std::pair<std::string, double>> times;  // seconds that each resource needs, of which the greatest counts
+  double factor = 1;
+
+  [[nodiscard]] const std::string& bottleneck() const;
+};
+
+struct Prediction {
+  std::vector<PhasePrediction> phases;
+  double seconds = 0, cpu_s = 0;
+  std::uint64_t bytes_moved = 0, temp_bytes = 0;
+  std::optional<double> joules;
+  double saved_by_drive_s = 0, saved_by_processor_s = 0;  // if it were twice as fast
+  std::vector<std::string> notes;
+
+  [[nodiscard]] const char* help_most() const { return saved_by_drive_s >= saved_by_processor_s ? "drive" : "processor"; }
+};
+
+// Either a prediction, or why there is none and what to do about it.
+struct Forecast {
+  std::optional<Prediction> prediction;
+  std::string absent;
+};
+
+[[nodiscard]] Forecast predict(const Plan& plan, const Profile& profile);
+
+}  // namespace ecosort::plan

@@ -1,0 +1,210 @@
+// The machine's identity, the file of a profile, and what is predicted from it.
+#include "plan/profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "base/errors.h"
+#include "plan/plan.h"
+#include "plan/predict.h"
+
+namespace ecosort::plan {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ProfileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = std::filesystem::path(::testing::TempDir()) / ("profile_test." + std::to_string(::getpid()));
+    std::filesystem::create_directories(directory_);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::string write(const std::string& name, const std::string& text) {
+    const std::filesystem::path path = directory_ / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+    return path.string();
+  }
+
+  std::filesystem::path directory_;
+};
+
+constexpr const char* head =
+    "schema = \"ecosort.profile/1\"\ncreated = \"2030-01-01\"\nversion = \"0\"\n"
+    "[machine]\nmachine_id = \"0123456789abcdef\"\nprocessor = \"Abacus\"\ncpus = 2\nmemory_bytes = 1000000000\n";
+const MachineIdentity here{.machine_id = "0123456789abcdef", .processor = "Abacus", .cpus = 2, .memory_bytes = 1'000'000'000};
+
+std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+TEST_F(ProfileTest, AMachineIsKnownByWhatTheKernelSaysAndAHashOfItsNumber) {
+  write("etc/machine-id", "0123456789abcdef0123456789abcdef\n");
+  write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Abacus  3000 \nmodel name\t: other\n");
+  write("proc/meminfo", "MemTotal:       16318484 kB\nMemFree: 1 kB\n");
+  const MachineIdentity found = this_machine(directory_.string());
+  // The first 16 digits of: printf 'ecosort 0123456789abcdef0123456789abcdef' | sha256sum
+  EXPECT_EQ(found.machine_id, "9cf6e92fde7f7f79");
+  EXPECT_EQ(found.processor, "Abacus  3000");
+  EXPECT_EQ(found.memory_bytes, 16318484ULL * 1024);
+  EXPECT_GE(found.cpus, 1U);
+}
+
+TEST_F(ProfileTest, AMachineWithoutANumberHasNone) {
+  const MachineIdentity found = this_machine(directory_.string());
+  EXPECT_EQ(found.machine_id, "");
+  EXPECT_NE(found.processor, "");
+}
+
+TEST(MachineIdentityTest, MachinesDifferByAnyFactButALittleMemory) {
+  EXPECT_EQ(difference(here, here), std::nullopt);
+  MachineIdentity other = here;
+  other.machine_id = "";
+  other.memory_bytes = 981'000'000;
+  EXPECT_EQ(difference(here, other), std::nullopt);
+  other.memory_bytes = 979'000'000;
+  EXPECT_THAT(difference(here, other).value(), HasSubstr("memory"));
+  other = here;
+  other.machine_id = "fedcba9876543210";
+  EXPECT_THAT(difference(here, other).value(), HasSubstr("installation"));
+  other = here;
+  other.cpus = 3;
+  EXPECT_EQ(difference(here, other).value(), "its number of CPUs is 3, here it is 2");
+}
+
+TEST_F(ProfileTest, AProfileIsReadWhole) {
+  const std::string text =
+      std::string(head) +
+      "[cpu]\nfixed_s = 0.5\nper_record_s = 1e-7\nper_byte_s = 0\nper_comparison_s = 2e-9\nerror = 0.1\nruns = 3\n"
+      "[time]\nerror = 0.1\nruns = 3\nfactor = { run_formation = 1.5, merge = 2 }\n"
+      "[[setting]]\noption = \"--threads\"\nvalue = \"1\"\nbecause = \"\\\"so\\\"\"\n";
+  const Profile profile = read_profile(write("p.toml", text), here);
+  ASSERT_TRUE(profile.cpu.has_value());
+  EXPECT_DOUBLE_EQ(profile.cpu->per_comparison_s, 2e-9);
+  EXPECT_DOUBLE_EQ(profile.time_factor.at("merge"), 2.0);
+  EXPECT_FALSE(profile.power.has_value());
+  ASSERT_EQ(profile.settings.size(), 1U);
+  EXPECT_EQ(profile.settings[0].because, "\"so\"");
+}
+
+TEST_F(ProfileTest, WhatCannotBeBelievedIsRefusedWithTheReason) {
+  const auto read = [&](const std::string& text) { return refusal([&] { (void)read_profile(write("p.toml", text), here); }); };
+  EXPECT_THAT(read("a = = 1"), HasSubstr("line 1"));
+  EXPECT_THAT(read(std::string(head) + "[cpu]\nfixed_s = 1\n"), HasSubstr("profile.cpu.error is missing"));
+  EXPECT_THAT(read("drive = 3\n" + std::string(head)), HasSubstr("profile.drive is not a list"));
+  EXPECT_THAT(read(std::string(head) + "[[drive]]\ndevice = 3\n"), HasSubstr("profile.drive[0].device is not a text"));
+  EXPECT_THAT(read(std::string(head) + "[kernels.ns_per_record]\nmerge = -1\n"),
+              HasSubstr("ns_per_record.merge is not a number"));
+  MachineIdentity other = here;
+  other.processor = "Other";
+  EXPECT_THAT(refusal([&] { (void)read_profile(write("p.toml", head), other); }), HasSubstr("its processor is Abacus"));
+}
+
+// 1000 records of 100 bytes with two stored runs, and drives and processors of round numbers.
+Plan small_plan() {
+  Plan plan;
+  plan.shape = Shape::two_pass;
+  plan.wanted.format = records::make_record_format(100, {});
+  plan.wanted.input_records = 1000;
+  plan.wanted.threads = 4;
+  plan.wanted.merge_threads = 2;
+  plan.formation.read_block_bytes = plan.formation.write_block_bytes = plan.merge.final.block_bytes = 1 << 20;
+  plan.merge.steps = {{.first_run = 0, .fan_in = 4}};
+  plan.run_bytes = 80'000;
+  plan.bytes_read = plan.bytes_written = 180'000;
+  plan.read_depth = plan.write_depth = 16;
+  return plan;
+}
+
+Profile round_profile() {
+  Profile profile;
+  profile.drives = {{.role = "temp",
+                     .directory = "/ssd",
+                     .rates = {{"read", 1 << 20, 16, 100'000, 0},
+                               {"read", 1 << 12, 1, 1, 0},
+                               {"write", 1 << 20, 16, 0, 40'000},
+                               {"mixed", 1 << 20, 16, 30'000, 30'000},
+                               {"random", 1 << 20, 16, 80'000, 0}}}};
+  profile.cpu = CpuModel{.fixed_s = 1, .per_record_s = 1e-3, .per_byte_s = 0, .per_comparison_s = 1e-3};
+  profile.kernel_ns = {{"extract", 1}, {"merge", 3}};
+  profile.time_factor = {{"run_formation", 2}};
+  return profile;
+}
+
+TEST(PredictTest, APhaseTakesAsLongAsItsSlowestResource) {
+  const Forecast forecast = predict(small_plan(), round_profile());
+  ASSERT_TRUE(forecast.prediction.has_value()) << forecast.absent;
+  const Prediction& found = *forecast.prediction;
+  EXPECT_DOUBLE_EQ(found.cpu_s, 1 + 1 + 2);  // fixed, 1000 records, 1000 * log2(4) comparisons
+  // Run formation reads 100 kB in 1 s, writes 80 kB in 2 s, both in 160/60 s; a quarter of the CPU on four threads: 0.25 s.
+  EXPECT_EQ(found.phases[0].bottleneck(), "drive, reading and writing at once");
+  EXPECT_DOUBLE_EQ(found.phases[0].seconds, 2 * 160.0 / 60);
+  // The merge writes 100 kB in 2.5 s, both in 160/60 s; three quarters of the CPU on two threads: 1.5 s.
+  EXPECT_DOUBLE_EQ(found.phases[1].seconds, 160.0 / 60);
+  EXPECT_EQ(found.bytes_moved, 360'000U);
+  EXPECT_STREQ(found.help_most(), "drive");
+  EXPECT_DOUBLE_EQ(found.saved_by_processor_s, 0);
+  EXPECT_FALSE(found.joules.has_value());
+}
+
+TEST(PredictTest, WithoutModelsItIsSaidWhatToDo) {
+  Profile profile = round_profile();
+  profile.cpu.reset();
+  EXPECT_THAT(predict(small_plan(), profile).absent, HasSubstr("ecosort-tune fit"));
+  profile = round_profile();
+  profile.drives.clear();
+  EXPECT_THAT(predict(small_plan(), profile).absent, HasSubstr("ecosort-tune probe"));
+  Plan stream = small_plan();
+  stream.shape = Shape::unknown;
+  EXPECT_THAT(predict(stream, round_profile()).absent, HasSubstr("not known"));
+}
+
+TEST(RunRecordsTest, EveryNumberThatIsSaidToFitDoes) {
+  Wanted wanted{
+      .format = records::make_record_format(100, {}), .input_records = 3'000'000, .memory_bytes = 32 << 20, .threads = 2};
+  const Plan free = make_plan(wanted);
+  for (std::uint64_t records = free.formation.run_records; records > 1000; records = records * 3 / 4) {
+    wanted.run_records = records;
+    const Plan plan = make_plan(wanted);
+    EXPECT_LE(plan.formation.run_records, records);
+    EXPECT_GE(plan.formation.run_records, records - records / 4);
+    EXPECT_LE(plan.peak_memory_bytes, wanted.memory_bytes);
+  }
+  wanted.run_records = 10'000'000;
+  const std::string line = refusal([&] { (void)make_plan(wanted); });
+  ASSERT_THAT(line, HasSubstr("give at most "));
+  wanted.run_records = std::stoull(line.substr(line.rfind(' ')));
+  EXPECT_GT(make_plan(wanted).merge.stored_runs, 1U);
+}
+
+TEST(EdgesTest, UnitsThatTwoRunsShareAreReadTwice) {
+  Plan plan = small_plan();
+  plan.formation.run_records = 300;  // the first two have 100 and 200; cuts at records 100, 300, 600, 900
+  plan.formation.write_blocks = 3;
+  account_edges(plan, {{.start_bytes = 0, .records = 1000, .alignment = 4096}}, 4096);
+  EXPECT_EQ(plan.bytes_read, 180'000U + 4 * 4096);
+  EXPECT_EQ(plan.bytes_written, 180'000U + (102'400 - 100'000));
+  plan = small_plan();
+  plan.formation.run_records = 300;
+  plan.formation.write_blocks = 3;
+  account_edges(plan, {{.start_bytes = 50, .records = 100, .alignment = 512}, {.start_bytes = 0, .records = 900, .alignment = 1}},
+                1);
+  EXPECT_EQ(plan.bytes_read, 180'000U + 50);
+  EXPECT_EQ(plan.bytes_written, 180'000U);
+}
+
+}  // namespace
+}  // namespace ecosort::plan

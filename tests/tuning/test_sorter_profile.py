@@ -1,0 +1,362 @@
+"""`ecosort --profile`: the sorter and ecosort-tune agree on the machine, the file, the settings and the prediction."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ecosort_power.codec import encode
+from ecosort_tuning.machine import this_machine
+from ecosort_tuning.predict import predict
+from ecosort_tuning.profile import (
+    SCHEMA,
+    CpuModel,
+    Drive,
+    Kernels,
+    PowerModel,
+    Profile,
+    Rate,
+    Setting,
+    TimeModel,
+    write_profile,
+)
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def rate(mode: str, read: float, write: float, block: int, depth: int) -> Rate:
+    return Rate(mode, block, depth, read, write, 1e-3, 0.05, 0.02, 3)
+
+
+RATES = [
+    rate(mode, r * (1 + 0.2 * i + 0.1 * j), w * (1 + 0.1 * i + 0.2 * j), block, depth)
+    for mode, r, w in (("read", 2.1e9, 0), ("write", 0, 1.1e9), ("mixed", 0.9e9, 0.8e9), ("random", 1.9e9, 0))
+    for i, block in enumerate((256 << 10, 1 << 20, 4 << 20))
+    for j, depth in enumerate((1, 4, 16))
+]
+DRIVE = Drive("temp", "/ssd/tmp", "/dev/nvme0n1", "ext4", "io_uring", True, 1 << 30, RATES)
+KERNELS = Kernels(100, 64, {"extract": 8.2, "index_sort": 14.4, "gather": 36.2, "merge": 16.8}, 3)
+FULL = Profile(
+    SCHEMA,
+    "2030-01-01T00:00:00Z",
+    "0.1.0",
+    this_machine(),
+    [DRIVE],
+    KERNELS,
+    TimeModel({"run_formation": 1.2, "merge": 1.1}, 0.05, 9),
+    CpuModel(0.03, 60e-9, 1e-10, 4e-9, 0.05, 9),
+    PowerModel(21.0, 7.5, 0.8, 0.02, 9, "wall"),
+    [Setting("--threads", "1", "it takes 0.9 of the time"), Setting("--request-depth", "5", 'so "quoted" \\ it is')],
+    ["a warning"],
+    {"drive": "nothing"},
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path, run: Run) -> Path:
+    assert run("gen", "-a", "120000", "in", cwd=tmp_path).returncode == 0
+    write_profile(tmp_path / "p.toml", FULL)
+    return tmp_path
+
+
+def plan_of(run: Run, place: Path, *words: str, **options: Any) -> dict[str, Any]:
+    done = run("plan", "sort", "--json", *words, "in", "-o", "out", cwd=place, **options)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def sources(plan: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    return {v["option"]: (v["value"], v["source"]) for v in plan["here"]["values"]}
+
+
+def test_the_plan_names_where_each_value_comes_from(run: Run, place: Path) -> None:
+    plan = plan_of(run, place, "--profile", "p.toml", "--memory", "4MiB")
+    found = sources(plan)
+    assert found["--memory"] == ("4MiB", "option")
+    assert found["--threads"] == ("1", "profile")
+    assert found["--merge-threads"] == ("1", "default")
+    assert found["--request-depth"] == ("5", "profile")
+    assert found["--request-size"] == ("1MiB", "default")
+    assert found["--run-records"] == (str(plan["run_records"]), "default")
+    assert (plan["compute_threads"], plan["read_depth"]) == (1, 5)
+    text = run("plan", "sort", "--profile", "p.toml", "in", "-o", "out", "--memory", "4MiB", cwd=place).stdout
+    for line in ("--memory          4MiB                      option", "--threads         1                         profile"):
+        assert line in text
+    assert "profile             p.toml, of 2030-01-01T00:00:00Z" in text
+
+
+def test_an_option_wins_over_the_profile(run: Run, place: Path) -> None:
+    plan = plan_of(run, place, "--profile", "p.toml", "--threads", "2")
+    assert sources(plan)["--threads"] == ("2", "option")
+    assert sources(plan)["--request-depth"] == ("5", "profile")
+
+
+def test_the_sort_follows_the_profile_and_sorts_the_same_bytes(run: Run, place: Path) -> None:
+    words = ("in", "--memory", "4MiB", "--progress", "none")
+    assert run("sort", *words, "-o", "a", "--profile", "p.toml", "--stats", "s.json", cwd=place).returncode == 0
+    assert run("sort", *words, "-o", "b", "--no-profile", "--stats", "t.json", "--threads", "2", cwd=place).returncode == 0
+    assert (place / "a").read_bytes() == (place / "b").read_bytes()
+    with_profile, without = (json.loads((place / name).read_text()) for name in ("s.json", "t.json"))
+    assert (with_profile["threads"], with_profile["plan"]["read_depth"]) == (1, 5)
+    assert (without["threads"], without["plan"]["read_depth"]) == (2, 16)
+
+
+def configured(place: Path, profile: Profile | str) -> dict[str, str]:
+    path = place / "config/ecosort/profile.toml"
+    if isinstance(profile, Profile):
+        write_profile(path, profile)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(profile)
+    return {**os.environ, "XDG_CONFIG_HOME": str(place / "config")}
+
+
+def test_the_profile_of_the_configuration_directory_is_used(run: Run, place: Path) -> None:
+    environment = configured(place, FULL)
+    assert sources(plan_of(run, place, env=environment))["--threads"] == ("1", "profile")
+    off = plan_of(run, place, "--no-profile", env=environment)
+    assert sources(off)["--threads"][1] == "default"
+    assert (off["here"]["profile"], "prediction" in off["here"]) == (None, False)
+    home = {k: v for k, v in environment.items() if k != "XDG_CONFIG_HOME"} | {"HOME": str(place / "home")}
+    write_profile(place / "home/.config/ecosort/profile.toml", FULL)
+    assert sources(plan_of(run, place, env=home))["--threads"] == ("1", "profile")
+
+
+HERE = this_machine()
+STRANGERS = [
+    ("installation", replace(HERE, machine_id="fedcba9876543210")),
+    ("processor", replace(HERE, processor="Abacus 3000")),
+    ("number of CPUs", replace(HERE, cpus=HERE.cpus + 1)),
+    ("memory", replace(HERE, memory_bytes=HERE.memory_bytes * 2)),
+]
+
+
+@pytest.mark.parametrize(("what", "machine"), STRANGERS, ids=[what for what, _ in STRANGERS])
+def test_the_profile_of_another_machine_is_refused(run: Run, place: Path, what: str, machine: Any) -> None:
+    if what == "installation" and not HERE.machine_id:
+        pytest.skip("this machine has no machine-id, and an unknown installation fits every one")
+    write_profile(place / "other.toml", replace(FULL, machine=machine))
+    before = sorted(p.name for p in place.iterdir())
+    for command in ("sort", "plan sort"):
+        done = run(*command.split(), "--profile", "other.toml", "in", "-o", "out", cwd=place)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"another machine: its {what} is" in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert sorted(p.name for p in place.iterdir()) == before
+
+
+def test_a_strange_profile_that_was_found_gives_one_notice_and_the_defaults(run: Run, place: Path) -> None:
+    environment = configured(place, replace(FULL, machine=replace(HERE, processor="Abacus 3000")))
+    words = ("sort", "in", "-o", "out", "--stats", "s.json", "--threads", "2")
+    done = run(*words, cwd=place, env=environment)
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+    assert "another machine: its processor is Abacus 3000" in done.stderr
+    assert "it is not used" in done.stderr
+    assert json.loads((place / "s.json").read_text())["plan"]["read_depth"] == 16
+    assert run(*words, "--quiet", cwd=place, env=environment).stderr == ""
+    assert run(*words, "--no-profile", cwd=place, env=environment).stderr == ""
+    plan = plan_of(run, place, env=environment)
+    assert {source for _, source in sources(plan).values()} == {"default"}
+    assert "Abacus" in plan["here"]["profile"]["unused_because"]
+
+
+def test_an_unknown_installation_and_a_little_memory_less_fit(run: Run, place: Path) -> None:
+    near = replace(HERE, machine_id="", memory_bytes=int(HERE.memory_bytes * 0.99))
+    write_profile(place / "near.toml", replace(FULL, machine=near))
+    assert sources(plan_of(run, place, "--profile", "near.toml"))["--threads"] == ("1", "profile")
+
+
+def damaged(place: Path) -> dict[str, tuple[str, str]]:
+    """By name: the text of a profile, and the reason to refuse it."""
+    text = (place / "p.toml").read_text()
+    return {
+        "no TOML": ("speed = = 3", "is damaged: line 1"),
+        "cut off": (text[: len(text) // 2].rsplit("\n", 1)[0] + "\nlatency_s", "is damaged: line"),
+        "no profile": ('schema = "other/1"\n', "is no profile"),
+        "empty": ("", "is no profile"),
+        "newer": (text.replace(SCHEMA, "ecosort.profile/9"), "has the version 9, this program reads 1"),
+        "no machine": (text.replace("[machine]", "[other]"), "profile.machine is missing"),
+        "wrong type": (text.replace("cpus = ", 'cpus = "x" #'), "profile.machine.cpus is not a whole number"),
+        "negative": (text.replace("per_record_s = ", "per_record_s = -1.0 #"), "profile.cpu.per_record_s is not a number from 0"),
+        "not a number": (text.replace("idle_w = ", "idle_w = nan #"), "profile.power.idle_w is not a number from 0"),
+        "rate without depth": (text.replace("depth = 4", "depths = 4", 1), "rates[1].depth is missing"),
+        "unknown option": (text.replace('"--threads"', '"--output"'), "sets '--output', which no profile may"),
+        "twice": (text.replace('"--threads"', '"--request-depth"'), "sets --request-depth twice"),
+        "bad value": (text.replace('value = "5"', 'value = "999"'), "--request-depth: give a number from 1 to 256"),
+        "no value": (text.replace('value = "5"', 'value = ""'), "is damaged"),
+        "an option as value": (text.replace('value = "5"', 'value = "--json"'), "is damaged"),
+    }
+
+
+def test_a_damaged_profile_is_refused_as_a_whole(run: Run, place: Path) -> None:
+    for name, (text, reason) in damaged(place).items():
+        (place / "bad.toml").write_text(text)
+        done = run("sort", "--profile", "bad.toml", "in", "-o", "out", cwd=place)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), name
+        assert reason in done.stderr, name
+        assert not (place / "out").exists(), name
+        environment = configured(place, text)
+        found = run("plan", "sort", "in", "-o", "out", "--json", cwd=place, env=environment)
+        assert (found.returncode, found.stderr.count("\n")) == (0, 1), name
+        assert {source for _, source in sources(json.loads(found.stdout)).values()} == {"default"}, name
+
+
+def test_a_profile_that_cannot_be_read_is_refused(run: Run, place: Path) -> None:
+    for name, reason in (("nowhere.toml", "does not exist"), (".", "cannot be read"), ("/dev/zero", "too large")):
+        done = run("sort", "--profile", name, "in", "-o", "out", cwd=place)
+        assert done.returncode == 2
+        assert reason in done.stderr
+    both = run("sort", "--profile", "p.toml", "--no-profile", "in", "-o", "out", cwd=place)
+    assert (both.returncode, "exclude each other" in both.stderr) == (2, True)
+
+
+def test_sorting_in_place_and_resumably_take_threads_only(run: Run, place: Path) -> None:
+    done = run("plan", "inplace", "--profile", "p.toml", "--assume-size", "1GB", "--memory", "64MiB", "--json", cwd=place)
+    assert done.returncode == 0, done.stderr
+    values = {v["option"]: v["source"] for v in json.loads(done.stdout)["values"]}
+    assert values == {"--memory": "option", "--threads": "profile", "--io": "default"}
+    resumable = run("plan", "sort", "--resumable", "--profile", "p.toml", "in", "-o", "out", "--json", cwd=place)
+    assert resumable.returncode == 0, resumable.stderr
+    assert {v["option"]: v["source"] for v in json.loads(resumable.stdout)["values"]}["--threads"] == "profile"
+    assert run("sort", "--resumable", "-q", "--profile", "p.toml", "in", "-o", "out", cwd=place).returncode == 0
+    before = run("check", "-q", "in", cwd=place).returncode
+    assert before == 1
+    if run("plan", "inplace", "in", cwd=place).returncode == 0:  # not every file system can
+        assert run("inplace", "-q", "--profile", "p.toml", "in", cwd=place).returncode == 0
+        assert run("check", "-q", "in", cwd=place).returncode == 0
+
+
+PLANS: list[tuple[str, ...]] = [
+    ("--memory", "2MiB"),
+    ("--memory", "3MiB", "--threads", "2", "--merge-threads", "1"),
+    ("--memory", "8MiB", "--request-size", "64KiB"),
+    ("--memory", "8MiB", "--run-records", "9000"),
+    ("--memory", "256MiB"),
+    ("--memory", "2MiB", "--record-size", "10", "--key", "0:4", "--request-depth", "3"),
+]
+PROFILES: dict[str, Profile] = {
+    "full": FULL,
+    "no power": replace(FULL, power=None),
+    "no factors": replace(FULL, time=None),
+    "no kernels": replace(FULL, kernels=None),
+    "two drives": replace(FULL, drive=[replace(DRIVE, role="output", rates=RATES[:5]), DRIVE]),
+    "no mixed rates": replace(FULL, drive=[replace(DRIVE, rates=[r for r in RATES if r.mode != "mixed"])]),
+}
+
+
+def assert_same(a: Any, b: Any, where: str) -> None:
+    if isinstance(a, dict):
+        assert a.keys() == b.keys(), where
+        for key in a:
+            assert_same(a[key], b[key], f"{where}.{key}")
+    elif isinstance(a, list):
+        assert len(a) == len(b), where
+        for i, (x, y) in enumerate(zip(a, b, strict=True)):
+            assert_same(x, y, f"{where}[{i}]")
+    else:
+        assert a == (pytest.approx(b, rel=1e-9) if isinstance(a, float) else b), where
+
+
+@pytest.mark.parametrize("words", PLANS, ids=" ".join)
+def test_the_plan_predicts_what_ecosort_tune_predicts(run: Run, place: Path, words: tuple[str, ...]) -> None:
+    for name, profile in PROFILES.items():
+        write_profile(place / "x.toml", profile)
+        plan = plan_of(run, place, "--profile", "x.toml", *words)
+        expected = predict(plan, profile)
+        document = {**encode(expected), "help_most": expected.help_most}
+        for phase, of in zip(document["phases"], expected.phases, strict=True):
+            phase["bottleneck"] = of.bottleneck
+        assert_same(document, plan["here"]["prediction"], name)
+
+
+def test_the_plan_tells_people_its_prediction(run: Run, place: Path) -> None:
+    words = ("plan", "sort", "--profile", "p.toml", "--memory", "4MiB", "in", "-o", "out")
+    text = run(*words, cwd=place).stdout
+    for word in ("prediction", "run formation", "limited by", "CPU seconds", "bytes moved", " J\n", "most help: a faster"):
+        assert word in text
+    write_profile(place / "p.toml", replace(FULL, cpu=None))
+    assert "no prediction       the profile has no model of the processor" in run(*words, cwd=place).stdout
+    write_profile(place / "p.toml", replace(FULL, drive=[]))
+    assert "no drive for sorted runs" in run(*words, cwd=place).stdout
+
+
+@pytest.mark.parametrize("words", PLANS, ids=" ".join)
+def test_the_predicted_bytes_are_those_that_are_moved(run: Run, place: Path, words: tuple[str, ...]) -> None:
+    """Also at the ends: 120001 records end in the middle of a block."""
+    assert run("gen", "-a", "120001", "in", cwd=place).returncode == 0
+    if "--record-size" in words:
+        (place / "in").write_bytes((place / "in").read_bytes()[:1_234_510])
+    found = plan_of(run, place, "--profile", "p.toml", *words)["here"]["prediction"]
+    done = run("sort", "--no-profile", *words, "--stats", "s.json", "in", "-o", "out", "--progress", "none", cwd=place)
+    assert done.returncode == 0, done.stderr
+    stats = json.loads((place / "s.json").read_text())
+    assert stats["bytes_read"] + stats["bytes_written"] == found["bytes_moved"]
+    assert stats["peak_temp_bytes"] == found["temp_bytes"]
+
+
+def test_several_inputs_move_what_was_predicted(run: Run, place: Path) -> None:
+    for name, records in (("one", 33_333), ("two", 1), ("three", 77_777)):
+        assert run("gen", "-a", str(records), name, cwd=place).returncode == 0
+    words = ("--memory", "2MiB", "--no-profile", "one", "two", "three", "-o", "out")
+    plan = json.loads(run("plan", "sort", "--json", *words, cwd=place).stdout)
+    assert run("sort", *words, "--stats", "s.json", cwd=place).returncode == 0
+    stats = json.loads((place / "s.json").read_text())
+    assert (stats["bytes_read"], stats["bytes_written"]) == (plan["bytes_read"], plan["bytes_written"])
+
+
+def test_run_records_set_the_size_of_runs(run: Run, place: Path) -> None:
+    words = ("--memory", "8MiB", "--no-profile")
+    plain = plan_of(run, place, *words)
+    plan = plan_of(run, place, *words, "--run-records", "7000")
+    assert 6000 < plan["run_records"] <= 7000 < plain["run_records"]  # whole units of the input
+    assert plan["runs"] > plain["runs"]
+    for more in ((), ("--run-records", "7000"), ("--run-records", "7000", "--merge-threads", "1"), ("--merge-threads", "3")):
+        assert run("sort", *words, *more, "in", "-o", "out", "--stats", "s.json", cwd=place).returncode == 0
+        stats = json.loads((place / "s.json").read_text())
+        assert stats["runs"] == (plan if "7000" in more else plain)["runs"]
+        written = (place / "out").read_bytes()
+        assert written == (place / "first").read_bytes() if more else (place / "first").write_bytes(written)
+    assert plan_of(run, place, "--memory", "64MiB", "--run-records", "7000")["shape"] == "one pass"
+    with (place / "in").open("rb") as stream:
+        piped = run("sort", *words, "--run-records", "7000", "-", "-o", "piped", cwd=place, stdin=stream)
+    assert piped.returncode == 0, piped.stderr
+    assert (place / "piped").read_bytes() == (place / "first").read_bytes()
+
+
+def test_run_records_that_do_not_fit_are_refused_in_one_line(run: Run, place: Path) -> None:
+    for words, reason in (
+        (("--run-records", "50000000"), "do not fit --memory 8 MiB: give at most "),
+        (("--run-records", "4"), "make more than 16384 runs: give at least "),
+        (("--run-records", "2"), "give at least 3"),
+        (("--run-records", "x"), "not a whole number"),
+        (("--merge-threads", "0"), "--merge-threads: give a number from 1 to 1024"),
+        (("--resumable", "--run-records", "9000"), "go without --resumable"),
+    ):
+        done = run("sort", "--memory", "8MiB", "--no-profile", *words, "in", "-o", "out", cwd=place)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), words
+        assert reason in done.stderr, done.stderr
+    most = run("sort", "--memory", "8MiB", "--no-profile", "--run-records", "50000000", "in", "-o", "out", cwd=place).stderr
+    assert plan_of(run, place, "--memory", "8MiB", "--no-profile", "--run-records", most.split()[-1])["runs"] > 1
+    least = run("sort", "--memory", "8MiB", "--no-profile", "--run-records", "4", "in", "-o", "out", cwd=place).stderr
+    assert plan_of(run, place, "--memory", "8MiB", "--no-profile", "--run-records", least.split()[-1])["runs"] > 1
+    inplace = run("inplace", "--run-records", "9", "in", cwd=place)
+    assert inplace.returncode == 2
+
+
+def test_runs_of_a_profile_that_do_not_fit_this_memory_are_left_to_the_plan(run: Run, place: Path) -> None:
+    setting = [Setting("--run-records", "39936", "of a search with more memory"), Setting("--threads", "1", "as well")]
+    write_profile(place / "p.toml", replace(FULL, setting=setting))
+    assert sources(plan_of(run, place, "--profile", "p.toml", "--memory", "11MiB"))["--run-records"] == ("39936", "profile")
+    words = ("--profile", "p.toml", "--memory", "4MiB")
+    found = sources(plan_of(run, place, *words))
+    assert found["--run-records"][1] == "default"
+    assert found["--threads"] == ("1", "profile")
+    done = run("sort", *words, "in", "-o", "out", cwd=place)
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+    assert "do not fit --memory 4 MiB" in done.stderr
