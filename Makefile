@@ -76,6 +76,13 @@ bench-kernels: ## time the kernels against std::sort, the parallel mode and TBB 
 	@ninja -C $(BUILD) -j $(JOBS)
 	@$(BUILD)/bench/kernels/kernel_bench $(BENCH)
 
+.PHONY: bench-predict
+bench-predict: ## hold predictions against measurements (BENCH_DIR= on the drive, BENCH='--help' for more)
+	@$(DEPS) build python
+	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
+	@ninja -C $(BUILD) -j $(JOBS)
+	@ECOSORT_BIN=$(abspath $(BUILD))/ecosort $(VENV)/ecosort-tune validate --dir $(BENCH_DIR) $(BENCH)
+
 .PHONY: bench-check
 bench-check: ## fail if the README's benchmark numbers are not those of tuning/bench/results
 	@$(DEPS) python

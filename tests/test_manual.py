@@ -17,7 +17,9 @@ def options_in_help(run: Run, command: str) -> set[str]:
     """The long and short options that the help of a command explains (at the start of a line)."""
     text = run(command, "--help").stdout
     lines = re.findall(r"^  (-.*)$", text, re.MULTILINE)
-    return {word for line in lines for word in re.findall(r"(?:^|, )(--?[A-Za-z][a-z0-9-]*)", re.sub(r"^(-[a-z])N\b", r"\1", line))}
+    return {
+        word for line in lines for word in re.findall(r"(?:^|, )(--?[A-Za-z][a-z0-9-]*)", re.sub(r"^(-[a-z])N\b", r"\1", line))
+    }
 
 
 def test_every_command_is_explained_and_can_be_asked(run: Run) -> None:

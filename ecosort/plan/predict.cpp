@@ -85,9 +85,12 @@ double slowest(const PhasePrediction& phase, double drive_part, double processor
   return phase.factor * most;
 }
 
-double factor_of(const Profile& profile, const std::string& phase) {
-  const auto found = profile.time_factor.find(phase);
-  return found == profile.time_factor.end() ? 1.0 : found->second;
+// Where all runs stay in memory the phases do other work, with factors of their own if such a sort was measured.
+double factor_of(const Profile& profile, const std::string& phase, bool in_memory) {
+  const auto& factors = profile.time_factor;
+  auto found = in_memory ? factors.find(phase == "merge" ? "merge_resident" : "read_and_sort") : factors.end();
+  if (found == factors.end()) found = factors.find(phase);
+  return found == factors.end() ? 1.0 : found->second;
 }
 
 std::vector<PhasePrediction> phases_of(const Plan& plan) {
@@ -133,7 +136,7 @@ Forecast predict(const Plan& plan, const Profile& profile) {
     add_drive_times(phase, *drive, plan, merges);
     const unsigned threads = merges ? plan.wanted.threads_of_merge() : plan.wanted.threads;
     phase.times.emplace_back(processor, (merges ? 1 - share : share) * found.cpu_s / threads);
-    phase.factor = factor_of(profile, phase.name);
+    phase.factor = factor_of(profile, phase.name, plan.stored_records == 0);
     phase.seconds = slowest(phase, 1, 1);
     found.seconds += phase.seconds;
     with_drive += slowest(phase, 0.5, 1);

@@ -124,6 +124,7 @@ Plan small_plan() {
   plan.formation.read_block_bytes = plan.formation.write_block_bytes = plan.merge.final.block_bytes = 1 << 20;
   plan.merge.steps = {{.first_run = 0, .fan_in = 4}};
   plan.run_bytes = 80'000;
+  plan.stored_records = 800;
   plan.bytes_read = plan.bytes_written = 180'000;
   plan.read_depth = plan.write_depth = 16;
   return plan;
@@ -158,6 +159,20 @@ TEST(PredictTest, APhaseTakesAsLongAsItsSlowestResource) {
   EXPECT_STREQ(found.help_most(), "drive");
   EXPECT_DOUBLE_EQ(found.saved_by_processor_s, 0);
   EXPECT_FALSE(found.joules.has_value());
+}
+
+TEST(PredictTest, ASortInMemoryHasFactorsOfItsOwn) {
+  Plan plan = small_plan();
+  plan.stored_records = 0;
+  Profile profile = round_profile();
+  const double as_stored = predict(plan, profile).prediction.value().seconds;
+  EXPECT_DOUBLE_EQ(as_stored, predict(small_plan(), profile).prediction.value().seconds);
+  profile.time_factor["read_and_sort"] = 4;   // instead of 2
+  profile.time_factor["merge_resident"] = 3;  // instead of none
+  const Prediction found = predict(plan, profile).prediction.value();
+  EXPECT_DOUBLE_EQ(found.phases[0].factor, 4);
+  EXPECT_DOUBLE_EQ(found.phases[1].factor, 3);
+  EXPECT_DOUBLE_EQ(predict(small_plan(), profile).prediction.value().seconds, as_stored);
 }
 
 TEST(PredictTest, WithoutModelsItIsSaidWhatToDo) {

@@ -189,6 +189,12 @@ def test_measured_phases_correct_the_prediction() -> None:
     assert model.factor == pytest.approx({"run_formation": 1.3, "merge": 1.1})
     assert model.error == pytest.approx(0.0)
     assert predict(plan, profile(time=model)).seconds == pytest.approx(4.8)
+    # Sorts in memory have factors of their own, once one was measured.
+    in_memory = {**plan, "stored_records": 0}
+    assert predict(in_memory, profile(time=model)).seconds == pytest.approx(4.8)
+    small = [Phase("read_and_sort", 3.0, Work(3e9, 3e9)), Phase("merge", 1.0, Work(3e9, 3e9))]
+    both = fit_time([*runs, replace(runs[0], plan=in_memory, phases=small)], DRIVE, 0.5)
+    assert both.factor == pytest.approx({"run_formation": 1.3, "merge": 1.1, "read_and_sort": 1.5, "merge_resident": 0.5})
 
 
 def test_the_bytes_of_the_phases_are_those_of_the_plan() -> None:

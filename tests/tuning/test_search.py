@@ -22,7 +22,7 @@ from ecosort_tuning.search.knobs import DEFAULT as DEFAULT_VALUE
 from ecosort_tuning.search.knobs import Knob, all_settings, given, size_of, sorter_knobs, text_of
 from ecosort_tuning.search.launch import decide
 from ecosort_tuning.search.report import write_report
-from ecosort_tuning.search.sorter import Outcome, Place, RealSorter
+from ecosort_tuning.search.sorter import Outcome, Place, RealSorter, smaller_runs
 from ecosort_tuning.search.study import Search, SearchOptions
 from ecosort_tuning.search.trial import ENERGY, PARETO, TIME, Patience, confirm, run_trial
 from matplotlib import pyplot as plt
@@ -86,6 +86,31 @@ def test_noise_alone_is_not_crowned(tmp_path: Path, seed: int) -> None:
     assert not (judgement.seen and judgement.interval.median < 1)
 
 
+class Paired:
+    """Candidates take as many seconds as told, the defaults one."""
+
+    def __init__(self, *seconds: float) -> None:
+        self.left = list(seconds)
+
+    def measure(self, settings: Mapping[str, str]) -> Outcome:
+        return Outcome(self.left.pop(0) if settings else 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "pairs", "wins"),
+    [
+        ([0.8, 0.9, 0.7, 0.8, 0.9, 0.8], 6, True),  # clear after six
+        ([0.8, 0.9, 0.7, 0.8, 1.1, 0.8, 0.9, 0.8, 0.9, 0.8], 10, True),
+        ([1.2, 0.9, 1.1], 3, False),  # eight wins of ten would not be enough
+        ([0.9, 0.9, 0.9, 0.9, 0.9, 1.3, 0.9, 0.9, 0.9, 1.3], 10, False),
+    ],
+)
+def test_a_confirmation_ends_when_it_is_clear(seconds: list[float], pairs: int, wins: bool) -> None:
+    found, judgement = confirm(Paired(*seconds), {"--threads": "1"}, TIME, 10)
+    assert len(found) == pairs
+    assert (judgement.seen and judgement.interval.median < 1) == wins
+
+
 def test_a_killed_search_goes_on_where_it_was(tmp_path: Path) -> None:
     sorter = SimulatedSorter(stop_after=41)
     with pytest.raises(KeyboardInterrupt):
@@ -136,17 +161,24 @@ def test_the_front_of_two_goals_holds_no_beaten_settings(tmp_path: Path) -> None
 
 def test_the_knobs_of_the_sorter_are_those_it_has() -> None:
     knobs = sorter_knobs(4, ["uring", "pool"])
-    assert [(k.option, k.values) for k in knobs[:2]] == [("--threads", ("1", "2", "3", "4")), ("--io", ("uring", "pool"))]
-    assert [k.option for k in knobs] == ["--threads", "--io", "--request-size", "--request-depth"]
-    assert size_of(knobs) == 8 * 7 * 6
+    numbers = ("1", "2", "3", "4")
+    assert [(k.option, k.values) for k in knobs[:2]] == [("--threads", numbers), ("--merge-threads", numbers)]
+    assert [k.option for k in knobs[2:]] == ["--io", "--request-size", "--request-depth"]
+    assert size_of(knobs) == 4 * 4 * 2 * 7 * 6
+    with_runs = sorter_knobs(1, ["pool"], [4000, 1000])[-1]
+    assert (with_runs.option, with_runs.values, with_runs.ordered) == ("--run-records", ("1000", "4000", DEFAULT_VALUE), True)
     assert [k.option for k in sorter_knobs(1, ["pool"])] == ["--request-size", "--request-depth"]
     assert text_of({"--io": "pool", "--request-size": DEFAULT_VALUE}) == "--io pool"
     assert text_of({"--request-size": DEFAULT_VALUE}) == "defaults"
 
 
-def test_every_value_of_every_knob_is_one_that_the_sorter_takes(run: Callable[..., Any], tmp_path: Path) -> None:
+def test_every_value_of_every_knob_is_one_that_the_sorter_takes(run: Callable[..., Any], tmp_path: Path, ecosort: Path) -> None:
     (tmp_path / "in").write_bytes(bytes(1000))
-    for knob in sorter_knobs(2, ["uring", "pool"]):
+    runs = smaller_runs(ecosort, tmp_path, 100_000_000, 512 << 20)
+    assert len(runs) == 3
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in"]
+    assert smaller_runs(ecosort, tmp_path, 1000, 512 << 20) == [], "all of it fits the memory"
+    for knob in sorter_knobs(2, ["uring", "pool"], runs):
         for value in knob.values:
             words = [word for pair in given({knob.option: value}).items() for word in pair]
             done = run("plan", "sort", "--memory", "512MiB", *words, "in", "-o", "out", cwd=tmp_path)
@@ -222,7 +254,7 @@ def test_a_real_search_measures_confirms_and_cleans_up(tune: Tune, tmp_path: Pat
     profile = read_profile(tmp_path / "p.toml", this_machine())
     assert bool(profile.setting) == (done.returncode == 0)
     verdict = json.loads((tmp_path / "result/verdict.json").read_text())
-    assert len(verdict["confirmation"]) == 10
+    assert 2 <= len(verdict["confirmation"]) <= 10
     assert verdict["sentence"] in done.stdout
 
 

@@ -244,6 +244,9 @@ PROFILES: dict[str, Profile] = {
     "full": FULL,
     "no power": replace(FULL, power=None),
     "no factors": replace(FULL, time=None),
+    "factors in memory": replace(
+        FULL, time=TimeModel({"run_formation": 1.2, "read_and_sort": 1.7, "merge_resident": 1.4}, 0.1, 9)
+    ),
     "no kernels": replace(FULL, kernels=None),
     "two drives": replace(FULL, drive=[replace(DRIVE, role="output", rates=RATES[:5]), DRIVE]),
     "no mixed rates": replace(FULL, drive=[replace(DRIVE, rates=[r for r in RATES if r.mode != "mixed"])]),

@@ -219,6 +219,36 @@ def experiment(**given: Any) -> int:
     return experiment_and_tell(given)
 
 
+@cli.command()
+@click.option(
+    "--dir", type=_PATH, required=True, help="On the drive to measure; input, runs and output are made and removed there."
+)
+@click.option(
+    "--size", "sizes", type=SIZE, multiple=True, default=["1GB"], show_default=True, help="Of inputs to foretell; repeatable."
+)
+@click.option("--memory", "memories", type=SIZE, multiple=True, default=["128MiB", "512MiB", "2GiB"], show_default=True)
+@click.option("--training-size", "training_sizes", type=SIZE, multiple=True, default=["500MB", "2GB"], show_default=True)
+@click.option(
+    "--training-memory", "training_memories", type=SIZE, multiple=True, default=["64MiB", "256MiB", "1GiB"], show_default=True
+)
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 99), help="Of each size with each memory.")
+@click.option("--budget", type=SECONDS, default="20min", show_default=True, help="No run begins that would end later.")
+@click.option(
+    "--out", type=_PATH, default=Path("prediction.json"), show_default=True, help="The result file, kept after each run."
+)
+@click.option("--continue", "continued", is_flag=True, help="Add what the result file lacks.")
+@click.option("--probe-seconds", type=click.FloatRange(0.05), default=1.0, hidden=True)
+@click.option("--probe-file", type=SIZE, default="2GiB", hidden=True)
+def validate(**given: Any) -> int:
+    """Holds predictions against measurements: bytes, space, CPU seconds, and the time beside a replay of the same requests.
+
+    Probes the drive, fits models to the training runs and foretells the others. Exit code 0 if all is within its limits.
+    """
+    from ecosort_tuning.validating import validate_and_tell
+
+    return validate_and_tell(given)
+
+
 def _on_signal(number: int, frame: FrameType | None) -> None:
     raise InterruptError(number)
 

@@ -6,8 +6,9 @@ coefficient that the runs cannot tell from the others is left at zero (CPU) or r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,8 @@ _MOST_CONDITION = 60.0
 # Shorter phases are measured by their beginnings and ends.
 _LEAST_PHASE_S = 0.05
 PHASES = ("run_formation", "merge")
+# What these are called where all runs stay in memory: other work, with a factor of its own.
+_IN_MEMORY = {PHASES[0]: "read_and_sort", PHASES[1]: "merge_resident"}
 
 
 def _scaled(rows: Matrix, values: Vector) -> tuple[Matrix, Vector]:
@@ -135,6 +138,18 @@ def grouped(phases: Sequence[Phase]) -> dict[str, Phase]:
     return found
 
 
+def factor_name(phase: str, plan: Mapping[str, Any]) -> str:
+    """The key of a phase's factor."""
+    return phase if plan["stored_records"] else _IN_MEMORY[phase]
+
+
+def factor_of(model: TimeModel | None, phase: str, plan: Mapping[str, Any]) -> float:
+    """That of the other kind of plan where this kind was never measured; 1 without any."""
+    if model is None:
+        return 1.0
+    return model.factor.get(factor_name(phase, plan), model.factor.get(phase, 1.0))
+
+
 def fit_time(runs: Sequence[MeasuredRun], drive: Drive, cpu_share: float) -> TimeModel:
     """How much longer each phase takes than its slowest resource; `cpu_share` is that of run formation in the CPU time."""
     ratios: dict[str, list[float]] = {}
@@ -146,7 +161,7 @@ def fit_time(runs: Sequence[MeasuredRun], drive: Drive, cpu_share: float) -> Tim
             times = {**drive_times(drive, name, phase.work, run.plan), "processor": share * run.cpu_s / max(run.threads, 1)}
             slowest = max(times.values())
             if slowest > 0:
-                ratios.setdefault(name, []).append(phase.seconds / slowest)
+                ratios.setdefault(factor_name(name, run.plan), []).append(phase.seconds / slowest)
     if not ratios:
         raise UsageError("no run has phases to fit the time model to")
     factor = {name: median(found) for name, found in ratios.items()}

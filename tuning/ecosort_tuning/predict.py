@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ecosort_tuning.errors import UsageError
-from ecosort_tuning.model import PHASES, predict_cpu, predict_power
+from ecosort_tuning.model import PHASES, factor_of, predict_cpu, predict_power
 from ecosort_tuning.profile import Drive, Kernels, Profile
 from ecosort_tuning.resources import PROCESSOR, drive_times
 from ecosort_tuning.runs import Work, comparisons
@@ -94,7 +94,7 @@ def predict(plan: Mapping[str, Any], profile: Profile) -> Prediction:
     for name, work in works.items():
         part = share if name == PHASES[0] else 1 - share
         times = {**drive_times(drive, name, work, plan), PROCESSOR: part * cpu_s / max(threads[name], 1)}
-        factor = (profile.time.factor.get(name, 1.0)) if profile.time else 1.0
+        factor = factor_of(profile.time, name, plan)
         phases.append(PhasePrediction(name, factor * max(times.values()), work, times, factor))
     seconds = sum(p.seconds for p in phases)
     joules = predict_power(profile.power, seconds, cpu_s, moved) if profile.power else None

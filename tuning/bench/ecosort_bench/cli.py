@@ -12,8 +12,9 @@ from rich.console import Console
 
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.measure import RunFailedError
+from ecosort_bench.prediction import is_prediction
 from ecosort_bench.programs import PEERS, RECORD_BYTES, STXXL_PEERS, Programs, version_of
-from ecosort_bench.report import print_report, readme_agrees, write_readme
+from ecosort_bench.report import Foretold, print_report, readme_agrees, write_readme
 from ecosort_bench.results import SCHEMA, Results, commit_of, machine_facts
 from ecosort_bench.stages import Bench
 
@@ -93,7 +94,7 @@ def _readme(write: bool) -> None:
     readme = ROOT / "README.md"
     try:
         for path in sorted(RESULTS.glob("*.json")):
-            results = Results.load(path)
+            results: Results | Foretold = Foretold.load(path) if is_prediction(path) else Results.load(path)
             if write:
                 write_readme(readme, results)
             elif not readme_agrees(readme, results):

@@ -1,11 +1,14 @@
 """Tables of a result: for the terminal, and the part of the README between its markers."""
 
+import json
 import statistics
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from ecosort_bench import prediction
 from ecosort_bench.results import Results, Run
 from ecosort_bench.targets import Verdict, cpu_s, paired, verdicts, wall_s
 
@@ -30,12 +33,24 @@ TITLES = {
 }
 
 
-def begin_of(results: Results) -> str:
+@dataclass(frozen=True)
+class Foretold:
+    """A result of predictions against measurements, which has its place in the README as well."""
+
+    path: Path
+    data: prediction.Document
+
+    @classmethod
+    def load(cls, path: Path) -> "Foretold":
+        return cls(path, json.loads(path.read_text()))
+
+
+def begin_of(results: Results | Foretold) -> str:
     """The line of the README after which a result has its place."""
     return f"<!-- benchmark {results.path.stem}: begin (written by make bench-readme) -->"
 
 
-def end_of(results: Results) -> str:
+def end_of(results: Results | Foretold) -> str:
     return f"<!-- benchmark {results.path.stem}: end -->"
 
 
@@ -129,8 +144,10 @@ def _verdict_row(verdict: Verdict) -> str:
     return _cells((verdict.name, verdict.target, verdict.measured, verdict.word))
 
 
-def readme_text(results: Results) -> str:
+def readme_text(results: Results | Foretold) -> str:
     """The README's part, markers included: the same result always gives the same text."""
+    if isinstance(results, Foretold):
+        return "\n".join([begin_of(results), *prediction.readme_lines(results.data), end_of(results)])
     lines = [begin_of(results), "", f"    {results.data['command']}", "", circumstances(results) + ".", ""]
     for stage in TITLES:
         if rows := _rows(results, stage):
@@ -145,7 +162,7 @@ def readme_text(results: Results) -> str:
     return "\n".join(lines)
 
 
-def _split(readme: str, results: Results) -> tuple[str, str, str]:
+def _split(readme: str, results: Results | Foretold) -> tuple[str, str, str]:
     before, begin, rest = readme.partition(begin_of(results))
     inside, end, after = rest.partition(end_of(results))
     if not begin or not end:
@@ -153,10 +170,10 @@ def _split(readme: str, results: Results) -> tuple[str, str, str]:
     return before, begin + inside + end, after
 
 
-def write_readme(path: Path, results: Results) -> None:
+def write_readme(path: Path, results: Results | Foretold) -> None:
     before, _, after = _split(path.read_text(), results)
     path.write_text(before + readme_text(results) + after)
 
 
-def readme_agrees(path: Path, results: Results) -> bool:
+def readme_agrees(path: Path, results: Results | Foretold) -> bool:
     return _split(path.read_text(), results)[1] == readme_text(results)

@@ -24,12 +24,15 @@ class Knob:
     ordered: bool
 
 
-def sorter_knobs(cpus: int, backends: Sequence[str]) -> list[Knob]:
-    """All that `ecosort sort` lets choose besides the memory, which is the user's. A knob with one value is none."""
-    threads = Knob("--threads", tuple(str(n) for n in range(1, cpus + 1)), True)
+def sorter_knobs(cpus: int, backends: Sequence[str], run_records: Sequence[int] = ()) -> list[Knob]:
+    """All that `ecosort sort` lets choose besides the memory, which is the user's. A knob with one value is none. `run_records`:
+    runs smaller than the default ones, which are as large as the memory allows."""
+    numbers = tuple(str(n) for n in range(1, cpus + 1))
+    threads = (Knob("--threads", numbers, True), Knob("--merge-threads", numbers, True))
+    runs = Knob("--run-records", (*(str(n) for n in sorted(run_records)), DEFAULT), True)
     backend = Knob("--io", tuple(backends), False)
     requests = (Knob("--request-size", _REQUEST_SIZES, True), Knob("--request-depth", _REQUEST_DEPTHS, True))
-    return [knob for knob in (threads, backend, *requests) if len(knob.values) > 1]
+    return [knob for knob in (*threads, backend, *requests, runs) if len(knob.values) > 1]
 
 
 def size_of(knobs: Sequence[Knob]) -> int:

@@ -83,14 +83,14 @@ def _into_profile(path: Path, verdict: Verdict) -> None:
 
 def _search(task: Task, directory: Path, say: Say) -> tuple[Search, Verdict | None]:
     program = sorter_program()
-    knobs = sorter_knobs(len(os.sched_getaffinity(0)), task.backends)
+    knobs = sorter_knobs(len(os.sched_getaffinity(0)), task.backends, task.run_records)
     search = Search(directory, knobs, SearchOptions(task.goal, task.budget_s))
     data = Path(task.directory) / f"ecosort-search-{os.getpid()}"
     data.mkdir()
     try:
         sorter = RealSorter(program, Place(data, task.records, task.memory_bytes), task.meter)
         search.run(sorter, say)
-        say(f"confirming the best against the defaults, {CONFIRM_ROUNDS} pairs")
+        say(f"confirming the best against the defaults, at most {CONFIRM_ROUNDS} pairs")
         verdict, pairs = decide(search, sorter, task.goal, CONFIRM_ROUNDS)
     finally:
         shutil.rmtree(data, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -14,8 +15,10 @@ from ecosort_bench.programs import NEUTRAL, RECORD_BYTES, Programs, find_checksu
 from ecosort_power.store import ResultDirectory
 from ecosort_power.transports.process import spawn, stop
 
-from ecosort_tuning.errors import RunError
+from ecosort_tuning.errors import RunError, UsageError
 from ecosort_tuning.search.knobs import Settings, given
+
+_LEAST_RUN_RECORDS = 1000  # smaller ones only make work
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +148,23 @@ def usable_backends(program: Path, place: Path) -> list[str]:
         out.unlink(missing_ok=True)
     small.unlink()
     return found
+
+
+def smaller_runs(program: Path, place: Path, records: int, memory_bytes: int) -> list[int]:
+    """An eighth, a quarter and a half of the records of the default runs; none where all records stay in memory."""
+    empty = place / "size-only"
+    try:
+        with empty.open("wb") as file:  # a plan asks for its size alone
+            file.truncate(records * RECORD_BYTES)
+        words = ("--json", "--memory", f"{memory_bytes}B", "--temp", place, empty, "-o", place / "nothing")
+        plan = json.loads(Programs(program.parent).run("plan", "sort", *NEUTRAL, *words))
+    except RuntimeError as error:
+        raise UsageError(str(error)) from error
+    finally:
+        empty.unlink(missing_ok=True)
+    default = int(plan["run_records"])
+    parts = [default // part for part in (8, 4, 2)] if plan["stored_runs"] else []
+    return [n for n in parts if n >= _LEAST_RUN_RECORDS]
 
 
 def records_of(size_bytes: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from ecosort_power.validate import ecosort_program
 
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.machine import MachineIdentity, mount_of, this_machine
-from ecosort_tuning.search.sorter import records_of, usable_backends
+from ecosort_tuning.search.sorter import records_of, smaller_runs, usable_backends
 from ecosort_tuning.search.trial import ENERGY, PARETO
 
 SEARCH_SCHEMA = "ecosort.search/1"
@@ -35,6 +35,7 @@ class Task:
     directory: str
     backends: list[str]
     meter: str | None = None
+    run_records: list[int] = field(default_factory=list)  # that are tried besides the default
 
 
 def sorter_program() -> Path:
@@ -82,6 +83,7 @@ def _new(given: Mapping[str, Any]) -> tuple[Path, Task]:
         str(place),
         backends,
         meter,
+        smaller_runs(sorter_program(), place, records_of(given["size"]), given["memory"]),
     )
     directory.mkdir(parents=True, exist_ok=True)
     write_json(directory / "search.json", task)

@@ -1,0 +1,164 @@
+"""Predictions against measurements: what the tables say of known runs, and one real validation of a few megabytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BUILD
+from ecosort_bench.prediction import SCHEMA, cells, floor_s, is_prediction, readme_lines, seconds, verdicts
+from ecosort_bench.report import Foretold, readme_agrees, write_readme
+from ecosort_tuning.validate import Cell, Clock, Grid
+
+from .conftest import Tune
+
+PREDICTION = {
+    "phases": [
+        {"name": "run_formation", "factor": 1.5, "times": {"drive read": 1.0, "drive write": 2.0, "processor": 1.0}},
+        {"name": "merge", "factor": 1.0, "times": {"drive read": 2.0, "drive write": 1.0, "processor": 3.0}},
+    ],
+    "seconds": 6.0,
+    "cpu_s": 4.0,
+    "bytes_moved": 1000,
+    "temp_bytes": 300,
+}
+
+
+def run_of(wall_s: float, floor_s: float, **changed: Any) -> dict[str, Any]:
+    common = {"records": 10_000_000, "memory_bytes": 1 << 27, "cpu_s": 4.2, "bytes_moved": 1000, "peak_temp_bytes": 300}
+    return {**common, "is_cold": True, "wall_s": wall_s, "floor_s": floor_s, **changed}
+
+
+def document(runs: list[dict[str, Any]], floor_ratio: float = 1.0) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "commit": "0123456789abcdef",
+        "dirty": False,
+        "machine": {"processor": "Abacus", "cpus": 2, "kernel": "6", "file_system": "ext4 rw"},
+        "settings": {"training_records": [5_000_000], "training_memory_bytes": [64 << 20]},
+        "command": "ecosort-tune validate",
+        "training": [{}] * 6,
+        "floor_ratio": {"two passes": floor_ratio},
+        "predictions": [{"records": 10_000_000, "memory_bytes": 1 << 27, "shape": "two passes", "prediction": PREDICTION}],
+        "runs": runs,
+        "missing": False,
+    }
+
+
+def test_a_slower_drive_slows_what_the_drive_limits() -> None:
+    assert floor_s(PREDICTION) == 4.0
+    assert seconds(PREDICTION, 1.0) == pytest.approx(1.5 * 2 + 3)
+    assert seconds(PREDICTION, 2.0) == pytest.approx(1.5 * 4 + 4)
+    assert seconds(PREDICTION, 0.1) == pytest.approx(1.5 * 1 + 3), "then the processor limits"
+
+
+def test_times_are_held_against_the_floor_of_their_round() -> None:
+    """The drive of the second round takes twice as long; so do floor and sort, and the prediction follows."""
+    (cell,) = cells(document([run_of(6.0, 4.0), run_of(10.0, 8.0), run_of(10.0, 8.0)]))
+    assert cell.time_ratio == pytest.approx(1.0)
+    assert cell.raw_ratio == pytest.approx(10 / 6)
+    assert cell.over_floor == pytest.approx(1.25)
+    assert cell.cpu_ratio == pytest.approx(1.05)
+    # Floors that are always 1.25 times what the rates of the profile say tell nothing about the drive of the moment.
+    (cell,) = cells(document([run_of(6.0, 5.0)], floor_ratio=1.25))
+    assert cell.time_ratio == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("run", "missed"),
+    [
+        (run_of(6.0, 4.0), []),
+        (run_of(6.0, 4.0, bytes_moved=1001), ["bytes moved"]),
+        (run_of(6.0, 4.0, peak_temp_bytes=299), ["space of the runs"]),
+        (run_of(6.0, 4.0, cpu_s=4.5), ["CPU seconds"]),
+        (run_of(7.0, 4.0), ["time, by the floor beside it"]),
+        (run_of(5.0, 4.0), ["time, by the floor beside it"]),
+    ],
+)
+def test_what_misses_its_limit_is_named(run: dict[str, Any], missed: list[str]) -> None:
+    assert [name for name, _, _, met in verdicts(cells(document([run]))) if not met] == missed
+
+
+def test_the_readme_holds_the_result(tmp_path: Path) -> None:
+    (tmp_path / "prediction.json").write_text(json.dumps(document([run_of(6.0, 4.0)])))
+    assert is_prediction(tmp_path / "prediction.json")
+    result = Foretold.load(tmp_path / "prediction.json")
+    readme = tmp_path / "README.md"
+    begin = "<!-- benchmark prediction: begin (written by make bench-readme) -->"
+    readme.write_text(f"before\n{begin}\n<!-- benchmark prediction: end -->\nafter\n")
+    assert not readme_agrees(readme, result)
+    write_readme(readme, result)
+    assert readme_agrees(readme, result)
+    text = readme.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("\nafter\n")
+    assert "| 1 GB | 128 MiB | 1 | 1,000 | exact |" in text
+    assert "| CPU seconds | within 10% | 5.0% off (median), 5.0% at worst | met |" in text
+    assert "\n".join(readme_lines(result.data)) in text
+
+
+def test_only_what_is_missing_is_measured() -> None:
+    grid = Grid([10, 40], [1, 2], 2)
+    everything = grid.todo([])
+    assert len(everything) == 8
+    assert [cell.records for cell, _ in everything] == [10] * 4 + [40] * 4
+    done = [{"records": 10, "memory_bytes": m, "round": 0} for m in (1, 2)]
+    assert grid.todo(done)[0] == (Cell(10, 1), 1)
+    assert len(grid.todo(done)) == 6
+
+
+def test_no_run_begins_that_would_end_after_the_budget() -> None:
+    now = [0.0]
+    clock = Clock(100.0, lambda: now[0])
+
+    def pair() -> dict[str, Any]:
+        now[0] += 30.0
+        return {}
+
+    assert clock.allows(10_000_000)
+    assert not clock.allows(1_000_000_000), "100 GB take longer"
+    for _ in range(2):
+        clock.timed(10_000_000, pair)
+    assert clock.allows(10_000_000)
+    clock.timed(10_000_000, pair)
+    assert not clock.allows(10_000_000)
+
+
+def test_a_real_validation_keeps_its_numbers_and_goes_on(
+    tune: Tune, tmp_path: Path, ecosort: Path, require: Callable[[str], None]
+) -> None:
+    require("fio")
+    place = BUILD / f"validate-{os.getpid()}"
+    place.mkdir()
+    env = {"ECOSORT_BIN": str(ecosort)}
+    words = ["validate", "--dir", str(place), "--size", "6MB", "--memory", "4MiB", "--memory", "32MiB", "--rounds", "1"]
+    words += ["--training-size", "30MB", "--training-memory", "4MiB", "--training-memory", "64MiB", "--out", "r.json"]
+    words += ["--probe-seconds", "0.05", "--probe-file", "16MiB"]
+    try:
+        short = tune(*words, "--budget", "0.001s", env=env)
+        assert short.returncode == 1, short.stderr
+        assert "the budget ended before all was measured" in short.stderr
+        before = json.loads((tmp_path / "r.json").read_text())
+        assert (before["training"], before["missing"]) == ([], True)
+        assert tune(*words, env=env).returncode == 2, "what was measured is not overwritten"
+        done = tune(*words, "--continue", "--budget", "60s", env=env)
+        assert done.returncode in (0, 1), done.stderr
+        other = tune(*words, "--continue", "--memory", "8MiB", env=env)
+        assert (other.returncode, "its settings was" in other.stderr) == (2, True)
+        assert list(place.iterdir()) == []
+    finally:
+        shutil.rmtree(place)
+    after = json.loads((tmp_path / "r.json").read_text())
+    assert after["profile"] == before["profile"], "it is not probed again"
+    assert (len(after["training"]), len(after["runs"]), after["missing"]) == (2, 2, False)
+    assert "bytes moved" in done.stdout
+    for cell in cells(after):
+        assert cell.bytes_exact
+        assert cell.temp_exact
+    assert str(place) not in (tmp_path / "r.json").read_text()
+    assert "host" not in after["runs"][0]["stats"]

@@ -1,0 +1,180 @@
+"""The result of predictions held against measurements: what the file says, as tables. Pure.
+
+`ecosort-tune validate` writes it. A drive that others share drifts, so next to each sort the floor is measured: the replay of its
+requests without computing. The predicted time is that of the profile's models with the drive as fast as this floor says it was,
+compared with the floors of the runs that the models were fitted to.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SCHEMA = "ecosort.prediction/1"
+PROCESSOR = "processor"
+CPU_LIMIT, TIME_LIMIT = 0.10, 0.15
+
+Document = Mapping[str, Any]
+
+
+def is_prediction(path: Path) -> bool:
+    return bool(json.loads(path.read_text()).get("schema") == SCHEMA)
+
+
+def floor_s(prediction: Document) -> float:
+    """What the drive alone would take, by the rates of the profile."""
+    return float(sum(max(s for name, s in p["times"].items() if name != PROCESSOR) for p in prediction["phases"]))
+
+
+def seconds(prediction: Document, slowness: float) -> float:
+    """With a drive that takes so many times as long as when the models were fitted."""
+    return float(
+        sum(
+            p["factor"] * max(s * (1 if name == PROCESSOR else slowness) for name, s in p["times"].items())
+            for p in prediction["phases"]
+        )
+    )
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """One size and memory. Ratios are measured / predicted, medians over the rounds."""
+
+    records: int
+    memory_bytes: int
+    runs: int
+    bytes_moved: int
+    bytes_exact: bool
+    temp_exact: bool
+    cpu_s: float
+    cpu_ratio: float
+    seconds: float
+    over_floor: float  # of the measured time
+    time_ratio: float  # against the prediction for the drive of that moment
+    raw_ratio: float  # against the prediction as `ecosort plan` prints it
+
+
+def _cell(runs: Sequence[Document], prediction: Document, floor_ratio: float) -> CellResult:
+    """`floor_ratio`: measured over predicted floor in the runs that the models were fitted to."""
+    slowness = [r["floor_s"] / floor_s(prediction) / floor_ratio for r in runs]
+    return CellResult(
+        records=runs[0]["records"],
+        memory_bytes=runs[0]["memory_bytes"],
+        runs=len(runs),
+        bytes_moved=prediction["bytes_moved"],
+        bytes_exact=all(r["bytes_moved"] == prediction["bytes_moved"] for r in runs),
+        temp_exact=all(r["peak_temp_bytes"] == prediction["temp_bytes"] for r in runs),
+        cpu_s=statistics.median(r["cpu_s"] for r in runs),
+        cpu_ratio=statistics.median(r["cpu_s"] / prediction["cpu_s"] for r in runs),
+        seconds=statistics.median(r["wall_s"] for r in runs),
+        over_floor=statistics.median(r["wall_s"] / r["floor_s"] for r in runs),
+        time_ratio=statistics.median(r["wall_s"] / seconds(prediction, s) for r, s in zip(runs, slowness, strict=True)),
+        raw_ratio=statistics.median(r["wall_s"] / prediction["seconds"] for r in runs),
+    )
+
+
+def cells(data: Document) -> list[CellResult]:
+    """Of each size and memory that was measured, in that order."""
+    found = []
+    for wanted in data["predictions"]:
+        runs = [r for r in data["runs"] if (r["records"], r["memory_bytes"]) == (wanted["records"], wanted["memory_bytes"])]
+        if runs:
+            found.append(_cell(runs, wanted["prediction"], data["floor_ratio"][wanted["shape"]]))
+    return found
+
+
+def verdicts(found: Sequence[CellResult]) -> list[tuple[str, str, str, bool]]:
+    """What was asked, the limit, what came out, and whether it holds."""
+    if not found:
+        return []
+    cpu = [abs(c.cpu_ratio - 1) for c in found]
+    time = [abs(c.time_ratio - 1) for c in found]
+    exact, temp = sum(c.bytes_exact for c in found), sum(c.temp_exact for c in found)
+    n = len(found)
+    return [
+        ("bytes moved", "exact", f"exact in {exact} of {n}", exact == n),
+        ("space of the runs", "exact", f"exact in {temp} of {n}", temp == n),
+        (
+            "CPU seconds",
+            f"within {CPU_LIMIT:.0%}",
+            f"{statistics.median(cpu):.1%} off (median), {max(cpu):.1%} at worst",
+            max(cpu) <= CPU_LIMIT,
+        ),
+        (
+            "time, by the floor beside it",
+            f"within {TIME_LIMIT:.0%} (median)",
+            f"{statistics.median(time):.1%} off (median), {max(time):.1%} at worst",
+            statistics.median(time) <= TIME_LIMIT,
+        ),
+    ]
+
+
+def memory_text(memory_bytes: int) -> str:
+    return f"{memory_bytes / 2**30:g} GiB" if memory_bytes >= 2**30 else f"{memory_bytes / 2**20:g} MiB"
+
+
+HEADS = (
+    "size",
+    "memory",
+    "runs",
+    "bytes moved",
+    "bytes, space",
+    "CPU s",
+    "CPU / predicted",
+    "time s",
+    "time / floor",
+    "time / predicted",
+    "the same without the floor",
+)
+
+
+def rows(found: Sequence[CellResult]) -> list[tuple[str, ...]]:
+    return [
+        (
+            f"{c.records / 1e7:g} GB",
+            memory_text(c.memory_bytes),
+            str(c.runs),
+            f"{c.bytes_moved:,}",
+            "exact" if c.bytes_exact and c.temp_exact else "NOT exact",
+            f"{c.cpu_s:.2f}",
+            f"{c.cpu_ratio:.3f}",
+            f"{c.seconds:.2f}",
+            f"{c.over_floor:.2f}",
+            f"{c.time_ratio:.3f}",
+            f"{c.raw_ratio:.3f}",
+        )
+        for c in found
+    ]
+
+
+def circumstances(data: Document) -> str:
+    machine, settings = data["machine"], data["settings"]
+    commit = (data["commit"] or "unknown commit")[:12] + (" with uncommitted changes" if data["dirty"] else "")
+    cold = all(r["is_cold"] for r in data["runs"])
+    trained = ", ".join(f"{r / 1e7:g} GB" for r in settings["training_records"])
+    memories = ", ".join(memory_text(m) for m in settings["training_memory_bytes"])
+    left = " (the budget ended before all of it was measured)" if data["missing"] else ""
+    return (
+        f"Models fitted to {len(data['training'])} sorts of {trained} with {memories}; all others foretold{left}. "
+        f"{'Cold' if cold else 'WARM'}, validated; {machine['processor']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, "
+        f"{(machine['file_system'] or 'unknown file system').split()[0]}; {commit}"
+    )
+
+
+def readme_lines(data: Document) -> list[str]:
+    """The README's part between its markers: the same result always gives the same text."""
+
+    def cells_of(words: Sequence[str]) -> str:
+        return "| " + " | ".join(words) + " |"
+
+    found = cells(data)
+    lines = ["", f"    {data['command']}", "", circumstances(data) + ".", ""]
+    lines += [cells_of(HEADS), cells_of(["---"] * len(HEADS)), *map(cells_of, rows(found)), ""]
+    heads = ("foretold", "asked", "measured", "")
+    lines += [cells_of(heads), cells_of(["---"] * len(heads))]
+    lines += [cells_of((*words, "met" if met else "MISSED")) for *words, met in verdicts(found)]
+    return [*lines, ""]

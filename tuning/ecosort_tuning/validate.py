@@ -1,0 +1,205 @@
+"""Predictions against measurements: models are fitted to some sorts and foretell others, of other sizes and memories."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from ecosort_bench.floor_trace import Shape, write_floor_trace
+from ecosort_bench.measure import RunFailedError, run_cold
+from ecosort_bench.prediction import PROCESSOR, floor_s
+from ecosort_bench.programs import NEUTRAL, RECORD_BYTES, Programs, find_checksum
+from ecosort_power.codec import decode, encode
+
+from ecosort_tuning.errors import RunError
+from ecosort_tuning.forecast import with_models
+from ecosort_tuning.predict import predict
+from ecosort_tuning.profile import Profile, write_profile
+from ecosort_tuning.runs import Evidence, from_stats
+
+_FLOOR_BLOCK, _FLOOR_DEPTH = 1 << 20, 16
+# Of the next pair, until one of the same size was measured; generous, so that a budget is kept.
+_GUESS_S_PER_GB = 6.0
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    records: int
+    memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Sizes and memories that are all combined, so many rounds each."""
+
+    records: Sequence[int]
+    memories: Sequence[int]
+    rounds: int
+
+    def todo(self, done: Sequence[Mapping[str, Any]]) -> list[tuple[Cell, int]]:
+        """Size by size, because each has its input; round by round within."""
+        known = {(r["records"], r["memory_bytes"], r["round"]) for r in done}
+        wanted = [(Cell(n, m), turn) for n in self.records for turn in range(self.rounds) for m in self.memories]
+        return [(cell, turn) for cell, turn in wanted if (cell.records, cell.memory_bytes, turn) not in known]
+
+
+class Bench:
+    """Sorts and their floors in one directory on the drive to measure."""
+
+    def __init__(self, program: Path, directory: Path) -> None:
+        self._programs, self._directory = Programs(program.parent), directory
+        self._input, self._output = directory / "input", directory / "output"
+        self._made, self._checksum = 0, ""
+        if not os.access(self._programs.replay, os.X_OK):
+            raise RunError(f"{self._programs.replay} is not built: make bench-kernels BENCH=--help builds it")
+
+    def _make_input(self, records: int) -> None:
+        if self._made == records:
+            return
+        self._made = 0
+        self._checksum = find_checksum(self._programs.run("gen", "-a", "-c", str(records), self._input))
+        self._made = records
+
+    def _words(self, cell: Cell, profile: Sequence[str] = NEUTRAL) -> list[str]:
+        options = [*profile, "--memory", f"{cell.memory_bytes}B", "--temp", str(self._directory)]
+        return [*options, str(self._input), "-o", str(self._output)]
+
+    def plan(self, cell: Cell, profile: Path | None = None) -> Document:
+        """What `ecosort plan` says, with its prediction if there is a profile."""
+        if not self._input.exists() or self._input.stat().st_size != cell.records * RECORD_BYTES:
+            self._made = 0
+            with self._input.open("wb") as file:  # its size is all that counts
+                file.truncate(cell.records * RECORD_BYTES)
+        words = self._words(cell, ("--profile", str(profile)) if profile else NEUTRAL)
+        return dict(json.loads(self._programs.run("plan", "sort", "--json", *words)))
+
+    def _floor(self, cell: Cell, plan: Mapping[str, Any]) -> float:
+        trace = self._directory / "floor.trace"
+        size = cell.records * RECORD_BYTES
+        write_floor_trace(trace, Shape(size, plan["stored_records"] * RECORD_BYTES, plan["stored_runs"], size), _FLOOR_BLOCK)
+        files = ["--input", str(self._input), "--temp", str(self._directory), "--output", str(self._output)]
+        pace = ["--pace", "depth", "--read-depth", str(_FLOOR_DEPTH), "--write-depth", str(_FLOOR_DEPTH)]
+        self._output.unlink(missing_ok=True)
+        found = run_cold([str(self._programs.replay), str(trace), *files, *pace], self._directory, {})
+        return found.wall_s
+
+    def _sort(self, cell: Cell) -> Document:
+        self._output.unlink(missing_ok=True)
+        stats = self._directory / "stats.json"
+        command = [
+            str(self._programs.ecosort),
+            "sort",
+            "--stats",
+            str(stats),
+            "--progress",
+            "none",
+            "--quiet",
+            *self._words(cell),
+        ]
+        found = run_cold(command, self._directory, {})
+        if self._programs.checksum(self._output) != self._checksum:
+            raise RunError(f"the output of {' '.join(command)} holds other records than the input")
+        report = json.loads(stats.read_text())
+        del report["host"]  # the name of a machine is its owner's affair
+        return {
+            "wall_s": found.wall_s,
+            "cpu_s": found.cpu_user_s + found.cpu_system_s,
+            "is_cold": found.is_cold,
+            "bytes_moved": report["bytes_read"] + report["bytes_written"],
+            "peak_temp_bytes": report["peak_temp_bytes"],
+            "stats": report,
+        }
+
+    def measure(self, cell: Cell, turn: int) -> Document:
+        """A sort and its floor, cold, one after the other; who begins changes."""
+        try:
+            self._make_input(cell.records)
+            plan = self.plan(cell)
+            first = self._floor(cell, plan) if turn % 2 == 0 else None
+            found = self._sort(cell)
+            floor = first if first is not None else self._floor(cell, plan)
+        except (RunFailedError, RuntimeError) as error:
+            raise RunError(str(error)) from error
+        self._output.unlink(missing_ok=True)
+        return {"records": cell.records, "memory_bytes": cell.memory_bytes, "round": turn, "floor_s": floor, **found}
+
+
+def fitted(profile: Profile, training: Sequence[Mapping[str, Any]]) -> Profile:
+    """The profile with models of these runs; their CPU time is that of the whole process."""
+    runs = [from_stats({**r["stats"], "cpu_user_s": r["cpu_s"], "cpu_system_s": 0.0, "wall_s": r["wall_s"]}) for r in training]
+    return with_models(profile, Evidence(runs, []))
+
+
+def floor_ratios(profile: Profile, training: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """By shape of the plan, of which there are several kinds of requests: the measured floor over that of the profile's rates."""
+    found: dict[str, list[float]] = {}
+    for run in training:
+        plan = run["stats"]["plan"]
+        predicted = floor_s(encode(predict(plan, profile)))
+        found.setdefault(plan["shape"], []).append(run["floor_s"] / predicted)
+    return {shape: median(values) for shape, values in found.items()}
+
+
+def foretell(bench: Bench, profile: Profile, cells: Sequence[Cell], directory: Path, ratios: dict[str, float]) -> list[Document]:
+    """What `ecosort plan` predicts for each cell. A shape that no training run had takes the ratio of the others."""
+    path = directory / "profile.toml"
+    write_profile(path, profile)
+    found = []
+    for cell in cells:
+        plan = bench.plan(cell, path)
+        ratios.setdefault(plan["shape"], median(ratios.values()))
+        prediction = plan["here"]["prediction"]
+        if "phases" not in prediction:
+            raise RunError(f"ecosort plan predicts nothing: {prediction['absent']}")
+        assert all(PROCESSOR in phase["times"] for phase in prediction["phases"])
+        found.append(
+            {"records": cell.records, "memory_bytes": cell.memory_bytes, "shape": plan["shape"], "prediction": prediction}
+        )
+    return found
+
+
+class Clock:
+    """A budget of measuring time."""
+
+    def __init__(self, budget_s: float, now: Callable[[], float]) -> None:
+        self._now, self._end = now, now() + budget_s
+        self._pair_s: dict[int, float] = {}
+
+    def allows(self, records: int) -> bool:
+        """Whether one more pair of this size will most probably end in time."""
+        guess = self._pair_s.get(records, _GUESS_S_PER_GB * records * RECORD_BYTES / 1e9)
+        return self._now() + guess <= self._end
+
+    def timed(self, records: int, work: Callable[[], Document]) -> Document:
+        begin = self._now()
+        found = work()
+        self._pair_s[records] = max(self._now() - begin, self._pair_s.get(records, 0.0))
+        return found
+
+
+def measure_grid(
+    bench: Bench, grid: Grid, done: list[Document], clock: Clock, save: Callable[[], None], say: Callable[[str], None]
+) -> bool:
+    """Adds what is missing to `done`; False if the budget ended before."""
+    for cell, turn in grid.todo(done):
+        if not clock.allows(cell.records):
+            return False
+        done.append(clock.timed(cell.records, lambda cell=cell, turn=turn: bench.measure(cell, turn)))  # type: ignore[misc]
+        save()
+        run = done[-1]
+        say(
+            f"{cell.records / 1e7:g} GB, {cell.memory_bytes >> 20} MiB, round {turn + 1}: {run['wall_s']:.2f} s, "
+            f"floor {run['floor_s']:.2f} s, CPU {run['cpu_s']:.2f} s"
+        )
+    return True
+
+
+def profile_of(document: Mapping[str, Any]) -> Profile:
+    return decode(Profile, document["profile"], "profile")

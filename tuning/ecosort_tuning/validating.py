@@ -1,0 +1,146 @@
+"""`ecosort-tune validate`: from its options to a result file of predictions against measurements."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from ecosort_bench.prediction import HEADS, SCHEMA, cells, circumstances, rows, verdicts
+from ecosort_bench.results import commit_of, machine_facts
+from ecosort_power.codec import encode, write_json
+from rich.table import Table
+
+from ecosort_tuning.errors import EXIT_OK, EXIT_WORSE, UsageError
+from ecosort_tuning.machine import this_machine
+from ecosort_tuning.probe import ProbeOptions, places, run_probe
+from ecosort_tuning.search.sorter import records_of
+from ecosort_tuning.search.task import check_place, sorter_program
+from ecosort_tuning.show import console
+from ecosort_tuning.sizes import size_text
+from ecosort_tuning.validate import Bench, Cell, Clock, Document, Grid, fitted, floor_ratios, foretell, measure_grid, profile_of
+
+ROOT = Path(__file__).resolve().parents[2]
+_PROBED_BLOCKS, _PROBED_DEPTHS = (256 << 10, 1 << 20), (16, 32)
+
+
+def _command(given: Mapping[str, Any]) -> str:
+    words = [f"--size {n / 1e9:g}GB" for n in given["sizes"]] + [f"--memory {size_text(m)}" for m in given["memories"]]
+    words += [f"--rounds {given['rounds']}"]
+    return f"make bench-predict BENCH='{' '.join(words)}'"
+
+
+def _fresh(given: Mapping[str, Any]) -> Document:
+    return {
+        "schema": SCHEMA,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        **commit_of(ROOT),
+        "machine": machine_facts(given["dir"]),
+        "settings": {
+            "records": sorted(records_of(n) for n in given["sizes"]),
+            "memory_bytes": sorted(given["memories"]),
+            "training_records": sorted(records_of(n) for n in given["training_sizes"]),
+            "training_memory_bytes": sorted(given["training_memories"]),
+            "rounds": given["rounds"],
+        },
+        "command": _command(given),
+        "profile": None,
+        "training": [],
+        "floor_ratio": {},
+        "predictions": [],
+        "runs": [],
+        "missing": True,
+    }
+
+
+def _begin(given: Mapping[str, Any]) -> Document:
+    """A new result, or the one to go on with; UsageError where it is of other settings, code or machine."""
+    path: Path = given["out"]
+    fresh = _fresh(given)
+    if not path.exists():
+        return fresh
+    if not given["continued"]:
+        raise UsageError(f"{path} exists; go on with it by --continue, or name another file with --out")
+    try:
+        document: Document = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    for name in ("schema", "settings", "commit", "machine"):  # a result that lies in the tree makes it dirty
+        if document.get(name) != fresh[name]:
+            raise UsageError(f"{path} cannot be continued: its {name} was {document.get(name)}, now it is {fresh[name]}")
+    return document
+
+
+def _probe(data: Path, seconds: float, file_bytes: int) -> Document:
+    options = ProbeOptions(
+        places([data], None), _PROBED_BLOCKS, _PROBED_DEPTHS, seconds=seconds, repetitions=2, file_bytes=file_bytes
+    )
+    profile: Document = encode(run_probe(options, this_machine(), lambda text: click.echo(f"probe: {text}", err=True)))
+    for drive in profile["drive"]:
+        drive["directory"] = "DIR"
+    return profile
+
+
+def _measure(document: Document, given: Mapping[str, Any], data: Path) -> None:
+    def save() -> None:
+        write_json(given["out"], document)
+
+    def say(text: str) -> None:
+        click.echo(text, err=True)
+
+    clock = Clock(given["budget"], time.monotonic)
+    settings = document["settings"]
+    bench = Bench(sorter_program(), data)
+    if document["profile"] is None:
+        document["profile"] = _probe(data, given["probe_seconds"], given["probe_file"])
+        save()
+    training = Grid(settings["training_records"], settings["training_memory_bytes"], settings["rounds"])
+    if not measure_grid(bench, training, document["training"], clock, save, say):
+        return
+    if not document["predictions"]:  # before the first of the runs that they foretell
+        profile = fitted(profile_of(document), document["training"])
+        ratios = floor_ratios(profile, document["training"])
+        wanted = [Cell(n, m) for n in settings["records"] for m in settings["memory_bytes"]]
+        document["predictions"] = foretell(bench, profile, wanted, data, ratios)
+        document["floor_ratio"] = ratios
+        document["models"] = {name: encode(getattr(profile, name)) for name in ("cpu", "time")}
+        save()
+    foretold = Grid(settings["records"], settings["memory_bytes"], settings["rounds"])
+    document["missing"] = not measure_grid(bench, foretold, document["runs"], clock, save, say)
+    save()
+
+
+def show(document: Document) -> None:
+    out = console()
+    found = cells(document)
+    for head, lines in ((HEADS, rows(found)), (("foretold", "asked", "measured", ""), None)):
+        table = Table(*head)
+        for row in lines if lines is not None else [(*w, "met" if met else "MISSED") for *w, met in verdicts(found)]:
+            table.add_row(*row)
+        out.print(table)
+    out.print(circumstances(document), markup=False)
+
+
+def validate_and_tell(given: Mapping[str, Any]) -> int:
+    """0 if all holds, 1 if something misses its limit or is not measured yet."""
+    place: Path = given["dir"]
+    check_place(place, max(*given["sizes"], *given["training_sizes"]))
+    document = _begin(given)
+    data = place.resolve() / f"ecosort-validate-{os.getpid()}"
+    data.mkdir()
+    try:
+        _measure(document, given, data)
+    finally:
+        shutil.rmtree(data, ignore_errors=True)
+    if document["runs"]:
+        show(document)
+    click.echo(f"result: {given['out']}")
+    if document["missing"]:
+        click.echo("the budget ended before all was measured: --continue goes on", err=True)
+        return EXIT_WORSE
+    return EXIT_OK if all(met for *_, met in verdicts(cells(document))) else EXIT_WORSE
