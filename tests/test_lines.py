@@ -140,6 +140,18 @@ def test_keys_with_long_common_beginnings(ecosort: Path, tmp_path: Path) -> None
     assert_same(ecosort, tmp_path, [*SMALL, "-t&", "-k2", "in"])
 
 
+@pytest.mark.parametrize("memory", [[], SMALL])
+def test_the_first_of_equal_lines_is_kept(ecosort: Path, tmp_path: Path, memory: list[str]) -> None:
+    rng = random.Random(12)
+    lines = [f"{rng.randrange(300)},{'x' * rng.randrange(90)}" for _ in range(20_000)] + [f"{i},y" for i in range(60_000)]
+    chosen = rng.choices(lines, k=150_000)
+    (tmp_path / "in").write_text("\n".join(chosen))
+    for words in (["-u"], ["-ur"], ["-ut,", "-k1,1n"], ["-uf"], ["-uV"]):
+        assert_same(ecosort, tmp_path, [*words, *memory, "in"])
+    code, output, _ = run([str(ecosort), "lines"], ["-u", "--header", *memory, "in"], tmp_path)
+    assert (code, output.decode().split("\n")) == (0, [chosen[0], *sorted(set(chosen[1:])), ""])
+
+
 def test_random_order_follows_the_random_source(ecosort: Path, tmp_path: Path) -> None:
     rng = random.Random(8)
     (tmp_path / "in").write_bytes(random_lines(rng, 4000))

@@ -221,7 +221,7 @@ int sort_files(const LinesOptions& options, double started_s) {
   allow_open_files();
   lines::LinesJob job;
   job.plan = lines::plan_lines(memory_of(options, machine), threads,
-                               options.batch_size == 0 ? SIZE_MAX : static_cast<std::size_t>(options.batch_size));
+                               options.batch_size == 0 ? SIZE_MAX : static_cast<std::size_t>(options.batch_size), options.unique);
   job.order = options.order;
   job.inputs = open_inputs(options, storage);
   job.output = resolve_output(options.output);

@@ -10,8 +10,8 @@
 namespace ecosort::lines {
 namespace {
 
-constexpr std::size_t prefetch_distance = 24;  // lines
-constexpr std::size_t prefetch_bytes = 128;    // of each
+constexpr std::size_t prefetch_distance = 16;  // lines
+constexpr std::size_t prefetch_bytes = 192;    // of each
 
 }  // namespace
 

@@ -40,9 +40,18 @@ std::size_t count_bytes(const char* at, const char* end, char c) noexcept {
 struct Part {
   std::size_t begin = 0, end = 0;  // whole lines
   std::size_t lines = 0, first_line = 0;
+  std::size_t entered = 0;  // less than `lines` where some were seen before
   std::size_t longest = 0;
-  records::MultisetHash hash;
+  std::uint64_t dropped_bytes = 0;
+  records::MultisetHash hash, dropped;
 };
+
+std::uint64_t hash_of(Text line) noexcept { return XXH3_64bits(line.data(), line.size()); }
+
+void add(records::MultisetHash& hash, std::uint64_t line_hash) noexcept {
+  hash.low += line_hash;
+  ++hash.count;
+}
 
 // Cuts [begin, end), whole lines, into parts that begin with a line.
 std::vector<Part> cut(const LineRun& run, std::size_t begin, std::size_t end, std::size_t parts) {
@@ -52,27 +61,36 @@ std::vector<Part> cut(const LineRun& run, std::size_t begin, std::size_t end, st
     const char* from = run.bytes() + std::max(nominal, begin + 1) - 1;
     const void* found = std::memchr(from, run.terminator, static_cast<std::size_t>(run.bytes() + end - from));
     const auto part_end = static_cast<std::size_t>(static_cast<const char*>(found) - run.bytes()) + 1;
-    result.push_back({.begin = begin, .end = part_end, .hash = {}});
+    result.push_back({.begin = begin, .end = part_end, .hash = {}, .dropped = {}});
     begin = part_end;
   }
   return result;
 }
 
-void enter_lines(LineRun& run, const LineOrder& order, Part& part, std::size_t most) {
+// `seen` may be absent. The part gets places for all of its lines; the last ones stay empty where lines were seen before.
+void enter_lines(LineRun& run, const LineOrder& order, Part& part, std::size_t most, SeenLines* seen) {
   Entry* const top = run.top() - run.count;
   std::size_t at = part.begin;
-  std::size_t line = part.first_line;
-  for (; at < part.end && line < most; ++line) {
+  std::size_t place = part.first_line, lines = 0;
+  for (; at < part.end && place < most; ++lines) {
     const char* begin = run.bytes() + at;
     const void* found = std::memchr(begin, run.terminator, part.end - at);
     const Text text(begin, static_cast<std::size_t>(static_cast<const char*>(found) - begin));
-    const records::KeyWindow window = order.window(text);
-    *(top - 1 - line) = {window.prefix, window.extension, static_cast<std::uint32_t>(at)};
-    add_line(part.hash, text);
+    const std::uint64_t hash = hash_of(text);
+    add(part.hash, hash);
     part.longest = std::max(part.longest, text.size() + 1);
+    if (seen != nullptr && seen->has_or_note(hash, text, run.bytes())) {
+      add(part.dropped, hash);
+      part.dropped_bytes += text.size() + 1;
+    } else {
+      const records::KeyWindow window = order.window(text);
+      *(top - 1 - place) = {window.prefix, window.extension, static_cast<std::uint32_t>(at)};
+      ++place;
+    }
     at += text.size() + 1;
   }
-  part.lines = line - std::min(line, part.first_line);
+  part.lines = lines;
+  part.entered = place - std::min(place, part.first_line);
   part.end = at;
 }
 
@@ -179,15 +197,10 @@ std::size_t group_border(const Entry* entries, std::size_t n, std::size_t at) {
 
 }  // namespace
 
-void add_line(records::MultisetHash& hash, Text line) noexcept {
-  const XXH128_hash_t value = XXH3_128bits(line.data(), line.size());
-  hash.low += value.low64;
-  hash.high += value.high64;
-  ++hash.count;
-}
+void add_line(records::MultisetHash& hash, Text line) noexcept { add(hash, hash_of(line)); }
 
-Indexed index_lines(LineRun& run, const LineOrder& order, std::size_t begin, std::size_t end, std::size_t most,
-                    unsigned threads) {
+Indexed index_lines(LineRun& run, const LineOrder& order, std::size_t begin, std::size_t end, std::size_t most, unsigned threads,
+                    std::vector<SeenLines>& seen) {
   Indexed result;
   result.end = begin;
   const void* last = end > begin ? memrchr(run.bytes() + begin, run.terminator, end - begin) : nullptr;
@@ -201,15 +214,22 @@ Indexed index_lines(LineRun& run, const LineOrder& order, std::size_t begin, std
     });
     for (std::size_t i = 1; i < parts.size(); ++i) parts[i].first_line = parts[i - 1].first_line + parts[i - 1].lines;
   }
-  records::for_each_part(threads, parts.size(), [&](std::size_t i) { enter_lines(run, order, parts[i], most); });
+  records::for_each_part(threads, parts.size(),
+                         [&](std::size_t i) { enter_lines(run, order, parts[i], most, i < seen.size() ? &seen[i] : nullptr); });
+  Entry* const top = run.top() - run.count;
   for (const Part& part : parts) {
     if (part.lines == 0) break;
+    const std::size_t gap = part.first_line - result.entered;
+    if (gap > 0) std::copy_backward(top - part.first_line - part.entered, top - part.first_line, top - result.entered);
     result.lines += part.lines;
+    result.entered += part.entered;
     result.end = part.end;
     result.longest = std::max(result.longest, part.longest);
     result.hash += part.hash;
+    result.dropped += part.dropped;
+    result.dropped_bytes += part.dropped_bytes;
   }
-  run.count += result.lines;
+  run.count += result.entered;
   return result;
 }
 

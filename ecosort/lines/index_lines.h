@@ -2,23 +2,29 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "lines/line_order.h"
 #include "lines/line_run.h"
+#include "lines/seen_lines.h"
 #include "records/multiset_hash.h"
 
 namespace ecosort::lines {
 
 struct Indexed {
-  std::size_t lines = 0;
-  std::size_t end = 0;         // behind the last line taken
-  std::size_t longest = 0;     // bytes, with the end of the line
-  records::MultisetHash hash;  // of the lines taken
+  std::size_t lines = 0;    // taken
+  std::size_t entered = 0;  // of them; the others were seen before
+  std::size_t end = 0;      // behind the last line taken
+  std::size_t longest = 0;  // bytes, with the end of the line
+  std::uint64_t dropped_bytes = 0;
+  records::MultisetHash hash, dropped;  // of the lines taken, and of those that were not entered
 };
 
-// Enters the lines of [begin, end) into the index, at most `most` of them and only complete ones, in their order.
+// Enters the lines of [begin, end) into the index, at most `most` of them and only complete ones, in their order. With `seen`,
+// one per thread or none, lines that they have seen in this run are left out.
 [[nodiscard]] Indexed index_lines(LineRun& run, const LineOrder& order, std::size_t begin, std::size_t end, std::size_t most,
-                                  unsigned threads);
+                                  unsigned threads, std::vector<SeenLines>& seen);
 
 // Orders the index; lines that are equal in all levels keep their order.
 void sort_index(LineRun& run, const LineOrder& order, unsigned threads);

@@ -7,8 +7,9 @@
 
 namespace ecosort::lines {
 
-LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size) {
+LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size, bool unique) {
   constexpr std::uint64_t least_block = std::uint64_t{8} * 1024, largest_block = std::uint64_t{512} * 1024;
+  constexpr std::uint64_t most_seen = std::uint64_t{64} << 20U;
   LinePlan plan;
   plan.memory_bytes = memory_bytes;
   plan.threads = threads;
@@ -17,7 +18,8 @@ LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t ba
   plan.write_blocks = 8;
   plan.read_depth = 8;
   plan.write_depth = plan.write_blocks;
-  const std::uint64_t for_runs = memory_bytes - plan.write_bytes();
+  if (unique) plan.seen_bytes = round_down(std::min(memory_bytes / 32, most_seen), page_bytes);
+  const std::uint64_t for_runs = memory_bytes - plan.write_bytes() - plan.seen_bytes;
   plan.run_buffer_bytes = std::min(round_down(for_runs / 2, page_bytes), most_run_bytes);
   return plan;
 }

@@ -12,6 +12,7 @@ struct LinePlan {
   std::size_t block_bytes = 0;       // of runs, of reads, and of the output; whole pages
   unsigned write_blocks = 0;         // behind run formation and behind the merge
   std::size_t run_buffer_bytes = 0;  // two of them: one is read into while the other is sorted and written
+  std::size_t seen_bytes = 0;        // with -u: for what is known of lines that came before
   unsigned read_depth = 0, write_depth = 0;
   std::size_t batch_size = SIZE_MAX;  // most runs merged at a time
 
@@ -22,6 +23,6 @@ struct LinePlan {
 
 inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U;
 
-[[nodiscard]] LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size);
+[[nodiscard]] LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size, bool unique);
 
 }  // namespace ecosort::lines

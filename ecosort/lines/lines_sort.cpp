@@ -47,7 +47,7 @@ class Sorter {
     files_.emplace(storage_, reactor_, job_.directories, job_.plan.block_bytes);
     pool_.emplace(reactor_, memory_, job_.plan);
     sink_.emplace(reactor_, *pool_, job_.plan.block_bytes, progress_, *output_);
-    reader_.emplace(reactor_, compute_, job_.plan, order_, job_.inputs, job_.terminator, job_.header_lines, progress_);
+    reader_.emplace(reactor_, compute_, job_.plan, order_, job_.inputs, job_.terminator, job_.header_lines, progress_, seen_);
     if (job_.merge) {
       take_sorted_inputs();
     } else {
@@ -84,6 +84,7 @@ class Sorter {
     begin("run_formation", Phase::run_formation, input_size());
     for (LineRun& run : run_buffers_) run.memory = memory_.allocate(job_.plan.run_buffer_bytes, "run buffer");
     idle_runs_ = {&run_buffers_[1], &run_buffers_[0]};
+    make_seen();
     try {
       while (!reader_->at_end()) {
         co_await free_runs_.take();
@@ -102,10 +103,20 @@ class Sorter {
       reactor_.gate().fail(std::current_exception());
     }
     co_await storing_.join();
+    dropped_ += reader_->dropped();
+    seen_.clear();
+    seen_memory_ = Buffer();
     report_.runs = runs_.size();
     if (resident_ == nullptr)
       for (LineRun& run : run_buffers_) run.memory = Buffer();
     log_.end(reactor_.traffic());
+  }
+
+  void make_seen() {
+    const std::size_t each = round_down(job_.plan.seen_bytes / compute_.threads(), 64);
+    if (each == 0) return;
+    seen_memory_ = memory_.allocate(job_.plan.seen_bytes, "seen lines");
+    for (unsigned i = 0; i < compute_.threads(); ++i) seen_.emplace_back(seen_memory_.data() + i * each, each);
   }
 
   Task<void> sort_run(LineRun& run) {
@@ -301,6 +312,8 @@ class Sorter {
   std::vector<LineRun*> idle_runs_;
   LineRun* resident_ = nullptr;
   std::vector<MergeInput> runs_;
+  Buffer seen_memory_;
+  std::vector<SeenLines> seen_;  // with -u, one per thread
   std::optional<ReadLines> reader_;
   TaskGroup storing_;
   Slots free_runs_;

@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "base/uint128.h"
 #include "lines/index_lines.h"
 #include "lines/line_run.h"
 
@@ -69,55 +70,78 @@ struct MergeLines::Source {
 };
 
 // A loser tree over the sources: the windows are compared first, then the lines, then the order of the sources.
+//
+// A node holds a window above the number of its source. The smaller one goes up and the larger one stays without a branch,
+// because nobody can predict which it is; only equal windows are looked at more closely. The number of leaves is a power of two;
+// those beyond the sources, and exhausted sources, hold the largest window there is.
 class MergeLines::Tree {
  public:
   Tree(const LineOrder& order, const std::vector<std::unique_ptr<Source>>& sources) : order_(order), sources_(sources) {
     while (leaves_ < sources.size()) leaves_ *= 2;
-    losers_.assign(leaves_, none);
+    losers_.resize(leaves_);
   }
 
   void build() { winner_ = build(1); }
-  [[nodiscard]] std::size_t winner() const noexcept { return winner_; }
-  [[nodiscard]] bool empty() const noexcept { return winner_ == none; }
+  [[nodiscard]] std::size_t winner() const noexcept { return winner_.source(); }
+  [[nodiscard]] bool empty() const noexcept { return !is_live(winner_.source()); }
 
   // The line of the winner changed, or it is exhausted.
   void replay() {
-    std::size_t climbing = winner_;
-    for (std::size_t node = (climbing + leaves_) / 2; node > 0; node /= 2)
-      if (before(losers_[node], climbing)) std::swap(losers_[node], climbing);
-    winner_ = is_live(climbing) ? climbing : none;
+    const std::size_t source = winner_.source();
+    Node climbing = leaf(source);
+    for (std::size_t at = (source + leaves_) / 2; at > 0; at /= 2) {
+      Node& stays = losers_[at];
+      const bool wins = stays.key < climbing.key;
+      if (stays.key >> 32U == climbing.key >> 32U) [[unlikely]] {
+        if (wins_tie(stays.source(), climbing.source())) std::swap(stays, climbing);
+        continue;
+      }
+      const uint128 changed = (stays.key ^ climbing.key) & -static_cast<uint128>(wins);
+      stays.key ^= changed;
+      climbing.key ^= changed;
+    }
+    winner_ = climbing;
   }
 
  private:
-  static constexpr std::size_t none = SIZE_MAX;
+  struct Node {
+    uint128 key = 0;  // 12 bytes of window, 4 of source
 
-  [[nodiscard]] bool is_live(std::size_t source) const { return source != none && !sources_[source]->exhausted; }
+    [[nodiscard]] std::size_t source() const noexcept { return static_cast<std::uint32_t>(key); }
+  };
 
-  [[nodiscard]] bool before(std::size_t a, std::size_t b) const {
+  [[nodiscard]] bool is_live(std::size_t source) const { return source < sources_.size() && !sources_[source]->exhausted; }
+
+  [[nodiscard]] Node leaf(std::size_t source) const {
+    records::KeyWindow window{~std::uint64_t{0}, ~std::uint32_t{0}};
+    if (is_live(source)) window = sources_[source]->window;
+    return {make_uint128(window.prefix, std::uint64_t{window.extension} << 32U | source)};
+  }
+
+  // Windows are equal, so that one of them may even be that of an exhausted source.
+  [[nodiscard]] bool wins_tie(std::size_t a, std::size_t b) const {
     if (!is_live(a)) return false;
     if (!is_live(b)) return true;
     const Source &x = *sources_[a], &y = *sources_[b];
-    if (x.window.prefix != y.window.prefix) return x.window.prefix < y.window.prefix;
-    if (x.window.extension != y.window.extension) return x.window.extension < y.window.extension;
     unsigned level = 0;
     const int order = tie_is_decided(order_, x.window, level) ? 0 : order_.compare(x.line(), y.line(), level);
     return order != 0 ? order < 0 : a < b;
   }
 
-  std::size_t build(std::size_t node) {
-    if (node >= leaves_) return node - leaves_ < sources_.size() ? node - leaves_ : none;
-    const std::size_t left = build(2 * node), right = build(2 * node + 1);
-    const bool right_wins = before(right, left);
+  Node build(std::size_t node) {
+    if (node >= leaves_) return leaf(node - leaves_);
+    const Node left = build(2 * node), right = build(2 * node + 1);
+    const bool is_tie = left.key >> 32U == right.key >> 32U;
+    const bool right_wins = is_tie ? wins_tie(right.source(), left.source()) : right.key < left.key;
     losers_[node] = right_wins ? left : right;
-    const std::size_t winner = right_wins ? right : left;
-    return node == 1 && !is_live(winner) ? none : winner;
+    return right_wins ? right : left;
   }
 
   const LineOrder& order_;
   const std::vector<std::unique_ptr<Source>>& sources_;
   std::size_t leaves_ = 2;
-  std::vector<std::size_t> losers_;
-  std::size_t winner_ = none;
+  std::vector<Node> losers_;
+  Node winner_;
 };
 
 MergeLines::MergeLines(io::Reactor& reactor, pipeline::Compute& compute, RunFiles& files, MemoryBudget& memory,
@@ -175,8 +199,7 @@ Task<void> MergeLines::load(Source& source, unsigned index, std::uint64_t block)
   } else {
     const std::size_t size = plan_.block_bytes, payload = size - block_checksum_bytes;
     (void)co_await reactor_.read(file, block * size, slot.data, size, size);
-    auto work = compute_.run([&] { RunFiles::check(source.input.run, block, slot.data, size); }, size);
-    co_await work;
+    RunFiles::check(source.input.run, block, slot.data, size);  // on the coordinator, which has little else to do
     slot.bytes = std::min<std::uint64_t>(payload, source.input.run.bytes - block * payload);
     slot.is_last = block + 1 == source.blocks;
   }
@@ -236,6 +259,7 @@ bool MergeLines::find_line(Source& source) {
   }
   source.line_end = static_cast<const char*>(found);
   source.window = order_.window(source.line());
+  for (std::size_t ahead = 64; ahead < 256; ahead += 64) __builtin_prefetch(source.line_end + ahead);
   return true;
 }
 

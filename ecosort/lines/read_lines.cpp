@@ -10,9 +10,15 @@
 #include "lines/index_lines.h"
 
 namespace ecosort::lines {
+namespace {
+
+constexpr std::size_t index_batch_bytes = std::size_t{4} << 20U;  // to wake the threads for a block costs as much as its work
+
+}  // namespace
 
 ReadLines::ReadLines(io::Reactor& reactor, pipeline::Compute& compute, const LinePlan& plan, const LineOrder& order,
-                     std::vector<LineInput>& inputs, char terminator, std::uint64_t header_lines, pipeline::Progress& progress)
+                     std::vector<LineInput>& inputs, char terminator, std::uint64_t header_lines, pipeline::Progress& progress,
+                     std::vector<SeenLines>& seen)
     : reactor_(reactor),
       compute_(compute),
       plan_(plan),
@@ -21,6 +27,7 @@ ReadLines::ReadLines(io::Reactor& reactor, pipeline::Compute& compute, const Lin
       terminator_(terminator),
       header_left_(header_lines),
       progress_(progress),
+      seen_(seen),
       reads_(reactor.gate()),
       arrived_(reactor.gate()) {
   if (!inputs_.empty()) offset_ = inputs_[0].file->facts().start_offset;
@@ -91,7 +98,11 @@ Task<void> ReadLines::accept_block(LineRun& run) {
     present_ = block.at + block.got;
     is_last = block.got < block.size || (input_ended_ && blocks_.empty());
   }
-  if (!is_last) co_return co_await index(run);
+  if (!is_last) {
+    const bool is_enough = blocks_.empty() || present_ - indexed_ >= std::min(index_batch_bytes, run.size() / 8);
+    if (is_enough) co_await index(run);
+    co_return;
+  }
   input_ended_ = true;
   while (!blocks_.empty()) {  // requests beyond the end
     while (!blocks_.front().arrived) co_await arrived_.changed();
@@ -106,15 +117,17 @@ Task<void> ReadLines::index(LineRun& run) {
   const std::size_t most = room / index_bytes_per_line - std::min(run.count, room / index_bytes_per_line);
   Indexed indexed;
   const std::size_t from = indexed_, to = present_;
-  auto work = compute_.run([&] { indexed = index_lines(run, order_, from, to, most, compute_.threads()); }, to - from);
+  std::vector<SeenLines>& seen = header_left_ == 0 ? seen_ : no_seen_;
+  auto work = compute_.run([&] { indexed = index_lines(run, order_, from, to, most, compute_.threads(), seen); }, to - from);
   co_await work;
   bytes_ += indexed.end - from;
-  run.line_bytes += indexed.end - from;
+  run.line_bytes += indexed.end - from - indexed.dropped_bytes;
   file_indexed_ += indexed.end - from;
   lines_ += indexed.lines;
   file_lines_ += indexed.lines;
   longest_ = std::max(longest_, indexed.longest);
   hash_ += indexed.hash;
+  dropped_ += indexed.dropped;
   indexed_ = indexed.end;
   const void* left = std::memchr(run.bytes() + indexed_, terminator_, present_ - indexed_);
   if (left != nullptr) full_ = true;  // whole lines are left for which the index has no place
@@ -161,6 +174,7 @@ Task<void> ReadLines::fill(LineRun& run) {
   run.count = 0;
   run.line_bytes = 0;
   run.header_lines = 0;
+  for (SeenLines& seen : seen_) seen.forget();
   run.terminator = terminator_;
   full_ = false;
   place_tail(run);

@@ -18,6 +18,7 @@
 #include "lines/line_order.h"
 #include "lines/line_plan.h"
 #include "lines/line_run.h"
+#include "lines/seen_lines.h"
 #include "pipeline/compute.h"
 #include "pipeline/progress.h"
 
@@ -33,7 +34,8 @@ struct LineInput {
 class ReadLines {
  public:
   ReadLines(io::Reactor& reactor, pipeline::Compute& compute, const LinePlan& plan, const LineOrder& order,
-            std::vector<LineInput>& inputs, char terminator, std::uint64_t header_lines, pipeline::Progress& progress);
+            std::vector<LineInput>& inputs, char terminator, std::uint64_t header_lines, pipeline::Progress& progress,
+            std::vector<SeenLines>& seen);
 
   // Fills `run`, whose buffer nobody uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
   [[nodiscard]] Task<void> fill(LineRun& run);
@@ -42,6 +44,8 @@ class ReadLines {
   [[nodiscard]] const records::MultisetHash& hash() const noexcept {
     return hash_;
   }  // of all lines read, those of the header too
+  // Of the lines that `seen` knew, so that no run has them.
+  [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] const std::string& header() const noexcept { return header_; }
   [[nodiscard]] const records::MultisetHash& header_hash() const noexcept { return header_hash_; }
@@ -77,6 +81,8 @@ class ReadLines {
   char terminator_;
   std::uint64_t header_left_;
   pipeline::Progress& progress_;
+  std::vector<SeenLines>& seen_;
+  std::vector<SeenLines> no_seen_;  // while a header is to come, whose lines are no first ones
 
   std::size_t input_ = 0;           // the one that is read
   std::uint64_t offset_ = 0;        // in it, of the next request
@@ -93,7 +99,7 @@ class ReadLines {
   bool full_ = false;
   Text tail_;  // in the run before
   std::size_t longest_ = 0;
-  records::MultisetHash hash_, header_hash_;
+  records::MultisetHash hash_, header_hash_, dropped_;
   std::uint64_t bytes_ = 0, lines_ = 0;
   std::string header_;
 };

@@ -66,7 +66,8 @@ TEST_P(LineWindows, SortAnIndexAsAStableSortByComparing) {
   LineRun run;
   run.memory = memory.allocate(1 << 20U, "run");
   std::copy(text.begin(), text.end(), run.bytes());
-  const Indexed indexed = index_lines(run, order, 0, text.size(), SIZE_MAX, 2);
+  std::vector<SeenLines> none;
+  const Indexed indexed = index_lines(run, order, 0, text.size(), SIZE_MAX, 2, none);
   ASSERT_EQ(indexed.lines, lines.size());
   ASSERT_EQ(indexed.end, text.size());
   sort_index(run, order, 2);
@@ -91,10 +92,11 @@ TEST(LineIndex, TakesOnlyWholeLinesAndNoMoreThanThereIsRoomFor) {
   run.memory = memory.allocate(64 << 10U, "run");
   const std::string text = "b\n\na\nrest";
   std::copy(text.begin(), text.end(), run.bytes());
-  EXPECT_EQ(index_lines(run, order, 0, text.size(), 2, 1).end, 3U);
+  std::vector<SeenLines> none;
+  EXPECT_EQ(index_lines(run, order, 0, text.size(), 2, 1, none).end, 3U);
   EXPECT_EQ(run.count, 2U);
-  EXPECT_EQ(index_lines(run, order, 3, text.size(), 9, 1).end, 5U);
-  EXPECT_EQ(index_lines(run, order, 5, text.size(), 9, 1).lines, 0U);
+  EXPECT_EQ(index_lines(run, order, 3, text.size(), 9, 1, none).end, 5U);
+  EXPECT_EQ(index_lines(run, order, 5, text.size(), 9, 1, none).lines, 0U);
   sort_index(run, order, 1);
   EXPECT_EQ(run.line(run.entries()[0]), "");
   EXPECT_EQ(run.line(run.entries()[2]), "b");

@@ -1,0 +1,47 @@
+#include "lines/seen_lines.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace ecosort::lines {
+namespace {
+
+constexpr std::uint64_t trial = 1U << 16U;  // lines after which the set must have found something
+constexpr std::uint64_t least_share = 16;   // one in so many: a look costs about a tenth of what sorting a line does
+
+}  // namespace
+
+SeenLines::SeenLines(std::byte* memory, std::size_t bytes) : sets_(reinterpret_cast<Set*>(memory)), count_(bytes / sizeof(Set)) {
+  std::uninitialized_default_construct_n(sets_, count_);
+}
+
+void SeenLines::forget() noexcept {
+  if (asked_ > 0) std::fill_n(sets_, count_, Set{});
+  asked_ = found_ = 0;
+}
+
+bool SeenLines::is_worth_it() noexcept { return asked_ < trial || found_ * least_share >= asked_; }
+
+bool SeenLines::has_or_note(std::uint64_t hash, Text line, const char* run) noexcept {
+  if (!is_worth_it()) return false;
+  ++asked_;
+  Set& set = sets_[((hash >> 32U) * count_) >> 32U];
+  const std::uint32_t tag = static_cast<std::uint32_t>(hash) | 1U;
+  Slot* free = &set.slots[(hash >> 1U) % ways];
+  for (Slot& slot : set.slots) {
+    if (slot.tag == 0) {
+      free = &slot;
+      break;
+    }
+    // Behind `line` stands its end, so that a longer line with the same beginning differs in the last byte.
+    if (slot.tag == tag && std::memcmp(run + slot.position, line.data(), line.size() + 1) == 0) {
+      ++found_;
+      return true;
+    }
+  }
+  *free = {tag, static_cast<std::uint32_t>(line.data() - run)};
+  return false;
+}
+
+}  // namespace ecosort::lines

@@ -1,0 +1,42 @@
+// Lines of a run that came lately, by their hash: with -u, one that comes again needs no place in the index and is not sorted.
+//
+// A set of fixed size that forgets: what it misses is dropped after sorting. Equal hashes are confirmed by comparing the lines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lines/text.h"
+
+namespace ecosort::lines {
+
+// For one thread at a time.
+class SeenLines {
+ public:
+  // `memory` outlives this, is aligned to 64 bytes and holds `bytes`, 64 or more.
+  SeenLines(std::byte* memory, std::size_t bytes);
+
+  // Another run begins.
+  void forget() noexcept;
+
+  // Whether a line equal to `line` was noted since forget(); if not, `line` is noted. It lies in `run` with its end behind it, as
+  // all lines do that were noted.
+  [[nodiscard]] bool has_or_note(std::uint64_t hash, Text line, const char* run) noexcept;
+
+ private:
+  static constexpr std::size_t ways = 8;
+  struct Slot {
+    std::uint32_t tag = 0;  // 0: empty
+    std::uint32_t position = 0;
+  };
+  struct alignas(64) Set {
+    Slot slots[ways];
+  };
+  [[nodiscard]] bool is_worth_it() noexcept;
+
+  Set* sets_;
+  std::size_t count_;
+  std::uint64_t asked_ = 0, found_ = 0;
+};
+
+}  // namespace ecosort::lines

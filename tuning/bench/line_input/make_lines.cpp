@@ -1,0 +1,89 @@
+// Inputs of the benchmark of lines: `ecosort_make_lines KIND BYTES PATH`, the same bytes every time.
+//
+//   text   60 to 140 printable characters, 100 on average, all different
+//   csv    id,number,text: 30 to 70 characters, ordered by neither
+//   short  9 random letters and digits
+//   few    lines like those of `text`, of which 1 % are different
+//   u64    binary records of 16 bytes: a random key and its number, both little-endian
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/random.h"
+
+namespace {
+
+using ecosort::Random;
+
+void append_text(std::string& out, Random& random, std::size_t length) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _";
+  static_assert(letters.size() == 64);
+  for (std::uint64_t bits = 0, left = 0; length > 0; --length, --left, bits >>= 6U) {
+    if (left == 0) {
+      bits = random.next();
+      left = 10;
+    }
+    out += letters[bits % 64];
+  }
+}
+
+// Line `number` of a kind; everything about it follows from the number.
+void append_line(std::string& out, std::string_view kind, std::uint64_t number) {
+  Random random(number);
+  if (kind == "u64") {
+    const std::uint64_t record[2] = {random.next(), number};
+    out.append(reinterpret_cast<const char*>(record), sizeof record);
+    return;
+  }
+  if (kind == "short") {
+    append_text(out, random, 9);
+  } else if (kind == "csv") {
+    out += std::to_string(random.next() % 1'000'000'000);
+    out += ',';
+    out += std::to_string(static_cast<std::int64_t>(random.next() % 2'000'000'000) - 1'000'000'000);
+    out += '.';
+    out += std::to_string(random.next() % 100);
+    out += ',';
+    append_text(out, random, 8 + random.next() % 40);
+  } else {
+    append_text(out, random, 59 + random.next() % 81);
+  }
+  out += '\n';
+}
+
+int make(std::string_view kind, std::uint64_t bytes, const char* path) {
+  std::FILE* const file = std::fopen(path, "wb");
+  if (file == nullptr) return 1;
+  const std::uint64_t distinct = kind == "few" ? std::max<std::uint64_t>(bytes / 100 / 100, 1) : UINT64_MAX;
+  Random choice(1);
+  std::string block;
+  bool is_written = true;
+  for (std::uint64_t number = 0, written = 0; written < bytes && is_written; written += block.size()) {
+    block.clear();
+    const std::uint64_t size = std::min<std::uint64_t>(bytes - written, std::uint64_t{1} << 20U);
+    for (; block.size() < size; ++number) append_line(block, kind, kind == "few" ? choice.next() % distinct : number);
+    is_written = std::fwrite(block.data(), 1, block.size(), file) == block.size();
+  }
+  return std::fclose(file) == 0 && is_written ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  constexpr std::string_view kinds[] = {"text", "csv", "short", "few", "u64"};
+  std::uint64_t bytes = 0;
+  const std::string_view number = argc == 4 ? argv[2] : "";
+  const bool is_number = std::from_chars(number.data(), number.data() + number.size(), bytes).ec == std::errc();
+  if (argc != 4 || !is_number || std::find(std::begin(kinds), std::end(kinds), std::string_view(argv[1])) == std::end(kinds)) {
+    std::fputs("usage: ecosort_make_lines text|csv|short|few|u64 BYTES PATH\n", stderr);
+    return 2;
+  }
+  if (make(argv[1], bytes, argv[3]) == 0) return 0;
+  std::perror(argv[3]);
+  return 1;
+}
