@@ -36,7 +36,8 @@ namespace {
 
 using lines::LinesOptions;
 
-constexpr std::uint64_t small_input_bytes = std::uint64_t{1} << 20U;  // read through the page cache
+constexpr std::uint64_t small_input_bytes = std::uint64_t{1} << 20U;     // read through the page cache
+constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
 
 [[noreturn]] void cannot(const char* what, const std::string& name, int error) {
   throw UsageError(fmt::format("{}: {}: {}", what, name, std::strerror(error)));
@@ -111,6 +112,22 @@ std::vector<lines::LineInput> open_inputs(const LinesOptions& options, io::Stora
     inputs.push_back(std::move(input));
   }
   return inputs;
+}
+
+// Whether the inputs are worth a thread of computing besides the coordinator.
+bool are_small(const std::vector<lines::LineInput>& inputs) {
+  std::uint64_t bytes = 0;
+  for (const lines::LineInput& input : inputs) {
+    if (input.file->facts().is_stream) return false;
+    bytes += input.file->facts().size_bytes;
+  }
+  return bytes < least_threaded_bytes;
+}
+
+// To set io_uring up takes longer than a few reads and writes.
+io::BackendChoice backend_for(const std::string& name, bool is_small) {
+  const io::BackendChoice choice = io::parse_backend(name);
+  return is_small && choice == io::BackendChoice::auto_ ? io::BackendChoice::pool : choice;
 }
 
 // Where the output goes. What is no regular file, such as /dev/null or a FIFO, becomes standard output.
@@ -224,13 +241,15 @@ int sort_files(const LinesOptions& options, double started_s) {
                                options.batch_size == 0 ? SIZE_MAX : static_cast<std::size_t>(options.batch_size), options.unique);
   job.order = options.order;
   job.inputs = open_inputs(options, storage);
+  const bool is_small = are_small(job.inputs);
+  if (is_small) job.plan.threads = 0;
   job.output = resolve_output(options.output);
   job.directories = run_directories(options, job.output);
   job.header_lines = options.header_lines;
   job.terminator = options.terminator();
   job.unique = options.unique;
   job.merge = options.merge;
-  const io::Backend backend = io::make_queue(io::parse_backend(options.io), job.plan.read_depth + job.plan.write_depth + 4);
+  const io::Backend backend = io::make_queue(backend_for(options.io, is_small), job.plan.read_depth + job.plan.write_depth + 4);
   print_notice(options, backend.notice);
   pipeline::PhaseLog log(options.events);
   pipeline::Progress progress;
