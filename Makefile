@@ -13,6 +13,7 @@ DEMO_MEMORY ?= 256MiB
 # The benchmark's size; the headline is RECORDS=100000000 MEMORY=1GiB. Its data (four times the input) lies below BENCH_DIR.
 RECORDS ?= 10000000
 MEMORY ?= 64MiB
+LINES_BYTES ?= 200000000
 BENCH_DIR ?= $(BUILD)
 BENCH ?=
 # Extra words for pytest, e.g. make test PYTEST='-k gen -x'
@@ -63,11 +64,12 @@ demo: ## sort 1 GB with 256 MiB of memory and explain the result (data in DEMO_D
 	@$(VENV)/python tuning/demo.py --program $(BUILD)/ecosort --directory $(DEMO_DIR) --records $(DEMO_RECORDS) --memory $(DEMO_MEMORY)
 
 .PHONY: bench
-bench: ## measure against GNU sort, STXXL and the I/O floors (RECORDS=, MEMORY=, BENCH_DIR= on the drive, BENCH='--help' for more)
+bench: ## measure against GNU sort, STXXL and the I/O floors (RECORDS=, MEMORY=, LINES_BYTES=, BENCH_DIR= on the drive, BENCH='--help' for more)
 	@$(DEPS) build python
 	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
 	@ninja -C $(BUILD) -j $(JOBS)
-	@$(VENV)/python tuning/bench/bench.py --build $(BUILD) --dir $(BENCH_DIR) --records $(RECORDS) --memory $(MEMORY) $(BENCH)
+	@$(VENV)/python tuning/bench/bench.py --build $(BUILD) --dir $(BENCH_DIR) --records $(RECORDS) --memory $(MEMORY) \
+	  --lines-bytes $(LINES_BYTES) $(BENCH)
 
 .PHONY: bench-kernels
 bench-kernels: ## time the kernels against std::sort, the parallel mode and TBB (BENCH='--benchmark_filter=merge' for some)

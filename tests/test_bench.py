@@ -1,10 +1,12 @@
 """The benchmark judges by closed formulas, keeps what it measured, and its replay does what the sort did."""
 
 import json
+import os
 import statistics
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from conftest import BUILD, ROOT
 
 sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
-from ecosort_bench import floor_trace, inputs, paired, report, stages, targets
+from ecosort_bench import floor_trace, inputs, lines, paired, report, stages, targets
 from ecosort_bench.programs import Programs, find_checksum
 from ecosort_bench.results import Results
 
@@ -310,6 +312,47 @@ def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) ->
     assert again.returncode == 0, again.stdout + again.stderr
     assert again.stdout.count(" round ") == 1
     assert len(json.loads(result.read_text())["runs"]) == len(data["runs"]) + 1
+
+
+def test_lines_are_judged_against_gnu_sort_and_records_against_stxxl(tmp_path: Path) -> None:
+    seconds = {"lines_text": (1.0, 7.0), "lines_csv": (1.0, 3.0), "lines_small": (0.01, 0.02)}
+    runs = []
+    for stage, (ours, theirs) in seconds.items():
+        for i in range(30):
+            runs += [_run("ecosort", i, ours * (i + 1), stage), _run("gnu_sort", i, theirs * (i + 1), stage)]
+    for run in runs:
+        run["input_bytes"] = 500_000_000  # 0.6 CPU seconds for it
+    results = _results(tmp_path / "lines.json", runs)
+    results.data["settings"]["lines_bytes"] = 400_000_000
+    words = {v.name: (v.measured, v.word) for v in targets.verdicts(results) if v.passed is not None}
+    assert words == {
+        "lines, whole line: GNU sort / EcoSort": ("7.000 [7.000, 7.000], 30 pairs", "PASS"),
+        "lines, -t, -k2,2n: GNU sort / EcoSort": ("3.000 [3.000, 3.000], 30 pairs", "MISSED"),
+        "lines, whole line: CPU": ("1.2 s/GB", "PASS"),
+        "lines, 1 MB: EcoSort / GNU sort": ("0.500 [0.500, 0.500], 30 pairs", "PASS"),
+    }
+    assert report.circumstances(results).startswith("0.4 GB of lines, ")
+
+
+@pytest.mark.parametrize("case", lines.CASES, ids=lambda case: case.name)
+def test_kinds_of_lines_are_made_and_sorted_by_both_with_the_same_result(tmp_path: Path, case: lines.Case) -> None:
+    programs = Programs(BUILD)
+    size = case.bytes(2_000_000)
+    work = stages.Bench(programs, _results(tmp_path / "result.json", []), tmp_path, print).work
+    work = replace(work, input=tmp_path / "in", memory_bytes=16 << 20)
+    subprocess.run([programs.make_lines, case.input_kind, str(size), work.input], check=True)
+    assert 0 <= work.input.stat().st_size - size < 200
+    digests = set()
+    for contender in ("ecosort", case.peer):
+        if contender == "stxxl_ksort_u64" and not programs.has_stxxl():
+            continue
+        command, environment = lines.command(case, contender, programs, work)
+        done = subprocess.run(command, capture_output=True, env={**os.environ, **environment}, check=True)
+        if case.is_small:
+            work.output.write_bytes(done.stdout)
+        digests.add(lines.digest(work.output))
+        work.output.unlink()
+    assert len(digests) == 1
 
 
 def test_in_place_sorting_is_judged_against_the_sort_of_the_same_rounds(tmp_path: Path) -> None:

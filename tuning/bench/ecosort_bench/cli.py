@@ -20,8 +20,9 @@ from ecosort_bench.stages import Bench
 
 ROOT = Path(__file__).resolve().parents[3]
 RESULTS = ROOT / "tuning" / "bench" / "results"
-STAGES = ("main", "one_pass", *(kind for kind in KINDS if kind != "uniform"), "gen_check", "inplace")
+STAGES = ("main", "one_pass", *(kind for kind in KINDS if kind != "uniform"), "gen_check", "inplace", "lines")
 ROUNDS, FLOOR_ROUNDS = 5, 30
+LINES_BYTES = 200_000_000
 _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -46,10 +47,12 @@ def _quotas(programs: Programs, rounds: int, floor_rounds: int, peer_rounds: tup
     return {name: number for name, number in quotas.items() if number > 0}
 
 
-def _check_space(directory: Path, records: int, stages: tuple[str, ...]) -> None:
+def _check_space(directory: Path, records: int, lines_bytes: int, stages: tuple[str, ...]) -> None:
     """Input, another kind of input, temporary runs, output."""
-    files = 4 if any(stage not in ("main", "one_pass", "inplace") for stage in stages) else 3
-    need, free = files * records * RECORD_BYTES * 11 // 10, shutil.disk_usage(directory).free
+    of_records = [stage for stage in stages if stage != "lines"]
+    files = 4 if any(stage not in ("main", "one_pass", "inplace") for stage in of_records) else 3 if of_records else 0
+    size = files * records * RECORD_BYTES + (0 if "lines" not in stages else 3 * lines_bytes)
+    need, free = size * 11 // 10, shutil.disk_usage(directory).free
     if need > free:
         raise click.ClickException(
             f"{directory}: {need / 1e9:.1f} GB are needed, {free / 1e9:.1f} GB are free; name another place with --dir"
@@ -57,7 +60,13 @@ def _check_space(directory: Path, records: int, stages: tuple[str, ...]) -> None
 
 
 def _command(
-    records: int, memory_bytes: int, rounds: int, floor_rounds: int, contenders: tuple[str, ...], stages: tuple[str, ...]
+    records: int,
+    memory_bytes: int,
+    lines_bytes: int,
+    rounds: int,
+    floor_rounds: int,
+    contenders: tuple[str, ...],
+    stages: tuple[str, ...],
 ) -> str:
     """What to type for the same measurement."""
     words = [] if rounds == ROUNDS else [f"--rounds {rounds}"]
@@ -65,7 +74,8 @@ def _command(
     words += [f"--contender {contender}" for contender in contenders]
     words += [f"--stage {stage}" for stage in stages]
     more = f" BENCH='{' '.join(words)}'" if words else ""
-    return f"make bench RECORDS={records} MEMORY={memory_bytes >> 20}MiB{more}"
+    size = "" if lines_bytes == LINES_BYTES else f" LINES_BYTES={lines_bytes}"
+    return f"make bench RECORDS={records} MEMORY={memory_bytes >> 20}MiB{size}{more}"
 
 
 def _open_results(path: Path, go_on: bool, settings: dict[str, int], command: str, data_directory: Path) -> Results:
@@ -111,6 +121,7 @@ def _readme(write: bool) -> None:
 @click.option("--threads", default=min(2, len(os.sched_getaffinity(0))), show_default=True)
 @click.option("--rounds", default=ROUNDS, show_default=True, help="rounds of peers and of other kinds of input")
 @click.option("--floor-rounds", default=FLOOR_ROUNDS, show_default=True, help="rounds of the sort and its floors")
+@click.option("--lines-bytes", default=LINES_BYTES, show_default=True, help="size of the text; other lines are some part of it")
 @click.option("--contender", multiple=True, metavar="NAME=ROUNDS", help="another number of rounds; 0 leaves it out")
 @click.option("--stage", "stages", multiple=True, type=click.Choice(STAGES), help="only this part; repeatable")
 @click.option(
@@ -135,6 +146,7 @@ def main(
     threads: int,
     rounds: int,
     floor_rounds: int,
+    lines_bytes: int,
     contender: tuple[str, ...],
     stages: tuple[str, ...],
     directory: Path | None,
@@ -158,9 +170,11 @@ def main(
     data_directory = ((directory or build) / "bench-data").resolve()
     data_directory.mkdir(parents=True, exist_ok=True)
     chosen = stages or STAGES
-    _check_space(data_directory, records, chosen)
+    _check_space(data_directory, records, lines_bytes, chosen)
     settings = {"records": records, "memory_bytes": parse_size(memory), "threads": threads}
-    command = _command(records, settings["memory_bytes"], rounds, floor_rounds, contender, stages)
+    if "lines" in chosen:
+        settings["lines_bytes"] = lines_bytes
+    command = _command(records, settings["memory_bytes"], lines_bytes, rounds, floor_rounds, contender, stages)
     results = _open_results(result, go_on, settings, command, data_directory)
     if not Path("/proc/sys/vm/drop_caches").exists() or os.geteuid() != 0:
         console.print("Not root: the page cache cannot be emptied, so these runs are warm.")
@@ -176,6 +190,8 @@ def main(
             bench.gen_check(rounds)
         if "inplace" in chosen:
             bench.inplace(rounds)
+        if "lines" in chosen:
+            bench.text_lines(rounds, lines_bytes)
     except (RunFailedError, RuntimeError, OSError) as error:
         raise click.ClickException(f"{error}\nWhat was measured is in {result}; --continue goes on from there.") from error
     finally:

@@ -5,9 +5,10 @@ import os
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+_KEPT_BYTES = 100_000
 _DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
@@ -61,8 +62,18 @@ def _moved(pid: int) -> tuple[int | None, int | None]:
 
 def run_cold(command: Sequence[str], directory: Path, environment: Mapping[str, str]) -> Measured:
     """Runs the command; `directory` is on the file system that it writes to. RunFailedError if it fails."""
-    out_path, err_path = directory / "stdout.txt", directory / "stderr.txt"
     is_cold = drop_caches()
+    return _run(command, directory, environment, directory / "stdout.txt", is_cold)
+
+
+def run_warm(command: Sequence[str], directory: Path, environment: Mapping[str, str], output: Path) -> Measured:
+    """The same with what the caches hold; what the command prints goes to `output`, and its end is that of the measurement."""
+    measured = _run(command, directory, environment, output, False)
+    return replace(measured, wall_s=measured.exit_s, stdout="")
+
+
+def _run(command: Sequence[str], directory: Path, environment: Mapping[str, str], out_path: Path, is_cold: bool) -> Measured:
+    err_path = directory / "stderr.txt"
     with out_path.open("w") as out, err_path.open("w") as err:
         begin = time.monotonic()
         process = subprocess.Popen(
@@ -80,7 +91,7 @@ def run_cold(command: Sequence[str], directory: Path, environment: Mapping[str, 
         process.returncode = os.waitstatus_to_exitcode(status)
         sync_file_system(directory)
         wall_s = time.monotonic() - begin
-    stdout, stderr = out_path.read_text(errors="replace"), err_path.read_text(errors="replace")
+    stdout, stderr = out_path.read_bytes()[:_KEPT_BYTES].decode(errors="replace"), err_path.read_text(errors="replace")
     if process.returncode != 0:
         raise RunFailedError(f"{' '.join(command)}: exit code {process.returncode}: {stderr.strip()[-500:]}")
     return Measured(

@@ -55,6 +55,10 @@ class Programs:
     def costs(self) -> Path:
         return self.build / "bench" / "ecosort_costs"
 
+    @property
+    def make_lines(self) -> Path:
+        return self.build / "bench" / "ecosort_make_lines"
+
     def has_stxxl(self) -> bool:
         return all((self.build / "bench" / f"{peer}_20").exists() for peer in STXXL_PEERS)
 
@@ -101,12 +105,15 @@ class Programs:
         if contender == "check":
             return [str(self.ecosort), "check", str(work.input)], {}
         if contender in STXXL_PEERS:
-            blocks = 20 if work.memory_bytes >= _LARGE_BLOCKS_FROM_BYTES else 4
-            program = self.build / "bench" / f"{contender}_{blocks}"
-            # Sleeping instead of spinning OpenMP threads leave the processors to its I/O threads.
-            environment = {"OMP_NUM_THREADS": threads, "OMP_WAIT_POLICY": "passive"}
-            return [str(program), str(work.input), str(work.output), str(work.temp), memory], environment
+            return self.stxxl_command(contender, work)
         raise ValueError(f"no such contender: {contender}")
+
+    def stxxl_command(self, peer: str, work: Work) -> tuple[list[str], dict[str, str]]:
+        blocks = 20 if work.memory_bytes >= _LARGE_BLOCKS_FROM_BYTES else 4
+        program = self.build / "bench" / f"{peer}_{blocks}"
+        # Sleeping instead of spinning OpenMP threads leave the processors to its I/O threads.
+        environment = {"OMP_NUM_THREADS": str(work.threads), "OMP_WAIT_POLICY": "passive"}
+        return [str(program), str(work.input), str(work.output), str(work.temp), str(work.memory_bytes)], environment
 
     def checksum(self, path: Path) -> str:
         """The valsort checksum of a file that must be in order; raises RuntimeError where it is not."""

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ecosort_bench import prediction
+from ecosort_bench.lines import CASES, case_of
 from ecosort_bench.results import Results, Run
 from ecosort_bench.targets import Verdict, cpu_s, paired, verdicts, wall_s
 
@@ -29,6 +30,10 @@ TITLES = {
         "ecosort": "EcoSort",
         "inplace": "in place, ample space",
         "inplace_tight": "in place, 2.4 % of spare space",
+    },
+    **{
+        case.stage: {"ecosort": f"EcoSort: {case.what}", case.peer: "GNU sort" if case.peer == "gnu_sort" else "STXXL ksort"}
+        for case in CASES
     },
 }
 
@@ -56,12 +61,13 @@ def end_of(results: Results | Foretold) -> str:
 
 def _rows(results: Results, stage: str) -> list[tuple[str, ...]]:
     """Name, runs, median and extremes of the wall time, ratio to EcoSort, CPU per GB, peak memory."""
-    gigabytes = results.data["settings"]["records"] / 1e7
     rows: list[tuple[str, ...]] = []
     for contender, title in TITLES[stage].items():
         runs: list[Run] = list(results.of(stage, contender).values())
         if not runs:
             continue
+        gigabytes = runs[0].get("input_bytes", results.data["settings"]["records"] * 100) / 1e9
+        digits = 2 if gigabytes > 0.01 else 4
         walls = [wall_s(run) for run in runs]
         ratio = paired(results, stage, contender, "ecosort")
         ratio_text = "1" if contender == "ecosort" or ratio is None else f"{ratio.median:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
@@ -69,8 +75,8 @@ def _rows(results: Results, stage: str) -> list[tuple[str, ...]]:
             (
                 title,
                 str(len(runs)),
-                f"{statistics.median(walls):.2f}",
-                f"{min(walls):.2f} to {max(walls):.2f}",
+                f"{statistics.median(walls):.{digits}f}",
+                f"{min(walls):.{digits}f} to {max(walls):.{digits}f}",
                 ratio_text,
                 f"{statistics.median(map(cpu_s, runs)) / gigabytes:.2f}",
                 f"{max(run['peak_rss_bytes'] for run in runs) / 2**20:.0f}",
@@ -85,12 +91,17 @@ _HEADS = ("contender", "runs", "median s", "range s", "time / EcoSort, 95 %", "C
 def circumstances(results: Results) -> str:
     data = results.data
     settings, machine = data["settings"], data["machine"]
-    cold = all(run["is_cold"] for run in data["runs"])
+    cold = all(run["is_cold"] or run["stage"] == "lines_small" for run in data["runs"])
     commit = (data["commit"] or "unknown commit")[:12] + (" with uncommitted changes" if data["dirty"] else "")
     cache = "cold" if cold else "WARM (caches could not be dropped)"
     file_system = (machine["file_system"] or "unknown file system").split()[0]
+    amounts = []
+    if any(case_of(stage) is None for stage in results.stages):
+        amounts.append(f"{settings['records']:,} records ({settings['records'] / 1e7:g} GB)")
+    if any(case_of(stage) for stage in results.stages):
+        amounts.append(f"{settings['lines_bytes'] / 1e9:g} GB of lines")
     return (
-        f"{settings['records']:,} records ({settings['records'] / 1e7:g} GB), {settings['memory_bytes'] / 2**20:g} MiB, "
+        f"{', '.join(amounts)}, {settings['memory_bytes'] / 2**20:g} MiB, "
         f"{settings['threads']} threads; {cache}; {machine['processor']}, "
         f"{machine['cpus']} CPUs, Linux {machine['kernel']}, {file_system}; {commit}"
     )

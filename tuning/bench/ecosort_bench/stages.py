@@ -1,16 +1,19 @@
 """The stages of a benchmark: what is prepared, and which contender runs in which round."""
 
 import json
+import os
 import shutil
 import statistics
+import subprocess
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ecosort_bench import lines
 from ecosort_bench.floor_trace import BLOCK_SIZES, DEPTHS, Shape, write_floor_trace
 from ecosort_bench.inputs import make_input
-from ecosort_bench.measure import Measured, run_cold
+from ecosort_bench.measure import Measured, run_cold, run_warm
 from ecosort_bench.programs import MAKES_SORTED_OUTPUT, NEUTRAL, RECORD_BYTES, Programs, Work, find_checksum
 from ecosort_bench.results import Results
 
@@ -140,6 +143,45 @@ class Bench:
             contender = "ecosort" if slot.contender == "ecosort" else "inplace"
             self._run("inplace", slot, contender, tight if slot.contender == "inplace_tight" else self.work, checksum)
 
+    def text_lines(self, rounds: int, asked_bytes: int) -> None:
+        """Text lines against GNU sort, and records with an integer key against STXXL: the outputs are the same bytes."""
+        for case in lines.chosen(self.programs):
+            slots = schedule(dict.fromkeys(("ecosort", case.peer), lines.SMALL_ROUNDS if case.is_small else rounds))
+            missing = self._missing(case.stage, slots)
+            if not missing:
+                continue
+            work = replace(self.work, input=self.directory / case.name)
+            self.say(f"making input: {case.what}")
+            self._make_lines(case, case.bytes(asked_bytes), work.input)
+            seen: set[str] = {str(run["checksum"]) for run in self.results.runs if run["stage"] == case.stage}
+            for slot in missing:
+                self._run_lines(case, slot, work, seen)
+            work.input.unlink()
+
+    def _make_lines(self, case: lines.Case, size: int, path: Path) -> None:
+        subprocess.run([str(self.programs.make_lines), case.input_kind, str(size), str(path)], check=True)
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _run_lines(self, case: lines.Case, slot: Slot, work: Work, seen: set[str]) -> None:
+        work.output.unlink(missing_ok=True)
+        command, environment = lines.command(case, slot.contender, self.programs, work)
+        if case.is_small:
+            measured = run_warm(command, self.directory, environment, work.output)
+        else:
+            measured = run_cold(command, self.directory, environment)
+        checksum = lines.digest(work.output)
+        seen.add(checksum)
+        if len(seen) > 1:
+            raise RuntimeError(f"{case.stage}: the output of {slot.contender} differs from that of the runs before")
+        has_stats = slot.contender == "ecosort" and not case.is_small
+        extra = {"stats": json.loads(work.stats.read_text()) if has_stats else None, "checksum": checksum}
+        self._keep(case.stage, slot, measured, {**extra, "input_bytes": work.input.stat().st_size})
+        work.output.unlink()
+
     # Preparation
 
     def _missing(self, stage: str, slots: list[Slot]) -> list[Slot]:
@@ -247,20 +289,23 @@ class Bench:
 
     def _run(self, stage: str, slot: Slot, contender: str, work: Work, checksum: str) -> None:
         measured = self._measure(contender, work)
-        run: dict[str, Any] = {"stage": stage, "round": slot.round, "contender": slot.contender, **asdict(measured)}
-        for stream in ("stdout", "stderr"):  # without the paths of this machine
-            run[stream] = run[stream].replace(str(self.directory), "DIR").strip()[-300:]
-        run["stats"] = json.loads(work.stats.read_text()) if contender in ("ecosort", "inplace") else None
-        run["checksum"] = None
+        stats = json.loads(work.stats.read_text()) if contender in ("ecosort", "inplace") else None
+        found_checksum: str | None = None
         if contender == "check" and (found := find_checksum(measured.stdout + measured.stderr)) != checksum:
             raise RuntimeError(f"the checker found checksum {found}, the input has {checksum}")
         if contender == "gen" and work.output.stat().st_size != self.records * RECORD_BYTES:
             raise RuntimeError(f"the generator made {work.output.stat().st_size} bytes")
         if contender in MAKES_SORTED_OUTPUT:
-            run["checksum"] = self.programs.checksum(work.output)
-            if run["checksum"] != checksum:
-                raise RuntimeError(f"{contender} changed the records: checksum {run['checksum']}, the input has {checksum}")
+            found_checksum = self.programs.checksum(work.output)
+            if found_checksum != checksum:
+                raise RuntimeError(f"{contender} changed the records: checksum {found_checksum}, the input has {checksum}")
         work.output.unlink(missing_ok=True)
+        self._keep(stage, slot, measured, {"stats": stats, "checksum": found_checksum})
+
+    def _keep(self, stage: str, slot: Slot, measured: Measured, extra: dict[str, Any]) -> None:
+        run: dict[str, Any] = {"stage": stage, "round": slot.round, "contender": slot.contender, **asdict(measured), **extra}
+        for stream in ("stdout", "stderr"):  # without the paths of this machine
+            run[stream] = run[stream].replace(str(self.directory), "DIR").strip()[-300:]
         self.results.runs.append(run)
         self.results.save()
         cpu_s = measured.cpu_user_s + measured.cpu_system_s

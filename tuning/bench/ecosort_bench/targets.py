@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from ecosort_bench import obstacles
+from ecosort_bench.lines import case_of
 from ecosort_bench.paired import Interval, median_interval, ratios
 from ecosort_bench.results import Results, Run
 
@@ -100,8 +101,10 @@ def _cpu(results: Results, gigabytes: float) -> list[Verdict]:
 
 def verdicts(results: Results) -> list[Verdict]:
     """Of the sort and of in-place sorting, whichever was measured."""
-    found = _sorting(results) if results.stages - {"inplace"} else []
+    of_lines = {stage for stage in results.stages if case_of(stage)}
+    found = _sorting(results) if results.stages - of_lines - {"inplace"} else []
     found += _in_place(results) if "inplace" in results.stages else []
+    found += _lines(results) if of_lines else []
     return [
         replace(verdict, obstacle=_obstacle(results, verdict.name)) if verdict.passed is False else verdict for verdict in found
     ]
@@ -111,6 +114,30 @@ def _in_place(results: Results) -> list[Verdict]:
     return [
         _at_most(f"in place, {space} / sort", paired(results, "inplace", contender, "ecosort"), limit, SHOWN_BY_ROUNDS)
         for contender, space, limit in (("inplace", "ample space", 1.15), ("inplace_tight", "2.4 % of spare space", 1.35))
+    ]
+
+
+def _lines(results: Results) -> list[Verdict]:
+    def cpu(stage: str) -> list[float]:
+        return [cpu_s(run) / (run["input_bytes"] / 1e9) for run in results.of(stage, "ecosort").values()]
+
+    found = [
+        _at_least(f"lines, {what}: GNU sort / EcoSort", paired(results, f"lines_{name}", "gnu_sort", "ecosort"), limit)
+        for name, what, limit in (
+            ("text", "whole line", 6),
+            ("csv", "-t, -k2,2n", 4),
+            ("short", "10 bytes", 3),
+            ("unique", "-u", 4),
+        )
+    ]
+    small = paired(results, "lines_small", "ecosort", "gnu_sort")
+    records = paired(results, "lines_u64", "stxxl_ksort_u64", "ecosort")
+    return [
+        *found,
+        _bound("lines, whole line: CPU", cpu("lines_text"), 1.5, "s/GB", statistics.median),
+        _at_most("lines, 1 MB: EcoSort / GNU sort", small, 1, SHOWN_BY_PAIRS),
+        _bound("records of 16 bytes: CPU", cpu("lines_u64"), 2.5, "s/GB", statistics.median),
+        _at_least("records of 16 bytes: STXXL ksort / EcoSort", records, 1, strictly=True),
     ]
 
 

@@ -1,4 +1,5 @@
-// What the STXXL peers share: 100-byte records with a 10-byte key in files, and a private disk that leaves nothing behind.
+// What the STXXL peers share: records in files, of 100 bytes with a 10-byte key unless PEER_RECORD_BYTES says otherwise, and a
+// private disk that leaves nothing behind.
 //
 // STXXL sorts what stands in its vectors; a vector may be laid over a file when the block size is a multiple of both the
 // record and the page. System-call I/O: its asynchronous one has hung at depth 32.
@@ -20,10 +21,14 @@
 #include <stxxl/io>
 #include <stxxl/vector>
 
+#ifndef PEER_RECORD_BYTES
+#define PEER_RECORD_BYTES 100
+#endif
+
 namespace peers {
 
 struct Record {
-  unsigned char bytes[100];
+  unsigned char bytes[PEER_RECORD_BYTES];
 };
 constexpr int key_bytes = 10;
 
@@ -38,7 +43,7 @@ struct Less {
   Record max_value() const { return filled(0xff); }
 };
 
-constexpr unsigned block_bytes = PEER_BLOCK_UNITS * 102'400;  // 102400: least common multiple of record and page
+constexpr unsigned block_bytes = PEER_BLOCK_UNITS * 102'400;  // 102400: a multiple of 100, 16 and the page
 using Vector = stxxl::VECTOR_GENERATOR<Record, 1, 2, block_bytes>::result;
 constexpr unsigned stream_blocks = 4;  // of a stream that reads or writes a vector
 constexpr std::uint64_t vector_cache_bytes = 2 * block_bytes;
