@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/errors.h"
+#include "base/threads.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/say.h"
@@ -68,15 +69,16 @@ int run(std::string_view name, const ecosort::cli::Words& words) {
 
 int main(int argc, char** argv) try {
   fill_closed_standard_streams();
+  ecosort::keep_threads_small();
   const ecosort::cli::Words words(argv + (argc > 1 ? 2 : 1), argv + argc);
   return run(argc > 1 ? argv[1] : "", words);
 } catch (const ecosort::Interrupted& interrupted) {
-  ecosort::cli::say(fmt::format("ecosort: {}\n", interrupted.what()));
+  ecosort::cli::say_line(fmt::format("ecosort: {}", interrupted.what()));
   return 128 + interrupted.signal_number();
 } catch (const ecosort::Error& error) {
-  ecosort::cli::say(fmt::format("ecosort: {}\n", error.what()));
+  ecosort::cli::say_line(fmt::format("ecosort: {}", error.what()));
   return static_cast<int>(error.code());
 } catch (const std::exception& error) {
-  ecosort::cli::say(fmt::format("ecosort: internal error: {}\n", error.what()));
+  ecosort::cli::say_line(fmt::format("ecosort: internal error: {}", error.what()));
   return static_cast<int>(ecosort::ExitCode::internal);
 }

@@ -135,6 +135,13 @@ def test_results_survive_being_saved_and_find_their_runs(tmp_path: Path) -> None
     assert [path.name for path in results.path.parent.iterdir()] == ["r.json"]
 
 
+def test_the_numbers_in_the_readme_are_those_of_the_committed_results() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "tuning/bench/bench.py", "--check-readme"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_readme_shows_a_result_and_a_changed_number_is_noticed(tmp_path: Path) -> None:
     results = _results(tmp_path / "r.json", [_run("ecosort", 0, 12.34), _run("floor_a", 0, 12.0)])
     readme = tmp_path / "README.md"

@@ -372,6 +372,12 @@ def test_a_summary_that_cannot_be_written_is_an_error(run: Run, samples: dict[st
     assert (done.returncode, done.stderr) == (1, "/dev/full: No space left on device\n")
 
 
+def test_a_report_that_nobody_gets_is_an_error(ecosort: Path, samples: dict[str, bytes], tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(next(iter(samples.values())))
+    with Path("/dev/full").open("wb") as full:
+        assert subprocess.run([ecosort, "check", tmp_path / "file"], stderr=full, check=False).returncode == 1
+
+
 def test_help_shows_examples_first(run: Run) -> None:
     done = run("check", "--help")
     assert (done.returncode, done.stderr) == (0, "")

@@ -187,6 +187,7 @@ def test_a_name_may_hold_a_comma_if_the_file_exists(run: Run, tmp_path: Path) ->
         (["10"], "needs NUM_RECS and FILE, got 1 word"),
         ([], "needs NUM_RECS and FILE, got 0 words"),
         (["10", "F", "G"], "needs NUM_RECS and FILE, got 3 words"),
+        (["10", ""], "the file name is empty"),
         (["10", "F,count=4"], "'F,count=4': transfer size and count are chosen for you; leave ',count=4' out"),
         (
             ["10", "F,quick"],
@@ -213,6 +214,11 @@ def test_a_file_that_cannot_be_opened_is_named_with_the_reason(run: Run, tmp_pat
 def test_a_full_device_is_noticed(run: Run, count: int) -> None:
     done = run("gen", "-c", str(count), "/dev/full")
     assert (done.returncode, done.stderr) == (1, "/dev/full: No space left on device\n")
+
+
+def test_a_checksum_that_nobody_gets_is_an_error(ecosort: Path, tmp_path: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        assert subprocess.run([ecosort, "gen", "-c", "10", tmp_path / "file"], stderr=full, check=False).returncode == 1
 
 
 def test_a_full_standard_output_is_noticed(ecosort: Path) -> None:

@@ -92,8 +92,8 @@ def refuse(run: Run, place: Path) -> Callable[..., str]:
         (["sort", "in", "-o", "out", "--memory", "99999999999TiB"], ["--memory", "99999999999TiB"]),
         (["sort", "in", "-o", "out", "--memory", "-1GiB"], ["--memory"]),
         (["sort", "in", "-o", "out", "--memory", ""], ["--memory"]),
-        (["sort", "in", "-o", "out", "--threads", "0"], ["--threads", "1 to 1024"]),
-        (["sort", "in", "-o", "out", "--threads", "1025"], ["--threads", "1 to 1024"]),
+        (["sort", "in", "-o", "out", "--threads", "0"], ["--threads", "1 to 512"]),
+        (["sort", "in", "-o", "out", "--threads", "513"], ["--threads", "1 to 512"]),
         (["sort", "in", "-o", "out", "--threads", "-2"], ["--threads"]),
         (["sort", "in", "-o", "out", "--threads", "two"], ["--threads", "two"]),
         (["sort", "in", "-o", "out", "--io", "aio"], ["'aio'", "uring", "pool", "stxxl"]),
@@ -109,6 +109,23 @@ def refuse(run: Run, place: Path) -> Callable[..., str]:
 )
 def test_wrong_words(refuse: Callable[..., str], words: list[str], says: list[str]) -> None:
     refuse(*words, says=tuple(says))
+
+
+def test_a_name_of_two_lines_makes_one_line(refuse: Callable[..., str]) -> None:
+    refuse("sort", "no\nsuch\x1b[31mfile", "-o", "out", says=(r"'no\nsuch\x1b[31mfile'", "No such file"))
+
+
+def test_no_threads_to_be_had(ecosort: Path, require: Require, records: bytes) -> None:
+    """Told before the work begins, by the limit that is in the way."""
+    require("setpriv")
+    with directory_for_everyone() as directory:
+        (directory / "in").write_bytes(records)
+        program = copy_program(ecosort, directory)
+        words = (program, "sort", directory / "in", "-o", directory / "out", "--threads", "4", "--io", "pool")
+        command = ["prlimit", "--nproc=2:2", *as_plain_user(*words)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        refused(done, 2, "of 5 threads can be started", "ulimit -u", "--threads")
+        assert not (directory / "out").exists()
 
 
 # --- inputs ------------------------------------------------------------------------------------------------------------

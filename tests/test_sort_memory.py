@@ -46,11 +46,20 @@ def test_the_process_stays_within_the_memory_and_the_overhead(
     assert (tmp_path / "out").read_bytes() == wanted
 
 
-@pytest.mark.parametrize("threads", [1, 8, 32])
+@pytest.mark.parametrize("threads", [1, 8, 32, 512])
 def test_threads_do_not_change_the_bound(run: Run, tmp_path: Path, source: Path, threads: int) -> None:
     words = ("sort", source, "-o", "out", "--memory", "8MiB", "--threads", str(threads), "--stats", "stats")
     succeeded(run(*words, cwd=tmp_path))
     assert read_json(tmp_path / "stats")["peak_rss_bytes"] <= 8 * MIB + OVERHEAD_BYTES
+
+
+@pytest.mark.parametrize("backend", ["uring", "pool", "stxxl"])
+def test_little_address_space_is_enough(run: Run, tmp_path: Path, source: Path, wanted: bytes, backend: str) -> None:
+    """`ulimit -v`: neither stacks nor heaps of threads reserve what they never use."""
+    limit = 100 * MIB
+    words = ("sort", source, "-o", "out", "--io", backend)
+    succeeded(run(*words, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))))
+    assert (tmp_path / "out").read_bytes() == wanted
 
 
 def test_the_kernel_agrees_about_the_peak(ecosort: Path, tmp_path: Path, source: Path) -> None:

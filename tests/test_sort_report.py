@@ -185,7 +185,9 @@ def test_sorted_input_needs_no_demand_reads(run: Run, ecosort: Path, place: Path
     for kind in ("sorted", "reverse", "skewed"):
         (place / "in").write_bytes(make_records(ecosort, kind, 60_000))
         succeeded(run("sort", "in", "-o", "out", "--memory", "2MiB", "--stats", "stats", cwd=place))
-        assert read_json(place / "stats")["merge_passes"] == 1
+        stats = read_json(place / "stats")
+        assert stats["merge_passes"] == 1
+        assert stats["demand_reads"] == 0, kind
 
 
 # --- progress ------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -180,10 +180,10 @@ def test_non_blocking_streams(ecosort: Path, tmp_path: Path, data: bytes, backen
 # --- standard output ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("memory", ["64MiB", "2MiB"])
-def test_output_into_a_pipe(ecosort: Path, tmp_path: Path, data: bytes, backend: str, memory: str) -> None:
+@pytest.mark.parametrize(("memory", "name"), [("64MiB", "-"), ("2MiB", "-"), ("2MiB", "/dev/stdout")])
+def test_output_into_a_pipe(ecosort: Path, tmp_path: Path, data: bytes, backend: str, memory: str, name: str) -> None:
     (tmp_path / "in").write_bytes(data)
-    command = [ecosort, "sort", "in", "-o", "-", "--io", backend, "--memory", memory]
+    command = [ecosort, "sort", "in", "-o", name, "--io", backend, "--memory", memory]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, expected(data), b"")
     assert listing(tmp_path) == [str(tmp_path / "in")]
@@ -357,14 +357,18 @@ def test_a_signal_ends_the_wait_for_a_sleeping_reader(ecosort: Path, tmp_path: P
 
 
 def test_a_full_disk_ends_the_wait_for_a_silent_pipe(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
-    """An error elsewhere must not wait for the other end of the pipe either: here the events file cannot be written."""
-    command = [ecosort, "sort", "-", "-o", "out", "--memory", "2MiB", "--io", backend, "--events", "/dev/full"]
+    """An error elsewhere must not wait for the other end of the pipe either: here a run may not grow."""
+    command = ["prlimit", "--fsize=65536", ecosort, "sort", "-", "-o", "out", "--memory", "2MiB", "--io", backend]
     process = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stderr
     assert process.stdin
+    with suppress(BrokenPipeError):
+        process.stdin.write(data[: 3 * MIB])
+        process.stdin.flush()
     assert process.wait(timeout=10) == 3
-    failed(subprocess.CompletedProcess(command, 3, b"", process.stderr.read()), 3, "/dev/full", "No space left")
-    process.stdin.close()
+    failed(subprocess.CompletedProcess(command, 3, b"", process.stderr.read()), 3, "File too large", "ulimit -f")
+    with suppress(BrokenPipeError):
+        process.stdin.close()
     process.stderr.close()
 
 

@@ -33,6 +33,12 @@ struct UsageError : Error {
   explicit UsageError(const std::string& line) : Error(ExitCode::usage, line) {}
 };
 
+// A name, a permission or a read-only file system is in the way. Before the work begins that is a bad argument; in the middle of
+// it something took away what was there, and the run tells it as an IoError.
+struct NameError : UsageError {
+  using UsageError::UsageError;
+};
+
 // A failed system call on a file, a damaged run block, or an input that changed while it was read.
 class IoError : public Error {
  public:

@@ -59,7 +59,7 @@ class Progress {
     const bool was_in_order = total_.first_unordered == 0;
     total_.append(next, options_.key_case);
     if (was_in_order && total_.first_unordered != 0 && !options_.quiet) {
-      fmt::print(stderr, "First unordered record is record {}\n", to_decimal(total_.first_unordered));
+      report(fmt::format("First unordered record is record {}\n", to_decimal(total_.first_unordered)));
     }
   }
   [[nodiscard]] const PartitionSummary& total() const noexcept { return total_; }
@@ -111,11 +111,11 @@ void check_summaries(const FileWord& file, Progress& progress) {
 }
 
 void print_report(const PartitionSummary& total) {
-  fmt::print(stderr, "Records: {}\nChecksum: {}\n", to_decimal(total.records), total.checksum.to_hex());
+  report(fmt::format("Records: {}\nChecksum: {}\n", to_decimal(total.records), total.checksum.to_hex()));
   if (total.unordered != 0) {
-    fmt::print(stderr, "ERROR - there are {} unordered records\n", to_decimal(total.unordered));
+    report(fmt::format("ERROR - there are {} unordered records\n", to_decimal(total.unordered)));
   } else {
-    fmt::print(stderr, "Duplicate keys: {}\nSUCCESS - all records are in order\n", to_decimal(total.duplicates));
+    report(fmt::format("Duplicate keys: {}\nSUCCESS - all records are in order\n", to_decimal(total.duplicates)));
   }
 }
 

@@ -69,7 +69,7 @@ int generate(const GenOptions& options) {
                                 const std::lock_guard lock(mutex);
                                 checksum += of_block;
                               });
-  if (options.checksum) fmt::print(stderr, "{}\n", checksum.to_hex());
+  if (options.checksum) report(checksum.to_hex() + "\n");
   return 0;
 }
 

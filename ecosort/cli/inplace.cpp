@@ -1,6 +1,7 @@
 // `ecosort inplace` and `ecosort plan inplace`.
 #include "cli/inplace.h"
 
+#include "base/threads.h"
 #include "cli/option_table.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
@@ -25,6 +26,7 @@ int run_inplace(const Words& words) {
   const inplace::SpacePlan& plan = require_space(options, resolved);
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
   print_notice(options.run.quiet, backend.notice);
+  check_threads_can_start(plan.engine.wanted.threads + 1);
   const inplace::JobHeader header{.job = inplace::fresh_job_number(),
                                   .format = resolved.wanted.format,
                                   .layout = plan.layout,

@@ -11,6 +11,7 @@
 
 #include "base/cpus.h"
 #include "base/errors.h"
+#include "cli/say.h"
 
 namespace ecosort::cli {
 namespace {
@@ -139,6 +140,7 @@ unsigned thread_count(const ReferenceWords& words) {
 }
 
 FileWord parse_file_word(const std::string& word) {
+  if (word.empty()) throw UsageError("the file name is empty");
   const std::size_t comma = word.find(',');
   if (comma == std::string::npos || ::access(word.c_str(), F_OK) == 0) return {.name = word};
   FileWord result{.name = word.substr(0, comma)};
@@ -155,13 +157,13 @@ int with_reference_exit_codes(std::string_view command, const std::function<int(
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is then an error like a full disk
   return body();
 } catch (const UsageError& error) {
-  fmt::print(stderr, "ecosort {}: {} (see ecosort {} --help)\n", command, error.what(), command);
+  say_line(fmt::format("ecosort {}: {} (see ecosort {} --help)", command, error.what(), command));
   return 1;
 } catch (const Error& error) {
-  fmt::print(stderr, "{}\n", error.what());
+  say_line(error.what());
   return 1;
 } catch (const std::exception& error) {
-  fmt::print(stderr, "ecosort {}: internal error: {}\n", command, error.what());
+  say_line(fmt::format("ecosort {}: internal error: {}", command, error.what()));
   return 1;
 }
 

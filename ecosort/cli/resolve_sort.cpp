@@ -108,9 +108,9 @@ std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage
       throw UsageError(error.what());  // nothing was begun: a bad argument, not a failing drive
     }
     if (input.file->facts().is_stream && options.inputs.size() > 1)
-      throw UsageError(
-          fmt::format("'{}' is a pipe and cannot be combined with other inputs; write: cat FILES... | ecosort sort - ...",
-                      input.file->path()));
+      throw UsageError(fmt::format(
+          "'{}' is a pipe or a device and cannot be combined with other inputs; write: cat FILES... | ecosort sort - ...",
+          input.file->path()));
     if (!input.file->facts().is_stream) {
       check_really_empty(*input.file);
       input.opened = storage.state(*input.file);

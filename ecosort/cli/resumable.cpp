@@ -11,6 +11,7 @@
 #include "base/errors.h"
 #include "base/memory.h"
 #include "base/size_text.h"
+#include "base/threads.h"
 #include "cli/inplace.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
@@ -125,6 +126,7 @@ std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& s
   const inplace::SpacePlan& plan = *resolved.choice.best;
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
   print_notice(options.quiet, backend.notice);
+  check_threads_can_start(plan.engine.wanted.threads + 1);
   const inplace::JobHeader header{.job = inplace::fresh_job_number(),
                                   .format = resolved.wanted.format,
                                   .layout = plan.layout,

@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "base/threads.h"
 #include "cli/inplace.h"
 #include "cli/option_table.h"
 #include "cli/run_job.h"
@@ -116,6 +117,7 @@ int run_resume(const Words& words) {
     print_notice(options.run.quiet, fmt::format("the job of '{}' was abandoned; that is completed", file));
   const bool was_named = status.kind == Kind::complete && !storage.exists(inplace::JobPaths(file).output);
   const plan::Plan plan = plan_for(options, status.contents->header);
+  check_threads_can_start(plan.wanted.threads + 1);
   const int code = run_job(options.run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
     return abandons ? inplace::abandon(file, std::move(status), plan, environment)
                     : inplace::resume(file, std::move(status), plan, environment);

@@ -38,22 +38,26 @@ pipeline::SortReport work_telling_phase(const JobRun& run, const Work& work, io:
     end_at_once(environment.progress, broken, way_on(run, storage));
   } catch (const inplace::InputChanged& changed) {  // has its own way out
     throw IoError(in_phase(changed.what()));
+  } catch (const NameError& error) {
+    throw IoError(in_phase(error.what() + way_on(run, storage)));
   } catch (const IoError& error) {
     throw IoError(in_phase(error.what() + std::string(advice(error.error_number())) + way_on(run, storage)),
                   error.error_number());
   } catch (const VerificationError& error) {
     throw VerificationError(error.what() + way_on(run, storage));
   } catch (const Interrupted&) {
-    if (const std::string way = way_on(run, storage); !way.empty()) say(fmt::format("ecosort: stopped at a checkpoint{}\n", way));
+    if (const std::string way = way_on(run, storage); !way.empty())
+      say_line(fmt::format("ecosort: stopped at a checkpoint{}", way));
     throw;
   }
 }
 
-void write_stats(const JobRun& run, const pipeline::SortReport& report, const pipeline::PhaseLog& log, double started_s,
-                 const io::Queue& queue) {
-  if (run.stats.empty()) return;
+void write_reports(const JobRun& run, const pipeline::SortReport& report, const pipeline::PhaseLog& log, double started_s,
+                   const io::Queue& queue) {
   try {
-    write_text_file(run.stats, stats_json(report, log, process_usage(started_s), queue.backend_name()).dump(2) + "\n");
+    log.check_written();
+    if (!run.stats.empty())
+      write_text_file(run.stats, stats_json(report, log, process_usage(started_s), queue.backend_name()).dump(2) + "\n");
   } catch (const IoError& error) {
     throw IoError(fmt::format("{} ('{}' is complete)", error.what(), run.file), error.error_number());
   }
@@ -73,12 +77,12 @@ int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, doub
     log.event("end", "total");
   }
   print_notice(run.quiet, report.notice);
-  write_stats(run, report, log, started_s, queue);
+  write_reports(run, report, log, started_s, queue);
   return 0;
 }
 
 void print_notice(bool quiet, const std::string& notice) {
-  if (!quiet && !notice.empty()) say(fmt::format("ecosort: {}\n", notice));
+  if (!quiet && !notice.empty()) say_line(fmt::format("ecosort: {}", notice));
 }
 
 void ignore_write_signals() {

@@ -1,11 +1,13 @@
 // `ecosort sort` and `ecosort plan sort`.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <optional>
 
 #include "base/errors.h"
+#include "base/threads.h"
 #include "cli/commands.h"
 #include "cli/end_at_once.h"
 #include "cli/inplace.h"
@@ -38,6 +40,8 @@ io::Backend open_backend(const SortOptions& options, const plan::Plan& plan) {
 const char* advice(int error_number) {
   if (error_number == ENOSPC || error_number == EDQUOT) return "; make room there, or name another place with --temp or -o";
   if (error_number == EFBIG) return "; files there may not be that large (see ulimit -f)";
+  // How io_uring ends a request for which the kernel may start no worker.
+  if (error_number == ECANCELED) return "; too few processes may be allowed (see ulimit -u); try --io pool";
   return "";
 }
 
@@ -49,6 +53,8 @@ pipeline::SortReport sort_telling_phase(ResolvedSort& resolved, io::Storage& sto
     return pipeline::sort(resolved.job, storage, queue, progress, log, interrupted);
   } catch (const io::QueueBroken& broken) {
     end_at_once(progress, broken);
+  } catch (const NameError& error) {
+    throw IoError(fmt::format("{}: {}", pipeline::to_string(progress.phase()), error.what()));
   } catch (const IoError& error) {
     throw IoError(fmt::format("{}: {}{}", pipeline::to_string(progress.phase()), error.what(), advice(error.error_number())),
                   error.error_number());
@@ -56,11 +62,13 @@ pipeline::SortReport sort_telling_phase(ResolvedSort& resolved, io::Storage& sto
 }
 
 // The output is there by now: a report that cannot be written does not take it back.
-void write_stats(const SortOptions& options, const pipeline::SortReport& report, const pipeline::PhaseLog& log,
-                 const ProcessUsage& usage, const io::Queue& queue) {
-  if (options.stats.empty()) return;
+void write_reports(const SortOptions& options, const pipeline::SortReport& report, const pipeline::PhaseLog& log,
+                   const ProcessUsage& usage, const io::Queue& queue, std::optional<RequestTrace>& trace) {
   try {
-    write_text_file(options.stats, stats_json(report, log, usage, queue.backend_name()).dump(2) + "\n");
+    if (trace) trace->close();
+    log.check_written();
+    if (!options.stats.empty())
+      write_text_file(options.stats, stats_json(report, log, usage, queue.backend_name()).dump(2) + "\n");
   } catch (const IoError& error) {
     throw IoError(fmt::format("{} (the sorted output is complete)", error.what()), error.error_number());
   }
@@ -100,6 +108,8 @@ int run_sort(const Words& words) {
   print_notice(options.quiet, resolved.profile_notice);
   const io::Backend backend = open_backend(options, resolved.job.plan);
   print_notice(options.quiet, backend.notice);
+  const plan::Wanted& wanted = resolved.job.plan.wanted;
+  check_threads_can_start(std::max(wanted.threads, wanted.threads_of_merge()) + 1);  // and the progress line's
   std::optional<RequestTrace> trace;
   std::optional<io::CountingQueue> traced;
   if (!options.trace.empty()) {
@@ -119,9 +129,8 @@ int run_sort(const Words& words) {
     report = sort_telling_phase(resolved, storage, queue, progress, log, signals.received());
     log.event("end", "total");
   }
-  if (trace) trace->close();
   print_notice(options.quiet, report.notice);
-  write_stats(options, report, log, process_usage(started_s), *backend.queue);
+  write_reports(options, report, log, process_usage(started_s), *backend.queue, trace);
   return 0;
 }
 

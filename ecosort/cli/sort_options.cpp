@@ -13,6 +13,11 @@ namespace ecosort::cli {
 
 namespace {
 
+// The names under which a process finds its own standard output. A file cannot take their place.
+bool is_standard_output(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
+}
+
 std::uint64_t checked_request_size(const std::string& text) {
   const std::uint64_t bytes = parse_bytes(text, "--request-size");
   if (bytes % page_bytes == 0 && bytes >= plan::least_request_bytes && bytes <= plan::most_request_bytes) return bytes;
@@ -67,6 +72,7 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
   options.help = parsed.asks_for_help;
   if (options.help) return options;
   options.given = parsed.given;
+  if (is_standard_output(options.output)) options.output = "-";
   options.threads = checked_threads(parsed, threads);
   options.merge_threads = checked_threads(parsed, merge_threads, "--merge-threads");
   if (parsed.given.contains("--request-size"))
@@ -114,8 +120,8 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
 }
 
 unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::string_view option) {
-  if (parsed.given.contains(option) && (threads == 0 || threads > 1024))
-    throw UsageError(fmt::format("{}: give a number from 1 to 1024", option));
+  if (parsed.given.contains(option) && (threads == 0 || threads > plan::most_threads))
+    throw UsageError(fmt::format("{}: give a number from 1 to {}", option, plan::most_threads));
   return static_cast<unsigned>(threads);
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+
 #include "base/errors.h"
 #include "io/pool_queue.h"
 #include "io/uring_queue.h"
@@ -31,7 +33,13 @@ namespace {
 
 [[nodiscard]] Backend make_stxxl([[maybe_unused]] unsigned depth) {
 #ifdef ECOSORT_HAVE_STXXL
-  return {std::make_unique<StxxlQueue>(depth), {}};
+  try {
+    return {std::make_unique<StxxlQueue>(depth), {}};
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& refused) {  // its own kinds of errors: no thread to be had
+    throw UsageError(fmt::format("STXXL cannot start ({}); use --io pool", refused.what()));
+  }
 #else
   throw UsageError("this program was built without STXXL; use --io uring or --io pool");
 #endif

@@ -17,7 +17,7 @@ void throw_open_error(const char* call, const std::string& path, int error_numbe
     case ELOOP:
     case ENAMETOOLONG:
     case EROFS:
-      throw UsageError(error.what());
+      throw NameError(error.what());
     default:
       throw error;
   }

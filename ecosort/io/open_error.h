@@ -5,7 +5,7 @@
 
 namespace ecosort::io {
 
-// Throws UsageError if the name, a permission or a read-only file system is in the way, else IoError.
+// Throws NameError if the name, a permission or a read-only file system is in the way, else IoError.
 // `call` as in IoError::from_call: "open", "create a file in".
 [[noreturn]] void throw_open_error(const char* call, const std::string& path, int error_number);
 

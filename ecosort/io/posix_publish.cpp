@@ -39,9 +39,9 @@ constexpr int name_attempts = 100;
 }
 
 void check_replaceable(const std::string& path, mode_t mode) {
-  if (S_ISDIR(mode)) throw UsageError(fmt::format("'{}' is a directory", path));
+  if (S_ISDIR(mode)) throw NameError(fmt::format("'{}' is a directory", path));
   if (!S_ISREG(mode))
-    throw UsageError(
+    throw NameError(
         fmt::format("'{}' is not a regular file and cannot be replaced (to write into it, use -o - and redirect)", path));
 }
 
@@ -104,7 +104,7 @@ OutputPlace resolve_output(const std::string& path) {
   std::string at = path;
   for (int links = 0; links < most_links; ++links) {
     struct stat status {};
-    if (base_of(at).empty()) throw UsageError(fmt::format("'{}' is a directory", path));
+    if (base_of(at).empty()) throw NameError(fmt::format("'{}' is a directory", path));
     if (::lstat(at.c_str(), &status) != 0) {
       if (errno != ENOENT) throw_open_error("examine", at, errno);
       return {at, directory_of(at), false};

@@ -2,7 +2,7 @@
 //
 // Every call is synchronous, checks every result and throws IoError with call, path and reason. A failed sync or close is
 // final (promise P3): it is thrown once and never tried again. A name that cannot work (missing, a directory, no permission,
-// a read-only file system) is a UsageError that says why.
+// a read-only file system) is a NameError that says why.
 // Thread-safety: calls on different files may run concurrently.
 #pragma once
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <semaphore>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -87,9 +88,8 @@ void run_team(unsigned threads, const Worker& worker) {
     std::vector<std::jthread> team;
     try {
       for (unsigned i = 0; i < threads; ++i) team.emplace_back(guarded);
-    } catch (...) {  // no more threads to be had
-      stop.request_stop();
-      throw;
+    } catch (const std::system_error& error) {  // fewer do as well
+      if (team.empty()) throw IoError::from_call("start", "a thread", error.code().value());
     }
   }
   if (first_error) std::rethrow_exception(first_error);

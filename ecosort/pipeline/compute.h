@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/hand_over.h"
+#include "base/threads.h"
 #include "io/reactor.h"
 
 namespace ecosort::pipeline {
@@ -26,6 +27,7 @@ class Compute {
       : reactor_(reactor),
         threads_(threads),
         limit_(tbb::global_control::max_allowed_parallelism, std::max(threads, most_threads) + 1),
+        stacks_(tbb::global_control::thread_stack_size, thread_stack_bytes),
         arena_(threads == 0 ? 1 : static_cast<int>(threads), 0) {}
 
   // Another number of threads from now on, for the next phase. No work may be in the arena.
@@ -93,7 +95,7 @@ class Compute {
 
   io::Reactor& reactor_;
   unsigned threads_;
-  tbb::global_control limit_;
+  tbb::global_control limit_, stacks_;
   tbb::task_arena arena_;
 };
 

@@ -49,12 +49,16 @@ void PhaseLog::end(const io::Traffic& so_far) {
 }
 
 void PhaseLog::event(const char* kind, const std::string& phase) {
-  if (!file_) return;
+  if (!file_ || write_error_ != 0) return;
   const std::string line =
       fmt::format(R"({{"schema":"ecosort.events/1","event":"{}","phase":"{}","monotonic_s":{:.6f},"realtime_s":{:.6f}}})"
                   "\n",
                   kind, phase, monotonic_seconds(), realtime_seconds());
-  if (std::fputs(line.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0) throw IoError::from_call("write", path_, errno);
+  if (std::fputs(line.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0) write_error_ = errno;
+}
+
+void PhaseLog::check_written() const {
+  if (write_error_ != 0) throw IoError::from_call("write", path_, write_error_);
 }
 
 }  // namespace ecosort::pipeline

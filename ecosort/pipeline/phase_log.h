@@ -24,8 +24,12 @@ struct PhaseRecord {
 // Not thread-safe. Phases follow each other and do not nest, except "total", which spans them all.
 class PhaseLog {
  public:
-  // `events_path` empty: no events file. Events are flushed as they happen. IoError if it cannot be written.
+  // `events_path` empty: no events file. IoError if it cannot be created. Events are flushed as they happen; one that cannot be
+  // written does not end hours of work: the file is then incomplete, and check_written tells.
   explicit PhaseLog(const std::string& events_path);
+
+  // IoError if an event could not be written.
+  void check_written() const;
 
   void begin(const std::string& name, const io::Traffic& so_far);
   void end(const io::Traffic& so_far);  // the phase begun last
@@ -41,6 +45,7 @@ class PhaseLog {
   std::unique_ptr<std::FILE, CloseFile> file_;
   std::vector<PhaseRecord> phases_;
   io::Traffic at_begin_;
+  int write_error_ = 0;  // errno of the first event that could not be written
 };
 
 }  // namespace ecosort::pipeline

@@ -49,14 +49,15 @@ struct stat stat_of(int fd, const std::string& name) {
 }  // namespace
 
 PlainFile::PlainFile(int fd, std::string name, bool by_name) : fd_(fd), name_(std::move(name)) {
-  is_regular_ = S_ISREG(stat_of(fd_, name_).st_mode);
-  has_positions_ = is_regular_ && by_name;
+  const mode_t mode = stat_of(fd_, name_).st_mode;
+  is_durable_ = S_ISREG(mode) || S_ISBLK(mode);
+  has_positions_ = S_ISREG(mode) && by_name;
 }
 
 PlainFile::PlainFile(PlainFile&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       name_(std::move(other.name_)),
-      is_regular_(other.is_regular_),
+      is_durable_(other.is_durable_),
       has_positions_(other.has_positions_) {}
 
 PlainFile::~PlainFile() {
@@ -150,7 +151,7 @@ void PlainFile::try_to_empty() noexcept {
 }
 
 void PlainFile::sync() {
-  if (is_regular_ && ::fsync(fd_) != 0) fail(name_, errno);
+  if (is_durable_ && ::fsync(fd_) != 0) fail(name_, errno);
 }
 
 void PlainFile::close() {

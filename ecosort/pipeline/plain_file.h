@@ -49,7 +49,7 @@ class PlainFile {
   void reserve(std::uint64_t size_bytes);
   void set_size(std::uint64_t size_bytes);
   void try_to_empty() noexcept;  // after a failure, so that nobody takes a part for the whole
-  void sync();                   // regular files only; what cannot be synced needs none
+  void sync();                   // regular files and block devices; nothing else keeps what is written
   void close();                  // a failure that the system reports late ends up here
 
  private:
@@ -58,7 +58,7 @@ class PlainFile {
 
   int fd_;
   std::string name_;
-  bool is_regular_ = false, has_positions_ = false;
+  bool is_durable_ = false, has_positions_ = false;  // a regular file or a block device; a regular file opened by name
 };
 
 // The whole file in memory. For small files.

@@ -104,14 +104,31 @@ void apply_memory_limits(Limit& best, const std::vector<Group>& groups, const st
   }
 }
 
-// CPU time that a group may use: "QUOTA PERIOD" in microseconds, in whole CPUs, rounded up.
-void apply_quota(unsigned& cpus, const std::string& directory) {
+// CPU time that a group may use in a period, both in microseconds: in whole CPUs, rounded up.
+void apply_quota(unsigned& cpus, std::optional<std::uint64_t> quota, std::optional<std::uint64_t> period) {
+  if (quota && period && *period > 0) cpus = static_cast<unsigned>(std::clamp<std::uint64_t>(div_up(*quota, *period), 1, cpus));
+}
+
+void apply_quota_version_2(unsigned& cpus, const std::string& directory) {
   std::ifstream file(directory + "/cpu.max");
-  std::string quota;
-  std::uint64_t period = 0;
-  if (!(file >> quota >> period) || period == 0) return;
-  if (const auto value = parse_number(quota))
-    cpus = static_cast<unsigned>(std::clamp<std::uint64_t>(div_up(*value, period), 1, cpus));
+  std::string quota, period;
+  if (file >> quota >> period) apply_quota(cpus, parse_number(quota), parse_number(period));
+}
+
+// A quota of -1 is no number: no limit.
+void apply_quota_version_1(unsigned& cpus, const std::string& directory) {
+  apply_quota(cpus, number_in(directory + "/cpu.cfs_quota_us"), number_in(directory + "/cpu.cfs_period_us"));
+}
+
+void apply_cpu_limits(unsigned& cpus, const std::vector<Group>& groups, const std::string& root) {
+  const std::string base = root + "/sys/fs/cgroup";
+  for (const Group& group : groups) {
+    if (group.is_version_2)
+      for_group_and_above(base, group.path, [&](const std::string& directory) { apply_quota_version_2(cpus, directory); });
+    else if (group.controllers.find(",cpu,") != std::string::npos)
+      for_group_and_above(base + "/cpu", group.path,
+                          [&](const std::string& directory) { apply_quota_version_1(cpus, directory); });
+  }
 }
 
 }  // namespace
@@ -128,11 +145,8 @@ Machine read_machine(const std::string& root) {
     if (left < best.bytes) best = {left, "RLIMIT_AS"};
   }
   unsigned cpus = usable_cpus();
-  for (const Group& group : groups)
-    if (group.is_version_2)
-      for_group_and_above(root + "/sys/fs/cgroup", group.path,
-                          [&](const std::string& directory) { apply_quota(cpus, directory); });
-  return {best.bytes, best.name, cpus};
+  apply_cpu_limits(cpus, groups, root);
+  return {best.bytes, best.name, std::min(cpus, most_threads)};
 }
 
 std::uint64_t default_memory_bytes(const Machine& machine) {

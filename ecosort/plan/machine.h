@@ -9,6 +9,9 @@ namespace ecosort::plan {
 // Process total = memory + this: code, thread stacks, library tables, coroutine frames. tests/test_sort_memory.py measures it.
 inline constexpr std::uint64_t fixed_overhead_bytes = std::uint64_t{32} << 20U;
 
+// Each takes some 28 KiB of the overhead beside its buffers.
+inline constexpr unsigned most_threads = 512;
+
 struct Machine {
   std::uint64_t available_bytes = 0;  // min(free RAM, cgroup limit, RLIMIT_AS)
   std::string limited_by;             // "available RAM", "cgroup v2 memory.max", "cgroup v1 memory.limit_in_bytes", "RLIMIT_AS"

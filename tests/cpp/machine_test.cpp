@@ -109,6 +109,16 @@ TEST_F(MachineTest, AQuotaOfProcessorTimeIsWholeProcessorsRoundedUp) {
   EXPECT_EQ(read().cpus, 1U);
 }
 
+TEST_F(MachineTest, TheFirstVersionOfControlGroupsLimitsProcessorTimeToo) {
+  put("/proc/self/cgroup", "5:cpu,cpuacct:/job/inner\n4:memory:/elsewhere\n");
+  put("/sys/fs/cgroup/cpu/job/inner/cpu.cfs_quota_us", "-1\n");  // none
+  put("/sys/fs/cgroup/cpu/job/inner/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(read().cpus, usable_cpus());
+  put("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "50000\n");  // of the group above
+  put("/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(read().cpus, 1U);
+}
+
 TEST(DefaultMemory, IsHalfOfFreeMemoryButAllOfALimitLessTheOverhead) {
   EXPECT_EQ(default_memory_bytes({8 * GiB, "available RAM", 1}), 4 * GiB - fixed_overhead_bytes);
   EXPECT_EQ(default_memory_bytes({GiB, "cgroup v2 memory.max", 1}), GiB - fixed_overhead_bytes);

@@ -1,0 +1,20 @@
+// What the threads of the program take beside their work, and whether there may be as many as wanted.
+#pragma once
+
+#include <cstddef>
+
+namespace ecosort {
+
+// Of all threads but the first. The deepest calls are recursive sorts of depth log n.
+inline constexpr std::size_t thread_stack_bytes = std::size_t{512} * 1024;
+
+// Small stacks and one heap for all threads that come after: with the C library's own choice (the stack of `ulimit -s` and
+// 64 MiB of addresses for the heap of each thread) many threads exceed a limit of the address space, and 1024 of them 40 MiB of
+// memory. To be called once, by main, before any thread exists.
+void keep_threads_small();
+
+// Starts that many threads at once and ends them again (30 us each): UsageError that says what allows more if the system
+// refuses. Libraries that start theirs in the middle of the work can only end the process then.
+void check_threads_can_start(unsigned threads);
+
+}  // namespace ecosort
