@@ -44,7 +44,7 @@ std::string section_of(const CommandTable& table) {
 }
 
 constexpr std::string_view exit_codes = R"(.SH EXIT STATUS
-Of sort, plan and manual; the others say theirs above.
+Of sort, plan, inplace, resume and manual; gen, check and lines say theirs above, power and tune in their own --help.
 .TP
 .B 0
 done
@@ -56,7 +56,7 @@ the written records failed their verification
 wrong usage, bad input, or a plan that cannot work
 .TP
 .B 3
-an I/O error, also an input that changed while it was read
+an I/O error, also an input that changed while it was read; after inplace and sort \-\-resumable, resume goes on
 .TP
 .B 4
 an internal error

@@ -17,8 +17,9 @@ std::uint64_t records_of_unit(const Wanted& wanted) {
 
 }  // namespace
 
-// The granule wastes at most 1/256 of its bytes where one of up to 16 units does; otherwise the least wasteful. Every run wastes
-// half of one at its end, so that the short runs of tiny records (the index takes the memory) want a small one.
+// The granule wastes at most 1/256 of its bytes where a size between one unit and 17 does, in steps of a page; otherwise the
+// least wasteful. Every run wastes half of one at its end, so that the short runs of tiny records (the index takes the memory)
+// want a small one.
 Granule choose_granule(std::uint32_t record_size, std::uint64_t memory) {
   const std::uint64_t run_bytes =
       memory / (std::uint64_t{3} * record_size + 4 * entry_bytes) * record_size;  // about, with three run buffers
