@@ -143,7 +143,8 @@ def test_every_byte_moves_exactly_once_per_pass(
     assert stats["peak_temp_bytes"] == plan["temp_bytes"]
     assert stats["runs"] == plan["runs"]
     if passes == 1:
-        assert plan["bytes_read"] == plan["bytes_written"] == len(data)
+        assert plan["bytes_read"] == len(data)
+        assert len(data) <= plan["bytes_written"] < len(data) + unit
         assert plan["temp_bytes"] == 0
     else:
         # 1/256 for the ends of granules.
