@@ -5,18 +5,20 @@ from __future__ import annotations
 import csv
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import BUILD
+from ecosort_tuning import filling
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.experiment import Row, Timing, experiments, measure, paragraph, write_figure
 from matplotlib import pyplot as plt
 
 from .conftest import Tune
 
-THREADS = experiments(4, 1 << 30)["threads"]
+THREADS = experiments(4, 1 << 30, 10**9)["threads"]
 
 
 class KnownSorter:
@@ -74,8 +76,94 @@ def test_the_figure_is_drawn_and_the_table_holds_every_run(tmp_path: Path) -> No
 
 
 def test_memories_reach_from_a_quarter_to_four_times() -> None:
-    assert experiments(2, 64 << 20)["memory"].values == tuple(f"{m << 20}B" for m in (16, 32, 64, 128, 256))
+    assert experiments(2, 64 << 20, 10**9)["memory"].values == tuple(f"{m << 20}B" for m in (16, 32, 64, 128, 256))
     assert Row("1", []).timings == []
+
+
+class MeteredSorter(KnownSorter):
+    """20 W, and 5 W more for each thread (the fourth takes 4)."""
+
+    def time(self, settings: Mapping[str, str]) -> Timing:
+        timing = super().time(settings)
+        return replace(timing, joules=timing.seconds * (20 + 5 * int(settings["--threads"]) - (settings["--threads"] == "4")))
+
+
+def test_energy_is_in_the_figure_when_a_meter_is_read(tmp_path: Path) -> None:
+    rows = measure(THREADS, MeteredSorter(), 3, quiet)
+    text = write_figure(tmp_path / "with", THREADS, rows, "")
+    assert "Least energy takes 4 (273.0 J), most 1 (400.0 J)." in text
+    with (tmp_path / "with/threads.csv").open() as file:
+        assert {float(line["joules"]) for line in csv.DictReader(file)} == {400.0, 300.0, 280.0, 273.0}
+    write_figure(tmp_path / "without", THREADS, measure(THREADS, KnownSorter(), 3, quiet), "")
+    images = [plt.imread(tmp_path / name / "threads.png") for name in ("with", "without")]
+    assert images[0].shape != images[1].shape or (images[0] != images[1]).any()
+
+
+class KnownFiller:
+    """The normal sort has room until 70 %, in place until 95 %; it takes three times as long, and more with little space."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, float]] = []
+
+    def time(self, kind: str, degree: float) -> Timing | None:
+        self.asked.append((kind, degree))
+        if degree > (0.95 if kind == filling.IN_PLACE else 0.70):
+            return None
+        seconds = 2.0 if kind == filling.NORMAL else 6.0 + (4.0 if degree > 0.9 else 0.0)
+        return Timing(seconds, 1.0, seconds / 2, seconds / 2)
+
+
+def test_filling_compares_both_ways_and_asks_once_what_is_refused(tmp_path: Path) -> None:
+    filler = KnownFiller()
+    points = filling.measure(filler, filling.DEGREES, 3, quiet)
+    assert filler.asked.count((filling.NORMAL, 0.80)) == 1
+    assert filler.asked.count((filling.IN_PLACE, 0.80)) == 3
+    text = filling.write_figure(tmp_path, points, "1 GB")
+    assert "Up to 70 % the normal sort has room; in place takes 3.00 times as long" in text
+    assert "From 80 % on only in place sorts, at 95 % in 10.00 s, 1.67 times as long as at 80 %." in text
+    assert "From 97.6 % on even in place there is too little space." in text
+    with (tmp_path / "fill.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert len(table) == 3 * 3 + 6 * 3
+    image = plt.imread(tmp_path / "fill.png")
+    assert image.std() > 0.02
+
+
+def test_a_real_drive_is_filled_and_nothing_of_it_is_left(
+    tune: Tune, tmp_path: Path, ecosort: Path, require: Callable[[str], None]
+) -> None:
+    require("loop_mount")
+    place = BUILD / f"fill-{os.getpid()}"
+    place.mkdir()
+    mounts = Path("/proc/mounts").read_text()
+    try:
+        words = ("fill", "--dir", place, "--size", "30MB", "--memory", "8MiB", "--rounds", "1", "--out", "figures")
+        done = tune("experiment", *words, env={"ECOSORT_BIN": str(ecosort)})
+        assert done.returncode == 0, done.stderr
+        metered = tune("experiment", *words, "--meter", "exec:x", env={"ECOSORT_BIN": str(ecosort)})
+        assert (metered.returncode, "fill takes no --meter" in metered.stderr) == (2, True)
+        assert list(place.iterdir()) == []
+    finally:
+        shutil.rmtree(place)
+    assert Path("/proc/mounts").read_text() == mounts
+    assert "97.6 % full, normal: refused" in done.stderr
+    with (tmp_path / "figures/fill.csv").open() as file:
+        found = {(line["kind"], float(line["fill"])) for line in csv.DictReader(file)}
+    assert {(filling.IN_PLACE, 0.4), (filling.NORMAL, 0.4), (filling.IN_PLACE, 0.9)} <= found
+    assert (filling.NORMAL, 0.9) not in found
+
+
+def test_sizes_are_told_per_gigabyte(tune: Tune, tmp_path: Path, ecosort: Path) -> None:
+    place = BUILD / f"size-{os.getpid()}"
+    place.mkdir()
+    try:
+        words = ("size", "--dir", place, "--size", "16MB", "--memory", "8MiB", "--rounds", "1", "--out", "figures")
+        done = tune("experiment", *words, env={"ECOSORT_BIN": str(ecosort)})
+    finally:
+        shutil.rmtree(place)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Per gigabyte (medians of 1 cold, validated runs): 0.002 GB ")
+    assert "; 0.016 GB " in done.stdout
 
 
 def test_a_real_experiment_on_request_sizes(tune: Tune, tmp_path: Path, ecosort: Path) -> None:

@@ -199,7 +199,7 @@ def search(**given: Any) -> int:
 
 
 @cli.command()
-@click.argument("name", type=click.Choice(["threads", "memory", "block"]))
+@click.argument("name", type=click.Choice(["threads", "memory", "block", "size", "fill"]))
 @click.option(
     "--dir", type=_PATH, required=True, help="On the drive to measure; input, runs and output are made and removed there."
 )
@@ -208,11 +208,14 @@ def search(**given: Any) -> int:
     "--memory", type=SIZE, default="64MiB", show_default=True, help="For each sort; `memory` tries a quarter to four times of it."
 )
 @click.option("--rounds", default=5, show_default=True, type=click.IntRange(1, 99), help="Runs of each value.")
+@click.option("--meter", help="A meter of ecosort-power, for joules in the figure.")
 @click.option("--out", type=_PATH, default=Path(), help="Where NAME.png, NAME.csv and NAME.md go [here].")
 def experiment(**given: Any) -> int:
     """Time of both phases and processor against one option, as a figure, a table and a paragraph.
 
-    threads: compute threads (Figure 2 of the EcoSort paper); memory; block: bytes of one request. Runs are cold and validated.
+    threads: compute threads (Figure 2 of the EcoSort paper); memory; block: bytes of one request; size: of the input, from an
+    eighth of --size on; fill: in place and normal sort on a file system that is filled more and more (Figure 3; takes root).
+    Runs are cold and validated.
     """
     from ecosort_tuning.experimenting import experiment_and_tell
 

@@ -1,7 +1,7 @@
 """One option of the sorter against time and processor: the figures of the EcoSort paper's section 5.3 on this machine.
 
-`threads` is its Figure 2 (time of both phases against threads), `memory` and `block` are other knobs that its authors turned by
-hand.
+`threads` is its Figure 2 (time and energy of both phases against threads), `memory` and `block` are other knobs that its authors
+turned by hand, `size` is that of the input. Figure 3, the filling degree, is in filling.py.
 Values are measured in turn, round by round, so that drift of the drive spreads over all of them.
 """
 
@@ -32,6 +32,7 @@ class Timing:
     cpu_s: float
     formation_s: float
     merge_s: float
+    joules: float | None = None
 
 
 class Timed(Protocol):
@@ -46,13 +47,17 @@ class Experiment:
     values: tuple[str, ...]
 
 
-def experiments(cpus: int, memory_bytes: int) -> dict[str, Experiment]:
-    """By name. Memory from a quarter to four times the given one."""
+SIZE = "input size"  # no option of the sorter
+
+
+def experiments(cpus: int, memory_bytes: int, size_bytes: int) -> dict[str, Experiment]:
+    """By name. Memory from a quarter to four times the given one, sizes from an eighth of the given one."""
     memories = tuple(f"{memory_bytes * 2**i // 4}B" for i in range(5))
     found = (
         Experiment("threads", "--threads", "compute threads", tuple(str(n) for n in range(1, cpus + 1))),
         Experiment("memory", "--memory", "memory", memories),
         Experiment("block", "--request-size", "bytes of one request", ("64KiB", "256KiB", "1MiB", "4MiB", "8MiB")),
+        Experiment("size", SIZE, "bytes of the input", tuple(f"{size_bytes // 2**i}B" for i in (3, 2, 1, 0))),
     )
     return {e.name: e for e in found}
 
@@ -77,10 +82,27 @@ def measure(experiment: Experiment, sorter: Timed, rounds: int, say: Callable[[s
     return rows
 
 
+def _per_gigabyte(rows: Sequence[Row]) -> str:
+    """What one more gigabyte costs at each size."""
+    found = []
+    for row in rows:
+        gigabytes = int(row.value.removesuffix("B")) / 1e9
+        seconds, cpu_s = (row.middle(of) / gigabytes for of in (lambda t: t.seconds, lambda t: t.cpu_s))
+        joules = f", {row.middle(lambda t: t.joules or 0.0) / gigabytes:.1f} J" if _metered(rows) else ""
+        found.append(f"{gigabytes:g} GB {seconds:.2f} s, {cpu_s:.2f} CPU s{joules}")
+    return f"Per gigabyte (medians of {len(rows[0].timings)} cold, validated runs): {'; '.join(found)}."
+
+
+def _metered(rows: Sequence[Row]) -> bool:
+    return all(t.joules is not None for row in rows for t in row.timings)
+
+
 def paragraph(experiment: Experiment, rows: Sequence[Row]) -> str:
     """What the figure shows, in a sentence or two."""
     if not rows:
         raise UsageError("nothing was measured")
+    if experiment.option == SIZE:
+        return _per_gigabyte(rows)
     best = min(rows, key=lambda r: r.middle(lambda t: t.seconds))
     thrifty = min(rows, key=lambda r: r.middle(lambda t: t.cpu_s))
     worst = max(rows, key=lambda r: r.middle(lambda t: t.seconds))
@@ -93,6 +115,9 @@ def paragraph(experiment: Experiment, rows: Sequence[Row]) -> str:
         f"and {worst.value} slowest ({most:.2f} s, {most / least:.2f} times as long); {thrifty.value} takes least processor time "
         f"({thrifty.middle(lambda t: t.cpu_s):.2f} s)."
     )
+    joules = [(r.middle(lambda t: t.joules or 0.0), r.value) for r in rows] if _metered(rows) else []
+    if joules:
+        text += f" Least energy takes {min(joules)[1]} ({min(joules)[0]:.1f} J), most {max(joules)[1]} ({max(joules)[0]:.1f} J)."
     if most / least - 1 < spread:
         text += f" Runs of one value differ by up to {100 * spread:.0f} %, more than the values do: no difference is shown."
     return text
@@ -101,10 +126,12 @@ def paragraph(experiment: Experiment, rows: Sequence[Row]) -> str:
 def write_csv(path: Path, experiment: Experiment, rows: Sequence[Row]) -> None:
     with path.open("w", newline="") as file:
         out = csv.writer(file)
-        out.writerow([experiment.name, "round", "seconds", "cpu_s", "run_formation_s", "merge_s"])
+        out.writerow([experiment.name, "round", "seconds", "cpu_s", "run_formation_s", "merge_s", "joules"])
         for row in rows:
             for i, t in enumerate(row.timings):
-                out.writerow([row.value, i + 1, t.seconds, t.cpu_s, t.formation_s, t.merge_s])
+                out.writerow(
+                    [row.value, i + 1, t.seconds, t.cpu_s, t.formation_s, t.merge_s, "" if t.joules is None else t.joules]
+                )
 
 
 def plot(path: Path, experiment: Experiment, rows: Sequence[Row]) -> None:
@@ -126,6 +153,11 @@ def plot(path: Path, experiment: Experiment, rows: Sequence[Row]) -> None:
     axis.set_xlabel(experiment.what)
     axis.set_ylabel("seconds")
     axis.set_ylim(bottom=0)
+    if _metered(rows):
+        energy = axis.twinx()
+        energy.plot(positions, [row.middle(lambda t: t.joules or 0.0) for row in rows], "d-", color="tab:red", label="energy")
+        energy.set_ylabel("joules", color="tab:red")
+        energy.set_ylim(bottom=0)
     axis.legend()
     figure.tight_layout()
     figure.savefig(path, dpi=_DPI)

@@ -5,60 +5,141 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 from ecosort_bench.measure import RunFailedError, run_cold
+from ecosort_bench.programs import NEUTRAL, find_checksum
 
+from ecosort_tuning import filling
 from ecosort_tuning.errors import EXIT_OK, RunError, UsageError
-from ecosort_tuning.experiment import Timing, experiments, measure, write_figure
+from ecosort_tuning.experiment import SIZE, Timing, experiments, measure, write_figure
+from ecosort_tuning.loop_drive import fill, loop_drive
 from ecosort_tuning.machine import this_machine
-from ecosort_tuning.search.sorter import Place, RealSorter, records_of
+from ecosort_tuning.search.sorter import Outcome, Place, RealSorter, records_of
 from ecosort_tuning.search.task import check_place, sorter_program
 from ecosort_tuning.sizes import size_text
 
+_COPY_BYTES = 4 << 20
+_ROOM = 1.1  # of a file system for its data: inodes, journal
+
+
+def timing_of(outcome: Outcome, stats: Path) -> Timing:
+    """With the phases that the sorter told."""
+    phases: dict[str, float] = {}
+    for phase in json.loads(stats.read_text())["phases"]:
+        phases[phase["name"]] = phases.get(phase["name"], 0.0) + phase["end_s"] - phase["begin_s"]
+    formation = phases.get("run_formation", phases.get("read_and_sort", 0.0))
+    merge = phases.get("merge", 0.0) + phases.get("intermediate_merge", 0.0)
+    return Timing(outcome.seconds, outcome.cpu_s, formation, merge, outcome.joules)
+
 
 class TimedSorter(RealSorter):
-    """Asks the sorter for its phases as well."""
+    """Asks the sorter for its phases as well. Of several sizes each is a beginning of the input."""
 
     def time(self, settings: Mapping[str, str]) -> Timing:
-        place = self._place
-        stats = place.directory / "stats.json"
-        place.output.unlink(missing_ok=True)
-        command = [*self._command(settings), "--stats", str(stats)]
+        words = dict(settings)
+        if (size := words.pop(SIZE, None)) is not None:
+            self._take(int(size.removesuffix("B")))
+        stats = self._place.directory / "stats.json"
+        return timing_of(self.measure({**words, "--stats": str(stats)}), stats)
+
+    def _take(self, size_bytes: int) -> None:
+        """Makes the input of that size, and knows its checksum."""
+        self._place.input.unlink(missing_ok=True)
         try:
-            found = run_cold(command, place.directory, {})
-            checksum = self._programs.checksum(place.output)
-        except (RunFailedError, RuntimeError) as error:
+            done = self._programs.run("gen", "-a", "-c", str(records_of(size_bytes)), self._place.input)
+        except (OSError, RuntimeError) as error:
+            raise RunError(f"the input cannot be made: {error}") from error
+        self._checksum = find_checksum(done)
+
+
+class LoopFiller(RealSorter):
+    """Sorts copies of the input on a file system in a file that is filled before."""
+
+    def __init__(self, program: Path, place: Place, drive: Path) -> None:
+        super().__init__(program, place)
+        self._drive = drive
+
+    def _copy(self) -> Path:
+        copy = self._drive / "data"
+        with self._place.input.open("rb") as source, copy.open("wb") as target:
+            shutil.copyfileobj(source, target, _COPY_BYTES)
+            target.flush()
+            os.fsync(target.fileno())
+        return copy
+
+    def _words(self, kind: str, data: Path, stats: Path) -> list[str]:
+        options = ["--memory", f"{self._place.memory_bytes}B", *NEUTRAL, "--progress", "none", "--quiet", "--stats", str(stats)]
+        if kind == filling.IN_PLACE:
+            return ["inplace", *options, str(data)]
+        return ["sort", *options, "--temp", str(self._drive), str(data), "-o", str(self._drive / "sorted")]
+
+    def time(self, kind: str, degree: float) -> Timing | None:
+        data, stats = self._copy(), self._place.directory / "stats.json"
+        try:
+            fill(self._drive, degree)
+            return self._run(kind, data, stats)
+        finally:
+            for left in (data, self._drive / "sorted", self._drive / "ballast"):
+                left.unlink(missing_ok=True)
+
+    def _run(self, kind: str, data: Path, stats: Path) -> Timing | None:
+        command = [str(self._program), *self._words(kind, data, stats)]
+        try:
+            found = run_cold(command, self._drive, {})
+        except RunFailedError as error:
+            if "exit code 2" in str(error) and " free" in str(error):
+                return None
+            raise RunError(str(error)) from error
+        output = data if kind == filling.IN_PLACE else self._drive / "sorted"
+        try:
+            checksum = self._programs.checksum(output)
+        except RuntimeError as error:
             raise RunError(str(error)) from error
         if checksum != self._checksum:
             raise RunError(f"the output of {' '.join(command)} holds other records than the input")
-        phases = {p["name"]: p["end_s"] - p["begin_s"] for p in json.loads(stats.read_text())["phases"]}
-        formation = phases.get("run_formation", phases.get("read_and_sort", 0.0))
-        merge = phases.get("merge", 0.0) + phases.get("intermediate_merge", 0.0)
-        return Timing(found.wall_s, found.cpu_user_s + found.cpu_system_s, formation, merge)
+        return timing_of(Outcome(found.wall_s, found.cpu_user_s + found.cpu_system_s), stats)
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _fill(given: Mapping[str, Any], data: Path) -> Sequence[filling.Point]:
+    capacity = int(given["size"] * filling.CAPACITY * _ROOM)
+    with loop_drive(data, capacity) as drive:
+        filler = LoopFiller(sorter_program(), Place(data, records_of(given["size"]), given["memory"]), drive)
+        return filling.measure(filler, filling.DEGREES, given["rounds"], _say)
+
+
+def _draw(given: Mapping[str, Any], data: Path, circumstances: str) -> str:
+    name = given["name"]
+    if name == "fill":
+        if given["meter"]:
+            raise UsageError("fill takes no --meter: what is metered must be on the drive that the meter sees alone")
+        return filling.write_figure(given["out"], _fill(given, data), circumstances)
+    chosen = experiments(len(os.sched_getaffinity(0)), given["memory"], given["size"])[name]
+    if len(chosen.values) < 2:
+        raise UsageError(f"{chosen.name}: this machine has one value only, {chosen.values[0]}")
+    sorter = TimedSorter(sorter_program(), Place(data, records_of(given["size"]), given["memory"]), given["meter"])
+    return write_figure(given["out"], chosen, measure(chosen, sorter, given["rounds"], _say), circumstances)
 
 
 def experiment_and_tell(given: Mapping[str, Any]) -> int:
     place: Path = given["dir"]
-    check_place(place, given["size"])
-    chosen = experiments(len(os.sched_getaffinity(0)), given["memory"])[given["name"]]
-    if len(chosen.values) < 2:
-        raise UsageError(f"{chosen.name}: this machine has one value only, {chosen.values[0]}")
-    data = place / f"ecosort-experiment-{os.getpid()}"
-    data.mkdir()
-    try:
-        sorter = TimedSorter(sorter_program(), Place(data, records_of(given["size"]), given["memory"]))
-        rows = measure(chosen, sorter, given["rounds"], lambda text: click.echo(text, err=True))
-    finally:
-        shutil.rmtree(data, ignore_errors=True)
+    check_place(place, given["size"] * (2 if given["name"] == "fill" else 1))
     machine = this_machine()
     sizes = f"{given['size'] / 1e9:g} GB with {size_text(given['memory'])}"
-    text = write_figure(
-        given["out"], chosen, rows, f"{sizes}; {machine.processor}, {machine.cpus} CPUs; {given['rounds']} rounds."
-    )
+    circumstances = f"{sizes}; {machine.processor}, {machine.cpus} CPUs; {given['rounds']} rounds."
+    data = place.resolve() / f"ecosort-experiment-{os.getpid()}"
+    data.mkdir()
+    try:
+        text = _draw(given, data, circumstances)
+    finally:
+        shutil.rmtree(data, ignore_errors=True)
     click.echo(text)
-    click.echo(f"figure: {given['out'] / chosen.name}.png, .csv, .md")
+    click.echo(f"figure: {given['out'] / given['name']}.png, .csv, .md")
     return EXIT_OK
