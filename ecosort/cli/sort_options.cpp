@@ -72,7 +72,7 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
   options.help = parsed.asks_for_help;
   if (options.help) return options;
   options.given = parsed.given;
-  if (is_standard_output(options.output)) options.output = "-";
+  if (is_standard_output(options.output)) options.output.assign(1, '-');  // gcc 12 warns of an assignment
   options.threads = checked_threads(parsed, threads);
   options.merge_threads = checked_threads(parsed, merge_threads, "--merge-threads");
   if (parsed.given.contains("--request-size"))

@@ -87,6 +87,12 @@ def test_the_coefficients_of_the_processor_are_found() -> None:
     assert model.error < 1e-6
 
 
+def test_one_slow_run_of_three_changes_nothing() -> None:
+    runs = measured()
+    slow = [replace(r, cpu_s=r.cpu_s * 1.6) for r in runs]
+    assert fit_cpu([*runs, *slow, *runs]) == replace(fit_cpu(runs), runs=3 * len(runs))
+
+
 def test_noise_of_five_percent_leaves_predictions_within_five_percent() -> None:
     model = fit_cpu(measured(0.05, 3))
     for records, runs, _ in sizes():

@@ -7,6 +7,7 @@ coefficient that the runs cannot tell from the others is left at zero (CPU) or r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -70,10 +71,20 @@ def _told_apart(columns: Sequence[Vector], values: Vector) -> list[int]:
     return chosen
 
 
-def fit_cpu(runs: Sequence[MeasuredRun]) -> CpuModel:
+def _medians(runs: Sequence[MeasuredRun]) -> list[MeasuredRun]:
+    """One run for all of the same work, with their median CPU time: a single slow one says nothing about the work."""
+    alike: dict[tuple[float, ...], list[MeasuredRun]] = {}
+    for run in runs:
+        key = (run.records, run.threads, run.work.bytes_moved, comparisons(run.plan, run.records))
+        alike.setdefault(key, []).append(run)
+    return [replace(same[0], cpu_s=median(r.cpu_s for r in same)) for same in alike.values()]
+
+
+def fit_cpu(measured: Sequence[MeasuredRun]) -> CpuModel:
     """UsageError without runs."""
-    if not runs:
+    if not measured:
         raise UsageError("no run to fit the processor's model to")
+    runs = _medians(measured)
     values = np.array([r.cpu_s for r in runs])
     columns = [
         np.array([float(r.records) for r in runs]),
@@ -87,7 +98,7 @@ def fit_cpu(runs: Sequence[MeasuredRun]) -> CpuModel:
     found = np.zeros(len(columns))
     found[chosen] = part
     per_record, per_comparison, per_byte, fixed = (float(v) for v in found)
-    return CpuModel(fixed, per_record, per_byte, per_comparison, _error(rows, values, part), len(runs))
+    return CpuModel(fixed, per_record, per_byte, per_comparison, _error(rows, values, part), len(measured))
 
 
 def predict_cpu(model: CpuModel, records: int, bytes_moved: float, merge_comparisons: float) -> float:
