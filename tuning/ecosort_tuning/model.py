@@ -66,7 +66,8 @@ def _told_apart(columns: Sequence[Vector], values: Vector) -> list[int]:
     chosen: list[int] = []
     for i in range(len(columns)):
         candidate = np.column_stack([columns[j] for j in [*chosen, i]])
-        if len(values) > len(chosen) and condition(candidate, values) < _MOST_CONDITION:
+        enough = not chosen or len(values) > len(chosen) + 1  # one kind of work more than coefficients, against chance
+        if enough and condition(candidate, values) < _MOST_CONDITION:
             chosen.append(i)
     return chosen
 
@@ -80,25 +81,30 @@ def _medians(runs: Sequence[MeasuredRun]) -> list[MeasuredRun]:
     return [replace(same[0], cpu_s=median(r.cpu_s for r in same)) for same in alike.values()]
 
 
-def fit_cpu(measured: Sequence[MeasuredRun]) -> CpuModel:
-    """UsageError without runs."""
-    if not measured:
-        raise UsageError("no run to fit the processor's model to")
-    runs = _medians(measured)
-    values = np.array([r.cpu_s for r in runs])
+def _cpu_terms(runs: Sequence[MeasuredRun]) -> tuple[Vector, list[Vector]]:
+    """CPU seconds, and what they may depend on: records, comparisons, bytes moved, nothing."""
     columns = [
         np.array([float(r.records) for r in runs]),
         np.array([comparisons(r.plan, r.records) for r in runs]),
         np.array([r.work.bytes_moved for r in runs]),
         np.ones(len(runs)),
     ]
+    return np.array([r.cpu_s for r in runs]), columns
+
+
+def fit_cpu(measured: Sequence[MeasuredRun]) -> CpuModel:
+    """UsageError without runs."""
+    if not measured:
+        raise UsageError("no run to fit the processor's model to")
+    runs = _medians(measured)
+    values, columns = _cpu_terms(runs)
     chosen = _told_apart(columns, values)
-    rows = np.column_stack([columns[i] for i in chosen])
-    part = least_squares(rows, values)
     found = np.zeros(len(columns))
-    found[chosen] = part
+    found[chosen] = least_squares(np.column_stack([columns[i] for i in chosen]), values)
     per_record, per_comparison, per_byte, fixed = (float(v) for v in found)
-    return CpuModel(fixed, per_record, per_byte, per_comparison, _error(rows, values, part), len(measured))
+    all_values, all_columns = _cpu_terms(measured)
+    error = _error(np.column_stack(all_columns), all_values, found)
+    return CpuModel(fixed, per_record, per_byte, per_comparison, error, len(measured))
 
 
 def predict_cpu(model: CpuModel, records: int, bytes_moved: float, merge_comparisons: float) -> float:
