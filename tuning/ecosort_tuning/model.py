@@ -1,7 +1,8 @@
 """Models of time, processor and energy: fitted to measured runs by least squares of the relative errors. Pure.
 
 Coefficients are physical and therefore never negative: one that comes out below zero is set to zero and the rest fitted again. A
-coefficient that the runs cannot tell from the others is left at zero (CPU) or refused (energy, where each one is asked for).
+coefficient that the runs cannot tell from the others, or that explains little, is left at zero (CPU) or refused (energy, where
+each one is asked for).
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 # Beyond this condition number of the scaled columns, noise of a percent turns into errors of the size of the coefficients.
 _MOST_CONDITION = 60.0
+# A further term must leave at most so much of the squared errors.
+_LEAST_GAIN = 0.75
 # Shorter phases are measured by their beginnings and ends.
 _LEAST_PHASE_S = 0.05
 PHASES = ("run_formation", "merge")
@@ -61,14 +64,24 @@ def _error(rows: Matrix, values: Vector, coefficients: Vector) -> float:
     return float(np.median(np.abs(rows @ coefficients / values - 1)))
 
 
-def _told_apart(columns: Sequence[Vector], values: Vector) -> list[int]:
-    """The columns, in their order, that these runs can tell from those before them."""
-    chosen: list[int] = []
-    for i in range(len(columns)):
-        candidate = np.column_stack([columns[j] for j in [*chosen, i]])
-        enough = not chosen or len(values) > len(chosen) + 1  # one kind of work more than coefficients, against chance
-        if enough and condition(candidate, values) < _MOST_CONDITION:
+def _misfit(rows: Matrix, values: Vector, coefficients: Vector) -> float:
+    return float(((rows @ coefficients / values - 1) ** 2).sum())
+
+
+def _worth_having(columns: Sequence[Vector], values: Vector) -> list[int]:
+    """The first column, and of the others, in their order, those that the runs can tell from the ones before, that leave every
+    coefficient positive, and that explain a good part of what was left: noise alone would share it among all that are offered."""
+    chosen = [0]
+    rows = np.column_stack([columns[0]])
+    left = _misfit(rows, values, least_squares(rows, values))
+    for i in range(1, len(columns)):
+        rows = np.column_stack([columns[j] for j in [*chosen, i]])
+        if len(values) <= len(chosen) + 1 or condition(rows, values) >= _MOST_CONDITION:
+            continue
+        found = least_squares(rows, values)
+        if found.min() > 0 and (misfit := _misfit(rows, values, found)) < _LEAST_GAIN * left:
             chosen.append(i)
+            left = misfit
     return chosen
 
 
@@ -98,7 +111,7 @@ def fit_cpu(measured: Sequence[MeasuredRun]) -> CpuModel:
         raise UsageError("no run to fit the processor's model to")
     runs = _medians(measured)
     values, columns = _cpu_terms(runs)
-    chosen = _told_apart(columns, values)
+    chosen = _worth_having(columns, values)
     found = np.zeros(len(columns))
     found[chosen] = least_squares(np.column_stack([columns[i] for i in chosen]), values)
     per_record, per_comparison, per_byte, fixed = (float(v) for v in found)
