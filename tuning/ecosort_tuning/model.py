@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from statistics import median
 from typing import Any
 
@@ -26,6 +27,7 @@ Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 _MOST_CONDITION = 60.0
 # A further term must leave at most so much of the squared errors.
 _LEAST_GAIN = 0.75
+_EXACT = 1e-9  # squared relative errors that are none
 # Shorter phases are measured by their beginnings and ends.
 _LEAST_PHASE_S = 0.05
 PHASES = ("run_formation", "merge")
@@ -69,19 +71,19 @@ def _misfit(rows: Matrix, values: Vector, coefficients: Vector) -> float:
 
 
 def _worth_having(columns: Sequence[Vector], values: Vector) -> list[int]:
-    """The first column, and of the others, in their order, those that the runs can tell from the ones before, that leave every
-    coefficient positive, and that explain a good part of what was left: noise alone would share it among all that are offered."""
-    chosen = [0]
-    rows = np.column_stack([columns[0]])
-    left = _misfit(rows, values, least_squares(rows, values))
-    for i in range(1, len(columns)):
-        rows = np.column_stack([columns[j] for j in [*chosen, i]])
-        if len(values) <= len(chosen) + 1 or condition(rows, values) >= _MOST_CONDITION:
-            continue
-        found = least_squares(rows, values)
-        if found.min() > 0 and (misfit := _misfit(rows, values, found)) < _LEAST_GAIN * left:
-            chosen.append(i)
-            left = misfit
+    """Of all sets of columns that the runs can tell apart and that leave every coefficient positive, the one with the least
+    squared errors, where a further column must explain a good part of them: noise alone would share itself among all that are
+    offered. Of equals the first."""
+    chosen, least = [0], float("inf")
+    for size in range(1, min(len(columns), max(len(values) - 1, 1)) + 1):
+        for candidate in map(list, combinations(range(len(columns)), size)):
+            rows = np.column_stack([columns[i] for i in candidate])
+            found = least_squares(rows, values)
+            if found.min() <= 0 or condition(rows, values) >= _MOST_CONDITION:
+                continue
+            score = (_misfit(rows, values, found) + _EXACT) / _LEAST_GAIN**size
+            if score < least * (1 - _EXACT):
+                chosen, least = candidate, score
     return chosen
 
 
