@@ -112,20 +112,8 @@ void check_open_files(std::uint64_t runs) {
 InPlaceOptions parse_inplace_options(const std::string& command, const Words& words) {
   InPlaceOptions asked = parse_plainly(command, words);
   if (asked.help || command == "resume") return asked;
-  ProfileChoice choice = choose_profile(asked.profile_words);
-  Words with_settings = words_of(choice, {"--threads", "--io"}, asked.given);
-  InPlaceOptions options = asked;
-  if (!with_settings.empty()) {
-    with_settings.insert(with_settings.end(), words.begin(), words.end());
-    try {
-      options = parse_plainly(command, with_settings);
-    } catch (const UsageError& error) {
-      reject(choice, fmt::format("profile '{}' is damaged: {}", choice.path, error.what()));
-    }
-  }
-  options.given = std::move(asked.given);
-  options.profile = std::move(choice);
-  return options;
+  const std::vector<std::string_view> applicable{"--threads", "--io"};
+  return with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_plainly(command, all); });
 }
 
 ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage& storage) {

@@ -5,8 +5,10 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/errors.h"
 #include "cli/commands.h"
 #include "plan/profile.h"
 
@@ -45,5 +47,25 @@ void reject(ProfileChoice& choice, const std::string& reason);
 
 // A line for the user about a profile that was found and is not used; empty if there is nothing to say.
 [[nodiscard]] std::string notice_of(const ProfileChoice& choice);
+
+// The same options with what the profile says in addition; parse(words) reads a command line as it read that of `asked`.
+template <class Options, class Parse>
+[[nodiscard]] Options with_profile(Options asked, const std::vector<std::string_view>& applicable, const Words& words,
+                                   const Parse& parse) {
+  ProfileChoice choice = choose_profile(asked.profile_words);
+  Words all = words_of(choice, applicable, asked.given);
+  Options options = asked;
+  if (!all.empty()) {
+    all.insert(all.end(), words.begin(), words.end());
+    try {
+      options = parse(all);
+    } catch (const UsageError& error) {
+      reject(choice, "profile '" + choice.path + "' is damaged: " + error.what());
+    }
+  }
+  options.given = std::move(asked.given);
+  options.profile = std::move(choice);
+  return options;
+}
 
 }  // namespace ecosort::cli

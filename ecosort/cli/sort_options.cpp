@@ -103,20 +103,8 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
   SortOptions asked = parse_plainly(command, words);
   if (asked.help) return asked;
   check_complete(command, asked);
-  ProfileChoice choice = choose_profile(asked.profile_words);
-  Words with_settings = words_of(choice, applicable_settings(asked), asked.given);
-  SortOptions options = asked;
-  if (!with_settings.empty()) {
-    with_settings.insert(with_settings.end(), words.begin(), words.end());
-    try {
-      options = parse_plainly(command, with_settings);
-    } catch (const UsageError& error) {
-      reject(choice, fmt::format("profile '{}' is damaged: {}", choice.path, error.what()));
-    }
-  }
-  options.given = std::move(asked.given);
-  options.profile = std::move(choice);
-  return options;
+  const std::vector<std::string_view> applicable = applicable_settings(asked);
+  return with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_plainly(command, all); });
 }
 
 unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::string_view option) {

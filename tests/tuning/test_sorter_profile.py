@@ -27,6 +27,8 @@ from ecosort_tuning.profile import (
     write_profile,
 )
 
+from .conftest import Tune
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -251,6 +253,24 @@ PROFILES: dict[str, Profile] = {
     "two drives": replace(FULL, drive=[replace(DRIVE, role="output", rates=RATES[:5]), DRIVE]),
     "no mixed rates": replace(FULL, drive=[replace(DRIVE, rates=[r for r in RATES if r.mode != "mixed"])]),
 }
+
+
+def test_what_cannot_be_predicted_is_said_alike(run: Run, tune: Tune, place: Path) -> None:
+    (place / "nothing").write_bytes(b"")
+    words = ("plan", "sort", "--json", "--profile", "p.toml", "-o", "out")
+    with (place / "in").open("rb") as source:
+        piped = subprocess.Popen(["cat"], stdin=source, stdout=subprocess.PIPE)
+        unknown = run(*words, "-", cwd=place, stdin=piped.stdout)
+        piped.kill()
+        piped.communicate()
+    for done, reason in (
+        (unknown, "the size of the input is not known"),
+        (run(*words, "nothing", cwd=place), "there is nothing to sort"),
+    ):
+        assert json.loads(done.stdout)["here"]["prediction"] == {"absent": reason}
+        (place / "plan.json").write_text(done.stdout)
+        told = tune("predict", place / "plan.json", "--profile", place / "p.toml")
+        assert (told.returncode, told.stderr) == (2, f"ecosort-tune: {reason}\n")
 
 
 def assert_same(a: Any, b: Any, where: str) -> None:

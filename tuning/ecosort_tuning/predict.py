@@ -13,6 +13,10 @@ from ecosort_tuning.resources import PROCESSOR, drive_times
 from ecosort_tuning.runs import Work, comparisons
 
 PLAN_SCHEMA = "ecosort.plan/1"
+_UNPREDICTABLE = {
+    "unknown until the input ends": "the size of the input is not known",
+    "empty": "there is nothing to sort",
+}
 _FORMATION_KERNELS = ("extract", "index_sort", "gather", "input_hash", "input_checksum", "granule_seal")
 
 
@@ -78,6 +82,8 @@ def phase_work(plan: Mapping[str, Any]) -> dict[str, Work]:
 def predict(plan: Mapping[str, Any], profile: Profile) -> Prediction:
     """UsageError where the profile or the plan does not allow one."""
     works = phase_work(plan)
+    if reason := _UNPREDICTABLE.get(str(plan.get("shape"))):
+        raise UsageError(reason)
     drive, notes = temp_drive(profile), []
     if profile.cpu is None:
         raise UsageError("the profile has no model of the processor: ecosort-tune fit RUNS...")
