@@ -59,6 +59,15 @@ std::string space_text(const inplace::SpacePlan& least, const inplace::SpacePlan
                      exact(std::max(least.need_bytes(), recommended.need_bytes())));
 }
 
+// The models are of ordinary sorts.
+plan::Forecast forecast_of(const plan::Plan& engine, const ProfileChoice& profile) {
+  plan::Forecast forecast = plan::predict(engine, *profile.profile);
+  if (forecast.prediction)
+    forecast.prediction->notes.emplace_back(
+        "as an ordinary sort that moves so many bytes; checkpoints, and small pieces where space is scarce, take longer");
+  return forecast;
+}
+
 }  // namespace
 
 std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPlace& resolved) {
@@ -71,6 +80,7 @@ std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPla
                       format_bytes(plan::fixed_overhead_bytes));
   const inplace::SpacePlan recommended = inplace::recommended_space(wanted).value();
   text += values_text(values_of(options, resolved), options.profile);
+  if (options.profile.profile) text += forecast_text(forecast_of(resolved.choice.best->engine, options.profile));
   text += space_text(*resolved.choice.least, recommended);
   if (options.assume_size.empty() || !options.space.empty())
     text += fmt::format("  {:<20}{}\n", options.space.empty() ? "free space" : "space allowed", exact(resolved.free_bytes));
@@ -93,7 +103,8 @@ std::string resumable_plan_text(const SortOptions& options, const ResolvedResuma
                           : "give their space to the output");
   text += space_text(*resolved.choice.least, inplace::recommended_space(wanted, resolved.mode).value());
   return text + fmt::format("  free space          {}\n", exact(resolved.free_bytes)) + layout_text(*resolved.choice.best) +
-         values_text(values_of(options, resolved), options.profile);
+         values_text(values_of(options, resolved), options.profile) +
+         (options.profile.profile ? forecast_text(forecast_of(resolved.choice.best->engine, options.profile)) : "");
 }
 
 std::string resumable_plan_json(const SortOptions& options, const ResolvedResumable& resolved) {
@@ -112,6 +123,7 @@ std::string resumable_plan_json(const SortOptions& options, const ResolvedResuma
             {"plan", space_json(*resolved.choice.best)},
             {"least", space_json(*resolved.choice.least)}};
   add_values(json, values_of(options, resolved), options.profile);
+  if (options.profile.profile) json["prediction"] = forecast_json(forecast_of(resolved.choice.best->engine, options.profile));
   return json.dump(2) + "\n";
 }
 
@@ -133,6 +145,7 @@ std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPla
     json["plan"] = space_json(*resolved.choice.best);
     json["recommended"] = space_json(recommended);
     json["least"] = space_json(*resolved.choice.least);
+    if (options.profile.profile) json["prediction"] = forecast_json(forecast_of(resolved.choice.best->engine, options.profile));
   }
   add_values(json, values_of(options, resolved), options.profile);
   return json.dump(2) + "\n";

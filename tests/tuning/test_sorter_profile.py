@@ -223,8 +223,15 @@ def test_sorting_in_place_and_resumably_take_threads_only(run: Run, place: Path)
     assert done.returncode == 0, done.stderr
     values = {v["option"]: v["source"] for v in json.loads(done.stdout)["values"]}
     assert values == {"--memory": "option", "--threads": "profile", "--io": "default"}
+    found = json.loads(done.stdout)["prediction"]
+    assert found["bytes_moved"] >= 4e9
+    assert found["seconds"] > 0
+    assert "as an ordinary sort" in found["notes"][-1]
+    text = run("plan", "inplace", "--profile", "p.toml", "--assume-size", "1GB", "--memory", "64MiB", cwd=place).stdout
+    assert "as an ordinary sort" in text
     resumable = run("plan", "sort", "--resumable", "--profile", "p.toml", "in", "-o", "out", "--json", cwd=place)
     assert resumable.returncode == 0, resumable.stderr
+    assert json.loads(resumable.stdout)["prediction"]["bytes_moved"] > 0
     assert {v["option"]: v["source"] for v in json.loads(resumable.stdout)["values"]}["--threads"] == "profile"
     assert run("sort", "--resumable", "-q", "--profile", "p.toml", "in", "-o", "out", cwd=place).returncode == 0
     before = run("check", "-q", "in", cwd=place).returncode
