@@ -74,8 +74,12 @@ void add_drive_times(PhasePrediction& phase, const Drive& drive, const Plan& pla
   if (writing != nullptr && writing->write_bytes_per_s > 0)
     phase.times.emplace_back("drive write", written / writing->write_bytes_per_s);
   const double together = both == nullptr ? 0 : both->read_bytes_per_s + both->write_bytes_per_s;
-  if (together > 0 && read > 0 && written > 0)  // what one direction has more than the other is its single time's affair
-    phase.times.emplace_back("drive, reading and writing at once", 2 * std::min(read, written) / together);
+  if (together <= 0 || read <= 0 || written <= 0) return;
+  // What one direction has more than the other follows alone.
+  const Rate* const more = read > written ? reading : writing;
+  const double rate = more == nullptr ? 0 : read > written ? more->read_bytes_per_s : more->write_bytes_per_s;
+  const double rest = rate > 0 ? std::abs(read - written) / rate : 0;
+  phase.times.emplace_back("drive, reading and writing at once", 2 * std::min(read, written) / together + rest);
 }
 
 double slowest(const PhasePrediction& phase, double drive_part, double processor_part) {

@@ -37,10 +37,15 @@ def drive_times(drive: Drive, phase: str, work: Work, plan: Mapping[str, Any]) -
     if writing is not None and writing.write_bytes_per_s > 0:
         times[WRITING] = work.bytes_written / writing.write_bytes_per_s
     if both is not None and both.bytes_per_s > 0 and work.bytes_read > 0 and work.bytes_written > 0:
-        times[BOTH] = _together(both, work)
+        times[BOTH] = _together(both, work, reading, writing)
     return times
 
 
-def _together(both: Rate, work: Work) -> float:
-    """Equal shares of both directions, as measured; what one direction has more than the other is its single time's affair."""
-    return 2 * min(work.bytes_read, work.bytes_written) / both.bytes_per_s
+def _together(both: Rate, work: Work, reading: Rate | None, writing: Rate | None) -> float:
+    """Equal shares of both directions, as measured; then what one direction has more than the other, alone."""
+    shared = min(work.bytes_read, work.bytes_written)
+    alone = reading.read_bytes_per_s if reading is not None and work.bytes_read > shared else 0.0
+    if writing is not None and work.bytes_written > shared:
+        alone = writing.write_bytes_per_s
+    rest = max(work.bytes_read, work.bytes_written) - shared
+    return 2 * shared / both.bytes_per_s + (rest / alone if alone > 0 else 0.0)
