@@ -49,6 +49,16 @@ int compare_transformed(Text a, Text b, const SortKey& key) noexcept {
   }
 }
 
+template <class Word>
+Word load_big_endian(const char* at) noexcept {
+  Word word = 0;
+  std::memcpy(&word, at, sizeof word);
+  if constexpr (sizeof word == 8)
+    return __builtin_bswap64(word);
+  else
+    return __builtin_bswap32(word);
+}
+
 records::KeyWindow make_window(const unsigned char* bytes, std::size_t count, bool reverse) noexcept {
   unsigned char window[16] = {};
   std::memcpy(window, bytes, std::min<std::size_t>(count, LineOrder::window_bytes));
@@ -110,15 +120,28 @@ LineOrder::LineOrder(const LineOrderTerms& terms) : keys_(terms.keys), separator
   flip_ = first.reverse ? ~std::uint64_t{0} : 0;
 }
 
-// The first twelve bytes in two loads; the shift drops what lies before the text where it is shorter.
+// Two loads, which overlap in shorter texts; shifts drop what was loaded twice. Nothing outside of the text is read.
 records::KeyWindow LineOrder::plain_window(Text text, std::uint64_t flip) noexcept {
-  if (text.size() < 12) return make_window(reinterpret_cast<const unsigned char*>(text.data()), text.size(), flip != 0);
+  const char* const at = text.data();
+  const std::size_t size = text.size();
   std::uint64_t prefix = 0;
   std::uint32_t extension = 0;
-  std::memcpy(&prefix, text.data(), sizeof prefix);
-  std::memcpy(&extension, text.data() + sizeof prefix, sizeof extension);
-  extension = (__builtin_bswap32(extension) & 0xffffff00U) | room;
-  return {__builtin_bswap64(prefix) ^ flip, extension ^ static_cast<std::uint32_t>(flip)};
+  if (size >= 12) {
+    prefix = load_big_endian<std::uint64_t>(at);
+    extension = (load_big_endian<std::uint32_t>(at + 8) & 0xffffff00U) | room;
+  } else if (size >= 8) {
+    prefix = load_big_endian<std::uint64_t>(at);
+    if (size > 8) extension = load_big_endian<std::uint32_t>(at + size - 4) << 8 * (12 - size);
+    extension |= static_cast<std::uint32_t>(size);
+  } else if (size >= 4) {
+    prefix = std::uint64_t{load_big_endian<std::uint32_t>(at)} << 32U;
+    if (size > 4) prefix |= load_big_endian<std::uint32_t>(at + size - 4) << 8 * (8 - size);
+    extension = static_cast<std::uint32_t>(size);
+  } else {
+    for (std::size_t i = 0; i < size; ++i) prefix |= std::uint64_t{static_cast<unsigned char>(at[i])} << (56 - 8 * i);
+    extension = static_cast<std::uint32_t>(size);
+  }
+  return {prefix ^ flip, extension ^ static_cast<std::uint32_t>(flip)};
 }
 
 std::size_t LineOrder::key_begin(Text line, const SortKey& key) const noexcept {
@@ -163,6 +186,10 @@ std::size_t LineOrder::key_end(Text line, const SortKey& key) const noexcept {
 Text LineOrder::key_of(Text line, const SortKey& key) const noexcept {
   if (key.is_whole_line()) return line;
   const std::size_t begin = key_begin(line, key);
+  if (separator_ && key.is_one_field()) {
+    const void* found = std::memchr(line.data() + begin, *separator_, line.size() - begin);
+    return found == nullptr ? line.substr(begin) : Text(line.data() + begin, static_cast<const char*>(found));
+  }
   const std::size_t end = std::max(begin, key_end(line, key));
   return line.substr(begin, end - begin);
 }

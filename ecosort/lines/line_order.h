@@ -33,6 +33,9 @@ struct SortKey {
   [[nodiscard]] bool is_whole_line() const noexcept {
     return begin_field == 0 && begin_char == 0 && end_field == whole_line && !skip_begin_blanks;
   }
+  [[nodiscard]] bool is_one_field() const noexcept {
+    return begin_field == end_field && begin_char == 0 && end_char == 0 && !skip_begin_blanks;
+  }
 };
 
 struct LineOrderTerms {

@@ -52,6 +52,22 @@ bool encoded_byte(const Decimal& number, std::size_t at, unsigned char& byte) no
   return true;
 }
 
+// The usual case of encode(): from the beginning, of a number that is not zero and whose length fits in a byte. room >= 2.
+std::size_t encode_beginning(const Decimal& number, unsigned char* to, std::size_t room) noexcept {
+  to[0] = number.negative ? negative_byte : positive_byte;
+  to[1] = static_cast<unsigned char>(number.whole);
+  std::size_t count = 2;
+  for (std::size_t first = 0; first < number.significant && count < room; first += 2) {
+    const int tens = number.digit(first) - '0';
+    const int ones = first + 1 < number.significant ? number.digit(first + 1) - '0' : 0;
+    to[count++] = static_cast<unsigned char>(10 * tens + ones + 1);
+  }
+  if (!number.negative) return count;
+  for (std::size_t i = 1; i < count; ++i) to[i] = static_cast<unsigned char>(~to[i]);
+  if (count < room) to[count++] = 0xff;
+  return count;
+}
+
 // The characters of a version as they order: the end of the text and digits before letters before the rest, ~ before all.
 int version_rank(Text text, std::size_t at) noexcept {
   if (at >= text.size()) return -1;
@@ -142,6 +158,7 @@ int compare(const Decimal& a, const Decimal& b) noexcept {
 }
 
 std::size_t encode(const Decimal& number, std::size_t skip, unsigned char* to, std::size_t room) noexcept {
+  if (skip == 0 && room >= 2 && number.significant > 0 && number.whole < long_number) return encode_beginning(number, to, room);
   std::size_t count = 0;
   while (count < room && encoded_byte(number, skip + count, to[count])) ++count;
   return count;
