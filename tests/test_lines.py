@@ -247,6 +247,30 @@ def test_names_from_a_file(ecosort: Path, tmp_path: Path) -> None:
     assert_same(ecosort, tmp_path, ["--files0-from=bad"])
 
 
+@pytest.mark.parametrize("words", [[], ["-m"], ["-u"]])
+def test_there_may_be_more_files_than_may_be_open(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    names = [f"part{i:03}" for i in range(200)]
+    for i, name in enumerate(names):
+        (tmp_path / name).write_text(f"{i * 7919 % 200}\n{900 + i}")
+    expected = run([SORT], [*words, *names], tmp_path)
+    few = ["bash", "-c", 'ulimit -n 64; exec "$0" "$@"', str(ecosort), "lines"]
+    assert run(few, [*words, *names], tmp_path) == expected
+    assert run(few, [*words, *names, "-o", "out"], tmp_path) == (0, b"", "")
+    assert (tmp_path / "out").read_bytes() == expected[1]
+
+
+def test_what_cannot_fit_is_refused_before_the_work(ecosort: Path, tmp_path: Path) -> None:
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(1 << 42)
+    code, output, error = run([str(ecosort), "lines"], ["huge", "-o", "out"], tmp_path)
+    assert (code, output) == (2, b"")
+    assert "not enough space for the output" in error
+    code, output, error = run([str(ecosort), "lines"], ["huge", "-T", "."], tmp_path)
+    assert (code, output) == (2, b"")
+    assert "not enough temporary space" in error
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["huge"]
+
+
 def test_the_output_may_be_an_input(ecosort: Path, tmp_path: Path) -> None:
     lines = [str(i * 7919 % 50_000) for i in range(50_000)]
     (tmp_path / "file").write_text("\n".join(lines))

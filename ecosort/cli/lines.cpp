@@ -23,6 +23,7 @@
 #include "cli/report.h"
 #include "cli/say.h"
 #include "cli/signals.h"
+#include "cli/sort_space.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
 #include "lines/check_lines.h"
@@ -36,7 +37,6 @@ namespace {
 
 using lines::LinesOptions;
 
-constexpr std::uint64_t small_input_bytes = std::uint64_t{1} << 20U;     // read through the page cache
 constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
 
 [[noreturn]] void cannot(const char* what, const std::string& name, int error) {
@@ -96,7 +96,7 @@ std::uint64_t memory_of(const LinesOptions& options, const plan::Machine& machin
   return std::min(bytes, std::max(machine.available_bytes, lines::least_line_memory_bytes));
 }
 
-std::vector<lines::LineInput> open_inputs(const LinesOptions& options, io::Storage& storage) {
+std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size_t most_open, io::Storage& storage) {
   std::vector<lines::LineInput> inputs;
   for (const std::string& name : options.inputs) {
     struct stat info {};
@@ -106,9 +106,8 @@ std::vector<lines::LineInput> open_inputs(const LinesOptions& options, io::Stora
     }
     lines::LineInput input;
     input.name = name;
-    const bool is_small = S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) < small_input_bytes;
-    input.file = storage.open_input(name, is_small ? io::Caching::buffered : io::Caching::direct_if_possible);
-    if (!input.file->facts().is_stream) input.opened = storage.state(*input.file);
+    input.is_opened_late = inputs.size() >= most_open;
+    if (!input.is_opened_late) input.open(storage);
     inputs.push_back(std::move(input));
   }
   return inputs;
@@ -118,7 +117,7 @@ std::vector<lines::LineInput> open_inputs(const LinesOptions& options, io::Stora
 bool are_small(const std::vector<lines::LineInput>& inputs) {
   std::uint64_t bytes = 0;
   for (const lines::LineInput& input : inputs) {
-    if (input.file->facts().is_stream) return false;
+    if (!input.file || input.file->facts().is_stream) return false;
     bytes += input.file->facts().size_bytes;
   }
   return bytes < least_threaded_bytes;
@@ -222,12 +221,40 @@ int check_order(const LinesOptions& options) {
   return 1;
 }
 
-// Every input, and every run, is an open file.
-void allow_open_files() noexcept {
+// Every input, and every run, is an open file. Half of what may be open is for inputs; the others are opened when they are
+// reached.
+std::size_t allow_open_files() noexcept {
+  constexpr std::size_t enough = 100'000;
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return enough;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+  return std::min<std::uint64_t>(limit.rlim_cur / 2, enough);
+}
+
+// The output is as long as the input (with -u, shorter). More than a run buffer holds makes runs of all lines, whose space the
+// merge gives back to the output where both are on one drive. What is known of the inputs before they are read is checked, so
+// that what cannot fit is refused at once.
+void check_space(lines::LinesJob& job, io::Storage& storage) {
+  std::uint64_t bytes = 0;
+  for (const lines::LineInput& input : job.inputs)
+    if (input.file && !input.file->facts().is_stream) bytes += input.file->facts().size_bytes - input.file->facts().start_offset;
+  if (job.unique || bytes == 0) return;
+  std::vector<SpaceNeed> needs;
+  const bool has_runs = !job.merge && bytes > job.plan.run_buffer_bytes;
+  std::vector<std::string> places;
+  if (job.output != "-") {
+    places.push_back(io::resolve_output(job.output).directory);
+    needs.push_back({"space for the output", places, bytes, 0, "name another drive with -o"});
+  }
+  if (has_runs) needs.push_back({"temporary space", job.directories, bytes, 0, "name another drive with -T"});
+  for (SpaceNeed& need : needs)
+    for (const std::string& directory : need.directories) need.free_bytes += storage.free_bytes(directory);
+  cli::check_space(needs);
+  const bool shared = has_runs && !places.empty() && std::ranges::any_of(job.directories, [&](const std::string& directory) {
+                        return drive_of(directory) == drive_of(places.front());
+                      });
+  if (!places.empty() && !shared && bytes >= least_threaded_bytes) job.reserved_bytes = bytes;
 }
 
 int sort_files(const LinesOptions& options, double started_s) {
@@ -235,12 +262,13 @@ int sort_files(const LinesOptions& options, double started_s) {
   const plan::Machine machine = plan::read_machine();
   const unsigned threads =
       options.parallel == 0 ? machine.cpus : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, 1024));
-  allow_open_files();
+  const std::size_t most_open = allow_open_files();
   lines::LinesJob job;
   job.plan = lines::plan_lines(memory_of(options, machine), threads,
-                               options.batch_size == 0 ? SIZE_MAX : static_cast<std::size_t>(options.batch_size), options.unique);
+                               options.batch_size == 0 ? most_open : std::min<std::uint64_t>(options.batch_size, most_open),
+                               options.unique);
   job.order = options.order;
-  job.inputs = open_inputs(options, storage);
+  job.inputs = open_inputs(options, most_open, storage);
   const bool is_small = are_small(job.inputs);
   if (is_small) job.plan.threads = 0;
   job.output = resolve_output(options.output);
@@ -249,6 +277,7 @@ int sort_files(const LinesOptions& options, double started_s) {
   job.terminator = options.terminator();
   job.unique = options.unique;
   job.merge = options.merge;
+  check_space(job, storage);
   const io::Backend backend = io::make_queue(backend_for(options.io, is_small), job.plan.read_depth + job.plan.write_depth + 4);
   print_notice(options, backend.notice);
   pipeline::PhaseLog log(options.events);

@@ -44,15 +44,17 @@ class Sorter {
  private:
   Task<void> sort() {
     open_output();
+    reserve_output();
     files_.emplace(storage_, reactor_, job_.directories, job_.plan.block_bytes);
     pool_.emplace(reactor_, memory_, job_.plan);
     sink_.emplace(reactor_, *pool_, job_.plan.block_bytes, progress_, *output_);
-    reader_.emplace(reactor_, compute_, job_.plan, order_, job_.inputs, job_.terminator, job_.header_lines, progress_, seen_);
+    reader_.emplace(reactor_, compute_, job_.plan, order_, job_.inputs, job_.terminator, job_.header_lines, progress_, seen_,
+                    storage_);
     if (job_.merge) {
       take_sorted_inputs();
     } else {
       co_await form_runs();
-      reader_->check_unchanged(storage_);
+      reader_->check_unchanged();
     }
     if (resident_ != nullptr) {
       co_await write_resident();
@@ -68,6 +70,11 @@ class Sorter {
     output_ = job_.output == "-"
                   ? storage_.open_standard_output()
                   : storage_.create_unnamed(parent_directory(job_.output), io::Role::output, io::Caching::direct_if_possible);
+  }
+
+  // Space that the output will take, so that a full drive shows before the work and nobody else can fill it meanwhile.
+  void reserve_output() {
+    if (job_.reserved_bytes > 0 && !output_->facts().is_stream) is_reserved_ = storage_.reserve(*output_, 0, job_.reserved_bytes);
   }
 
   void take_sorted_inputs() {
@@ -173,6 +180,8 @@ class Sorter {
   [[nodiscard]] MergeTerms terms() const { return {job_.unique, !job_.merge, job_.terminator}; }
 
   std::unique_ptr<MergeLines> make_merge(std::vector<MergeInput> inputs, unsigned slots) {
+    for (MergeInput& input : inputs)
+      if (!input.run.file) input.run.file = storage_.open_input(input.name, io::Caching::direct_if_possible);
     return std::make_unique<MergeLines>(reactor_, compute_, *files_, memory_, job_.plan, order_, terms(), std::move(inputs),
                                         slots);
   }
@@ -203,10 +212,10 @@ class Sorter {
     std::vector<MergeInput> group(std::make_move_iterator(begin_at), std::make_move_iterator(end_at));
     runs_.erase(begin_at + 1, end_at);
     std::uint64_t bytes = 0;
-    for (const MergeInput& input : group) bytes += input.is_plain ? input.run.file->facts().size_bytes : input.run.bytes;
+    for (const MergeInput& input : group) bytes += input.is_plain ? 0 : input.run.bytes;
+    merge_ = make_merge(std::move(group), fit.slots);
     StoredRun stored = files_->create(bytes);
     RunSink sink(reactor_, *pool_, job_.plan.block_bytes, progress_, stored);
-    merge_ = make_merge(std::move(group), fit.slots);
     co_await merge_->merge_to(sink, {});
     const MergedLines& merged = merge_->merged();
     files_->complete(stored, sink.bytes());
@@ -253,7 +262,7 @@ class Sorter {
   Task<void> end_output() {
     begin("sync", Phase::sync, 0);
     if (!output_->facts().is_stream) {
-      if (sink_->is_padded()) storage_.set_size(*output_, sink_->bytes());
+      if (sink_->is_padded() || is_reserved_) storage_.set_size(*output_, sink_->bytes());
       co_await reactor_.sync(*output_);
     }
     log_.end(reactor_.traffic());
@@ -284,7 +293,7 @@ class Sorter {
   [[nodiscard]] std::uint64_t input_size() const {
     std::uint64_t bytes = 0;
     for (const LineInput& input : job_.inputs) {
-      if (input.file->facts().is_stream) return 0;
+      if (!input.file || input.file->facts().is_stream) return 0;
       bytes += 2 * input.file->facts().size_bytes;
     }
     return bytes;
@@ -305,6 +314,7 @@ class Sorter {
   pipeline::Compute compute_;
   LinesReport report_;
   io::FilePtr output_;
+  bool is_reserved_ = false;
   std::optional<RunFiles> files_;
   std::optional<BlockPool> pool_;
   std::optional<OutputSink> sink_;

@@ -27,7 +27,8 @@ struct LinesJob {
   std::uint64_t header_lines = 0;
   char terminator = '\n';
   bool unique = false;
-  bool merge = false;  // the inputs are sorted
+  bool merge = false;                // the inputs are sorted
+  std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
 };
 
 struct LinesReport {

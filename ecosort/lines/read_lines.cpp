@@ -14,11 +14,29 @@ namespace {
 
 constexpr std::size_t index_batch_bytes = std::size_t{4} << 20U;  // to wake the threads for a block costs as much as its work
 
+constexpr std::uint64_t small_input_bytes = std::uint64_t{1} << 20U;  // read through the page cache
+
 }  // namespace
+
+void LineInput::open(io::Storage& storage) {
+  file = storage.open_input(name, io::Caching::buffered);
+  if (!file->facts().is_stream && file->facts().size_bytes >= small_input_bytes) {
+    storage.close(std::move(file));
+    file = storage.open_input(name, io::Caching::direct_if_possible);
+  }
+  if (!file->facts().is_stream) opened = storage.state(*file);
+}
+
+void LineInput::check_unchanged(io::Storage& storage) const {
+  if (file->facts().is_stream) return;
+  const io::FileState now = storage.state(*file);
+  if (now.size_bytes != opened.size_bytes || now.modified_ns != opened.modified_ns)
+    throw IoError(fmt::format("'{}' changed while it was read", name));
+}
 
 ReadLines::ReadLines(io::Reactor& reactor, pipeline::Compute& compute, const LinePlan& plan, const LineOrder& order,
                      std::vector<LineInput>& inputs, char terminator, std::uint64_t header_lines, pipeline::Progress& progress,
-                     std::vector<SeenLines>& seen)
+                     std::vector<SeenLines>& seen, io::Storage& storage)
     : reactor_(reactor),
       compute_(compute),
       plan_(plan),
@@ -28,9 +46,17 @@ ReadLines::ReadLines(io::Reactor& reactor, pipeline::Compute& compute, const Lin
       header_left_(header_lines),
       progress_(progress),
       seen_(seen),
+      storage_(storage),
       reads_(reactor.gate()),
       arrived_(reactor.gate()) {
-  if (!inputs_.empty()) offset_ = inputs_[0].file->facts().start_offset;
+  begin_input();
+}
+
+void ReadLines::begin_input() {
+  if (input_ == inputs_.size()) return;
+  LineInput& input = inputs_[input_];
+  if (!input.file) input.open(storage_);
+  offset_ = input.file->facts().start_offset;
 }
 
 // Where a block of the present input may begin.
@@ -145,9 +171,13 @@ void ReadLines::end_input(LineRun& run) {
     return;
   }
   if (indexed_ < present_) return;
+  if (LineInput& input = inputs_[input_]; input.is_opened_late) {
+    input.check_unchanged(storage_);
+    storage_.close(std::move(input.file));
+  }
   ++input_;
   input_ended_ = false;
-  offset_ = input_ < inputs_.size() ? inputs_[input_].file->facts().start_offset : 0;
+  begin_input();
   file_lines_ = file_indexed_ = 0;
   indexed_ = present_ = requested_ = aligned(present_);
 }
@@ -216,13 +246,9 @@ void ReadLines::line_too_long(const LineRun& run) const {
       file_indexed_, format_bytes(plan_.memory_bytes), format_bytes(run.size() - plan_.block_bytes)));
 }
 
-void ReadLines::check_unchanged(io::Storage& storage) const {
-  for (const LineInput& input : inputs_) {
-    if (input.file->facts().is_stream) continue;
-    const io::FileState now = storage.state(*input.file);
-    if (now.size_bytes == input.opened.size_bytes && now.modified_ns == input.opened.modified_ns) continue;
-    throw IoError(fmt::format("'{}' changed while it was read", input.name));
-  }
+void ReadLines::check_unchanged() const {
+  for (const LineInput& input : inputs_)
+    if (input.file) input.check_unchanged(storage_);
 }
 
 }  // namespace ecosort::lines

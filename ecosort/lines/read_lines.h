@@ -24,10 +24,17 @@
 
 namespace ecosort::lines {
 
+// A file that is open already stays open until the end, so that it can be looked at again; one that is not is opened when it is
+// reached, and closed when it was read, because there may be more files than a process may have open.
 struct LineInput {
   std::string name;  // as it was given
   io::FilePtr file;
   io::FileState opened{};
+  bool is_opened_late = false;
+
+  void open(io::Storage& storage);
+  // IoError if the file is not what it was when it was opened.
+  void check_unchanged(io::Storage& storage) const;
 };
 
 // Coordinator only; must outlive its task.
@@ -35,7 +42,7 @@ class ReadLines {
  public:
   ReadLines(io::Reactor& reactor, pipeline::Compute& compute, const LinePlan& plan, const LineOrder& order,
             std::vector<LineInput>& inputs, char terminator, std::uint64_t header_lines, pipeline::Progress& progress,
-            std::vector<SeenLines>& seen);
+            std::vector<SeenLines>& seen, io::Storage& storage);
 
   // Fills `run`, whose buffer nobody uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
   [[nodiscard]] Task<void> fill(LineRun& run);
@@ -50,8 +57,8 @@ class ReadLines {
   [[nodiscard]] const std::string& header() const noexcept { return header_; }
   [[nodiscard]] const records::MultisetHash& header_hash() const noexcept { return header_hash_; }
 
-  // IoError if a file is not what it was when it was opened.
-  void check_unchanged(io::Storage& storage) const;
+  // Of those that are still open.
+  void check_unchanged() const;
 
  private:
   struct Block {
@@ -61,6 +68,7 @@ class ReadLines {
     bool arrived = false;
   };
 
+  void begin_input();
   void place_tail(LineRun& run);
   [[nodiscard]] std::size_t aligned(std::size_t at) const;
   void request_blocks(LineRun& run);
@@ -82,6 +90,7 @@ class ReadLines {
   std::uint64_t header_left_;
   pipeline::Progress& progress_;
   std::vector<SeenLines>& seen_;
+  io::Storage& storage_;
   std::vector<SeenLines> no_seen_;  // while a header is to come, whose lines are no first ones
 
   std::size_t input_ = 0;           // the one that is read
