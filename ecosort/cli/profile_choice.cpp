@@ -40,6 +40,14 @@ void check_settings(const std::string& path, const plan::Profile& profile) {
 
 }  // namespace
 
+bool ProfileChoice::is_for(std::string_view option, std::uint64_t memory_bytes) const {
+  if (!profile) return false;
+  const auto found = std::ranges::find(profile->settings, option, &plan::Setting::option);
+  if (found == profile->settings.end()) return false;
+  const std::uint64_t theirs = found->memory_bytes, most = std::max(theirs, memory_bytes);
+  return theirs == 0 || most - std::min(theirs, memory_bytes) <= most / 8;
+}
+
 const char* ProfileChoice::source_of(std::string_view option, bool was_given) const {
   if (used.contains(option)) return "profile";
   return was_given ? "option" : "default";

@@ -28,6 +28,9 @@ struct ProfileChoice {
   std::string unused;      // why the one of the configuration directory is not used; empty if it is
   std::set<std::string, std::less<>> used;
 
+  // Whether what the profile sets for the option is for so much memory, give or take an eighth.
+  [[nodiscard]] bool is_for(std::string_view option, std::uint64_t memory_bytes) const;
+
   // "option", "profile" or "default".
   [[nodiscard]] const char* source_of(std::string_view option, bool was_given) const;
 };

@@ -63,13 +63,16 @@ void tell_unused_directories(ResolvedSort& resolved, const SortOptions& options)
       resolved.notices.push_back(fmt::format("--temp '{}' is not used: it is on the same drive as one named before", directory));
 }
 
-// What a search found best for other memory may not fit this one; then the planner's choice does.
+// The runs that a search found best are for the memory that it had; for other memory, and where they do not fit, the planner
+// chooses.
 plan::Plan make_plan(const SortOptions& options, ResolvedSort& resolved) {
   plan::Wanted wanted = wanted_from(options, resolved.job.inputs, resolved.machine);
+  const bool from_profile = options.profile.used.contains("--run-records");
+  if (from_profile && !options.profile.is_for("--run-records", wanted.memory_bytes)) wanted.run_records = 0;
   try {
     return plan::make_plan(wanted);
   } catch (const UsageError& error) {
-    if (!options.profile.used.contains("--run-records")) throw;
+    if (wanted.run_records == 0 || !from_profile) throw;
     wanted.run_records = 0;
     plan::Plan plan = plan::make_plan(wanted);
     resolved.profile_notice =

@@ -50,6 +50,7 @@ struct PowerModel {
 // An option of `ecosort sort` and the value that won a search.
 struct Setting {
   std::string option, value, because;
+  std::uint64_t memory_bytes = 0;  // the --memory that it was found with, where it means nothing for others; 0: it is for all
 };
 
 struct Profile {

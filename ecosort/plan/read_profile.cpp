@@ -148,7 +148,8 @@ Profile profile_from(const Part& document) {
   for (const Part& drive : document.parts("drive")) profile.drives.push_back(drive_from(drive));
   read_models(document, profile);
   for (const Part& setting : document.parts("setting"))
-    profile.settings.push_back({setting.text("option"), setting.text("value"), setting.text("because")});
+    profile.settings.push_back({setting.text("option"), setting.text("value"), setting.text("because"),
+                                setting.has("memory_bytes") ? setting.whole("memory_bytes") : 0});
   return profile;
 }
 

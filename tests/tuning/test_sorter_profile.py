@@ -241,6 +241,22 @@ def test_sorting_in_place_and_resumably_take_threads_only(run: Run, place: Path)
         assert run("check", "-q", "in", cwd=place).returncode == 0
 
 
+def test_runs_that_were_found_with_other_memory_are_left_to_the_plan(run: Run, place: Path) -> None:
+    setting = [Setting("--run-records", "20000", "of a search", 10 << 20), Setting("--threads", "1", "as well")]
+    write_profile(place / "p.toml", replace(FULL, setting=setting))
+    for memory, source in (("10MiB", "profile"), ("9MiB", "profile"), ("8MiB", "default"), ("12MiB", "default")):
+        words = ("--profile", "p.toml", "--memory", memory)
+        done = run("plan", "sort", *words, "--json", "in", "-o", "out", cwd=place)
+        assert (done.returncode, done.stderr) == (0, "")
+        found = sources(json.loads(done.stdout))
+        assert found["--run-records"][1] == source, memory
+        assert found["--threads"] == ("1", "profile")
+    text = (place / "p.toml").read_text().replace("memory_bytes = 10485760", "memory_bytes = -1")
+    (place / "p.toml").write_text(text)
+    refused = run("sort", "--profile", "p.toml", "in", "-o", "out", cwd=place)
+    assert (refused.returncode, "setting[0].memory_bytes is negative" in refused.stderr) == (2, True)
+
+
 PLANS: list[tuple[str, ...]] = [
     ("--memory", "2MiB"),
     ("--memory", "3MiB", "--threads", "2", "--merge-threads", "1"),

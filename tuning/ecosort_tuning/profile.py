@@ -108,6 +108,7 @@ class Setting:
     option: str  # of the sorter, such as --threads
     value: str
     because: str
+    memory_bytes: int = 0  # the --memory that it was found with, where it means nothing for others; 0: it is for all
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,10 @@ _REQUEST_SIZES = ("256KiB", "512KiB", "1MiB", DEFAULT, "2MiB", "4MiB", "8MiB")
 _REQUEST_DEPTHS = ("2", "4", "8", DEFAULT, "32", "64")  # the default is 16
 
 
+# What is good with much memory is not with little.
+FOR_ONE_MEMORY = ("--run-records",)
+
+
 @dataclass(frozen=True, slots=True)
 class Knob:
     """`ordered`: neighbouring values are alike, so that a good one makes its neighbours worth a try."""

@@ -16,7 +16,7 @@ from ecosort_tuning.errors import EXIT_OK, EXIT_WORSE, UsageError
 from ecosort_tuning.machine import this_machine
 from ecosort_tuning.noise import Judgement
 from ecosort_tuning.profile import SCHEMA, Profile, Setting, default_path, read_profile, write_profile
-from ecosort_tuning.search.knobs import Settings, sorter_knobs, text_of
+from ecosort_tuning.search.knobs import FOR_ONE_MEMORY, Settings, sorter_knobs, text_of
 from ecosort_tuning.search.knobs import given as given_to_sorter
 from ecosort_tuning.search.report import write_report
 from ecosort_tuning.search.sorter import Place, RealSorter, Sorter
@@ -65,7 +65,7 @@ def decide(search: Search, sorter: Sorter, goal: str, rounds: int) -> tuple[Verd
     return judge(best.settings, judgement, confirmed), pairs
 
 
-def _into_profile(path: Path, verdict: Verdict) -> None:
+def _into_profile(path: Path, verdict: Verdict, memory_bytes: int) -> None:
     """The winner's settings in place of earlier ones; the defaults are no settings."""
     here = this_machine()
     if path.exists():
@@ -74,7 +74,10 @@ def _into_profile(path: Path, verdict: Verdict) -> None:
         created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         profile = Profile(SCHEMA, created, __version__, here, absent={"drive": "not probed: ecosort-tune probe"})
     settings = (
-        [Setting(option, value, verdict.sentence) for option, value in given_to_sorter(verdict.settings).items()]
+        [
+            Setting(option, value, verdict.sentence, memory_bytes if option in FOR_ONE_MEMORY else 0)
+            for option, value in given_to_sorter(verdict.settings).items()
+        ]
         if verdict.kept
         else []
     )
@@ -106,7 +109,7 @@ def launch(directory: Path, task: Task, profile: Path | None) -> int:
     if verdict is None:
         raise UsageError("the budget was too small for a single pair of runs: give --budget more")
     path = profile or default_path()
-    _into_profile(path, verdict)
+    _into_profile(path, verdict, task.memory_bytes)
     click.echo(verdict.sentence)
     click.echo(f"report: {directory / 'report.md'}; profile: {path}")
     return EXIT_OK if verdict.kept else EXIT_WORSE
