@@ -101,6 +101,18 @@ void FaultyStorage::rename(const std::string& from, const std::string& to) {
   below_.rename(from, to);
 }
 
+void FaultyStorage::rename_new(const std::string& from, const std::string& to) {
+  pass(Role::journal, FaultPoint::rename, to);
+  below_.rename_new(from, to);
+}
+
+FilePtr FaultyStorage::open_directory(const std::string& path) {
+  pass(Role::journal, FaultPoint::open, path);
+  return below_.open_directory(path);
+}
+
+bool FaultyStorage::leads_to(const std::string& path, const File& directory) { return below_.leads_to(path, directory); }
+
 void FaultyStorage::remove(const std::string& path) {
   pass(Role::journal, FaultPoint::remove, path);
   below_.remove(path);

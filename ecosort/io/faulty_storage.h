@@ -7,8 +7,8 @@
 namespace ecosort::io {
 
 // A call that is to fail throws IoError with the errno, as a failed system call would, and does nothing; a close still lets go
-// of its file, and a reserve that fails with EOPNOTSUPP returns false. free_bytes(), exists() and open_standard_output() are
-// passed on.
+// of its file, and a reserve that fails with EOPNOTSUPP returns false. free_bytes(), exists(), leads_to() and
+// open_standard_output() are passed on.
 class FaultyStorage : public NamedStorage {
  public:
   // Both outlive this.
@@ -29,10 +29,13 @@ class FaultyStorage : public NamedStorage {
   [[nodiscard]] FilePtr open_named(const std::string& path, Role role, Caching caching) override;
   [[nodiscard]] std::string adopt_attributes(File& file, const std::string& of) override;
   void rename(const std::string& from, const std::string& to) override;
+  void rename_new(const std::string& from, const std::string& to) override;
   void remove(const std::string& path) override;
   void make_directory(const std::string& path) override;
   void remove_directory(const std::string& path) override;
   void sync_directory(const std::string& path) override;
+  [[nodiscard]] FilePtr open_directory(const std::string& path) override;
+  [[nodiscard]] bool leads_to(const std::string& path, const File& directory) override;
   [[nodiscard]] std::vector<std::string> list(const std::string& directory) override;
   [[nodiscard]] bool exists(const std::string& path) override;
 

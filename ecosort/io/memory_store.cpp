@@ -173,6 +173,20 @@ void MemoryStore::rename(const std::string& from, const std::string& to) {
   check(disk_->rename(normal(from), normal(to)), "rename a file to", to);
 }
 
+void MemoryStore::rename_new(const std::string& from, const std::string& to) {
+  if (exists(to)) throw_open_error("rename a file to", to, EEXIST);
+  rename(from, to);
+}
+
+FilePtr MemoryStore::open_directory(const std::string& path) {
+  if (!disk_->is_directory(normal(path))) throw_open_error("open the directory", path, ENOENT);
+  return std::make_unique<File>(-1, File::Facts{.role = Role::journal, .path = path, .id = disk_->next_file_id()});
+}
+
+bool MemoryStore::leads_to(const std::string& path, const File& directory) {
+  return normal(path) == normal(directory.path()) && disk_->is_directory(normal(path));
+}
+
 void MemoryStore::remove(const std::string& path) { check(disk_->unlink(normal(path)), "remove", path); }
 
 void MemoryStore::make_directory(const std::string& path) {

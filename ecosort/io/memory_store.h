@@ -66,10 +66,13 @@ class MemoryStore : public NamedStorage {
   [[nodiscard]] FilePtr open_named(const std::string& path, Role role, Caching caching) override;
   [[nodiscard]] std::string adopt_attributes(File& file, const std::string& of) override;
   void rename(const std::string& from, const std::string& to) override;
+  void rename_new(const std::string& from, const std::string& to) override;
   void remove(const std::string& path) override;
   void make_directory(const std::string& path) override;
   void remove_directory(const std::string& path) override;
   void sync_directory(const std::string& path) override;
+  [[nodiscard]] FilePtr open_directory(const std::string& path) override;
+  [[nodiscard]] bool leads_to(const std::string& path, const File& directory) override;
   [[nodiscard]] std::vector<std::string> list(const std::string& directory) override;
   [[nodiscard]] bool exists(const std::string& path) override;
 

@@ -26,10 +26,17 @@ class NamedStorage : public Storage {
 
   // A file; atomic; replaces an existing file `to`.
   virtual void rename(const std::string& from, const std::string& to) = 0;
+  // A file; atomic. IoError with EEXIST if there is a `to`.
+  virtual void rename_new(const std::string& from, const std::string& to) = 0;
   virtual void remove(const std::string& path) = 0;            // a file's name
   virtual void make_directory(const std::string& path) = 0;    // mode 0700
   virtual void remove_directory(const std::string& path) = 0;  // an empty one
   virtual void sync_directory(const std::string& path) = 0;    // makes the names in it durable
+
+  // An existing directory, as long as the File lives the same one whatever becomes of its name; for locks only.
+  [[nodiscard]] virtual FilePtr open_directory(const std::string& path) = 0;
+  // Whether `path` still leads to this open directory.
+  [[nodiscard]] virtual bool leads_to(const std::string& path, const File& directory) = 0;
 
   // The names in a directory, sorted, without "." and "..".
   [[nodiscard]] virtual std::vector<std::string> list(const std::string& directory) = 0;

@@ -61,6 +61,10 @@ void PosixStorage::rename(const std::string& from, const std::string& to) {
   check(::rename(from.c_str(), to.c_str()), "rename a file to", to);
 }
 
+void PosixStorage::rename_new(const std::string& from, const std::string& to) {
+  check(::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE), "rename a file to", to);
+}
+
 void PosixStorage::remove(const std::string& path) { check(::unlink(path.c_str()), "remove", path); }
 
 void PosixStorage::make_directory(const std::string& path) { check(::mkdir(path.c_str(), 0700), "create the directory", path); }
@@ -71,6 +75,21 @@ void PosixStorage::sync_directory(const std::string& path) {
   const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   check(directory.is_open() ? 0 : -1, "open the directory", path);
   if (::fsync(directory.get()) != 0) throw IoError::from_call("sync the directory", path, errno);
+}
+
+FilePtr PosixStorage::open_directory(const std::string& path) {
+  Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  check(directory.is_open() ? 0 : -1, "open the directory", path);
+  return make_file(std::move(directory), {.role = Role::journal, .path = path});
+}
+
+bool PosixStorage::leads_to(const std::string& path, const File& directory) {
+  struct stat named {
+  }, open{};
+  if (::fstat(directory.fd(), &open) != 0) throw IoError::from_call("examine", path, errno);
+  if (::lstat(path.c_str(), &named) == 0) return named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  throw_open_error("examine", path, errno);
 }
 
 std::vector<std::string> PosixStorage::list(const std::string& directory) {

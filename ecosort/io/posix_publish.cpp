@@ -74,7 +74,7 @@ class FreshName {
   throw IoError::from_call("name the output for", place.path, errno);
 }
 
-[[nodiscard]] Descriptor open_directory(const std::string& path) {
+[[nodiscard]] Descriptor open_to_publish(const std::string& path) {
   Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory.is_open()) throw_open_error("open the directory", path, errno);
   return directory;
@@ -123,7 +123,7 @@ OutputPlace resolve_output(const std::string& path) {
 // complete and durable, stay.
 std::string PosixStorage::publish(File& file, const std::string& final_path, const BeforeStep& before_step) {
   const OutputPlace place = resolve_output(final_path);
-  const Descriptor directory = open_directory(place.directory);
+  const Descriptor directory = open_to_publish(place.directory);
   const auto temporary = std::dynamic_pointer_cast<TemporaryName>(file.facts().attachment);
 
   call(before_step, PublishStep::attributes);

@@ -312,9 +312,10 @@ void use_everything(NamedStorage& storage) {
   storage.close(std::move(journal));
   journal = storage.open_named("/job/journal", Role::journal, Caching::buffered);
   storage.rename("/job/journal", "/job/old");
+  storage.rename_new("/job/old", "/job/older");
   storage.sync_directory("/job");
   (void)storage.list("/job");
-  storage.remove("/job/old");
+  storage.remove("/job/older");
   storage.remove_directory("/job");
 }
 
@@ -338,10 +339,10 @@ TEST(FaultyStorage, EveryCallCanFailAndSaysWhichAndWhere) {
                                                                {"journal:create", "journal'"},
                                                                {"journal:close", "journal'"},
                                                                {"journal:open", "journal'"},
-                                                               {"journal:rename", "'/job/old'"},
+                                                               {"journal:rename", "'/job/old"},
                                                                {"journal:sync_directory", "'/job'"},
                                                                {"journal:list", "'/job'"},
-                                                               {"journal:remove", "'/job/old'"},
+                                                               {"journal:remove", "'/job/older'"},
                                                                {"journal:make_directory", "'/job'"},
                                                                {"journal:remove_directory", "'/job'"}};
   for (const auto& [address, path] : calls) {

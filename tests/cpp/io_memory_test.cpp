@@ -226,6 +226,26 @@ TEST_P(NamedStorageTest, FilesAreMadeOnceFoundAgainMovedAndRemoved) {
   EXPECT_THROW((void)storage->create_unnamed(home, Role::run, Caching::buffered), UsageError);
 }
 
+TEST_P(NamedStorageTest, ANewNameReplacesNothing) {
+  storage->make_directory(home);
+  storage->close(storage->create_named(home + "/a", Role::run, Caching::buffered));
+  storage->close(storage->create_named(home + "/b", Role::run, Caching::buffered));
+  EXPECT_THROW(storage->rename_new(home + "/a", home + "/b"), IoError);
+  EXPECT_THAT(storage->list(home), ElementsAre("a", "b"));
+  storage->rename_new(home + "/a", home + "/c");
+  EXPECT_THAT(storage->list(home), ElementsAre("b", "c"));
+  EXPECT_THROW(storage->rename_new(home + "/a", home + "/d"), UsageError);
+}
+
+TEST_P(NamedStorageTest, AnOpenDirectoryTellsWhetherItsNameStillLeadsToIt) {
+  EXPECT_THROW((void)storage->open_directory(home), UsageError);
+  storage->make_directory(home);
+  const FilePtr open = storage->open_directory(home);
+  EXPECT_TRUE(storage->leads_to(home, *open));
+  storage->remove_directory(home);
+  EXPECT_FALSE(storage->leads_to(home, *open));
+}
+
 TEST(PowerCut, AnUnsyncedWriteIsKeptLostOrEitherAndASyncedOneStays) {
   const DiskImage initial = make_image({{"/f", std::string(block, 'o')}});
   MemoryStore store(initial);
