@@ -32,11 +32,12 @@ pipeline::SortReport publish_result(Workbench& bench, const std::string& result)
   const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
   bench.begin("publish", pipeline::Phase::sync, 0);
   if (bench.files.output) bench.storage.close(std::move(bench.files.output));
+  check_directory(bench.storage, bench.paths, *bench.files.directory);
   publish(bench.storage, bench.paths, result, is_in_place ? Previous::none : Previous::replaced);
   const bool is_abandoned =
       bench.state && (bench.state->kind == State::Kind::abandoning || bench.state->kind == State::Kind::abandoned);
   const bool is_sorted = !is_abandoned && bench.done.size() == bench.layout.runs();
-  clean_up(bench.storage, bench.paths, {.with_input = is_in_place, .is_finished = is_sorted});
+  clean_up(bench.storage, bench.paths, *bench.files.directory, {.with_input = is_in_place, .is_finished = is_sorted});
   bench.end();
   pipeline::SortReport& report = bench.report;
   report.plan = bench.plan;

@@ -22,7 +22,9 @@ Task<void> FormPieces::before_store(std::size_t part) {
   const Layout& layout = bench_.layout;
   if (const std::uint64_t spare = layout.spare_bytes(run); bench_.storage.state(spare_).size_bytes > spare)
     bench_.storage.set_size(spare_, spare);
-  (void)co_await bench_.reactor.reserve(bench_.store->file(bench_.numbers[run]), 0, layout.run_file_bytes(run, 0));
+  const io::File& file = bench_.store->file(bench_.numbers[run]);
+  if (!co_await bench_.reactor.reserve(file, 0, layout.run_file_bytes(run, 0)))
+    throw IoError(fmt::format("cannot reserve space in '{}', although that was possible before", file.path()));
 }
 
 Task<void> FormPieces::after_store(std::size_t part, pipeline::Tally read, pipeline::Tally written) {

@@ -52,14 +52,15 @@ Task<void> open_files(Workbench& bench, bool into_input) {
   for (std::uint64_t run = 0; run < layout.runs(); ++run)
     files.runs.push_back(bench.storage.open_named(bench.paths.run(run), io::Role::run, direct));
   io::File& result = into_input ? *files.input : *files.output;
-  const bool is_abandoning = bench.state && bench.state->kind == State::Kind::abandoning;
+  // Only what is being put back into the input lets it grow again.
+  const bool grows = into_input && bench.state && bench.state->kind == State::Kind::abandoning;
 
   for (std::uint64_t run = 0; run < layout.runs(); ++run) check_length(bench, *files.runs[run], durable_run_bytes(bench, run));
-  if (!is_abandoning) check_input_length(bench);
+  if (!grows) check_input_length(bench);
   check_length(bench, result, durable_result_bytes(bench, into_input));
 
   for (std::uint64_t run = 0; run < layout.runs(); ++run) cut(bench, *files.runs[run], durable_run_bytes(bench, run));
-  if (!is_abandoning) cut(bench, *files.input, layout.input_length(layout.records_left(bench.done.size())));
+  if (!grows) cut(bench, *files.input, layout.input_length(layout.records_left(bench.done.size())));
   cut(bench, result, durable_result_bytes(bench, into_input));
 }
 

@@ -66,7 +66,9 @@ class InPlaceSort {
     notice = storage.adopt_attributes(*files.output, bench_.paths.file);
     if (!notice.empty()) notice = fmt::format("could not keep of '{}': {}", bench_.paths.file, notice);
     files.spare = storage.create_named(bench_.paths.spare, io::Role::run, io::Caching::buffered);
-    (void)co_await bench_.reactor.reserve(*files.spare, 0, layout_.extra_bytes());
+    if (!co_await bench_.reactor.reserve(*files.spare, 0, layout_.extra_bytes()))
+      throw UsageError(fmt::format("'{}' cannot be sorted in place: its file system cannot reserve the space; use ecosort sort",
+                                   bench_.paths.file));
     storage.sync_directory(bench_.paths.directory);
     storage.sync_directory(bench_.paths.parent);
     const io::FileState now = storage.state(*files.input);
@@ -78,11 +80,12 @@ class InPlaceSort {
   // What stood under the name by then must be the file that was found fit.
   void take_file() {
     io::NamedStorage& storage = bench_.storage;
-    storage.rename(bench_.paths.file, bench_.paths.input);
+    check_directory(storage, bench_.paths, *bench_.files.directory);
+    storage.rename_new(bench_.paths.file, bench_.paths.input);
     const io::FilePtr taken = storage.open_named(bench_.paths.input, io::Role::input, io::Caching::buffered);
     const io::FileState now = storage.state(*taken);
     if (now.inode == found_.inode && now.size_bytes == found_.size_bytes && now.modified_ns == found_.modified_ns) return;
-    storage.rename(bench_.paths.input, bench_.paths.file);
+    storage.rename_new(bench_.paths.input, bench_.paths.file);
     throw IoError(fmt::format("'{}' was replaced or written to just now; start again when nobody does", bench_.paths.file));
   }
 

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <thread>
-
-#include "base/errors.h"
 
 namespace ecosort::inplace {
 
@@ -48,15 +47,57 @@ Names look(io::NamedStorage& storage, const JobPaths& paths) {
   return names;
 }
 
-void lock_job(const io::File& journal, const std::string& path) {
-  // What a killed process had in flight keeps its files open, and so the lock, until the kernel has done with it: for a moment,
-  // in which nobody else may work on the job.
+namespace {
+
+[[nodiscard]] bool is_locked_now(const io::File& file) { return file.fd() < 0 || ::flock(file.fd(), LOCK_EX | LOCK_NB) == 0; }
+
+// Somebody who is killed lets go of a lock after a moment.
+template <class Try>
+void try_for_a_moment(const JobPaths& paths, const Try& is_done) {
   constexpr int attempts = 100;
   for (int i = 0; i < attempts; ++i) {
-    if (journal.fd() < 0 || ::flock(journal.fd(), LOCK_EX | LOCK_NB) == 0) return;
+    if (is_done()) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  throw UsageError(fmt::format("another process is working on the job of '{}'", path));
+  throw JobRefused(fmt::format("another process is working on the job of '{}'", paths.file));
+}
+
+[[nodiscard]] io::FilePtr open_directory_if_there(io::NamedStorage& storage, const std::string& path) {
+  try {
+    return storage.open_directory(path);
+  } catch (const UsageError&) {
+    if (storage.exists(path)) throw;
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+// Between opening and locking it another process may have removed it, or even made it anew.
+io::FilePtr lock_directory(io::NamedStorage& storage, const JobPaths& paths) {
+  io::FilePtr directory;
+  try_for_a_moment(paths, [&] {
+    directory = open_directory_if_there(storage, paths.directory);
+    return !directory || (is_locked_now(*directory) && storage.leads_to(paths.directory, *directory));
+  });
+  return directory;
+}
+
+void lock_journal(const io::File& journal, const JobPaths& paths) {
+  try_for_a_moment(paths, [&] { return is_locked_now(journal); });
+}
+
+void check_directory(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory) {
+  if (storage.leads_to(paths.directory, directory)) return;
+  throw IoError(fmt::format("'{}' was moved away or replaced by somebody else; put it back", paths.directory));
+}
+
+void remove_if_there(io::NamedStorage& storage, const std::string& path) {
+  try {
+    storage.remove(path);
+  } catch (const UsageError&) {
+    if (storage.exists(path)) throw;
+  }
 }
 
 bool holds_records(io::NamedStorage& storage, const JobPaths& paths) {
@@ -68,26 +109,40 @@ bool holds_records(io::NamedStorage& storage, const JobPaths& paths) {
   return false;
 }
 
+namespace {
+
+// That nothing stands there is decided by the system: a look beforehand might be too early.
+void give_name(io::NamedStorage& storage, const JobPaths& paths, const std::string& from, Previous previous) {
+  if (previous == Previous::replaced) return storage.rename(from, paths.file);
+  try {
+    storage.rename_new(from, paths.file);
+  } catch (const IoError& error) {
+    if (error.error_number() != EEXIST) throw;
+    throw JobRefused(fmt::format("'{}' exists, although its records are in '{}'; move it away, then run: ecosort resume {}",
+                                 paths.file, from, paths.file));
+  }
+}
+
+}  // namespace
+
 // The new name must be durable before clean_up() removes the journal, which says what the file is under its old one. The other
 // directory is synced there, before the journal goes.
 void publish(io::NamedStorage& storage, const JobPaths& paths, const std::string& from, Previous previous) {
   const bool has_result = storage.exists(from), has_file = storage.exists(paths.file);
-  if (has_result && has_file && previous == Previous::none)
-    throw UsageError(fmt::format("'{}' exists, although its records are in '{}'; move it away, then run: ecosort resume {}",
-                                 paths.file, from, paths.file));
   if (!has_result && !has_file)
     throw IoError(
         fmt::format("'{}' is missing, and so is '{}', which its records were in; nothing was removed", paths.file, from));
-  if (has_result) storage.rename(from, paths.file);
+  if (has_result) give_name(storage, paths, from, previous);
   storage.sync_directory(paths.parent);
 }
 
 // The journal says what the other names mean, so it outlives them. An empty directory alone would be a beginning.
-void clean_up(io::NamedStorage& storage, const JobPaths& paths, const CleanUp& how) {
+void clean_up(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory, const CleanUp& how) {
+  check_directory(storage, paths, directory);
   const std::vector<std::string> names = storage.list(paths.directory);
   for (const std::string& name : names)
     if (name != "journal" && !is_ours(name) && !(how.with_input && name == "input"))
-      throw UsageError(fmt::format("'{}/{}' does not belong to the job; move it away, then run: ecosort resume {}",
+      throw JobRefused(fmt::format("'{}/{}' does not belong to the job; move it away, then run: ecosort resume {}",
                                    paths.directory, name, paths.file));
   for (const std::string& name : names)
     if (name != "journal") storage.remove(paths.directory + "/" + name);
@@ -98,7 +153,7 @@ void clean_up(io::NamedStorage& storage, const JobPaths& paths, const CleanUp& h
   else if (storage.exists(paths.journal))
     storage.remove(paths.journal);
   storage.remove_directory(paths.directory);
-  if (leaves_trace) storage.remove(paths.trace);
+  if (leaves_trace) remove_if_there(storage, paths.trace);
   storage.sync_directory(paths.parent);
 }
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.h"
 #include "io/named_storage.h"
 
 namespace ecosort::inplace {
@@ -31,6 +32,7 @@ struct JobPaths {
 
 // The files of a job while it is under way. Runs that are consumed may be missing.
 struct JobFiles {
+  io::FilePtr directory;  // its lock is the job's
   io::FilePtr journal, input, output, spare;
   std::vector<io::FilePtr> runs;
 };
@@ -42,9 +44,21 @@ struct Names {
 };
 [[nodiscard]] Names look(io::NamedStorage& storage, const JobPaths& paths);
 
-// Only one process may work on a job. UsageError if another one does. Released with the file; stores without descriptors have no
-// other processes.
-void lock_job(const io::File& journal, const std::string& path);
+// What a job cannot go on with, but the user can help: the line says how.
+struct JobRefused : UsageError {
+  using UsageError::UsageError;
+};
+
+// Only one process may work on a job. It has the directory locked, from before it looks at what is in it to the end; stores
+// without descriptors have no other processes. Null: there is no directory. JobRefused if another process works on the job.
+[[nodiscard]] io::FilePtr lock_directory(io::NamedStorage& storage, const JobPaths& paths);
+
+// What a killed process had in flight keeps the file open that it was for, and so this lock, until it is done.
+void lock_journal(const io::File& journal, const JobPaths& paths);
+
+// Someone may have moved the directory away all the same: IoError unless it is still under its name. Ahead of whatever works on
+// names in it.
+void check_directory(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory);
 
 // Whether a run or the output of the job has any bytes.
 [[nodiscard]] bool holds_records(io::NamedStorage& storage, const JobPaths& paths);
@@ -52,16 +66,19 @@ void lock_job(const io::File& journal, const std::string& path);
 // What may stand under the name of the result when that gets it.
 enum class Previous : std::uint8_t { none, replaced };
 
-// Gives the result its name, unless an earlier attempt has: `from` is complete and durable, and missing only then. UsageError if
+// Gives the result its name, unless an earlier attempt has: `from` is complete and durable, and missing only then. JobRefused if
 // something else stands under the name and is not to be replaced.
 void publish(io::NamedStorage& storage, const JobPaths& paths, const std::string& from, Previous previous);
+
+// A file that somebody else may remove as well.
+void remove_if_there(io::NamedStorage& storage, const std::string& path);
 
 struct CleanUp {
   bool with_input = false;   // else `input` is not removed, but refused
   bool is_finished = false;  // the result has its name: a kill in the last moment is to be told from one in the first
 };
 
-// Removes the directory and what the job made in it, the journal last.
-void clean_up(io::NamedStorage& storage, const JobPaths& paths, const CleanUp& how);
+// Removes the directory, which is this locked one, and what the job made in it, the journal last.
+void clean_up(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory, const CleanUp& how);
 
 }  // namespace ecosort::inplace

@@ -91,13 +91,14 @@ std::uint64_t JobStatus::records_merged() const noexcept { return contents && co
 
 JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue& queue) {
   const JobPaths paths(path);
-  const Names names = look(storage, paths);
   JobStatus status;
+  status.directory = lock_directory(storage, paths);
+  const Names names = look(storage, paths);
   if (names.has_trace && names.is_empty) status.kind = JobStatus::Kind::removed;
   if (!names.has_job || status.kind == JobStatus::Kind::removed) return status;
   if (names.has_journal) {
     status.journal = storage.open_named(paths.journal, io::Role::journal, io::Caching::direct_if_possible);
-    lock_job(*status.journal, path);
+    lock_journal(*status.journal, paths);
     status.contents = read_journal(*status.journal, queue);
     if (status.contents) check_state(paths, *status.contents);
   }
@@ -108,7 +109,7 @@ JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue&
   } else if (names.has_input) {
     if (!status.contents) does_not_fit(paths, "its journal is missing or damaged");
     if (names.has_file)
-      throw UsageError(fmt::format("'{}' exists beside the job that holds its records; move it away, then run: ecosort resume {}",
+      throw JobRefused(fmt::format("'{}' exists beside the job that holds its records; move it away, then run: ecosort resume {}",
                                    path, path));
     status.kind = JobStatus::Kind::under_way;
   } else {
@@ -147,14 +148,16 @@ plan::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsi
 void discard(const std::string& path, JobStatus status, io::NamedStorage& storage) {
   const JobPaths paths(path);
   if (status.kind == JobStatus::Kind::removed) {
-    if (storage.exists(paths.directory)) storage.remove_directory(paths.directory);
-    storage.remove(paths.trace);
+    if (status.directory) {
+      check_directory(storage, paths, *status.directory);
+      storage.remove_directory(paths.directory);
+    }
+    remove_if_there(storage, paths.trace);
     storage.sync_directory(paths.parent);
     return;
   }
   if (status.kind != JobStatus::Kind::not_begun) throw InternalError("a job that has begun is not to be discarded");
-  clean_up(storage, paths, {});
-  status.journal = nullptr;
+  clean_up(storage, paths, *status.directory, {});
 }
 
 }  // namespace ecosort::inplace

@@ -21,7 +21,7 @@ struct JobStatus {
   };
   Kind kind = Kind::none;
   std::optional<JournalContents> contents;  // of a job under way or complete
-  io::FilePtr journal;                      // open, and on a real file system locked
+  io::FilePtr directory, journal;           // open, and on a real file system locked
 
   [[nodiscard]] bool is_resumable_sort() const noexcept;        // else in place
   [[nodiscard]] bool is_abandoned() const noexcept;             // its records are being, or have been, put back unsorted
@@ -29,8 +29,8 @@ struct JobStatus {
   [[nodiscard]] std::uint64_t records_merged() const noexcept;  // in the output for good
 };
 
-// Looks; changes nothing. UsageError if another process works on the job, or if a new FILE stands beside an in-place job that is
-// under way; IoError if what is there cannot come from a crash.
+// Locks the job, then looks; changes nothing. JobRefused if another process works on it, or if a new FILE stands beside an
+// in-place job that is under way; IoError if what is there cannot come from a crash.
 [[nodiscard]] JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue& queue);
 
 // Random: the granules of another job fail their checksums.

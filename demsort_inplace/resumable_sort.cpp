@@ -184,7 +184,7 @@ pipeline::SortReport go_on_with_sort(Workbench& bench) { return ResumableSort(be
 pipeline::SortReport remove_sort(Workbench& bench) {
   bench.begin("remove", pipeline::Phase::sync, 0);
   if (!bench.state || bench.state->kind != State::Kind::abandoned) bench.run(give_up(bench));
-  clean_up(bench.storage, bench.paths, {});
+  clean_up(bench.storage, bench.paths, *bench.files.directory, {});
   bench.end();
   bench.report.plan = bench.plan;
   bench.report.records = bench.layout.records;

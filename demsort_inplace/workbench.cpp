@@ -31,6 +31,7 @@ void Workbench::run(Task<void> task) {
 }
 
 void Workbench::take(JobStatus status) {
+  files.directory = std::move(status.directory);
   files.journal = std::move(status.journal);
   is_complete = status.kind == JobStatus::Kind::complete;
   done = status.contents->runs;
@@ -51,15 +52,27 @@ Task<void> open_journal(Workbench& bench) {
   bench.storage.sync_directory(bench.paths.parent);
 }
 
+namespace {
+
+// Until it is locked others may take it for what a kill left, and remove it, or even begin a job in it.
+void make_job_directory(Workbench& bench) {
+  bench.storage.make_directory(bench.paths.directory);
+  io::FilePtr directory = lock_directory(bench.storage, bench.paths);
+  if (!directory || !bench.storage.list(bench.paths.directory).empty())
+    throw JobRefused(fmt::format("another process is working on a job of '{}'; nothing was changed", bench.paths.file));
+  bench.files.directory = std::move(directory);
+}
+
+}  // namespace
+
 Task<void> create_journal(Workbench& bench) {
   if (bench.storage.exists(bench.paths.trace)) {  // of an earlier job; beside a new directory it would mean something else
-    bench.storage.remove(bench.paths.trace);
+    remove_if_there(bench.storage, bench.paths.trace);
     bench.storage.sync_directory(bench.paths.parent);
   }
-  bench.storage.make_directory(bench.paths.directory);
-  bench.has_made_directory = true;
+  make_job_directory(bench);
   bench.files.journal = bench.storage.create_named(bench.paths.journal, io::Role::journal, io::Caching::direct_if_possible);
-  lock_job(*bench.files.journal, bench.paths.file);
+  lock_journal(*bench.files.journal, bench.paths);
   (void)co_await bench.reactor.reserve(*bench.files.journal, 0, Journal::size_bytes(bench.header));
   bench.journal.emplace(bench.reactor, *bench.files.journal);
   co_await bench.journal->create(bench.header);
@@ -67,7 +80,7 @@ Task<void> create_journal(Workbench& bench) {
 
 void discard_preparation(Workbench& bench) noexcept {
   try {
-    if (bench.has_made_directory) clean_up(bench.storage, bench.paths, {});
+    if (bench.files.directory) clean_up(bench.storage, bench.paths, *bench.files.directory, {});
   } catch (const std::exception&) {  // `resume` cleans up what is left
   }
 }

@@ -61,7 +61,6 @@ struct Workbench {
   io::Reactor reactor;
   pipeline::Compute compute;
   pipeline::SortReport report;
-  bool has_made_directory = false;
   JobFiles files;
   std::vector<pipeline::Input> inputs;  // of the first phase
   std::optional<Journal> journal;

@@ -228,6 +228,47 @@ TEST(InPlaceSort, AnAppendedRecordIsNeverCutOff) {
   EXPECT_EQ(texts_of(disk.store.snapshot()), texts_of(image));
 }
 
+namespace {
+
+// Somebody makes a file under the old name in the last moment.
+class Intruder : public io::FaultyStorage {
+ public:
+  Intruder(io::NamedStorage& below, io::FaultPlan& plan, std::string from)
+      : FaultyStorage(below, plan), below_(below), from_(std::move(from)) {}
+  void rename_new(const std::string& from, const std::string& to) override {
+    if (from == from_) below_.close(below_.create_named(to, Role::output, io::Caching::buffered));
+    FaultyStorage::rename_new(from, to);
+  }
+
+ private:
+  io::NamedStorage& below_;
+  std::string from_;
+};
+
+}  // namespace
+
+TEST(InPlaceSort, AFileThatIsMadeWhileTheResultGetsItsNameStays) {
+  const SmallJob& job = small_jobs().front();
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultPlan none;
+  Intruder storage(disk.store, none, JobPaths(job_file).output);
+  EXPECT_THROW((void)Machine(storage, *disk.queue).start(job), JobRefused);
+  EXPECT_EQ(disk.store.contents(job_file), "");
+  disk.store.remove(job_file);
+  (void)disk.machine.resume();
+  EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
+}
+
+TEST(InPlaceSort, WhereNoSpaceCanBeReservedNothingIsBegun) {
+  const SmallJob& job = small_jobs().front();
+  io::FaultPlan plan({{Role::run, FaultPoint::reserve, 1, {.kind = Effect::Kind::error, .number = EOPNOTSUPP}, true}});
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultyStorage storage(disk.store, plan);
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)Machine(storage, queue).start(job), UsageError);
+  EXPECT_TRUE(holds_only(disk.store.snapshot(), job.input()));
+}
+
 // The keys that granules begin with steer the merge before the granules are loaded. One that is wrong must not let it go too far:
 // a checkpoint would make that durable, and the order could not be mended any more.
 TEST(InPlaceSort, AWrongKeyAtTheBeginningOfAGranuleNeverReachesACheckpoint) {
