@@ -10,6 +10,9 @@ namespace ecosort::inplace {
 // VerificationError unless `end` stands for just the records that were read (promise P1), across all interruptions.
 void verify(const Workbench& bench, const State& end);
 
+// `--verify=reread`: what the device gives back of the output is what went in, in order; else VerificationError.
+[[nodiscard]] Task<void> reread(Workbench& bench, const State& end);
+
 // `result` has its exact length, and everything about it is durable, before the journal says that it is all there is. Verifies.
 [[nodiscard]] Task<void> complete(Workbench& bench, io::File& result, State end, State::Kind kind);
 

@@ -62,9 +62,7 @@ class InPlaceSort {
     for (std::uint64_t run = 0; run < layout_.runs(); ++run)
       files.runs.push_back(storage.create_named(bench_.paths.run(run), io::Role::run, io::Caching::direct_if_possible));
     files.output = storage.create_named(bench_.paths.output, io::Role::output, io::Caching::direct_if_possible);
-    std::string& notice = bench_.report.notice;
-    notice = storage.adopt_attributes(*files.output, bench_.paths.file);
-    if (!notice.empty()) notice = fmt::format("could not keep of '{}': {}", bench_.paths.file, notice);
+    co_await check_unit();
     files.spare = storage.create_named(bench_.paths.spare, io::Role::run, io::Caching::buffered);
     if (!co_await bench_.reactor.reserve(*files.spare, 0, layout_.extra_bytes()))
       throw UsageError(fmt::format("'{}' cannot be sorted in place: its file system cannot reserve the space; use ecosort sort",
@@ -75,6 +73,19 @@ class InPlaceSort {
     if (before.size_bytes != layout_.bytes() || now.size_bytes != before.size_bytes || now.modified_ns != before.modified_ns)
       throw IoError(fmt::format("'{}' is being written to; sort it when nobody does", bench_.paths.file));
     found_ = now;
+  }
+
+  // A file that is given one unit takes no more: all lengths and the space bound count in these.
+  Task<void> check_unit() {
+    io::File& file = *bench_.files.output;
+    (void)co_await bench_.reactor.reserve(file, 0, layout_.unit);
+    const std::uint64_t taken = bench_.storage.state(file).allocated_bytes;
+    bench_.storage.set_size(file, 0);
+    if (taken > layout_.unit)
+      throw UsageError(fmt::format(
+          "'{}' cannot be sorted in place: its file system gives out more space than is asked for ({} bytes instead of {}: "
+          "clusters, or an extent size hint); use ecosort sort",
+          bench_.paths.file, taken, layout_.unit));
   }
 
   // What stood under the name by then must be the file that was found fit.
@@ -94,6 +105,7 @@ class InPlaceSort {
     if (bench_.done.size() < layout_.runs()) co_await form_pieces();
     bench_.storage.set_size(*bench_.files.spare, 0);
     State end = co_await merge(bench_);
+    if (bench_.header.reread) co_await reread(bench_, end);
     co_await complete(bench_, *bench_.files.output, std::move(end), State::Kind::merged);
   }
 

@@ -83,6 +83,11 @@ io::FilePtr lock_directory(io::NamedStorage& storage, const JobPaths& paths) {
   return directory;
 }
 
+bool is_locked_by_another(io::NamedStorage& storage, const JobPaths& paths) {
+  const io::FilePtr directory = open_directory_if_there(storage, paths.directory);
+  return directory && !is_locked_now(*directory);
+}
+
 void lock_journal(const io::File& journal, const JobPaths& paths) {
   try_for_a_moment(paths, [&] { return is_locked_now(journal); });
 }
@@ -103,7 +108,7 @@ void remove_if_there(io::NamedStorage& storage, const std::string& path) {
 bool holds_records(io::NamedStorage& storage, const JobPaths& paths) {
   for (const std::string& name : storage.list(paths.directory)) {
     if (!is_ours(name) || name == "spare") continue;
-    const io::FilePtr file = storage.open_named(paths.directory + "/" + name, io::Role::run, io::Caching::buffered);
+    const io::FilePtr file = storage.open_input(paths.directory + "/" + name, io::Caching::buffered);
     if (storage.state(*file).size_bytes > 0) return true;
   }
   return false;

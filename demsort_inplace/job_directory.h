@@ -53,6 +53,9 @@ struct JobRefused : UsageError {
 // without descriptors have no other processes. Null: there is no directory. JobRefused if another process works on the job.
 [[nodiscard]] io::FilePtr lock_directory(io::NamedStorage& storage, const JobPaths& paths);
 
+// Whether another process has it at this moment.
+[[nodiscard]] bool is_locked_by_another(io::NamedStorage& storage, const JobPaths& paths);
+
 // What a killed process had in flight keeps the file open that it was for, and so this lock, until it is done.
 void lock_journal(const io::File& journal, const JobPaths& paths);
 

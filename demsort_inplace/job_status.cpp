@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 #include <random>
+#include <thread>
 
 #include "base/errors.h"
 #include "io/reactor.h"
@@ -18,8 +20,8 @@ namespace {
 
 class JournalReader {
  public:
-  JournalReader(const io::File& file, io::Queue& queue)
-      : reactor_(queue, 1, 1), journal_(reactor_, file), group_(reactor_.gate()) {}
+  JournalReader(const io::File& file, io::Queue& queue, bool goes_on)
+      : reactor_(queue, 1, 1), journal_(reactor_, file), goes_on_(goes_on), group_(reactor_.gate()) {}
 
   std::optional<JournalContents> run() {
     const std::atomic<int> nothing = 0;
@@ -29,16 +31,22 @@ class JournalReader {
   }
 
  private:
-  Task<void> read() { contents_ = co_await journal_.open(); }
+  Task<void> read() {
+    if (goes_on_)
+      contents_ = co_await journal_.open();
+    else
+      contents_ = co_await journal_.look();
+  }
 
   io::Reactor reactor_;
   Journal journal_;
+  const bool goes_on_;
   TaskGroup group_;
   std::optional<JournalContents> contents_;
 };
 
-std::optional<JournalContents> read_journal(const io::File& file, io::Queue& queue) {
-  auto reader = std::make_unique<JournalReader>(file, queue);
+std::optional<JournalContents> read_journal(const io::File& file, io::Queue& queue, bool goes_on) {
+  auto reader = std::make_unique<JournalReader>(file, queue, goes_on);
   try {
     return reader->run();
   } catch (const io::QueueBroken&) {
@@ -89,6 +97,42 @@ std::uint64_t JobStatus::records_formed() const noexcept {
 
 std::uint64_t JobStatus::records_merged() const noexcept { return contents && contents->state ? contents->state->records : 0; }
 
+namespace {
+
+// What the names and the journal say together; FILE beside an in-place job is left to the caller.
+void judge(JobStatus& status, const Names& names, const JobPaths& paths, io::NamedStorage& storage) {
+  if (status.contents) check_state(paths, *status.contents);
+  if (status.contents && is_complete(*status.contents)) {
+    status.kind = JobStatus::Kind::complete;
+  } else if (status.is_resumable_sort()) {
+    status.kind = JobStatus::Kind::under_way;
+  } else if (names.has_input) {
+    if (!status.contents) does_not_fit(paths, "its journal is missing or damaged");
+    status.has_other_file = names.has_file;
+    status.kind = JobStatus::Kind::under_way;
+  } else {
+    // A resumable sort may begin where there is no FILE; its journal is durable before anything is in its runs.
+    const bool has_nothing = !status.contents && !holds_records(storage, paths);
+    if (!has_nothing && (!names.has_file || has_begun(status.contents))) does_not_fit(paths, "the input is missing");
+    status.kind = JobStatus::Kind::not_begun;
+  }
+}
+
+JobStatus look_once(const JobPaths& paths, io::NamedStorage& storage, io::Queue& queue) {
+  JobStatus status;
+  const Names names = look(storage, paths);
+  if (names.has_trace && names.is_empty) status.kind = JobStatus::Kind::removed;
+  if (!names.has_job || status.kind == JobStatus::Kind::removed) return status;
+  if (names.has_journal) {
+    status.journal = storage.open_input(paths.journal, io::Caching::direct_if_possible);
+    status.contents = read_journal(*status.journal, queue, false);
+  }
+  judge(status, names, paths, storage);
+  return status;
+}
+
+}  // namespace
+
 JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue& queue) {
   const JobPaths paths(path);
   JobStatus status;
@@ -99,25 +143,31 @@ JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue&
   if (names.has_journal) {
     status.journal = storage.open_named(paths.journal, io::Role::journal, io::Caching::direct_if_possible);
     lock_journal(*status.journal, paths);
-    status.contents = read_journal(*status.journal, queue);
-    if (status.contents) check_state(paths, *status.contents);
+    status.contents = read_journal(*status.journal, queue, true);
   }
-  if (status.contents && is_complete(*status.contents)) {
-    status.kind = JobStatus::Kind::complete;
-  } else if (status.is_resumable_sort()) {
-    status.kind = JobStatus::Kind::under_way;
-  } else if (names.has_input) {
-    if (!status.contents) does_not_fit(paths, "its journal is missing or damaged");
-    if (names.has_file)
-      throw JobRefused(fmt::format("'{}' exists beside the job that holds its records; move it away, then run: ecosort resume {}",
-                                   path, path));
-    status.kind = JobStatus::Kind::under_way;
-  } else {
-    // A resumable sort may begin where there is no FILE; its journal is durable before anything is in its runs.
-    const bool has_nothing = !status.contents && !holds_records(storage, paths);
-    if (!has_nothing && (!names.has_file || has_begun(status.contents))) does_not_fit(paths, "the input is missing");
-    status.kind = JobStatus::Kind::not_begun;
+  judge(status, names, paths, storage);
+  if (status.has_other_file)
+    throw JobRefused(
+        fmt::format("'{}' exists beside the job that holds its records; move it away, then run: ecosort resume {}", path, path));
+  return status;
+}
+
+// What another process writes meanwhile may look like anything, for a moment.
+JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue) {
+  constexpr int attempts = 10;
+  const JobPaths paths(path);
+  const bool is_busy = is_locked_by_another(storage, paths);
+  for (int i = 1; is_busy && i < attempts; ++i) {
+    try {
+      JobStatus status = look_once(paths, storage, queue);
+      status.is_busy = true;
+      return status;
+    } catch (const Error&) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
   }
+  JobStatus status = look_once(paths, storage, queue);
+  status.is_busy = is_busy;
   return status;
 }
 

@@ -22,6 +22,8 @@ struct JobStatus {
   Kind kind = Kind::none;
   std::optional<JournalContents> contents;  // of a job under way or complete
   io::FilePtr directory, journal;           // open, and on a real file system locked
+  bool is_busy = false;                     // told about only: another process works on it
+  bool has_other_file = false;              // likewise: a new FILE stands beside an in-place job that is under way
 
   [[nodiscard]] bool is_resumable_sort() const noexcept;        // else in place
   [[nodiscard]] bool is_abandoned() const noexcept;             // its records are being, or have been, put back unsorted
@@ -32,6 +34,9 @@ struct JobStatus {
 // Locks the job, then looks; changes nothing. JobRefused if another process works on it, or if a new FILE stands beside an
 // in-place job that is under way; IoError if what is there cannot come from a crash.
 [[nodiscard]] JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue& queue);
+
+// The same only to tell about it: also while another process works on the job, and where nothing can be written.
+[[nodiscard]] JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue);
 
 // Random: the granules of another job fail their checksums.
 [[nodiscard]] std::uint64_t fresh_job_number();

@@ -122,6 +122,10 @@ Task<std::optional<JobHeader>> Journal::read_header() {
 
 Task<std::optional<JournalContents>> Journal::open() {
   co_await reactor_.sync(file_);
+  co_return co_await look();
+}
+
+Task<std::optional<JournalContents>> Journal::look() {
   const std::optional<JobHeader> header = co_await read_header();
   if (!header) co_return std::nullopt;
   set_geometry(*header);

@@ -38,9 +38,11 @@ class Journal {
   // Writes the header, and zeros behind it. Durable when it returns.
   [[nodiscard]] Task<void> create(const JobHeader& header);
 
-  // Reads what is there, and makes it durable first: after a crash of the program alone it need not be yet. Nothing: no job was
-  // begun. IoError for what a crash cannot leave.
+  // Reads what is there, to go on from it: makes it durable first, because after a crash of the program alone it need not be
+  // yet. Nothing: no job was begun. IoError for what a crash cannot leave.
   [[nodiscard]] Task<std::optional<JournalContents>> open();
+  // The same only to tell about it: changes nothing, and keeps no error of the drive from whoever goes on.
+  [[nodiscard]] Task<std::optional<JournalContents>> look();
 
   // Durable when they return.
   [[nodiscard]] Task<void> append(const RunDone& done);

@@ -37,7 +37,7 @@ std::uint64_t most_batch_bytes(const Layout& layout) noexcept {
 std::uint64_t least_interval_bytes(const Layout& layout) noexcept {
   constexpr std::uint64_t least_batch = std::uint64_t{64} * 1024, most_checkpoints = 4096;
   const std::uint64_t batches = 4 * std::max(round_up(layout.record_size, page_bytes), least_batch) + 4 * layout.unit;
-  return std::max(batches, round_up(layout.bytes() / (most_checkpoints / 2), page_bytes));
+  return round_up(std::max(batches, layout.bytes() / (most_checkpoints / 2)), layout.unit);
 }
 
 }  // namespace ecosort::inplace

@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <sys/quota.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,6 +44,9 @@ void check_kind(const std::string& path, const struct stat& info) {
   if (info.st_nlink > 1)
     refuse(path, fmt::format("it has {} hard links, and the others would still be the unsorted file; copy it, or remove them",
                              info.st_nlink));
+  // Whatever writes to a file loses these, and so would the sort.
+  if ((info.st_mode & (S_ISUID | S_ISGID)) != 0 || ::lgetxattr(path.c_str(), "security.capability", nullptr, 0) > 0)
+    refuse(path, "it has set-id bits or capabilities, which cannot be kept; remove them (chmod ug-s, setcap -r)");
   struct statx facts {};
   if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &facts) != 0) return;
   if ((facts.stx_attributes & facts.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0)
@@ -69,6 +74,9 @@ void check_file_system(const std::string& path, const struct stat& info) {
     refuse(path, fmt::format("its file system is {}, and must be ext4 or XFS; {}", system.type, way_out));
   refuse(path, fmt::format("its ext4 file system has no journal, so that a crash could mix up blocks; {}", way_out));
 }
+
+// What is synced and read back must be what the drive has, not what the kernel remembers of it.
+constexpr const char* no_direct_io = "its file system does no direct I/O (is it mounted with data=journal?)";
 
 // A read lease is granted only while nobody has the file open for writing. It is given back at once: the rename hides the file.
 void check_not_written(const std::string& path, int fd) {
@@ -136,6 +144,18 @@ void check_one_quota(const std::string& path, const std::string& source, const Q
                            owner.id, format_bytes(left), left, format_bytes(owner.need), owner.need));
 }
 
+// New files get the project of their directory.
+void check_project_quota(const io::File& file, const std::string& path, const std::string& source, std::uint64_t need_bytes,
+                         std::uint64_t run_bytes) {
+  const Descriptor directory(::open(JobPaths(path).parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  fsxattr of_directory{}, of_file{};
+  if (!directory.is_open() || ::ioctl(directory.get(), FS_IOC_FSGETXATTR, &of_directory) != 0 ||
+      ::ioctl(file.fd(), FS_IOC_FSGETXATTR, &of_file) != 0 || (of_directory.fsx_xflags & FS_XFLAG_PROJINHERIT) == 0)
+    return;
+  const bool is_same = of_directory.fsx_projid == of_file.fsx_projid;
+  check_one_quota(path, source, {PRJQUOTA, of_directory.fsx_projid, "project", is_same ? need_bytes : need_bytes + run_bytes});
+}
+
 }  // namespace
 
 io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage) {
@@ -159,8 +179,32 @@ io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage) {
   }
   const io::FileState now = storage.state(*file);
   if (now.inode != info.st_ino || now.device != info.st_dev) refuse(path, "it was replaced just now; start again");
+  if (!file->is_direct()) refuse(path, fmt::format("{}; mount it otherwise, or use ecosort sort", no_direct_io));
   if (::flock(file->fd(), LOCK_EX | LOCK_NB) != 0) refuse(path, "another program has locked it; end that first");
   return file;
+}
+
+void check_place(const io::File& journal, const JobHeader& header, const std::string& path) {
+  struct stat info {};
+  if (journal.fd() < 0 || ::fstat(journal.fd(), &info) != 0) return;
+  const bool is_in_place = header.kind == JobHeader::Kind::in_place;
+  const std::string directory = JobPaths(path).directory;
+  constexpr const char* way_out = "copy the directory to ext4 with a journal or to XFS, then run there: ecosort resume";
+  const FileSystem system = file_system_of(directory, info.st_dev);
+  if (!header.layout.keeps_runs && !frees_safely(system))
+    throw JobRefused(
+        fmt::format("the job in '{}' cannot go on there: its file system is {}{}, where a crash could mix up blocks; {}",
+                    directory, system.type, system.type == "ext4" ? " without a journal" : "", way_out));
+  if (is_in_place && !journal.is_direct())
+    throw JobRefused(fmt::format("the job in '{}' cannot go on there: {}; {}", directory, no_direct_io, way_out));
+  if (const std::uint64_t unit = block_bytes(directory); !header.layout.keeps_runs && unit > header.layout.unit)
+    throw JobRefused(fmt::format("the job in '{}' cannot go on there: blocks have {} bytes, it was laid out for {}; {}",
+                                 directory, unit, header.layout.unit, way_out));
+}
+
+std::uint64_t block_bytes(const std::string& directory) {
+  struct statfs system {};
+  return ::statfs(directory.c_str(), &system) == 0 ? static_cast<std::uint64_t>(system.f_bsize) : 1;
 }
 
 void check_quota(const io::File& file, const std::string& path, std::uint64_t need_bytes, std::uint64_t run_bytes) {
@@ -173,6 +217,7 @@ void check_quota(const io::File& file, const std::string& path, std::uint64_t ne
                           QuotaOwner{GRPQUOTA, ::getegid(), "group", for_us(::getegid() == info.st_gid)},
                           QuotaOwner{GRPQUOTA, info.st_gid, "group", need_bytes}};
   for (const QuotaOwner& owner : owners) check_one_quota(path, source, owner);
+  check_project_quota(file, path, source, need_bytes, run_bytes);
 }
 
 }  // namespace ecosort::inplace

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "demsort_inplace/job_records.h"
 #include "io/file.h"
 #include "io/posix_storage.h"
 
@@ -16,6 +17,12 @@ namespace ecosort::inplace {
 // open for writing, holes and blocks that are shared with other files, and every file system but ext4 with a journal and XFS:
 // where a block may belong to two files after a crash, or what is cut off is not free at once, cutting files off is not safe.
 [[nodiscard]] io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage);
+
+// Whether a job may go on where it is now: its directory may have been copied to another file system. JobRefused.
+void check_place(const io::File& journal, const JobHeader& header, const std::string& path);
+
+// The unit in which the file system gives out space; 1 where it cannot be asked.
+[[nodiscard]] std::uint64_t block_bytes(const std::string& directory);
 
 // The quotas of those who will own the files leave so much. `run_bytes`: of this, what belongs to this user even if FILE does
 // not.

@@ -10,7 +10,6 @@
 #include "demsort_inplace/first_phase.h"
 #include "demsort_inplace/keep_runs.h"
 #include "demsort_inplace/second_phase.h"
-#include "pipeline/reread.h"
 
 namespace ecosort::inplace {
 
@@ -121,31 +120,8 @@ class ResumableSort {
       bench_.inputs.clear();
     }
     State end = co_await merge(bench_);
-    if (bench_.header.reread) co_await reread(end);
-    keep_attributes();
+    if (bench_.header.reread) co_await reread(bench_, end);
     co_await complete(bench_, *bench_.files.output, std::move(end), State::Kind::merged);
-  }
-
-  // `--verify=reread`: what the device gives back is what went in, in order.
-  Task<void> reread(const State& end) {
-    verify(bench_, end);
-    co_await bench_.reactor.sync(*bench_.files.output);
-    bench_.begin("reread", pipeline::Phase::reread, layout_.bytes());
-    pipeline::Reread rereader(bench_.reactor, bench_.compute, bench_.encoder, *bench_.files.output, layout_.records,
-                              bench_.plan.formation.read_block_bytes, bench_.memory, bench_.progress);
-    co_await rereader.run();
-    bench_.end();
-    if (rereader.tally().hash != end.hash || !rereader.in_order())
-      throw VerificationError(
-          fmt::format("what was read back from the output is not what was written to it (check the drive); start again after: "
-                      "ecosort resume --abandon {}",
-                      bench_.paths.file));
-  }
-
-  // Of what is replaced, or those of a new file there.
-  void keep_attributes() {
-    const std::string lost = bench_.storage.adopt_attributes(*bench_.files.output, bench_.paths.file);
-    if (!lost.empty()) bench_.report.notice = fmt::format("could not keep of the replaced '{}': {}", bench_.paths.file, lost);
   }
 
   Workbench& bench_;

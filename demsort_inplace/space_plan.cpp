@@ -34,7 +34,8 @@ std::uint64_t extent_count(const Layout& layout) {
 }
 
 std::uint64_t metadata_of(const Layout& layout) {
-  return round_up(metadata_base + (layout.runs() + 8) * file_bytes + extent_count(layout) * extent_bytes, page_bytes);
+  const std::uint64_t base = metadata_base * (layout.unit / page_bytes);  // counted in blocks
+  return round_up(base + (layout.runs() + 8) * file_bytes + extent_count(layout) * extent_bytes, layout.unit);
 }
 
 std::uint64_t cost_us(const SpacePlan& plan) {
@@ -47,20 +48,21 @@ std::uint64_t cost_us(const SpacePlan& plan) {
 
 // Fills in what follows from layout and memory. False: the memory is too little.
 bool complete(SpacePlan& plan, const plan::Wanted& wanted) {
+  plan.layout.interval_bytes = round_down(plan.layout.interval_bytes, plan.layout.unit);
   auto engine = plan::plan_equal_runs(wanted, plan.layout.granule, plan.layout.piece_records, most_batch_bytes(plan.layout));
   if (!engine) return false;
   plan.engine = std::move(*engine);
-  plan.journal_bytes = Journal::size_bytes({.format = wanted.format, .layout = plan.layout});
+  plan.journal_bytes = round_up(Journal::size_bytes({.format = wanted.format, .layout = plan.layout}), plan.layout.unit);
   plan.metadata_bytes = metadata_of(plan.layout);
   plan.checkpoints = checkpoint_count(plan.layout);
   return true;
 }
 
-std::vector<plan::Granule> granules_for(std::uint32_t record_size) {
+std::vector<plan::Granule> granules_for(std::uint32_t record_size, std::uint64_t unit) {
   std::vector<plan::Granule> granules;
-  const std::uint64_t least = round_up(record_size + sizeof(std::uint64_t), page_bytes);
+  const std::uint64_t least = round_up(record_size + sizeof(std::uint64_t), unit);
   for (std::uint64_t i = 0; i < 16; ++i) {
-    const std::uint64_t bytes = least + i * page_bytes;
+    const std::uint64_t bytes = least + i * unit;
     if (bytes > std::numeric_limits<std::uint32_t>::max()) break;
     granules.push_back(
         {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>((bytes - sizeof(std::uint64_t)) / record_size)});
@@ -113,7 +115,7 @@ void tighten(SpacePlan& plan, const plan::Wanted& wanted) {
 // Calls `look` with every layout there is, in its tightest form.
 template <class Look>
 void for_each_layout(const plan::Wanted& wanted, Mode mode, const Look& look) {
-  for (const plan::Granule& granule : granules_for(wanted.format.record_size)) {
+  for (const plan::Granule& granule : granules_for(wanted.format.record_size, wanted.input_alignment)) {
     for (const std::uint64_t runs : run_counts(wanted.input_records)) {
       SpacePlan plan = tightest(wanted, mode, granule, runs);
       if (!complete(plan, wanted)) continue;

@@ -19,12 +19,12 @@ SIZES = {"ext4": 128 * MIB, "xfs": 320 * MIB}
 
 
 @contextmanager
-def drive_of(kind: str, directory: Path, size_bytes: int = 0) -> Iterator[FileSystem]:
+def drive_of(kind: str, directory: Path, size_bytes: int = 0, block_bytes: int = 0) -> Iterator[FileSystem]:
     """An empty drive; what a plain test machine cannot mount skips the test."""
     require("loop_mount")
     if kind != "ext4":
         require(kind)
-    with mounted(directory, kind, size_bytes or SIZES[kind]) as drive:
+    with mounted(directory, kind, size_bytes or SIZES[kind], block_bytes) as drive:
         yield drive
 
 
@@ -89,6 +89,7 @@ def syncs_of(ecosort: Path, directory: Path, *words: str | Path) -> int:
 def stopped_after(ecosort: Path, directory: Path, call: str, nth: int, *words: str | Path) -> Iterator[subprocess.Popen[str]]:
     """The program, which stands still after its n-th system call of that name while the block runs, and goes on at its end."""
     require("strace")
+    directory.mkdir(exist_ok=True)
     trace = directory / "trace"
     trace.unlink(missing_ok=True)
     command = [*strace(directory, call, f"{call}:signal=SIGSTOP:when={nth}"), ecosort, *words, "--io", "pool", "-q"]
@@ -104,7 +105,7 @@ def stopped_after(ecosort: Path, directory: Path, call: str, nth: int, *words: s
     try:
         wait_until(stands_still, what=f"call {nth} of {call}")
         yield process
-        for child in children.read_text().split():
+        for child in children.read_text().split() if children.exists() else []:  # the block may have let it go on
             os.kill(int(child), signal.SIGCONT)
     except BaseException:
         process.kill()

@@ -197,7 +197,8 @@ def mounted(directory: Path, kind: str, size_bytes: int, block_bytes: int = 0) -
         image = directory / f"image{number}"
         with image.open("wb") as file:
             file.truncate(size_bytes)
-        _call(*_MKFS[kind], *(["-b", str(block_bytes)] if block_bytes else []), image)
+        size = f"size={block_bytes}" if kind == "xfs" else str(block_bytes)
+        _call(*_MKFS[kind], *(["-b", size] if block_bytes else []), image)
         _call("mount", "-o", "loop", image, root)
     try:
         if (root / "lost+found").exists():

@@ -298,6 +298,30 @@ def test_unique_and_options_that_mean_nothing_are_refused(run: Run, file4: Path,
     untouched(file4, data)
 
 
+def test_a_project_quota_that_is_too_small_is_refused(run: Run, tmp_path: Path, data: bytes) -> None:
+    require("xfs")
+    image, root = tmp_path / "image", tmp_path / "mnt"
+    root.mkdir()
+    with image.open("wb") as file:
+        file.truncate(320 * MIB)
+    subprocess.run(["mkfs.xfs", "-q", image], check=True)
+    with mounted(tmp_path, "tmpfs", MIB):
+        mount = subprocess.run(["mount", "-o", "loop,pquota", image, root], check=False, capture_output=True)
+    if mount.returncode != 0:
+        pytest.skip(f"no XFS quotas here: {mount.stderr.decode()}")
+    try:
+        project = root / "project"
+        project.mkdir()
+        for command in (f"project -s -p {project} 7", f"limit -p bhard={len(data) // 1024 + 64}k 7"):
+            subprocess.run(["xfs_quota", "-x", "-c", command, str(root)], check=True, capture_output=True)
+        path = project / "data"
+        path.write_bytes(data)
+        refused(run("inplace", path), 2, "quota of project 7")
+        untouched(path, data)
+    finally:
+        subprocess.run(["umount", root], check=True)
+
+
 def test_a_quota_that_is_too_small_is_refused(ecosort: Path, tmp_path: Path, data: bytes) -> None:
     require("xfs")
     require("setpriv")
@@ -433,13 +457,139 @@ def test_a_flipped_bit_stops_the_job_and_nothing_more_is_given_up(
         byte = os.pread(broken.fileno(), 1, at)
         os.pwrite(broken.fileno(), bytes([byte[0] ^ 8]), at)
     os.sync()
-    refused(run("resume", file), 3, "damaged", "go on with: ecosort resume")
+    line = refused(run("resume", file), 3, "damaged", "nothing more was changed; go on with: ecosort resume")
+    assert "no record is lost" not in line
     assert victim.stat().st_size > at
     with victim.open("r+b") as broken:
         os.pwrite(broken.fileno(), byte, at)
     os.sync()
     succeeded(run("resume", file))
     assert file.read_bytes() == wanted
+
+
+def interrupted_in_the_middle(ecosort: Path, run: Run, file: Path, directory: Path, data: bytes) -> None:
+    """A job on a drive with little space, killed at half of its syncs."""
+    FileSystem("", file.parent, None).fill_until(plan_of(run, file, *SMALL)["needed_bytes"] + MIB)
+    syncs = syncs_of(ecosort, directory, "inplace", file, *SMALL)
+    file.write_bytes(data)
+    assert kill_at_sync(ecosort, directory, syncs // 2, "inplace", file, *SMALL)
+
+
+def test_a_job_is_looked_at_and_refused_where_nothing_can_be_written(
+    ecosort: Path, run: Run, file: Path, tmp_path: Path, data: bytes, wanted: bytes
+) -> None:
+    interrupted_in_the_middle(ecosort, run, file, tmp_path, data)
+    before = run("resume", "--status", file)
+    subprocess.run(["mount", "-o", "remount,ro", file.parent], check=True)
+    try:
+        status = run("resume", "--status", file)
+        assert (status.returncode, status.stdout) == (0, before.stdout), status
+        refused(run("resume", file), 2, "Read-only file system")
+    finally:
+        subprocess.run(["mount", "-o", "remount,rw", file.parent], check=True)
+    file.write_bytes(b"somebody's")
+    status = run("resume", "--status", file)
+    assert "exists, although its records are in the job; move it away" in status.stdout
+    refused(run("resume", file), 2, "exists beside the job", "move it away")
+    file.unlink()
+    succeeded(run("resume", file))
+    assert file.read_bytes() == wanted
+
+
+def test_a_job_copied_to_another_file_system_does_not_go_on_there(
+    ecosort: Path, run: Run, file4: Path, tmp_path: Path, data: bytes, wanted: bytes
+) -> None:
+    require("btrfs")
+    interrupted_in_the_middle(ecosort, run, file4, tmp_path, data)
+    with mounted(tmp_path, "btrfs", 256 * MIB) as drive:
+        copy = drive.root / "data"
+        subprocess.run(["cp", "-a", job_directory(file4), job_directory(copy)], check=True)
+        before = listing(drive.root)
+        for words in (["resume"], ["resume", "--abandon"]):
+            refused(run(*words, copy), 2, "file system is btrfs", "copy the directory to ext4")
+        assert listing(drive.root) == before
+    succeeded(run("resume", file4))
+    assert file4.read_bytes() == wanted
+
+
+def test_buffered_drives_are_refused(run: Run, tmp_path: Path, data: bytes) -> None:
+    """With data=journal all goes through the page cache, from which a later run would read what the drive never got."""
+    with drive_of("ext4", tmp_path) as drive:
+        subprocess.run(["umount", drive.root], check=True)
+        assert drive.image
+        subprocess.run(["mount", "-o", "loop,data=journal", drive.image, drive.root], check=True)
+        path = drive.root / "data"
+        path.write_bytes(data)
+        refused(run("inplace", path), 2, "no direct I/O", "use ecosort sort")
+        untouched(path, data)
+
+
+def test_a_name_that_ends_like_a_job_directory(
+    ecosort: Path, run: Run, file4: Path, tmp_path: Path, data: bytes, wanted: bytes
+) -> None:
+    path = file4.rename(file4.with_name("x.ecosort"))
+    interrupted_in_the_middle(ecosort, run, path, tmp_path, data)
+    assert run("resume", "--status", path).stdout.startswith(f"{path}: ")
+    succeeded(run("resume", path))
+    assert path.read_bytes() == wanted
+
+
+def test_a_limit_of_file_sizes_is_noticed_before(ecosort: Path, run: Run, file4: Path, data: bytes) -> None:
+    limit = ["prlimit", f"--fsize={len(data) // 2}", ecosort, "inplace", file4]
+    done = subprocess.run(limit, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    refused(done, 2, "ulimit -f")
+    untouched(file4, data)
+
+
+def test_a_name_that_goes_wrong_in_the_middle_is_no_wrong_option(ecosort: Path, run: Run, file4: Path, tmp_path: Path) -> None:
+    require("strace")
+    words = [*strace(tmp_path, "unlink", "unlink:error=EROFS:when=1"), ecosort, "inplace", file4, *SMALL, "--io", "pool"]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    refused(done, 3, "Read-only file system", f"go on with: ecosort resume {file4}")
+    succeeded(run("resume", file4, "-q"))
+
+
+def test_set_id_bits_are_refused(run: Run, file4: Path, data: bytes) -> None:
+    file4.chmod(0o4755)
+    refused(run("inplace", file4), 2, "set-id bits", "chmod ug-s")
+    untouched(file4, data)
+
+
+def test_the_result_is_read_back_where_that_is_wanted(run: Run, file4: Path, tmp_path: Path, wanted: bytes) -> None:
+    refused(run("inplace", file4, "--verify", "never"), 2, "--verify")
+    succeeded(run("inplace", file4, *SMALL, "--verify", "reread", "--stats", tmp_path / "stats"))
+    assert "reread" in [phase["name"] for phase in read_json(tmp_path / "stats")["phases"]]
+    assert file4.read_bytes() == wanted
+
+
+@pytest.mark.parametrize("moment", ["in the middle", "when all is written"])
+def test_whoever_completes_a_job_tells_which_attributes_are_not_kept(
+    ecosort: Path, tmp_path: Path, data: bytes, wanted: bytes, moment: str
+) -> None:
+    """A file of root, which its group may write but its owner may not, sorted by a member of the group."""
+    require("setpriv")
+    require("strace")
+    with directory_for_everyone() as directory, drive_of("ext4", directory) as drive:
+        path, traces = drive.root / "data", drive.root / "traces"
+        path.write_bytes(data)
+        os.chown(path, 0, 65534)
+        path.chmod(0o460)
+        traces.mkdir(mode=0o777)
+        traces.chmod(0o777)
+        program = copy_program(ecosort, drive.root)
+        call = "ftruncate:signal=SIGKILL:when=3" if moment == "in the middle" else "fsync:signal=SIGKILL:when=5"
+        words = as_plain_user(*strace(traces, call.split(":")[0], call), program, "inplace", path, *SMALL, "--io", "pool")
+        done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        assert done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL), done
+        assert not path.exists()
+        again = subprocess.run(
+            as_plain_user(program, "resume", path), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+        )
+        assert again.returncode == 0, again
+        assert f"could not keep of '{path}': the owner" in again.stderr
+        assert path.read_bytes() == wanted
+        status = path.stat()
+        assert (status.st_uid, status.st_gid, status.st_mode & 0o7777) == (65534, 65534, 0o460)
 
 
 @pytest.mark.parametrize("when", ["1+", "5+", "60+", "200+"])
@@ -467,7 +617,7 @@ def test_io_uring_that_breaks_loses_nothing(
 
 @pytest.mark.parametrize(
     ("call", "nth", "state"),
-    [("rename", 3, "complete, to be cleaned up"), ("rmdir", 1, "complete and sorted; nothing to resume")],
+    [("rename", 1, "complete, to be cleaned up"), ("rmdir", 1, "complete and sorted; nothing to resume")],
 )
 def test_a_kill_in_the_last_moments_leaves_nothing_to_resume(
     ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes, call: str, nth: int, state: str
@@ -494,6 +644,32 @@ def test_a_kill_in_the_first_moments_leaves_the_file_to_be_sorted(
     untouched(file4, data)
 
 
+def test_a_resumption_that_finds_a_job_just_begun_cannot_harm_it(
+    ecosort: Path, run: Run, file4: Path, tmp_path: Path, data: bytes, wanted: bytes
+) -> None:
+    """The sort has made its directory and nothing else; whoever resumes that has it for himself until he is done."""
+    with stopped_after(ecosort, tmp_path / "sort", "mkdir", 1, "inplace", file4, *SMALL) as sort:
+        with stopped_after(ecosort, tmp_path / "resume", "getdents64", 1, "resume", file4) as resumption:
+            os.kill(int(Path(f"/proc/{sort.pid}/task/{sort.pid}/children").read_text()), signal.SIGCONT)
+            code, text = ended(sort)
+            assert (code, "another process" in text) == (2, True), text
+            assert file4.read_bytes() == data
+        code, text = ended(resumption)
+        assert (code, "is whole" in text) == (2, True), text
+        untouched(file4, data)
+    succeeded(run("inplace", file4, *SMALL))
+    assert file4.read_bytes() == wanted
+
+
+def test_a_job_is_locked_before_its_journal_is_there(ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes) -> None:
+    with stopped_after(ecosort, tmp_path / "sort", "flock", 2, "inplace", file4, *SMALL) as sort:
+        assert list(job_directory(file4).iterdir()) == []
+        refused(run("resume", file4), 2, "another process")
+        assert run("resume", "--status", file4).stdout == f"{file4}: not begun\n  another process is working on it\n"
+    assert ended(sort)[0] == 0
+    assert file4.read_bytes() == wanted
+
+
 def test_two_processes_cannot_work_on_one_job(ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes) -> None:
     require("strace")
     words = [
@@ -508,5 +684,8 @@ def test_two_processes_cannot_work_on_one_job(ecosort: Path, run: Run, file4: Pa
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
     wait_until(lambda: (job_directory(file4) / "input").exists(), what="the beginning of the job")
     refused(run("resume", file4), 2, "another process")
+    status = run("resume", "--status", file4)
+    assert status.returncode == 0, status
+    assert "  another process is working on it\n" in status.stdout
     assert process.wait(timeout=60) == 0
     assert file4.read_bytes() == wanted

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from capabilities import SOAK
 from inplace_support import KINDS, drive_of, job_directory, plan_of
-from sort_support import KIB, MIB, Run, expected, make_records, refused, succeeded
+from sort_support import KIB, MIB, Run, expected, make_records, mounted, refused, succeeded
 
 # Bytes of the file, memory, record size.
 MATRIX = [
@@ -48,6 +48,44 @@ def test_exactly_the_space_of_the_plan_is_enough(
         done = run("inplace", path, *words)
         assert done.returncode == 0, done
         assert path.read_bytes() == expected(data, record_size)
+
+
+def test_blocks_larger_than_a_page_count_as_what_they_are(ecosort: Path, run: Run, tmp_path: Path) -> None:
+    """What is cut off in the middle of a block gives nothing back."""
+    data = make_records(ecosort, "binary", 100_000)
+    block = 16 * KIB
+    try:
+        drives = drive_of("xfs", tmp_path, block_bytes=block)
+        drive = drives.__enter__()
+    except AssertionError as error:
+        pytest.skip(f"no blocks of {block} bytes here: {error}")
+    try:
+        path = drive.root / "data"
+        path.write_bytes(data)
+        drive.fill_until(plan_of(run, path, "--memory", "4MiB")["needed_bytes"] + block // 2)  # some whole blocks
+        succeeded(run("inplace", path, "--memory", "4MiB"))
+        assert path.read_bytes() == expected(data)
+    finally:
+        drives.__exit__(None, None, None)
+
+
+def test_clusters_are_refused(run: Run, tmp_path: Path, ecosort: Path) -> None:
+    image, root = tmp_path / "image", tmp_path / "mnt"
+    root.mkdir()
+    with image.open("wb") as file:
+        file.truncate(64 * MIB)
+    made = subprocess.run(["mkfs.ext4", "-q", "-O", "bigalloc", "-C", "65536", image], check=False, capture_output=True)
+    with mounted(tmp_path, "tmpfs", MIB):  # enters a mount namespace of our own
+        mount = subprocess.run(["mount", "-o", "loop", image, root], check=False, capture_output=True)
+    if made.returncode != 0 or mount.returncode != 0:
+        pytest.skip(f"no clusters here: {made.stderr.decode()} {mount.stderr.decode()}")
+    try:
+        path = root / "data"
+        path.write_bytes(make_records(ecosort, "ascii", 10_000))
+        refused(run("inplace", path, "--memory", "4MiB"), 2, "more space than is asked for", "ecosort sort")
+        assert not job_directory(path).exists()
+    finally:
+        subprocess.run(["umount", root], check=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -74,8 +74,9 @@ std::vector<OptionRow> chosen(const std::vector<std::string_view>& names) {
 }
 
 CommandTable inplace_table() {
-  std::vector<OptionRow> options = chosen({"--record-size", "--key", "--reverse", "--stable", "--memory", "--threads", "--io",
-                                           "--profile", "--no-profile", "--stats", "--events", "--progress", "-q,--quiet"});
+  std::vector<OptionRow> options =
+      chosen({"--record-size", "--key", "--reverse", "--stable", "--memory", "--threads", "--io", "--verify", "--profile",
+              "--no-profile", "--stats", "--events", "--progress", "-q,--quiet"});
   options.push_back(space_option());
   options.push_back({"--unique", "", "", "refused: after a crash nobody could tell a dropped record from a lost one"});
   return {

@@ -31,7 +31,8 @@ int run_inplace(const Words& words) {
                                   .format = resolved.wanted.format,
                                   .layout = plan.layout,
                                   .memory_bytes = resolved.wanted.memory_bytes,
-                                  .threads = options.threads};
+                                  .threads = options.threads,
+                                  .reread = options.verify == "reread"};
   return run_job(options.run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
     return inplace::start(options.run.file, std::move(resolved.input), header, plan.engine, environment);
   });

@@ -22,7 +22,7 @@ struct InPlaceOptions {
   std::vector<std::string> keys;
   std::string memory;    // empty: default
   unsigned threads = 0;  // 0: default
-  std::string io = "auto", assume_size, space;
+  std::string io = "auto", assume_size, space, verify = "always";
   bool reverse = false, json = false, help = false, status = false, abandon = false;
   ProfileWords profile_words;
   ProfileChoice profile;             // what it sets is above already
@@ -56,8 +56,9 @@ struct ResolvedInPlace {
 // The reports can be written, and are neither each other nor the file.
 void check_job_reports(const JobRun& run);
 
-// Every run is an open file: raises the limit as far as it goes. UsageError if that is not far enough.
-void check_open_files(std::uint64_t runs);
+// Every run is an open file: raises the limit as far as it goes. UsageError if that is not far enough, or if files may not get as
+// large as they must.
+void check_limits(const inplace::Layout& layout, bool is_in_place);
 
 int plan_inplace(const Words& words);
 

@@ -19,7 +19,7 @@ namespace {
 
 // Options of `sort` that `plan inplace` knows of, but that mean nothing in place.
 void check_not_given(const ParsedWords& parsed) {
-  for (const char* name : {"-o,--output", "--temp", "--trace", "--verify", "--request-size", "--request-depth", "--resumable",
+  for (const char* name : {"-o,--output", "--temp", "--trace", "--request-size", "--request-depth", "--resumable",
                            "--merge-threads", "--run-records"})
     if (parsed.given.contains(name))
       throw UsageError(
@@ -41,7 +41,7 @@ std::uint64_t whole_records(const std::string& name, std::uint64_t bytes, std::u
 InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
   InPlaceOptions options;
   std::vector<std::string> files, temp;
-  std::string output, verify, trace, request_size;
+  std::string output, trace, request_size;
   bool unique = false, stable = false, resumable = false;
   std::uint64_t threads = 0, request_depth = 0, merge_threads = 0, run_records = 0;
   const OptionTargets targets{.texts = {{"--memory", &options.memory},
@@ -52,7 +52,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
                                         {"--assume-size", &options.assume_size},
                                         {"--space", &options.space},
                                         {"-o,--output", &output},
-                                        {"--verify", &verify},
+                                        {"--verify", &options.verify},
                                         {"--trace", &trace},
                                         {"--profile", &options.profile_words.file},
                                         {"--request-size", &request_size}},
@@ -80,6 +80,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
   options.threads = checked_threads(parsed, threads);
   (void)progress_mode(options.run.progress);
   (void)io::parse_backend(options.io);
+  check_verify(options.verify);
   const bool is_assumed = !options.assume_size.empty();
   if (is_assumed && !files.empty()) throw UsageError("--assume-size is for a file that is not there; leave one of them out");
   if (!is_assumed && files.size() != 1)
@@ -99,8 +100,13 @@ void check_job_reports(const JobRun& run) {
   check_report_files(named, {});
 }
 
-void check_open_files(std::uint64_t runs) {
+void check_limits(const inplace::Layout& layout, bool is_in_place) {
   rlimit limit{};
+  const std::uint64_t runs = layout.runs(),
+                      largest = std::max(layout.input_file_bytes(layout.records), is_in_place ? layout.extra_bytes() : 0);
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < largest)
+    throw UsageError(fmt::format("files of {} ({} bytes) are needed, {} bytes are allowed (ulimit -f)", format_bytes(largest),
+                                 largest, limit.rlim_cur));
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
@@ -133,7 +139,8 @@ ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage&
           fmt::format("'{0}.ecosort' holds a job that was interrupted; go on with: ecosort resume {0}", options.run.file));
     resolved.input = inplace::open_fit_file(options.run.file, storage);
     wanted.input_records = whole_records(options.run.file, resolved.input->facts().size_bytes, options.record_size);
-    wanted.input_alignment = std::max<std::uint64_t>(page_bytes, resolved.input->alignment());
+    wanted.input_alignment = std::max<std::uint64_t>(
+        {page_bytes, resolved.input->alignment(), inplace::block_bytes(inplace::JobPaths(options.run.file).parent)});
     resolved.free_bytes = storage.free_bytes(inplace::JobPaths(options.run.file).parent);
   } else {
     wanted.input_records = parse_bytes(options.assume_size, "--assume-size") / options.record_size;
@@ -146,7 +153,7 @@ ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage&
     throw UsageError(fmt::format("--memory {} is too little for this file: at least {} is needed; try --memory {}MiB",
                                  format_bytes(wanted.memory_bytes), format_bytes(least), least >> 20U));
   }
-  if (resolved.choice.best) check_open_files(resolved.choice.best->layout.runs());
+  if (resolved.choice.best) check_limits(resolved.choice.best->layout, true);
   return resolved;
 }
 

@@ -17,6 +17,7 @@
 #include "cli/say.h"
 #include "cli/sort_places.h"
 #include "demsort_inplace/file_system.h"
+#include "demsort_inplace/preflight.h"
 #include "demsort_inplace/resumable_sort.h"
 #include "io/backends.h"
 #include "io/direct_io.h"
@@ -67,9 +68,11 @@ std::uint64_t device_of(const std::string& directory) {
 }
 
 // Files are cut, read and written in units that suit all of them.
-std::uint64_t unit_in(const std::string& directory, std::uint64_t input_alignment, io::PosixStorage& storage) {
+std::uint64_t unit_in(const std::string& directory, const ResolvedResumable& resolved, io::PosixStorage& storage) {
   const io::FilePtr probe = storage.create_unnamed(directory, io::Role::run, io::Caching::direct_if_possible);
-  return std::max<std::uint64_t>({page_bytes, probe->alignment(), input_alignment});
+  const bool gives_back = resolved.mode != inplace::Mode::keeping_runs;
+  return std::max<std::uint64_t>(
+      {page_bytes, probe->alignment(), resolved.wanted.input_alignment, gives_back ? inplace::block_bytes(directory) : 1});
 }
 
 void require_layout(const ResolvedResumable& resolved) {
@@ -89,7 +92,7 @@ void require_layout(const ResolvedResumable& resolved) {
         directory, format_bytes(resolved.choice.least->need_bytes()), resolved.choice.least->need_bytes(),
         format_bytes(resolved.free_bytes)));
   check_memory_exists(wanted.memory_bytes, resolved.choice.best->engine.peak_memory_bytes, resolved.machine);
-  check_open_files(resolved.choice.best->layout.runs());
+  check_limits(resolved.choice.best->layout, false);
 }
 
 }  // namespace
@@ -111,9 +114,9 @@ ResolvedResumable resolve_resumable(const SortOptions& options, io::PosixStorage
   if (io::is_in_memory(directory))
     throw UsageError(fmt::format(
         "output directory '{}' is a tmpfs: nothing there outlives a power cut; name an output on a drive", directory));
-  resolved.wanted.input_alignment = unit_in(directory, resolved.wanted.input_alignment, storage);
   if (!inplace::frees_safely(inplace::file_system_of(directory, device_of(directory))))
     resolved.mode = inplace::Mode::keeping_runs;
+  resolved.wanted.input_alignment = unit_in(directory, resolved, storage);
   resolved.free_bytes = storage.free_bytes(directory);
   resolved.choice = inplace::choose_space(resolved.wanted, resolved.free_bytes, resolved.mode);
   require_layout(resolved);

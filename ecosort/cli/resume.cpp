@@ -12,6 +12,7 @@
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "demsort_inplace/inplace_sort.h"
+#include "demsort_inplace/preflight.h"
 #include "io/backends.h"
 
 namespace ecosort::cli {
@@ -37,6 +38,9 @@ std::string kind_text(const inplace::JobHeader& header) {
 
 std::string status_text(const std::string& path, const inplace::JobStatus& status) {
   std::string text = fmt::format("{}: {}\n", path, phase_of(status));
+  if (status.is_busy) text += "  another process is working on it\n";
+  if (status.has_other_file)
+    text += fmt::format("  '{}' exists, although its records are in the job; move it away to go on\n", path);
   if (!status.contents) return text;
   const inplace::JobHeader& header = status.contents->header;
   const inplace::Layout& layout = header.layout;
@@ -57,8 +61,12 @@ std::string status_text(const std::string& path, const inplace::JobStatus& statu
 void accept_other_names(std::string& file) {
   while (file.size() > 1 && file.ends_with('/')) file.pop_back();
   constexpr std::string_view ending = ".ecosort";
-  if (file.ends_with(ending)) file.resize(file.size() - ending.size());
   std::error_code none;
+  const auto exists = [&](const std::string& path) {
+    return std::filesystem::exists(std::filesystem::symlink_status(path, none));
+  };
+  const bool is_directory = std::filesystem::is_directory(file, none) || exists(file + "-done");
+  if (file.ends_with(ending) && is_directory && !exists(file + std::string(ending))) file.resize(file.size() - ending.size());
   if (std::filesystem::is_symlink(file, none)) file = io::resolve_output(file).path;
 }
 
@@ -83,7 +91,7 @@ int discard_trace(const InPlaceOptions& options, inplace::JobStatus status, io::
 
 plan::Plan plan_for(const InPlaceOptions& options, const inplace::JobHeader& header) {
   const std::uint64_t memory = options.memory.empty() ? header.memory_bytes : parse_bytes(options.memory, "--memory");
-  check_open_files(header.layout.runs());
+  check_limits(header.layout, header.kind == inplace::JobHeader::Kind::in_place);
   const unsigned asked = options.threads != 0 ? options.threads : header.threads;
   return inplace::engine_plan(header, memory, asked != 0 ? asked : plan::read_machine().cpus);
 }
@@ -103,7 +111,8 @@ int run_resume(const Words& words) {
   io::PosixStorage storage;
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
   print_notice(options.run.quiet, backend.notice);
-  inplace::JobStatus status = inplace::examine(file, storage, *backend.queue);
+  inplace::JobStatus status =
+      options.status ? inplace::look_at_job(file, storage, *backend.queue) : inplace::examine(file, storage, *backend.queue);
   if (status.kind == Kind::none)
     throw UsageError(fmt::format("no interrupted job of '{}': there is no '{}'", file, inplace::JobPaths(file).directory));
   if (options.status) {
@@ -111,6 +120,7 @@ int run_resume(const Words& words) {
     return 0;
   }
   if (!status.contents || status.kind == Kind::not_begun) return discard_trace(options, std::move(status), storage);
+  inplace::check_place(*status.journal, status.contents->header, file);
   check_job_reports(options.run);
   const bool abandons = options.abandon || status.is_abandoned();
   if (abandons && !options.abandon)

@@ -19,13 +19,19 @@ namespace {
 
 using Work = std::function<pipeline::SortReport(const inplace::Environment&)>;
 
-const char* advice(int error_number) { return error_number == ENOSPC || error_number == EDQUOT ? "; make room there" : ""; }
+bool is_full(int error_number) { return error_number == ENOSPC || error_number == EDQUOT; }
 
-// What can be done after a failure: as long as there is a job, nothing is lost.
-std::string way_on(const JobRun& run, io::PosixStorage& storage) {
-  if (!storage.exists(inplace::JobPaths(run.file).directory)) return "";
-  return fmt::format("; no record is lost; go on with: ecosort resume {}", run.file);
+// What can be done where a job was begun; else nothing was changed. That no record is lost is said only where nothing is broken.
+std::string way_on(const JobRun& run, io::PosixStorage& storage, const char* state) {
+  try {
+    if (!storage.exists(inplace::JobPaths(run.file).directory)) return "";
+  } catch (const Error&) {  // the drive does not even tell that: the error that led here is the one to tell
+  }
+  return fmt::format("; {}; go on with: ecosort resume {}", state, run.file);
 }
+
+constexpr const char* is_safe = "no record is lost";
+constexpr const char* is_stopped = "nothing more was changed";
 
 pipeline::SortReport work_telling_phase(const JobRun& run, const Work& work, io::PosixStorage& storage,
                                         const inplace::Environment& environment) {
@@ -35,18 +41,20 @@ pipeline::SortReport work_telling_phase(const JobRun& run, const Work& work, io:
   try {
     return work(environment);
   } catch (const io::QueueBroken& broken) {
-    end_at_once(environment.progress, broken, way_on(run, storage));
+    end_at_once(environment.progress, broken, way_on(run, storage, is_stopped));
   } catch (const inplace::InputChanged& changed) {  // has its own way out
     throw IoError(in_phase(changed.what()));
   } catch (const NameError& error) {
-    throw IoError(in_phase(error.what() + way_on(run, storage)));
+    throw IoError(in_phase(error.what() + way_on(run, storage, is_stopped)));
   } catch (const IoError& error) {
-    throw IoError(in_phase(error.what() + std::string(advice(error.error_number())) + way_on(run, storage)),
+    const bool is_harmless = is_full(error.error_number());
+    throw IoError(in_phase(error.what() + std::string(is_harmless ? "; make room there" : "") +
+                           way_on(run, storage, is_harmless ? is_safe : is_stopped)),
                   error.error_number());
   } catch (const VerificationError& error) {
-    throw VerificationError(error.what() + way_on(run, storage));
+    throw VerificationError(error.what() + way_on(run, storage, is_stopped));
   } catch (const Interrupted&) {
-    if (const std::string way = way_on(run, storage); !way.empty())
+    if (const std::string way = way_on(run, storage, is_safe); !way.empty())
       say_line(fmt::format("ecosort: stopped at a checkpoint{}", way));
     throw;
   }

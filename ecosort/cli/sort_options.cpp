@@ -88,9 +88,7 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
 }
 
 void check_complete(const std::string& command, const SortOptions& options) {
-  if (options.verify != "always" && options.verify != "reread")
-    throw UsageError(
-        fmt::format("--verify: '{}' is neither 'always' nor 'reread'; verification cannot be turned off", options.verify));
+  check_verify(options.verify);
   if (options.inputs.empty())
     throw UsageError(fmt::format("{}: no input; name one or more files, or - for standard input", command));
   if (options.output.empty())
@@ -105,6 +103,11 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
   check_complete(command, asked);
   const std::vector<std::string_view> applicable = applicable_settings(asked);
   return with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_plainly(command, all); });
+}
+
+void check_verify(const std::string& verify) {
+  if (verify != "always" && verify != "reread")
+    throw UsageError(fmt::format("--verify: '{}' is neither 'always' nor 'reread'; verification cannot be turned off", verify));
 }
 
 unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::string_view option) {

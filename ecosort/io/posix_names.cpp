@@ -30,6 +30,14 @@ void check(int result, const char* call, const std::string& path) {
   if (result != 0) throw_open_error(call, path, errno);
 }
 
+// A file of our own; fails otherwise.
+[[nodiscard]] bool make_accessible(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::chmod(path.c_str(), 0600) == 0) return true;
+  errno = EACCES;
+  return false;
+}
+
 }  // namespace
 
 FilePtr PosixStorage::create_named(const std::string& path, Role role, Caching caching) {
@@ -40,7 +48,10 @@ FilePtr PosixStorage::create_named(const std::string& path, Role role, Caching c
 }
 
 FilePtr PosixStorage::open_named(const std::string& path, Role role, Caching caching) {
-  Descriptor descriptor(::open(path.c_str(), O_NOFOLLOW | O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  const auto open = [&] { return Descriptor(::open(path.c_str(), O_NOFOLLOW | O_RDWR | O_CLOEXEC | O_NONBLOCK)); };
+  Descriptor descriptor = open();
+  // An output that has its final mode already may be closed to its owner.
+  if (!descriptor.is_open() && errno == EACCES && role == Role::output && make_accessible(path)) descriptor = open();
   if (!descriptor.is_open()) throw_open_error("open", path, errno);
   struct stat status {};
   if (::fstat(descriptor.get(), &status) != 0) throw IoError::from_call("examine", path, errno);
