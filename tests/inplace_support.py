@@ -3,11 +3,14 @@
 import contextlib
 import json
 import os
+import random
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -130,3 +133,73 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     """Exit code and standard error, at the end."""
     _, text = process.communicate(timeout=120)
     return process.returncode, text
+
+
+PHASES = ("run_formation", "merge")
+
+
+def begun_phases(events: Path) -> list[str]:
+    lines = events.read_text().splitlines() if events.exists() else []
+    return [line.split('"phase":"')[1].split('"')[0] for line in lines if '"event":"begin"' in line and '"phase":"' in line]
+
+
+def wait_into_phase(process: subprocess.Popen[str], events: Path, phase: str, seconds: float) -> None:
+    """Returns so long after the beginning of the phase, or when the process is done."""
+    while process.poll() is None and phase not in begun_phases(events):
+        time.sleep(0.001)
+    end = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+@dataclass
+class Kills:
+    """How often a job was really killed, and where."""
+
+    wanted: int
+    rng: random.Random
+    by_phase: Counter[str] = field(default_factory=Counter)
+    in_resume: int = 0
+    by_signal: int = 0
+
+    def are_enough(self) -> bool:
+        total = sum(self.by_phase.values())
+        least = min(self.by_phase[phase] for phase in PHASES)
+        return total >= self.wanted and self.in_resume >= max(2, min(self.wanted // 5, 20)) and least >= 0.3 * total
+
+    def strike(self, process: subprocess.Popen[str], events: Path, seconds: float, is_resumption: bool) -> tuple[int, str]:
+        """Kills it at a random moment, mostly of the phase that has seen fewer kills. Counts what ended by the signal."""
+        if self.rng.random() < 0.1:
+            time.sleep(self.rng.uniform(0, seconds))
+        else:
+            phase = min(PHASES, key=lambda name: self.by_phase[name])
+            wait_into_phase(process, events, phase, self.rng.uniform(0, seconds / 2))
+        process.kill()
+        _, text = process.communicate(timeout=120)
+        if process.returncode == -signal.SIGKILL:
+            self.by_phase[(begun_phases(events) or ["before the first"])[-1]] += 1
+            self.in_resume += is_resumption
+            self.by_signal += 1
+        return process.returncode, text
+
+    def check(self, kind: str) -> None:
+        total = sum(self.by_phase.values())
+        shares = ", ".join(f"{name} {count} ({100 * count / total:.0f} %)" for name, count in self.by_phase.most_common())
+        print(f"\n{kind}: {total} kills, {self.by_signal} ended by the signal: {shares}; {self.in_resume} inside resume")
+        assert total == self.by_signal >= self.wanted
+        assert all(self.by_phase[phase] >= 0.3 * total for phase in PHASES)
+        assert self.in_resume >= max(2, min(self.wanted // 5, 20))
+
+
+def cut_power(drive: FileSystem) -> None:
+    """The file system stops at once: what it has not written by now is gone."""
+    subprocess.run(["xfs_io", "-x", "-c", "shutdown", drive.root], check=True)
+
+
+def mount_again(drive: FileSystem) -> None:
+    assert drive.image
+    for _attempt in range(50):
+        if subprocess.run(["umount", drive.root], capture_output=True, check=False).returncode == 0:
+            break
+        time.sleep(0.1)
+    subprocess.run(["mount", "-o", "loop", drive.image, drive.root], check=True)

@@ -9,17 +9,23 @@ from pathlib import Path
 
 import pytest
 from capabilities import SOAK
-from inplace_support import KINDS, drive_of, job_directory, plan_of
+from inplace_support import (
+    KINDS,
+    PHASES,
+    Kills,
+    begun_phases,
+    cut_power,
+    drive_of,
+    job_directory,
+    mount_again,
+    plan_of,
+    wait_into_phase,
+)
 from sort_support import MIB, FileSystem, Run, expected, make_records
 
 RECORDS = 200_000  # 20 MB
-KILLS = 100 if SOAK else 12  # on each file system
-CUTS = 20 if SOAK else 3
-
-
-def last_phase(events: Path) -> str:
-    begun = [line for line in events.read_text().splitlines() if '"event":"begin"' in line] if events.exists() else []
-    return begun[-1].split('"phase":"')[1].split('"')[0] if begun else "none"
+KILLS = 110 if SOAK else 12  # on each file system
+CUTS = 16 if SOAK else 4  # likewise
 
 
 class Job:
@@ -69,62 +75,58 @@ def make_job(ecosort: Path, run: Run, drive: FileSystem, directory: Path) -> Job
 @pytest.mark.timeout(1800 if SOAK else 300)
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, kind: str) -> None:
-    rng = random.Random(kind)
-    killed: Counter[str] = Counter()
-    resumed = 0
+    kills = Kills(KILLS, random.Random(kind))
     with drive_of(kind, tmp_path) as drive:
         job = make_job(ecosort, run, drive, tmp_path)
         wanted = expected(job.data)
-        while sum(killed.values()) < KILLS or resumed < KILLS // 5:
+        while not kills.are_enough():
             is_resumption = job.is_under_way()
-            process = job.begin()
-            time.sleep(rng.uniform(0, job.seconds))
-            process.kill()
-            code, text = job.end(process)
-            assert code in (0, -signal.SIGKILL) or (code == 2 and not job.is_under_way()), text
-            if code == -signal.SIGKILL:
-                killed[last_phase(job.events)] += 1
-                resumed += is_resumption
-            if not job.is_under_way() and not job_directory(job.path).exists() and code == 0:
-                assert job.path.read_bytes() == wanted
-                job.renew()
-            elif not job.is_under_way():  # before it began, or when all was done but the last removal
-                assert job.path.read_bytes() in (job.data, wanted)
+            code, text = kills.strike(job.begin(), job.events, job.seconds, is_resumption)
+            assert code in (0, -signal.SIGKILL), text
+            if job.is_under_way():
+                continue
+            assert job.path.read_bytes() in ((wanted,) if code == 0 or is_resumption else (wanted, job.data))
+            if job_directory(job.path).exists():  # before it began, or when all was done but the last removal
                 run("resume", "--abandon", job.path)
-                job.renew()
+                assert job.path.read_bytes() in (wanted, job.data)
+            job.renew()
         if job.is_under_way():
             assert run("resume", job.path).returncode == 0
             assert job.path.read_bytes() == wanted
-    print(f"{kind}: killed in {dict(killed)}, {resumed} of them resumptions")
-    assert killed["run_formation"] > 0
-    assert killed["merge"] > 0
+    kills.check(f"in place on {kind}")
 
 
 @pytest.mark.timeout(1800 if SOAK else 300)
 @pytest.mark.parametrize("kind", KINDS)
 def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, kind: str) -> None:
-    """The whole file system is shut down without writing anything more, mounted again, and the job resumed."""
+    """The whole file system is shut down without writing anything more, mounted again, and the job resumed, which is cut, too."""
     rng = random.Random(f"cut {kind}")
     with drive_of(kind, tmp_path) as drive:
-        assert drive.image
         job = make_job(ecosort, run, drive, tmp_path)
         wanted = expected(job.data)
-        cuts = 0
-        while cuts < CUTS:
+        cuts: Counter[str] = Counter()
+        in_resume = ended = 0
+        while cuts.total() < CUTS or in_resume < CUTS // 4:
             subprocess.run(["sync", "-f", drive.root], check=True)
+            is_resumption = job.is_under_way()
             process = job.begin()
-            time.sleep(rng.uniform(0, job.seconds))
-            subprocess.run(["xfs_io", "-x", "-c", "shutdown", drive.root], check=True)
+            wait_into_phase(process, job.events, rng.choice(PHASES), rng.uniform(0, job.seconds / 2))
+            cut_power(drive)
             code, _ = job.end(process)
-            for _attempt in range(50):
-                if subprocess.run(["umount", drive.root], capture_output=True, check=False).returncode == 0:
-                    break
-                time.sleep(0.1)
-            subprocess.run(["mount", "-o", "loop", drive.image, drive.root], check=True)
-            cuts += code != 0
-            if job.is_under_way() or job_directory(job.path).exists():
+            mount_again(drive)
+            if code != 0:
+                cuts[begun_phases(job.events)[-1]] += 1
+                in_resume += is_resumption
+            if job.is_under_way():
+                continue  # the next one is a resumption
+            if job_directory(job.path).exists():
                 done = run("resume", job.path)
                 assert done.returncode == 0 or "is whole" in done.stderr, done
             assert not job_directory(job.path).exists()
-            assert job.path.read_bytes() in (wanted, job.data)
+            assert job.path.read_bytes() in ((wanted,) if is_resumption else (wanted, job.data))
+            ended += job.path.read_bytes() == wanted
             job.renew()
+        if job.is_under_way():
+            assert run("resume", job.path).returncode == 0
+            assert job.path.read_bytes() == wanted
+    print(f"\nin place on {kind}: {cuts.total()} power cuts, {dict(cuts)}; {in_resume} inside resume; {ended} jobs ended")

@@ -9,12 +9,22 @@ from pathlib import Path
 
 import pytest
 from capabilities import SOAK
-from inplace_support import KINDS, drive_of, job_directory
+from inplace_support import (
+    KINDS,
+    PHASES,
+    Kills,
+    begun_phases,
+    cut_power,
+    drive_of,
+    job_directory,
+    mount_again,
+    wait_into_phase,
+)
 from sort_support import FileSystem, Run, expected, make_records
 
 RECORDS = 200_000  # 20 MB
-KILLS = 200 if SOAK else 10  # on each file system
-CUTS = 20 if SOAK else 3
+KILLS = 110 if SOAK else 10  # on each file system
+CUTS = 16 if SOAK else 4  # likewise
 
 
 class Sorting:
@@ -52,33 +62,19 @@ class Sorting:
         self.out.unlink()
         return time.monotonic() - started
 
-    def last_phase(self) -> str:
-        lines = self.events.read_text().splitlines() if self.events.exists() else []
-        begun = [line for line in lines if '"event":"begin"' in line]
-        return begun[-1].split('"phase":"')[1].split('"')[0] if begun else "none"
-
 
 @pytest.mark.timeout(1800 if SOAK else 300)
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, kind: str) -> None:
-    rng = random.Random(kind)
-    killed: Counter[str] = Counter()
-    resumed = ended = 0
+    kills = Kills(KILLS, random.Random(kind))
     with drive_of(kind, tmp_path) as drive:
         sorting = Sorting(ecosort, drive, tmp_path)
         wanted = expected(sorting.data)
-        while sum(killed.values()) < KILLS or resumed < KILLS // 5:
+        while not kills.are_enough():
             is_resumption = sorting.is_under_way()
-            process = sorting.begin()
-            time.sleep(rng.uniform(0, sorting.seconds))
-            process.kill()
-            code, text = sorting.end(process)
+            code, text = kills.strike(sorting.begin(), sorting.events, sorting.seconds, is_resumption)
             assert code in (0, -signal.SIGKILL) or (code == 2 and "start the sort again" in text), text
-            if code == -signal.SIGKILL:
-                killed[sorting.last_phase()] += 1
-                resumed += is_resumption
             if sorting.out.exists():
-                ended += 1
                 assert sorting.out.read_bytes() == wanted
                 run("resume", sorting.out)
                 sorting.out.unlink()
@@ -87,37 +83,37 @@ def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, kind:
             assert done.returncode == 0 or "start the sort again" in done.stderr
         assert sorting.source.read_bytes() == sorting.data
         assert not sorting.is_under_way()
-    print(f"{kind}: killed in {dict(killed)}, {resumed} of them resumptions; {ended} outputs")
-    assert killed["run_formation"] > 0
-    assert killed["merge"] > 0
+    kills.check(f"sort --resumable on {kind}")
 
 
 @pytest.mark.timeout(1800 if SOAK else 300)
 @pytest.mark.parametrize("kind", KINDS)
 def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, kind: str) -> None:
-    """The whole file system is shut down without writing anything more, mounted again, and the sort resumed."""
+    """The whole file system is shut down without writing anything more and mounted again; resumptions are cut, too."""
     rng = random.Random(f"cut {kind}")
     with drive_of(kind, tmp_path) as drive:
-        assert drive.image
         sorting = Sorting(ecosort, drive, tmp_path)
         wanted = expected(sorting.data)
-        cuts = 0
-        while cuts < CUTS:
+        cuts: Counter[str] = Counter()
+        in_resume = ended = 0
+        while cuts.total() < CUTS or in_resume < CUTS // 4:
             subprocess.run(["sync", "-f", drive.root], check=True)
+            is_resumption = sorting.is_under_way()
             process = sorting.begin()
-            time.sleep(rng.uniform(0, sorting.seconds))
-            subprocess.run(["xfs_io", "-x", "-c", "shutdown", drive.root], check=True)
-            code, _ = sorting.end(process)
-            for _attempt in range(50):
-                if subprocess.run(["umount", drive.root], capture_output=True, check=False).returncode == 0:
-                    break
-                time.sleep(0.1)
-            subprocess.run(["mount", "-o", "loop", drive.image, drive.root], check=True)
-            cuts += code != 0
-            if sorting.is_under_way():
-                done = run("resume", sorting.out)
-                assert done.returncode == 0 or "start the sort again" in done.stderr, done
-            assert not sorting.is_under_way()
+            wait_into_phase(process, sorting.events, rng.choice(PHASES), rng.uniform(0, sorting.seconds / 2))
+            cut_power(drive)
+            code, text = sorting.end(process)
+            mount_again(drive)
+            if code != 0 and "start the sort again" not in text:
+                cuts[(begun_phases(sorting.events) or ["before the first"])[-1]] += 1
+                in_resume += is_resumption
             if sorting.out.exists():
+                ended += 1
                 assert sorting.out.read_bytes() == wanted
+                run("resume", sorting.out)
                 sorting.out.unlink()
+        if sorting.is_under_way():
+            done = run("resume", sorting.out)
+            assert done.returncode == 0 or "start the sort again" in done.stderr, done
+        assert sorting.source.read_bytes() == sorting.data
+    print(f"\nsort --resumable on {kind}: {cuts.total()} power cuts, {dict(cuts)}; {in_resume} inside resume; {ended} outputs")

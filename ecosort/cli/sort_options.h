@@ -62,10 +62,10 @@ void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, c
 
 [[nodiscard]] ProgressMode progress_mode(const std::string& text);
 
-// 0 if it was not given; UsageError for a number that cannot be.
 // UsageError for any other word than those of --verify.
 void check_verify(const std::string& verify);
 
+// 0 if it was not given; UsageError for a number that cannot be.
 [[nodiscard]] unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::string_view option = "--threads");
 
 }  // namespace ecosort::cli

@@ -46,6 +46,14 @@ void tear_write(PagedBytes& contents, const Change& change, Random& random) {
   }
 }
 
+// The rest of the block in which a file ends is cleared: the block is written anew, also what is left of the file in it.
+void tear_end(PagedBytes& contents, std::uint64_t size, Random& random) {
+  constexpr std::uint64_t block_bytes = 4096;
+  const std::uint64_t end = std::min(size, contents.size());
+  for (std::uint64_t at = size / block_bytes * block_bytes; at < end; at += sector_bytes)
+    if (random.coin()) destroy_sector(contents, at, random);
+}
+
 // Decides for each unsynced change whether it persists.
 class Fate {
  public:
@@ -59,11 +67,18 @@ class Fate {
   void befall(PagedBytes& contents, const Change& change) {
     if (policy_ == CutPolicy::torn && change.kind == Change::Kind::write)
       tear_write(contents, change, random_);
+    else if (policy_ == CutPolicy::torn && change.kind == Change::Kind::set_size)
+      befall_size(contents, change);
     else if (persists())
       apply_change(contents, change);
   }
 
  private:
+  void befall_size(PagedBytes& contents, const Change& change) {
+    if (change.size < contents.size()) tear_end(contents, change.size, random_);
+    if (persists()) apply_change(contents, change);
+  }
+
   const CutPolicy policy_;
   Random random_;
 };

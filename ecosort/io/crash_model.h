@@ -7,7 +7,8 @@
 //   was synced. Until then each change of names persists or not, independently; a rename is atomic. Syncing a file does not
 //   make its name durable.
 // - A file without a name is gone. So is all that is below a directory whose name did not persist.
-// - Torn: each 512-byte sector that an unsynced write touches has its old contents, the new ones, or garbage.
+// - Torn: each 512-byte sector that an unsynced write touches has its old contents, the new ones, or garbage; where an unsynced
+//   set_size cuts a file inside a block of 4096 bytes, so do those of that block, also in front of the new end.
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "base/errors.h"
@@ -49,7 +50,7 @@ struct Wanted {
 // Empty: every record is there, after `resume` if need be.
 std::string recover(const DiskImage& image, const Wanted& wanted) {
   try {
-    MemoryMachine disk(image, {.completes_in_order = true, .records_events = false});
+    MemoryMachine disk(image, {.completes_in_order = true, .capacity_bytes = wanted.job->bound_bytes(), .records_events = false});
     JobStatus status = examine(job_file, disk.store, *disk.queue);
     if (status.kind != JobStatus::Kind::under_way && status.kind != JobStatus::Kind::complete) {
       const bool is_sorted = status.kind == JobStatus::Kind::removed;
@@ -124,8 +125,8 @@ Recorded record_interrupted(const SmallJob& job, const Fault& fault, std::uint64
   return recorded;
 }
 
-Recorded record_from(const DiskImage& image, std::uint64_t seed, bool abandons) {
-  MemoryMachine disk(image, {.seed = seed});
+Recorded record_from(const SmallJob& job, const DiskImage& image, std::uint64_t seed, bool abandons) {
+  MemoryMachine disk(image, {.seed = seed, .capacity_bytes = job.bound_bytes()});
   if (abandons)
     (void)disk.machine.abandon();
   else
@@ -149,8 +150,9 @@ Second cut_twice(const SmallJob& job, const Wanted& wanted, std::uint64_t seed, 
     if (MemoryMachine disk(image); disk.machine.kind() != JobStatus::Kind::under_way) return;
     next = event + step;
     ++count.jobs;
-    const Recorded second = record_from(image, event, abandons);
-    const Outcome outcome = cut_within(second, wanted, {{CutPolicy::all_lost, 0}, {CutPolicy::torn, 1}});
+    const Recorded second = record_from(job, image, event, abandons);
+    const Outcome outcome =
+        cut_within(second, wanted, {{CutPolicy::all_lost, 0}, {CutPolicy::torn, 1}, {CutPolicy::random_subset, 2}});
     EXPECT_EQ(outcome.losses, 0U) << job.name << ", taken on after event " << event << ": " << outcome.first_loss;
     count.images += outcome.distinct.size();
   };
@@ -193,13 +195,90 @@ TEST(InPlaceCrash, NorWhenTheJobIsAbandoned) {
   for (const SmallJob& job : small_jobs()) {
     Wanted wanted(job);
     wanted.may_be_unsorted = true;
-    const Second count = cut_twice(job, wanted, 5, CutPolicy::all_kept, 8, true);
-    all.jobs += count.jobs;
-    all.images += count.images;
+    for (const CutPolicy policy : {CutPolicy::all_kept, CutPolicy::random_subset}) {
+      const Second count = cut_twice(job, wanted, 5, policy, 4, true);
+      all.jobs += count.jobs;
+      all.images += count.images;
+    }
   }
   std::printf("%llu jobs abandoned, %llu distinct images of a cut within\n", static_cast<unsigned long long>(all.jobs),
               static_cast<unsigned long long>(all.images));
   EXPECT_GE(all.images, 300U);
+}
+
+// What a crash left of a resumption can be given up, too.
+TEST(InPlaceCrash, NorWhenAResumptionThatFailedIsAbandoned) {
+  std::uint64_t abandoned = 0;
+  for (const SmallJob& job : small_jobs()) {
+    Wanted wanted(job);
+    wanted.may_be_unsorted = true;
+    const Recorded first = record(job, 8);
+    io::CrashModel model(first.initial);
+    for (std::size_t i = 0; i < first.log.size(); ++i) {
+      model.apply(first.log[i]);
+      if (i % (first.log.size() / 4) != 0) continue;
+      const DiskImage image = model.image(CutPolicy::torn, i);
+      if (MemoryMachine disk(image); disk.machine.kind() != JobStatus::Kind::under_way) continue;
+      const Recorded second = record_from(job, image, i, false);
+      io::CrashModel later(second.initial);
+      for (std::size_t k = 0; k < second.log.size(); ++k) {
+        later.apply(second.log[k]);
+        if (k % 9 != 0) continue;
+        MemoryMachine disk(later.image(CutPolicy::torn, k), {.capacity_bytes = job.bound_bytes(), .records_events = false});
+        if (disk.machine.kind() != JobStatus::Kind::under_way) continue;
+        ++abandoned;
+        ASSERT_NO_THROW((void)disk.machine.abandon()) << job.name << ", event " << k << " of a resumption after event " << i;
+        EXPECT_TRUE(wanted.accepts(disk.store.snapshot())) << job.name << ", event " << k << " after event " << i;
+      }
+    }
+  }
+  std::printf("%llu resumptions abandoned\n", static_cast<unsigned long long>(abandoned));
+  EXPECT_GE(abandoned, 100U);
+}
+
+namespace {
+
+// The syncs of a job that was there already: file or directory, and which one of its syncs.
+std::vector<std::string> number_syncs(const DiskImage& initial, const EventLog& log) {
+  std::vector<std::string> names{""};  // by inode
+  for (const auto& entry : initial.files) names.push_back(entry.first.substr(entry.first.rfind('/') + 1));
+  std::map<std::string, unsigned> seen;
+  std::map<std::uint64_t, std::string> requests;
+  std::vector<std::string> labels(log.size());
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    const StoreEvent& event = log[i];
+    if (event.kind == StoreEvent::Kind::sync_directory) labels[i] = fmt::format("{} {}", event.name, ++seen[event.name]);
+    if (event.kind == StoreEvent::Kind::issue_sync)
+      labels[i] = requests[event.request] = fmt::format("{} {}", names.at(event.inode), ++seen[names.at(event.inode)]);
+    if (event.kind == StoreEvent::Kind::complete_sync) labels[i] = requests[event.request];
+  }
+  return labels;
+}
+
+}  // namespace
+
+TEST(InPlaceCrash, EveryCallThatMakesAnAbandonedJobDurableIsNeeded) {
+  const SmallJob& job = small_jobs().front();
+  Wanted wanted(job);
+  wanted.may_be_unsorted = true;
+  const Recorded whole = record(job, 9);
+  // What a cut leaves is durable, so that there is nothing in these for the first syncs: EveryCallOfAResumptionIsNeededToo.
+  const std::set<std::string> needless{"", "journal 1", job_directory + " 1", "/disk 1"};
+  std::size_t mutants = 0;
+  for (const std::size_t share : {4U, 7U}) {  // tenths: one of the first phase, one of the second
+    io::CrashModel model(whole.initial);
+    for (std::size_t i = 0; i < whole.log.size() * share / 10; ++i) model.apply(whole.log[i]);
+    const Recorded recorded = record_from(job, model.image(CutPolicy::all_kept, 0), share, true);
+    const std::vector<std::string> labels = number_syncs(recorded.initial, recorded.log);
+    for (const std::string& site : std::set<std::string>(labels.begin(), labels.end())) {
+      if (needless.contains(site)) continue;
+      ++mutants;
+      EXPECT_TRUE(is_noticed(recorded, wanted, [&](std::size_t i) { return labels[i] != site; }))
+          << "nobody missed the sync of: " << site << " (" << share << " tenths)";
+    }
+  }
+  std::printf("%zu mutants looked for\n", mutants);
+  EXPECT_GE(mutants, 12U);
 }
 
 // The program is killed first, the power fails later: what the kernel knew, but the drive did not, must not be built upon.

@@ -10,11 +10,12 @@ JobHeader SmallJob::header() const {
   header.job = 0x5eed;
   header.format = format;
   header.memory_bytes = memory_bytes;
+  header.reread = reread;
   header.layout = {.records = records,
                    .record_size = format.record_size,
                    .granule = {granule_bytes, static_cast<std::uint32_t>((granule_bytes - 8) / format.record_size)},
                    .piece_records = piece_records,
-                   .unit = page_bytes,
+                   .unit = unit,
                    .interval_bytes = interval_bytes};
   return header;
 }
@@ -36,6 +37,15 @@ const std::vector<SmallJob>& small_jobs() {
        .piece_records = 7,
        .granule_bytes = 12'288,
        .interval_bytes = std::uint64_t{48} * 1024},
+      {.name = "aligned", .format = {64, {{0, 10}}}, .records = 1'920, .piece_records = 512},
+      {.name = "large_blocks",
+       .format = {100, {{3, 9}}},
+       .records = 1'500,
+       .piece_records = 400,
+       .granule_bytes = 16'384,
+       .interval_bytes = std::uint64_t{64} * 1024,
+       .memory_bytes = 4 * plan::least_memory_bytes,
+       .unit = 16'384},
   };
   return jobs;
 }

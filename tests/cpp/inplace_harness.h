@@ -24,14 +24,19 @@ struct SmallJob {
   std::uint32_t granule_bytes = 4096;
   std::uint64_t interval_bytes = std::uint64_t{32} * 1024;
   std::uint64_t memory_bytes = plan::least_memory_bytes;
+  std::uint64_t unit = page_bytes;
+  bool reread = false;
 
   [[nodiscard]] JobHeader header() const;
+  // What the job may take on the disk: a store with no more suffices.
+  [[nodiscard]] std::uint64_t bound_bytes() const { return header().layout.total_bytes() + Journal::size_bytes(header()); }
   [[nodiscard]] std::string input() const { return pipeline::make_records(format, keys, records); }
   [[nodiscard]] std::string sorted() const { return pipeline::sorted_copy(format, input()); }
   [[nodiscard]] io::DiskImage disk() const { return io::make_image({{job_file, input()}}); }
 };
 
-// Record sizes that divide neither a block nor a granule, and one that does; ties; one run; a record larger than a block.
+// Record sizes that divide neither a block nor a granule, and one that does; ties; one run; a record larger than a block; pieces
+// and a file that end with a block; a file system of larger blocks.
 [[nodiscard]] const std::vector<SmallJob>& small_jobs();
 
 // A storage with a queue, and what a job in this process needs besides.

@@ -269,6 +269,123 @@ TEST(InPlaceSort, WhereNoSpaceCanBeReservedNothingIsBegun) {
   EXPECT_TRUE(holds_only(disk.store.snapshot(), job.input()));
 }
 
+namespace {
+
+// Somebody touches the input while it is being sorted.
+class Toucher : public io::FaultyStorage {
+ public:
+  Toucher(io::NamedStorage& below, io::FaultPlan& plan, unsigned nth) : FaultyStorage(below, plan), left_(nth) {}
+  io::FileState state(const io::File& file) override {
+    io::FileState state = FaultyStorage::state(file);
+    if (file.role() == Role::input && (left_ == 0 || --left_ == 0)) ++state.modified_ns;
+    return state;
+  }
+
+ private:
+  unsigned left_;
+};
+
+// The job under a fault of its queue ends with a failed verification; as nothing that was needed is gone, it can be resumed.
+void expect_failed_verification(const SmallJob& job, const std::string& fault, const std::string& words) {
+  SCOPED_TRACE(fmt::format("{}: {}", job.name, fault));
+  io::FaultPlan plan(io::parse_faults(fault));
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultyQueue queue(*disk.queue, plan);
+  try {
+    (void)Machine(disk.store, queue).start(job);
+    ADD_FAILURE() << "not noticed";
+  } catch (const VerificationError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr(words));
+  } catch (const Error& error) {
+    ADD_FAILURE() << error.what();
+  }
+  EXPECT_GT(plan.fired(), 0U);
+  (void)disk.machine.resume();
+  EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
+}
+
+// The records that the journal has of a run are said to be others.
+io::DiskImage with_another_tally(const io::DiskImage& image) {
+  MemoryMachine disk(image, {.records_events = false});
+  io::Reactor reactor(*disk.queue, 1, 1);
+  const io::FilePtr file = disk.store.open_named(JobPaths(job_file).journal, Role::journal, io::Caching::direct_if_possible);
+  Journal journal(reactor, *file);
+  const auto alter = [&]() -> Task<void> {
+    const std::optional<JournalContents> contents = co_await journal.open();
+    RunDone done = contents.value().runs.front();
+    done.tally.hash = {1, 2, done.tally.hash.count};
+    co_await journal.append(done);
+  };
+  const std::atomic<int> nothing{0};
+  TaskGroup group(reactor.gate());
+  group.spawn(alter());
+  reactor.run(group, nothing);
+  return disk.store.snapshot();
+}
+
+}  // namespace
+
+TEST(InPlaceSort, AnInputThatChangesIsGivenUpNoFurther) {
+  const SmallJob& job = small_jobs().front();
+  unsigned stopped = 0;
+  for (unsigned nth = 4; nth <= 12; ++nth) {
+    MemoryMachine disk(job.disk(), {.records_events = false});
+    io::FaultPlan none;
+    Toucher storage(disk.store, none, nth);
+    try {
+      (void)Machine(storage, *disk.queue).start(job);
+      continue;  // it was asked less often
+    } catch (const IoError& error) {
+      ++stopped;
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("changed by someone else"));
+    }
+    ASSERT_EQ(disk.machine.kind(), JobStatus::Kind::under_way);
+    (void)disk.machine.resume();
+    EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
+  }
+  EXPECT_GE(stopped, 4U);
+}
+
+TEST(InPlaceSort, AnInputThatIsTouchedBeforeItBeginsIsLeftAlone) {
+  const SmallJob& job = small_jobs().front();
+  for (unsigned nth = 2; nth <= 3; ++nth) {
+    MemoryMachine disk(job.disk(), {.records_events = false});
+    io::FaultPlan none;
+    Toucher storage(disk.store, none, nth);
+    EXPECT_THROW((void)Machine(storage, *disk.queue).start(job), IoError);
+    EXPECT_TRUE(holds_only(disk.store.snapshot(), job.input()));
+  }
+}
+
+// Memory that fails between reading a record and writing it. What is given up is what was verified.
+TEST(InPlaceSort, RecordsThatChangeInMemoryAreNoticedBeforeTheirSourceIsGivenUp) {
+  const SmallJob& job = small_jobs()[4];  // no key ends a page
+  expect_failed_verification(job, "input:read:1:decay", "were read as piece 0");
+  expect_failed_verification(job, "input:read:2:decay", "were read as piece");
+  expect_failed_verification(job, "run:read:6:decay:persistent", "were taken from the runs");
+}
+
+TEST(InPlaceSort, AResultThatIsNotWhatWasReadIsNotComplete) {
+  const SmallJob& job = small_jobs().front();
+  const io::DiskImage interrupted = interrupted_at(job, Role::output, 3);
+  MemoryMachine disk(with_another_tally(interrupted), {.records_events = false});
+  EXPECT_THROW((void)disk.machine.resume(), VerificationError);
+  EXPECT_EQ(disk.machine.kind(), JobStatus::Kind::under_way);
+  EXPECT_FALSE(disk.store.exists(job_file));
+}
+
+TEST(InPlaceSort, AnOutputThatWasNotWrittenAsItWasIsNoticedWhenItIsReadBack) {
+  SmallJob job = small_jobs().front();
+  job.reread = true;
+  for (const char* fault : {"output:write:2:flip", "output:write:1:lost"}) {
+    io::FaultPlan plan(io::parse_faults(fault));
+    MemoryMachine disk(job.disk(), {.records_events = false});
+    io::FaultyQueue queue(*disk.queue, plan);
+    EXPECT_THROW((void)Machine(disk.store, queue).start(job), VerificationError) << fault;
+    EXPECT_FALSE(disk.store.exists(job_file));
+  }
+}
+
 // The keys that granules begin with steer the merge before the granules are loaded. One that is wrong must not let it go too far:
 // a checkpoint would make that durable, and the order could not be mended any more.
 TEST(InPlaceSort, AWrongKeyAtTheBeginningOfAGranuleNeverReachesACheckpoint) {

@@ -263,6 +263,22 @@ TEST(PowerCut, AnUnsyncedWriteIsKeptLostOrEitherAndASyncedOneStays) {
     EXPECT_EQ(file_in(synced.image(policy, 7), "/f"), std::string(block, 'n')) << to_string(policy);
 }
 
+TEST(PowerCut, ACutInsideABlockEndangersWhatIsLeftOfIt) {
+  for (const std::uint64_t size : {block, block + 100}) {
+    const DiskImage initial = make_image({{"/f", std::string(2 * block, 'o')}});
+    MemoryStore store(initial);
+    store.set_size(*store.open_named("/f", Role::run, Caching::buffered), size);
+    const CrashModel model = model_of(store, initial);
+    bool is_destroyed = false;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const std::string text = file_in(model.image(CutPolicy::torn, seed), "/f");
+      EXPECT_EQ(text.substr(0, block), std::string(block, 'o'));
+      is_destroyed = is_destroyed || text.substr(0, size) != std::string(size, 'o');
+    }
+    EXPECT_EQ(is_destroyed, size % block != 0);
+  }
+}
+
 TEST(PowerCut, ASyncCoversOnlyWhatHadCompletedWhenItWasIssued) {
   MemoryStore store(make_image({{"/f", "....."}}), {.completes_in_order = true});
   Driver driver(store);
