@@ -62,6 +62,7 @@ Task<void> open_files(Workbench& bench, bool into_input) {
   for (std::uint64_t run = 0; run < layout.runs(); ++run) cut(bench, *files.runs[run], durable_run_bytes(bench, run));
   if (!grows) cut(bench, *files.input, layout.input_length(layout.records_left(bench.done.size())));
   cut(bench, result, durable_result_bytes(bench, into_input));
+  if (into_input) cut(bench, *files.output, 0);
 }
 
 }  // namespace ecosort::inplace

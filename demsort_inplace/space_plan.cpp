@@ -21,7 +21,9 @@ constexpr std::uint64_t metadata_base = 256 * KiB, file_bytes = 1024, extent_byt
 constexpr std::uint64_t sync_us = 20'000, cut_us = 100, request_us = 100, batch_us = 300;
 
 // More than this between checkpoints gains nothing, and is more to do again after a crash.
-std::uint64_t most_interval(std::uint64_t bytes) { return std::max<std::uint64_t>(bytes / 64, 64 * MiB); }
+std::uint64_t most_interval(const Layout& layout) {
+  return round_up(std::max<std::uint64_t>(layout.bytes() / 64, 64 * MiB), layout.unit);
+}
 
 std::uint64_t checkpoint_count(const Layout& layout) {
   // A checkpoint may lag behind by two batches: a bit less than half of the interval.
@@ -85,7 +87,7 @@ std::uint64_t interval_within(const SpacePlan& plan, std::uint64_t free_bytes) {
   const std::uint64_t room = plan.need_bytes() >= free_bytes ? 0 : free_bytes - plan.need_bytes();
   const std::uint64_t piece = layout.run_file_bytes(0, 0), slack = layout.slack_bytes();
   const std::uint64_t unused = piece > slack ? piece - slack : 0;
-  return std::min(layout.interval_bytes + unused + room, std::max(layout.interval_bytes, most_interval(layout.bytes())));
+  return std::min(layout.interval_bytes + unused + room, std::max(layout.interval_bytes, most_interval(layout)));
 }
 
 // With the shortest interval there may be.
@@ -107,7 +109,7 @@ void tighten(SpacePlan& plan, const plan::Wanted& wanted) {
   SpacePlan longer = plan;
   do {
     plan = longer;
-    longer.layout.interval_bytes = std::min(2 * plan.layout.interval_bytes, most_interval(plan.layout.bytes()));
+    longer.layout.interval_bytes = std::min(2 * plan.layout.interval_bytes, most_interval(plan.layout));
     if (longer.layout.interval_bytes <= plan.layout.interval_bytes) return;
   } while (complete(longer, wanted) && longer.need_bytes() < plan.need_bytes());
 }
@@ -128,7 +130,7 @@ void for_each_layout(const plan::Wanted& wanted, Mode mode, const Look& look) {
 // Lengthens the interval of a layout until what it costs is at most `limit_us`. False: it is never that cheap, or needs
 // `most_bytes` then.
 bool lengthen(SpacePlan& plan, const plan::Wanted& wanted, std::uint64_t limit_us, std::uint64_t most_bytes) {
-  const std::uint64_t longest = std::max(plan.layout.interval_bytes, most_interval(plan.layout.bytes()));
+  const std::uint64_t longest = std::max(plan.layout.interval_bytes, most_interval(plan.layout));
   while (plan.need_bytes() < most_bytes) {
     if (cost_us(plan) <= limit_us) return true;
     if (plan.layout.interval_bytes >= longest) return false;
