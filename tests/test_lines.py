@@ -2,10 +2,13 @@
 
 import os
 import random
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from sort_support import read_json
 
 SORT = "sort"
@@ -212,6 +215,8 @@ def test_disorder_is_found_and_reported(ecosort: Path, tmp_path: Path) -> None:
         ["-S", "12q"],
         ["--files0-from=nofile"],
         ["--parallel=0"],
+        ["--sort=foo"],
+        ["--check=foo"],
         ["-R", "--random-source=nofile"],
     ],
     ids=" ".join,
@@ -269,6 +274,67 @@ def test_what_cannot_fit_is_refused_before_the_work(ecosort: Path, tmp_path: Pat
     assert (code, output) == (2, b"")
     assert "not enough temporary space" in error
     assert sorted(path.name for path in tmp_path.iterdir()) == ["huge"]
+
+
+def test_lines_of_100_mb(ecosort: Path, tmp_path: Path) -> None:
+    long = b"x" * 100_000_000
+    with (tmp_path / "in").open("wb") as file:
+        for end in (b"3\n", b"1\n", b"short\n", b"2\n"):
+            file.write(b"s\n" if end == b"short\n" else long + end)
+    words = ["-S", "402M", "--stats", "stats", "-o", "out", "in"]
+    assert run([str(ecosort), "lines"], words, tmp_path) == (0, b"", "")
+    stats = read_json(tmp_path / "stats")
+    assert stats["peak_counted_memory_bytes"] <= 402 << 20
+    assert stats["longest_line_bytes"] == 100_000_002
+    with (tmp_path / "out").open("rb") as file:
+        assert file.readline() == b"s\n"
+        for end in (b"1\n", b"2\n", b"3\n"):
+            assert file.readline() == long + end
+        assert file.read() == b""
+
+
+@pytest.mark.parametrize("words", [[], ["-u"], ["-t,", "-k2n"]])
+def test_the_planned_bounds_hold(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    rng = random.Random(13)
+    (tmp_path / "in").write_bytes(random_lines(rng, 150_000))
+    done = subprocess.run(
+        [str(ecosort), "plan", "lines", *words, *SMALL, "in", "-o", "out"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not (tmp_path / "out").exists()
+    found = re.search(r"^  runs +(\d+) to (\d+):", done.stdout, re.MULTILINE)
+    space = re.search(r"^  temporary space .*\((\d+) bytes\)$", done.stdout, re.MULTILINE)
+    assert found, done.stdout
+    assert space, done.stdout
+    assert run([str(ecosort), "lines"], [*words, *SMALL, "--stats", "stats", "in", "-o", "out"], tmp_path)[0] == 0
+    stats = read_json(tmp_path / "stats")
+    assert int(found[1]) <= stats["runs"] <= int(found[2])
+    assert stats["peak_temp_bytes"] <= int(space[1])
+
+
+TEXTS = st.lists(
+    st.one_of(st.binary(max_size=12), st.from_regex(rb"[ -]?[0-9]{0,3}[.,aK]?[0-9]{0,2}", fullmatch=True)), max_size=30
+)
+LETTERS = st.sampled_from(["", "b", "d", "f", "g", "h", "i", "M", "n", "r", "V", "nr", "fd", "bV"])
+KEYS = st.builds(
+    lambda first, letters, last: f"-k{first}{letters}{last}",
+    st.sampled_from(["1", "2", "1.2", "2.3"]),
+    LETTERS,
+    st.sampled_from(["", ",1", ",2", ",2.1", ",3b"]),
+)
+WORDS = st.lists(st.one_of(KEYS, st.sampled_from(["-r", "-s", "-u", "-z", "-f", "-b"])), max_size=3)
+
+
+@settings(derandomize=True, max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(texts=TEXTS, words=WORDS, separator=st.sampled_from([[], ["-t,"], ["-t "]]), is_ended=st.booleans())
+def test_any_text_with_any_keys(
+    ecosort: Path, tmp_path: Path, texts: list[bytes], words: list[str], separator: list[str], is_ended: bool
+) -> None:
+    text = b"\n".join(texts).replace(b"\x80", b"") + (b"\n" if is_ended else b"")
+    assert_same(ecosort, tmp_path, [*words, *separator], text)
 
 
 def test_the_output_may_be_an_input(ecosort: Path, tmp_path: Path) -> None:

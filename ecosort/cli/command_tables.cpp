@@ -198,11 +198,12 @@ CommandTable lines_table() {
 CommandTable plan_table() {
   return {
       .name = "plan",
-      .synopsis = "sort [options] INPUT... -o OUTPUT | inplace [options] FILE",
-      .summary = "prints what sort or inplace would do; writes nothing",
+      .synopsis = "sort [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...]",
+      .summary = "prints what sort, inplace or lines would do; writes nothing",
       .description = "",
       .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat", "ecosort plan sort --json input.dat -o sorted.dat",
                    "ecosort plan sort --profile p.toml in -o out     how long it will take, and what would help",
+                   "ecosort plan lines -S 1G log.txt -o sorted.txt   bounds: what lines takes depends on their lengths",
                    "ecosort plan inplace data.dat", "ecosort plan inplace --assume-size 1TB --space 24GB --memory 4GiB"},
       .options = plan_options(),
       .operands = {},

@@ -18,6 +18,7 @@
 #include "base/size_text.h"
 #include "cli/commands.h"
 #include "cli/end_at_once.h"
+#include "cli/lines_bounds.h"
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
@@ -232,13 +233,19 @@ std::size_t allow_open_files() noexcept {
   return std::min<std::uint64_t>(limit.rlim_cur / 2, enough);
 }
 
+// Of all inputs that are open and no streams.
+std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs) {
+  std::uint64_t bytes = 0;
+  for (const lines::LineInput& input : inputs)
+    if (input.file && !input.file->facts().is_stream) bytes += input.file->facts().size_bytes - input.file->facts().start_offset;
+  return bytes;
+}
+
 // The output is as long as the input (with -u, shorter). More than a run buffer holds makes runs of all lines, whose space the
 // merge gives back to the output where both are on one drive. What is known of the inputs before they are read is checked, so
 // that what cannot fit is refused at once.
 void check_space(lines::LinesJob& job, io::Storage& storage) {
-  std::uint64_t bytes = 0;
-  for (const lines::LineInput& input : job.inputs)
-    if (input.file && !input.file->facts().is_stream) bytes += input.file->facts().size_bytes - input.file->facts().start_offset;
+  const std::uint64_t bytes = known_bytes(job.inputs);
   if (job.unique || bytes == 0) return;
   std::vector<SpaceNeed> needs;
   const bool has_runs = !job.merge && bytes > job.plan.run_buffer_bytes;
@@ -257,8 +264,8 @@ void check_space(lines::LinesJob& job, io::Storage& storage) {
   if (!places.empty() && !shared && bytes >= least_threaded_bytes) job.reserved_bytes = bytes;
 }
 
-int sort_files(const LinesOptions& options, double started_s) {
-  io::PosixStorage storage;
+// Everything is resolved; nothing is created.
+lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
   const plan::Machine machine = plan::read_machine();
   const unsigned threads =
       options.parallel == 0 ? machine.cpus : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, 1024));
@@ -269,14 +276,20 @@ int sort_files(const LinesOptions& options, double started_s) {
                                options.unique);
   job.order = options.order;
   job.inputs = open_inputs(options, most_open, storage);
-  const bool is_small = are_small(job.inputs);
-  if (is_small) job.plan.threads = 0;
   job.output = resolve_output(options.output);
   job.directories = run_directories(options, job.output);
   job.header_lines = options.header_lines;
   job.terminator = options.terminator();
   job.unique = options.unique;
   job.merge = options.merge;
+  return job;
+}
+
+int sort_files(const LinesOptions& options, double started_s) {
+  io::PosixStorage storage;
+  lines::LinesJob job = make_job(options, storage);
+  const bool is_small = are_small(job.inputs);
+  if (is_small) job.plan.threads = 0;
   check_space(job, storage);
   const io::Backend backend = io::make_queue(backend_for(options.io, is_small), job.plan.read_depth + job.plan.write_depth + 4);
   print_notice(options, backend.notice);
@@ -326,8 +339,27 @@ int run(const Words& words) {
 
 }  // namespace
 
-// Everything that goes wrong is exit 2, as of sort; only -c uses 1.
-int run_lines(const Words& words) try { return run(words); } catch (const Error& error) {
+int plan_lines(const Words& words) {
+  LinesOptions options = lines::parse_lines_words(words);
+  if (options.help) {
+    print_out(help_text(command_table("plan")));
+    return 0;
+  }
+  if (options.check != lines::Check::no) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
+  read_file_names(options);
+  io::PosixStorage storage;
+  const lines::LinesJob job = make_job(options, storage);
+  const bool is_known =
+      std::ranges::all_of(job.inputs, [](const lines::LineInput& input) { return input.file && !input.file->facts().is_stream; });
+  print_out(lines_bounds_text(job, is_known ? known_bytes(job.inputs) : 0));
+  return 0;
+}
+
+// Everything that goes wrong is exit 2, as of sort; only -c uses 1, and words that an option does not know.
+int run_lines(const Words& words) try { return run(words); } catch (const lines::WrongWord& error) {
+  say(fmt::format("ecosort lines: {}\n", error.what()));
+  return 1;
+} catch (const Error& error) {
   say(fmt::format("ecosort lines: {}\n", error.what()));
   return 2;
 } catch (const std::bad_alloc&) {

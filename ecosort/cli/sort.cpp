@@ -140,6 +140,7 @@ int run_plan(const Words& words) {
     return 0;
   }
   if (!words.empty() && words.front() == "inplace") return plan_inplace(Words(words.begin() + 1, words.end()));
+  if (!words.empty() && words.front() == "lines") return plan_lines(Words(words.begin() + 1, words.end()));
   if (words.empty() || words.front() != "sort")
     throw UsageError("plan: say what to plan, such as: ecosort plan sort INPUT -o OUTPUT");
   const SortOptions options = parse_sort_options("plan", Words(words.begin() + 1, words.end()));

@@ -244,10 +244,10 @@ char sort_word(std::string_view word) {
   for (const auto& [name, letter] : words) {
     if (name == word) return letter;
     if (word.empty() || !name.starts_with(word)) continue;
-    if (found != 0) throw UsageError(fmt::format("ambiguous argument '{}' for '--sort'", word));
+    if (found != 0) throw WrongWord(fmt::format("ambiguous argument '{}' for '--sort'", word));
     found = letter;
   }
-  if (found == 0) throw UsageError(fmt::format("invalid argument '{}' for '--sort'", word));
+  if (found == 0) throw WrongWord(fmt::format("invalid argument '{}' for '--sort'", word));
   return found;
 }
 
@@ -256,7 +256,7 @@ Check check_word(const char* word) {
   if (!text.empty() && (std::string_view("quiet").starts_with(text) || std::string_view("silent").starts_with(text)))
     return Check::quiet;
   if (!text.empty() && std::string_view("diagnose-first").starts_with(text)) return Check::first;
-  throw UsageError(fmt::format("invalid argument '{}' for '--check'", text));
+  throw WrongWord(fmt::format("invalid argument '{}' for '--check'", text));
 }
 
 void Parser::apply_long(int c) {

@@ -6,9 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "base/errors.h"
 #include "lines/line_order.h"
 
 namespace ecosort::lines {
+
+// A word that is none of those that an option takes: sort ends with 1 then, not with 2.
+class WrongWord : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
 
 enum class Check : std::uint8_t { no, first, quiet };  // -c, -C
 

@@ -1,0 +1,14 @@
+// What `ecosort plan lines` prints: bounds, because lengths of lines show only when they are read.
+#pragma once
+
+#include <string>
+
+#include "lines/lines_sort.h"
+
+namespace ecosort::cli {
+
+// The bounds for a job whose inputs hold `input_bytes` of lines; 0: nobody knows yet, and only what does not depend on it is
+// said.
+[[nodiscard]] std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_bytes);
+
+}  // namespace ecosort::cli
