@@ -30,8 +30,9 @@ Task<void> Checkpoints::reserve() {
   room_ = room;
 }
 
-void Checkpoints::begin(pipeline::WriteBehind& writer, std::vector<std::uint64_t> runs) {
+void Checkpoints::begin(pipeline::WriteBehind& writer, pipeline::MergeRuns& merge, std::vector<std::uint64_t> runs) {
   writer_ = &writer;
+  merge_ = &merge;
   runs_ = std::move(runs);
   begin_.clear();
   for (const std::uint64_t run : runs_) begin_.push_back(first_record_left(layout_, now_.consumed[run]));
@@ -48,7 +49,6 @@ Task<void> Checkpoints::before_batch(std::uint64_t bytes) {
 }
 
 void Checkpoints::after_batch(const pipeline::MergedBatch& batch) {
-  consumed_ += batch.consumed;
   appended_ += batch.appended;
   now_.hash += batch.appended;
   now_.records += batch.appended.count;
@@ -57,12 +57,19 @@ void Checkpoints::after_batch(const pipeline::MergedBatch& batch) {
   if (marks_.empty() || (now_.records - marks_.back().records) * layout_.record_size >= layout_.unit) marks_.push_back(now_);
 }
 
-void Checkpoints::check_sums() const {
-  if (consumed_ == appended_) return;
+Task<void> Checkpoints::end() {
+  co_await check_sums();
+  consumed_ = appended_;
+  merge_ = nullptr;
+}
+
+Task<void> Checkpoints::check_sums() {
+  const records::MultisetHash consumed = consumed_ + co_await merge_->consumed();
+  if (consumed == appended_) co_return;
   throw VerificationError(
       fmt::format("verification failed: {} records with hash {} were taken from the runs, {} with hash {} were put into the "
                   "output; the runs still hold what the last checkpoint does not",
-                  consumed_.count, consumed_.to_hex(), appended_.count, appended_.to_hex()));
+                  consumed.count, consumed.to_hex(), appended_.count, appended_.to_hex()));
 }
 
 Task<void> Checkpoints::checkpoint() {
@@ -71,7 +78,7 @@ Task<void> Checkpoints::checkpoint() {
   if (state.records == saved_.records) co_return;
   co_await writer_->written();
   co_await reactor_.sync(output_);
-  check_sums();
+  co_await check_sums();
   co_await journal_.append(state);
   give_back(saved_, state);
   saved_ = std::move(state);

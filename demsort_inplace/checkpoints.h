@@ -6,6 +6,9 @@
 //   output   | ..................... u | u | u |        a checkpoint at record K, which ends inside unit D-1:
 //                              K ^     ^ D              records < K have left the runs; bytes < D are never written again
 //
+// The sums: of what left the runs, as it was when the granules' checksums were verified, and of what stands in the output blocks.
+// A record that changed in memory in between stops the job before a run is cut off.
+//
 // Whoever resumes merges from record K on, finds the first bytes in place already and compares them.
 #pragma once
 
@@ -37,18 +40,19 @@ class Checkpoints : public pipeline::ReleaseHook {
   [[nodiscard]] Task<void> reserve();
 
   // A merge begins whose sources are these runs.
-  void begin(pipeline::WriteBehind& writer, std::vector<std::uint64_t> runs);
+  void begin(pipeline::WriteBehind& writer, pipeline::MergeRuns& merge, std::vector<std::uint64_t> runs);
+  // It has merged all. VerificationError unless what was appended is what was consumed.
+  [[nodiscard]] Task<void> end();
 
   Task<void> before_batch(std::uint64_t bytes) override;
   void after_batch(const pipeline::MergedBatch& batch) override;
 
-  // VerificationError unless what was appended is what was consumed.
-  void check_sums() const;
   // Records in the output up to the last batch, and their hash.
   [[nodiscard]] const State& position() const noexcept { return now_; }
 
  private:
   Task<void> checkpoint();
+  Task<void> check_sums();
   [[nodiscard]] std::uint64_t end_of(std::uint64_t records) const noexcept {
     return round_up(records * layout_.record_size, layout_.unit);
   }
@@ -66,12 +70,13 @@ class Checkpoints : public pipeline::ReleaseHook {
   State saved_;                     // what the journal says
   State now_;                       // up to the last batch
   std::deque<State> marks_;         // ends of batches, each a unit or more after the one before; the first one may be saved
-  records::MultisetHash consumed_;  // from the runs, since the state this began from
-  records::MultisetHash appended_;  // to the output, likewise
+  records::MultisetHash consumed_;  // from the runs, by the merges before this one
+  records::MultisetHash appended_;  // to the output, since the state this began from
   std::uint64_t room_;              // bytes of the output that are allocated
   pipeline::WriteBehind* writer_ = nullptr;
-  std::vector<std::uint64_t> runs_;   // of the sources of this merge
-  std::vector<std::uint64_t> begin_;  // records of each that were gone when its source was made
+  pipeline::MergeRuns* merge_ = nullptr;  // between begin() and end()
+  std::vector<std::uint64_t> runs_;       // of the sources of this merge
+  std::vector<std::uint64_t> begin_;      // records of each that were gone when its source was made
 };
 
 // The granules that are left of a run begin with this record.

@@ -55,16 +55,16 @@ class PutBack {
       for (std::uint64_t run = 0; run < bench_.done.size(); ++run) {
         if (bench_.consumed(run) == layout_.run_records(run)) continue;
         const std::vector<std::uint64_t> alone{run};
-        checkpoints.begin(writer, alone);
         pipeline::CheckedOutput output(writer, bench_.compute, bench_.encoder, false);
         output.continue_after(checkpoints.position().records, {});  // a run need not follow the one before
         pipeline::MergeRuns copy = make_merge(bench_, alone);
+        checkpoints.begin(writer, copy, alone);
         co_await copy.merge_to_output(output, checkpoints, pipeline::Ending::more_to_come);
+        co_await checkpoints.end();
       }
       co_await finish(writer);
     }
     bench_.end();
-    checkpoints.check_sums();
     co_await complete(bench_, result, checkpoints.position(), State::Kind::abandoned);
   }
 

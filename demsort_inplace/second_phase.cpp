@@ -80,15 +80,15 @@ Task<State> merge(Workbench& bench) {
   {
     pipeline::WriteBehind writer = make_writer(bench, *bench.files.output);
     co_await writer.resume(bench.state->records * layout.record_size);
-    checkpoints.begin(writer, runs);
     pipeline::CheckedOutput output(writer, bench.compute, bench.encoder, false);
     output.continue_after(bench.state->records, last);
     pipeline::MergeRuns merger = make_merge(bench, runs);
+    checkpoints.begin(writer, merger, runs);
     co_await merger.merge_to_output(output, checkpoints, pipeline::Ending::complete);
+    co_await checkpoints.end();
     bench.report.demand_reads = merger.demand_reads();
   }
   bench.end();
-  checkpoints.check_sums();
   co_return checkpoints.position();
 }
 

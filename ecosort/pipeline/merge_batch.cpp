@@ -144,19 +144,4 @@ BatchResult merge_batch(const std::vector<RunView>& views, const std::vector<Run
   return merge_to_output(views, ranges, count, encoder, target.data, is_worth_splitting ? 2 * threads : 1);
 }
 
-records::MultisetHash hash_consumed(const std::vector<RunView>& views, const std::vector<RunRange>& from,
-                                    const std::vector<std::uint64_t>& to) {
-  std::vector<records::MultisetHash> parts(views.size());
-  tbb::parallel_for(std::size_t{0}, views.size(), [&](std::size_t run) {
-    for (std::uint64_t at = from[run].begin; at < to[run];) {
-      const std::uint64_t count = std::min(views[run].contiguous(at), to[run] - at);
-      parts[run].add_records(views[run].record(at), count, views[run].record_size);
-      at += count;
-    }
-  });
-  records::MultisetHash sum;
-  for (const records::MultisetHash& part : parts) sum += part;
-  return sum;
-}
-
 }  // namespace ecosort::pipeline

@@ -33,8 +33,4 @@ struct BatchResult {
 [[nodiscard]] BatchResult merge_batch(const std::vector<RunView>& views, const std::vector<RunRange>& ranges, std::uint64_t count,
                                       const records::Encoder& encoder, const BatchTarget& target, unsigned threads);
 
-// The records that a batch took from the runs, `from` up to `to` of each: hashed where they lay before they were merged.
-[[nodiscard]] records::MultisetHash hash_consumed(const std::vector<RunView>& views, const std::vector<RunRange>& from,
-                                                  const std::vector<std::uint64_t>& to);
-
 }  // namespace ecosort::pipeline

@@ -85,12 +85,9 @@ void MergeRuns::limit(Round& round) const {
   if (next) round.blocking = next_run;
 }
 
-Task<BatchResult> MergeRuns::merge_next(Round& round, std::uint64_t count, BatchTarget target, records::MultisetHash* consumed) {
+Task<BatchResult> MergeRuns::merge_next(Round& round, std::uint64_t count, BatchTarget target) {
   BatchResult batch;
-  auto work = compute_.run([&] {
-    batch = merge_batch(round.views, round.ranges, count, encoder_, target, compute_.threads());
-    if (consumed != nullptr) *consumed = hash_consumed(round.views, round.ranges, batch.consumed);
-  });
+  auto work = compute_.run([&] { batch = merge_batch(round.views, round.ranges, count, encoder_, target, compute_.threads()); });
   co_await work;
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
     round.ranges[i].begin = batch.consumed[i];
@@ -138,6 +135,7 @@ Task<void> MergeRuns::merge_to_output(CheckedOutput& output, ReleaseHook& hook, 
 Task<void> MergeRuns::merge_all(CheckedOutput& output, ReleaseHook* hook, Ending ending) {
   const std::uint64_t batch_records = output.records_per_batch();
   try {
+    if (hook != nullptr) prefetch_.keep_sums();
     prefetch_.advance();
     while (left_ > 0) {
       Round round = co_await next_round(batch_records);
@@ -145,12 +143,10 @@ Task<void> MergeRuns::merge_all(CheckedOutput& output, ReleaseHook* hook, Ending
         const std::uint64_t count = std::min(round.records, batch_records);
         if (hook != nullptr) co_await hook->before_batch(count * encoder_.record_size());
         std::byte* const out = co_await output.take(output.records_put());
-        records::MultisetHash consumed;
-        const BatchResult batch =
-            co_await merge_next(round, count, BatchTarget{out, nullptr, 0, 0, 0}, hook == nullptr ? nullptr : &consumed);
+        const BatchResult batch = co_await merge_next(round, count, BatchTarget{out, nullptr, 0, 0, 0});
         if (hook == nullptr) release_consumed(batch);
         co_await output.put(out, count, batch.checked);
-        if (hook != nullptr) hook->after_batch({sources_, consumed, batch.checked.tally.hash});
+        if (hook != nullptr) hook->after_batch({sources_, batch.checked.tally.hash});
       }
     }
     if (ending == Ending::complete) co_await output.finish();
@@ -159,6 +155,16 @@ Task<void> MergeRuns::merge_all(CheckedOutput& output, ReleaseHook* hook, Ending
   }
   co_await output.settle();
   co_await finish();
+}
+
+// The blocks stay what they are until a batch is consumed, whatever arrives meanwhile.
+Task<records::MultisetHash> MergeRuns::consumed() {
+  records::MultisetHash sum;
+  const std::vector<Prefetch::OpenGranule> open = prefetch_.open_granules();
+  auto work = compute_.run([&] { sum = sum_of_consumed(open, encoder_.record_size()); });
+  co_await work;
+  sum += prefetch_.consumed_granules();
+  co_return sum;
 }
 
 // On the error path, too, everything under way must end before its buffers do.

@@ -23,7 +23,6 @@ namespace ecosort::pipeline {
 // What a batch that has been put into the output took from the runs.
 struct MergedBatch {
   const std::vector<MergeSource>& sources;  // `consumed` of each holds already
-  records::MultisetHash consumed;           // of the records where they lay in the runs' blocks
   records::MultisetHash appended;           // of the records in the output block
 };
 
@@ -56,6 +55,10 @@ class MergeRuns {
   // The same for runs whose space is `hook`'s: none of it is given back here. Without --unique.
   [[nodiscard]] Task<void> merge_to_output(CheckedOutput& output, ReleaseHook& hook, Ending ending);
 
+  // With a hook: all records that batches have taken from the runs, as they were when their granules were verified
+  // (Prefetch::keep_sums). Between two batches, or when all are merged.
+  [[nodiscard]] Task<records::MultisetHash> consumed();
+
   // Into a new run of the store, whose number is `run`.
   [[nodiscard]] Task<void> merge_to_run(std::size_t run);
 
@@ -75,7 +78,7 @@ class MergeRuns {
   [[nodiscard]] Round look() const;
   void limit(Round& round) const;
   Task<void> merge_all(CheckedOutput& output, ReleaseHook* hook, Ending ending);
-  Task<BatchResult> merge_next(Round& round, std::uint64_t count, BatchTarget target, records::MultisetHash* consumed = nullptr);
+  Task<BatchResult> merge_next(Round& round, std::uint64_t count, BatchTarget target);
   [[nodiscard]] std::uint64_t release_unit() const;  // bytes of a run
   void release_consumed(const BatchResult& batch);
   Task<void> write_granules(std::size_t run, std::uint64_t first, std::byte* block, std::uint64_t granules);

@@ -64,7 +64,7 @@ void Prefetch::start(std::uint32_t index) {
   std::byte* const data = free_.back();
   free_.pop_back();
   const std::uint64_t block = source.next_block++;
-  source.held.push_back({data, false});
+  source.held.push_back({data, false, {}});
   if (!source.fetched_all()) sequence_.insert(turn_of(index));
   ++in_flight_;
   loads_.spawn(load(index, block, data));
@@ -83,19 +83,68 @@ Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* d
     auto work = compute_.run([&] { gather(source, first, granules, data); }, granules * granule_.bytes);
     co_await work;
   } else {
+    std::vector<records::MultisetHash> sums;
     co_await store_.read(source.stored, first, data, granules * granule_.bytes);
     auto work = compute_.run(
         [&] {
+          if (keeps_sums_) sums = sum_granules(source, first, granules, data);
           for (std::uint64_t g = 0; g < granules; ++g)
             store_.verify(source.stored, first + g, store_.granule_in(data, granules, g));
           check_forecast(source, first, store_.granule_in(data, granules, 0));
         },
         granules * granule_.bytes);
     co_await work;
+    source.held[block - source.first_block].sums = std::move(sums);
   }
   --in_flight_;
   mark_ready(source, block);
   arrived_.notify();
+}
+
+// Before the checksums are looked at: a change between the two is found by these, one that comes later by the sums. Nothing was
+// consumed of a block that is not in memory yet, but for the records at the beginning that the merge leaves out.
+std::vector<records::MultisetHash> Prefetch::sum_granules(const MergeSource& source, std::uint64_t first, std::uint64_t granules,
+                                                          std::byte* data) const {
+  std::vector<records::MultisetHash> sums(granules);
+  const std::uint64_t left_out = first == 0 ? source.consumed : 0;
+  for (std::uint64_t g = 0; g < granules; ++g) {
+    const std::uint64_t begin = (first + g) * granule_.records, end = std::min(begin + granule_.records, source.records);
+    const std::uint64_t from = std::max(begin, left_out);
+    if (from < end)
+      sums[g].add_records(store_.granule_in(data, granules, g) + (from - begin) * encoder_.record_size(), end - from,
+                          encoder_.record_size());
+  }
+  return sums;
+}
+
+void Prefetch::add_consumed_granules(const MergeSource& source, std::uint64_t consumed) {
+  const std::uint64_t end = consumed == source.records ? source.granules : consumed / granule_.records;
+  const std::uint64_t first = source.first_block * granules_per_block_;
+  for (std::uint64_t granule = source.consumed / granule_.records; granule < end; ++granule)
+    consumed_granules_ += source.held[(granule - first) / granules_per_block_].sums[(granule - first) % granules_per_block_];
+}
+
+std::vector<Prefetch::OpenGranule> Prefetch::open_granules() const {
+  std::vector<OpenGranule> open;
+  for (const MergeSource& source : sources_) {
+    if (source.consumed % granule_.records == 0 || source.consumed >= source.ready_end) continue;
+    const std::uint64_t granule = source.consumed / granule_.records - source.first_block * granules_per_block_;
+    const std::uint64_t end = round_down(source.consumed, granule_.records) + granule_.records;
+    open.push_back({source.held[granule / granules_per_block_].sums[granule % granules_per_block_],
+                    view(source).record(source.consumed), std::min(end, source.records) - source.consumed});
+  }
+  return open;
+}
+
+records::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenGranule>& open, std::uint32_t record_size) {
+  records::MultisetHash consumed;
+  for (const Prefetch::OpenGranule& granule : open) {
+    records::MultisetHash left;
+    left.add_records(granule.left, granule.left_records, record_size);
+    consumed += granule.sum;
+    consumed -= left;
+  }
+  return consumed;
 }
 
 // The merge stops at keys that were foretold: one that is wrong would spoil the order, or hold the merge up.
@@ -128,6 +177,7 @@ void Prefetch::mark_ready(MergeSource& source, std::uint64_t block) {
 void Prefetch::consume(std::uint32_t index, std::uint64_t consumed) {
   MergeSource& source = sources_[index];
   ready_records_ -= consumed - source.consumed;
+  if (keeps_sums_) add_consumed_granules(source, consumed);
   source.consumed = consumed;
   const std::uint64_t done_blocks = consumed == source.records ? source.blocks : consumed / records_per_block_;
   if (done_blocks == source.first_block) return;

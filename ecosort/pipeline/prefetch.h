@@ -18,6 +18,7 @@
 #include "pipeline/run_buffer.h"
 #include "pipeline/run_store.h"
 #include "pipeline/run_view.h"
+#include "records/multiset_hash.h"
 
 namespace ecosort::pipeline {
 
@@ -34,6 +35,7 @@ struct MergeSource {
   struct Held {
     std::byte* data;
     bool ready;
+    std::vector<records::MultisetHash> sums;  // of the records of each granule, if they are kept
   };
   std::deque<Held> held;        // fetched or being fetched, in order
   std::uint64_t ready_end = 0;  // records [consumed, ready_end) are in memory
@@ -49,6 +51,19 @@ class Prefetch {
   // Takes over `memory` and cuts it into blocks of `block_bytes`, at least two per source.
   Prefetch(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder, std::uint64_t block_bytes,
            Buffer memory, std::vector<MergeSource>& sources);
+
+  // The records of each granule are summed when the granule is verified (24 bytes for each that is in memory), so that a change
+  // in memory that comes later makes what is merged differ from what was verified. Before the first advance(); stored runs only.
+  void keep_sums() noexcept { keeps_sums_ = true; }
+  // Of all granules that were consumed to their end.
+  [[nodiscard]] const records::MultisetHash& consumed_granules() const noexcept { return consumed_granules_; }
+  // A granule that is consumed in part: its sum, and the records that are not consumed.
+  struct OpenGranule {
+    records::MultisetHash sum;
+    const std::byte* left;
+    std::uint64_t left_records;
+  };
+  [[nodiscard]] std::vector<OpenGranule> open_granules() const;
 
   // Starts fetching blocks in sequence, as many as there are buffers for.
   void advance();
@@ -83,9 +98,12 @@ class Prefetch {
   [[nodiscard]] bool may_take(const MergeSource& source) const;
   void start(std::uint32_t source);
   Task<void> load(std::uint32_t source, std::uint64_t block, std::byte* data);
+  [[nodiscard]] std::vector<records::MultisetHash> sum_granules(const MergeSource& source, std::uint64_t first,
+                                                                std::uint64_t granules, std::byte* data) const;
   void gather(const MergeSource& source, std::uint64_t first_granule, std::uint64_t granules, std::byte* data) const;
   void check_forecast(const MergeSource& source, std::uint64_t granule, const std::byte* record) const;
   void mark_ready(MergeSource& source, std::uint64_t block);
+  void add_consumed_granules(const MergeSource& source, std::uint64_t consumed);
 
   Compute& compute_;
   RunStore& store_;
@@ -102,6 +120,11 @@ class Prefetch {
   unsigned in_flight_ = 0;
   std::uint64_t ready_records_ = 0;
   std::uint64_t demand_reads_ = 0;
+  bool keeps_sums_ = false;
+  records::MultisetHash consumed_granules_;
 };
+
+// What was consumed of these granules: their sums less what is left of them.
+[[nodiscard]] records::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenGranule>& open, std::uint32_t record_size);
 
 }  // namespace ecosort::pipeline

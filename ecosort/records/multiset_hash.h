@@ -46,6 +46,13 @@ struct MultisetHash {
     return *this;
   }
   friend MultisetHash operator+(MultisetHash a, const MultisetHash& b) noexcept { return a += b; }
+  // What is left of a collection when the records of a part of it are taken away.
+  MultisetHash& operator-=(const MultisetHash& part) noexcept {
+    low -= part.low;
+    high -= part.high;
+    count -= part.count;
+    return *this;
+  }
   friend bool operator==(const MultisetHash&, const MultisetHash&) = default;
 
   // The 128 bits as 32 hexadecimal digits, high half first; without the count.

@@ -4,9 +4,13 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <utility>
 
 #include "base/errors.h"
 #include "demsort_inplace/keep_runs.h"
+#include "fault_sweep.h"
+#include "io/crash_model.h"
 #include "io/faulty_queue.h"
 #include "io/faulty_storage.h"
 #include "resumable_harness.h"
@@ -94,52 +98,97 @@ TEST(ResumableSort, StaysWithinItsSpaceOnADiskThatHasNoMore) {
   }
 }
 
-// Once for each thing that can fail: the sort ends with one error and can be resumed, or has left nothing.
+namespace {
+
+// Brings to an end what is left on the disk, which is sound again.
+Left bring_to_an_end(SortDisk& disk, const SmallSort& sort) {
+  JobStatus status = disk.machine.look();
+  const JobStatus::Kind kind = status.kind;
+  const bool is_job = kind == JobStatus::Kind::under_way || kind == JobStatus::Kind::complete;
+  if (is_job) {
+    status = {};  // it holds the job
+    (void)disk.machine.resume();
+  } else if (kind != JobStatus::Kind::none) {
+    discard(sort_output, std::move(status), disk.store);
+  }
+  const io::DiskImage now = disk.store.snapshot();
+  if (sort.holds_only(now, sort.job.sorted())) return Left::sorted;
+  return !is_job && sort.holds_only(now, sort.previous()) ? Left::untouched : Left::something_else;
+}
+
+}  // namespace
+
+// Once for each thing that can fail, for a moment and for good: the sort ends with one error and can be resumed, or has left
+// nothing.
 TEST(ResumableSort, EveryFailureLeavesAJobThatCanBeResumedOrNothing) {
-  const Watchdog watchdog("a resumable sort under a fault", std::chrono::seconds{200});
+  Watchdog watchdog("a resumable sort under a fault");
   for (const SmallSort& sort : {small_sorts()[0], small_sorts()[4]}) {
-    io::FaultPlan counted;
     SortDisk count(sort.disk(), {.records_events = false});
-    io::FaultyStorage counting_storage(count.store, counted);
-    io::FaultyQueue counting_queue(*count.queue, counted);
-    (void)SortMachine(counting_storage, counting_queue).start(sort);
-    std::uint64_t resumed = 0, untouched = 0;
-    for (const Role role : {Role::input, Role::run, Role::output, Role::journal}) {
-      for (std::size_t point = 0; point < io::fault_point_count; ++point) {
-        const std::uint64_t seen = counted.seen(role, static_cast<FaultPoint>(point));
-        for (std::uint64_t nth = 1; nth <= seen; nth += 1 + seen / 12) {
-          for (const int error : {EIO, ENOSPC}) {
-            const std::string what =
-                fmt::format("{}: {} {} {}", sort.job.name, to_string(role), to_string(static_cast<FaultPoint>(point)), nth);
-            io::FaultPlan plan({{role, static_cast<FaultPoint>(point), nth, {.kind = Effect::Kind::error, .number = error}}});
-            SortDisk disk(sort.disk(), {.records_events = false});
-            io::FaultyStorage storage(disk.store, plan);
-            io::FaultyQueue queue(*disk.queue, plan);
-            try {
-              (void)SortMachine(storage, queue).start(sort);
-            } catch (const IoError&) {
-            }
-            ASSERT_EQ(plan.fired(), 1U) << what;
-            JobStatus status = disk.machine.look();
-            const JobStatus::Kind kind = status.kind;
-            status.journal = nullptr;
-            if (kind == JobStatus::Kind::under_way || kind == JobStatus::Kind::complete) {
-              ++resumed;
-              ASSERT_NO_THROW((void)disk.machine.resume()) << what;
-            } else {
-              if (kind != JobStatus::Kind::none) discard(sort_output, std::move(status), disk.store);
-              untouched += sort.holds_only(disk.store.snapshot(), sort.previous()) ? 1 : 0;
-            }
-            const io::DiskImage now = disk.store.snapshot();
-            ASSERT_TRUE(sort.holds_only(now, sort.job.sorted()) ||
-                        (kind != JobStatus::Kind::under_way && sort.holds_only(now, sort.previous())))
-                << what;
-          }
-        }
+    Failing<SortMachine> counted(count.store, *count.queue, {});
+    (void)counted.machine.start(sort);
+    std::uint64_t failures = 0, untouched = 0;
+    const std::vector<io::Fault> faults = faults_to_try(counted.plan);
+    for (const io::Fault& fault : faults) {
+      const std::string what = fmt::format("{}: {}", sort.job.name, to_text(fault));
+      SCOPED_TRACE(what);
+      watchdog.next(what);
+      SortDisk disk(sort.disk(), {.records_events = false});
+      Failing<SortMachine> failing(disk.store, *disk.queue, {fault});
+      bool has_failed = false;
+      try {
+        (void)failing.machine.start(sort);
+      } catch (const IoError&) {
+        has_failed = true;
+        ++failures;
+      }
+      ASSERT_GE(failing.plan.fired(), 1U);
+      ASSERT_TRUE(has_failed || !is_sync(fault)) << "a failed sync was passed over";
+      Left left{};
+      ASSERT_NO_THROW(left = bring_to_an_end(disk, sort));
+      ASSERT_NE(left, Left::something_else);
+      ASSERT_TRUE(has_failed || left == Left::sorted);
+      untouched += left == Left::untouched ? 1 : 0;
+    }
+    std::printf("%s: %zu faults at %zu kinds of operations; %llu ended the sort\n", sort.job.name, faults.size(),
+                distinct_points(faults), static_cast<unsigned long long>(failures));
+    EXPECT_GE(distinct_points(faults), 25U);
+    EXPECT_GT(failures, faults.size() / 2);
+    EXPECT_GT(untouched, 3U);
+  }
+}
+
+// Each sync of a sort and of its resumption fails once; the run must end there, and with the power cut at its end nothing that is
+// taken for durable may be missing.
+TEST(ResumableSort, ASyncThatFailedOnceIsNeverTakenForDurable) {
+  Watchdog watchdog("a resumable sort under a failing sync");
+  const SmallSort sort = small_sorts().front();
+  Broken broken(sort, Role::output, FaultPoint::write, 3);
+  for (const io::DiskImage& initial : {sort.disk(), broken.disk.store.snapshot()}) {
+    const bool is_start = !initial.directories.contains(sort_directory);
+    const auto work = [&](SortMachine& machine) { (void)(is_start ? machine.start(sort) : machine.resume()); };
+    SortDisk count(initial, {.records_events = false});
+    Failing<SortMachine> counted(count.store, *count.queue, {});
+    work(counted.machine);
+    const std::vector<io::Fault> faults = syncs_to_fail(counted.plan);
+    EXPECT_GE(faults.size(), is_start ? 15U : 8U);
+    for (const io::Fault& fault : faults) {
+      const std::string what = fmt::format("{} {}", is_start ? "start" : "resume", to_text(fault));
+      SCOPED_TRACE(what);
+      watchdog.next(what);
+      SortDisk disk(initial);
+      Failing<SortMachine> failing(disk.store, *disk.queue, {fault});
+      EXPECT_THROW(work(failing.machine), IoError);
+      EXPECT_EQ(failing.plan.fired(), 1U);
+      io::CrashModel model(initial);
+      for (const io::StoreEvent& event : disk.store.log()) model.apply(event);
+      for (const io::CutPolicy policy : {io::CutPolicy::all_lost, io::CutPolicy::torn, io::CutPolicy::all_kept}) {
+        SortDisk after(model.image(policy, 1), {.records_events = false});
+        Left left{};
+        ASSERT_NO_THROW(left = bring_to_an_end(after, sort));
+        EXPECT_NE(left, Left::something_else);
       }
     }
-    EXPECT_GT(resumed, 50U);
-    EXPECT_GT(untouched, 3U);
+    std::printf("%s: %zu syncs failed in turn\n", is_start ? "start" : "resume", faults.size());
   }
 }
 
