@@ -405,12 +405,17 @@ def test_ctrl_c_stops_at_a_checkpoint_and_says_how_to_go_on(
 ) -> None:
     drive = FileSystem("", file4.parent, None)
     filler = drive.fill_until(plan_of(run, file4, *SMALL)["needed_bytes"] + MIB)
-    for nth in (3, 15):
+    syncs = syncs_of(ecosort, tmp_path, "inplace", file4, *SMALL)
+    for nth, phase in ((3, "run formation"), (syncs * 2 // 3, "merge")):
         file4.write_bytes(data)
         done = signal_at_sync(ecosort, tmp_path, nth, signal.SIGINT, "inplace", file4, *SMALL)
-        assert done.returncode in (-signal.SIGINT, 128 + signal.SIGINT), done
-        assert f"go on with: ecosort resume {file4}" in done.stderr
+        assert done.returncode == 128 + signal.SIGINT, done
+        assert f"no record is lost; go on with: ecosort resume {file4}" in done.stderr
         assert not file4.exists()
+        status = run("resume", "--status", file4)
+        assert status.stdout.splitlines()[0].endswith(f": {phase}"), status
+        done = signal_at_sync(ecosort, tmp_path, 5, signal.SIGTERM, "resume", file4)
+        assert done.returncode == 128 + signal.SIGTERM, done
         succeeded(run("resume", file4))
         assert file4.read_bytes() == wanted
     filler.unlink()

@@ -284,10 +284,12 @@ def test_ctrl_c_stops_at_a_checkpoint_and_says_how_to_go_on(
     ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, wanted: bytes
 ) -> None:
     with_little_space(run, source, out)
-    for nth in (3, 15):
+    syncs = syncs_of(ecosort, tmp_path, *words_for(source, out))
+    for nth, phase in ((3, "run formation"), (syncs * 2 // 3, "merge")):
         remove(run, source, out)
         done = signal_at_sync(ecosort, tmp_path, nth, signal.SIGINT, *words_for(source, out))
-        assert done.returncode in (-signal.SIGINT, 128 + signal.SIGINT), done
+        assert done.returncode == 128 + signal.SIGINT, done
+        assert phase_of(run, out) == phase
         assert f"'{out}.ecosort'" in done.stderr
         assert f"go on with: ecosort resume {out}" in done.stderr
         assert not out.exists()
