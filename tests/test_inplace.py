@@ -448,6 +448,37 @@ def test_a_disk_that_someone_fills_stops_the_job_until_there_is_room(
     assert file.read_bytes() == wanted
 
 
+@pytest.mark.parametrize("call", ["fdatasync", "fsync"])
+def test_a_sync_that_fails_once_ends_the_job(
+    ecosort: Path, run: Run, file4: Path, tmp_path: Path, data: bytes, wanted: bytes, call: str
+) -> None:
+    """Whatever the next one says: what was not durable then may be gone. The job ends, and is resumed from what was durable."""
+    words = ("inplace", file4, *SMALL)
+    filler = FileSystem("", file4.parent, None).fill_until(plan_of(run, file4, *SMALL)["needed_bytes"] + MIB)
+    hit = resumed = 0
+    for nth in range(1, 11):  # of some thread's: strace counts for each
+        file4.write_bytes(data)
+        command = [*strace(tmp_path, call, f"{call}:error=EIO:when={nth}"), ecosort, *words, "--io", "pool", "-q"]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120)
+        if "INJECTED" not in (tmp_path / "trace").read_text():
+            assert done.returncode == 0, (nth, done)
+            continue
+        hit += 1
+        assert done.returncode == 3, (nth, done)
+        assert "Input/output error" in done.stderr, (nth, done)
+        if file4.exists():
+            assert file4.read_bytes() in (data, wanted)
+            run("resume", file4)
+        else:
+            succeeded(run("resume", file4))
+            assert file4.read_bytes() == wanted
+            resumed += 1
+        assert not job_directory(file4).exists()
+    assert hit >= 4
+    assert resumed >= 2
+    filler.unlink()
+
+
 def test_a_flipped_bit_stops_the_job_and_nothing_more_is_given_up(
     ecosort: Path, run: Run, file: Path, tmp_path: Path, data: bytes, wanted: bytes
 ) -> None:
