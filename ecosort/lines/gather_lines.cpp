@@ -32,7 +32,7 @@ void GatherLines::check(Text line) {
 std::size_t GatherLines::fill(char* to, std::size_t capacity) {
   const records::Entry* const entries = run_.entries();
   std::size_t filled = std::min(rest_.size(), capacity);
-  std::memcpy(to, rest_.data(), filled);
+  if (filled > 0) std::memcpy(to, rest_.data(), filled);
   rest_.remove_prefix(filled);
   while (filled < capacity && next_ < run_.count) {
     if (next_ + prefetch_distance < run_.count) {

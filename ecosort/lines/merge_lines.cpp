@@ -211,7 +211,7 @@ Task<void> MergeLines::load(Source& source, unsigned index, std::uint64_t block)
 // The line that went out last may lie where a block is about to go.
 void MergeLines::keep_last_line(const Source& source) {
   if (!has_last_ || last_source_ != source.index) return;
-  std::memcpy(last_memory_.data(), last_.data(), last_.size());
+  if (!last_.empty()) std::memcpy(last_memory_.data(), last_.data(), last_.size());
   last_ = Text(reinterpret_cast<const char*>(last_memory_.data()), last_.size());
   last_source_ = SIZE_MAX;
 }
@@ -307,7 +307,7 @@ bool MergeLines::choose() {
 // Copies the present line into the block. False when the block is full before the line is complete.
 bool MergeLines::emit(char* block, std::size_t capacity) {
   const std::size_t part = std::min(emitting_.size(), capacity - filled_);
-  std::memcpy(block + filled_, emitting_.data(), part);
+  if (part > 0) std::memcpy(block + filled_, emitting_.data(), part);
   emitting_.remove_prefix(part);
   filled_ += part;
   return emitting_.empty();

@@ -68,7 +68,7 @@ std::size_t ReadLines::aligned(std::size_t at) const {
 void ReadLines::place_tail(LineRun& run) {
   const std::size_t end = aligned(tail_.size());
   if (end > run.size()) line_too_long(run);
-  std::memmove(run.bytes() + end - tail_.size(), tail_.data(), tail_.size());
+  if (!tail_.empty()) std::memmove(run.bytes() + end - tail_.size(), tail_.data(), tail_.size());
   indexed_ = end - tail_.size();
   present_ = requested_ = end;
   tail_ = {};
