@@ -26,8 +26,7 @@ constexpr std::array commands{
     Command{"resume", ecosort::cli::run_resume}, Command{"lines", ecosort::cli::run_lines},
     Command{"plan", ecosort::cli::run_plan},     Command{"gen", ecosort::cli::run_gen},
     Command{"check", ecosort::cli::run_check},   Command{"power", ecosort::cli::run_power},
-    Command{"tune", ecosort::cli::run_tune},
-    Command{"manual", ecosort::cli::run_manual},
+    Command{"tune", ecosort::cli::run_tune},     Command{"manual", ecosort::cli::run_manual},
 };
 
 constexpr std::string_view examples = R"(Examples:
