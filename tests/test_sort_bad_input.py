@@ -101,7 +101,7 @@ def refuse(run: Run, place: Path) -> Callable[..., str]:
         (["sort", "in", "-o", "out", "--progress", "yes"], ["--progress", "'yes'", "json"]),
         (["sort", "in", "-o", "out", "--verify", "never"], ["--verify", "'never'"]),
         (["plan"], ["plan sort"]),
-        (["plan", "lines"], ["plan sort"]),
+        (["plan", "words"], ["plan sort"]),
         (["plan", "sort"], ["no input"]),
         (["plan", "sort", "in", "-o", "out", "--frobnicate"], ["--frobnicate", "ecosort plan --help"]),
     ],
