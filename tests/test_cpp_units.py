@@ -41,9 +41,18 @@ class SuiteRun:
     ending: str
 
 
+RUNS: dict[str, SuiteRun] = {}  # the order of the tests may come back to a suite
+
+
 @pytest.fixture(scope="module")
 def suite_run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SuiteRun:
     suite: str = request.param
+    if suite not in RUNS:
+        RUNS[suite] = run_suite(suite, tmp_path_factory)
+    return RUNS[suite]
+
+
+def run_suite(suite: str, tmp_path_factory: pytest.TempPathFactory) -> SuiteRun:
     directory = tmp_path_factory.mktemp("units")
     report = directory / "report.json"
     command = [*COMMAND, f"--gtest_filter={suite}.*", f"--gtest_output=json:{report}"]
