@@ -387,3 +387,17 @@ def test_a_full_drive_leaves_no_output(ecosort: Path, tmp_path: Path) -> None:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
     assert "No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--stats", "--events"])
+def test_a_report_that_cannot_be_written_does_not_take_back_the_output(ecosort: Path, tmp_path: Path, option: str) -> None:
+    code, _, error = run([str(ecosort), "lines"], [option, "/dev/full", "-o", "out"], tmp_path, b"b\na\n")
+    assert (code, (tmp_path / "out").read_bytes()) == (2, b"a\nb\n")
+    assert "/dev/full" in error
+    assert "the sorted output is complete" in error
+
+
+def test_a_message_stays_one_line(ecosort: Path, tmp_path: Path) -> None:
+    code, _, error = run([str(ecosort), "lines"], ["no\nsuch"], tmp_path)
+    assert code == 2
+    assert "no\\nsuch: No such file" in error  # whose line would end before the name did

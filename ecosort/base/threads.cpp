@@ -21,7 +21,7 @@ void keep_threads_small() {
   pthread_attr_destroy(&attributes);
 }
 
-void check_threads_can_start(unsigned threads) {
+void check_threads_can_start(unsigned threads, const char* option) {
   std::latch all_asked_for(1);
   std::vector<std::jthread> team;
   team.reserve(threads);
@@ -35,8 +35,8 @@ void check_threads_can_start(unsigned threads) {
   if (refusal)
     throw UsageError(
         fmt::format("only {} of {} threads can be started: {}; allow more (ulimit -u, ulimit -v, the control group's "
-                    "pids.max) or give fewer --threads",
-                    team.size(), threads, refusal.message()));
+                    "pids.max) or give a smaller {}",
+                    team.size(), threads, refusal.message(), option));
 }
 
 }  // namespace ecosort

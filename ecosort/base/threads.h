@@ -13,8 +13,8 @@ inline constexpr std::size_t thread_stack_bytes = std::size_t{512} * 1024;
 // memory. To be called once, by main, before any thread exists.
 void keep_threads_small();
 
-// Starts that many threads at once and ends them again (30 us each): UsageError that says what allows more if the system
-// refuses. Libraries that start theirs in the middle of the work can only end the process then.
-void check_threads_can_start(unsigned threads);
+// Starts that many threads at once and ends them again (30 us each): UsageError that says what allows more, or which option
+// asks for fewer, if the system refuses. Libraries that start theirs in the middle of the work can only end the process then.
+void check_threads_can_start(unsigned threads, const char* option = "--threads");
 
 }  // namespace ecosort

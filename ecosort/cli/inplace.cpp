@@ -18,14 +18,14 @@ int run_inplace(const Words& words) {
     return 0;
   }
   ignore_write_signals();
-  print_notice(options.run.quiet, notice_of(options.profile));
+  print_notice(options.run.reports.quiet, notice_of(options.profile));
   io::PosixStorage storage;
   ResolvedInPlace resolved = resolve_inplace(options, storage);
   check_job_reports(options.run);
   if (resolved.wanted.input_records == 0) return 0;
   const inplace::SpacePlan& plan = require_space(options, resolved);
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
-  print_notice(options.run.quiet, backend.notice);
+  print_notice(options.run.reports.quiet, backend.notice);
   check_threads_can_start(plan.engine.wanted.threads + 1);
   const inplace::JobHeader header{.job = inplace::fresh_job_number(),
                                   .format = resolved.wanted.format,
@@ -44,7 +44,7 @@ int plan_inplace(const Words& words) {
     print_out(help_text(command_table("plan")));
     return 0;
   }
-  print_notice(options.run.quiet, notice_of(options.profile));
+  print_notice(options.run.reports.quiet, notice_of(options.profile));
   io::PosixStorage storage;
   const ResolvedInPlace resolved = resolve_inplace(options, storage);
   if (resolved.wanted.input_records > 0) (void)require_space(options, resolved);

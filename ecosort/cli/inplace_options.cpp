@@ -46,9 +46,9 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
   std::uint64_t threads = 0, request_depth = 0, merge_threads = 0, run_records = 0;
   const OptionTargets targets{.texts = {{"--memory", &options.memory},
                                         {"--io", &options.io},
-                                        {"--stats", &options.run.stats},
-                                        {"--events", &options.run.events},
-                                        {"--progress", &options.run.progress},
+                                        {"--stats", &options.run.reports.stats},
+                                        {"--events", &options.run.reports.events},
+                                        {"--progress", &options.run.reports.progress},
                                         {"--assume-size", &options.assume_size},
                                         {"--space", &options.space},
                                         {"-o,--output", &output},
@@ -61,7 +61,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
                                            {"--reverse", &options.reverse},
                                            {"--stable", &stable},
                                            {"--resumable", &resumable},
-                                           {"-q,--quiet", &options.run.quiet},
+                                           {"-q,--quiet", &options.run.reports.quiet},
                                            {"--json", &options.json},
                                            {"--status", &options.status},
                                            {"--abandon", &options.abandon},
@@ -78,7 +78,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
   check_not_given(parsed);
   options.given = parsed.given;
   options.threads = checked_threads(parsed, threads);
-  (void)progress_mode(options.run.progress);
+  (void)progress_mode(options.run.reports.progress);
   (void)io::parse_backend(options.io);
   check_verify(options.verify);
   const bool is_assumed = !options.assume_size.empty();
@@ -94,8 +94,8 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
 
 void check_job_reports(const JobRun& run) {
   SortOptions named;
-  named.stats = run.stats;
-  named.events = run.events;
+  named.stats = run.reports.stats;
+  named.events = run.reports.events;
   named.output = run.file;
   check_report_files(named, {});
 }

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,16 +14,17 @@
 #include <span>
 
 #include "base/errors.h"
+#include "base/open_files.h"
 #include "base/size_text.h"
+#include "base/threads.h"
 #include "cli/commands.h"
 #include "cli/end_at_once.h"
 #include "cli/lines_bounds.h"
 #include "cli/option_table.h"
-#include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/say.h"
-#include "cli/signals.h"
 #include "cli/sort_space.h"
+#include "cli/watched_run.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
 #include "lines/check_lines.h"
@@ -172,19 +172,11 @@ std::string asked_collation() {
 }
 
 void print_notice(const LinesOptions& options, const std::string& notice) {
-  if (!options.quiet && !notice.empty()) say(fmt::format("ecosort lines: {}\n", notice));
+  if (!options.quiet && !notice.empty()) say_line(fmt::format("ecosort lines: {}", notice));
 }
 
 nlohmann::ordered_json stats(const lines::LinesReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage,
                              const lines::LinePlan& plan, const char* backend) {
-  nlohmann::ordered_json phases = nlohmann::ordered_json::array();
-  for (const pipeline::PhaseRecord& phase : log.phases())
-    phases.push_back({{"name", phase.name},
-                      {"begin_s", phase.begin_s},
-                      {"end_s", phase.end_s},
-                      {"bytes_read", phase.traffic.bytes_read},
-                      {"bytes_written", phase.traffic.bytes_written},
-                      {"wait_s", static_cast<double>(phase.traffic.idle.count()) * 1e-9}});
   return {{"schema", "ecosort.lines-stats/1"},
           {"lines", report.lines},
           {"lines_dropped", report.dropped},
@@ -196,7 +188,7 @@ nlohmann::ordered_json stats(const lines::LinesReport& report, const pipeline::P
           {"runs", report.runs},
           {"intermediate_merges", report.merges},
           {"longest_line_bytes", report.longest_line},
-          {"phases", phases},
+          {"phases", phases_json(log)},
           {"wall_s", usage.wall_s},
           {"cpu_user_s", usage.cpu_user_s},
           {"cpu_system_s", usage.cpu_system_s},
@@ -226,11 +218,7 @@ int check_order(const LinesOptions& options) {
 // reached.
 std::size_t allow_open_files() noexcept {
   constexpr std::size_t enough = 100'000;
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return enough;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-  return std::min<std::uint64_t>(limit.rlim_cur / 2, enough);
+  return std::min<std::uint64_t>(raise_open_files() / 2, enough);
 }
 
 // Of all inputs that are open and no streams.
@@ -268,7 +256,7 @@ void check_space(lines::LinesJob& job, io::Storage& storage) {
 lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
   const plan::Machine machine = plan::read_machine();
   const unsigned threads =
-      options.parallel == 0 ? machine.cpus : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, 1024));
+      options.parallel == 0 ? machine.cpus : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, plan::most_threads));
   const std::size_t most_open = allow_open_files();
   lines::LinesJob job;
   job.plan = lines::plan_lines(memory_of(options, machine), threads,
@@ -293,25 +281,18 @@ int sort_files(const LinesOptions& options, double started_s) {
   check_space(job, storage);
   const io::Backend backend = io::make_queue(backend_for(options.io, is_small), job.plan.read_depth + job.plan.write_depth + 4);
   print_notice(options, backend.notice);
-  pipeline::PhaseLog log(options.events);
-  pipeline::Progress progress;
-  lines::LinesReport report;
-  {
-    const SignalGuard signals(*backend.queue);
-    const ProgressLine line(progress,
-                            options.quiet && options.progress == "auto" ? ProgressMode::none : progress_mode(options.progress));
-    log.event("begin", "total");
+  if (!is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's
+  WatchedRun run({options.stats, options.events, options.progress, options.quiet});
+  const lines::LinesReport report = run.watch(*backend.queue, [&](auto& progress, auto& log, const auto& interrupted) {
     try {
-      report = lines::sort_lines(job, storage, *backend.queue, progress, log, signals.received());
+      return lines::sort_lines(job, storage, *backend.queue, progress, log, interrupted);
     } catch (const io::QueueBroken& broken) {
       end_at_once(progress, broken);
     }
-    log.event("end", "total");
-  }
+  });
   print_notice(options, report.notice);
-  if (!options.stats.empty())
-    write_text_file(options.stats,
-                    stats(report, log, process_usage(started_s), job.plan, backend.queue->backend_name()).dump(2) + "\n");
+  run.write_reports("the sorted output is complete",
+                    [&] { return stats(report, run.log(), process_usage(started_s), job.plan, backend.queue->backend_name()); });
   return 0;
 }
 
@@ -357,10 +338,10 @@ int plan_lines(const Words& words) {
 
 // Everything that goes wrong is exit 2, as of sort; only -c uses 1, and words that an option does not know.
 int run_lines(const Words& words) try { return run(words); } catch (const lines::WrongWord& error) {
-  say(fmt::format("ecosort lines: {}\n", error.what()));
+  say_line(fmt::format("ecosort lines: {}", error.what()));
   return 1;
 } catch (const Error& error) {
-  say(fmt::format("ecosort lines: {}\n", error.what()));
+  say_line(fmt::format("ecosort lines: {}", error.what()));
   return 2;
 } catch (const std::bad_alloc&) {
   say("ecosort lines: memory exhausted\n");

@@ -185,8 +185,7 @@ std::string plan_text(const ResolvedSort& resolved, const std::string& backend) 
   return text;
 }
 
-Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage,
-                const std::string& backend) {
+Json phases_json(const pipeline::PhaseLog& log) {
   Json phases = Json::array();
   for (const pipeline::PhaseRecord& phase : log.phases())
     phases.push_back({{"name", phase.name},
@@ -195,6 +194,11 @@ Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& lo
                       {"bytes_read", phase.traffic.bytes_read},
                       {"bytes_written", phase.traffic.bytes_written},
                       {"wait_s", static_cast<double>(phase.traffic.idle.count()) * 1e-9}});
+  return phases;
+}
+
+Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage,
+                const std::string& backend) {
   utsname host{};
   uname(&host);
   const std::uint64_t record_size = report.plan.wanted.format.record_size;
@@ -210,7 +214,7 @@ Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& lo
           {"runs", report.runs},
           {"merge_passes", report.plan.merge.passes},
           {"demand_reads", report.demand_reads},
-          {"phases", phases},
+          {"phases", phases_json(log)},
           {"wall_s", usage.wall_s},
           {"cpu_user_s", usage.cpu_user_s},
           {"cpu_system_s", usage.cpu_system_s},

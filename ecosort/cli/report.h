@@ -26,6 +26,9 @@ struct ProcessUsage {
 [[nodiscard]] nlohmann::ordered_json resolved_plan_json(const ResolvedSort& resolved, const std::string& backend);
 [[nodiscard]] std::string plan_text(const ResolvedSort& resolved, const std::string& backend);
 
+// What every command tells of its phases.
+[[nodiscard]] nlohmann::ordered_json phases_json(const pipeline::PhaseLog& log);
+
 // schema "ecosort.stats/1"; units are in the names.
 [[nodiscard]] nlohmann::ordered_json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& log,
                                                 const ProcessUsage& usage, const std::string& backend);

@@ -1,12 +1,12 @@
 // Checks before hours of work (promise P9): every file is opened or asked for, nothing is created.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/errors.h"
+#include "base/open_files.h"
 #include "base/size_text.h"
 #include "cli/sort_options.h"
 #include "cli/sort_places.h"
@@ -42,17 +42,14 @@ void look_at_output_directory(ResolvedSort& resolved, io::PosixStorage& storage)
   resolved.output_has_no_temporary_name = storage.has_unnamed_files(directory);
 }
 
-// Every input is an open file, and every run one in every directory. Raises the limit as far as it goes.
+// Every input is an open file, and every run one in every directory.
 void check_open_files(std::size_t inputs, const plan::Plan& plan, std::size_t directories) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
+  const std::uint64_t most = raise_open_files();
   const std::uint64_t runs = plan.merge.stored_runs;
   const std::uint64_t need = inputs + (runs + plan.merge.steps.size()) * directories + 64;
-  if (need <= limit.rlim_cur) return;
+  if (need <= most) return;
   throw UsageError(fmt::format("{} inputs and {} runs need {} open files, {} are allowed: raise that with ulimit -n {}{}", inputs,
-                               runs, need, limit.rlim_cur, need, runs > 0 ? "; more memory makes fewer runs" : ""));
+                               runs, need, most, need, runs > 0 ? "; more memory makes fewer runs" : ""));
 }
 
 // Runs are striped over drives; a second directory of the same drive would gain nothing.

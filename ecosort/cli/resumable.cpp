@@ -140,11 +140,7 @@ std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& s
                                   .reread = options.verify == "reread"};
   print_notice(options.quiet, fmt::format("runs and journal are in '{}'; after an interruption: ecosort resume {}",
                                           inplace::JobPaths(resolved.output).directory, resolved.output));
-  const JobRun run{.file = resolved.output,
-                   .stats = options.stats,
-                   .events = options.events,
-                   .progress = options.progress,
-                   .quiet = options.quiet};
+  const JobRun run{resolved.output, {options.stats, options.events, options.progress, options.quiet}};
   return run_job(run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
     return inplace::start_resumable(resolved.output, std::move(resolved.inputs), header, plan.engine, environment);
   });

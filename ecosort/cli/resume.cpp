@@ -77,7 +77,7 @@ int discard_trace(const InPlaceOptions& options, inplace::JobStatus status, io::
   const bool is_whole = storage.exists(file), was_finished = status.kind == Kind::removed;
   inplace::discard(file, std::move(status), storage);
   if (was_finished && is_whole) {
-    print_notice(options.run.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
+    print_notice(options.run.reports.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
     return 0;
   }
   const std::string what = was_finished ? fmt::format("the job of '{}' had finished, but that file is gone", file)
@@ -85,7 +85,7 @@ int discard_trace(const InPlaceOptions& options, inplace::JobStatus status, io::
                                ? fmt::format("'{}' is whole: nothing had been changed; the job directory was removed", file)
                                : fmt::format("the job of '{}' had not begun; its directory was removed", file);
   if (!options.abandon) throw UsageError(fmt::format("{}; start the sort again", what));
-  print_notice(options.run.quiet, what);
+  print_notice(options.run.reports.quiet, what);
   return 0;
 }
 
@@ -110,7 +110,7 @@ int run_resume(const Words& words) {
   accept_other_names(file);
   io::PosixStorage storage;
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
-  print_notice(options.run.quiet, backend.notice);
+  print_notice(options.run.reports.quiet, backend.notice);
   inplace::JobStatus status =
       options.status ? inplace::look_at_job(file, storage, *backend.queue) : inplace::examine(file, storage, *backend.queue);
   if (status.kind == Kind::none)
@@ -124,7 +124,7 @@ int run_resume(const Words& words) {
   check_job_reports(options.run);
   const bool abandons = options.abandon || status.is_abandoned();
   if (abandons && !options.abandon)
-    print_notice(options.run.quiet, fmt::format("the job of '{}' was abandoned; that is completed", file));
+    print_notice(options.run.reports.quiet, fmt::format("the job of '{}' was abandoned; that is completed", file));
   const bool was_named = status.kind == Kind::complete && !storage.exists(inplace::JobPaths(file).output);
   const plan::Plan plan = plan_for(options, status.contents->header);
   check_threads_can_start(plan.wanted.threads + 1);
@@ -133,7 +133,7 @@ int run_resume(const Words& words) {
                     : inplace::resume(file, std::move(status), plan, environment);
   });
   if (was_named && !abandons)
-    print_notice(options.run.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
+    print_notice(options.run.reports.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
   return code;
 }
 

@@ -7,10 +7,8 @@
 
 #include "base/errors.h"
 #include "cli/end_at_once.h"
-#include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/say.h"
-#include "cli/signals.h"
 #include "demsort_inplace/keep_runs.h"
 
 namespace ecosort::cli {
@@ -60,32 +58,16 @@ pipeline::SortReport work_telling_phase(const JobRun& run, const Work& work, io:
   }
 }
 
-void write_reports(const JobRun& run, const pipeline::SortReport& report, const pipeline::PhaseLog& log, double started_s,
-                   const io::Queue& queue) {
-  try {
-    log.check_written();
-    if (!run.stats.empty())
-      write_text_file(run.stats, stats_json(report, log, process_usage(started_s), queue.backend_name()).dump(2) + "\n");
-  } catch (const IoError& error) {
-    throw IoError(fmt::format("{} ('{}' is complete)", error.what(), run.file), error.error_number());
-  }
-}
-
 }  // namespace
 
 int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, double started_s, const Work& work) {
-  pipeline::PhaseLog log(run.events);
-  pipeline::Progress progress;
-  pipeline::SortReport report;
-  {
-    const SignalGuard signals(queue);
-    const ProgressLine line(progress, run.quiet && run.progress == "auto" ? ProgressMode::none : progress_mode(run.progress));
-    log.event("begin", "total");
-    report = work_telling_phase(run, work, storage, {storage, queue, progress, log, signals.received()});
-    log.event("end", "total");
-  }
-  print_notice(run.quiet, report.notice);
-  write_reports(run, report, log, started_s, queue);
+  WatchedRun watched(run.reports);
+  const pipeline::SortReport report = watched.watch(queue, [&](auto& progress, auto& log, const auto& interrupted) {
+    return work_telling_phase(run, work, storage, {storage, queue, progress, log, interrupted});
+  });
+  print_notice(run.reports.quiet, report.notice);
+  watched.write_reports(fmt::format("'{}' is complete", run.file),
+                        [&] { return stats_json(report, watched.log(), process_usage(started_s), queue.backend_name()); });
   return 0;
 }
 

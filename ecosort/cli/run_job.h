@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "cli/watched_run.h"
 #include "demsort_inplace/workbench.h"
 #include "io/posix_storage.h"
 #include "io/queue.h"
@@ -12,8 +13,7 @@ namespace ecosort::cli {
 
 struct JobRun {
   std::string file;  // whose job it is: what `ecosort resume` is given
-  std::string stats, events, progress = "auto";
-  bool quiet = false;
+  RunReports reports;
 };
 
 inline constexpr unsigned job_queue_depth = 40;  // a plan's reads and writes, and a few

@@ -13,14 +13,13 @@
 #include "cli/inplace.h"
 #include "cli/option_table.h"
 #include "cli/plan_values.h"
-#include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/request_trace.h"
 #include "cli/resumable.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
-#include "cli/signals.h"
 #include "cli/sort_options.h"
+#include "cli/watched_run.h"
 #include "io/backends.h"
 #include "io/counting_queue.h"
 #include "io/posix_storage.h"
@@ -58,19 +57,6 @@ pipeline::SortReport sort_telling_phase(ResolvedSort& resolved, io::Storage& sto
   } catch (const IoError& error) {
     throw IoError(fmt::format("{}: {}{}", pipeline::to_string(progress.phase()), error.what(), advice(error.error_number())),
                   error.error_number());
-  }
-}
-
-// The output is there by now: a report that cannot be written does not take it back.
-void write_reports(const SortOptions& options, const pipeline::SortReport& report, const pipeline::PhaseLog& log,
-                   const ProcessUsage& usage, const io::Queue& queue, std::optional<RequestTrace>& trace) {
-  try {
-    if (trace) trace->close();
-    log.check_written();
-    if (!options.stats.empty())
-      write_text_file(options.stats, stats_json(report, log, usage, queue.backend_name()).dump(2) + "\n");
-  } catch (const IoError& error) {
-    throw IoError(fmt::format("{} (the sorted output is complete)", error.what()), error.error_number());
   }
 }
 
@@ -118,19 +104,17 @@ int run_sort(const Words& words) {
   }
   io::Queue& queue = traced ? static_cast<io::Queue&>(*traced) : *backend.queue;
 
-  pipeline::PhaseLog log(options.events);
-  pipeline::Progress progress;
-  pipeline::SortReport report;
-  {
-    const SignalGuard signals(queue);
-    const ProgressLine line(progress,
-                            options.quiet && options.progress == "auto" ? ProgressMode::none : progress_mode(options.progress));
-    log.event("begin", "total");
-    report = sort_telling_phase(resolved, storage, queue, progress, log, signals.received());
-    log.event("end", "total");
-  }
+  WatchedRun run({options.stats, options.events, options.progress, options.quiet});
+  const pipeline::SortReport report = run.watch(queue, [&](auto& progress, auto& log, const auto& interrupted) {
+    return sort_telling_phase(resolved, storage, queue, progress, log, interrupted);
+  });
   print_notice(options.quiet, report.notice);
-  write_reports(options, report, log, process_usage(started_s), *backend.queue, trace);
+  run.write_reports(
+      "the sorted output is complete",
+      [&] { return stats_json(report, run.log(), process_usage(started_s), backend.queue->backend_name()); },
+      [&] {
+        if (trace) trace->close();
+      });
   return 0;
 }
 

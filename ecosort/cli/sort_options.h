@@ -60,7 +60,8 @@ struct ResolvedSort {
                                        const plan::Machine& machine);
 void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const plan::Machine& machine);
 
-[[nodiscard]] ProgressMode progress_mode(const std::string& text);
+// UsageError for a word that is none of --progress. --quiet shows nothing that was not asked for.
+[[nodiscard]] ProgressMode progress_mode(const std::string& text, bool quiet = false);
 
 // UsageError for any other word than those of --verify.
 void check_verify(const std::string& verify);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -13,6 +12,7 @@
 #include "lines/line_blocks.h"
 #include "lines/merge_lines.h"
 #include "pipeline/compute.h"
+#include "pipeline/open_output.h"
 
 namespace ecosort::lines {
 namespace {
@@ -43,7 +43,7 @@ class Sorter {
 
  private:
   Task<void> sort() {
-    open_output();
+    output_ = pipeline::open_output(storage_, job_.output);
     reserve_output();
     files_.emplace(storage_, reactor_, job_.directories, job_.plan.block_bytes);
     pool_.emplace(reactor_, memory_, job_.plan);
@@ -64,12 +64,6 @@ class Sorter {
     }
     verify();
     co_await end_output();
-  }
-
-  void open_output() {
-    output_ = job_.output == "-"
-                  ? storage_.open_standard_output()
-                  : storage_.create_unnamed(parent_directory(job_.output), io::Role::output, io::Caching::direct_if_possible);
   }
 
   // Space that the output will take, so that a full drive shows before the work and nobody else can fill it meanwhile.
@@ -297,11 +291,6 @@ class Sorter {
       bytes += 2 * input.file->facts().size_bytes;
     }
     return bytes;
-  }
-
-  static std::string parent_directory(const std::string& path) {
-    const std::string parent = std::filesystem::path(path).parent_path().string();
-    return parent.empty() ? "." : parent;
   }
 
   LinesJob& job_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "pipeline/form_runs.h"
 #include "pipeline/merge_resident.h"
 #include "pipeline/merge_runs.h"
+#include "pipeline/open_output.h"
 #include "pipeline/reread.h"
 #include "pipeline/run_store.h"
 #include "pipeline/write_behind.h"
@@ -48,7 +48,7 @@ class Sorter {
   Task<void> sort() {
     store_.emplace(storage_, reactor_, plan_, job_.directories);
     reader_.emplace(reactor_, compute_, plan_, encoder_, job_.inputs, memory_);
-    open_output();
+    output_ = open_output(storage_, job_.output);
     co_await form_runs();
     reader_->check_unchanged(storage_);
     compute_.use(plan_.wanted.threads_of_merge());
@@ -57,12 +57,6 @@ class Sorter {
     verify();
     co_await sync_output();
     if (job_.reread) co_await reread_output();
-  }
-
-  void open_output() {
-    output_ = job_.output == "-"
-                  ? storage_.open_standard_output()
-                  : storage_.create_unnamed(parent_directory(job_.output), io::Role::output, io::Caching::direct_if_possible);
   }
 
   // All of the output, or, where the runs share its file system, what it needs before they give space back.
@@ -225,11 +219,6 @@ class Sorter {
 
   [[nodiscard]] std::uint64_t formation_bytes() const {
     return plan_.wanted.size_unknown ? 0 : plan_.wanted.input_records * encoder_.record_size() + plan_.run_bytes;
-  }
-
-  static std::string parent_directory(const std::string& path) {
-    const std::string parent = std::filesystem::path(path).parent_path().string();
-    return parent.empty() ? "." : parent;
   }
 
   SortJob& job_;

@@ -1,0 +1,21 @@
+#include "cli/watched_run.h"
+
+#include <fmt/format.h>
+
+#include "base/errors.h"
+#include "cli/report.h"
+
+namespace ecosort::cli {
+
+void WatchedRun::write_reports(const std::string& done, const std::function<nlohmann::ordered_json()>& stats,
+                               const std::function<void()>& write_others) const {
+  try {
+    write_others();
+    log_.check_written();
+    if (!wanted_.stats.empty()) write_text_file(wanted_.stats, stats().dump(2) + "\n");
+  } catch (const IoError& error) {
+    throw IoError(fmt::format("{} ({})", error.what(), done), error.error_number());
+  }
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,53 @@
+// What surrounds the work of every command that sorts: signals, progress, events, and the reports when it is done.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/progress_line.h"
+#include "cli/signals.h"
+#include "io/queue.h"
+#include "pipeline/phase_log.h"
+#include "pipeline/progress.h"
+
+namespace ecosort::cli {
+
+// What a user wants to see of a run: the options of these names.
+struct RunReports {
+  std::string stats, events, progress = "auto";
+  bool quiet = false;
+};
+
+// One run of a command, from its first event to its last report. One at a time per process (see SignalGuard).
+class WatchedRun {
+ public:
+  // Creates the events file: IoError.
+  explicit WatchedRun(RunReports wanted) : wanted_(std::move(wanted)), log_(wanted_.events) {}
+
+  // Does `work(progress, log, received signal)` and returns what it returns; the phase "total" spans it.
+  template <typename Work>
+  auto watch(io::Queue& queue, const Work& work) {
+    const SignalGuard signals(queue);
+    const ProgressLine line(progress_, progress_mode(wanted_.progress, wanted_.quiet));
+    log_.event("begin", "total");
+    auto report = work(progress_, log_, signals.received());
+    log_.event("end", "total");
+    return report;
+  }
+
+  // The result is there by now: a report that cannot be written does not take it back, and the IoError says so by `done`, such as
+  // "the sorted output is complete". `write_others` writes what this class does not know.
+  void write_reports(
+      const std::string& done, const std::function<nlohmann::ordered_json()>& stats,
+      const std::function<void()>& write_others = [] {}) const;
+
+  [[nodiscard]] const pipeline::PhaseLog& log() const noexcept { return log_; }
+
+ private:
+  RunReports wanted_;
+  pipeline::PhaseLog log_;
+  pipeline::Progress progress_;
+};
+
+}  // namespace ecosort::cli
