@@ -14,7 +14,7 @@ constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 
 // The file system's own blocks. Inodes and names of our files; an extent takes 12 (ext4) or 16 (XFS) bytes in tree blocks that
 // may be half empty, and its neighbourhood in the free space trees as much again. The base covers what a nearly full file system
-// refuses to give out: a round number, which tests/test_inplace_space.py finds to be enough.
+// refuses to give out: a round number, which tests/inplace/test_space.py finds to be enough.
 constexpr std::uint64_t metadata_base = 256 * KiB, file_bytes = 1024, extent_bytes = 64;
 
 // Microseconds, for comparing layouts only: a sync with its journal record and cut; cutting one run; one read request.

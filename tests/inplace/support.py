@@ -18,6 +18,7 @@ from capabilities import require
 from sort_support import MIB, FileSystem, Run, mounted, strace, wait_until
 
 KINDS = ("ext4", "xfs")
+SMALL = ("--memory", "4MiB")  # makes several runs of a few megabytes
 SIZES = {"ext4": 128 * MIB, "xfs": 320 * MIB}
 
 
@@ -33,6 +34,11 @@ def drive_of(kind: str, directory: Path, size_bytes: int = 0, block_bytes: int =
 
 def job_directory(path: Path) -> Path:
     return path.with_name(path.name + ".ecosort")
+
+
+def untouched(path: Path, data: bytes) -> None:
+    assert path.read_bytes() == data
+    assert not job_directory(path).exists()
 
 
 def records_of(data: bytes, size: int = 100) -> list[bytes]:
@@ -150,6 +156,25 @@ def wait_into_phase(process: subprocess.Popen[str], events: Path, phase: str, se
     end = time.monotonic() + seconds
     while process.poll() is None and time.monotonic() < end:
         time.sleep(0.001)
+
+
+class Attempts:
+    """Runs of the program whose events are watched while they work."""
+
+    def __init__(self, ecosort: Path, directory: Path) -> None:
+        self.ecosort, self.events = ecosort, directory / "events"
+
+    def begin(self, *words: str | Path) -> subprocess.Popen[str]:
+        self.events.unlink(missing_ok=True)
+        command = [self.ecosort, *words, "--events", self.events, "-q"]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def seconds(self, *words: str | Path) -> float:
+        """How long one takes that nobody disturbs."""
+        started = time.monotonic()
+        code, text = ended(self.begin(*words))
+        assert code == 0, text
+        return time.monotonic() - started
 
 
 @dataclass

@@ -3,64 +3,53 @@
 import random
 import signal
 import subprocess
-import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from capabilities import SOAK
-from inplace_support import (
+from sort_support import FileSystem, Run, expected, make_records
+
+from .support import (
     KINDS,
     PHASES,
+    Attempts,
     Kills,
     begun_phases,
     cut_power,
     drive_of,
+    ended,
     job_directory,
     mount_again,
     wait_into_phase,
 )
-from sort_support import FileSystem, Run, expected, make_records
 
 RECORDS = 200_000  # 20 MB
 KILLS = 110 if SOAK else 10  # on each file system
 CUTS = 16 if SOAK else 4  # likewise
 
 
-class Sorting:
+class Sorting(Attempts):
     """One output that is to come into being, whoever gets in the way."""
 
     def __init__(self, ecosort: Path, drive: FileSystem, directory: Path) -> None:
-        self.ecosort, self.drive = ecosort, drive
+        super().__init__(ecosort, directory)
         self.source, self.out = directory / "in", drive.root / "out"
-        self.events = directory / "events"
         self.data = make_records(ecosort, "ascii", RECORDS)
         self.source.write_bytes(self.data)
-        self.seconds = self.measure()
+        self.time = self.seconds(*self.next_words())
+        self.out.unlink()
 
     def is_under_way(self) -> bool:
         return job_directory(self.out).exists()
 
-    def begin(self) -> subprocess.Popen[str]:
-        self.events.unlink(missing_ok=True)
-        words = (
-            ["resume", self.out]
-            if self.is_under_way()
-            else ["sort", "--resumable", self.source, "-o", self.out, "--memory", "2MiB"]
-        )
-        command = [self.ecosort, *words, "--events", self.events, "-q"]
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    def next_words(self) -> list[str | Path]:
+        if self.is_under_way():
+            return ["resume", self.out]
+        return ["sort", "--resumable", self.source, "-o", self.out, "--memory", "2MiB"]
 
-    def end(self, process: subprocess.Popen[str]) -> tuple[int, str]:
-        _, text = process.communicate(timeout=120)
-        return process.returncode, text
-
-    def measure(self) -> float:
-        started = time.monotonic()
-        code, text = self.end(self.begin())
-        assert code == 0, text
-        self.out.unlink()
-        return time.monotonic() - started
+    def go_on(self) -> subprocess.Popen[str]:
+        return self.begin(*self.next_words())
 
 
 @pytest.mark.timeout(1800 if SOAK else 300)
@@ -72,7 +61,7 @@ def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, kind:
         wanted = expected(sorting.data)
         while not kills.are_enough():
             is_resumption = sorting.is_under_way()
-            code, text = kills.strike(sorting.begin(), sorting.events, sorting.seconds, is_resumption)
+            code, text = kills.strike(sorting.go_on(), sorting.events, sorting.time, is_resumption)
             assert code in (0, -signal.SIGKILL) or (code == 2 and "start the sort again" in text), text
             if sorting.out.exists():
                 assert sorting.out.read_bytes() == wanted
@@ -95,20 +84,20 @@ def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, ki
         sorting = Sorting(ecosort, drive, tmp_path)
         wanted = expected(sorting.data)
         cuts: Counter[str] = Counter()
-        in_resume = ended = 0
+        in_resume = outputs = 0
         while cuts.total() < CUTS or in_resume < CUTS // 4:
             subprocess.run(["sync", "-f", drive.root], check=True)
             is_resumption = sorting.is_under_way()
-            process = sorting.begin()
-            wait_into_phase(process, sorting.events, rng.choice(PHASES), rng.uniform(0, sorting.seconds / 2))
+            process = sorting.go_on()
+            wait_into_phase(process, sorting.events, rng.choice(PHASES), rng.uniform(0, sorting.time / 2))
             cut_power(drive)
-            code, text = sorting.end(process)
+            code, text = ended(process)
             mount_again(drive)
             if code != 0 and "start the sort again" not in text:
                 cuts[(begun_phases(sorting.events) or ["before the first"])[-1]] += 1
                 in_resume += is_resumption
             if sorting.out.exists():
-                ended += 1
+                outputs += 1
                 assert sorting.out.read_bytes() == wanted
                 run("resume", sorting.out)
                 sorting.out.unlink()
@@ -116,4 +105,4 @@ def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, ki
             done = run("resume", sorting.out)
             assert done.returncode == 0 or "start the sort again" in done.stderr, done
         assert sorting.source.read_bytes() == sorting.data
-    print(f"\nsort --resumable on {kind}: {cuts.total()} power cuts, {dict(cuts)}; {in_resume} inside resume; {ended} outputs")
+    print(f"\nsort --resumable on {kind}: {cuts.total()} power cuts, {dict(cuts)}; {in_resume} inside resume; {outputs} outputs")

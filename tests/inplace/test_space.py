@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from capabilities import SOAK
-from inplace_support import KINDS, drive_of, job_directory, plan_of
 from sort_support import KIB, MIB, Run, expected, make_records, mounted, refused, succeeded
+
+from .support import KINDS, drive_of, job_directory, plan_of
 
 # Bytes of the file, memory, record size.
 MATRIX = [

@@ -1,17 +1,29 @@
-"""Sorting a file in its own space: the result, what is refused before anything is changed, and how an interrupted job goes on."""
+"""How an in-place sort that was stopped, killed or disturbed goes on: no record is lost."""
 
-import json
 import os
-import re
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from capabilities import require
-from inplace_support import (
-    KINDS,
+from sort_support import (
+    MIB,
+    FileSystem,
+    Run,
+    as_plain_user,
+    copy_program,
+    directory_for_everyone,
+    listing,
+    mounted,
+    refused,
+    strace,
+    succeeded,
+    wait_until,
+)
+
+from .support import (
+    SMALL,
     calls_of,
     drive_of,
     ended,
@@ -23,335 +35,8 @@ from inplace_support import (
     stopped_after,
     syncs_of,
     take_all_space,
+    untouched,
 )
-from sort_support import (
-    MIB,
-    FileSystem,
-    Run,
-    as_plain_user,
-    copy_program,
-    directory_for_everyone,
-    expected,
-    listing,
-    make_records,
-    mounted,
-    read_json,
-    refused,
-    strace,
-    succeeded,
-    wait_until,
-)
-
-RECORDS = 100_000  # 10 MB
-SMALL = ("--memory", "4MiB")
-
-
-@pytest.fixture(scope="module")
-def data(ecosort: Path) -> bytes:
-    return make_records(ecosort, "skewed ascii", RECORDS)
-
-
-@pytest.fixture(scope="module")
-def wanted(data: bytes) -> bytes:
-    return expected(data)
-
-
-@pytest.fixture(scope="module", params=KINDS)
-def drive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileSystem]:
-    with drive_of(request.param, tmp_path_factory.mktemp("inplace")) as drive:
-        yield drive
-
-
-@pytest.fixture(scope="module")
-def ext4(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileSystem]:
-    with drive_of("ext4", tmp_path_factory.mktemp("inplace")) as drive:
-        yield drive
-
-
-@pytest.fixture
-def file(drive: FileSystem, data: bytes) -> Iterator[Path]:
-    """A file to sort; afterwards the drive is empty again."""
-    yield from fresh_file(drive, data)
-
-
-@pytest.fixture
-def file4(ext4: FileSystem, data: bytes) -> Iterator[Path]:
-    """The same on ext4 only, where the kind of drive does not matter."""
-    yield from fresh_file(ext4, data)
-
-
-def fresh_file(drive: FileSystem, data: bytes) -> Iterator[Path]:
-    path = drive.root / "data"
-    path.write_bytes(data)
-    yield path
-    subprocess.run(["rm", "-rf", *drive.root.iterdir()], check=True)
-
-
-def untouched(path: Path, data: bytes) -> None:
-    assert path.read_bytes() == data
-    assert not job_directory(path).exists()
-
-
-# --- the result --------------------------------------------------------------------------------------------------------
-
-
-def test_the_file_is_sorted_and_nothing_else_is_left(run: Run, file: Path, wanted: bytes) -> None:
-    file.chmod(0o640)
-    succeeded(run("inplace", file, *SMALL))
-    assert file.read_bytes() == wanted
-    assert listing(file.parent) == [str(file)]
-    assert file.stat().st_mode & 0o7777 == 0o640
-
-
-@pytest.mark.parametrize("backend", ["uring", "pool", "stxxl"])
-def test_every_backend_sorts(run: Run, file: Path, wanted: bytes, backend: str) -> None:
-    if backend == "uring":
-        require("io_uring")
-    succeeded(run("inplace", file, *SMALL, "--io", backend))
-    assert file.read_bytes() == wanted
-
-
-@pytest.mark.parametrize(("size", "keys"), [(1, []), (7, ["2:3"]), (101, ["90:11:desc", "0:4"]), (4_096, ["4000:16"])])
-def test_other_records_and_keys(run: Run, drive: FileSystem, data: bytes, size: int, keys: list[str]) -> None:
-    path = drive.root / "other"
-    part = data[: len(data) // size // 4 * size]
-    path.write_bytes(part)
-    words = [word for key in keys for word in ("--key", key)]
-    succeeded(run("inplace", path, "--record-size", str(size), *words, *SMALL))
-    assert path.read_bytes() == expected(part, size, keys)
-    path.unlink()
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 41])
-def test_files_with_few_records(run: Run, ext4: FileSystem, data: bytes, count: int) -> None:
-    path = ext4.root / "few"
-    path.write_bytes(data[: count * 100])
-    succeeded(run("inplace", path))
-    assert path.read_bytes() == expected(data[: count * 100])
-    path.unlink()
-
-
-def test_stats_and_events_tell_both_phases(run: Run, file4: Path, tmp_path: Path, data: bytes) -> None:
-    succeeded(run("inplace", file4, *SMALL, "--stats", tmp_path / "stats", "--events", tmp_path / "events"))
-    stats = read_json(tmp_path / "stats")
-    assert stats["schema"] == "ecosort.stats/1"
-    assert stats["records"] == RECORDS
-    assert [phase["name"] for phase in stats["phases"]] == ["prepare", "run_formation", "merge", "sync", "publish"]
-    moved = len(data) * 2
-    assert moved <= stats["bytes_read"] <= moved * 1.05
-    assert moved <= stats["bytes_written"] <= moved * 1.05
-    assert stats["peak_counted_memory_bytes"] <= 4 * MIB
-    assert '"phase":"merge"' in (tmp_path / "events").read_text()
-
-
-# --- the plan ----------------------------------------------------------------------------------------------------------
-
-
-def test_the_plan_is_printed_and_changes_nothing(run: Run, file: Path, data: bytes) -> None:
-    done = run("plan", "inplace", file, *SMALL)
-    assert done.returncode == 0, done
-    assert re.search(r"free space needed +[\d.]+ [KM]iB \(\d+ bytes\)", done.stdout)
-    plan = plan_of(run, file, *SMALL)
-    assert plan["plan"]["peak_memory_bytes"] <= 4 * MIB
-    assert plan["needed_bytes"] == plan["least"]["need_bytes"] <= plan["plan"]["need_bytes"] <= plan["free_bytes"]
-    untouched(file, data)
-
-
-def test_no_more_space_is_taken_than_allowed(run: Run, file: Path, data: bytes, wanted: bytes) -> None:
-    ample, least = (plan_of(run, file, *SMALL)[name]["need_bytes"] for name in ("plan", "least"))
-    assert least < ample
-    between = (least + ample) // 2
-    assert least <= plan_of(run, file, *SMALL, "--space", f"{between}B")["plan"]["need_bytes"] <= between
-    refused(
-        run("inplace", file, *SMALL, "--space", f"{least - 1}B"), 2, f"--space {least - 1}B is too little", f"({least} bytes)"
-    )
-    refused(run("plan", "sort", "--space", "1GB", "in", "-o", "out"), 2, "--space")
-    untouched(file, data)
-    succeeded(run("inplace", file, *SMALL, "--space", f"{least}B"))
-    assert file.read_bytes() == wanted
-
-
-def test_the_terabyte_of_the_paper_fits_its_space(run: Run) -> None:
-    done = run("plan", "inplace", "--assume-size", "1TB", "--memory", "3328MiB")
-    assert done.returncode == 0, done
-    need = re.search(r"free space needed .*\((\d+) bytes\)", done.stdout)
-    assert need, done
-    assert int(need.group(1)) <= 24_000_000_000
-    done = run("plan", "inplace", "--json", "--assume-size", "1TB", "--memory", "4GiB", "--space", "24GB")
-    spare = json.loads(done.stdout)
-    assert spare["plan"]["need_bytes"] <= spare["free_bytes"] == 24_000_000_000
-    done = run("plan", "inplace", "--assume-size", "1TB", "--memory", "3328MiB", "--json")
-    plan = json.loads(done.stdout)
-    assert plan["least"]["need_bytes"] == plan["needed_bytes"] <= plan["recommended_bytes"] <= plan["plan"]["need_bytes"]
-    assert plan["least"]["checkpoints"] <= 4_200
-    assert plan["recommended"]["checkpoints"] < plan["least"]["checkpoints"]
-    refused(run("plan", "sort", "--assume-size", "1TB", "in", "-o", "out"), 2, "--assume-size")
-    refused(run("plan", "inplace", "--assume-size", "1TB", "file"), 2, "--assume-size")
-
-
-# --- refusals ----------------------------------------------------------------------------------------------------------
-
-
-def test_what_is_no_plain_file_of_its_own_is_refused(run: Run, file4: Path, data: bytes) -> None:
-    link = file4.with_name("link")
-    link.symlink_to(file4)
-    refused(run("inplace", link), 2, "symbolic link")
-    link.unlink()
-    link.hardlink_to(file4)
-    refused(run("inplace", file4), 2, "2 hard links")
-    link.unlink()
-    os.mkfifo(link)
-    refused(run("inplace", link), 2, "not a regular file")
-    refused(run("inplace", file4.parent), 2, "directory")
-    refused(run("inplace", file4.with_name("missing")), 2, "No such file")
-    link.unlink()
-    untouched(file4, data)
-
-
-def test_holes_and_partial_records_are_refused(run: Run, file: Path) -> None:
-    os.truncate(file, file.stat().st_size + 50 * 100)
-    refused(run("inplace", file), 2, "sparse", "cp --sparse=never")
-    os.truncate(file, 1_050)
-    refused(run("inplace", file), 2, "50 bytes are left over")
-    assert listing(file.parent) == [str(file)]
-
-
-def test_shared_blocks_are_refused(run: Run, tmp_path: Path, data: bytes) -> None:
-    with drive_of("xfs", tmp_path) as drive:
-        path = drive.root / "data"
-        path.write_bytes(data)
-        copy = subprocess.run(["cp", "--reflink=always", path, drive.root / "copy"], check=False, capture_output=True)
-        if copy.returncode != 0:
-            pytest.skip("this XFS has no reflinks")
-        refused(run("inplace", path), 2, "shares blocks", "--reflink=never")
-        untouched(path, data)
-
-
-def test_a_file_that_someone_writes_is_refused(run: Run, file: Path, data: bytes) -> None:
-    with file.open("r+b"):
-        refused(run("inplace", file), 2, "open for writing")
-    with file.open("rb"):
-        untouched(file, data)
-    succeeded(run("inplace", file, *SMALL))
-
-
-def test_what_may_not_be_written_is_refused(ecosort: Path, data: bytes) -> None:
-    require("setpriv")
-    with directory_for_everyone() as directory, drive_of("ext4", directory) as drive:
-        path = drive.root / "data"
-        path.write_bytes(data)
-        program = copy_program(ecosort, drive.root)
-
-        def run_plain(*words: str | Path) -> subprocess.CompletedProcess[str]:
-            command = as_plain_user(program, *words)
-            return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-
-        path.chmod(0o644)
-        refused(run_plain("inplace", path), 2, "ermission denied")
-        path.chmod(0o666)
-        drive.root.chmod(0o755)
-        refused(run_plain("inplace", path), 2, "directory is not writable")
-        drive.root.chmod(0o1777)
-        refused(run_plain("inplace", path), 2, "sticky")
-        drive.root.chmod(0o777)
-        subprocess.run(["chattr", "+i", path], check=True)
-        refused(run_plain("inplace", path), 2, "immutable")
-        subprocess.run(["chattr", "-i", path], check=True)
-        untouched(path, data)
-
-
-@pytest.mark.parametrize("kind", ["tmpfs", "btrfs", "ext2", "ext4 without a journal"])
-def test_other_file_systems_are_refused(run: Run, tmp_path: Path, data: bytes, kind: str) -> None:
-    require("loop_mount")
-    if kind in ("tmpfs", "btrfs"):
-        if kind == "btrfs":
-            require("btrfs")
-        with mounted(tmp_path, kind, 128 * MIB) as drive:
-            path = drive.root / "data"
-            path.write_bytes(data)
-            refused(run("inplace", path), 2, f"its file system is {kind}, and must be ext4 or XFS")
-            untouched(path, data)
-        return
-    image, root = tmp_path / "image", tmp_path / "mnt"
-    root.mkdir()
-    with image.open("wb") as file:
-        file.truncate(64 * MIB)
-    make = ["mkfs.ext2", "-q"] if kind == "ext2" else ["mkfs.ext4", "-q", "-O", "^has_journal"]
-    subprocess.run([*make, image], check=True)
-    with mounted(tmp_path, "tmpfs", MIB):  # enters a mount namespace of our own
-        subprocess.run(["mount", "-o", "loop", image, root], check=True)
-    try:
-        path = root / "data"
-        path.write_bytes(data)
-        refused(run("inplace", path), 2, "journal" if kind != "ext2" else "ext")
-        untouched(path, data)
-    finally:
-        subprocess.run(["umount", root], check=True)
-
-
-def test_unique_and_options_that_mean_nothing_are_refused(run: Run, file4: Path, data: bytes) -> None:
-    refused(run("inplace", "--unique", file4), 2, "--unique cannot be had in place", "ecosort sort --unique")
-    refused(run("plan", "inplace", file4, "-o", "x"), 2, "--output means nothing in place")
-    refused(run("inplace", file4, file4), 2, "name one file")
-    refused(run("inplace", "--memory", "64kiB", file4), 2, "--memory")
-    refused(run("inplace", "--key", "95:10", file4), 2)
-    untouched(file4, data)
-
-
-def test_a_project_quota_that_is_too_small_is_refused(run: Run, tmp_path: Path, data: bytes) -> None:
-    require("xfs")
-    image, root = tmp_path / "image", tmp_path / "mnt"
-    root.mkdir()
-    with image.open("wb") as file:
-        file.truncate(320 * MIB)
-    subprocess.run(["mkfs.xfs", "-q", image], check=True)
-    with mounted(tmp_path, "tmpfs", MIB):
-        mount = subprocess.run(["mount", "-o", "loop,pquota", image, root], check=False, capture_output=True)
-    if mount.returncode != 0:
-        pytest.skip(f"no XFS quotas here: {mount.stderr.decode()}")
-    try:
-        project = root / "project"
-        project.mkdir()
-        for command in (f"project -s -p {project} 7", f"limit -p bhard={len(data) // 1024 + 64}k 7"):
-            subprocess.run(["xfs_quota", "-x", "-c", command, str(root)], check=True, capture_output=True)
-        path = project / "data"
-        path.write_bytes(data)
-        refused(run("inplace", path), 2, "quota of project 7")
-        untouched(path, data)
-    finally:
-        subprocess.run(["umount", root], check=True)
-
-
-def test_a_quota_that_is_too_small_is_refused(ecosort: Path, tmp_path: Path, data: bytes) -> None:
-    require("xfs")
-    require("setpriv")
-    image, root = tmp_path / "image", tmp_path / "mnt"
-    root.mkdir()
-    with image.open("wb") as file:
-        file.truncate(320 * MIB)
-    subprocess.run(["mkfs.xfs", "-q", image], check=True)
-    with mounted(tmp_path, "tmpfs", MIB):
-        mount = subprocess.run(["mount", "-o", "loop,uquota", image, root], check=False, capture_output=True)
-    if mount.returncode != 0:
-        pytest.skip(f"no XFS quotas here: {mount.stderr.decode()}")
-    try:
-        root.chmod(0o777)
-        path = root / "data"
-        path.write_bytes(data)
-        os.chown(path, 65534, 65534)
-        limit = ["xfs_quota", "-x", "-c", f"limit -u bhard={len(data) // 1024 + 64}k 65534", str(root)]
-        subprocess.run(limit, check=True)
-        program = copy_program(ecosort, root)
-        done = subprocess.run(
-            as_plain_user(program, "inplace", path), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
-        )
-        refused(done, 2, "quota of user 65534")
-        untouched(path, data)
-    finally:
-        subprocess.run(["umount", root], check=True)
-
-
-# --- interruptions -----------------------------------------------------------------------------------------------------
 
 
 def test_a_killed_job_is_resumed_from_every_step(
@@ -548,18 +233,6 @@ def test_a_job_copied_to_another_file_system_does_not_go_on_there(
     assert file4.read_bytes() == wanted
 
 
-def test_buffered_drives_are_refused(run: Run, tmp_path: Path, data: bytes) -> None:
-    """With data=journal all goes through the page cache, from which a later run would read what the drive never got."""
-    with drive_of("ext4", tmp_path) as drive:
-        subprocess.run(["umount", drive.root], check=True)
-        assert drive.image
-        subprocess.run(["mount", "-o", "loop,data=journal", drive.image, drive.root], check=True)
-        path = drive.root / "data"
-        path.write_bytes(data)
-        refused(run("inplace", path), 2, "no direct I/O", "use ecosort sort")
-        untouched(path, data)
-
-
 def test_a_name_that_ends_like_a_job_directory(
     ecosort: Path, run: Run, file4: Path, tmp_path: Path, data: bytes, wanted: bytes
 ) -> None:
@@ -570,32 +243,12 @@ def test_a_name_that_ends_like_a_job_directory(
     assert path.read_bytes() == wanted
 
 
-def test_a_limit_of_file_sizes_is_noticed_before(ecosort: Path, run: Run, file4: Path, data: bytes) -> None:
-    limit = ["prlimit", f"--fsize={len(data) // 2}", ecosort, "inplace", file4]
-    done = subprocess.run(limit, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-    refused(done, 2, "ulimit -f")
-    untouched(file4, data)
-
-
 def test_a_name_that_goes_wrong_in_the_middle_is_no_wrong_option(ecosort: Path, run: Run, file4: Path, tmp_path: Path) -> None:
     require("strace")
     words = [*strace(tmp_path, "unlink", "unlink:error=EROFS:when=1"), ecosort, "inplace", file4, *SMALL, "--io", "pool"]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     refused(done, 3, "Read-only file system", f"go on with: ecosort resume {file4}")
     succeeded(run("resume", file4, "-q"))
-
-
-def test_set_id_bits_are_refused(run: Run, file4: Path, data: bytes) -> None:
-    file4.chmod(0o4755)
-    refused(run("inplace", file4), 2, "set-id bits", "chmod ug-s")
-    untouched(file4, data)
-
-
-def test_the_result_is_read_back_where_that_is_wanted(run: Run, file4: Path, tmp_path: Path, wanted: bytes) -> None:
-    refused(run("inplace", file4, "--verify", "never"), 2, "--verify")
-    succeeded(run("inplace", file4, *SMALL, "--verify", "reread", "--stats", tmp_path / "stats"))
-    assert "reread" in [phase["name"] for phase in read_json(tmp_path / "stats")["phases"]]
-    assert file4.read_bytes() == wanted
 
 
 @pytest.mark.parametrize("moment", ["in the middle", "when all is written"])

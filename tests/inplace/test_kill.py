@@ -3,64 +3,55 @@
 import random
 import signal
 import subprocess
-import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from capabilities import SOAK
-from inplace_support import (
+from sort_support import MIB, FileSystem, Run, expected, make_records
+
+from .support import (
     KINDS,
     PHASES,
+    Attempts,
     Kills,
     begun_phases,
     cut_power,
     drive_of,
+    ended,
     job_directory,
     mount_again,
     plan_of,
     wait_into_phase,
 )
-from sort_support import MIB, FileSystem, Run, expected, make_records
 
 RECORDS = 200_000  # 20 MB
 KILLS = 110 if SOAK else 12  # on each file system
 CUTS = 16 if SOAK else 4  # likewise
 
 
-class Job:
+class Job(Attempts):
     """One file that is sorted, whoever gets in the way."""
 
     def __init__(self, ecosort: Path, drive: FileSystem, data: bytes, directory: Path) -> None:
-        self.ecosort, self.drive, self.data = ecosort, drive, data
-        self.path = drive.root / "data"
-        self.events = directory / "events"
-        self.seconds = 0.0
+        super().__init__(ecosort, directory)
+        self.data, self.path = data, drive.root / "data"
+        self.time = 0.0
 
     def is_under_way(self) -> bool:
         return not self.path.exists()
 
-    def begin(self) -> subprocess.Popen[str]:
-        self.events.unlink(missing_ok=True)
-        command = "resume" if self.is_under_way() else "inplace"
-        words = [self.ecosort, command, self.path, "--memory", "4MiB", "--events", self.events, "-q"]
-        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    def next_words(self) -> list[str | Path]:
+        return ["resume" if self.is_under_way() else "inplace", self.path, "--memory", "4MiB"]
 
-    def end(self, process: subprocess.Popen[str]) -> tuple[int, str]:
-        assert process.stderr
-        text = process.stderr.read()
-        process.stderr.close()
-        return process.wait(timeout=120), text
+    def go_on(self) -> subprocess.Popen[str]:
+        return self.begin(*self.next_words())
 
     def renew(self) -> None:
         self.path.write_bytes(self.data)
 
     def measure(self) -> None:
-        self.renew()
-        started = time.monotonic()
-        code, text = self.end(self.begin())
-        assert code == 0, text
-        self.seconds = time.monotonic() - started
+        self.time = self.seconds(*self.next_words())
         self.renew()
 
 
@@ -81,7 +72,7 @@ def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, kind:
         wanted = expected(job.data)
         while not kills.are_enough():
             is_resumption = job.is_under_way()
-            code, text = kills.strike(job.begin(), job.events, job.seconds, is_resumption)
+            code, text = kills.strike(job.go_on(), job.events, job.time, is_resumption)
             assert code in (0, -signal.SIGKILL), text
             if job.is_under_way():
                 continue
@@ -105,14 +96,14 @@ def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, ki
         job = make_job(ecosort, run, drive, tmp_path)
         wanted = expected(job.data)
         cuts: Counter[str] = Counter()
-        in_resume = ended = 0
+        in_resume = sorted_files = 0
         while cuts.total() < CUTS or in_resume < CUTS // 4:
             subprocess.run(["sync", "-f", drive.root], check=True)
             is_resumption = job.is_under_way()
-            process = job.begin()
-            wait_into_phase(process, job.events, rng.choice(PHASES), rng.uniform(0, job.seconds / 2))
+            process = job.go_on()
+            wait_into_phase(process, job.events, rng.choice(PHASES), rng.uniform(0, job.time / 2))
             cut_power(drive)
-            code, _ = job.end(process)
+            code, _ = ended(process)
             mount_again(drive)
             if code != 0:
                 cuts[begun_phases(job.events)[-1]] += 1
@@ -124,9 +115,9 @@ def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, ki
                 assert done.returncode == 0 or "is whole" in done.stderr, done
             assert not job_directory(job.path).exists()
             assert job.path.read_bytes() in ((wanted,) if is_resumption else (wanted, job.data))
-            ended += job.path.read_bytes() == wanted
+            sorted_files += job.path.read_bytes() == wanted
             job.renew()
         if job.is_under_way():
             assert run("resume", job.path).returncode == 0
             assert job.path.read_bytes() == wanted
-    print(f"\nin place on {kind}: {cuts.total()} power cuts, {dict(cuts)}; {in_resume} inside resume; {ended} jobs ended")
+    print(f"\nin place on {kind}: {cuts.total()} power cuts, {dict(cuts)}; {in_resume} inside resume; {sorted_files} jobs ended")

@@ -1,0 +1,53 @@
+"""What the tests of `inplace` and `resume` start from: records, their order, and a drive that holds them."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sort_support import FileSystem, expected, make_records
+
+from .support import KINDS, drive_of
+
+RECORDS = 100_000  # 10 MB
+
+
+@pytest.fixture(scope="session")
+def data(ecosort: Path) -> bytes:
+    return make_records(ecosort, "skewed ascii", RECORDS)
+
+
+@pytest.fixture(scope="session")
+def wanted(data: bytes) -> bytes:
+    return expected(data)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def drive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileSystem]:
+    with drive_of(request.param, tmp_path_factory.mktemp("inplace")) as drive:
+        yield drive
+
+
+@pytest.fixture(scope="module")
+def ext4(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileSystem]:
+    with drive_of("ext4", tmp_path_factory.mktemp("inplace")) as drive:
+        yield drive
+
+
+@pytest.fixture
+def file(drive: FileSystem, data: bytes) -> Iterator[Path]:
+    """A file to sort; afterwards the drive is empty again."""
+    yield from fresh_file(drive, data)
+
+
+@pytest.fixture
+def file4(ext4: FileSystem, data: bytes) -> Iterator[Path]:
+    """The same on ext4 only, where the kind of drive does not matter."""
+    yield from fresh_file(ext4, data)
+
+
+def fresh_file(drive: FileSystem, data: bytes) -> Iterator[Path]:
+    path = drive.root / "data"
+    path.write_bytes(data)
+    yield path
+    subprocess.run(["rm", "-rf", *drive.root.iterdir()], check=True)
