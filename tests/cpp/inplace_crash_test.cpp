@@ -18,6 +18,7 @@
 #include "io/faulty_queue.h"
 #include "io/faulty_storage.h"
 #include "power_cut.h"
+#include "test_environment.h"
 
 namespace ecosort::inplace {
 
@@ -142,7 +143,7 @@ struct Second {
 Second cut_twice(const SmallJob& job, const Wanted& wanted, std::uint64_t seed, CutPolicy first, std::size_t parts,
                  bool abandons) {
   const Recorded recorded = record(job, seed);
-  const std::size_t step = is_long_sweep() ? 5 : recorded.log.size() / parts;
+  const std::size_t step = is_soak() ? 5 : recorded.log.size() / parts;
   std::size_t next = step / 2;
   Second count;
   const auto look = [&](const DiskImage& image, std::size_t event) {
@@ -168,7 +169,7 @@ TEST(InPlaceCrash, NoRecordIsLostWhereverThePowerFails) {
   for (const SmallJob& job : small_jobs()) {
     const Wanted wanted(job);
     const Recorded recorded = record(job, 3);
-    const Outcome outcome = cut_within(recorded, wanted, cuts(is_long_sweep() ? 24 : 8));
+    const Outcome outcome = cut_within(recorded, wanted, cuts(is_soak() ? 24 : 8));
     EXPECT_EQ(outcome.losses, 0U) << job.name << ": " << outcome.first_loss;
     EXPECT_EQ(outcome.events, recorded.log.size());
     distinct += outcome.distinct.size();

@@ -14,6 +14,7 @@
 #include "io/crash_model.h"
 #include "io/faulty_queue.h"
 #include "io/faulty_storage.h"
+#include "sync_sweep.h"
 #include "watchdog.h"
 
 namespace ecosort::inplace {
@@ -137,39 +138,15 @@ TEST(InPlaceSort, EveryFailureLeavesAJobThatCanBeResumed) {
   }
 }
 
-// Whatever a drive says later: what it could not make durable once is not taken for durable. Each sync of a job and of its
-// resumption fails once; the run must end there, and with the power cut at its end, nothing may be missing.
+// Of a job and of its resumption.
 TEST(InPlaceSort, ASyncThatFailedOnceIsNeverTakenForDurable) {
   Watchdog watchdog("an in-place job under a failing sync");
   const SmallJob& job = small_jobs().front();
-  const io::DiskImage interrupted = interrupted_at(job, Role::output, 3);
-  for (const io::DiskImage& initial : {job.disk(), interrupted}) {
-    const bool is_start = initial.files.contains(job_file);
-    const auto work = [&](Machine& machine) { (void)(is_start ? machine.start(job) : machine.resume()); };
-    MemoryMachine count(initial, {.records_events = false});
-    Failing<Machine> counted(count.store, *count.queue, {});
-    work(counted.machine);
-    const std::vector<io::Fault> faults = syncs_to_fail(counted.plan);
-    EXPECT_GE(faults.size(), is_start ? 15U : 8U);
-    for (const io::Fault& fault : faults) {
-      const std::string what = fmt::format("{} {}", is_start ? "start" : "resume", to_text(fault));
-      SCOPED_TRACE(what);
-      watchdog.next(what);
-      MemoryMachine disk(initial);
-      Failing<Machine> failing(disk.store, *disk.queue, {fault});
-      EXPECT_THROW(work(failing.machine), IoError);
-      EXPECT_EQ(failing.plan.fired(), 1U);
-      io::CrashModel model(initial);
-      for (const io::StoreEvent& event : disk.store.log()) model.apply(event);
-      for (const io::CutPolicy policy : {io::CutPolicy::all_lost, io::CutPolicy::torn, io::CutPolicy::all_kept}) {
-        MemoryMachine after(model.image(policy, 1), {.records_events = false});
-        Left left{};
-        ASSERT_NO_THROW(left = bring_to_an_end(after, job));
-        EXPECT_NE(left, Left::something_else);
-      }
-    }
-    std::printf("%s: %zu syncs failed in turn\n", is_start ? "start" : "resume", faults.size());
-  }
+  const auto end = [&](MemoryMachine& disk) { return bring_to_an_end(disk, job); };
+  const auto start = [&](Machine& machine) { (void)machine.start(job); };
+  fail_each_sync<MemoryMachine>(watchdog, "start", job.disk(), 15, start, end);
+  const auto resume = [](Machine& machine) { (void)machine.resume(); };
+  fail_each_sync<MemoryMachine>(watchdog, "resume", interrupted_at(job, Role::output, 3), 8, resume, end);
 }
 
 TEST(InPlaceSort, AFullDiskStopsItUntilThereIsRoomAgain) {

@@ -16,6 +16,7 @@
 #include "io/faulty_storage.h"
 #include "power_cut.h"
 #include "resumable_harness.h"
+#include "test_environment.h"
 
 namespace ecosort::inplace {
 
@@ -158,7 +159,7 @@ struct Second {
 
 // Takes jobs further, in one way or the other, that were cut off at `parts` moments, and cuts the power within that.
 Second cut_twice(const Recorded& recorded, std::size_t parts, bool abandons) {
-  const std::size_t step = is_long_sweep() ? 5 : recorded.log.size() / parts;
+  const std::size_t step = is_soak() ? 5 : recorded.log.size() / parts;
   io::CrashModel model(recorded.initial);
   Second count;
   for (std::size_t i = 0, next = step / 2; i < recorded.log.size(); ++i) {
@@ -185,7 +186,7 @@ TEST(ResumableCrash, NothingIsLostWhereverThePowerFails) {
   std::uint64_t distinct = 0;
   for (const SmallSort& sort : small_sorts()) {
     const Recorded recorded = record(sort, 3);
-    const Outcome outcome = cut_within(recorded, cuts(is_long_sweep() ? 24 : 4));
+    const Outcome outcome = cut_within(recorded, cuts(is_soak() ? 24 : 4));
     EXPECT_EQ(outcome.losses, 0U) << sort.job.name << ": " << outcome.first_loss;
     EXPECT_EQ(outcome.events, recorded.log.size());
     distinct += outcome.distinct.size();

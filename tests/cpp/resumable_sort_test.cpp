@@ -14,6 +14,7 @@
 #include "io/faulty_queue.h"
 #include "io/faulty_storage.h"
 #include "resumable_harness.h"
+#include "sync_sweep.h"
 #include "watchdog.h"
 
 namespace ecosort::inplace {
@@ -157,39 +158,16 @@ TEST(ResumableSort, EveryFailureLeavesAJobThatCanBeResumedOrNothing) {
   }
 }
 
-// Each sync of a sort and of its resumption fails once; the run must end there, and with the power cut at its end nothing that is
-// taken for durable may be missing.
+// Of a sort and of its resumption.
 TEST(ResumableSort, ASyncThatFailedOnceIsNeverTakenForDurable) {
   Watchdog watchdog("a resumable sort under a failing sync");
   const SmallSort sort = small_sorts().front();
-  Broken broken(sort, Role::output, FaultPoint::write, 3);
-  for (const io::DiskImage& initial : {sort.disk(), broken.disk.store.snapshot()}) {
-    const bool is_start = !initial.directories.contains(sort_directory);
-    const auto work = [&](SortMachine& machine) { (void)(is_start ? machine.start(sort) : machine.resume()); };
-    SortDisk count(initial, {.records_events = false});
-    Failing<SortMachine> counted(count.store, *count.queue, {});
-    work(counted.machine);
-    const std::vector<io::Fault> faults = syncs_to_fail(counted.plan);
-    EXPECT_GE(faults.size(), is_start ? 15U : 8U);
-    for (const io::Fault& fault : faults) {
-      const std::string what = fmt::format("{} {}", is_start ? "start" : "resume", to_text(fault));
-      SCOPED_TRACE(what);
-      watchdog.next(what);
-      SortDisk disk(initial);
-      Failing<SortMachine> failing(disk.store, *disk.queue, {fault});
-      EXPECT_THROW(work(failing.machine), IoError);
-      EXPECT_EQ(failing.plan.fired(), 1U);
-      io::CrashModel model(initial);
-      for (const io::StoreEvent& event : disk.store.log()) model.apply(event);
-      for (const io::CutPolicy policy : {io::CutPolicy::all_lost, io::CutPolicy::torn, io::CutPolicy::all_kept}) {
-        SortDisk after(model.image(policy, 1), {.records_events = false});
-        Left left{};
-        ASSERT_NO_THROW(left = bring_to_an_end(after, sort));
-        EXPECT_NE(left, Left::something_else);
-      }
-    }
-    std::printf("%s: %zu syncs failed in turn\n", is_start ? "start" : "resume", faults.size());
-  }
+  const auto end = [&](SortDisk& disk) { return bring_to_an_end(disk, sort); };
+  const auto start = [&](SortMachine& machine) { (void)machine.start(sort); };
+  fail_each_sync<SortDisk>(watchdog, "start", sort.disk(), 15, start, end);
+  const Broken broken(sort, Role::output, FaultPoint::write, 3);
+  const auto resume = [](SortMachine& machine) { (void)machine.resume(); };
+  fail_each_sync<SortDisk>(watchdog, "resume", broken.disk.store.snapshot(), 8, resume, end);
 }
 
 // Where all runs were durable, none is formed again; where some were, only the others.
