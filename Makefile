@@ -27,12 +27,14 @@ $(error SAN=$(SAN): give address,undefined or thread)
 endif
 BUILD := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 CROSS := build-aarch64
+FUZZ := build-fuzz
 
 VENV := .venv/bin
 DEPS := tuning/setup/deps
 
 # What the tests are told: which build they test, and with which sanitizers it was made.
 export ECOSORT_BUILD := $(abspath $(BUILD))
+export ECOSORT_FUZZ_BUILD := $(abspath $(FUZZ))
 export ECOSORT_SAN := $(SAN)
 export UBSAN_OPTIONS ?= print_stacktrace=1
 ifneq ($(filter thread,$(SAN)),)
@@ -49,13 +51,20 @@ all: ## build the program (build/ecosort) and its unit tests
 
 .PHONY: deps
 deps: ## install every Debian and Python package that the other targets need
-	@$(DEPS) build python test lint
+	@$(DEPS) build python test fuzz lint
 
 .PHONY: test
 test: ## build and run all tests (SAN=address,undefined or SAN=thread: with sanitizers; PYTEST='-k word' for some)
-	@$(DEPS) build python test
+	@$(DEPS) build python test fuzz
 	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory fuzz-build
 	@$(NO_ASLR) $(VENV)/python -m pytest $(PYTEST)
+
+.PHONY: fuzz-build
+fuzz-build: ## build the fuzz targets (clang, libFuzzer, with sanitizers); make test runs them briefly, make soak longer
+	@$(DEPS) build fuzz
+	@[ -f $(FUZZ)/build.ninja ] || cmake -S tests/fuzz -B $(FUZZ) -G Ninja -DCMAKE_CXX_COMPILER=clang++-16
+	@ninja -C $(FUZZ) -j $(JOBS)
 
 .PHONY: demo
 demo: ## sort 1 GB with 256 MiB of memory and explain the result (data in DEMO_DIR, removed afterwards)
@@ -149,7 +158,7 @@ install: all ## install program, man page and completions below PREFIX (default 
 
 .PHONY: clean
 clean: ## remove what was built (not .venv)
-	rm -rf build build-address build-undefined build-thread build-address-undefined build-undefined-address $(CROSS)
+	rm -rf build build-address build-undefined build-thread build-address-undefined build-undefined-address $(CROSS) $(FUZZ)
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .PHONY: help

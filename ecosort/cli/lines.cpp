@@ -18,6 +18,7 @@
 #include "base/size_text.h"
 #include "base/threads.h"
 #include "cli/commands.h"
+#include "cli/debug_output.h"
 #include "cli/end_at_once.h"
 #include "cli/lines_bounds.h"
 #include "cli/option_table.h"
@@ -30,6 +31,7 @@
 #include "lines/check_lines.h"
 #include "lines/grammar.h"
 #include "lines/lines_sort.h"
+#include "lines/quoted.h"
 #include "pipeline/plain_file.h"
 #include "plan/machine.h"
 
@@ -41,7 +43,7 @@ using lines::LinesOptions;
 constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
 
 [[noreturn]] void cannot(const char* what, const std::string& name, int error) {
-  throw UsageError(fmt::format("{}: {}: {}", what, name, std::strerror(error)));
+  throw UsageError(fmt::format("{}: {}: {}", what, lines::quoted_name(name), std::strerror(error)));
 }
 
 // Names separated by NUL, as --files0-from gives them.
@@ -52,6 +54,7 @@ void read_file_names(LinesOptions& options) {
   try {
     content = pipeline::read_whole_file(from == "-" ? "/dev/stdin" : from);
   } catch (const IoError& error) {
+    if (error.error_number() == EISDIR) throw UsageError(fmt::format("cannot read file names from {}", lines::quoted_word(from)));
     cannot("open failed", from, error.error_number());
   }
   const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
@@ -60,11 +63,11 @@ void read_file_names(LinesOptions& options) {
     options.inputs.emplace_back(text.substr(begin, end - begin));
     begin = end + 1;
     if (options.inputs.back().empty())
-      throw UsageError(fmt::format("{}:{}: invalid zero-length file name", from, options.inputs.size()));
-    if (from == "-" && options.inputs.back() == "-")
-      throw UsageError("when reading file names from standard input, no file name of '-' allowed");
+      throw UsageError(fmt::format("{}:{}: invalid zero-length file name", lines::quoted_name(from), options.inputs.size()));
+    if (options.inputs.back() == "-")  // as sort does, wherever the names come from
+      throw UsageError("when reading file names from stdin, no file name of '-' allowed");
   }
-  if (options.inputs.empty()) throw UsageError(fmt::format("no input from '{}'", from));
+  if (options.inputs.empty()) throw UsageError(fmt::format("no input from {}", lines::quoted_word(from)));
 }
 
 // The keys of -R: 16 bytes that decide all of its order.
@@ -78,23 +81,32 @@ void choose_salt(LinesOptions& options) {
   try {
     pipeline::PlainFile file = pipeline::PlainFile::open_for_reading(options.random_source);
     if (file.read(std::as_writable_bytes(std::span(salt))) < salt.size())
-      throw UsageError(fmt::format("{}: end of file", options.random_source));
+      throw UsageError(fmt::format("{}: end of file", lines::quoted_word(options.random_source)));
   } catch (const IoError& error) {
     cannot("open failed", options.random_source, error.error_number());
   }
 }
 
+// -S is a wish, as for sort: what is too little or more than there is becomes the nearest that can be. --memory is held to, or
+// refused.
 std::uint64_t memory_of(const LinesOptions& options, const plan::Machine& machine) {
+  const std::uint64_t least = lines::least_line_memory_bytes, most = std::max(machine.available_bytes, least);
   std::uint64_t bytes = plan::default_memory_bytes(machine);
-  if (!options.memory.empty()) bytes = parse_bytes(options.memory, "--memory");
+  if (!options.memory.empty()) {
+    bytes = parse_bytes(options.memory, "--memory");
+    if (bytes < least)
+      throw UsageError(fmt::format("--memory {} is too little: give at least {}", options.memory, format_bytes(least)));
+    if (bytes > most)
+      throw UsageError(fmt::format("--memory {} is more than the {} that are available ({}); give less", options.memory,
+                                   format_bytes(most), machine.limited_by));
+  }
   if (options.memory_bytes != 0) bytes = options.memory_bytes;
   if (options.memory_percent != 0) {
     const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)),
                size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     bytes = pages * size / 100 * options.memory_percent;
   }
-  bytes = std::max(bytes, lines::least_line_memory_bytes);
-  return std::min(bytes, std::max(machine.available_bytes, lines::least_line_memory_bytes));
+  return std::clamp(bytes, least, most);
 }
 
 std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size_t most_open, io::Storage& storage) {
@@ -154,9 +166,13 @@ std::vector<std::string> run_directories(const LinesOptions& options, const std:
     const std::string parent = output == "-" ? "" : std::filesystem::path(output).parent_path().string();
     directories.push_back(named != nullptr && *named != '\0' ? named : output == "-" ? "/tmp" : parent.empty() ? "." : parent);
   }
+  return directories;
+}
+
+// Only where they are needed: sort does not look at them before.
+void check_directories(const std::vector<std::string>& directories) {
   for (const std::string& directory : directories)
     if (::access(directory.c_str(), W_OK | X_OK) != 0) cannot("cannot create temporary file in", directory, errno);
-  return directories;
 }
 
 // The collation that the environment asks for, if it is not that of the C locale.
@@ -204,8 +220,15 @@ nlohmann::ordered_json stats(const lines::LinesReport& report, const pipeline::P
 }
 
 int check_order(const LinesOptions& options) {
+  if (options.inputs.size() > 1)  // named by --files0-from
+    throw UsageError(fmt::format("extra operand {} not allowed with -{}", lines::quoted_word(options.inputs[1]),
+                                 options.check == lines::Check::first ? 'c' : 'C'));
   const std::string& name = options.inputs.front();
-  if (name != "-" && ::access(name.c_str(), R_OK) != 0) cannot("open failed", name, errno);
+  struct stat info {};
+  if (name != "-") {
+    if (::access(name.c_str(), R_OK) != 0 || ::stat(name.c_str(), &info) != 0) cannot("open failed", name, errno);
+    if (S_ISDIR(info.st_mode)) cannot("read failed", name, EISDIR);
+  }
   const auto disorder = lines::find_disorder(name, lines::LineOrder(options.order), options.terminator(), options.unique,
                                              memory_of(options, plan::read_machine()));
   if (!disorder) return 0;
@@ -237,6 +260,7 @@ void check_space(lines::LinesJob& job, io::Storage& storage) {
   if (job.unique || bytes == 0) return;
   std::vector<SpaceNeed> needs;
   const bool has_runs = !job.merge && bytes > job.plan.run_buffer_bytes;
+  if (has_runs) check_directories(job.directories);
   std::vector<std::string> places;
   if (job.output != "-") {
     places.push_back(io::resolve_output(job.output).directory);
@@ -314,8 +338,13 @@ int run(const Words& words) {
   read_file_names(options);
   choose_salt(options);
   std::signal(SIGXFSZ, SIG_IGN);
+  for (const std::string& warning : options.warnings) print_notice(options, warning);
   if (options.check != lines::Check::no) return check_order(options);
-  return sort_files(options, started_s);
+  if (!options.debug) return sort_files(options, started_s);
+  DebugOutput output({options.order, options.terminator(), options.header_lines});
+  const int code = sort_files(options, started_s);
+  output.finish();
+  return code;
 }
 
 }  // namespace
@@ -337,9 +366,10 @@ int plan_lines(const Words& words) {
 }
 
 // Everything that goes wrong is exit 2, as of sort; only -c uses 1, and words that an option does not know.
-int run_lines(const Words& words) try { return run(words); } catch (const lines::WrongWord& error) {
+int run_lines(const Words& words) try { return run(words); } catch (const lines::WrongOption& error) {
   say_line(fmt::format("ecosort lines: {}", error.what()));
-  return 1;
+  say(error.further() + "\n");
+  return dynamic_cast<const lines::WrongWord*>(&error) != nullptr ? 1 : 2;
 } catch (const Error& error) {
   say_line(fmt::format("ecosort lines: {}", error.what()));
   return 2;

@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <limits>
-#include <map>
 #include <optional>
 
 #include "base/errors.h"
+#include "lines/key_warnings.h"
 #include "lines/key_words.h"
+#include "lines/option_words.h"
+#include "lines/quoted.h"
 
 namespace ecosort::lines {
 namespace {
@@ -90,6 +91,9 @@ class Parser {
     for (std::string& word : words_) argv_.push_back(word.data());
     argv_.push_back(nullptr);
     posixly_correct_ = std::getenv("POSIXLY_CORRECT") != nullptr;
+    const char* const version = std::getenv("_POSIX2_VERSION");
+    const long posix = version == nullptr ? 200809 : std::strtol(version, nullptr, 10);
+    takes_begin_alone_ = posix < 200112 || posix >= 200809;
   }
 
   LinesOptions parse() {
@@ -99,6 +103,7 @@ class Parser {
     bool only_operands = false;
     while (true) {
       if (only_operands && optind >= argc) break;
+      const std::string_view word = argv_[std::min(std::max(optind, 1), argc - 1)];
       const int c = only_operands ? -1 : getopt_long(argc, argv_.data(), short_options, long_options.data(), nullptr);
       if (c == -1) {
         for (; optind < argc; ++optind) operand(argv_[optind], false);
@@ -107,6 +112,8 @@ class Parser {
       if (c == 1) {
         operand(optarg, true);
         only_operands = posixly_correct_ && !options_.inputs.empty();
+      } else if (c == ':' || c == '?') {
+        bad_option(c, word);
       } else {
         apply(c);
       }
@@ -126,7 +133,10 @@ class Parser {
   void set_check(Check check);
   void set_separator(std::string_view text);
   void set_size(std::string_view text);
-  [[noreturn]] void bad_option(int c) const;
+  [[nodiscard]] char check_letter() const {
+    return options_.check == Check::no ? '\0' : options_.check == Check::first ? 'c' : 'C';
+  }
+  [[noreturn]] static void bad_option(int c, std::string_view word);
 
   std::vector<std::string> words_;
   std::vector<char*> argv_;
@@ -135,17 +145,21 @@ class Parser {
   std::vector<KeyWords> keys_;
   bool stable_ = false;
   bool posixly_correct_ = false;
+  bool takes_begin_alone_ = true;  // +N without -M is a key, which POSIX of 2001 to 2008 forbids
 };
 
-void Parser::bad_option(int c) const {
-  const std::string word = argv_[optind - 1];
-  const bool is_long = word.starts_with("--") && word.size() > 2;
-  if (c == ':')
-    throw UsageError(is_long ? fmt::format("option '{}' requires an argument", word)
-                             : fmt::format("option requires an argument -- '{}'", static_cast<char>(optopt)));
-  if (optopt != 0 && optopt < 256) throw UsageError(fmt::format("invalid option -- '{}'", static_cast<char>(optopt)));
-  if (optopt != 0) throw UsageError(fmt::format("option '{}' doesn't allow an argument", word.substr(0, word.find('='))));
-  throw UsageError(fmt::format("unrecognized or ambiguous option '{}'", word));
+// `word` is the one that getopt_long stood at.
+void Parser::bad_option(int c, std::string_view word) {
+  const bool is_long = word.starts_with("--");
+  std::string what;
+  if (!is_long)
+    what = fmt::format("{} -- '{}'", c == ':' ? "option requires an argument" : "invalid option", static_cast<char>(optopt));
+  else if (optopt == 0)
+    what = wrong_long_option(word, long_options);
+  else
+    what = fmt::format("option '--{}' {}", std::ranges::find(long_options, optopt, &option::val)->name,
+                       c == ':' ? "requires an argument" : "doesn't allow an argument");
+  throw WrongOption(what, see_help);
 }
 
 void Parser::set_check(Check check) {
@@ -155,42 +169,22 @@ void Parser::set_check(Check check) {
 
 void Parser::set_separator(std::string_view text) {
   if (text.empty()) throw UsageError("empty tab");
-  if (text.size() > 1 && text != "\\0") throw UsageError(fmt::format("multi-character tab '{}'", text));
+  if (text.size() > 1 && text != "\\0") throw UsageError(fmt::format("multi-character tab {}", quoted_word(text)));
   const char separator = text.size() > 1 ? '\0' : text[0];
   if (options_.order.separator && *options_.order.separator != separator) throw UsageError("incompatible tabs");
   options_.order.separator = separator;
 }
 
-std::uint64_t decimal(std::string_view text, std::string_view what) {
-  std::uint64_t value = 0;
-  for (const char c : text)
-    if (!is_digit(c) || __builtin_mul_overflow(value, 10, &value) ||
-        __builtin_add_overflow(value, static_cast<std::uint64_t>(c - '0'), &value))
-      throw UsageError(fmt::format("invalid {} argument '{}'", what, text));
-  if (text.empty()) throw UsageError(fmt::format("invalid {} argument '{}'", what, text));
-  return value;
+// An empty name must not mean that none was given.
+std::string file_name(const char* word) {
+  if (*word == '\0') throw UsageError("open failed: '': No such file or directory");
+  return word;
 }
 
-// -S: KiB where no unit follows; b, K, M, G, T, P, E, and % of the machine's memory.
 void Parser::set_size(std::string_view text) {
-  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
-  const std::uint64_t number = decimal(text.substr(0, end), "-S");
-  const std::string_view unit = text.substr(end);
-  constexpr std::string_view units = "bKMGTPE";
-  if (unit == "%") {
-    if (number == 0 || number > 100) throw UsageError(fmt::format("-S argument '{}' is no share of the memory", text));
-    options_.memory_percent = static_cast<unsigned>(number);
-    options_.memory_bytes = 0;
-    return;
-  }
-  const std::size_t power = unit.empty() ? 1 : units.find(unit == "k" ? 'K' : unit[0]);
-  if (unit.size() > 1 || power == std::string_view::npos)
-    throw UsageError(fmt::format("invalid suffix in -S argument '{}'", text));
-  std::uint64_t bytes = number;
-  for (std::size_t i = 0; i < power; ++i)
-    if (__builtin_mul_overflow(bytes, 1024, &bytes)) throw UsageError(fmt::format("-S argument '{}' too large", text));
-  options_.memory_bytes = std::max({bytes, options_.memory_bytes, std::uint64_t{1}});
-  options_.memory_percent = 0;
+  const SizeWord size = parse_size(text);
+  options_.memory_bytes = size.percent == 0 ? std::max(size.bytes, options_.memory_bytes) : 0;
+  options_.memory_percent = size.percent;
 }
 
 void Parser::apply(int c) {
@@ -209,7 +203,7 @@ void Parser::apply(int c) {
       return;
     case 'o':
       if (!options_.output.empty() && options_.output != optarg) throw UsageError("multiple output files specified");
-      options_.output = optarg;
+      options_.output = file_name(optarg);
       return;
     case 's':
       stable_ = true;
@@ -229,64 +223,41 @@ void Parser::apply(int c) {
       return;
     case 'y':
       throw UsageError("-y is not supported: it has no meaning in sort either; leave it out, or give the memory with -S");
-    case ':':
-    case '?':
-      bad_option(c);
     default:
       apply_long(c);
   }
 }
 
-char sort_word(std::string_view word) {
-  constexpr std::pair<std::string_view, char> words[] = {{"general-numeric", 'g'}, {"human-numeric", 'h'}, {"month", 'M'},
-                                                         {"numeric", 'n'},         {"random", 'R'},        {"version", 'V'}};
-  char found = 0;
-  for (const auto& [name, letter] : words) {
-    if (name == word) return letter;
-    if (word.empty() || !name.starts_with(word)) continue;
-    if (found != 0) throw WrongWord(fmt::format("ambiguous argument '{}' for '--sort'", word));
-    found = letter;
-  }
-  if (found == 0) throw WrongWord(fmt::format("invalid argument '{}' for '--sort'", word));
-  return found;
-}
-
-Check check_word(const char* word) {
-  const std::string_view text = word == nullptr ? "diagnose-first" : word;
-  if (!text.empty() && (std::string_view("quiet").starts_with(text) || std::string_view("silent").starts_with(text)))
-    return Check::quiet;
-  if (!text.empty() && std::string_view("diagnose-first").starts_with(text)) return Check::first;
-  throw WrongWord(fmt::format("invalid argument '{}' for '--check'", text));
-}
-
 void Parser::apply_long(int c) {
   switch (c) {
     case opt_check:
-      return set_check(check_word(optarg));
+      return set_check(check_word(optarg == nullptr ? "diagnose-first" : optarg));
     case opt_sort:
       (void)global_.set(sort_word(optarg), BlankSide::both);
       return;
     case opt_random_source:
       if (!options_.random_source.empty() && options_.random_source != optarg)
         throw UsageError("multiple random sources specified");
-      options_.random_source = optarg;
+      options_.random_source = file_name(optarg);
       return;
     case opt_parallel:
-      options_.parallel = decimal(optarg, "--parallel");
+      options_.parallel = parse_saturated_count(optarg, "--parallel");
       if (options_.parallel == 0) throw UsageError("number in parallel must be nonzero");
       return;
     case opt_batch_size:
-      options_.batch_size = decimal(optarg, "--batch-size");
+      options_.batch_size = parse_count(optarg, "--batch-size");
       if (options_.batch_size < 2)
-        throw UsageError(fmt::format("invalid --batch-size argument '{}'; minimum --batch-size argument is '2'", optarg));
+        throw WrongOption(fmt::format("invalid --batch-size argument {}", quoted_word(optarg)),
+                          "ecosort lines: minimum --batch-size argument is '2'");
       return;
     case opt_files0_from:
-      options_.files0_from = optarg;
+      options_.files0_from = file_name(optarg);
       return;
     case opt_compress_program:
       throw UsageError("--compress-program is not supported: temporary files are never compressed; leave it out");
     case opt_debug:
-      throw UsageError("--debug is not supported; leave it out");
+      options_.debug = true;
+      return;
     case opt_help:
       options_.help = true;
       return;
@@ -294,7 +265,7 @@ void Parser::apply_long(int c) {
       options_.version = true;
       return;
     case opt_header:
-      options_.header_lines = optarg == nullptr ? 1 : decimal(optarg, "--header");
+      options_.header_lines = optarg == nullptr ? 1 : parse_count(optarg, "--header");
       return;
     case opt_memory:
       options_.memory = optarg;
@@ -326,6 +297,7 @@ void Parser::apply_long(int c) {
 bool Parser::obsolescent_key(const char* word) {
   const char* const next = optind < static_cast<int>(words_.size()) ? argv_[optind] : nullptr;
   const bool has_end = next != nullptr && next[0] == '-' && is_digit(next[1]);
+  if (!takes_begin_alone_ && (!has_end || posixly_correct_)) return false;
   std::optional<KeyWords> key = parse_obsolescent_begin(word + 1);
   if (!key) return false;
   if (has_end) {
@@ -342,32 +314,35 @@ void Parser::operand(const char* word, bool in_place) {
 }
 
 void Parser::resolve_keys() {
-  std::vector<KeyWords> all = keys_;
-  all.push_back(global_);
-  for (const KeyWords& key : all) key.check_compatible();
   for (KeyWords& key : keys_)
     if (!key.has_options()) key.inherit(global_);
-  if (keys_.empty() && global_.orders()) keys_.push_back(global_);
+  const bool is_global_only = keys_.empty() && global_.orders();
+  if (is_global_only) keys_.push_back(global_);
+  for (const KeyWords& key : keys_) key.check_compatible();
   for (const KeyWords& key : keys_) options_.order.keys.push_back(key.resolved());
   options_.order.reverse = global_.has('r');
   options_.order.last_resort = !stable_ && !options_.unique;
+  if (options_.debug)
+    options_.warnings = key_warnings({keys_, global_, is_global_only, options_.order.last_resort, options_.order.separator});
 }
 
 void Parser::finish() {
   if (!options_.files0_from.empty()) {
     if (!options_.inputs.empty())
-      throw UsageError(
-          fmt::format("extra operand '{}'; file operands cannot be combined with --files0-from", options_.inputs[0]));
+      throw WrongOption(fmt::format("extra operand {}", quoted_word(options_.inputs[0])),
+                        fmt::format("file operands cannot be combined with --files0-from\n{}", see_help));
   } else if (options_.inputs.empty()) {
     options_.inputs.emplace_back("-");
   }
   resolve_keys();
+  if (options_.debug && (options_.check != Check::no || !options_.output.empty()))
+    throw UsageError(fmt::format("options '-{} --debug' are incompatible", check_letter() != 0 ? check_letter() : 'o'));
   if (options_.header_lines > 0 && (options_.merge || options_.check != Check::no))
     throw UsageError("--header does not go with -m, -c or -C: what is sorted already has no header to keep apart");
   if (options_.check == Check::no) return;
-  const char letter = options_.check == Check::first ? 'c' : 'C';
+  const char letter = check_letter();
   if (options_.inputs.size() > 1)
-    throw UsageError(fmt::format("extra operand '{}' not allowed with -{}", options_.inputs[1], letter));
+    throw UsageError(fmt::format("extra operand {} not allowed with -{}", quoted_word(options_.inputs[1]), letter));
   if (!options_.output.empty()) throw UsageError(fmt::format("options '-{}o' are incompatible", letter));
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/errors.h"
@@ -11,10 +12,22 @@
 
 namespace ecosort::lines {
 
-// A word that is none of those that an option takes: sort ends with 1 then, not with 2.
-class WrongWord : public UsageError {
+// A message of several lines, as sort writes about a wrong option.
+class WrongOption : public UsageError {
  public:
-  using UsageError::UsageError;
+  WrongOption(const std::string& line, std::string further) : UsageError(line), further_(std::move(further)) {}
+  [[nodiscard]] const std::string& further() const noexcept {
+    return further_;
+  }  // lines below the first one, as they are written
+
+ private:
+  std::string further_;
+};
+
+// A word that is none of those that an option takes: sort ends with 1 then, not with 2.
+class WrongWord : public WrongOption {
+ public:
+  using WrongOption::WrongOption;
 };
 
 enum class Check : std::uint8_t { no, first, quiet };  // -c, -C
@@ -31,8 +44,9 @@ struct LinesOptions {
   std::uint64_t batch_size = 0, parallel = 0;
   std::uint64_t header_lines = 0;
   std::string io = "auto", stats, events, progress = "auto";
+  std::vector<std::string> warnings;  // of --debug
   Check check = Check::no;
-  bool unique = false, merge = false, zero_terminated = false, quiet = false, help = false, version = false;
+  bool unique = false, merge = false, zero_terminated = false, debug = false, quiet = false, help = false, version = false;
 
   [[nodiscard]] char terminator() const noexcept { return zero_terminated ? '\0' : '\n'; }
   [[nodiscard]] bool uses_random() const noexcept;

@@ -5,16 +5,18 @@
 #include <limits>
 
 #include "base/errors.h"
+#include "lines/quoted.h"
 
 namespace ecosort::lines {
 namespace {
 
 [[noreturn]] void bad_key(std::string_view text, std::string_view why) {
-  throw UsageError(fmt::format("{}: invalid field specification '{}'", why, text));
+  throw UsageError(fmt::format("{}: invalid field specification {}", why, quoted_word(text)));
 }
 
 // Reads one number from the front of `rest`; what does not fit counts as the largest.
 std::optional<std::size_t> take_number(std::string_view& rest) {
+  rest = without_number_beginning(rest);
   std::size_t value = 0, length = 0;
   for (; length < rest.size() && is_digit(rest[length]); ++length)
     if (__builtin_mul_overflow(value, 10, &value) ||
@@ -28,7 +30,7 @@ std::optional<std::size_t> take_number(std::string_view& rest) {
 std::size_t need_number(std::string_view& rest, std::string_view where) {
   const std::string_view before = rest;
   const std::optional<std::size_t> number = take_number(rest);
-  if (!number) throw UsageError(fmt::format("{}: invalid count at start of '{}'", where, before));
+  if (!number) throw UsageError(fmt::format("{}: invalid count at start of {}", where, quoted_word(before)));
   return *number;
 }
 
@@ -56,9 +58,9 @@ bool KeyWords::set(char letter, BlankSide side) {
 }
 
 void KeyWords::inherit(const KeyWords& global) {
-  const SortKey own = place;
-  *this = global;
-  place = own;
+  letters_ = global.letters_;
+  begin_blanks_ = global.begin_blanks_;
+  end_blanks_ = global.end_blanks_;
 }
 
 void KeyWords::check_compatible() const {
@@ -68,7 +70,7 @@ void KeyWords::check_compatible() const {
   if (kinds <= 1) return;
   std::string listed;
   for (const char letter : std::string_view("dfghiMnRV"))
-    if (has(letter)) listed += letter;
+    if (has(letter) && (letter != 'i' || !has('d'))) listed += letter;
   throw UsageError(fmt::format("options '-{}' are incompatible", listed));
 }
 
@@ -117,6 +119,7 @@ KeyWords parse_key_words(std::string_view text) {
 
 std::optional<KeyWords> parse_obsolescent_begin(std::string_view text) {
   KeyWords key;
+  key.is_obsolescent = true;
   const std::optional<std::size_t> field = take_number(text);
   if (!field) return std::nullopt;
   key.place.begin_field = *field;

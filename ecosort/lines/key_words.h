@@ -28,7 +28,8 @@ class KeyWords {
 
   [[nodiscard]] SortKey resolved() const;
 
-  SortKey place;  // positions only
+  SortKey place;                // positions only
+  bool is_obsolescent = false;  // "+N -M"
 
  private:
   std::string letters_;

@@ -207,13 +207,13 @@ std::size_t LineOrder::normal_bytes(Text text, const SortKey& key, std::size_t d
     case KeyKind::version:
       return 0;
     case KeyKind::numeric:
-      return encode(read_decimal(text), depth, to, room);
+      return encode(*SeparatedDecimal(text), depth, to, room);
     case KeyKind::general:
       return general_bytes(text, to);
     case KeyKind::human: {
-      if (depth > 0) return encode(read_decimal(text), depth - 1, to, room);
+      if (depth > 0) return encode(*SeparatedDecimal(text), depth - 1, to, room);
       to[0] = static_cast<unsigned char>(128 + unit_of(text));
-      return 1 + encode(read_decimal(text), 0, to + 1, room - 1);
+      return 1 + encode(*SeparatedDecimal(text), 0, to + 1, room - 1);
     }
     case KeyKind::month:
       to[0] = static_cast<unsigned char>(month_of(text));
@@ -265,12 +265,12 @@ int LineOrder::compare_kind(Text a, Text b, const SortKey& key) const {
     case KeyKind::text:
       return compare_bytes(a, b);
     case KeyKind::numeric:
-      return lines::compare(read_decimal(a), read_decimal(b));
+      return lines::compare(*SeparatedDecimal(a), *SeparatedDecimal(b));
     case KeyKind::general:
       return lines::compare(read_general(a), read_general(b));
     case KeyKind::human:
       if (const int units = unit_of(a) - unit_of(b); units != 0) return units;
-      return lines::compare(read_decimal(a), read_decimal(b));
+      return lines::compare(*SeparatedDecimal(a), *SeparatedDecimal(b));
     case KeyKind::month:
       return month_of(a) - month_of(b);
     case KeyKind::random:

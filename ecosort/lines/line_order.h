@@ -55,6 +55,13 @@ class LineOrder {
 
   [[nodiscard]] unsigned levels() const noexcept { return static_cast<unsigned>(keys_.size()); }
 
+  [[nodiscard]] const SortKey& key(unsigned level) const noexcept { return keys_[level]; }
+  [[nodiscard]] Text key_text(Text line, unsigned level) const noexcept { return key_of(line, keys_[level]); }
+
+  [[nodiscard]] bool ends_before_it_begins(Text line, unsigned level) const noexcept {
+    return key_end(line, keys_[level]) < key_begin(line, keys_[level]);
+  }
+
   // a before b: negative; 0: equal in all levels from `level` on.
   [[nodiscard]] int compare(Text a, Text b, unsigned level = 0) const;
 

@@ -9,6 +9,7 @@ namespace ecosort::lines {
 namespace {
 
 constexpr unsigned char negative_byte = 0x7f, zero_byte = 0x80, positive_byte = 0x81;
+constexpr char separator_of_thousands = '\x80';
 constexpr std::size_t long_number = 0xff;  // digits; from here on eight more bytes tell the length
 
 std::size_t count_digits(Text text, std::size_t from) noexcept {
@@ -120,6 +121,31 @@ int name_class(Text name) noexcept {
   return name == ".." ? 2 : 3;
 }
 
+// Where strtold stops.
+std::size_t scan_general(Text text, General& number) {
+  char near[64];
+  std::string far;
+  const char* begin = near;
+  if (text.size() < sizeof near) {
+    *std::copy(text.begin(), text.end(), near) = '\0';
+  } else {
+    far = text;
+    begin = far.c_str();
+  }
+  char* end = nullptr;
+  const long double value = std::strtold(begin, &end);
+  if (end == begin) return 0;
+  if (std::isnan(value))
+    number = {std::signbit(value) ? General::Kind::negative_nan : General::Kind::nan, 0};
+  else
+    number = {General::Kind::number, value == 0 ? 0 : value};
+  return static_cast<std::size_t>(end - begin);
+}
+
+int unit_letter(char c) noexcept {
+  return static_cast<int>(Text("KMGTPEZY").find(c == 'k' ? 'K' : c) + 1);  // 0 for none: npos + 1
+}
+
 }  // namespace
 
 Decimal read_decimal(Text text) noexcept {
@@ -134,6 +160,7 @@ Decimal read_decimal(Text text) noexcept {
   number.whole = count_digits(text, at);
   number.whole_digits = text.data() + at;
   at += number.whole;
+  const bool is_cut = at < text.size() && text[at] == separator_of_thousands;
   std::size_t fraction = 0;
   if (at < text.size() && text[at] == '.') {
     fraction = count_digits(text, at + 1);
@@ -142,7 +169,23 @@ Decimal read_decimal(Text text) noexcept {
   number.significant = number.whole + fraction;
   while (number.significant > 0 && number.digit(number.significant - 1) == '0') --number.significant;
   if (number.significant == 0) number = Decimal{};
+  number.is_cut = is_cut;
   return number;
+}
+
+// The zero ends the sign: a minus sign behind a separator is none.
+void SeparatedDecimal::join(Text text) {
+  text = without_leading_blanks(text);
+  std::size_t at = 0;
+  if (text[at] == '-') {
+    joined_ += '-';
+    ++at;
+  }
+  joined_ += '0';
+  for (; at < text.size() && (is_digit(text[at]) || text[at] == separator_of_thousands); ++at)
+    if (is_digit(text[at])) joined_ += text[at];
+  joined_ += text.substr(at);
+  number_ = read_decimal(joined_);
 }
 
 int compare(const Decimal& a, const Decimal& b) noexcept {
@@ -177,26 +220,35 @@ int unit_of(Text text) noexcept {
     at += 1 + fraction;
   }
   if (zero || at >= text.size()) return 0;
-  const std::size_t unit = Text("KMGTPEZY").find(text[at] == 'k' ? 'K' : text[at]);
-  if (unit == Text::npos) return 0;
-  return negative ? -static_cast<int>(unit + 1) : static_cast<int>(unit + 1);
+  const int unit = unit_letter(text[at]);
+  return negative ? -unit : unit;
+}
+
+std::size_t decimal_length(Text text) noexcept {
+  const std::size_t sign = text.starts_with('-') ? 1 : 0;
+  const std::size_t whole = count_digits(text, sign);
+  std::size_t end = sign + whole, fraction = 0;
+  if (end < text.size() && text[end] == '.') {
+    fraction = count_digits(text, end + 1);
+    end += 1 + fraction;
+  }
+  return whole + fraction > 0 ? end : 0;
+}
+
+bool has_unit(Text text) noexcept {
+  const std::size_t length = decimal_length(text);
+  return length > 0 && length < text.size() && unit_letter(text[length]) != 0;
 }
 
 General read_general(Text text) {
-  char near[64];
-  std::string far;
-  const char* begin = near;
-  if (text.size() < sizeof near) {
-    *std::copy(text.begin(), text.end(), near) = '\0';
-  } else {
-    far = text;
-    begin = far.c_str();
-  }
-  char* end = nullptr;
-  const long double value = std::strtold(begin, &end);
-  if (end == begin) return {};
-  if (std::isnan(value)) return {std::signbit(value) ? General::Kind::negative_nan : General::Kind::nan, 0};
-  return {General::Kind::number, value == 0 ? 0 : value};
+  General number;
+  (void)scan_general(text, number);
+  return number;
+}
+
+std::size_t general_length(Text text) {
+  General number;
+  return scan_general(text, number);
 }
 
 int compare(const General& a, const General& b) noexcept {

@@ -12,6 +12,7 @@ using Text = std::string_view;
 // What separates fields where no -t is given, and what -b skips. A newline counts where lines end with NUL (-z).
 [[nodiscard]] constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n'; }
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+[[nodiscard]] constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 [[nodiscard]] constexpr bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
 [[nodiscard]] constexpr bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
 [[nodiscard]] constexpr bool is_letter(char c) noexcept { return is_upper(c) || is_lower(c); }
@@ -22,6 +23,14 @@ using Text = std::string_view;
   std::size_t i = 0;
   while (i < text.size() && is_blank(text[i])) ++i;
   return text.substr(i);
+}
+
+// A number in a word may have white space and a plus sign in front; without digits behind them nothing is taken off.
+[[nodiscard]] constexpr Text without_number_beginning(Text text) noexcept {
+  std::size_t i = 0;
+  while (i < text.size() && is_space(text[i])) ++i;
+  if (i < text.size() && text[i] == '+') ++i;
+  return i < text.size() && is_digit(text[i]) ? text.substr(i) : text;
 }
 
 [[nodiscard]] constexpr int sign_of(std::ptrdiff_t difference) noexcept { return (difference > 0) - (difference < 0); }

@@ -16,7 +16,7 @@ namespace ecosort::lines {
 namespace {
 
 std::string random_line(Random& random) {
-  static const std::string alphabet("aAbB019.,- KM~\t\0\x01\xff", 18);
+  static const std::string alphabet("aAbB019.,- KM~\t\0\x01\xff\x80", 19);
   static const std::string beginnings[] = {"", "", "http://example.org/", "-0.", "1234567890123456789", "jan", "  12"};
   std::string line = beginnings[random.below(std::size(beginnings))];
   for (std::uint64_t i = random.below(16); i > 0; --i) line += alphabet[random.below(alphabet.size())];
@@ -106,6 +106,32 @@ TEST(Digests, AreThoseOfTheStandard) {
   const Digest salt{'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p'};
   const Digest alphabet{0xc3, 0xfc, 0xd3, 0xd7, 0x61, 0x92, 0xe4, 0x00, 0x7d, 0xfb, 0x49, 0x6c, 0xca, 0x67, 0xe1, 0x3b};
   EXPECT_EQ(md5(salt, "qrstuvwxyz"), alphabet);  // RFC 1321, A.5
+}
+
+TEST(Numbers, PassOverSeparatorsOfThousandsBeforeThePoint) {
+  const auto order = [](Text a, Text b) { return compare(*SeparatedDecimal(a), *SeparatedDecimal(b)); };
+  EXPECT_EQ(order("1\x80"
+                  "234\x80\x80"
+                  "5.5",
+                  "12345.5"),
+            0);
+  EXPECT_EQ(order("-\x80"
+                  "12",
+                  "-12"),
+            0);
+  EXPECT_EQ(order("\x80-12", "0"), 0);  // the sign stands in front
+  EXPECT_EQ(order("1.\x80"
+                  "5",
+                  "1"),
+            0);
+  EXPECT_EQ(order("1\x81"
+                  "2",
+                  "1"),
+            0);
+  EXPECT_LT(order("9",
+                  "1\x80"
+                  "0"),
+            0);
 }
 
 TEST(Versions, OrderAsTheManualSays) {

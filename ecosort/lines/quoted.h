@@ -1,0 +1,15 @@
+// Words and names of files as sort 9.1 shows them in its messages in the C locale: whatever they contain, in one line.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ecosort::lines {
+
+// In single quotes, with backslashes before what would mislead.
+[[nodiscard]] std::string quoted_word(std::string_view word);
+
+// As it could be given to a shell; without quotes where it needs none.
+[[nodiscard]] std::string quoted_name(std::string_view name);
+
+}  // namespace ecosort::lines

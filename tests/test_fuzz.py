@@ -1,0 +1,34 @@
+"""The fuzz targets of tests/fuzz find nothing in their seeds, nor in a short while of looking on (longer with ECOSORT_SOAK)."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import capabilities
+import pytest
+from conftest import ROOT
+
+BUILD = Path(os.environ.get("ECOSORT_FUZZ_BUILD") or ROOT / "build-fuzz")
+SECONDS = 600 if capabilities.SOAK else 10
+TARGETS = ["key_grammar", "split_lines"]
+
+
+def words_of(target: str) -> list[str]:
+    program = BUILD / f"{target}_fuzz"
+    assert program.exists(), f"{program} is not built: run make fuzz-build"
+    return [str(program), "-print_final_stats=1"]
+
+
+@pytest.mark.timeout(SECONDS + 120)
+@pytest.mark.parametrize("target", TARGETS)
+def test_fuzzing_finds_nothing(target: str, tmp_path: Path) -> None:
+    found = tmp_path / "found"
+    found.mkdir()
+    options = [f"-max_total_time={SECONDS}", "-max_len=1024", f"-artifact_prefix={tmp_path}/", str(found)]
+    command = [*words_of(target), *options, str(ROOT / "tests" / "fuzz" / "seeds" / target)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS + 100, check=False)
+    assert done.returncode == 0, done.stderr[-6000:]
+    runs = re.search(r"number_of_executed_units: (\d+)", done.stderr)
+    assert runs, done.stderr[-2000:]
+    assert int(runs[1]) > 1000

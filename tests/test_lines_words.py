@@ -1,0 +1,255 @@
+"""`ecosort lines` reads words as `sort` does, and says the same about them: options, messages, exit codes, -c and --debug."""
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from lines_support import SMALL, SORT, assert_all_same, assert_same, random_lines, random_words, run
+
+
+def test_disorder_is_found_and_reported(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "up").write_bytes(b"a\nb\nb\nc")
+    (tmp_path / "down").write_bytes(b"a\nc\nb\n")
+    (tmp_path / "nul").write_bytes(b"a\nc\0b\0")
+    for words in (
+        ["-c", "up"],
+        ["-cu", "up"],
+        ["-C", "down"],
+        ["-c", "down"],
+        ["-cr", "down"],
+        ["-cz", "nul"],
+        ["-c", "--check=silent", "up"],
+        ["--check=diagnose", "down"],
+        ["--check=s", "down"],
+        ["-c", "nofile"],
+        ["-C", "nofile"],
+        ["-c", "."],
+    ):
+        assert_all_same(ecosort, tmp_path, words)
+    for data in (b"b\na", b"a\nb", b"", b"\n\n", b"a\n\n"):
+        assert_all_same(ecosort, tmp_path, ["-c"], data)
+        assert_all_same(ecosort, tmp_path, ["-cu", "-"], data)
+
+
+WRONG_WORDS = [
+    "-k 0",
+    "-k 1.0",
+    "-k x",
+    "-k 1,0",
+    "-k 1x",
+    "-k 1,",
+    "-k 1.",
+    "-k 1.x",
+    "-k 1,x",
+    "-k 1,2.x",
+    "-k -1",
+    "-t ab",
+    "-t ",
+    "-t a -t b",
+    "-n -g",
+    "-n -r -d",
+    "-k1ng",
+    "-k1,2dMV",
+    "-c a b",
+    "-c -o x",
+    "-cC",
+    "-o a -o b",
+    "-R --random-source=a --random-source=b",
+    "-Q",
+    "-n --stable -rQ",
+    "-k",
+    "--key",
+    "--ke",
+    "--foo",
+    "--foo=bar",
+    "--rever=1",
+    "--version=3",
+    "--debug=x",
+    "--ve=2",
+    "nofile",
+    "a nofile",
+    ".",
+    "-m nofile",
+    "-m a .",
+    "-S 12q",
+    "-S x",
+    "-S -1",
+    "-S 5%x",
+    "-S 99999999999999999999E",
+    "--files0-from=nofile",
+    "--files0-from=/dev/null",
+    "--files0-from=. ",
+    "--files0-from=a x",
+    "--parallel=0",
+    "--parallel=x",
+    "--batch-size=1",
+    "--batch-size=x",
+    "--batch-size=-3",
+    "--sort=foo",
+    "--sort=",
+    "--check=foo",
+    "--check=",
+    "-R --random-source=nofile",
+    "-R --random-source=a",
+    "-o nodir/x",
+    "-o .",
+    "--debug -c a",
+    "--debug -C a",
+    "--debug -o x a",
+    "a +1.x",
+    "+1 -x",
+    "+1 -2x",
+    "+1 -2.x",
+    "-S 1Y",
+    "-S 1e",
+    "-S %",
+    "-t a'\\\x01",
+    "-k 1\n2",
+    "--sort=a\tb",
+    "no\nfile",
+    "no'file",
+    "-o nodir/a=b",
+    "--files0-from=.",
+    "--parallel=1k",
+    "--parallel=-1",
+]
+
+
+@pytest.mark.parametrize("line", WRONG_WORDS)
+def test_wrong_words_are_told_as_sort_tells_them(ecosort: Path, tmp_path: Path, line: str) -> None:
+    (tmp_path / "a").write_text("b\na\n")
+    words = line.split(" ")
+    assert run([SORT], words, tmp_path, b"")[0] in (1, 2)
+    assert_all_same(ecosort, tmp_path, words, b"")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-S 0",
+        "-S 0%",
+        "-S 200%",
+        "-S 9b",
+        "-S 1k",
+        "-S +1m",
+        "-S K",
+        "-S 1P",
+        "--parallel=99999999999999999999",
+        "-k 1,99999999999999999999",
+    ],
+)
+def test_numbers_out_of_range_become_the_nearest(ecosort: Path, tmp_path: Path, line: str) -> None:
+    assert_all_same(ecosort, tmp_path, line.split(" "), b"b\na\n")
+
+
+def random_debug_words(rng: random.Random) -> list[str]:
+    words = random_words(rng)
+    words = [word for word in words if word != "-R"]
+    words += rng.sample(
+        ["-t-", "-t+", "-t0", "-bs", "-rs", "-ru", "+1", "+1.2n", "-M", "-k2,1", "-k2,2bi"], rng.choice([0, 1, 1, 2])
+    )
+    if words and words[-1].startswith("+") and rng.random() < 0.7:
+        words.append(rng.choice(["-1", "-2", "-0.2", "-3.1b"]))
+    return words
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_debug_underlines_and_warns_as_sort_does(ecosort: Path, tmp_path: Path, seed: int) -> None:
+    rng = random.Random(2000 + seed)
+    (tmp_path / "in").write_bytes(random_lines(rng, rng.choice([1, 20, 200])))
+    for _ in range(12):
+        assert_all_same(ecosort, tmp_path, ["--debug", *random_debug_words(rng), "in"])
+
+
+def test_debug_of_sorted_files_and_of_nothing(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"a\tb\nb\x01c\n")
+    for words in (["-m", "in"], ["-m", "-k2", "in", "-"], ["-u"], ["-nr", "/dev/null"]):
+        assert_all_same(ecosort, tmp_path, ["--debug", *words], b"\n\n")
+    code, output, error = run([str(ecosort), "lines"], ["--debug", "--header", "--quiet", "-n"], tmp_path, b"name\n12\n9 x\n")
+    assert (code, output, error) == (0, b"name\n9 x\n_\n___\n12\n__\n__\n", "")
+
+
+def test_debug_tells_about_output_that_cannot_be_written(ecosort: Path, tmp_path: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        words = [str(ecosort), "lines", "--debug", "--quiet"]
+        done = subprocess.run(words, input="b\na\n", stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--compress-program=gzip"], ["-yX"]])
+def test_what_is_not_supported_is_refused(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    code, output, error = run([str(ecosort), "lines"], words, tmp_path, b"a\n")
+    assert (code, output) == (2, b"")
+    assert "is not supported" in error
+
+
+def test_obsolescent_keys(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(random_lines(random.Random(11), 3000))
+    for words in (["+1"], ["+1", "-2"], ["+0", "-0"], ["+1.2", "-2.3"], ["+1n", "-2", "+0r"], ["+1.1b", "-3.1b"]):
+        assert_same(ecosort, tmp_path, [*words, "in"])
+
+
+def test_names_from_a_file(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("2\n")
+    (tmp_path / "b").write_text("1")
+    (tmp_path / "names").write_bytes(b"a\0b\0")
+    for content in (b"a\0b\0", b"a\0b", b"a\0\0b\0", b"\0a\0", b"a\0-\0", b"", b"a\0nofile\0", b"a\n\0", b"a\0.\0"):
+        (tmp_path / "names").write_bytes(content)
+        for words in (["--files0-from=names"], ["-c", "--files0-from=names"], ["--files0-from", "names", "-m"]):
+            assert_all_same(ecosort, tmp_path, words, b"3\n")
+        assert_all_same(ecosort, tmp_path, ["--files0-from=-"], content)
+
+
+def test_another_collation_is_told_about_once(ecosort: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "LANG": "de_DE.UTF-8"}
+    for name in ("LC_ALL", "LC_COLLATE"):
+        environment.pop(name, None)
+    words = [str(ecosort), "lines"]
+    told = subprocess.run(words, input=b"b\na\n", capture_output=True, env=environment, cwd=tmp_path, check=True)
+    assert told.stdout == b"a\nb\n"
+    assert told.stderr.count(b"C locale") == 1
+    quiet = subprocess.run([*words, "--quiet"], input=b"b\na\n", capture_output=True, env=environment, cwd=tmp_path, check=True)
+    assert quiet.stderr == b""
+
+
+@pytest.mark.parametrize("word", ["-m", "-c", "-C"])
+def test_a_header_is_refused_where_nothing_is_sorted(ecosort: Path, tmp_path: Path, word: str) -> None:
+    code, output, error = run([str(ecosort), "lines"], ["--header", word], tmp_path, b"b\na\n")
+    assert (code, output) == (2, b"")
+    assert "--header does not go with" in error
+
+
+def test_memory_is_a_wish_with_s_and_a_promise_with_its_own_option(ecosort: Path, tmp_path: Path) -> None:
+    for words in (["-S", "1E"], ["-S", "1b"], ["--memory", "1MiB"]):
+        assert run([str(ecosort), "lines"], words, tmp_path, b"b\na\n") == (0, b"a\nb\n", "")
+    for size, complaint in (("1000KiB", "is too little: give at least 1 MiB"), ("1000TiB", "is more than the")):
+        code, output, error = run([str(ecosort), "lines"], ["--memory", size], tmp_path, b"b\na\n")
+        assert (code, output) == (2, b"")
+        assert error.startswith(f"sort: --memory {size} {complaint}")
+
+
+@pytest.mark.parametrize("variable", ["TMPDIR", None])
+def test_a_missing_temporary_directory_matters_only_where_it_is_needed(
+    ecosort: Path, tmp_path: Path, variable: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [] if variable else ["-T", "missing"]
+    if variable:
+        monkeypatch.setenv(variable, "missing")
+    assert_all_same(ecosort, tmp_path, words, b"b\na\n")
+    (tmp_path / "in").write_bytes(b"some line\n" * 300_000)
+    for inputs, data in ((["in"], None), ([], (tmp_path / "in").read_bytes())):
+        code, output, error = run([str(ecosort), "lines"], [*words, *SMALL, *inputs], tmp_path, data)
+        assert (code, output) == (2, b"")
+        assert "missing" in error
+        assert "No such file or directory" in error
+
+
+def test_the_environment_may_forbid_obsolescent_keys(ecosort: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in").write_bytes(b"a 2\nb 1\n")
+    for variable, value in (("POSIXLY_CORRECT", "1"), ("_POSIX2_VERSION", "200112"), ("_POSIX2_VERSION", "199209")):
+        monkeypatch.setenv(variable, value)
+        for words in (["+1", "in"], ["+1", "-2", "in"], ["in", "+1"], ["in", "-r"], ["-r", "in"]):
+            assert_all_same(ecosort, tmp_path, words, b"")
