@@ -136,7 +136,6 @@ def test_wrong_words_are_told_as_sort_tells_them(ecosort: Path, tmp_path: Path, 
         "-S +1m",
         "-S K",
         "-S 1P",
-        "--parallel=99999999999999999999",
         "-k 1,99999999999999999999",
     ],
 )
