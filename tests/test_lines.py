@@ -128,11 +128,11 @@ def test_long_lines_of_sorted_files_are_merged(ecosort: Path, tmp_path: Path, wo
             lines += [b"5" * 1_000_000 + b"%d" % (i // 20), b"7" * 300_000, b"7" * 300_000]
         (tmp_path / "raw").write_bytes(b"\n".join(lines))
         run([SORT], [*order, "raw", "-o", name], tmp_path)
-    memory = ["-S", "4M"]
+    memory = ["-S", "8M"]
     assert_same(ecosort, tmp_path, ["-m", *words, *memory, *names])
     assert_same(ecosort, tmp_path, ["-m", *words, *memory, "-", *names[:5]], (tmp_path / names[3]).read_bytes())
     assert run([str(ecosort), "lines"], ["-m", *words, *memory, "--stats", "stats", *names, "-o", "out"], tmp_path)[0] == 0
-    assert read_json(tmp_path / "stats")["peak_counted_memory_bytes"] <= 4 << 20
+    assert read_json(tmp_path / "stats")["peak_counted_memory_bytes"] <= 8 << 20
 
 
 def test_sorted_lines_beyond_a_quarter_of_the_memory_are_refused(ecosort: Path, tmp_path: Path) -> None:
@@ -272,4 +272,4 @@ def test_a_report_that_cannot_be_written_does_not_take_back_the_output(ecosort: 
 def test_a_message_stays_one_line(ecosort: Path, tmp_path: Path) -> None:
     code, _, error = run([str(ecosort), "lines"], ["no\nsuch"], tmp_path)
     assert code == 2
-    assert "no\\nsuch: No such file" in error  # whose line would end before the name did
+    assert error == "sort: cannot read: 'no'$'\\n''such': No such file or directory\n"

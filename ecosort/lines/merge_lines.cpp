@@ -14,13 +14,13 @@
 namespace ecosort::lines {
 namespace {
 
-constexpr std::uint64_t release_blocks = 32;  // given back at a time
-constexpr std::uint64_t plain_line_share = 64;
+constexpr std::uint64_t release_blocks = 32;     // given back at a time
+constexpr std::uint64_t longest_line_share = 4;  // of the memory: what a line may take
+constexpr std::uint64_t room_growth = 2;
 
 // Bytes before a block for the beginning of a line, and behind it for an end that the last line lacks.
 std::size_t room_before(const LinePlan& plan, const MergeInput& input) {
-  const std::uint64_t longest =
-      input.is_plain ? std::max<std::uint64_t>(plan.memory_bytes / plain_line_share, plan.block_bytes) : input.run.longest;
+  const std::uint64_t longest = input.is_plain ? plan.block_bytes : input.run.longest;
   return round_up(longest + 1, page_bytes);
 }
 
@@ -28,16 +28,25 @@ std::uint64_t slot_bytes(const LinePlan& plan, const MergeInput& input) {
   return room_before(plan, input) + plan.block_bytes + page_bytes;
 }
 
+std::uint64_t largest_room(const LinePlan& plan) { return round_up(plan.memory_bytes / longest_line_share, page_bytes); }
+
+// Of plain files: the largest room, and the one before it while the line moves.
+std::uint64_t kept_for_longer_lines(const LinePlan& plan) {
+  const std::uint64_t most = largest_room(plan);
+  return most + most / room_growth + 2 * (plan.block_bytes + page_bytes);
+}
+
 }  // namespace
 
 MergeFit fit_merge(const LinePlan& plan, const std::vector<MergeInput>& inputs, std::size_t first) {
   for (const unsigned slots : {2U, 1U}) {
-    std::uint64_t bytes = 0, longest = 0;
+    std::uint64_t bytes = 0, longest = 0, kept = 0;  // kept: for a longer line of a plain file
     std::size_t fit = 0;
     for (std::size_t i = first; i < inputs.size() && fit < plan.batch_size; ++i, ++fit) {
       bytes += slots * slot_bytes(plan, inputs[i]);
-      longest = std::max<std::uint64_t>(longest, room_before(plan, inputs[i]));
-      if (bytes + longest > plan.merge_bytes()) break;
+      if (inputs[i].is_plain) kept = kept_for_longer_lines(plan);
+      longest = std::max<std::uint64_t>({longest, room_before(plan, inputs[i]), inputs[i].is_plain ? largest_room(plan) : 0});
+      if (bytes + longest + kept > plan.merge_bytes()) break;
     }
     if (fit >= std::min<std::size_t>(2, inputs.size() - first)) return {fit, slots};
   }
@@ -57,7 +66,9 @@ struct MergeLines::Source {
     bool loading = false, loaded = false, is_last = false;
   };
   Slot slots[2];
+  unsigned slot_count = 2;
   unsigned present = 0;  // the slot that is merged
+  Buffer own_memory;     // of the one slot of a file with long lines
   bool has_block = false;
   const char* at = nullptr;  // the line
   const char* line_end = nullptr;
@@ -152,8 +163,8 @@ MergeLines::MergeLines(io::Reactor& reactor, pipeline::Compute& compute, RunFile
       files_(files),
       plan_(plan),
       order_(order),
+      budget_(memory),
       terms_(terms),
-      slots_(slots),
       background_(reactor.gate()),
       loaded_(reactor.gate()) {
   std::uint64_t bytes = 0, longest = 0;
@@ -168,6 +179,7 @@ MergeLines::MergeLines(io::Reactor& reactor, pipeline::Compute& compute, RunFile
     auto source = std::make_unique<Source>();
     source->index = sources_.size();
     source->room = room_before(plan, input);
+    source->slot_count = slots;
     for (unsigned slot = 0; slot < slots; ++slot, at += slot_bytes(plan, input)) source->slots[slot].data = at + source->room;
     source->blocks = input.is_plain ? UINT64_MAX : input.run.blocks(plan.block_bytes);
     source->exhausted = source->blocks == 0;
@@ -181,7 +193,7 @@ MergeLines::~MergeLines() = default;
 
 // Begins to fetch the next block of the source into the slot that is not merged.
 void MergeLines::request(Source& source) {
-  const unsigned slot = source.has_block && slots_ == 2 ? 1 - source.present : source.present;
+  const unsigned slot = source.has_block && source.slot_count == 2 ? 1 - source.present : source.present;
   if (source.next_block >= source.blocks || source.slots[slot].loading || source.slots[slot].loaded) return;
   source.slots[slot].loading = true;
   source.slots[slot].loaded = false;
@@ -210,28 +222,63 @@ Task<void> MergeLines::load(Source& source, unsigned index, std::uint64_t block)
 
 // The line that went out last may lie where a block is about to go.
 void MergeLines::keep_last_line(const Source& source) {
-  if (!has_last_ || last_source_ != source.index) return;
+  if (!has_last_ || last_source_ != source.index || !(terms_.must_be_ordered || terms_.unique)) return;
+  if (last_.size() > last_memory_.size()) {
+    last_memory_ = Buffer();
+    last_memory_ = allocate(source, last_.size());
+  }
   if (!last_.empty()) std::memcpy(last_memory_.data(), last_.data(), last_.size());
   last_ = Text(reinterpret_cast<const char*>(last_memory_.data()), last_.size());
   last_source_ = SIZE_MAX;
 }
 
+Buffer MergeLines::allocate(const Source& source, std::size_t bytes) {
+  if (budget_.used_bytes() + round_up(bytes, page_bytes) > budget_.limit_bytes())
+    throw UsageError(
+        fmt::format("{}: long lines of several files do not fit in the memory at a time; give more with -S", source.input.name));
+  return budget_.allocate(bytes, "long lines");
+}
+
+// Twice as much, or what a line needs, in one slot from now on. The beginning of the line and what was fetched ahead go
+// along.
+Task<void> MergeLines::make_room(Source& source, std::size_t tail) {
+  const std::uint64_t most = largest_room(plan_);
+  if (tail > most)
+    throw UsageError(fmt::format("{}: a line is longer than {}, a quarter of the memory; give more with -S", source.input.name,
+                                 format_bytes(most)));
+  Source::Slot& ahead = source.slots[1 - source.present];
+  while (ahead.loading) co_await loaded_.changed();
+  keep_last_line(source);
+  const std::uint64_t room = std::min(std::max(room_growth * source.room, round_up(tail, page_bytes)), most);
+  Buffer memory = allocate(source, room + plan_.block_bytes + page_bytes);
+  Source::Slot moved = ahead;
+  moved.data = memory.data() + room;
+  if (ahead.loaded) std::memcpy(moved.data, ahead.data, ahead.bytes);
+  std::memcpy(moved.data - tail, source.at, tail);
+  source.at = reinterpret_cast<const char*>(moved.data) - tail;
+  source.end = source.at + tail;
+  source.slots[0] = moved;
+  source.slots[1] = {};
+  source.present = 0;
+  source.slot_count = 1;
+  source.room = room;
+  source.own_memory = std::move(memory);
+}
+
 // Goes on to the next block; what there is of a line moves in front of it.
 Task<void> MergeLines::next_block(Source& source) {
   const auto tail = static_cast<std::size_t>(source.end - source.at);
-  if (tail > source.room)
-    throw UsageError(fmt::format("{}: a line is longer than the {} that -m has for it; give more memory with -S",
-                                 source.input.name, format_bytes(source.room)));
+  if (tail > source.room) co_await make_room(source, tail);
   keep_last_line(source);
-  const unsigned next = source.has_block && slots_ == 2 ? 1 - source.present : source.present;
+  const unsigned next = source.has_block && source.slot_count == 2 ? 1 - source.present : source.present;
   Source::Slot& slot = source.slots[next];
   char* const begin = reinterpret_cast<char*>(slot.data) - tail;
-  if (slots_ == 1 || !source.has_block) {
+  if (source.slot_count == 1 || !source.has_block) {
     if (tail > 0) std::memmove(begin, source.at, tail);
     request(source);
   }
   while (!slot.loaded) co_await loaded_.changed();
-  if (slots_ == 2 && tail > 0) std::memcpy(begin, source.at, tail);
+  if (source.slot_count == 2 && tail > 0) std::memcpy(begin, source.at, tail);
   slot.loaded = false;
   if (source.has_block) ++source.consumed_blocks;
   source.has_block = true;
@@ -241,7 +288,7 @@ Task<void> MergeLines::next_block(Source& source) {
   source.end = source.searched + slot.bytes;
   source.at_last_block = slot.is_last;
   release_consumed(source);
-  if (slots_ == 2) request(source);
+  if (source.slot_count == 2) request(source);
 }
 
 // Whether the line that begins at `at` is complete; then its window is taken. An input's last line may lack its end.

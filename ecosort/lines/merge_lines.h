@@ -5,7 +5,8 @@
 //                               [ line..|..e.. ]       the line at the border is put together in front of the block behind
 //
 // The room is as long as the longest line of the run, which run formation recorded: with long lines fewer runs are merged at a
-// time, and the memory stays what it is. Where even two runs do not fit that way, each has one slot.
+// time, and the memory stays what it is. Where even two runs do not fit that way, each has one slot. A plain file has a short
+// room until it shows a longer line; then it gets one slot with more, up to a quarter of the memory, from memory kept for that.
 #pragma once
 
 #include <cstdint>
@@ -72,6 +73,8 @@ class MergeLines {
   Task<void> load(Source& source, unsigned slot, std::uint64_t block);
   [[nodiscard]] bool find_line(Source& source);
   void keep_last_line(const Source& source);
+  [[nodiscard]] Buffer allocate(const Source& source, std::size_t bytes);
+  Task<void> make_room(Source& source, std::size_t tail);
   Reason merge_some(char* block, std::size_t capacity);
   bool emit(char* block, std::size_t capacity);
   bool choose();
@@ -83,8 +86,8 @@ class MergeLines {
   RunFiles& files_;
   const LinePlan& plan_;
   const LineOrder& order_;
+  MemoryBudget& budget_;
   MergeTerms terms_;
-  unsigned slots_;
   std::vector<std::unique_ptr<Source>> sources_;
   std::unique_ptr<Tree> tree_;
   Buffer memory_, last_memory_;
