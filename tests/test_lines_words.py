@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from lines_support import SMALL, SORT, assert_all_same, assert_same, random_lines, random_words, run
+from sort_support import read_json
 
 
 def test_disorder_is_found_and_reported(ecosort: Path, tmp_path: Path) -> None:
@@ -212,6 +213,19 @@ def test_another_collation_is_told_about_once(ecosort: Path, tmp_path: Path) -> 
     assert told.stderr.count(b"C locale") == 1
     quiet = subprocess.run([*words, "--quiet"], input=b"b\na\n", capture_output=True, env=environment, cwd=tmp_path, check=True)
     assert quiet.stderr == b""
+
+
+def test_a_header_counts_on_a_share_of_the_memory(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"head\n" * 13_000 + b"2\n1\n" + b"3\n" * 800_000)
+    words = ["--header=13000", *SMALL, "--stats", "stats", "in"]
+    code, output, error = run([str(ecosort), "lines"], words, tmp_path)
+    assert (code, error) == (0, "")
+    assert output == b"head\n" * 13_000 + b"1\n2\n" + b"3\n" * 800_000
+    stats = read_json(tmp_path / "stats")
+    assert stats["peak_counted_memory_bytes"] <= stats["memory_limit_bytes"] == 1 << 20
+    code, output, error = run([str(ecosort), "lines"], ["--header=14000", *SMALL, "in"], tmp_path)
+    assert (code, output) == (2, b"")
+    assert error == "sort: --header: its lines are longer than 64 KiB in all, a 16th of the memory; give more with -S\n"
 
 
 @pytest.mark.parametrize("word", ["-m", "-c", "-C"])

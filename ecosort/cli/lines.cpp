@@ -40,6 +40,7 @@ namespace {
 
 using lines::LinesOptions;
 
+constexpr std::uint64_t header_share = 16;  // of the memory; what --header keeps lies there until the output is written
 constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
 
 [[noreturn]] void cannot(const char* what, const std::string& name, int error) {
@@ -192,7 +193,7 @@ void print_notice(const LinesOptions& options, const std::string& notice) {
 }
 
 nlohmann::ordered_json stats(const lines::LinesReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage,
-                             const lines::LinePlan& plan, const char* backend) {
+                             const lines::LinesJob& job, const char* backend) {
   return {{"schema", "ecosort.lines-stats/1"},
           {"lines", report.lines},
           {"lines_dropped", report.dropped},
@@ -214,8 +215,8 @@ nlohmann::ordered_json stats(const lines::LinesReport& report, const pipeline::P
           {"peak_temp_bytes", report.peak_temp_bytes},
           {"hash", report.hash.to_hex()},
           {"io_backend", backend},
-          {"threads", plan.threads},
-          {"memory_limit_bytes", plan.memory_bytes},
+          {"threads", job.plan.threads},
+          {"memory_limit_bytes", job.plan.memory_bytes + job.header_bytes},
           {"version", ECOSORT_VERSION}};
 }
 
@@ -283,7 +284,9 @@ lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
       options.parallel == 0 ? machine.cpus : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, plan::most_threads));
   const std::size_t most_open = allow_open_files();
   lines::LinesJob job;
-  job.plan = lines::plan_lines(memory_of(options, machine), threads,
+  const std::uint64_t memory_bytes = memory_of(options, machine);
+  job.header_bytes = options.header_lines == 0 ? 0 : memory_bytes / header_share;
+  job.plan = lines::plan_lines(memory_bytes - job.header_bytes, threads,
                                options.batch_size == 0 ? most_open : std::min<std::uint64_t>(options.batch_size, most_open),
                                options.unique);
   job.order = options.order;
@@ -316,7 +319,7 @@ int sort_files(const LinesOptions& options, double started_s) {
   });
   print_notice(options, report.notice);
   run.write_reports("the sorted output is complete",
-                    [&] { return stats(report, run.log(), process_usage(started_s), job.plan, backend.queue->backend_name()); });
+                    [&] { return stats(report, run.log(), process_usage(started_s), job, backend.queue->backend_name()); });
   return 0;
 }
 

@@ -50,6 +50,7 @@ class Sorter {
     sink_.emplace(reactor_, *pool_, job_.plan.block_bytes, progress_, *output_);
     reader_.emplace(reactor_, compute_, job_.plan, order_, job_.inputs, job_.terminator, job_.header_lines, progress_, seen_,
                     storage_);
+    reader_->limit_header(job_.header_bytes);
     if (job_.merge) {
       take_sorted_inputs();
     } else {
@@ -273,7 +274,7 @@ class Sorter {
     report_.output_bytes = sink_->bytes();
     report_.traffic = reactor_.traffic();
     report_.peak_temp_bytes = files_->peak_bytes();
-    report_.peak_memory_bytes = memory_.peak_bytes();
+    report_.peak_memory_bytes = memory_.peak_bytes() + reader_->header().size();
     progress_.begin(Phase::done, 0);
     return report_;
   }

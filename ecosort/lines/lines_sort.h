@@ -25,6 +25,7 @@ struct LinesJob {
   std::string output;                    // "-": standard output
   std::vector<std::string> directories;  // for runs
   std::uint64_t header_lines = 0;
+  std::uint64_t header_bytes = 0;  // most that they may have, besides the plan's memory
   char terminator = '\n';
   bool unique = false;
   bool merge = false;                // the inputs are sorted

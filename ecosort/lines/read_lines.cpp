@@ -231,6 +231,9 @@ void ReadLines::take_header(LineRun& run) {
   const std::size_t count = std::min<std::uint64_t>(header_left_, run.count);
   for (std::size_t i = 0; i < count; ++i) {
     const Text line = run.line(*(run.top() - 1 - i));
+    if (header_.size() + line.size() + 1 > most_header_bytes_)
+      throw UsageError(fmt::format("--header: its lines are longer than {} in all, a 16th of the memory; give more with -S",
+                                   format_bytes(most_header_bytes_)));
     add_line(header_hash_, line);
     header_.append(line).push_back(terminator_);
   }

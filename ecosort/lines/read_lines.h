@@ -44,6 +44,9 @@ class ReadLines {
             std::vector<LineInput>& inputs, char terminator, std::uint64_t header_lines, pipeline::Progress& progress,
             std::vector<SeenLines>& seen, io::Storage& storage);
 
+  // UsageError for a header of more bytes than that.
+  void limit_header(std::uint64_t bytes) noexcept { most_header_bytes_ = bytes; }
+
   // Fills `run`, whose buffer nobody uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
   [[nodiscard]] Task<void> fill(LineRun& run);
 
@@ -111,6 +114,7 @@ class ReadLines {
   records::MultisetHash hash_, header_hash_, dropped_;
   std::uint64_t bytes_ = 0, lines_ = 0;
   std::string header_;
+  std::uint64_t most_header_bytes_ = 0;
 };
 
 }  // namespace ecosort::lines
