@@ -147,7 +147,9 @@ io::BackendChoice backend_for(const std::string& name, bool is_small) {
 std::string resolve_output(const std::string& output) {
   if (output.empty()) return "-";
   struct stat info {};
-  if (::stat(output.c_str(), &info) != 0 || S_ISREG(info.st_mode)) {
+  const int error = ::stat(output.c_str(), &info) == 0 ? 0 : errno;
+  if (error != 0 && error != ENOENT) cannot("open failed", output, error);
+  if (error != 0 || S_ISREG(info.st_mode)) {
     if (output == "-") return "./-";  // sort makes a file of this name
     const std::string parent = std::filesystem::path(output).parent_path().string();
     if (::access(parent.empty() ? "." : parent.c_str(), W_OK | X_OK) != 0) cannot("open failed", output, errno);
