@@ -239,6 +239,17 @@ def test_a_header_is_refused_where_nothing_is_sorted(ecosort: Path, tmp_path: Pa
     assert "--header does not go with" in error
 
 
+@pytest.mark.parametrize("name", ["müll", "a bü", "日本", "\x80\u0085", "it's", "a\nü", "\udcc3(", "\udcff"])
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_names_are_shown_as_the_environment_reads_them(ecosort: Path, tmp_path: Path, name: str, locale: str) -> None:
+    shown = []
+    for program in ([SORT], [str(ecosort), "lines"]):
+        environment = {**os.environ, "LC_ALL": locale}
+        done = subprocess.run([*program, os.fsencode(name)], cwd=tmp_path, capture_output=True, env=environment, check=False)
+        shown.append(done.stderr.replace(b"ecosort lines: ", b"sort: "))
+    assert shown[0] == shown[1]
+
+
 def test_memory_is_a_wish_with_s_and_a_promise_with_its_own_option(ecosort: Path, tmp_path: Path) -> None:
     for words in (["-S", "1E"], ["-S", "1b"], ["--memory", "1MiB"]):
         assert run([str(ecosort), "lines"], words, tmp_path, b"b\na\n") == (0, b"a\nb\n", "")

@@ -1,4 +1,5 @@
-// Words and names of files as sort 9.1 shows them in its messages in the C locale: whatever they contain, in one line.
+// Words and names of files as sort 9.1 shows them in its messages: whatever they contain, in one line. Letters beyond ASCII stay as
+// they are where the environment asks for UTF-8.
 #pragma once
 
 #include <string>
