@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inplace_support import drive_of
+from inplace.support import drive_of
 from sort_support import MIB, Run, read_json, succeeded
 
 # --- oracle ------------------------------------------------------------------------------------------------------------
