@@ -1,8 +1,10 @@
 """`ecosort lines` writes what `LC_ALL=C sort` writes: random options and inputs, nasty inputs, and the words of its grammar."""
 
+import os
 import random
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -233,6 +235,39 @@ def test_the_output_may_be_an_input(ecosort: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("\n".join(lines))
     assert run([str(ecosort), "lines"], ["file", "-o", "file", *SMALL], tmp_path)[0] == 0
     assert (tmp_path / "file").read_text() == "\n".join(sorted(lines)) + "\n"
+
+
+def has_open(process: subprocess.Popen[bytes], path: Path) -> bool:
+    return any(entry.resolve() == path for entry in Path(f"/proc/{process.pid}/fd").iterdir())
+
+
+@pytest.mark.parametrize("size", [3_000, 3_000_000])
+@pytest.mark.parametrize("change", ["grows", "is written to"])
+def test_a_log_may_grow_while_it_is_sorted(ecosort: Path, tmp_path: Path, change: str, size: int) -> None:
+    lines = [f"{i * 7919 % size:07}" for i in range(size // 8)]
+    log = (tmp_path / "log").resolve()
+    log.write_text("\n".join(lines) + "\n")
+    command = [str(ecosort), "lines", str(log), "-"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        deadline = time.monotonic() + 30
+        while not has_open(process, log):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.1)  # it is opened twice if it is not small
+        with log.open("r+b") as file:
+            if change == "grows":
+                file.seek(0, os.SEEK_END)
+            file.write(b"new line, torn")
+        output, error = process.communicate(b"last\n", timeout=60)
+    if change == "grows":
+        assert process.returncode == 0, error
+        assert output.decode().split("\n") == [*sorted(lines), "last", ""]
+        assert error.decode() == f"ecosort lines: {log} grew meanwhile: what was added is not in the output\n"
+    else:
+        assert (process.returncode, output) == (2, b"")
+        assert b"changed while it was read" in error
 
 
 def test_a_header_stays_on_top(ecosort: Path, tmp_path: Path) -> None:

@@ -319,7 +319,7 @@ int sort_files(const LinesOptions& options, double started_s) {
       end_at_once(progress, broken);
     }
   });
-  print_notice(options, report.notice);
+  for (const std::string& notice : report.notices) print_notice(options, notice);
   run.write_reports("the sorted output is complete",
                     [&] { return stats(report, run.log(), process_usage(started_s), job, backend.queue->backend_name()); });
   return 0;

@@ -55,7 +55,7 @@ class Sorter {
       take_sorted_inputs();
     } else {
       co_await form_runs();
-      reader_->check_unchanged();
+      report_.notices.push_back(reader_->check_unchanged());
     }
     if (resident_ != nullptr) {
       co_await write_resident();
@@ -265,7 +265,7 @@ class Sorter {
 
   LinesReport finish() {
     begin("publish", Phase::sync, 0);
-    if (!output_->facts().is_stream) report_.notice = storage_.publish(*output_, job_.output);
+    if (!output_->facts().is_stream) report_.notices.push_back(storage_.publish(*output_, job_.output));
     storage_.close(std::move(output_));
     log_.end(reactor_.traffic());
     report_.lines = report_.hash.count;

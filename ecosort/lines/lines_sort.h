@@ -41,7 +41,7 @@ struct LinesReport {
   records::MultisetHash hash;    // of the lines read
   io::Traffic traffic;
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
-  std::string notice;
+  std::vector<std::string> notices;  // for the user; some are empty
 };
 
 // Throws VerificationError, IoError, UsageError (a line that does not fit the memory), Interrupted, io::QueueBroken: as

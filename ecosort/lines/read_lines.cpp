@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "lines/index_lines.h"
+#include "lines/quoted.h"
 
 namespace ecosort::lines {
 namespace {
@@ -27,11 +28,13 @@ void LineInput::open(io::Storage& storage) {
   if (!file->facts().is_stream) opened = storage.state(*file);
 }
 
-void LineInput::check_unchanged(io::Storage& storage) const {
-  if (file->facts().is_stream) return;
+bool LineInput::has_grown(io::Storage& storage) const {
+  if (file->facts().is_stream) return false;
   const io::FileState now = storage.state(*file);
+  if (now.size_bytes > opened.size_bytes) return true;
   if (now.size_bytes != opened.size_bytes || now.modified_ns != opened.modified_ns)
     throw IoError(fmt::format("'{}' changed while it was read", name));
+  return false;
 }
 
 ReadLines::ReadLines(io::Reactor& reactor, pipeline::Compute& compute, const LinePlan& plan, const LineOrder& order,
@@ -109,6 +112,7 @@ Task<void> ReadLines::read(Block& block, LineRun& run, std::uint64_t offset) {
   if (!file.facts().is_stream && file.facts().size_bytes > offset)
     at_least = std::min<std::uint64_t>(block.size, file.facts().size_bytes - offset);
   block.got = co_await reactor_.read(file, offset, run.memory.data() + block.at, block.size, at_least);
+  if (at_least > 0) block.got = at_least;  // more is what the file grew by
   block.arrived = true;
   progress_.add_bytes(block.got);
   arrived_.notify();
@@ -172,7 +176,7 @@ void ReadLines::end_input(LineRun& run) {
   }
   if (indexed_ < present_) return;
   if (LineInput& input = inputs_[input_]; input.is_opened_late) {
-    input.check_unchanged(storage_);
+    check_unchanged(input);
     storage_.close(std::move(input.file));
   }
   ++input_;
@@ -249,9 +253,14 @@ void ReadLines::line_too_long(const LineRun& run) const {
       file_indexed_, format_bytes(plan_.memory_bytes), format_bytes(run.size() - plan_.block_bytes)));
 }
 
-void ReadLines::check_unchanged() const {
+void ReadLines::check_unchanged(const LineInput& input) {
+  if (input.has_grown(storage_)) grown_ += (grown_.empty() ? "" : ", ") + quoted_name(input.name);
+}
+
+std::string ReadLines::check_unchanged() {
   for (const LineInput& input : inputs_)
-    if (input.file) input.check_unchanged(storage_);
+    if (input.file) check_unchanged(input);
+  return grown_.empty() ? "" : grown_ + " grew meanwhile: what was added is not in the output";
 }
 
 }  // namespace ecosort::lines

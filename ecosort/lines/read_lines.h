@@ -33,8 +33,8 @@ struct LineInput {
   bool is_opened_late = false;
 
   void open(io::Storage& storage);
-  // IoError if the file is not what it was when it was opened.
-  void check_unchanged(io::Storage& storage) const;
+  // Whether the file only grew since it was opened, as logs do; IoError if it is not what it was then in another way.
+  [[nodiscard]] bool has_grown(io::Storage& storage) const;
 };
 
 // Coordinator only; must outlive its task.
@@ -60,8 +60,9 @@ class ReadLines {
   [[nodiscard]] const std::string& header() const noexcept { return header_; }
   [[nodiscard]] const records::MultisetHash& header_hash() const noexcept { return header_hash_; }
 
-  // Of those that are still open.
-  void check_unchanged() const;
+  // At the end: IoError where an input is not what it was, and what to tell about those that grew, or nothing. Of a file that
+  // grew the lines were read that it had when it was opened.
+  [[nodiscard]] std::string check_unchanged();
 
  private:
   struct Block {
@@ -71,6 +72,7 @@ class ReadLines {
     bool arrived = false;
   };
 
+  void check_unchanged(const LineInput& input);
   void begin_input();
   void place_tail(LineRun& run);
   [[nodiscard]] std::size_t aligned(std::size_t at) const;
@@ -115,6 +117,7 @@ class ReadLines {
   std::uint64_t bytes_ = 0, lines_ = 0;
   std::string header_;
   std::uint64_t most_header_bytes_ = 0;
+  std::string grown_;  // names of inputs
 };
 
 }  // namespace ecosort::lines
