@@ -1,5 +1,5 @@
 // --debug of lines: what goes to standard output gets there by a pipe and a thread, which underlines the keys of each line.
-// Meant for looking at: it takes about 20 times the output's time, and memory for the longest line that is not counted.
+// Meant for looking at: the memory for the longest line and its marks is not counted.
 #pragma once
 
 #include <atomic>
