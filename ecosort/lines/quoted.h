@@ -1,5 +1,5 @@
-// Words and names of files as sort 9.1 shows them in its messages: whatever they contain, in one line. Letters beyond ASCII stay as
-// they are where the environment asks for UTF-8.
+// Words and names of files as sort 9.1 shows them in its messages: whatever they contain, in one line. Letters beyond ASCII stay
+// as they are where the environment asks for UTF-8.
 #pragma once
 
 #include <string>
