@@ -265,7 +265,7 @@ def test_whoever_completes_a_job_tells_which_attributes_are_not_kept(
         path.chmod(0o460)
         traces.mkdir(mode=0o777)
         traces.chmod(0o777)
-        program = copy_program(ecosort, drive.root)
+        program = copy_program(ecosort, directory)
         call = "ftruncate:signal=SIGKILL:when=3" if moment == "in the middle" else "fsync:signal=SIGKILL:when=5"
         words = as_plain_user(*strace(traces, call.split(":")[0], call), program, "inplace", path, *SMALL, "--io", "pool")
         done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)

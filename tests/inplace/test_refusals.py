@@ -75,7 +75,7 @@ def test_what_may_not_be_written_is_refused(ecosort: Path, data: bytes) -> None:
     with directory_for_everyone() as directory, drive_of("ext4", directory) as drive:
         path = drive.root / "data"
         path.write_bytes(data)
-        program = copy_program(ecosort, drive.root)
+        program = copy_program(ecosort, directory)
 
         def run_plain(*words: str | Path) -> subprocess.CompletedProcess[str]:
             command = as_plain_user(program, *words)
