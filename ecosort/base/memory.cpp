@@ -22,7 +22,7 @@ void Buffer::swap(Buffer& other) noexcept {
   std::swap(budget_, other.budget_);
 }
 
-Buffer MemoryBudget::allocate(std::size_t bytes, const char* purpose) {
+Buffer MemoryBudget::allocate(std::size_t bytes, const char* purpose, Pages pages) {
   const std::size_t size = round_up(bytes == 0 ? 1 : bytes, page_bytes);
   const std::uint64_t now = used_ += size;
   if (now > limit_) {
@@ -36,8 +36,7 @@ Buffer MemoryBudget::allocate(std::size_t bytes, const char* purpose) {
     throw IoError(fmt::format("cannot get {} bytes of memory for {}: the system refused; give less with --memory", size, purpose),
                   ENOMEM);
   }
-  // Random gathers touch a different page for every record: large pages save most of their TLB misses.
-  ::madvise(address, size, MADV_HUGEPAGE);
+  ::madvise(address, size, pages == Pages::large ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   for (std::uint64_t seen = peak_; now > seen && !peak_.compare_exchange_weak(seen, now);) {
   }
   Buffer buffer;

@@ -13,6 +13,10 @@ namespace ecosort {
 
 class MemoryBudget;
 
+// Large pages save most of the TLB misses of random access; the system clears each as a whole when its first byte is touched,
+// which is dear where a buffer is used for little more than that.
+enum class Pages : std::uint8_t { large, small };
+
 // Page-aligned anonymous memory that belongs to a budget. Untouched pages cost nothing. Move-only.
 class Buffer {
  public:
@@ -52,7 +56,7 @@ class MemoryBudget {
 
   // At least `bytes` (rounded up to whole pages). InternalError when the plan asks for more than the limit, since the plan
   // was made to fit; IoError when the system has no memory left.
-  [[nodiscard]] Buffer allocate(std::size_t bytes, const char* purpose);
+  [[nodiscard]] Buffer allocate(std::size_t bytes, const char* purpose, Pages pages = Pages::large);
 
   [[nodiscard]] std::uint64_t limit_bytes() const noexcept { return limit_; }
   [[nodiscard]] std::uint64_t used_bytes() const noexcept { return used_; }

@@ -306,9 +306,9 @@ int sort_files(const LinesOptions& options, double started_s) {
   io::PosixStorage storage;
   lines::LinesJob job = make_job(options, storage);
   const bool is_small = are_small(job.inputs);
-  if (is_small) job.plan.threads = 0;
+  if (is_small) job.plan = lines::plan_for_small_input(job.plan);
   check_space(job, storage);
-  const io::Backend backend = io::make_queue(backend_for(options.io, is_small), job.plan.read_depth + job.plan.write_depth + 4);
+  const io::Backend backend = io::make_queue(backend_for(options.io, is_small), job.plan.read_depth + job.plan.write_depth + 2);
   print_notice(options, backend.notice);
   if (!is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's
   WatchedRun run({options.stats, options.events, options.progress, options.quiet});

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "lines/late_hash.h"
+#include "lines/line_kernels.h"
 #include "lines/line_order.h"
 #include "lines/line_run.h"
 #include "records/multiset_hash.h"
@@ -15,7 +17,7 @@ class GatherLines {
  public:
   enum class Checks : std::uint8_t { none, ordered, ascending };  // the last two also hash what goes out
 
-  GatherLines(const LineRun& run, const LineOrder& order, Checks checks) : run_(run), order_(order), checks_(checks) {}
+  GatherLines(const LineRun& run, const LineOrder& order, Checks checks);
 
   // These bytes go first.
   void set_header(Text header) { rest_ = header; }
@@ -25,18 +27,21 @@ class GatherLines {
 
   [[nodiscard]] bool finished() const noexcept { return next_ == run_.count && rest_.empty(); }
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }  // bytes, with the end
-  [[nodiscard]] const records::MultisetHash& hash() const noexcept { return hash_; }
+  [[nodiscard]] const records::MultisetHash& hash() const noexcept { return hash_.sum(); }
 
  private:
   void check(Text line);
 
   const LineRun& run_;
   const LineOrder& order_;
+  const LineKernels& kernels_;
   Checks checks_;
+  bool are_short_;
+  std::size_t prefetch_bytes_;  // of a line
   std::size_t next_ = 0;
   Text rest_;  // of a line that did not fit the block before
   std::size_t longest_ = 0;
-  records::MultisetHash hash_;
+  LateHash hash_;
 };
 
 }  // namespace ecosort::lines

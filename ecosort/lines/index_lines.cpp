@@ -1,14 +1,9 @@
 #include "lines/index_lines.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <vector>
 
+#include "lines/line_kernels.h"
 #include "records/parallel_parts.h"
 #include "records/range_sort.h"
 
@@ -21,35 +16,19 @@ constexpr std::size_t compare_limit = 12;  // entries; smaller groups are ordere
 constexpr std::size_t least_part_bytes = std::size_t{32} * 1024;
 constexpr std::size_t sort_parts_per_thread = 8;
 
-// How often `c` stands in the text. 16 bytes at a time; a lane counts to 255 before it is emptied.
-std::size_t count_bytes(const char* at, const char* end, char c) noexcept {
-  std::size_t count = 0;
-#if defined(__SSE2__)
-  const __m128i wanted = _mm_set1_epi8(c), zero = _mm_setzero_si128();
-  while (end - at >= 16) {
-    __m128i lanes = zero;
-    for (int i = 0; i < 255 && end - at >= 16; ++i, at += 16)
-      lanes = _mm_sub_epi8(lanes, _mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)), wanted));
-    const __m128i sums = _mm_sad_epu8(lanes, zero);
-    count += static_cast<std::size_t>(_mm_cvtsi128_si64(sums)) + static_cast<std::size_t>(_mm_extract_epi16(sums, 4));
-  }
-#endif
-  return count + static_cast<std::size_t>(std::count(at, end, c));
-}
-
 struct Part {
-  std::size_t begin = 0, end = 0;  // whole lines
-  std::size_t lines = 0, first_line = 0;
+  std::size_t begin = 0, end = 0;            // whole lines
+  std::size_t first_line = 0, end_line = 0;  // places in the index that its lines may take, counted from the first part's
+  std::size_t lines = 0;
   std::size_t entered = 0;  // less than `lines` where some were seen before
   std::size_t longest = 0;
   std::uint64_t dropped_bytes = 0;
   records::MultisetHash hash, dropped;
 };
 
-std::uint64_t hash_of(Text line) noexcept { return XXH3_64bits(line.data(), line.size()); }
-
-void add(records::MultisetHash& hash, std::uint64_t line_hash) noexcept {
-  hash.low += line_hash;
+void add(records::MultisetHash& hash, LineHash line) noexcept {
+  hash.low += line.low;
+  hash.high += line.high;
   ++hash.count;
 }
 
@@ -67,31 +46,33 @@ std::vector<Part> cut(const LineRun& run, std::size_t begin, std::size_t end, st
   return result;
 }
 
-// `seen` may be absent. The part gets places for all of its lines; the last ones stay empty where lines were seen before.
-void enter_lines(LineRun& run, const LineOrder& order, Part& part, std::size_t most, SeenLines* seen) {
+// `seen` may be absent. Ends early where the places of the part do; the last ones stay empty where lines were seen before.
+void enter_lines(LineRun& run, const LineOrder& order, Part& part, SeenLines* seen) {
+  const LineKernels& kernels = line_kernels();
   Entry* const top = run.top() - run.count;
-  std::size_t at = part.begin;
-  std::size_t place = part.first_line, lines = 0;
-  for (; at < part.end && place < most; ++lines) {
-    const char* begin = run.bytes() + at;
-    const void* found = std::memchr(begin, run.terminator, part.end - at);
-    const Text text(begin, static_cast<std::size_t>(static_cast<const char*>(found) - begin));
-    const std::uint64_t hash = hash_of(text);
-    add(part.hash, hash);
-    part.longest = std::max(part.longest, text.size() + 1);
-    if (seen != nullptr && seen->has_or_note(hash, text, run.bytes())) {
-      add(part.dropped, hash);
-      part.dropped_bytes += text.size() + 1;
-    } else {
-      const records::KeyWindow window = order.window(text);
-      *(top - 1 - place) = {window.prefix, window.extension, static_cast<std::uint32_t>(at)};
-      ++place;
+  std::uint32_t ends[split_bytes + 8];
+  std::size_t begin = part.begin, place = part.first_line, lines = 0;
+  for (std::size_t at = part.begin; at < part.end && place < part.end_line; at += split_bytes) {
+    const std::size_t found = kernels.split(run.bytes() + at, std::min(split_bytes, part.end - at), run.terminator, ends);
+    for (std::size_t i = 0; i < found && place < part.end_line; ++i, ++lines) {
+      const Text text(run.bytes() + begin, at + ends[i] - begin);
+      const LineHash hash = kernels.hash(text.data(), text.size());
+      add(part.hash, hash);
+      part.longest = std::max(part.longest, text.size() + 1);
+      if (seen != nullptr && seen->has_or_note(hash.low, text, run.bytes())) {
+        add(part.dropped, hash);
+        part.dropped_bytes += text.size() + 1;
+      } else {
+        const records::KeyWindow window = order.window(text);
+        *(top - 1 - place) = {window.prefix, window.extension, static_cast<std::uint32_t>(begin)};
+        ++place;
+      }
+      begin += text.size() + 1;
     }
-    at += text.size() + 1;
   }
   part.lines = lines;
-  part.entered = place - std::min(place, part.first_line);
-  part.end = at;
+  part.entered = place - part.first_line;
+  part.end = begin;
 }
 
 // Arrays that belong together while ties are ordered.
@@ -195,41 +176,81 @@ std::size_t group_border(const Entry* entries, std::size_t n, std::size_t at) {
   return static_cast<std::size_t>(std::upper_bound(entries + at, entries + n, entries[at - 1], records::key_less) - entries);
 }
 
-}  // namespace
+// Places as there were lines in as many bytes before, and a quarter more: the bytes need not be read twice. False if that is too
+// many, or nothing is known yet.
+bool suppose_places(const LineRun& run, std::vector<Part>& parts, std::size_t most) {
+  constexpr std::size_t least_lines = 1000, some_more = 64;
+  if (run.count < least_lines) return false;
+  const std::uint64_t average = std::max<std::uint64_t>(run.line_bytes / run.count, 1);
+  std::size_t places = 0;
+  for (Part& part : parts) {
+    part.first_line = places;
+    places += (part.end - part.begin) / average * 5 / 4 + some_more;
+    part.end_line = places;
+  }
+  return places <= most;
+}
 
-void add_line(records::MultisetHash& hash, Text line) noexcept { add(hash, hash_of(line)); }
-
-Indexed index_lines(LineRun& run, const LineOrder& order, std::size_t begin, std::size_t end, std::size_t most, unsigned threads,
-                    std::vector<SeenLines>& seen) {
-  Indexed result;
-  result.end = begin;
-  const void* last = end > begin ? memrchr(run.bytes() + begin, run.terminator, end - begin) : nullptr;
-  if (last == nullptr || most == 0) return result;
-  end = static_cast<std::size_t>(static_cast<const char*>(last) - run.bytes()) + 1;
-  const std::size_t wanted = std::clamp<std::size_t>((end - begin) / least_part_bytes, 1, threads);
-  std::vector<Part> parts = cut(run, begin, end, wanted);
+void count_places(const LineRun& run, std::vector<Part>& parts, std::size_t most, unsigned threads) {
+  std::vector<std::size_t> lines(parts.size(), most);
   if (parts.size() > 1) {
     records::for_each_part(threads, parts.size(), [&](std::size_t i) {
-      parts[i].lines = count_bytes(run.bytes() + parts[i].begin, run.bytes() + parts[i].end, run.terminator);
+      lines[i] = line_kernels().count(run.bytes() + parts[i].begin, parts[i].end - parts[i].begin, run.terminator);
     });
-    for (std::size_t i = 1; i < parts.size(); ++i) parts[i].first_line = parts[i - 1].first_line + parts[i - 1].lines;
   }
+  std::size_t places = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i].first_line = places;
+    places = std::min(places + lines[i], most);
+    parts[i].end_line = places;
+  }
+}
+
+void enter_parts(LineRun& run, const LineOrder& order, std::vector<Part>& parts, unsigned threads, std::vector<SeenLines>& seen) {
   records::for_each_part(threads, parts.size(),
-                         [&](std::size_t i) { enter_lines(run, order, parts[i], most, i < seen.size() ? &seen[i] : nullptr); });
+                         [&](std::size_t i) { enter_lines(run, order, parts[i], i < seen.size() ? &seen[i] : nullptr); });
+}
+
+// Takes the parts up to the first one that had too few places, and moves their entries together.
+void close_gaps(LineRun& run, const std::vector<Part>& parts, Indexed& result) {
   Entry* const top = run.top() - run.count;
+  std::size_t entered = 0;
   for (const Part& part : parts) {
-    if (part.lines == 0) break;
-    const std::size_t gap = part.first_line - result.entered;
-    if (gap > 0) std::copy_backward(top - part.first_line - part.entered, top - part.first_line, top - result.entered);
+    if (part.begin != result.end) break;
+    const std::size_t gap = part.first_line - entered;
+    if (gap > 0) std::copy_backward(top - part.first_line - part.entered, top - part.first_line, top - entered);
+    entered += part.entered;
     result.lines += part.lines;
-    result.entered += part.entered;
     result.end = part.end;
     result.longest = std::max(result.longest, part.longest);
     result.hash += part.hash;
     result.dropped += part.dropped;
     result.dropped_bytes += part.dropped_bytes;
   }
-  run.count += result.entered;
+  run.count += entered;
+  result.entered += entered;
+}
+
+}  // namespace
+
+void add_line(records::MultisetHash& hash, Text line) noexcept { add(hash, line_kernels().hash(line.data(), line.size())); }
+
+Indexed index_lines(LineRun& run, const LineOrder& order, std::size_t begin, std::size_t end, std::size_t most, unsigned threads,
+                    std::vector<SeenLines>& seen) {
+  Indexed result;
+  result.end = begin;
+  const void* last = end > begin ? memrchr(run.bytes() + begin, run.terminator, end - begin) : nullptr;
+  if (last == nullptr) return result;
+  end = static_cast<std::size_t>(static_cast<const char*>(last) - run.bytes()) + 1;
+  bool may_suppose = seen.empty();  // a line that is seen twice because it is indexed twice would be dropped
+  for (std::size_t before = SIZE_MAX; result.end < end && result.lines < most && result.lines != before; may_suppose = false) {
+    before = result.lines;
+    const std::size_t wanted = std::clamp<std::size_t>((end - result.end) / least_part_bytes, 1, threads);
+    std::vector<Part> parts = cut(run, result.end, end, wanted);
+    if (!may_suppose || !suppose_places(run, parts, most)) count_places(run, parts, most - result.lines, threads);
+    enter_parts(run, order, parts, threads, seen);
+    close_gaps(run, parts, result);
+  }
   return result;
 }
 

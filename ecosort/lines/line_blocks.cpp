@@ -64,7 +64,7 @@ void RunFiles::forget(const StoredRun& run, std::uint64_t released_blocks) {
 }
 
 BlockPool::BlockPool(io::Reactor& reactor, MemoryBudget& memory, const LinePlan& plan)
-    : memory_(memory.allocate(plan.write_bytes(), "write blocks")), free_(reactor.gate(), plan.write_blocks) {
+    : memory_(memory.allocate(plan.write_bytes(), "write blocks", plan.pages)), free_(reactor.gate(), plan.write_blocks) {
   for (unsigned i = 0; i < plan.write_blocks; ++i) idle_.push_back(memory_.data() + i * plan.block_bytes);
 }
 
@@ -89,21 +89,28 @@ Task<void> LineSink::write(const io::File& file, std::uint64_t offset, std::byte
   pool_.give(block);
 }
 
-void RunSink::put(std::byte* block, std::size_t bytes) {
+void RunSink::complete(std::byte* block, std::size_t bytes, std::uint64_t before) const {
   std::memset(block + bytes, 0, block_bytes_ - bytes);
-  RunFiles::seal(run_, next_block_, block, block_bytes_);
+  RunFiles::seal(run_, next_block_ + before, block, block_bytes_);
+}
+
+void RunSink::put(std::byte* block, std::size_t bytes) {
   writes_.spawn(write(*run_.file, next_block_ * block_bytes_, block, block_bytes_));
   ++next_block_;
   bytes_ += bytes;
 }
 
+std::size_t OutputSink::written_size(std::size_t bytes) const noexcept {
+  return file_.is_direct() ? round_up(bytes, std::max<std::size_t>(file_.alignment(), page_bytes)) : bytes;
+}
+
+void OutputSink::complete(std::byte* block, std::size_t bytes, std::uint64_t /*before*/) const {
+  std::memset(block + bytes, 0, written_size(bytes) - bytes);
+}
+
 void OutputSink::put(std::byte* block, std::size_t bytes) {
-  std::size_t size = bytes;
-  if (file_.is_direct()) {
-    size = round_up(bytes, std::max<std::size_t>(file_.alignment(), page_bytes));
-    std::memset(block + bytes, 0, size - bytes);
-    padded_ |= size != bytes;
-  }
+  const std::size_t size = written_size(bytes);
+  padded_ |= size != bytes;
   writes_.spawn(write(file_, bytes_, block, size));
   bytes_ += bytes;
 }

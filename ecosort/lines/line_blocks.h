@@ -72,6 +72,7 @@ class BlockPool {
  public:
   BlockPool(io::Reactor& reactor, MemoryBudget& memory, const LinePlan& plan);
   [[nodiscard]] Task<std::byte*> take();
+  [[nodiscard]] bool has_idle() const noexcept { return free_.free() > 0; }  // take() will not wait
   void give(std::byte* block);
 
  private:
@@ -89,8 +90,13 @@ class LineSink {
   virtual ~LineSink() = default;
 
   [[nodiscard]] Task<std::byte*> take() { return pool_.take(); }
+  [[nodiscard]] bool has_idle_block() const noexcept { return pool_.has_idle(); }
+  void give_back(std::byte* block) { pool_.give(block); }           // one that has nothing to be put
   [[nodiscard]] virtual std::size_t capacity() const noexcept = 0;  // bytes of lines in a block
-  // Hands over a block that is full, or the last one. Computes the checksum where there is one: cheap beside filling it.
+  // Completes a block that is full, or the last one, while it is in the cache of the thread that filled it; `before` others are
+  // to be put first. Any thread, while nothing is put.
+  virtual void complete(std::byte* block, std::size_t bytes, std::uint64_t before) const = 0;
+  // Hands over a block that is complete.
   virtual void put(std::byte* block, std::size_t bytes) = 0;
   [[nodiscard]] Task<void> settle() { return writes_.join(); }  // waits for all writes
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
@@ -111,6 +117,7 @@ class RunSink : public LineSink {
   RunSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, pipeline::Progress& progress, StoredRun& run)
       : LineSink(reactor, pool, block_bytes, progress), run_(run) {}
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_ - block_checksum_bytes; }
+  void complete(std::byte* block, std::size_t bytes, std::uint64_t before) const override;
   void put(std::byte* block, std::size_t bytes) override;
 
  private:
@@ -123,11 +130,14 @@ class OutputSink : public LineSink {
   OutputSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, pipeline::Progress& progress, io::File& file)
       : LineSink(reactor, pool, block_bytes, progress), file_(file) {}
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
+  void complete(std::byte* block, std::size_t bytes, std::uint64_t before) const override;
   void put(std::byte* block, std::size_t bytes) override;
   // After settle(): the file may be longer than what was put, by less than a page.
   [[nodiscard]] bool is_padded() const noexcept { return padded_; }
 
  private:
+  [[nodiscard]] std::size_t written_size(std::size_t bytes) const noexcept;
+
   io::File& file_;
   bool padded_ = false;
 };

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "lines/number_window.h"
 #include "lines/numbers.h"
 
 namespace ecosort::lines {
@@ -232,6 +233,12 @@ std::size_t LineOrder::normal_bytes(Text text, const SortKey& key, std::size_t d
 
 records::KeyWindow LineOrder::window(Text line, unsigned level, std::size_t depth) const {
   const SortKey& key = keys_[level];
+  if (key.kind == KeyKind::numeric && depth == 0 && !is_transformed(key)) {
+    const bool is_cut_by_number = separator_ && key.is_one_field() && ends_number(*separator_);
+    const auto usual = number_window(is_cut_by_number ? line.substr(key_begin(line, key)) : key_of(line, key));
+    if (usual && key.reverse) return {~usual->prefix, ~usual->extension};
+    if (usual) return *usual;
+  }
   unsigned char bytes[2 * room];
   const std::size_t count = normal_bytes(key_of(line, key), key, depth, bytes);
   return make_window(bytes, count, key.reverse);

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/memory.h"
+
 namespace ecosort::lines {
 
 struct LinePlan {
@@ -15,6 +17,7 @@ struct LinePlan {
   std::size_t seen_bytes = 0;        // with -u: for what is known of lines that came before
   unsigned read_depth = 0, write_depth = 0;
   std::size_t batch_size = SIZE_MAX;  // most runs merged at a time
+  Pages pages = Pages::large;
 
   [[nodiscard]] std::uint64_t write_bytes() const noexcept { return std::uint64_t{block_bytes} * write_blocks; }
   // What a merge has for its runs, and for a copy of the line that went out last.
@@ -24,5 +27,8 @@ struct LinePlan {
 inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U;
 
 [[nodiscard]] LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size, bool unique);
+
+// The same memory for an input of a few MB, which is sorted sooner than threads, large blocks and large pages are set up.
+[[nodiscard]] LinePlan plan_for_small_input(LinePlan plan);
 
 }  // namespace ecosort::lines

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/memory.h"
+#include "lines/line_kernels.h"
 #include "lines/text.h"
 #include "records/entry.h"
 #include "records/multiset_hash.h"
@@ -32,7 +33,7 @@ struct LineRun {
 
   // Where the bytes of lines must end if there are `lines` of them.
   [[nodiscard]] std::size_t room_for(std::size_t lines) const noexcept {
-    const std::size_t index = lines * index_bytes_per_line;
+    const std::size_t index = lines * index_bytes_per_line + line_slack_bytes;
     return index < size() ? size() - index : 0;
   }
   // Behind the last entry that has been made; they are made downwards and turned round before they are sorted.

@@ -19,6 +19,8 @@ namespace {
 
 using pipeline::Phase;
 
+constexpr std::size_t gathered_at_once = 3;  // blocks, between two words with the coordinator
+
 // One sort. Members are declared in the order in which they may be used.
 class Sorter {
  public:
@@ -84,7 +86,7 @@ class Sorter {
 
   Task<void> form_runs() {
     begin("run_formation", Phase::run_formation, input_size());
-    for (LineRun& run : run_buffers_) run.memory = memory_.allocate(job_.plan.run_buffer_bytes, "run buffer");
+    for (LineRun& run : run_buffers_) run.memory = memory_.allocate(job_.plan.run_buffer_bytes, "run buffer", job_.plan.pages);
     idle_runs_ = {&run_buffers_[1], &run_buffers_[0]};
     make_seen();
     try {
@@ -117,7 +119,7 @@ class Sorter {
   void make_seen() {
     const std::size_t each = round_down(job_.plan.seen_bytes / compute_.threads(), 64);
     if (each == 0) return;
-    seen_memory_ = memory_.allocate(job_.plan.seen_bytes, "seen lines");
+    seen_memory_ = memory_.allocate(job_.plan.seen_bytes, "seen lines", job_.plan.pages);
     for (unsigned i = 0; i < compute_.threads(); ++i) seen_.emplace_back(seen_memory_.data() + i * each, each);
   }
 
@@ -147,13 +149,23 @@ class Sorter {
   }
 
   Task<void> gather_to(GatherLines& gather, LineSink& sink) {
+    struct Filled {
+      std::byte* block;
+      std::size_t bytes;
+    };
     try {
-      while (!gather.finished()) {
-        std::byte* const block = co_await sink.take();
-        std::size_t bytes = 0;
-        auto work = compute_.run([&] { bytes = gather.fill(reinterpret_cast<char*>(block), sink.capacity()); });
+      for (std::vector<Filled> blocks; !gather.finished(); blocks.clear()) {
+        do blocks.push_back({co_await sink.take(), 0});
+        while (blocks.size() < gathered_at_once && sink.has_idle_block());
+        auto work = compute_.run([&] {
+          for (std::size_t i = 0; i < blocks.size(); ++i) {
+            blocks[i].bytes = gather.fill(reinterpret_cast<char*>(blocks[i].block), sink.capacity());
+            if (blocks[i].bytes > 0) sink.complete(blocks[i].block, blocks[i].bytes, i);
+          }
+        });
         co_await work;
-        sink.put(block, bytes);
+        for (const Filled& filled : blocks)
+          filled.bytes > 0 ? sink.put(filled.block, filled.bytes) : sink.give_back(filled.block);
       }
     } catch (...) {
       reactor_.gate().fail(std::current_exception());

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "base/errors.h"
 #include "base/size_text.h"
-#include "base/uint128.h"
 #include "lines/index_lines.h"
 #include "lines/line_run.h"
 
@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint64_t release_blocks = 32;     // given back at a time
 constexpr std::uint64_t longest_line_share = 4;  // of the memory: what a line may take
 constexpr std::uint64_t room_growth = 2;
+constexpr std::size_t most_blocks_at_once = 3;  // of output, between two words with the coordinator
 
 // Bytes before a block for the beginning of a line, and behind it for an end that the last line lacks.
 std::size_t room_before(const LinePlan& plan, const MergeInput& input) {
@@ -53,108 +54,6 @@ MergeFit fit_merge(const LinePlan& plan, const std::vector<MergeInput>& inputs, 
   return {0, 0};
 }
 
-struct MergeLines::Source {
-  MergeInput input;
-  std::size_t index = 0;
-  std::size_t room = 0;
-  std::uint64_t blocks = 0;      // of a stored run
-  std::uint64_t next_block = 0;  // to be requested
-  std::uint64_t consumed_blocks = 0, released_blocks = 0;
-  struct Slot {
-    std::byte* data = nullptr;  // of the block; `room` bytes lie before
-    std::size_t bytes = 0;      // of lines that came
-    bool loading = false, loaded = false, is_last = false;
-  };
-  Slot slots[2];
-  unsigned slot_count = 2;
-  unsigned present = 0;  // the slot that is merged
-  Buffer own_memory;     // of the one slot of a file with long lines
-  bool has_block = false;
-  const char* at = nullptr;  // the line
-  const char* line_end = nullptr;
-  const char* searched = nullptr;
-  const char* end = nullptr;  // of the bytes that are here
-  bool at_last_block = false, exhausted = false;
-  records::KeyWindow window{};
-
-  [[nodiscard]] Text line() const noexcept { return {at, static_cast<std::size_t>(line_end - at)}; }
-};
-
-// A loser tree over the sources: the windows are compared first, then the lines, then the order of the sources.
-//
-// A node holds a window above the number of its source. The smaller one goes up and the larger one stays without a branch,
-// because nobody can predict which it is; only equal windows are looked at more closely. The number of leaves is a power of two;
-// those beyond the sources, and exhausted sources, hold the largest window there is.
-class MergeLines::Tree {
- public:
-  Tree(const LineOrder& order, const std::vector<std::unique_ptr<Source>>& sources) : order_(order), sources_(sources) {
-    while (leaves_ < sources.size()) leaves_ *= 2;
-    losers_.resize(leaves_);
-  }
-
-  void build() { winner_ = build(1); }
-  [[nodiscard]] std::size_t winner() const noexcept { return winner_.source(); }
-  [[nodiscard]] bool empty() const noexcept { return !is_live(winner_.source()); }
-
-  // The line of the winner changed, or it is exhausted.
-  void replay() {
-    const std::size_t source = winner_.source();
-    Node climbing = leaf(source);
-    for (std::size_t at = (source + leaves_) / 2; at > 0; at /= 2) {
-      Node& stays = losers_[at];
-      const bool wins = stays.key < climbing.key;
-      if (stays.key >> 32U == climbing.key >> 32U) [[unlikely]] {
-        if (wins_tie(stays.source(), climbing.source())) std::swap(stays, climbing);
-        continue;
-      }
-      const uint128 changed = (stays.key ^ climbing.key) & -static_cast<uint128>(wins);
-      stays.key ^= changed;
-      climbing.key ^= changed;
-    }
-    winner_ = climbing;
-  }
-
- private:
-  struct Node {
-    uint128 key = 0;  // 12 bytes of window, 4 of source
-
-    [[nodiscard]] std::size_t source() const noexcept { return static_cast<std::uint32_t>(key); }
-  };
-
-  [[nodiscard]] bool is_live(std::size_t source) const { return source < sources_.size() && !sources_[source]->exhausted; }
-
-  [[nodiscard]] Node leaf(std::size_t source) const {
-    records::KeyWindow window{~std::uint64_t{0}, ~std::uint32_t{0}};
-    if (is_live(source)) window = sources_[source]->window;
-    return {make_uint128(window.prefix, std::uint64_t{window.extension} << 32U | source)};
-  }
-
-  // Windows are equal, so that one of them may even be that of an exhausted source.
-  [[nodiscard]] bool wins_tie(std::size_t a, std::size_t b) const {
-    if (!is_live(a)) return false;
-    if (!is_live(b)) return true;
-    const Source &x = *sources_[a], &y = *sources_[b];
-    unsigned level = 0;
-    const int order = tie_is_decided(order_, x.window, level) ? 0 : order_.compare(x.line(), y.line(), level);
-    return order != 0 ? order < 0 : a < b;
-  }
-
-  Node build(std::size_t node) {
-    if (node >= leaves_) return leaf(node - leaves_);
-    const Node left = build(2 * node), right = build(2 * node + 1);
-    const bool is_tie = left.key >> 32U == right.key >> 32U;
-    const bool right_wins = is_tie ? wins_tie(right.source(), left.source()) : right.key < left.key;
-    losers_[node] = right_wins ? left : right;
-    return right_wins ? right : left;
-  }
-
-  const LineOrder& order_;
-  const std::vector<std::unique_ptr<Source>>& sources_;
-  std::size_t leaves_ = 2;
-  std::vector<Node> losers_;
-  Node winner_;
-};
-
 MergeLines::MergeLines(io::Reactor& reactor, pipeline::Compute& compute, RunFiles& files, MemoryBudget& memory,
                        const LinePlan& plan, const LineOrder& order, const MergeTerms& terms, std::vector<MergeInput> inputs,
                        unsigned slots)
@@ -163,10 +62,12 @@ MergeLines::MergeLines(io::Reactor& reactor, pipeline::Compute& compute, RunFile
       files_(files),
       plan_(plan),
       order_(order),
+      kernels_(line_kernels()),
       budget_(memory),
       terms_(terms),
       background_(reactor.gate()),
-      loaded_(reactor.gate()) {
+      loaded_(reactor.gate()),
+      out_(kernels_) {
   std::uint64_t bytes = 0, longest = 0;
   for (const MergeInput& input : inputs) {
     bytes += slots * slot_bytes(plan, input);
@@ -176,7 +77,7 @@ MergeLines::MergeLines(io::Reactor& reactor, pipeline::Compute& compute, RunFile
   last_memory_ = memory.allocate(longest, "last line");
   std::byte* at = memory_.data();
   for (MergeInput& input : inputs) {
-    auto source = std::make_unique<Source>();
+    auto source = std::make_unique<MergeSource>();
     source->index = sources_.size();
     source->room = room_before(plan, input);
     source->slot_count = slots;
@@ -186,13 +87,13 @@ MergeLines::MergeLines(io::Reactor& reactor, pipeline::Compute& compute, RunFile
     source->input = std::move(input);
     sources_.push_back(std::move(source));
   }
-  tree_ = std::make_unique<Tree>(order_, sources_);
+  tree_ = std::make_unique<MergeTree>(order_, sources_);
 }
 
 MergeLines::~MergeLines() = default;
 
 // Begins to fetch the next block of the source into the slot that is not merged.
-void MergeLines::request(Source& source) {
+void MergeLines::request(MergeSource& source) {
   const unsigned slot = source.has_block && source.slot_count == 2 ? 1 - source.present : source.present;
   if (source.next_block >= source.blocks || source.slots[slot].loading || source.slots[slot].loaded) return;
   source.slots[slot].loading = true;
@@ -200,8 +101,8 @@ void MergeLines::request(Source& source) {
   background_.spawn(load(source, slot, source.next_block++));
 }
 
-Task<void> MergeLines::load(Source& source, unsigned index, std::uint64_t block) {
-  Source::Slot& slot = source.slots[index];
+Task<void> MergeLines::load(MergeSource& source, unsigned index, std::uint64_t block) {
+  MergeSource::Slot& slot = source.slots[index];
   const io::File& file = *source.input.run.file;
   if (source.input.is_plain) {
     slot.bytes =
@@ -221,7 +122,7 @@ Task<void> MergeLines::load(Source& source, unsigned index, std::uint64_t block)
 }
 
 // The line that went out last may lie where a block is about to go.
-void MergeLines::keep_last_line(const Source& source) {
+void MergeLines::keep_last_line(const MergeSource& source) {
   if (!has_last_ || last_source_ != source.index || !(terms_.must_be_ordered || terms_.unique)) return;
   if (last_.size() > last_memory_.size()) {
     last_memory_ = Buffer();
@@ -232,7 +133,7 @@ void MergeLines::keep_last_line(const Source& source) {
   last_source_ = SIZE_MAX;
 }
 
-Buffer MergeLines::allocate(const Source& source, std::size_t bytes) {
+Buffer MergeLines::allocate(const MergeSource& source, std::size_t bytes) {
   if (budget_.used_bytes() + round_up(bytes, page_bytes) > budget_.limit_bytes())
     throw UsageError(
         fmt::format("{}: long lines of several files do not fit in the memory at a time; give more with -S", source.input.name));
@@ -241,60 +142,91 @@ Buffer MergeLines::allocate(const Source& source, std::size_t bytes) {
 
 // Twice as much, or what a line needs, in one slot from now on. The beginning of the line and what was fetched ahead go
 // along.
-Task<void> MergeLines::make_room(Source& source, std::size_t tail) {
+Task<void> MergeLines::make_room(MergeSource& source, std::size_t tail) {
   const std::uint64_t most = largest_room(plan_);
   if (tail > most)
     throw UsageError(fmt::format("{}: a line is longer than {}, a quarter of the memory; give more with -S", source.input.name,
                                  format_bytes(most)));
-  Source::Slot& ahead = source.slots[1 - source.present];
+  MergeSource::Slot& ahead = source.slots[1 - source.present];
   while (ahead.loading) co_await loaded_.changed();
   keep_last_line(source);
   const std::uint64_t room = std::min(std::max(room_growth * source.room, round_up(tail, page_bytes)), most);
   Buffer memory = allocate(source, room + plan_.block_bytes + page_bytes);
-  Source::Slot moved = ahead;
-  moved.data = memory.data() + room;
-  if (ahead.loaded) std::memcpy(moved.data, ahead.data, ahead.bytes);
-  std::memcpy(moved.data - tail, source.at, tail);
-  source.at = reinterpret_cast<const char*>(moved.data) - tail;
+  std::byte* const data = memory.data() + room;
+  if (ahead.loaded) std::memcpy(data, ahead.data, ahead.bytes);
+  std::memcpy(data - tail, source.at, tail);
+  source.at = reinterpret_cast<const char*>(data) - tail;
   source.end = source.at + tail;
-  source.slots[0] = moved;
-  source.slots[1] = {};
+  MergeSource::Slot& slot = source.slots[0];
+  slot.bytes = ahead.bytes;
+  slot.is_last = ahead.is_last;
+  slot.loaded = ahead.loaded.load();
+  slot.data = data;
+  source.slots[1].loaded = false;
   source.present = 0;
   source.slot_count = 1;
   source.room = room;
   source.own_memory = std::move(memory);
 }
 
-// Goes on to the next block; what there is of a line moves in front of it.
-Task<void> MergeLines::next_block(Source& source) {
-  const auto tail = static_cast<std::size_t>(source.end - source.at);
-  if (tail > source.room) co_await make_room(source, tail);
-  keep_last_line(source);
-  const unsigned next = source.has_block && source.slot_count == 2 ? 1 - source.present : source.present;
-  Source::Slot& slot = source.slots[next];
-  char* const begin = reinterpret_cast<char*>(slot.data) - tail;
-  if (source.slot_count == 1 || !source.has_block) {
-    if (tail > 0) std::memmove(begin, source.at, tail);
-    request(source);
-  }
-  while (!slot.loaded) co_await loaded_.changed();
-  if (source.slot_count == 2 && tail > 0) std::memcpy(begin, source.at, tail);
-  slot.loaded = false;
+// The block in `slot` is next; `tail` bytes of a line lie in front of it.
+void MergeLines::enter(MergeSource& source, unsigned slot, std::size_t tail) {
+  MergeSource::Slot& block = source.slots[slot];
+  block.loaded.store(false, std::memory_order_relaxed);
   if (source.has_block) ++source.consumed_blocks;
   source.has_block = true;
-  source.present = next;
-  source.at = begin;
-  source.searched = reinterpret_cast<const char*>(slot.data);
-  source.end = source.searched + slot.bytes;
-  source.at_last_block = slot.is_last;
-  release_consumed(source);
-  if (source.slot_count == 2) request(source);
+  source.present = slot;
+  source.searched = reinterpret_cast<const char*>(block.data);
+  source.at = source.searched - tail;
+  source.end = source.searched + block.bytes;
+  source.at_last_block = block.is_last;
+}
+
+// Goes on to the other slot if its block is here; what there is of a line moves in front of it.
+bool MergeLines::advance(MergeSource& source) {
+  const auto tail = static_cast<std::size_t>(source.end - source.at);
+  if (source.slot_count == 1 || !source.has_block || tail > source.room) return false;
+  const unsigned next = 1 - source.present;
+  if (!source.slots[next].loaded.load(std::memory_order_acquire)) return false;
+  keep_last_line(source);
+  if (tail > 0) std::memcpy(source.slots[next].data - tail, source.at, tail);
+  enter(source, next, tail);
+  emptied_.push_back(source.index);
+  return true;
+}
+
+// The same on the coordinator, which waits for the block. A single slot, and the first block, are requested now.
+Task<void> MergeLines::next_block(MergeSource& source) {
+  const auto tail = static_cast<std::size_t>(source.end - source.at);
+  if (tail > source.room) co_await make_room(source, tail);
+  if (source.slot_count == 2 && source.has_block) {
+    while (!advance(source)) co_await loaded_.changed();
+    refill();
+    co_return;
+  }
+  keep_last_line(source);
+  MergeSource::Slot& slot = source.slots[source.present];
+  if (tail > 0) std::memmove(slot.data - tail, source.at, tail);
+  request(source);
+  while (!slot.loaded) co_await loaded_.changed();
+  enter(source, source.present, tail);
+  emptied_.push_back(source.index);
+  refill();
+}
+
+// Blocks that were merged make room for those that follow.
+void MergeLines::refill() {
+  for (const std::size_t index : emptied_) {
+    release_consumed(*sources_[index]);
+    if (sources_[index]->slot_count == 2) request(*sources_[index]);
+  }
+  emptied_.clear();
 }
 
 // Whether the line that begins at `at` is complete; then its window is taken. An input's last line may lack its end.
-bool MergeLines::find_line(Source& source) {
+bool MergeLines::find_line(MergeSource& source) {
   if (source.at == nullptr) return false;
-  const void* found = std::memchr(source.searched, terms_.terminator, static_cast<std::size_t>(source.end - source.searched));
+  const char* found = kernels_.find(source.searched, source.end, terms_.terminator);
   if (found == nullptr) {
     if (!source.at_last_block) return false;
     if (source.at == source.end) {
@@ -304,18 +236,18 @@ bool MergeLines::find_line(Source& source) {
     *const_cast<char*>(source.end) = terms_.terminator;
     found = source.end++;
   }
-  source.line_end = static_cast<const char*>(found);
+  source.line_end = found;
   source.window = order_.window(source.line());
   for (std::size_t ahead = 64; ahead < 256; ahead += 64) __builtin_prefetch(source.line_end + ahead);
   return true;
 }
 
 Task<void> MergeLines::next_line_begins(std::size_t index) {
-  Source& source = *sources_[index];
+  MergeSource& source = *sources_[index];
   while (!source.exhausted && !find_line(source)) co_await next_block(source);
 }
 
-void MergeLines::release_consumed(Source& source) {
+void MergeLines::release_consumed(MergeSource& source) {
   if (source.input.is_plain || source.consumed_blocks < source.released_blocks + release_blocks) return;
   background_.spawn(files_.release(source.input.run, source.released_blocks, source.consumed_blocks));
   source.released_blocks = source.consumed_blocks;
@@ -325,66 +257,78 @@ void MergeLines::out_of_order() const {
   throw VerificationError("verification failed: the merged lines would not be in order; the output was not written");
 }
 
-// The winner's line is next. False if it is dropped because it equals the last one.
-bool MergeLines::choose() {
-  const Source& source = *sources_[tree_->winner()];
-  const Text line = source.line();
-  if (terms_.must_be_ordered || terms_.unique) {
-    if (has_last_ && source.window.prefix == last_window_.prefix && source.window.extension == last_window_.extension) {
+// The source's line is next. False if it is dropped because it equals the last one.
+bool MergeLines::choose(const MergeSource& source) {
+  if (has_last_ && (terms_.must_be_ordered || terms_.unique)) {
+    if (source.window.prefix == last_window_.prefix && source.window.extension == last_window_.extension) {
       unsigned level = 0;
-      const int order = tie_is_decided(order_, source.window, level) ? 0 : order_.compare(last_, line, level);
+      const int order = tie_is_decided(order_, source.window, level) ? 0 : order_.compare(last_, source.line(), level);
       if (order == 0 && terms_.unique) {
-        add_line(merged_.dropped, line);
+        add_line(merged_.dropped, source.line());
         return false;
       }
       if (order > 0 && terms_.must_be_ordered) out_of_order();
-    } else if (has_last_ && terms_.must_be_ordered) {
+    } else if (terms_.must_be_ordered) {
       const bool ascends = last_window_.prefix != source.window.prefix ? last_window_.prefix < source.window.prefix
                                                                        : last_window_.extension < source.window.extension;
       if (!ascends) out_of_order();
     }
   }
   has_last_ = true;
-  last_ = line;
+  last_ = source.line();
   last_window_ = source.window;
   last_source_ = source.index;
   return true;
 }
 
-// Copies the present line into the block. False when the block is full before the line is complete.
-bool MergeLines::emit(char* block, std::size_t capacity) {
+// Copies the source's line into the block; one that does not fit goes on in the next block. Most are copied in one piece of
+// constant size: what lies behind them in the block is overwritten later.
+bool MergeLines::emit(const MergeSource& source, char* block, std::size_t capacity) {
+  const std::size_t size = source.line().size() + 1, room = capacity - filled_;
+  char* const to = block + filled_;
+  if (size > room) {
+    emitting_ = Text(source.at, size);
+    return go_on_emitting(block, capacity);
+  }
+  if (size <= short_copy_step && room >= short_copy_step)
+    std::memcpy(to, source.at, short_copy_step);
+  else if (size <= copy_step && room >= copy_step)
+    std::memcpy(to, source.at, copy_step);
+  else
+    std::memcpy(to, source.at, size);
+  out_.add(Text(to, size - 1));
+  filled_ += size;
+  return true;
+}
+
+// False when the block is full before the line is complete.
+bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
   const std::size_t part = std::min(emitting_.size(), capacity - filled_);
   if (part > 0) std::memcpy(block + filled_, emitting_.data(), part);
   emitting_.remove_prefix(part);
   filled_ += part;
+  if (emitting_.empty()) out_.add(last_);
   return emitting_.empty();
 }
 
 MergeLines::Reason MergeLines::merge_some(char* block, std::size_t capacity) {
-  while (true) {
-    if (!is_emitting_) {
-      if (tree_->empty()) return Reason::finished;
-      Source& source = *sources_[tree_->winner()];
+  for (bool is_emitting = !emitting_.empty(); is_emitting || !tree_->empty(); tree_->replay(), is_emitting = false) {
+    MergeSource& source = tree_->winner();
+    if (is_emitting) {
+      if (!go_on_emitting(block, capacity)) return Reason::block_full;
+    } else {
       if (!terms_.must_be_ordered) add_line(merged_.in, source.line());
       merged_.longest = std::max(merged_.longest, source.line().size() + 1);
-      is_emitting_ = choose();
-      if (is_emitting_) emitting_ = Text(source.at, source.line().size() + 1);
+      if (choose(source) && !emit(source, block, capacity)) return Reason::block_full;
     }
-    if (is_emitting_) {
-      const std::size_t whole = emitting_.size(), at = filled_;
-      const bool is_whole = whole == last_.size() + 1;
-      if (!emit(block, capacity)) return Reason::block_full;
-      add_line(merged_.out, is_whole ? Text(block + at, whole - 1) : last_);
-      is_emitting_ = false;
-    }
-    Source& source = *sources_[tree_->winner()];
     source.at = source.searched = source.line_end + 1;
-    if (!find_line(source)) {
-      waiting_ = tree_->winner();
+    while (!find_line(source)) {
+      if (advance(source)) continue;
+      waiting_ = source.index;
       return Reason::needs_block;
     }
-    tree_->replay();
   }
+  return Reason::finished;
 }
 
 Task<void> MergeLines::start() {
@@ -392,6 +336,36 @@ Task<void> MergeLines::start() {
     if (!source->exhausted) request(*source);
   for (std::size_t i = 0; i < sources_.size(); ++i) co_await next_line_begins(i);
   tree_->build();
+}
+
+// Goes on in the first of the blocks; returns how many became full.
+std::size_t MergeLines::merge_blocks(const std::vector<std::byte*>& blocks, const LineSink& sink, Reason& reason) {
+  std::size_t full = 0;
+  for (; full < blocks.size(); ++full) {
+    reason = merge_some(reinterpret_cast<char*>(blocks[full]), sink.capacity());
+    out_.settle();
+    if (reason != Reason::block_full) break;
+    sink.complete(blocks[full], filled_, full);
+    filled_ = 0;
+  }
+  return full;
+}
+
+// The first of `blocks` is there and holds what goes before the lines.
+Task<void> MergeLines::merge_all(LineSink& sink, std::vector<std::byte*>& blocks) {
+  const std::size_t most_blocks = std::clamp<std::size_t>(sources_.size() / 4, 1, most_blocks_at_once);
+  for (Reason reason = Reason::block_full; reason != Reason::finished;) {
+    while (blocks.empty() || (blocks.size() < most_blocks && sink.has_idle_block())) blocks.push_back(co_await sink.take());
+    std::size_t full = 0;
+    auto work = compute_.run([&] { full = merge_blocks(blocks, sink, reason); });
+    co_await work;
+    refill();
+    for (std::size_t i = 0; i < full; ++i) sink.put(blocks[i], sink.capacity());
+    blocks.erase(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(full));
+    if (reason != Reason::needs_block) continue;
+    co_await next_line_begins(waiting_);
+    tree_->replay();
+  }
 }
 
 Task<void> MergeLines::merge_to(LineSink& sink, const std::string& header) {
@@ -403,24 +377,17 @@ Task<void> MergeLines::merge_to(LineSink& sink, const std::string& header) {
       done += part;
       filled_ += part;
       if (filled_ < sink.capacity()) break;
+      sink.complete(block, filled_, 0);
       sink.put(block, filled_);
       filled_ = 0;
       block = co_await sink.take();
     }
     co_await start();
-    for (Reason reason = Reason::block_full; reason != Reason::finished;) {
-      auto work = compute_.run([&] { reason = merge_some(reinterpret_cast<char*>(block), sink.capacity()); });
-      co_await work;
-      if (reason == Reason::needs_block) {
-        co_await next_line_begins(waiting_);
-        tree_->replay();
-      } else if (reason == Reason::block_full) {
-        sink.put(block, filled_);
-        filled_ = 0;
-        block = co_await sink.take();
-      }
-    }
-    sink.put(block, filled_);
+    std::vector<std::byte*> blocks{block};
+    co_await merge_all(sink, blocks);
+    sink.complete(blocks.front(), filled_, 0);
+    sink.put(blocks.front(), filled_);
+    for (std::size_t i = 1; i < blocks.size(); ++i) sink.give_back(blocks[i]);
   } catch (...) {  // what is under way still uses the blocks
     reactor_.gate().fail(std::current_exception());
   }
@@ -429,6 +396,7 @@ Task<void> MergeLines::merge_to(LineSink& sink, const std::string& header) {
   } catch (const Cancelled&) {
   }
   co_await background_.join();
+  merged_.out = out_.sum();
   for (const auto& source : sources_)
     if (!source->input.is_plain) files_.forget(source->input.run, source->released_blocks);
 }

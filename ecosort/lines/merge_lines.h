@@ -16,20 +16,16 @@
 
 #include "base/memory.h"
 #include "io/reactor.h"
+#include "lines/late_hash.h"
 #include "lines/line_blocks.h"
+#include "lines/line_kernels.h"
 #include "lines/line_order.h"
 #include "lines/line_plan.h"
+#include "lines/merge_tree.h"
 #include "pipeline/compute.h"
 #include "records/multiset_hash.h"
 
 namespace ecosort::lines {
-
-// What is merged: a stored run, or a file that somebody sorted.
-struct MergeInput {
-  StoredRun run;  // its file is that of a plain file as well
-  std::string name;
-  bool is_plain = false;
-};
 
 struct MergedLines {
   records::MultisetHash in, out, dropped;
@@ -62,23 +58,27 @@ class MergeLines {
   [[nodiscard]] const MergedLines& merged() const noexcept { return merged_; }
 
  private:
-  struct Source;
-  class Tree;
   enum class Reason : std::uint8_t { block_full, needs_block, finished };
 
   Task<void> start();
   Task<void> next_line_begins(std::size_t source);
-  Task<void> next_block(Source& source);
-  void request(Source& source);
-  Task<void> load(Source& source, unsigned slot, std::uint64_t block);
-  [[nodiscard]] bool find_line(Source& source);
-  void keep_last_line(const Source& source);
-  [[nodiscard]] Buffer allocate(const Source& source, std::size_t bytes);
-  Task<void> make_room(Source& source, std::size_t tail);
+  Task<void> next_block(MergeSource& source);
+  Task<void> merge_all(LineSink& sink, std::vector<std::byte*>& blocks);
+  void enter(MergeSource& source, unsigned slot, std::size_t tail);
+  [[nodiscard]] bool advance(MergeSource& source);
+  void refill();
+  void request(MergeSource& source);
+  Task<void> load(MergeSource& source, unsigned slot, std::uint64_t block);
+  [[nodiscard]] bool find_line(MergeSource& source);
+  void keep_last_line(const MergeSource& source);
+  [[nodiscard]] Buffer allocate(const MergeSource& source, std::size_t bytes);
+  Task<void> make_room(MergeSource& source, std::size_t tail);
   Reason merge_some(char* block, std::size_t capacity);
-  bool emit(char* block, std::size_t capacity);
-  bool choose();
-  void release_consumed(Source& source);
+  std::size_t merge_blocks(const std::vector<std::byte*>& blocks, const LineSink& sink, Reason& reason);
+  bool emit(const MergeSource& source, char* block, std::size_t capacity);
+  bool go_on_emitting(char* block, std::size_t capacity);
+  bool choose(const MergeSource& source);
+  void release_consumed(MergeSource& source);
   [[noreturn]] void out_of_order() const;
 
   io::Reactor& reactor_;
@@ -86,19 +86,21 @@ class MergeLines {
   RunFiles& files_;
   const LinePlan& plan_;
   const LineOrder& order_;
+  const LineKernels& kernels_;
   MemoryBudget& budget_;
   MergeTerms terms_;
-  std::vector<std::unique_ptr<Source>> sources_;
-  std::unique_ptr<Tree> tree_;
+  std::vector<std::unique_ptr<MergeSource>> sources_;
+  std::unique_ptr<MergeTree> tree_;
   Buffer memory_, last_memory_;
   TaskGroup background_;
   Signal loaded_;
   MergedLines merged_;
+  LateHash out_;
 
-  std::size_t filled_ = 0;  // bytes in the block
-  Text emitting_;           // the rest of the present line that is not in a block yet
-  bool is_emitting_ = false;
-  std::size_t waiting_ = 0;  // the source that needs a block
+  std::size_t filled_ = 0;            // bytes in the block
+  Text emitting_;                     // the rest of the present line that is not in a block yet
+  std::size_t waiting_ = 0;           // the source that needs a block
+  std::vector<std::size_t> emptied_;  // sources that went on to another block: the one before may be fetched into
   bool has_last_ = false;
   Text last_;  // the line that went out last, or its copy
   records::KeyWindow last_window_{};

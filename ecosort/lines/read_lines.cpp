@@ -143,7 +143,7 @@ Task<void> ReadLines::accept_block(LineRun& run) {
 }
 
 Task<void> ReadLines::index(LineRun& run) {
-  const std::size_t room = run.size() - std::min(run.size(), requested_ + 1);
+  const std::size_t room = run.size() - std::min(run.size(), requested_ + 1 + line_slack_bytes);
   const std::size_t most = room / index_bytes_per_line - std::min(run.count, room / index_bytes_per_line);
   Indexed indexed;
   const std::size_t from = indexed_, to = present_;

@@ -8,6 +8,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "base/hand_over.h"
@@ -23,18 +24,18 @@ class Compute {
   Compute(io::Reactor& reactor, unsigned threads) : Compute(reactor, threads, threads) {}
 
   // `most_threads`: of any call of use() to come.
-  Compute(io::Reactor& reactor, unsigned threads, unsigned most_threads)
-      : reactor_(reactor),
-        threads_(threads),
-        limit_(tbb::global_control::max_allowed_parallelism, std::max(threads, most_threads) + 1),
-        stacks_(tbb::global_control::thread_stack_size, thread_stack_bytes),
-        arena_(threads == 0 ? 1 : static_cast<int>(threads), 0) {}
+  Compute(io::Reactor& reactor, unsigned threads, unsigned most_threads) : reactor_(reactor), threads_(threads) {
+    if (threads == 0) return;  // to wake TBB takes half a millisecond
+    limit_.emplace(tbb::global_control::max_allowed_parallelism, std::max(threads, most_threads) + 1);
+    stacks_.emplace(tbb::global_control::thread_stack_size, thread_stack_bytes);
+    arena_.emplace(static_cast<int>(threads), 0);
+  }
 
   // Another number of threads from now on, for the next phase. No work may be in the arena.
   void use(unsigned threads) {
     if (threads_ == 0 || threads == threads_) return;
-    arena_.terminate();
-    arena_.initialize(static_cast<int>(threads), 0);
+    arena_->terminate();
+    arena_->initialize(static_cast<int>(threads), 0);
     threads_ = threads;
   }
 
@@ -52,7 +53,7 @@ class Compute {
     }
     void await_suspend(std::coroutine_handle<> waiting) {
       handed_over_.give();
-      compute_.arena_.enqueue([this, waiting] {
+      compute_.arena_->enqueue([this, waiting] {
         handed_over_.take();
         perform();
         compute_.reactor_.post(waiting);
@@ -95,8 +96,8 @@ class Compute {
 
   io::Reactor& reactor_;
   unsigned threads_;
-  tbb::global_control limit_, stacks_;
-  tbb::task_arena arena_;
+  std::optional<tbb::global_control> limit_, stacks_;
+  std::optional<tbb::task_arena> arena_;
 };
 
 }  // namespace ecosort::pipeline

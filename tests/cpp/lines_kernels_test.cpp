@@ -1,0 +1,149 @@
+// The kernels of lines find, copy and hash what a plain loop does, at every instruction set of this machine.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "lines/line_kernels.h"
+#include "lines/number_window.h"
+#include "lines/numbers.h"
+
+namespace ecosort::lines {
+namespace {
+
+class LineKernelsOf : public testing::TestWithParam<records::CpuLevel> {
+ protected:
+  void SetUp() override {
+    if (GetParam() > records::detected_cpu_level()) GTEST_SKIP() << "this machine lacks it";
+  }
+  [[nodiscard]] const LineKernels& kernels() const { return line_kernels_of(GetParam()); }
+};
+
+std::string random_text(Random& random, std::size_t size, std::uint64_t average) {
+  std::string text(size, '\0');
+  for (char& c : text) c = random.below(average) == 0 ? '\n' : static_cast<char>(random.next());
+  return text;
+}
+
+TEST_P(LineKernelsOf, FindEveryEnd) {
+  Random random(1);
+  for (const std::uint64_t average : {1U, 2U, 10U, 100U, 5000U}) {
+    for (std::size_t size = 0; size < 700; ++size) {
+      const std::string text = random_text(random, size, average);
+      std::vector<std::uint32_t> expected;
+      for (std::size_t i = 0; i < size; ++i)
+        if (text[i] == '\n') expected.push_back(static_cast<std::uint32_t>(i));
+      std::vector<std::uint32_t> offsets(split_bytes + 8);
+      offsets.resize(kernels().split(text.data(), size, '\n', offsets.data()));
+      ASSERT_EQ(offsets, expected);
+      ASSERT_EQ(kernels().count(text.data(), size, '\n'), expected.size());
+      const char* const found = kernels().find(text.data(), text.data() + size, '\n');
+      ASSERT_EQ(found, expected.empty() ? nullptr : text.data() + expected.front());
+    }
+  }
+}
+
+TEST_P(LineKernelsOf, SplitAsManyLinesAsThereCanBe) {
+  const std::string text(split_bytes, '\n');
+  std::vector<std::uint32_t> offsets(split_bytes + 8);
+  ASSERT_EQ(kernels().split(text.data(), text.size(), '\n', offsets.data()), text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) ASSERT_EQ(offsets[i], i);
+}
+
+TEST_P(LineKernelsOf, CopyALineWithItsEndOrNotAtAll) {
+  for (std::size_t length = 0; length < 400; ++length) {
+    const std::string text = std::string(length, 'x') + '\n' + std::string(line_slack_bytes, 'y');
+    for (const std::size_t room : {length + 1, length + 2 * copy_step, std::size_t{0}}) {
+      std::string to(room + 1, 'z');
+      for (const auto copy : {kernels().copy_line, kernels().copy_short_line}) {
+        const std::size_t size = copy(to.data(), room, text.data(), '\n');
+        ASSERT_TRUE(size == length + 1 || (size == 0 && room < length + 1 + copy_step)) << length << ' ' << room;
+        ASSERT_EQ(to.substr(0, size), text.substr(0, size));
+        ASSERT_EQ(to.back(), 'z');
+      }
+    }
+  }
+}
+
+TEST_P(LineKernelsOf, HashAsThePlainOnesDo) {
+  Random random(2);
+  const std::string text = random_text(random, 5000, 100);
+  for (std::size_t size = 0; size < 5000; size += size < 300 ? 1 : 37) {
+    const LineHash hash = kernels().hash(text.data(), size), plain = line_kernels_baseline.hash(text.data(), size);
+    ASSERT_EQ(hash.low, plain.low) << size;
+    ASSERT_EQ(hash.high, plain.high) << size;
+  }
+}
+
+TEST_P(LineKernelsOf, HashDifferentLinesDifferently) {
+  std::vector<std::uint64_t> low, high;
+  const auto add = [&](const std::string& line) {
+    const LineHash hash = kernels().hash(line.data(), line.size());
+    low.push_back(hash.low);
+    high.push_back(hash.high);
+  };
+  for (std::size_t size = 0; size < 300; ++size) {
+    add(std::string(size, '\0'));
+    for (std::size_t i = 0; i < size; ++i) {
+      std::string line(size, '\0');
+      line[i] = 1;
+      add(line);
+      line[i] = static_cast<char>(0x80);
+      add(line);
+    }
+  }
+  const std::string far(3000, 'a');
+  add(far);
+  for (std::size_t i = 0; i < far.size(); ++i) {
+    std::string line = far;
+    line[i] = 'b';
+    add(line);
+  }
+  for (std::vector<std::uint64_t>* hashes : {&low, &high}) {
+    std::sort(hashes->begin(), hashes->end());
+    EXPECT_EQ(std::adjacent_find(hashes->begin(), hashes->end()), hashes->end());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, LineKernelsOf, testing::ValuesIn(records::all_cpu_levels),
+                         [](const auto& info) { return std::string(records::to_string(info.param)); });
+
+records::KeyWindow encoded(Text text) {
+  unsigned char bytes[16] = {};
+  const std::size_t count = encode(read_decimal(text), 0, bytes, 12);
+  std::uint64_t prefix = 0;
+  std::uint32_t extension = 0;
+  for (std::size_t i = 0; i < 8; ++i) prefix = prefix << 8U | (i < count ? bytes[i] : 0);
+  for (std::size_t i = 8; i < 11; ++i) extension = extension << 8U | (i < count ? bytes[i] : 0);
+  return {prefix, extension << 8U | static_cast<std::uint32_t>(count)};
+}
+
+std::string random_number(Random& random) {
+  static const std::string alphabet("0123456789001299.,- x\xff\0", 23);
+  static const std::string beginnings[] = {"", "", "-", " -", "0", "-00", "  ", "-.", "1000000", "000", ".000"};
+  static const std::string endings[] = {"", ".", ",abc,def ghi jkl", ".5", "000,", ".00", "e5", "\x80"};
+  std::string text = beginnings[random.below(std::size(beginnings))];
+  const bool any = random.below(3) == 0;
+  for (std::uint64_t i = random.below(18); i > 0; --i) text += alphabet[random.below(any ? alphabet.size() : 17)];
+  return text + endings[random.below(std::size(endings))];
+}
+
+TEST(NumberWindow, IsThatOfTheEncodedNumber) {
+  Random random(3);
+  int usual = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    const std::string text = random_number(random);
+    const auto window = number_window(text);
+    if (!window) continue;
+    ++usual;
+    const records::KeyWindow expected = encoded(text);
+    ASSERT_EQ(window->prefix, expected.prefix) << text;
+    ASSERT_EQ(window->extension, expected.extension) << text;
+  }
+  EXPECT_GT(usual, 100'000);
+}
+
+}  // namespace
+}  // namespace ecosort::lines
