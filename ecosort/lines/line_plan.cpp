@@ -25,9 +25,8 @@ LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t ba
 }
 
 LinePlan plan_for_small_input(LinePlan plan) {
-  constexpr std::size_t largest_block = std::size_t{128} * 1024, most_seen = std::size_t{256} * 1024;
+  constexpr std::size_t most_seen = std::size_t{256} * 1024;
   plan.threads = 0;
-  plan.block_bytes = std::min(plan.block_bytes, largest_block);
   plan.seen_bytes = std::min(plan.seen_bytes, most_seen);
   plan.read_depth = plan.write_depth = 1;
   plan.pages = Pages::small;

@@ -28,7 +28,7 @@ inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U
 
 [[nodiscard]] LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size, bool unique);
 
-// The same memory for an input of a few MB, which is sorted sooner than threads, large blocks and large pages are set up.
+// The same memory for an input of a few MB, which is sorted sooner than threads and large pages are set up.
 [[nodiscard]] LinePlan plan_for_small_input(LinePlan plan);
 
 }  // namespace ecosort::lines
