@@ -108,7 +108,7 @@ TEST_P(LineKernelsOf, HashDifferentLinesDifferently) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, LineKernelsOf, testing::ValuesIn(records::all_cpu_levels),
-                         [](const auto& info) { return std::string(records::to_string(info.param)); });
+                         [](const auto& level) { return std::string(records::to_string(level.param)); });
 
 records::KeyWindow encoded(Text text) {
   unsigned char bytes[16] = {};

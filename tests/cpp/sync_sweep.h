@@ -19,9 +19,9 @@ namespace ecosort::inplace {
 template <class Disk, class Work, class End>
 void fail_each_sync(Watchdog& watchdog, const std::string& what, const io::DiskImage& initial, std::size_t least,
                     const Work& work, const End& bring_to_an_end) {
-  using Machine = decltype(Disk::machine);
+  using Worker = decltype(Disk::machine);
   Disk count(initial, {.records_events = false});
-  Failing<Machine> counted(count.store, *count.queue, {});
+  Failing<Worker> counted(count.store, *count.queue, {});
   work(counted.machine);
   const std::vector<io::Fault> faults = syncs_to_fail(counted.plan);
   EXPECT_GE(faults.size(), least);
@@ -30,7 +30,7 @@ void fail_each_sync(Watchdog& watchdog, const std::string& what, const io::DiskI
     SCOPED_TRACE(step);
     watchdog.next(step);
     Disk disk(initial);
-    Failing<Machine> failing(disk.store, *disk.queue, {fault});
+    Failing<Worker> failing(disk.store, *disk.queue, {fault});
     EXPECT_THROW(work(failing.machine), IoError);
     EXPECT_EQ(failing.plan.fired(), 1U);
     io::CrashModel model(initial);
