@@ -1,0 +1,17 @@
+# Kernels that need more than plain x86-64 live in files of their own and are chosen at run time. Takes out of the list of sources
+# `list` those that the processor does not have, and gives the others their instruction sets.
+function(ecosort_set_up_kernels list)
+  set(sources ${${list}})
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(FILTER sources EXCLUDE REGEX "_(avx2|avx512)\\.cpp$")
+  endif()
+  foreach(source ${sources})
+    if(source MATCHES "_avx2\\.cpp$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mbmi2;-mpclmul")
+    elseif(source MATCHES "_avx512\\.cpp$")
+      set_source_files_properties(${source} PROPERTIES
+        COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mvpclmulqdq;-mpclmul;-mbmi2;-mprefer-vector-width=512")
+    endif()
+  endforeach()
+  set(${list} ${sources} PARENT_SCOPE)
+endfunction()
