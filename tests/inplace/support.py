@@ -169,10 +169,17 @@ class Attempts:
         command = [self.ecosort, *words, "--events", self.events, "-q"]
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
-    def seconds(self, *words: str | Path) -> float:
+    def next_words(self) -> list[str | Path]:
+        """What begins the job, or resumes it where it is under way."""
+        raise NotImplementedError
+
+    def go_on(self) -> subprocess.Popen[str]:
+        return self.begin(*self.next_words())
+
+    def seconds(self) -> float:
         """How long one takes that nobody disturbs."""
         started = time.monotonic()
-        code, text = ended(self.begin(*words))
+        code, text = ended(self.go_on())
         assert code == 0, text
         return time.monotonic() - started
 

@@ -44,14 +44,11 @@ class Job(Attempts):
     def next_words(self) -> list[str | Path]:
         return ["resume" if self.is_under_way() else "inplace", self.path, "--memory", "4MiB"]
 
-    def go_on(self) -> subprocess.Popen[str]:
-        return self.begin(*self.next_words())
-
     def renew(self) -> None:
         self.path.write_bytes(self.data)
 
     def measure(self) -> None:
-        self.time = self.seconds(*self.next_words())
+        self.time = self.seconds()
         self.renew()
 
 

@@ -37,7 +37,7 @@ class Sorting(Attempts):
         self.source, self.out = directory / "in", drive.root / "out"
         self.data = make_records(ecosort, "ascii", RECORDS)
         self.source.write_bytes(self.data)
-        self.time = self.seconds(*self.next_words())
+        self.time = self.seconds()
         self.out.unlink()
 
     def is_under_way(self) -> bool:
@@ -47,9 +47,6 @@ class Sorting(Attempts):
         if self.is_under_way():
             return ["resume", self.out]
         return ["sort", "--resumable", self.source, "-o", self.out, "--memory", "2MiB"]
-
-    def go_on(self) -> subprocess.Popen[str]:
-        return self.begin(*self.next_words())
 
 
 @pytest.mark.timeout(1800 if SOAK else 300)
