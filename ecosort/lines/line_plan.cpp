@@ -16,7 +16,7 @@ LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t ba
   plan.batch_size = batch_size;
   plan.block_bytes = round_down(std::clamp(memory_bytes / 256, least_block, largest_block), page_bytes);
   plan.write_blocks = 8;
-  plan.read_depth = 8;
+  plan.read_depth = 16;
   plan.write_depth = plan.write_blocks;
   if (unique) plan.seen_bytes = round_down(std::min(memory_bytes / 32, most_seen), page_bytes);
   const std::uint64_t for_runs = memory_bytes - plan.write_bytes() - plan.seen_bytes;
