@@ -13,7 +13,7 @@ import pytest
 from conftest import BUILD
 from ecosort_bench.prediction import SCHEMA, cells, floor_s, is_prediction, readme_lines, seconds, verdicts
 from ecosort_bench.report import Foretold, readme_agrees, write_readme
-from ecosort_tuning.validate import Cell, Clock, Grid
+from ecosort_tuning.validate import Cell, Clock, Grid, Turn, turns
 
 from .conftest import Tune
 
@@ -102,14 +102,25 @@ def test_the_readme_holds_the_result(tmp_path: Path) -> None:
     assert "\n".join(readme_lines(result.data)) in text
 
 
+def test_each_round_measures_training_and_foretold_cells_alike() -> None:
+    grids = [Grid("training", [20], [3]), Grid("runs", [10, 40], [1, 2])]
+    everything = turns(grids, 2, {"training": [], "runs": []})
+    assert [turn.round for turn in everything] == [0] * 5 + [1] * 5
+    assert [(turn.grid, turn.cell.records) for turn in everything[:5]] == [
+        ("runs", 10),
+        ("runs", 10),
+        ("training", 20),
+        ("runs", 40),
+        ("runs", 40),
+    ], "each size has one input in a round"
+
+
 def test_only_what_is_missing_is_measured() -> None:
-    grid = Grid([10, 40], [1, 2], 2)
-    everything = grid.todo([])
-    assert len(everything) == 8
-    assert [cell.records for cell, _ in everything] == [10] * 4 + [40] * 4
-    done = [{"records": 10, "memory_bytes": m, "round": 0} for m in (1, 2)]
-    assert grid.todo(done)[0] == (Cell(10, 1), 1)
-    assert len(grid.todo(done)) == 6
+    grids = [Grid("training", [10], [1]), Grid("runs", [10, 40], [1, 2])]
+    done = {"training": [], "runs": [{"records": 10, "memory_bytes": m, "round": 0} for m in (1, 2)]}
+    missing = turns(grids, 2, done)
+    assert missing[0] == Turn("training", Cell(10, 1), 0), "a cell of both is measured for each"
+    assert len(missing) == 8
 
 
 def test_no_run_begins_that_would_end_after_the_budget() -> None:

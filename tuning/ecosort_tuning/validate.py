@@ -37,17 +37,33 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Sizes and memories that are all combined, so many rounds each."""
+    """Sizes and memories that are all combined; `name` is the list of the result that they belong to."""
 
+    name: str
     records: Sequence[int]
     memories: Sequence[int]
-    rounds: int
 
-    def todo(self, done: Sequence[Mapping[str, Any]]) -> list[tuple[Cell, int]]:
-        """Size by size, because each has its input; round by round within."""
-        known = {(r["records"], r["memory_bytes"], r["round"]) for r in done}
-        wanted = [(Cell(n, m), turn) for n in self.records for turn in range(self.rounds) for m in self.memories]
-        return [(cell, turn) for cell, turn in wanted if (cell.records, cell.memory_bytes, turn) not in known]
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One sort to measure: of which grid, which cell, in which round."""
+
+    grid: str
+    cell: Cell
+    round: int
+
+
+def turns(grids: Sequence[Grid], rounds: int, done: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Turn]:
+    """What is missing, every cell of every grid in each round, so that a machine that drifts does so for all of them alike.
+
+    Within a round size by size, because each has its input.
+    """
+    known = {(name, r["records"], r["memory_bytes"], r["round"]) for name, runs in done.items() for r in runs}
+    cells = sorted(
+        ((grid.name, Cell(n, m)) for grid in grids for n in grid.records for m in grid.memories), key=lambda c: c[1].records
+    )
+    wanted = [Turn(name, cell, number) for number in range(rounds) for name, cell in cells]
+    return [turn for turn in wanted if (turn.grid, turn.cell.records, turn.cell.memory_bytes, turn.round) not in known]
 
 
 class Bench:
@@ -184,19 +200,20 @@ class Clock:
         return found
 
 
-def measure_grid(
-    bench: Bench, grid: Grid, done: list[Document], clock: Clock, save: Callable[[], None], say: Callable[[str], None]
+def measure(
+    bench: Bench, missing: Sequence[Turn], document: Document, clock: Clock, save: Callable[[], None], say: Callable[[str], None]
 ) -> bool:
-    """Adds what is missing to `done`; False if the budget ended before."""
-    for cell, turn in grid.todo(done):
+    """Adds the missing runs to the lists of the document; False if the budget ended before."""
+    for turn in missing:
+        cell = turn.cell
         if not clock.allows(cell.records):
             return False
-        done.append(clock.timed(cell.records, lambda cell=cell, turn=turn: bench.measure(cell, turn)))  # type: ignore[misc]
+        run = clock.timed(cell.records, lambda turn=turn: bench.measure(turn.cell, turn.round))  # type: ignore[misc]
+        document[turn.grid].append(run)
         save()
-        run = done[-1]
         say(
-            f"{cell.records / 1e7:g} GB, {cell.memory_bytes >> 20} MiB, round {turn + 1}: {run['wall_s']:.2f} s, "
-            f"floor {run['floor_s']:.2f} s, CPU {run['cpu_s']:.2f} s"
+            f"round {turn.round + 1}, {turn.grid}: {cell.records / 1e7:g} GB, {cell.memory_bytes >> 20} MiB: "
+            f"{run['wall_s']:.2f} s, floor {run['floor_s']:.2f} s, CPU {run['cpu_s']:.2f} s"
         )
     return True
 

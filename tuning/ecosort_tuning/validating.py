@@ -23,7 +23,7 @@ from ecosort_tuning.search.sorter import records_of
 from ecosort_tuning.search.task import check_place, sorter_program
 from ecosort_tuning.show import console
 from ecosort_tuning.sizes import size_text
-from ecosort_tuning.validate import Bench, Cell, Clock, Document, Grid, fitted, floor_ratios, foretell, measure_grid, profile_of
+from ecosort_tuning.validate import Bench, Cell, Clock, Document, Grid, fitted, floor_ratios, foretell, measure, profile_of, turns
 
 ROOT = Path(__file__).resolve().parents[2]
 _PROBED_BLOCKS, _PROBED_DEPTHS = (256 << 10, 1 << 20), (16, 32)
@@ -100,20 +100,24 @@ def _measure(document: Document, given: Mapping[str, Any], data: Path) -> None:
     if document["profile"] is None:
         document["profile"] = _probe(data, given["probe_seconds"], given["probe_file"])
         save()
-    training = Grid(settings["training_records"], settings["training_memory_bytes"], settings["rounds"])
-    if not measure_grid(bench, training, document["training"], clock, save, say):
-        return
-    if not document["predictions"]:  # before the first of the runs that they foretell
-        profile = fitted(profile_of(document), document["training"])
-        ratios = floor_ratios(profile, document["training"])
-        wanted = [Cell(n, m) for n in settings["records"] for m in settings["memory_bytes"]]
-        document["predictions"] = foretell(bench, profile, wanted, data, ratios)
-        document["floor_ratio"] = ratios
-        document["models"] = {name: encode(getattr(profile, name)) for name in ("cpu", "time")}
-        save()
-    foretold = Grid(settings["records"], settings["memory_bytes"], settings["rounds"])
-    document["missing"] = not measure_grid(bench, foretold, document["runs"], clock, save, say)
+    training = Grid("training", settings["training_records"], settings["training_memory_bytes"])
+    foretold = Grid("runs", settings["records"], settings["memory_bytes"])
+    done = {grid.name: document[grid.name] for grid in (training, foretold)}
+    missing = turns([training, foretold], settings["rounds"], done)
+    document["missing"] = not measure(bench, missing, document, clock, save, say)
+    if document["training"] and document["runs"]:
+        _foretell(document, bench, foretold, data)
     save()
+
+
+def _foretell(document: Document, bench: Bench, foretold: Grid, data: Path) -> None:
+    """From the training runs alone: of the cells foretold, the models get to see nothing but the plan."""
+    profile = fitted(profile_of(document), document["training"])
+    ratios = floor_ratios(profile, document["training"])
+    wanted = [Cell(n, m) for n in foretold.records for m in foretold.memories]
+    document["predictions"] = foretell(bench, profile, wanted, data, ratios)
+    document["floor_ratio"] = ratios
+    document["models"] = {name: encode(getattr(profile, name)) for name in ("cpu", "time")}
 
 
 def show(document: Document) -> None:
