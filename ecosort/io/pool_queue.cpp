@@ -97,16 +97,30 @@ namespace {
 }  // namespace
 
 PoolQueue::PoolQueue(unsigned depth, std::shared_ptr<Wakeup> wakeup)
-    : depth_(depth), wakeup_(wakeup ? std::move(wakeup) : std::make_shared<Wakeup>()) {
-  start_threads(std::clamp(depth, 1u, most_threads));
+    : depth_(depth),
+      most_(std::clamp(depth, 1u, most_threads)),
+      wakeup_(wakeup ? std::move(wakeup) : std::make_shared<Wakeup>()) {
+  try {
+    start_thread();
+  } catch (const std::system_error& error) {
+    throw IoError::from_call("start", "a thread for I/O", error.code().value());
+  }
 }
 
-void PoolQueue::start_threads(unsigned count) {
+void PoolQueue::start_thread() {
   const BlockedSignals blocked;
+  threads_.emplace_back([this] { serve(); });
+  const std::lock_guard lock(mutex_);
+  ++idle_;
+}
+
+// A small sort never needs a second one, and to start and end it takes as long as to read 100 KB.
+void PoolQueue::start_thread_if_all_are_busy(std::ptrdiff_t waiting, std::ptrdiff_t idle) {
+  if (waiting <= idle || threads_.size() >= most_) return;
   try {
-    while (threads_.size() < count) threads_.emplace_back([this] { serve(); });
-  } catch (const std::system_error& error) {
-    if (threads_.empty()) throw IoError::from_call("start", "a thread for I/O", error.code().value());
+    start_thread();
+  } catch (const std::system_error&) {
+    most_ = threads_.size();
   }
 }
 
@@ -122,6 +136,7 @@ PoolQueue::~PoolQueue() {
 void PoolQueue::submit(const Request& request) {
   if (in_flight_ >= depth_) throw InternalError("more I/O requests in flight than the queue was made for");
   ++in_flight_;
+  std::ptrdiff_t waiting = 0, idle = 0;
   {
     const std::lock_guard lock(mutex_);
     if (request.file->facts().is_stream) {
@@ -129,8 +144,11 @@ void PoolQueue::submit(const Request& request) {
       if (!streams_.admit(request)) return;
     }
     ready_.push_back(request);
+    waiting = std::ssize(ready_);
+    idle = idle_;
   }
   work_.notify_one();
+  start_thread_if_all_are_busy(waiting, idle);
 }
 
 // With the mutex held. A write that comes before the failure of an earlier one is known would leave a gap; it fails likewise.
@@ -147,10 +165,12 @@ void PoolQueue::serve() {
     if (ready_.empty()) return;
     const Request request = ready_.front();
     ready_.pop_front();
+    --idle_;
     lock.unlock();
     const bool is_stream = request.file->facts().is_stream;
     const std::int64_t result = is_stream ? perform_on_stream(request, cancelled_.fd()) : perform_on_file(request);
     lock.lock();
+    ++idle_;
     finish(request, result);
   }
 }

@@ -20,8 +20,8 @@ class PoolQueue : public Queue {
  public:
   static constexpr unsigned most_threads = 8;
 
-  // Starts min(depth, most_threads) threads, with all signals blocked. `wakeup`: shared with another queue that sleeps for
-  // this one too; without it, its own. IoError if not one thread can be started.
+  // Starts a thread, with all signals blocked, and others, up to min(depth, most_threads), when all are busy. `wakeup`: shared
+  // with another queue that sleeps for this one too; without it, its own. IoError if not one thread can be started.
   explicit PoolQueue(unsigned depth, std::shared_ptr<Wakeup> wakeup = nullptr);
   ~PoolQueue() override;
 
@@ -34,15 +34,16 @@ class PoolQueue : public Queue {
   // Appends what has completed; neither sleeps nor takes notifications.
   void reap(std::vector<Completion>& out);
   [[nodiscard]] unsigned in_flight() const noexcept { return in_flight_; }  // submitted and not yet reaped
-  [[nodiscard]] std::size_t threads() const noexcept { return threads_.size(); }
 
  private:
-  void start_threads(unsigned count);
+  void start_thread();
+  void start_thread_if_all_are_busy(std::ptrdiff_t waiting, std::ptrdiff_t idle);
   void serve();
   void finish(const Request& request, std::int64_t result);
   [[nodiscard]] std::optional<std::int64_t> error_on(const Request& request) const;
 
   const unsigned depth_;
+  std::size_t most_;        // threads; fewer than wished where the system has no more
   unsigned in_flight_ = 0;  // the coordinator's
   std::shared_ptr<Wakeup> wakeup_;
   Wakeup cancelled_;  // rung once, never answered: every later wait on a stream sees it
@@ -50,6 +51,7 @@ class PoolQueue : public Queue {
   std::mutex mutex_;
   std::condition_variable work_;
   bool stopping_ = false;
+  std::ptrdiff_t idle_ = 0;  // threads that wait for work; one that begins with work before it is counted is a debt
   std::deque<Request> ready_;
   StreamOrder streams_;
   std::vector<Completion> done_;

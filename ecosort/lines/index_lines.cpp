@@ -1,6 +1,7 @@
 #include "lines/index_lines.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "lines/line_kernels.h"
@@ -15,6 +16,7 @@ using records::Entry;
 constexpr std::size_t compare_limit = 12;  // entries; smaller groups are ordered by comparing
 constexpr std::size_t least_part_bytes = std::size_t{32} * 1024;
 constexpr std::size_t sort_parts_per_thread = 8;
+constexpr std::size_t hashed_at_once = 32;  // lines
 
 struct Part {
   std::size_t begin = 0, end = 0;            // whole lines
@@ -46,32 +48,57 @@ std::vector<Part> cut(const LineRun& run, std::size_t begin, std::size_t end, st
   return result;
 }
 
-// `seen` may be absent. Ends early where the places of the part do; the last ones stay empty where lines were seen before.
-void enter_lines(LineRun& run, const LineOrder& order, Part& part, SeenLines* seen) {
-  const LineKernels& kernels = line_kernels();
-  Entry* const top = run.top() - run.count;
-  std::uint32_t ends[split_bytes + 8];
-  std::size_t begin = part.begin, place = part.first_line, lines = 0;
-  for (std::size_t at = part.begin; at < part.end && place < part.end_line; at += split_bytes) {
-    const std::size_t found = kernels.split(run.bytes() + at, std::min(split_bytes, part.end - at), run.terminator, ends);
-    for (std::size_t i = 0; i < found && place < part.end_line; ++i, ++lines) {
-      const Text text(run.bytes() + begin, at + ends[i] - begin);
-      const LineHash hash = kernels.hash(text.data(), text.size());
-      add(part.hash, hash);
-      part.longest = std::max(part.longest, text.size() + 1);
-      if (seen != nullptr && seen->has_or_note(hash.low, text, run.bytes())) {
-        add(part.dropped, hash);
-        part.dropped_bytes += text.size() + 1;
-      } else {
-        const records::KeyWindow window = order.window(text);
-        *(top - 1 - place) = {window.prefix, window.extension, static_cast<std::uint32_t>(begin)};
-        ++place;
-      }
-      begin += text.size() + 1;
+struct HashedLine {
+  Text text;
+  LineHash hash;
+};
+
+// Adds the lines to the part, which has places for them. `seen` may be absent.
+void enter(LineRun& run, const LineOrder& order, Part& part, std::span<const HashedLine> lines, SeenLines* seen) {
+  Entry* const top = run.top() - run.count - part.first_line;
+  for (std::size_t i = 0; seen != nullptr && i < lines.size(); ++i) {
+    const char* const alike = seen->alike(lines[i].hash.low, run.bytes());
+    __builtin_prefetch(alike);
+    __builtin_prefetch(alike + 64);
+  }
+  for (const auto& [text, hash] : lines) {
+    add(part.hash, hash);
+    part.longest = std::max(part.longest, text.size() + 1);
+    if (seen != nullptr && seen->has_or_note(hash.low, text, run.bytes())) {
+      add(part.dropped, hash);
+      part.dropped_bytes += text.size() + 1;
+    } else {
+      const records::KeyWindow window = order.window(text);
+      *(top - 1 - part.entered) = {window.prefix, window.extension, static_cast<std::uint32_t>(text.data() - run.bytes())};
+      ++part.entered;
     }
   }
-  part.lines = lines;
-  part.entered = place - part.first_line;
+  part.lines += lines.size();
+}
+
+// Ends early where the places of the part do; the last ones stay empty where lines were seen before. Lines are hashed some at a
+// time, so that what is known of each comes from memory while the others are hashed.
+void enter_lines(LineRun& run, const LineOrder& order, Part& part, SeenLines* known) {
+  const LineKernels& kernels = line_kernels();
+  const std::size_t places = part.end_line - part.first_line;
+  std::uint32_t ends[split_bytes + 8];
+  HashedLine lines[hashed_at_once];
+  std::size_t begin = part.begin;
+  for (std::size_t at = part.begin; at < part.end && part.entered < places; at += split_bytes) {
+    SeenLines* const seen = known != nullptr && known->is_worth_it() ? known : nullptr;
+    const std::size_t found = kernels.split(run.bytes() + at, std::min(split_bytes, part.end - at), run.terminator, ends);
+    for (std::size_t i = 0; i < found && part.entered < places;) {
+      const std::size_t count = std::min({found - i, hashed_at_once, places - part.entered});
+      for (std::size_t j = 0; j < count; ++j) {
+        const Text text(run.bytes() + begin, at + ends[i + j] - begin);
+        lines[j] = {text, kernels.hash(text.data(), text.size())};
+        if (seen != nullptr) __builtin_prefetch(seen->place_of(lines[j].hash.low), 1);
+        begin += text.size() + 1;
+      }
+      enter(run, order, part, {lines, count}, seen);
+      i += count;
+    }
+  }
   part.end = begin;
 }
 

@@ -21,13 +21,18 @@ void SeenLines::forget() noexcept {
   asked_ = found_ = 0;
 }
 
-bool SeenLines::is_worth_it() noexcept { return asked_ < trial || found_ * least_share >= asked_; }
+bool SeenLines::is_worth_it() const noexcept { return asked_ < trial || found_ * least_share >= asked_; }
+
+const char* SeenLines::alike(std::uint64_t hash, const char* run) const noexcept {
+  for (const Slot& slot : set_of(hash).slots)
+    if (slot.tag == tag_of(hash)) return run + slot.position;
+  return run;
+}
 
 bool SeenLines::has_or_note(std::uint64_t hash, Text line, const char* run) noexcept {
-  if (!is_worth_it()) return false;
   ++asked_;
-  Set& set = sets_[((hash >> 32U) * count_) >> 32U];
-  const std::uint32_t tag = static_cast<std::uint32_t>(hash) | 1U;
+  Set& set = set_of(hash);
+  const std::uint32_t tag = tag_of(hash);
   Slot* free = &set.slots[(hash >> 1U) % ways];
   for (Slot& slot : set.slots) {
     if (slot.tag == 0) {

@@ -16,8 +16,16 @@ class SeenLines {
   // `memory` outlives this, is aligned to 64 bytes and holds `bytes`, 64 or more.
   SeenLines(std::byte* memory, std::size_t bytes);
 
+  // What has_or_note() of a line with this hash will look at first: a cache line, to be asked for in time.
+  [[nodiscard]] const void* place_of(std::uint64_t hash) const noexcept { return &set_of(hash); }
+  // And then, when that is here: the line in `run` that it will most probably be compared with; `run` if none.
+  [[nodiscard]] const char* alike(std::uint64_t hash, const char* run) const noexcept;
+
   // Another run begins.
   void forget() noexcept;
+
+  // Whether enough was found in this run to go on asking.
+  [[nodiscard]] bool is_worth_it() const noexcept;
 
   // Whether a line equal to `line` was noted since forget(); if not, `line` is noted. It lies in `run` with its end behind it, as
   // all lines do that were noted.
@@ -32,7 +40,8 @@ class SeenLines {
   struct alignas(64) Set {
     Slot slots[ways];
   };
-  [[nodiscard]] bool is_worth_it() noexcept;
+  [[nodiscard]] static std::uint32_t tag_of(std::uint64_t hash) noexcept { return static_cast<std::uint32_t>(hash) | 1U; }
+  [[nodiscard]] Set& set_of(std::uint64_t hash) const noexcept { return sets_[((hash >> 32U) * count_) >> 32U]; }
 
   Set* sets_;
   std::size_t count_;
