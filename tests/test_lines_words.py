@@ -183,7 +183,7 @@ def test_debug_tells_about_output_that_cannot_be_written(ecosort: Path, tmp_path
     assert "No space left on device" in done.stderr
 
 
-@pytest.mark.parametrize("words", [["--compress-program=gzip"], ["-yX"]])
+@pytest.mark.parametrize("words", [["-yX"], ["-y", "5"]])
 def test_what_is_not_supported_is_refused(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
     code, output, error = run([str(ecosort), "lines"], words, tmp_path, b"a\n")
     assert (code, output) == (2, b"")

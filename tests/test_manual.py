@@ -91,6 +91,7 @@ def test_bash_proposes_values(run: Run, tmp_path: Path) -> None:
     assert complete_in_bash(run, tmp_path, "sort", "-o", "a") == {"a file", "a directory"}
     assert complete_in_bash(run, tmp_path, "sort", "--temp", "a") == {"a directory"}
     assert complete_in_bash(run, tmp_path, "sort", "--memory", "") == set()
+    assert "gzip" in complete_in_bash(run, tmp_path, "lines", "--compress-program", "=", "gzi")
 
 
 def complete_in_fish(run: Run, directory: Path, line: str) -> set[str]:

@@ -152,6 +152,9 @@ std::vector<OptionRow> lines_options() {
       {"--batch-size", "N", "as the memory allows", "merge at most N runs or files at once"},
       {"-c,--check", "", "", "check for sorted input; do not sort. --check=quiet, --check=silent: as -C"},
       {"-C", "", "", "like -c, but do not report the first line out of order"},
+      {"--compress-program", "PROG", "",
+       "compress temporaries with PROG, decompress them with PROG -d; PROG is one file name, without arguments. 16 runs, or "
+       "--batch-size, are merged at a time; whether temporaries fit is not checked before the work"},
       {"--debug", "", "", "underline the part of each line that is compared, and tell about questionable keys on stderr"},
       {"--files0-from", "FILE", "", "read the input files that FILE names, each name ended by NUL; `-`: from standard input"},
       {"-k,--key", "POS1[,POS2]", "", "sort by a key; repeatable. POS is F[.C][OPTS]: field F, character C, options bdfghiMnRrV",
@@ -192,8 +195,7 @@ CommandTable lines_table() {
       .options = lines_options(),
       .operands = {{"FILE", "text; `-`, or none, is standard input. An output may replace an input"}},
       .ending =
-          "Exit status: 0 done; 1 -c or -C found lines out of order; 2 an error, told in one line on stderr. --compress-program "
-          "and -y are refused."};
+          "Exit status: 0 done; 1 -c or -C found lines out of order; 2 an error, told in one line on stderr. -y is refused."};
 }
 
 CommandTable plan_table() {

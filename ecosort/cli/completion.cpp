@@ -42,6 +42,7 @@ std::string compgen_of(const OptionRow& option) {
   if (is_choice(option)) return fmt::format("-W '{}'", fmt::join(split(option.argument, '|'), " "));
   if (option.argument == "FILE") return "-f";
   if (option.argument == "DIR") return "-d";
+  if (option.argument == "PROG") return "-c";
   return "";
 }
 
@@ -88,6 +89,7 @@ std::string fish_option(const CommandTable& table, const OptionRow& option) {
   if (is_choice(option)) line += fmt::format(" -a '{}'", fmt::join(split(option.argument, '|'), " "));
   if (option.argument == "FILE") line += " -a '(__fish_complete_path)'";
   if (option.argument == "DIR") line += " -a '(__fish_complete_directories)'";
+  if (option.argument == "PROG") line += " -a '(__fish_complete_command)'";
   return line + fmt::format(" -d {}\n", fish_quoted(option.text));
 }
 

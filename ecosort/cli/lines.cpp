@@ -247,6 +247,18 @@ std::size_t allow_open_files() noexcept {
   return std::min<std::uint64_t>(raise_open_files() / 2, enough);
 }
 
+// As many as sort runs at a time. Each has two files open.
+std::size_t most_programs(std::uint64_t batch_size, std::size_t most_open) {
+  constexpr std::size_t usual = 16, files_each = 2;
+  return std::clamp<std::uint64_t>(batch_size == 0 ? usual : batch_size, 2, std::max<std::size_t>(most_open / files_each, 2));
+}
+
+// A program that ends early is an error that is told, not our death by SIGPIPE; how each ended is ours to learn.
+void expect_programs() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);
+}
+
 // Of all inputs that are open and no streams.
 std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs) {
   std::uint64_t bytes = 0;
@@ -269,7 +281,8 @@ void check_space(lines::LinesJob& job, io::Storage& storage) {
     places.push_back(io::resolve_output(job.output).directory);
     needs.push_back({"space for the output", places, bytes, 0, "name another drive with -o"});
   }
-  if (has_runs) needs.push_back({"temporary space", job.directories, bytes, 0, "name another drive with -T"});
+  if (has_runs && job.compress_program.empty())  // what compression makes of the runs shows when they are made
+    needs.push_back({"temporary space", job.directories, bytes, 0, "name another drive with -T"});
   for (SpaceNeed& need : needs)
     for (const std::string& directory : need.directories) need.free_bytes += storage.free_bytes(directory);
   cli::check_space(needs);
@@ -299,6 +312,8 @@ lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
   job.terminator = options.terminator();
   job.unique = options.unique;
   job.merge = options.merge;
+  job.compress_program = options.compress_program;
+  job.plan.most_programs = most_programs(options.batch_size, most_open);
   return job;
 }
 
@@ -343,6 +358,7 @@ int run(const Words& words) {
   read_file_names(options);
   choose_salt(options);
   std::signal(SIGXFSZ, SIG_IGN);
+  if (!options.compress_program.empty()) expect_programs();
   for (const std::string& warning : options.warnings) print_notice(options, warning);
   if (options.check != lines::Check::no) return check_order(options);
   if (!options.debug) return sort_files(options, started_s);

@@ -8,6 +8,7 @@
 #include "base/size_text.h"
 #include "lines/line_run.h"
 #include "lines/merge_lines.h"
+#include "lines/quoted.h"
 
 namespace ecosort::cli {
 namespace {
@@ -16,9 +17,12 @@ std::string row(const char* name, const std::string& value) { return fmt::format
 std::string exact(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", format_bytes(bytes), bytes); }
 
 // Runs that can be merged at a time where no line is longer than a page.
-std::uint64_t fan_in(const lines::LinePlan& plan) {
+std::uint64_t fan_in(const lines::LinePlan& plan, bool is_compressed) {
   std::vector<lines::MergeInput> runs(std::min<std::uint64_t>(plan.batch_size, plan.merge_bytes() / plan.block_bytes + 2));
-  for (lines::MergeInput& run : runs) run.run.longest = page_bytes - 1;
+  for (lines::MergeInput& run : runs) {
+    run.run.longest = page_bytes - 1;
+    run.run.is_compressed = is_compressed;
+  }
   return std::max<std::uint64_t>(lines::fit_merge(plan, runs, 0).inputs, 2);
 }
 
@@ -45,7 +49,7 @@ std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_by
   if (input_bytes * most_per_byte <= room) return text + row("runs", "none") + row("temporary space", "none");
   const std::uint64_t fewest = input_bytes <= plan.run_buffer_bytes ? 0 : div_up(input_bytes, plan.run_buffer_bytes);
   const std::uint64_t most = div_up(input_bytes * most_per_byte, room) + 1;
-  const std::uint64_t at_once = fan_in(plan);
+  const std::uint64_t at_once = fan_in(plan, !job.compress_program.empty());
   const std::uint64_t stored = div_up(input_bytes, plan.block_bytes - lines::block_checksum_bytes) * plan.block_bytes;
   const unsigned few = merges_in_a_row(fewest, at_once), many = merges_in_a_row(most, at_once);
   text +=
@@ -53,7 +57,9 @@ std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_by
   text += row("merged at a time", fmt::format("up to {} runs, fewer where lines are longer than a page", at_once));
   text += row("merges of each line", few == many ? fmt::format("{}", few) : fmt::format("{} to {}", few, many));
   const std::uint64_t most_temp = (many > 1 ? 2 * stored : stored) + most * plan.block_bytes;
-  text += row("temporary space", fmt::format("{}at most {}", fewest == 0 ? "none, or " : "", exact(most_temp)));
+  const std::string what =
+      job.compress_program.empty() ? "" : fmt::format("what {} makes of ", lines::quoted_word(job.compress_program));
+  text += row("temporary space", fmt::format("{}{}at most {}", fewest == 0 ? "none, or " : "", what, exact(most_temp)));
   return text + row("bytes moved", fmt::format("about {} with one merge, {} more with each other", format_bytes(4 * input_bytes),
                                                format_bytes(2 * input_bytes)));
 }

@@ -43,7 +43,7 @@ class StreamOrder {
     const File* file;
     std::deque<Request> waiting;
   };
-  std::vector<Line> busy_;  // a sort has two streams at most
+  std::vector<Line> busy_;  // a sort has two streams, and one per program of its own
 };
 
 }  // namespace ecosort::io

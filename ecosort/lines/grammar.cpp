@@ -254,7 +254,11 @@ void Parser::apply_long(int c) {
       options_.files0_from = file_name(optarg);
       return;
     case opt_compress_program:
-      throw UsageError("--compress-program is not supported: temporary files are never compressed; leave it out");
+      if (!options_.compress_program.empty() && options_.compress_program != optarg)
+        throw UsageError("multiple compress programs specified");
+      if (*optarg == '\0') throw UsageError("--compress-program: the name of the program is empty");
+      options_.compress_program = optarg;
+      return;
     case opt_debug:
       options_.debug = true;
       return;

@@ -36,7 +36,7 @@ enum class Check : std::uint8_t { no, first, quiet };  // -c, -C
 struct LinesOptions {
   LineOrderTerms order;
   std::vector<std::string> inputs;  // "-" alone where none is named
-  std::string files0_from, output, random_source;
+  std::string files0_from, output, random_source, compress_program;
   std::vector<std::string> temp;
   std::string memory;              // as the option of the other commands takes it; empty: default
   std::uint64_t memory_bytes = 0;  // from -S; 0: not given

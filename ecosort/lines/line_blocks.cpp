@@ -1,67 +1,9 @@
 #include "lines/line_blocks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
-#include <random>
-
-#include "base/errors.h"
-#include "base/random.h"
-#include "records/block_checksum.h"
 
 namespace ecosort::lines {
-
-RunFiles::RunFiles(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes)
-    : storage_(storage), reactor_(reactor), directories_(std::move(directories)), block_bytes_(block_bytes) {
-  std::random_device device;
-  job_ = (std::uint64_t{device()} << 32U) | device();
-}
-
-StoredRun RunFiles::create(std::uint64_t bytes) {
-  StoredRun run;
-  const std::string& directory = directories_[created_ % directories_.size()];
-  run.seed = Random(job_ + created_).next();
-  run.bytes = bytes;
-  ++created_;
-  run.file = storage_.create_unnamed(directory, io::Role::run, io::Caching::direct_if_possible);
-  run.space = run.blocks(block_bytes_) * block_bytes_;
-  (void)storage_.reserve(*run.file, 0, run.space);
-  allocated_ += run.space;
-  peak_ = std::max(peak_, allocated_);
-  return run;
-}
-
-void RunFiles::complete(StoredRun& run, std::uint64_t bytes) {
-  run.bytes = bytes;
-  const std::uint64_t space = run.blocks(block_bytes_) * block_bytes_;
-  if (space < run.space) storage_.set_size(*run.file, space);
-  allocated_ = allocated_ - run.space + space;
-  peak_ = std::max(peak_, allocated_);
-  run.space = space;
-}
-
-void RunFiles::seal(const StoredRun& run, std::uint64_t block, std::byte* data, std::size_t size) {
-  const std::uint64_t sum = records::block_checksum(data, size - block_checksum_bytes, run.seed + block);
-  std::memcpy(data + size - block_checksum_bytes, &sum, sizeof sum);
-}
-
-void RunFiles::check(const StoredRun& run, std::uint64_t block, const std::byte* data, std::size_t size) {
-  std::uint64_t sum = 0;
-  std::memcpy(&sum, data + size - block_checksum_bytes, sizeof sum);
-  if (sum == records::block_checksum(data, size - block_checksum_bytes, run.seed + block)) return;
-  throw IoError(
-      fmt::format("a run in '{}' is damaged: block {} does not match its checksum (check the drive)", run.file->path(), block));
-}
-
-Task<void> RunFiles::release(const StoredRun& run, std::uint64_t first, std::uint64_t last) {
-  (void)co_await reactor_.release(*run.file, first * block_bytes_, (last - first) * block_bytes_);
-  allocated_ -= (last - first) * block_bytes_;
-}
-
-void RunFiles::forget(const StoredRun& run, std::uint64_t released_blocks) {
-  allocated_ -= run.space - released_blocks * block_bytes_;
-}
 
 BlockPool::BlockPool(io::Reactor& reactor, MemoryBudget& memory, const LinePlan& plan)
     : memory_(memory.allocate(plan.write_bytes(), "write blocks", plan.pages)), free_(reactor.gate(), plan.write_blocks) {
@@ -95,9 +37,15 @@ void RunSink::complete(std::byte* block, std::size_t bytes, std::uint64_t before
 }
 
 void RunSink::put(std::byte* block, std::size_t bytes) {
-  writes_.spawn(write(*run_.file, next_block_ * block_bytes_, block, block_bytes_));
+  writes_.spawn(run_.is_compressed ? compress(block) : write(*run_.file, next_block_ * block_bytes_, block, block_bytes_));
   ++next_block_;
   bytes_ += bytes;
+}
+
+Task<void> RunSink::compress(std::byte* block) {
+  co_await run_.program->write(reactor_, block, block_bytes_);
+  progress_.add_bytes(block_bytes_);
+  pool_.give(block);
 }
 
 std::size_t OutputSink::written_size(std::size_t bytes) const noexcept {

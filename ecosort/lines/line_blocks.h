@@ -1,71 +1,17 @@
-// Blocks on their way to a drive: run files, and the output.
-//
-//   run file | block | block | ...    block: bytes of lines | zeros in the last one | XXH3-64, 8 bytes
-//                                     seed: (random job number, run, position of the block)
-//
-// Lines pass over the borders of blocks. A block is the unit of reading, of checking and of giving space back.
+// Blocks on their way to a drive: into run files, and into the output.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "base/memory.h"
 #include "base/task.h"
 #include "io/reactor.h"
-#include "io/storage.h"
 #include "lines/line_plan.h"
+#include "lines/run_files.h"
 #include "pipeline/progress.h"
 
 namespace ecosort::lines {
-
-inline constexpr std::size_t block_checksum_bytes = 8;
-
-// A sorted run on a drive.
-struct StoredRun {
-  io::FilePtr file;
-  std::uint64_t seed = 0;
-  std::uint64_t bytes = 0;  // of lines
-  std::uint64_t space = 0;  // bytes of its file
-  std::uint64_t lines = 0;
-  std::size_t longest = 0;  // bytes of its longest line, with its end
-
-  [[nodiscard]] std::uint64_t blocks(std::size_t block_bytes) const noexcept {
-    return div_up(bytes, block_bytes - block_checksum_bytes);
-  }
-};
-
-// Makes runs and keeps account of their space. Coordinator only, except check() and seal().
-class RunFiles {
- public:
-  RunFiles(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes);
-
-  // A new run in the next of the directories, with space for `bytes` of lines reserved.
-  [[nodiscard]] StoredRun create(std::uint64_t bytes);
-
-  // The run is written: `bytes` of lines, perhaps fewer than foreseen. Gives back what it does not need.
-  void complete(StoredRun& run, std::uint64_t bytes);
-
-  static void seal(const StoredRun& run, std::uint64_t block, std::byte* data, std::size_t size);
-  // IoError for a block that is not what was written there.
-  static void check(const StoredRun& run, std::uint64_t block, const std::byte* data, std::size_t size);
-
-  // Gives the space of blocks [first, last) back.
-  [[nodiscard]] Task<void> release(const StoredRun& run, std::uint64_t first, std::uint64_t last);
-  // Its file is about to be closed.
-  void forget(const StoredRun& run, std::uint64_t released_blocks);
-
-  [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_; }
-
- private:
-  io::Storage& storage_;
-  io::Reactor& reactor_;
-  std::vector<std::string> directories_;
-  std::size_t block_bytes_;
-  std::uint64_t job_;
-  std::uint64_t created_ = 0;
-  std::uint64_t allocated_ = 0, peak_ = 0;
-};
 
 // Blocks that are filled, written behind, and filled again.
 class BlockPool {
@@ -121,6 +67,8 @@ class RunSink : public LineSink {
   void put(std::byte* block, std::size_t bytes) override;
 
  private:
+  Task<void> compress(std::byte* block);
+
   StoredRun& run_;
   std::uint64_t next_block_ = 0;
 };

@@ -16,7 +16,8 @@ struct LinePlan {
   std::size_t run_buffer_bytes = 0;  // two of them: one is read into while the other is sorted and written
   std::size_t seen_bytes = 0;        // with -u: for what is known of lines that came before
   unsigned read_depth = 0, write_depth = 0;
-  std::size_t batch_size = SIZE_MAX;  // most runs merged at a time
+  std::size_t batch_size = SIZE_MAX;     // most runs merged at a time
+  std::size_t most_programs = SIZE_MAX;  // most of them compressed: each has a process that reads it
   Pages pages = Pages::large;
 
   [[nodiscard]] std::uint64_t write_bytes() const noexcept { return std::uint64_t{block_bytes} * write_blocks; }

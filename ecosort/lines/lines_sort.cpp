@@ -39,7 +39,12 @@ class Sorter {
 
   LinesReport run(const std::atomic<int>& interrupted) {
     main_.spawn(sort());
-    reactor_.run(main_, interrupted);
+    try {
+      reactor_.run(main_, interrupted);
+    } catch (...) {
+      if (files_) files_->terminate_programs();
+      throw;
+    }
     return finish();
   }
 
@@ -47,7 +52,7 @@ class Sorter {
   Task<void> sort() {
     output_ = pipeline::open_output(storage_, job_.output);
     reserve_output();
-    files_.emplace(storage_, reactor_, job_.directories, job_.plan.block_bytes);
+    files_.emplace(storage_, reactor_, job_.directories, job_.plan.block_bytes, job_.compress_program);
     pool_.emplace(reactor_, memory_, job_.plan);
     sink_.emplace(reactor_, *pool_, job_.plan.block_bytes, progress_, *output_);
     reader_.emplace(reactor_, compute_, job_.plan, order_, job_.inputs, job_.terminator, job_.header_lines, progress_, seen_,
@@ -140,7 +145,7 @@ class Sorter {
     RunSink sink(reactor_, *pool_, job_.plan.block_bytes, progress_, stored);
     GatherLines gather(run, order_, GatherLines::Checks::none);
     co_await gather_to(gather, sink);
-    files_->complete(stored, sink.bytes());
+    co_await files_->complete(stored, sink.bytes());
     stored.lines = run.count;
     stored.longest = gather.longest();
     runs_[number].run = std::move(stored);
@@ -225,7 +230,7 @@ class Sorter {
     RunSink sink(reactor_, *pool_, job_.plan.block_bytes, progress_, stored);
     co_await merge_->merge_to(sink, {});
     const MergedLines& merged = merge_->merged();
-    files_->complete(stored, sink.bytes());
+    co_await files_->complete(stored, sink.bytes());
     stored.longest = merged.longest;
     stored.lines = merged.out.count;
     account(merged);

@@ -24,6 +24,7 @@ struct LinesJob {
   std::vector<LineInput> inputs;
   std::string output;                    // "-": standard output
   std::vector<std::string> directories;  // for runs
+  std::string compress_program;          // through which they go; empty: none
   std::uint64_t header_lines = 0;
   std::uint64_t header_bytes = 0;  // most that they may have, besides the plan's memory
   char terminator = '\n';

@@ -42,8 +42,9 @@ std::uint64_t kept_for_longer_lines(const LinePlan& plan) {
 MergeFit fit_merge(const LinePlan& plan, const std::vector<MergeInput>& inputs, std::size_t first) {
   for (const unsigned slots : {2U, 1U}) {
     std::uint64_t bytes = 0, longest = 0, kept = 0;  // kept: for a longer line of a plain file
-    std::size_t fit = 0;
+    std::size_t fit = 0, programs = 0;
     for (std::size_t i = first; i < inputs.size() && fit < plan.batch_size; ++i, ++fit) {
+      if (inputs[i].run.is_compressed && ++programs > plan.most_programs) break;
       bytes += slots * slot_bytes(plan, inputs[i]);
       if (inputs[i].is_plain) kept = kept_for_longer_lines(plan);
       longest = std::max<std::uint64_t>({longest, room_before(plan, inputs[i]), inputs[i].is_plain ? largest_room(plan) : 0});
@@ -103,15 +104,15 @@ void MergeLines::request(MergeSource& source) {
 
 Task<void> MergeLines::load(MergeSource& source, unsigned index, std::uint64_t block) {
   MergeSource::Slot& slot = source.slots[index];
-  const io::File& file = *source.input.run.file;
   if (source.input.is_plain) {
+    const io::File& file = *source.input.run.file;
     slot.bytes =
         co_await reactor_.read(file, file.facts().start_offset + block * plan_.block_bytes, slot.data, plan_.block_bytes, 0);
     slot.is_last = slot.bytes < plan_.block_bytes;
     if (slot.is_last) source.blocks = block + 1;
   } else {
     const std::size_t size = plan_.block_bytes, payload = size - block_checksum_bytes;
-    (void)co_await reactor_.read(file, block * size, slot.data, size, size);
+    co_await files_.read(source.input.run, block, slot.data);
     RunFiles::check(source.input.run, block, slot.data, size);  // on the coordinator, which has little else to do
     slot.bytes = std::min<std::uint64_t>(payload, source.input.run.bytes - block * payload);
     slot.is_last = block + 1 == source.blocks;
