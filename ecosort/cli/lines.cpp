@@ -137,10 +137,9 @@ bool are_small(const std::vector<lines::LineInput>& inputs) {
   return bytes < least_threaded_bytes;
 }
 
-// To set io_uring up takes longer than a few reads and writes.
-io::BackendChoice backend_for(const std::string& name, bool is_small) {
+io::Backend make_queue(const std::string& name, bool is_small, unsigned depth) {
   const io::BackendChoice choice = io::parse_backend(name);
-  return is_small && choice == io::BackendChoice::auto_ ? io::BackendChoice::pool : choice;
+  return is_small && choice == io::BackendChoice::auto_ ? io::make_queue_for_small_input(depth) : io::make_queue(choice, depth);
 }
 
 // Where the output goes. What is no regular file, such as /dev/null or a FIFO, becomes standard output.
@@ -323,7 +322,7 @@ int sort_files(const LinesOptions& options, double started_s) {
   const bool is_small = are_small(job.inputs);
   if (is_small) job.plan = lines::plan_for_small_input(job.plan);
   check_space(job, storage);
-  const io::Backend backend = io::make_queue(backend_for(options.io, is_small), job.plan.read_depth + job.plan.write_depth + 2);
+  const io::Backend backend = make_queue(options.io, is_small, job.plan.read_depth + job.plan.write_depth + 2);
   print_notice(options, backend.notice);
   if (!is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's
   WatchedRun run({options.stats, options.events, options.progress, options.quiet});

@@ -69,4 +69,8 @@ Backend make_queue(BackendChoice choice, unsigned depth) {
   throw InternalError("an I/O backend that does not exist was asked for");
 }
 
+Backend make_queue_for_small_input(unsigned depth) {
+  return {std::make_unique<PoolQueue>(depth, nullptr, PoolQueue::Service::at_once), {}};
+}
+
 }  // namespace ecosort::io

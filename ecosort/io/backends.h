@@ -24,4 +24,7 @@ struct Backend {
 // that names a way out.
 [[nodiscard]] Backend make_queue(BackendChoice choice, unsigned depth);
 
+// For an input of a few MB: what serves it before io_uring or a thread would be set up.
+[[nodiscard]] Backend make_queue_for_small_input(unsigned depth);
+
 }  // namespace ecosort::io

@@ -94,17 +94,22 @@ namespace {
   return request.operation == Operation::read ? read_from_stream(request, cancel_fd) : perform_on_file(request);
 }
 
+[[nodiscard]] std::int64_t perform(const Request& request, int cancel_fd) noexcept {
+  return request.file->facts().is_stream ? perform_on_stream(request, cancel_fd) : perform_on_file(request);
+}
+
+[[nodiscard]] bool may_wait(const Request& request) noexcept {
+  return request.file->facts().is_stream && may_block(request.file->fd());
+}
+
 }  // namespace
 
-PoolQueue::PoolQueue(unsigned depth, std::shared_ptr<Wakeup> wakeup)
+PoolQueue::PoolQueue(unsigned depth, std::shared_ptr<Wakeup> wakeup, Service service)
     : depth_(depth),
+      service_(service),
       most_(std::clamp(depth, 1u, most_threads)),
       wakeup_(wakeup ? std::move(wakeup) : std::make_shared<Wakeup>()) {
-  try {
-    start_thread();
-  } catch (const std::system_error& error) {
-    throw IoError::from_call("start", "a thread for I/O", error.code().value());
-  }
+  if (service == Service::by_threads) start_thread_if_all_are_busy(1, 0);
 }
 
 void PoolQueue::start_thread() {
@@ -119,7 +124,8 @@ void PoolQueue::start_thread_if_all_are_busy(std::ptrdiff_t waiting, std::ptrdif
   if (waiting <= idle || threads_.size() >= most_) return;
   try {
     start_thread();
-  } catch (const std::system_error&) {
+  } catch (const std::system_error& error) {
+    if (threads_.empty()) throw IoError::from_call("start", "a thread for I/O", error.code().value());
     most_ = threads_.size();
   }
 }
@@ -136,6 +142,7 @@ PoolQueue::~PoolQueue() {
 void PoolQueue::submit(const Request& request) {
   if (in_flight_ >= depth_) throw InternalError("more I/O requests in flight than the queue was made for");
   ++in_flight_;
+  const bool at_once = service_ == Service::at_once && !may_wait(request);
   std::ptrdiff_t waiting = 0, idle = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -143,9 +150,14 @@ void PoolQueue::submit(const Request& request) {
       if (const auto error = error_on(request)) return done_.push_back({request.tag, *error});
       if (!streams_.admit(request)) return;
     }
-    ready_.push_back(request);
+    if (!at_once) ready_.push_back(request);
     waiting = std::ssize(ready_);
     idle = idle_;
+  }
+  if (at_once) {
+    const std::int64_t result = perform(request, cancelled_.fd());
+    const std::lock_guard lock(mutex_);
+    return finish(request, result);
   }
   work_.notify_one();
   start_thread_if_all_are_busy(waiting, idle);
@@ -167,8 +179,7 @@ void PoolQueue::serve() {
     ready_.pop_front();
     --idle_;
     lock.unlock();
-    const bool is_stream = request.file->facts().is_stream;
-    const std::int64_t result = is_stream ? perform_on_stream(request, cancelled_.fd()) : perform_on_file(request);
+    const std::int64_t result = perform(request, cancelled_.fd());
     lock.lock();
     ++idle_;
     finish(request, result);

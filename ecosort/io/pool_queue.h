@@ -19,10 +19,14 @@ namespace ecosort::io {
 class PoolQueue : public Queue {
  public:
   static constexpr unsigned most_threads = 8;
+  // at_once: submit() itself serves what cannot keep it waiting for somebody else, that is all but pipes and the like. For inputs
+  // that are read sooner than a thread is woken.
+  enum class Service : std::uint8_t { by_threads, at_once };
 
-  // Starts a thread, with all signals blocked, and others, up to min(depth, most_threads), when all are busy. `wakeup`: shared
-  // with another queue that sleeps for this one too; without it, its own. IoError if not one thread can be started.
-  explicit PoolQueue(unsigned depth, std::shared_ptr<Wakeup> wakeup = nullptr);
+  // Threads, with all signals blocked, start when all others are busy, up to min(depth, most_threads); by_threads: the first one
+  // at once. `wakeup`: shared with another queue that sleeps for this one too; without it, its own. IoError, also from submit(),
+  // if not one thread can be started.
+  explicit PoolQueue(unsigned depth, std::shared_ptr<Wakeup> wakeup = nullptr, Service service = Service::by_threads);
   ~PoolQueue() override;
 
   [[nodiscard]] const char* backend_name() const noexcept override { return "pool"; }
@@ -43,6 +47,7 @@ class PoolQueue : public Queue {
   [[nodiscard]] std::optional<std::int64_t> error_on(const Request& request) const;
 
   const unsigned depth_;
+  const Service service_;
   std::size_t most_;        // threads; fewer than wished where the system has no more
   unsigned in_flight_ = 0;  // the coordinator's
   std::shared_ptr<Wakeup> wakeup_;

@@ -15,6 +15,7 @@
 
 #include "base/errors.h"
 #include "base/memory.h"
+#include "test_environment.h"
 
 namespace ecosort::plan {
 
@@ -168,8 +169,8 @@ void check_bytes(const Plan& plan) {
 
 TEST(Plan, HoldsItsPromisesForRandomInputsAndMachines) {
   std::mt19937_64 random(20240611);
-  int planned = 0;
-  for (int i = 0; i < 1500 && !testing::Test::HasFailure(); ++i) {
+  unsigned planned = 0;
+  for (unsigned i = 0; i < 1500 / slowness && !testing::Test::HasFailure(); ++i) {
     const Wanted wanted = random_wanted(random);
     SCOPED_TRACE(describe(wanted));
     const std::optional<Plan> plan = plan_or_minimum(wanted);
@@ -183,13 +184,13 @@ TEST(Plan, HoldsItsPromisesForRandomInputsAndMachines) {
     check_runs_and_steps(*plan);
     check_space(*plan);
   }
-  EXPECT_GT(planned, 750);
+  EXPECT_GT(planned, 750 / slowness);
 }
 
 // Up to an eighth more may move, where that makes larger blocks.
 TEST(Plan, MoreMemoryNeverMovesManyMoreBytes) {
   std::mt19937_64 random(7);
-  for (int i = 0; i < 30 && !testing::Test::HasFailure(); ++i) {
+  for (unsigned i = 0; i < 30 / slowness && !testing::Test::HasFailure(); ++i) {
     Wanted wanted = random_wanted(random);
     std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
     for (wanted.memory_bytes = least_memory_bytes; wanted.memory_bytes <= 64 * GiB;
@@ -210,7 +211,7 @@ TEST(Plan, MoreMemoryNeverMovesManyMoreBytes) {
 
 TEST(Plan, TheMinimumOfMemoryIsTheLeastThatWorks) {
   std::mt19937_64 random(11);
-  for (int i = 0; i < 25 && !testing::Test::HasFailure(); ++i) {
+  for (unsigned i = 0; i < 1 + 24 / slowness && !testing::Test::HasFailure(); ++i) {
     Wanted wanted = random_wanted(random);
     const std::uint64_t least = minimum_memory_bytes(wanted);
     SCOPED_TRACE(describe(wanted));
