@@ -205,6 +205,7 @@ nlohmann::ordered_json stats(const lines::LinesReport& report, const pipeline::P
           {"requests", report.traffic.requests},
           {"runs", report.runs},
           {"intermediate_merges", report.merges},
+          {"merge_parts", report.merge_parts},
           {"longest_line_bytes", report.longest_line},
           {"phases", phases_json(log)},
           {"wall_s", usage.wall_s},

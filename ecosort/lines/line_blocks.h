@@ -80,6 +80,11 @@ class OutputSink : public LineSink {
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
   void complete(std::byte* block, std::size_t bytes, std::uint64_t before) const override;
   void put(std::byte* block, std::size_t bytes) override;
+  // All of it went into the file another way.
+  void account_for(std::uint64_t bytes, bool is_padded) noexcept {
+    bytes_ += bytes;
+    padded_ |= is_padded;
+  }
   // After settle(): the file may be longer than what was put, by less than a page.
   [[nodiscard]] bool is_padded() const noexcept { return padded_; }
 

@@ -11,6 +11,7 @@
 #include "lines/index_lines.h"
 #include "lines/line_blocks.h"
 #include "lines/merge_lines.h"
+#include "lines/merge_parts.h"
 #include "pipeline/compute.h"
 #include "pipeline/open_output.h"
 
@@ -191,11 +192,18 @@ class Sorter {
 
   [[nodiscard]] MergeTerms terms() const { return {job_.unique, !job_.merge, job_.terminator}; }
 
-  std::unique_ptr<MergeLines> make_merge(std::vector<MergeInput> inputs, unsigned slots) {
+  [[nodiscard]] MergeTools tools() { return {reactor_, compute_, *files_, memory_, job_.plan, order_}; }
+
+  void open_inputs(std::vector<MergeInput>& inputs) {
     for (MergeInput& input : inputs)
       if (!input.run.file) input.run.file = storage_.open_input(input.name, io::Caching::direct_if_possible);
-    return std::make_unique<MergeLines>(reactor_, compute_, *files_, memory_, job_.plan, order_, terms(), std::move(inputs),
-                                        slots);
+  }
+
+  // Closes what was merged.
+  void let_go(std::vector<MergeInput>& inputs) {
+    for (const MergeInput& input : inputs)
+      if (!input.is_plain) files_->forget(input.run, input.released_blocks);
+    inputs.clear();
   }
 
   // Adjacent runs are merged until one merge can take all of them, as few as need be in each pass.
@@ -221,20 +229,22 @@ class Sorter {
     begin("intermediate_merge", Phase::intermediate_merge, 0);
     const auto begin_at = runs_.begin() + static_cast<std::ptrdiff_t>(first);
     const auto end_at = begin_at + static_cast<std::ptrdiff_t>(fit.inputs);
-    std::vector<MergeInput> group(std::make_move_iterator(begin_at), std::make_move_iterator(end_at));
+    std::vector<MergeInput>& group = merging_;
+    group.assign(std::make_move_iterator(begin_at), std::make_move_iterator(end_at));
     runs_.erase(begin_at + 1, end_at);
     std::uint64_t bytes = 0;
     for (const MergeInput& input : group) bytes += input.is_plain ? 0 : input.run.bytes;
-    merge_ = make_merge(std::move(group), fit.slots);
+    open_inputs(group);
+    MergeLines merge(tools(), terms(), group, fit.slots);
     StoredRun stored = files_->create(bytes);
     RunSink sink(reactor_, *pool_, job_.plan.block_bytes, progress_, stored);
-    co_await merge_->merge_to(sink, {});
-    const MergedLines& merged = merge_->merged();
+    co_await merge.merge_to(sink, {});
+    const MergedLines& merged = merge.merged();
+    let_go(group);
     co_await files_->complete(stored, sink.bytes());
     stored.longest = merged.longest;
     stored.lines = merged.out.count;
     account(merged);
-    merge_.reset();
     runs_[first] = MergeInput{std::move(stored), {}, false};
     ++report_.merges;
     log_.end(reactor_.traffic());
@@ -248,12 +258,13 @@ class Sorter {
 
   Task<void> merge_to_output() {
     begin("merge", Phase::merge, reader_->bytes());
-    const unsigned slots = runs_.empty() ? 2 : fit_merge(job_.plan, runs_, 0).slots;
-    merge_ = make_merge(std::move(runs_), slots);
-    co_await merge_->merge_to(*sink_, reader_->header());
-    account(merge_->merged());
-    merged_.out = merge_->merged().out;
-    merge_.reset();
+    open_inputs(runs_);
+    MergeParts merge(tools(), terms(), runs_, {*output_, *pool_, progress_});
+    co_await merge.merge_to(*sink_, reader_->header());
+    let_go(runs_);
+    account(merge.merged());
+    merged_.out = merge.merged().out;
+    report_.merge_parts = merge.parts();
     log_.end(reactor_.traffic());
   }
 
@@ -328,7 +339,7 @@ class Sorter {
   LineRun run_buffers_[2];
   std::vector<LineRun*> idle_runs_;
   LineRun* resident_ = nullptr;
-  std::vector<MergeInput> runs_;
+  std::vector<MergeInput> runs_, merging_;  // the last ones: in an intermediate merge
   Buffer seen_memory_;
   std::vector<SeenLines> seen_;  // with -u, one per thread
   std::optional<ReadLines> reader_;
@@ -336,7 +347,6 @@ class Sorter {
   Slots free_runs_;
   records::MultisetHash dropped_;
   MergedLines merged_;
-  std::unique_ptr<MergeLines> merge_;
   TaskGroup main_;
 };
 

@@ -14,21 +14,27 @@
 
 namespace ecosort::lines {
 
-// What is merged: a stored run, or a file that somebody sorted.
+// What is merged: a stored run, or a file that somebody sorted. Whoever starts a merge owns it and lets go of it afterwards,
+// because several parts of it may be merged at the same time.
 struct MergeInput {
   StoredRun run;  // its file is that of a plain file as well
   std::string name;
   bool is_plain = false;
+  std::uint64_t released_blocks = 0;
 };
 
-// Lines of a run or of a file, in blocks. The coordinator fetches a block while the other one is merged.
+// Lines of a run or of a file, or of a part of a run, in blocks. The coordinator fetches a block while the other one is merged.
 struct MergeSource {
-  MergeInput input;
+  MergeInput* input = nullptr;
   std::size_t index = 0;
   std::size_t room = 0;
-  std::uint64_t blocks = 0;      // of a stored run
-  std::uint64_t next_block = 0;  // to be requested
-  std::uint64_t consumed_blocks = 0, released_blocks = 0;
+  std::size_t skipped = 0;         // bytes of the first block that belong to the part before
+  std::uint64_t lines_end = 0;     // of a stored run: the bytes of its lines end here
+  std::uint64_t blocks = 0;        // of a stored run: those of it that end with the last one merged
+  std::uint64_t next_block = 0;    // to be requested
+  std::uint64_t consumed_end = 0;  // the block that is merged
+  // Blocks of a stored run that nobody else merges: [released_end, release_limit) are yet to be given back.
+  std::uint64_t released_end = 0, release_limit = 0;
   struct Slot {
     std::byte* data = nullptr;  // of the block; `room` bytes lie before
     std::size_t bytes = 0;      // of lines that came

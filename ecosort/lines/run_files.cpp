@@ -98,6 +98,13 @@ Task<void> RunFiles::read(StoredRun& run, std::uint64_t block, std::byte* data) 
   take_space(run, 0);
 }
 
+Task<std::size_t> RunFiles::read_checked(StoredRun& run, std::uint64_t block, std::byte* data) {
+  co_await read(run, block, data);
+  check(run, block, data, block_bytes_);
+  const std::size_t payload = block_bytes_ - block_checksum_bytes;
+  co_return std::min<std::uint64_t>(payload, run.bytes - block * payload);
+}
+
 // What a program has read of its input cannot be known to be of no more use to it.
 Task<void> RunFiles::release(const StoredRun& run, std::uint64_t first, std::uint64_t last) {
   if (run.is_compressed) co_return;

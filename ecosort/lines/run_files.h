@@ -59,6 +59,9 @@ class RunFiles {
   // its space back then, all at once.
   [[nodiscard]] Task<void> read(StoredRun& run, std::uint64_t block, std::byte* data);
 
+  // The same, and checks it on the coordinator, which has little else to do; returns the bytes of lines in it.
+  [[nodiscard]] Task<std::size_t> read_checked(StoredRun& run, std::uint64_t block, std::byte* data);
+
   // Gives the space of blocks [first, last) back, where they lie in the file as they are.
   [[nodiscard]] Task<void> release(const StoredRun& run, std::uint64_t first, std::uint64_t last);
   // Its file is about to be closed.

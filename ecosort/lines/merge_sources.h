@@ -1,0 +1,112 @@
+// The blocks of a merge's sources: memory for them, reading ahead, and giving back what was consumed.
+//
+//   slot | room for a line's beginning | block |       two per source: one is merged while the next block is fetched into the
+//   other;
+//                               [ line..|..e.. ]       the line at the border is put together in front of the block behind
+//
+// The room is as long as the longest line of the run, which run formation recorded: with long lines fewer runs are merged at a
+// time, and the memory stays what it is. Where even two runs do not fit that way, each has one slot. A plain file has a short
+// room until it shows a longer line; then it gets one slot with more, up to a quarter of the memory, from memory kept for that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/memory.h"
+#include "io/reactor.h"
+#include "lines/line_blocks.h"
+#include "lines/line_order.h"
+#include "lines/line_plan.h"
+#include "lines/merge_tree.h"
+#include "pipeline/compute.h"
+
+namespace ecosort::lines {
+
+// What a merge works with. All of it outlives the merge.
+struct MergeTools {
+  io::Reactor& reactor;
+  pipeline::Compute& compute;
+  RunFiles& files;
+  MemoryBudget& memory;
+  const LinePlan& plan;
+  const LineOrder& order;
+};
+
+// How many of `inputs`, from `first` on, can be merged at once, and with how many slots each (0: not even two).
+struct MergeFit {
+  std::size_t inputs = 0;
+  unsigned slots = 2;
+};
+[[nodiscard]] MergeFit fit_merge(const LinePlan& plan, const std::vector<MergeInput>& inputs, std::size_t first);
+
+// What a merge of all of these inputs takes, each with so many slots.
+[[nodiscard]] std::uint64_t merge_memory_bytes(const LinePlan& plan, const std::vector<MergeInput>& inputs, unsigned slots);
+
+// Bytes [begin, end) of the lines of a run: whole lines.
+struct ByteRange {
+  std::uint64_t begin = 0, end = 0;
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return end - begin; }
+};
+
+// One of several parts of the same stored runs that are merged at the same time.
+struct MergePart {
+  unsigned parts = 1;                         // that share the write blocks, and the space that may wait to be given back
+  std::vector<ByteRange> ranges;              // its lines in each run; none: all of them
+  std::optional<Text> not_before, not_after;  // its lines lie between these in the order
+};
+
+// The line that went out last, or a copy of it where its block is filled anew.
+struct LastLine {
+  bool is_there = false;
+  Text text;
+  records::KeyWindow window{};
+  std::size_t source = 0;  // whose block it lies in; no source: it stays where it is
+  Buffer copy;
+};
+inline constexpr std::size_t no_source = SIZE_MAX;
+
+// Coordinator only, except advance(). Must outlive its tasks: join() on every path.
+class MergeSources {
+ public:
+  // `last`: a line that is kept when its block goes; null where nobody needs it.
+  MergeSources(const MergeTools& tools, std::vector<MergeInput>& inputs, unsigned slots, const MergePart& part, LastLine* last);
+
+  [[nodiscard]] const std::vector<std::unique_ptr<MergeSource>>& all() const noexcept { return sources_; }
+
+  void request_first();
+  // Waits for the source's next block, in front of which lies what is there of a line.
+  [[nodiscard]] Task<void> next_block(MergeSource& source);
+  // The same by the merging thread, if the block is here: otherwise false. Then refill() is due.
+  [[nodiscard]] bool advance(MergeSource& source);
+  // Blocks that were merged make room for those that follow.
+  void refill();
+  [[nodiscard]] Task<void> join() { return background_.join(); }
+
+ private:
+  void limit(MergeSource& source, const ByteRange& range) const;
+  void request(MergeSource& source);
+  Task<void> load(MergeSource& source, unsigned slot, std::uint64_t block);
+  void enter(MergeSource& source, unsigned slot, std::size_t tail);
+  void keep_last_line(const MergeSource& source);
+  [[nodiscard]] Buffer allocate(const MergeSource& source, std::size_t bytes);
+  Task<void> make_room(MergeSource& source, std::size_t tail);
+  void release_consumed(MergeSource& source);
+
+  io::Reactor& reactor_;
+  RunFiles& files_;
+  MemoryBudget& budget_;
+  const LinePlan& plan_;
+  std::uint64_t release_blocks_;  // given back at a time
+  LastLine* last_;
+  std::vector<std::unique_ptr<MergeSource>> sources_;
+  Buffer memory_;
+  TaskGroup background_;
+  Signal loaded_;
+  std::vector<std::size_t> emptied_;  // sources that went on to another block: the one before may be fetched into
+};
+
+}  // namespace ecosort::lines
