@@ -6,7 +6,11 @@
 namespace ecosort {
 
 // Of all threads but the first. The deepest calls are recursive sorts of depth log n.
+#ifdef __SANITIZE_THREAD__
+inline constexpr std::size_t thread_stack_bytes = std::size_t{8} << 20U;  // ThreadSanitizer takes its part of each
+#else
 inline constexpr std::size_t thread_stack_bytes = std::size_t{512} * 1024;
+#endif
 
 // Small stacks and one heap for all threads that come after: with the C library's own choice (the stack of `ulimit -s` and
 // 64 MiB of addresses for the heap of each thread) many threads exceed a limit of the address space, and 1024 of them 40 MiB of
