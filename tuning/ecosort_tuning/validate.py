@@ -53,12 +53,12 @@ class Turn:
     round: int
 
 
-def turns(grids: Sequence[Grid], rounds: int, done: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Turn]:
-    """What is missing, every cell of every grid in each round, so that a machine that drifts does so for all of them alike.
+def turns(grids: Sequence[Grid], rounds: int, document: Mapping[str, Any]) -> list[Turn]:
+    """What the document's lists lack: every cell of every grid in each round, so that a machine that drifts does so for all.
 
     Within a round size by size, because each has its input.
     """
-    known = {(name, r["records"], r["memory_bytes"], r["round"]) for name, runs in done.items() for r in runs}
+    known = {(grid.name, r["records"], r["memory_bytes"], r["round"]) for grid in grids for r in document[grid.name]}
     cells = sorted(
         ((grid.name, Cell(n, m)) for grid in grids for n in grid.records for m in grid.memories), key=lambda c: c[1].records
     )

@@ -102,8 +102,7 @@ def _measure(document: Document, given: Mapping[str, Any], data: Path) -> None:
         save()
     training = Grid("training", settings["training_records"], settings["training_memory_bytes"])
     foretold = Grid("runs", settings["records"], settings["memory_bytes"])
-    done = {grid.name: document[grid.name] for grid in (training, foretold)}
-    missing = turns([training, foretold], settings["rounds"], done)
+    missing = turns([training, foretold], settings["rounds"], document)
     document["missing"] = not measure(bench, missing, document, clock, save, say)
     if document["training"] and document["runs"]:
         _foretell(document, bench, foretold, data)
