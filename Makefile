@@ -152,6 +152,7 @@ install: all ## install program, man page and completions below PREFIX (default 
 	@$(BUILD)/ecosort manual bash > $(BUILD)/ecosort.bash
 	@$(BUILD)/ecosort manual fish > $(BUILD)/ecosort.fish
 	install -D -m 755 $(BUILD)/ecosort $(DESTDIR)$(PREFIX)/bin/ecosort
+	[ ! -f $(BUILD)/ecosort_stxxl.so ] || install -D -m 644 $(BUILD)/ecosort_stxxl.so $(DESTDIR)$(PREFIX)/lib/ecosort/ecosort_stxxl.so
 	install -D -m 644 $(BUILD)/ecosort.1 $(DESTDIR)$(PREFIX)/share/man/man1/ecosort.1
 	install -D -m 644 $(BUILD)/ecosort.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ecosort
 	install -D -m 644 $(BUILD)/ecosort.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ecosort.fish

@@ -240,7 +240,10 @@ def directory_for_everyone() -> Iterator[Path]:
 
 
 def copy_program(program: Path, directory: Path) -> Path:
-    """The program where every user can reach it."""
+    """The program, and the module that it loads for --io stxxl, where every user can reach them."""
+    module = program.with_name("ecosort_stxxl.so")
+    if module.exists():
+        shutil.copy(module, directory)
     return Path(shutil.copy(program, directory / "ecosort"))
 
 

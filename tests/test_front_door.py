@@ -1,5 +1,6 @@
 """The Makefile and what it calls: what a newcomer types first."""
 
+import json
 import os
 import re
 import shutil
@@ -41,10 +42,26 @@ def test_install_puts_program_man_page_and_completions_below_the_prefix(ecosort:
     installed = {path.relative_to(tmp_path / "opt/eco").as_posix() for path in tmp_path.rglob("*") if path.is_file()}
     assert installed == {
         "bin/ecosort",
+        "lib/ecosort/ecosort_stxxl.so",
         "share/man/man1/ecosort.1",
         "share/bash-completion/completions/ecosort",
         "share/fish/vendor_completions.d/ecosort.fish",
     }
+    records = tmp_path / "records"
+    records.write_bytes(bytes(range(100, 0, -1)) * 100)
+    sort = [
+        tmp_path / "opt/eco/bin/ecosort",
+        "sort",
+        "--io",
+        "stxxl",
+        "--stats",
+        tmp_path / "stats",
+        records,
+        "-o",
+        tmp_path / "sorted",
+    ]
+    subprocess.run(sort, check=True)
+    assert json.loads((tmp_path / "stats").read_text())["io_backend"] == "stxxl"
     version = subprocess.run([tmp_path / "opt/eco/bin/ecosort", "--version"], capture_output=True, text=True, check=True)
     assert version.stdout == subprocess.run([ecosort, "--version"], capture_output=True, text=True, check=True).stdout
 

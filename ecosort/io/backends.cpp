@@ -6,10 +6,8 @@
 
 #include "base/errors.h"
 #include "io/pool_queue.h"
+#include "io/stxxl_module.h"
 #include "io/uring_queue.h"
-#ifdef ECOSORT_HAVE_STXXL
-#include "io/stxxl_queue.h"
-#endif
 
 namespace ecosort::io {
 
@@ -31,18 +29,14 @@ namespace {
   }
 }
 
-[[nodiscard]] Backend make_stxxl([[maybe_unused]] unsigned depth) {
-#ifdef ECOSORT_HAVE_STXXL
+[[nodiscard]] Backend make_stxxl(unsigned depth) {
   try {
-    return {std::make_unique<StxxlQueue>(depth), {}};
+    return {load_stxxl_queue(depth), {}};
   } catch (const Error&) {
     throw;
   } catch (const std::exception& refused) {  // its own kinds of errors: no thread to be had
     throw UsageError(fmt::format("STXXL cannot start ({}); use --io pool", refused.what()));
   }
-#else
-  throw UsageError("this program was built without STXXL; use --io uring or --io pool");
-#endif
 }
 
 }  // namespace

@@ -238,3 +238,5 @@ void StxxlQueue::notify() noexcept { disks_->wakeup().notify(); }
 void StxxlQueue::cancel_streams() { disks_->helper().cancel_streams(); }
 
 }  // namespace ecosort::io
+
+ecosort::io::Queue* ecosort_make_stxxl_queue(unsigned depth) { return new ecosort::io::StxxlQueue(depth); }

@@ -1,5 +1,5 @@
 // Backend "stxxl": the file, request and disk-queue layer of STXXL 1.4.1, for comparison with its own sorters.
-// Only built where STXXL is installed (ECOSORT_HAVE_STXXL). Everything that knows STXXL is in stxxl_queue.cpp.
+// Only built where STXXL is installed, as a module (io/stxxl_module.h). Everything that knows STXXL is in stxxl_queue.cpp.
 //
 // STXXL moves whole blocks at multiples of 4096 with pread-like semantics added on top; what it has no notion of (streams,
 // sync, release, reserve, odd offsets) is served by a small pool of ours.
@@ -30,3 +30,6 @@ class StxxlQueue : public Queue {
 };
 
 }  // namespace ecosort::io
+
+// What the module is asked for. The caller owns the queue.
+extern "C" ecosort::io::Queue* ecosort_make_stxxl_queue(unsigned depth);
