@@ -327,6 +327,7 @@ def test_lines_are_judged_against_gnu_sort_and_records_against_stxxl(tmp_path: P
     for stage, (ours, theirs) in seconds.items():
         for i in range(30):
             runs += [_run("ecosort", i, ours * (i + 1), stage), _run("gnu_sort", i, theirs * (i + 1), stage)]
+            runs += [_run("floor_b", i, 0.5 * (i + 1), stage)] if stage == "lines_csv" else []
     for run in runs:
         run["input_bytes"] = 500_000_000  # 0.6 CPU seconds for it
     results = _results(tmp_path / "lines.json", runs)
@@ -339,6 +340,10 @@ def test_lines_are_judged_against_gnu_sort_and_records_against_stxxl(tmp_path: P
         "lines, 1 MB: EcoSort / GNU sort": ("0.500 [0.500, 0.500], 30 pairs", "PASS"),
     }
     assert report.circumstances(results).startswith("0.4 GB of lines, ")
+    assert "| floor (b): best replay, minimal bytes | 30 | 7.75 |" in report.readme_text(results)
+    obstacle = _verdict(results, "-k2,2n").obstacle
+    assert obstacle.startswith("floor (b), which computes nothing, is 6.0 times as fast as GNU sort and takes 0.80 CPU s/GB; ")
+    assert "EcoSort takes 2.00 of it" in obstacle
 
 
 @pytest.mark.parametrize("case", lines.CASES, ids=lambda case: case.name)

@@ -23,6 +23,7 @@ class Case:
     share: float
     words: tuple[str, ...] = ()
     peer: str = "gnu_sort"
+    moves_everything: bool = True  # all of the input is stored, if not in memory, and comes out: its floor is known
 
     @property
     def stage(self) -> str:
@@ -30,6 +31,10 @@ class Case:
 
     def bytes(self, asked_bytes: int) -> int:
         return SMALL_BYTES if self.is_small else max(int(asked_bytes * self.share), SMALL_BYTES)
+
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        return ("ecosort", "floor_b", self.peer) if self.moves_everything else ("ecosort", self.peer)
 
     @property
     def is_small(self) -> bool:
@@ -40,8 +45,8 @@ CASES = (
     Case("text", "lines of about 100 bytes, by the whole line", "text", 1),
     Case("csv", "CSV-like lines, -t, -k2,2n", "csv", 0.5, ("-t", ",", "-k2,2n")),
     Case("short", "lines of 10 bytes", "short", 0.1),
-    Case("unique", "-u, 1 % of the lines are different", "few", 0.2, ("-u",)),
-    Case("small", "1 MB, warm, to standard output", "text", 0),
+    Case("unique", "-u, 1 % of the lines are different", "few", 0.2, ("-u",), moves_everything=False),
+    Case("small", "1 MB, warm, to standard output", "text", 0, moves_everything=False),
     Case("u64", "records of 16 bytes, u64 key", "u64", 0.4, peer="stxxl_ksort_u64"),
 )
 

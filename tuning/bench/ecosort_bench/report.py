@@ -32,7 +32,11 @@ TITLES = {
         "inplace_tight": "in place, 2.4 % of spare space",
     },
     **{
-        case.stage: {"ecosort": f"EcoSort: {case.what}", case.peer: "GNU sort" if case.peer == "gnu_sort" else "STXXL ksort"}
+        case.stage: {
+            "ecosort": f"EcoSort: {case.what}",
+            "floor_b": "floor (b): best replay, minimal bytes",
+            case.peer: "GNU sort" if case.peer == "gnu_sort" else "STXXL ksort",
+        }
         for case in CASES
     },
 }

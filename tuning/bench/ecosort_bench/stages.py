@@ -146,14 +146,16 @@ class Bench:
     def text_lines(self, rounds: int, asked_bytes: int) -> None:
         """Text lines against GNU sort, and records with an integer key against STXXL: the outputs are the same bytes."""
         for case in lines.chosen(self.programs):
-            slots = schedule(dict.fromkeys(("ecosort", case.peer), lines.SMALL_ROUNDS if case.is_small else rounds))
+            slots = schedule(dict.fromkeys(case.contenders, lines.SMALL_ROUNDS if case.is_small else rounds))
             missing = self._missing(case.stage, slots)
             if not missing:
                 continue
             work = replace(self.work, input=self.directory / case.name)
             self.say(f"making input: {case.what}")
             self._make_lines(case, case.bytes(asked_bytes), work.input)
-            seen: set[str] = {str(run["checksum"]) for run in self.results.runs if run["stage"] == case.stage}
+            seen: set[str] = {run["checksum"] for run in self.results.runs if run["stage"] == case.stage and run["checksum"]}
+            if case.moves_everything:
+                work = self._with_floor_of_lines(case, work)
             for slot in missing:
                 self._run_lines(case, slot, work, seen)
             work.input.unlink()
@@ -166,7 +168,25 @@ class Bench:
         finally:
             os.close(descriptor)
 
+    def _with_floor_of_lines(self, case: lines.Case, work: Work) -> Work:
+        """Sorts once, outside of the measurements, to see how many runs there are. All kinds share one search for the floor."""
+        command, environment = lines.command(case, "ecosort", self.programs, work)
+        run_cold(command, self.directory, environment)
+        work.output.unlink()
+        stats = json.loads(work.stats.read_text())
+        size = work.input.stat().st_size
+        if "plan" in stats:  # of records: what the memory holds at the end is not stored
+            runs, stored = stats["plan"]["stored_runs"], size * stats["plan"]["stored_records"] // stats["plan"]["records"]
+        else:
+            runs, stored = stats["runs"], size if stats["runs"] > 0 else 0
+        return self._with_floor_of(Shape(size, stored, runs, size), work, case.stage, search="lines")
+
     def _run_lines(self, case: lines.Case, slot: Slot, work: Work, seen: set[str]) -> None:
+        size = {"input_bytes": work.input.stat().st_size}
+        if slot.contender == "floor_b":
+            self._keep(case.stage, slot, self._measure("floor_b", work), {"stats": None, "checksum": None, **size})
+            work.output.unlink()
+            return
         work.output.unlink(missing_ok=True)
         command, environment = lines.command(case, slot.contender, self.programs, work)
         if case.is_small:
@@ -179,7 +199,7 @@ class Bench:
             raise RuntimeError(f"{case.stage}: the output of {slot.contender} differs from that of the runs before")
         has_stats = slot.contender == "ecosort" and not case.is_small
         extra = {"stats": json.loads(work.stats.read_text()) if has_stats else None, "checksum": checksum}
-        self._keep(case.stage, slot, measured, {**extra, "input_bytes": work.input.stat().st_size})
+        self._keep(case.stage, slot, measured, {**extra, **size})
         work.output.unlink()
 
     # Preparation
@@ -248,11 +268,13 @@ class Bench:
         shape = Shape(input_bytes, plan["stored_records"] * RECORD_BYTES, plan["stored_runs"], input_bytes)
         return self._with_floor_of(shape, work, stage)
 
-    def _with_floor_of(self, whole: Shape, work: Work, stage: str) -> Work:
-        found = self.results.data["floors"].get(stage)
+    def _with_floor_of(self, whole: Shape, work: Work, stage: str, search: str | None = None) -> Work:
+        """`search`: the name under which the block size and depth are kept, for stages that share them."""
+        name = search or stage
+        found = self.results.data["floors"].get(name)
         if found is None:
             found = self._search_floor(work, whole)
-            self.results.data["floors"][stage] = found
+            self.results.data["floors"][name] = found
             self.results.save()
         trace = work.floor_trace.with_name(f"{stage}.trace")
         write_floor_trace(trace, whole, found["block_bytes"])
