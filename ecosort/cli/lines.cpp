@@ -313,6 +313,7 @@ lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
   job.unique = options.unique;
   job.merge = options.merge;
   job.compress_program = options.compress_program;
+  if (!job.merge && known_bytes(job.inputs) > job.plan.run_buffer_bytes) job.plan = lines::plan_for_stored_runs(job.plan);
   job.plan.most_programs = most_programs(options.batch_size, most_open);
   return job;
 }

@@ -38,8 +38,8 @@ std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_by
   const lines::LinePlan& plan = job.plan;
   const std::uint64_t longest = plan.run_buffer_bytes - plan.block_bytes;
   std::string text = row("memory", exact(plan.memory_bytes + job.header_bytes)) +
-                     row("run buffers", "2 of " + exact(plan.run_buffer_bytes)) + row("blocks", exact(plan.block_bytes)) +
-                     row("longest line", "at most " + exact(longest));
+                     row("run buffers", fmt::format("{} of {}", plan.run_buffers, exact(plan.run_buffer_bytes))) +
+                     row("blocks", exact(plan.block_bytes)) + row("longest line", "at most " + exact(longest));
   if (input_bytes == 0) return text + row("input", "unknown: a stream");
   text += row("input", exact(input_bytes)) + row("output", (job.unique ? "at most " : "") + exact(input_bytes));
   if (job.merge) return text + row("runs", "none where all inputs are merged at once");

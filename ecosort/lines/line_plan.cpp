@@ -6,6 +6,14 @@
 #include "lines/line_run.h"
 
 namespace ecosort::lines {
+namespace {
+
+std::size_t buffer_bytes(const LinePlan& plan) {
+  const std::uint64_t for_runs = plan.memory_bytes - plan.write_bytes() - plan.seen_bytes;
+  return std::min(round_down(for_runs / plan.run_buffers, page_bytes), most_run_bytes);
+}
+
+}  // namespace
 
 LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size, bool unique) {
   constexpr std::uint64_t least_block = std::uint64_t{8} * 1024, largest_block = std::uint64_t{512} * 1024;
@@ -19,8 +27,13 @@ LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t ba
   plan.read_depth = 16;
   plan.write_depth = plan.write_blocks;
   if (unique) plan.seen_bytes = round_down(std::min(memory_bytes / 32, most_seen), page_bytes);
-  const std::uint64_t for_runs = memory_bytes - plan.write_bytes() - plan.seen_bytes;
-  plan.run_buffer_bytes = std::min(round_down(for_runs / 2, page_bytes), most_run_bytes);
+  plan.run_buffer_bytes = buffer_bytes(plan);
+  return plan;
+}
+
+LinePlan plan_for_stored_runs(LinePlan plan) {
+  plan.run_buffers = 3;
+  plan.run_buffer_bytes = buffer_bytes(plan);
   return plan;
 }
 

@@ -13,7 +13,8 @@ struct LinePlan {
   unsigned threads = 1;
   std::size_t block_bytes = 0;       // of runs, of reads, and of the output; whole pages
   unsigned write_blocks = 0;         // behind run formation and behind the merge
-  std::size_t run_buffer_bytes = 0;  // two of them: one is read into while the other is sorted and written
+  unsigned run_buffers = 2;          // one is read into while others are sorted and written
+  std::size_t run_buffer_bytes = 0;  // of each
   std::size_t seen_bytes = 0;        // with -u: for what is known of lines that came before
   unsigned read_depth = 0, write_depth = 0;
   std::size_t batch_size = SIZE_MAX;     // most runs merged at a time
@@ -28,6 +29,10 @@ struct LinePlan {
 inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U;
 
 [[nodiscard]] LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size, bool unique);
+
+// The same memory for an input that is known not to fit in a run buffer: three smaller ones, so that there is one to read into
+// also while one run is sorted and another one is written.
+[[nodiscard]] LinePlan plan_for_stored_runs(LinePlan plan);
 
 // The same memory for an input of a few MB, which is sorted sooner than threads and large pages are set up.
 [[nodiscard]] LinePlan plan_for_small_input(LinePlan plan);

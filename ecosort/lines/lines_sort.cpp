@@ -34,8 +34,9 @@ class Sorter {
         memory_(job.plan.memory_bytes),
         reactor_(queue, job.plan.read_depth, job.plan.write_depth),
         compute_(reactor_, job.plan.threads),
+        run_buffers_(job.plan.run_buffers),
         storing_(reactor_.gate()),
-        free_runs_(reactor_.gate(), 2),
+        free_runs_(reactor_.gate(), job.plan.run_buffers),
         main_(reactor_.gate()) {}
 
   LinesReport run(const std::atomic<int>& interrupted) {
@@ -92,8 +93,10 @@ class Sorter {
 
   Task<void> form_runs() {
     begin("run_formation", Phase::run_formation, input_size());
-    for (LineRun& run : run_buffers_) run.memory = memory_.allocate(job_.plan.run_buffer_bytes, "run buffer", job_.plan.pages);
-    idle_runs_ = {&run_buffers_[1], &run_buffers_[0]};
+    for (LineRun& run : run_buffers_) {
+      run.memory = memory_.allocate(job_.plan.run_buffer_bytes, "run buffer", job_.plan.pages);
+      idle_runs_.push_back(&run);
+    }
     make_seen();
     try {
       while (!reader_->at_end()) {
@@ -336,7 +339,7 @@ class Sorter {
   std::optional<RunFiles> files_;
   std::optional<BlockPool> pool_;
   std::optional<OutputSink> sink_;
-  LineRun run_buffers_[2];
+  std::vector<LineRun> run_buffers_;
   std::vector<LineRun*> idle_runs_;
   LineRun* resident_ = nullptr;
   std::vector<MergeInput> runs_, merging_;  // the last ones: in an intermediate merge
