@@ -238,6 +238,29 @@ void enter_parts(LineRun& run, const LineOrder& order, std::vector<Part>& parts,
                          [&](std::size_t i) { enter_lines(run, order, parts[i], i < seen.size() ? &seen[i] : nullptr); });
 }
 
+// Leaves out of the later parts what the first set knows, and notes the rest there: after some time it knows the lines of all
+// threads, and a line that each of them has met is sorted once.
+void drop_known_elsewhere(const LineRun& run, std::vector<Part>& parts, SeenLines& all) {
+  const LineKernels& kernels = line_kernels();
+  for (std::size_t i = 1; i < parts.size() && all.is_worth_it(); ++i) {
+    Part& part = parts[i];
+    Entry* const top = run.top() - run.count - part.first_line;
+    std::size_t kept = 0;
+    for (std::size_t j = 0; j < part.entered; ++j) {
+      const Entry entry = *(top - 1 - j);
+      const Text text = run.line(entry);
+      const LineHash hash = kernels.hash(text.data(), text.size());
+      if (all.has_or_note(hash.low, text, run.bytes())) {
+        add(part.dropped, hash);
+        part.dropped_bytes += text.size() + 1;
+      } else {
+        *(top - 1 - kept++) = entry;
+      }
+    }
+    part.entered = kept;
+  }
+}
+
 // Takes the parts up to the first one that had too few places, and moves their entries together.
 void close_gaps(LineRun& run, const std::vector<Part>& parts, Indexed& result) {
   Entry* const top = run.top() - run.count;
@@ -269,14 +292,17 @@ Indexed index_lines(LineRun& run, const LineOrder& order, std::size_t begin, std
   const void* last = end > begin ? memrchr(run.bytes() + begin, run.terminator, end - begin) : nullptr;
   if (last == nullptr) return result;
   end = static_cast<std::size_t>(static_cast<const char*>(last) - run.bytes()) + 1;
-  bool may_suppose = seen.empty();  // a line that is seen twice because it is indexed twice would be dropped
+  bool may_suppose = true;
   for (std::size_t before = SIZE_MAX; result.end < end && result.lines < most && result.lines != before; may_suppose = false) {
     before = result.lines;
     const std::size_t wanted = std::clamp<std::size_t>((end - result.end) / least_part_bytes, 1, threads);
     std::vector<Part> parts = cut(run, result.end, end, wanted);
     if (!may_suppose || !suppose_places(run, parts, most)) count_places(run, parts, most - result.lines, threads);
     enter_parts(run, order, parts, threads, seen);
+    if (!seen.empty()) drop_known_elsewhere(run, parts, seen.front());
     close_gaps(run, parts, result);
+    if (result.end < end)
+      for (SeenLines& lines : seen) lines.forget();  // of parts that were not taken: their lines would be dropped the next time
   }
   return result;
 }
