@@ -18,7 +18,8 @@ constexpr const char* module_name = "ecosort_stxxl.so";
 [[nodiscard]] fs::path module_path() {
   std::error_code none;
   const fs::path program = fs::read_symlink("/proc/self/exe", none).parent_path();
-  for (const fs::path& place : {program, program / ".." / "lib" / "ecosort"})
+  // As built (the tests lie a directory deeper), and as installed.
+  for (const fs::path& place : {program, program / "..", program / ".." / "lib" / "ecosort"})
     if (fs::exists(place / module_name, none)) return place / module_name;
   return module_name;
 }

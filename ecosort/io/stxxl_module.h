@@ -8,7 +8,7 @@
 
 namespace ecosort::io {
 
-// Looks for the module beside the program, then in ../lib/ecosort, then wherever the loader looks. It stays loaded.
+// Looks for the module beside the program, then above it and in ../lib/ecosort, then wherever the loader looks. It stays loaded.
 // UsageError, with the loader's reason, where it cannot be had.
 [[nodiscard]] std::unique_ptr<Queue> load_stxxl_queue(unsigned depth);
 
