@@ -17,7 +17,8 @@ from conftest import BUILD
 PROGRAM = Path(os.environ.get("ECOSORT_UNIT_TESTS") or BUILD / "tests" / "unit_tests")
 # A program for another machine runs under an emulator: ECOSORT_EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu".
 COMMAND = [*os.environ.get("ECOSORT_EMULATOR", "").split(), str(PROGRAM)]
-SUITE_TIMEOUT_S = 3600 if capabilities.SOAK or os.environ.get("ECOSORT_SAN") else 240
+IS_SLOW = capabilities.SOAK or os.environ.get("ECOSORT_SAN") or os.environ.get("ECOSORT_EMULATOR")
+SUITE_TIMEOUT_S = 3600 if IS_SLOW else 240
 pytestmark = pytest.mark.timeout(SUITE_TIMEOUT_S + 60)  # a suite runs within the first test that asks for it
 
 
