@@ -49,7 +49,7 @@ def test_install_puts_program_man_page_and_completions_below_the_prefix(ecosort:
     }
     records = tmp_path / "records"
     records.write_bytes(bytes(range(100, 0, -1)) * 100)
-    sort = [
+    sort: list[str | Path] = [
         tmp_path / "opt/eco/bin/ecosort",
         "sort",
         "--io",
