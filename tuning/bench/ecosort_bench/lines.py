@@ -33,6 +33,10 @@ class Case:
         return SMALL_BYTES if self.is_small else max(int(asked_bytes * self.share), SMALL_BYTES)
 
     @property
+    def peer_title(self) -> str:
+        return "GNU sort" if self.peer == "gnu_sort" else "STXXL ksort"
+
+    @property
     def contenders(self) -> tuple[str, ...]:
         return ("ecosort", "floor_b", self.peer) if self.moves_everything else ("ecosort", self.peer)
 

@@ -3,10 +3,10 @@
 import statistics
 from collections.abc import Callable
 
+from ecosort_bench.lines import Case
 from ecosort_bench.paired import Interval
 from ecosort_bench.results import Results, Run
 
-_PEERS = {"gnu_sort": "GNU sort", "stxxl_ksort_u64": "STXXL ksort"}
 Paired = Callable[[str, str], Interval | None]  # contenders of the main stage: over, under
 
 
@@ -84,16 +84,16 @@ def of_in_place(results: Results, contender: str) -> str:
     )
 
 
-def of_lines(results: Results, stage: str, peer: str) -> str:
+def of_lines(results: Results, case: Case) -> str:
     """The floor of the same minutes: how far it is from the peer, and what of the CPU it takes to move the bytes."""
-    sorts, floors, peers = (results.of(stage, name) for name in ("ecosort", "floor_b", peer))
+    sorts, floors, peers = (results.of(case.stage, name) for name in ("ecosort", "floor_b", case.peer))
     if not sorts or not floors or not peers:
         return ""
     sort, floor, other = (statistics.median(float(run["wall_s"]) for run in runs.values()) for runs in (sorts, floors, peers))
     moving = statistics.median((run["cpu_user_s"] + run["cpu_system_s"]) / (run["input_bytes"] / 1e9) for run in floors.values())
     threads = results.data["settings"]["threads"]
     return (
-        f"floor (b), which computes nothing, is {other / floor:.1f} times as fast as {_PEERS[peer]}"
+        f"floor (b), which computes nothing, is {other / floor:.1f} times as fast as {case.peer_title}"
         f" and takes {moving:.2f} CPU s/GB; EcoSort takes {sort / floor:.2f} of it, "
         f"with the processors {_median_busy(sorts, threads)} busy"
     )

@@ -13,6 +13,8 @@ from ecosort_bench.lines import CASES, case_of
 from ecosort_bench.results import Results, Run
 from ecosort_bench.targets import Verdict, cpu_s, paired, verdicts, wall_s
 
+_FLOOR_B = "floor (b): best replay, minimal bytes"
+
 # Of each stage whose runs have a table: its contenders.
 TITLES = {
     "main": {
@@ -20,7 +22,7 @@ TITLES = {
         "ecosort_pool": "EcoSort with threads that read and write (--io pool)",
         "floor_a": "floor (a): its requests, replayed",
         "floor_a_depth": "floor (a) at full depth",
-        "floor_b": "floor (b): best replay, minimal bytes",
+        "floor_b": _FLOOR_B,
         "gnu_sort": "GNU sort",
         "stxxl_sort": "STXXL sort",
         "stxxl_ksort": "STXXL ksort",
@@ -34,8 +36,8 @@ TITLES = {
     **{
         case.stage: {
             "ecosort": f"EcoSort: {case.what}",
-            "floor_b": "floor (b): best replay, minimal bytes",
-            case.peer: "GNU sort" if case.peer == "gnu_sort" else "STXXL ksort",
+            "floor_b": _FLOOR_B,
+            case.peer: case.peer_title,
         }
         for case in CASES
     },

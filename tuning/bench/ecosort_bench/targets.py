@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from ecosort_bench import obstacles
-from ecosort_bench.lines import CASES, case_of
+from ecosort_bench.lines import case_of
 from ecosort_bench.paired import Interval, median_interval, ratios
 from ecosort_bench.results import Results, Run
 
-# How the verdicts about lines begin.
-_OF_CASE = {
-    "lines, whole line:": "text",
-    "lines, -t, -k2,2n:": "csv",
-    "lines, 10 bytes:": "short",
-    "records of 16 bytes:": "u64",
+# How the verdicts about lines begin, and their stages.
+_OF_LINES = {
+    "lines, whole line:": "lines_text",
+    "lines, -t, -k2,2n:": "lines_csv",
+    "lines, 10 bytes:": "lines_short",
+    "records of 16 bytes:": "lines_u64",
 }
 MEMORY_OVERHEAD_BYTES = 32 << 20
 SHOWN_BY_PAIRS = 30  # as many rounds show a ratio to a floor; fewer do if the interval is under the target
@@ -201,10 +201,9 @@ def _obstacle(results: Results, name: str) -> str:
     def main(over: str, under: str) -> Interval | None:
         return paired(results, "main", over, under)
 
-    for beginning, case_name in _OF_CASE.items():
-        if name.startswith(beginning):
-            case = next(case for case in CASES if case.name == case_name)
-            return obstacles.of_lines(results, case.stage, case.peer)
+    for beginning, stage in _OF_LINES.items():
+        if name.startswith(beginning) and (case := case_of(stage)):
+            return obstacles.of_lines(results, case)
     if "floor (" in name:
         return obstacles.of_floor(results, main)
     if name.startswith("GNU sort"):
