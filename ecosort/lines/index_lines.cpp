@@ -34,6 +34,12 @@ void add(records::MultisetHash& hash, LineHash line) noexcept {
   ++hash.count;
 }
 
+// A line that is not entered, because it came before.
+void drop(Part& part, Text line, LineHash hash) noexcept {
+  add(part.dropped, hash);
+  part.dropped_bytes += line.size() + 1;
+}
+
 // Cuts [begin, end), whole lines, into parts that begin with a line.
 std::vector<Part> cut(const LineRun& run, std::size_t begin, std::size_t end, std::size_t parts) {
   std::vector<Part> result;
@@ -65,8 +71,7 @@ void enter(LineRun& run, const LineOrder& order, Part& part, std::span<const Has
     add(part.hash, hash);
     part.longest = std::max(part.longest, text.size() + 1);
     if (seen != nullptr && seen->has_or_note(hash.low, text, run.bytes())) {
-      add(part.dropped, hash);
-      part.dropped_bytes += text.size() + 1;
+      drop(part, text, hash);
     } else {
       const records::KeyWindow window = order.window(text);
       *(top - 1 - part.entered) = {window.prefix, window.extension, static_cast<std::uint32_t>(text.data() - run.bytes())};
@@ -251,8 +256,7 @@ void drop_known_elsewhere(const LineRun& run, std::vector<Part>& parts, SeenLine
       const Text text = run.line(entry);
       const LineHash hash = kernels.hash(text.data(), text.size());
       if (all.has_or_note(hash.low, text, run.bytes())) {
-        add(part.dropped, hash);
-        part.dropped_bytes += text.size() + 1;
+        drop(part, text, hash);
       } else {
         *(top - 1 - kept++) = entry;
       }
