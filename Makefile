@@ -16,8 +16,9 @@ MEMORY ?= 64MiB
 LINES_BYTES ?= 200000000
 BENCH_DIR ?= $(BUILD)
 BENCH ?=
-# Extra words for pytest, e.g. make test PYTEST='-k gen -x'
+# Extra words for pytest, e.g. make test PYTEST='-k gen -x'; -n 0 runs the tests one after the other, as a debugger wants it.
 PYTEST ?=
+PARALLEL := -n $(JOBS)
 
 # SAN=address,undefined or SAN=thread: the same targets in a build directory of their own.
 comma := ,
@@ -58,7 +59,7 @@ test: ## build and run all tests (SAN=address,undefined or SAN=thread: with sani
 	@$(DEPS) build python test fuzz
 	@$(MAKE) --no-print-directory all
 	@$(MAKE) --no-print-directory fuzz-build
-	@$(NO_ASLR) $(VENV)/python -m pytest $(PYTEST)
+	@$(NO_ASLR) $(VENV)/python -m pytest $(PARALLEL) $(PYTEST)
 
 .PHONY: fuzz-build
 fuzz-build: ## build the fuzz targets (clang, libFuzzer, with sanitizers); make test runs them briefly, make soak longer
@@ -132,13 +133,13 @@ cross: ## build for aarch64 and run the C++ unit tests under qemu-user
 	  --toolchain $(abspath tuning/setup/aarch64.cmake) -DECOSORT_SYSROOT=$(abspath $(CROSS)/sysroot)
 	@ninja -C $(CROSS) -j $(JOBS)
 	@ECOSORT_BUILD=$(abspath $(CROSS)) ECOSORT_STRICT=0 \
-	  ECOSORT_EMULATOR="qemu-aarch64 -L $(abspath $(CROSS)/sysroot)" $(VENV)/python -m pytest tests/test_cpp_units.py $(PYTEST)
+	  ECOSORT_EMULATOR="qemu-aarch64 -L $(abspath $(CROSS)/sysroot)" $(VENV)/python -m pytest $(PARALLEL) tests/test_cpp_units.py $(PYTEST)
 
 .PHONY: oldest
 oldest: ## run the C++ unit tests as on the oldest processor there may be, without SSE4.2 and AVX (x86-64, under qemu-user)
 	@$(DEPS) build python cross
 	@$(MAKE) --no-print-directory all
-	@ECOSORT_STRICT=0 ECOSORT_EMULATOR="qemu-x86_64 -cpu core2duo" $(VENV)/python -m pytest tests/test_cpp_units.py $(PYTEST)
+	@ECOSORT_STRICT=0 ECOSORT_EMULATOR="qemu-x86_64 -cpu core2duo" $(VENV)/python -m pytest $(PARALLEL) tests/test_cpp_units.py $(PYTEST)
 
 .PHONY: soak
 soak: ## all tests with larger sweeps (hours), then make oldest and make cross

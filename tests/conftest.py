@@ -19,6 +19,13 @@ def pytest_report_header() -> str:
     return f"build: {BUILD}, sanitizers: {sanitizers}, strict: {capabilities.STRICT}, soak: {capabilities.SOAK}"
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    from shared_ground import BySharedGround  # xdist is there where this is called
+
+    return BySharedGround(config, log)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def no_profile_of_mine() -> Iterator[None]:
     """The profile of whoever runs the tests is none of their business."""

@@ -219,7 +219,8 @@ def mounted(directory: Path, kind: str, size_bytes: int, block_bytes: int = 0) -
 
 # --- other users, watchers ---------------------------------------------------------------------------------------------
 
-NOBODY = 65534
+# Each worker has its own: what is limited for a user, such as the number of processes, is not shared.
+NOBODY = 65534 - int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
 
 def as_plain_user(*command: str | Path) -> list[str]:
