@@ -66,6 +66,7 @@ void enter(LineRun& run, const LineOrder& order, Part& part, std::span<const Has
     const char* const alike = seen->alike(lines[i].hash.low, run.bytes());
     __builtin_prefetch(alike);
     __builtin_prefetch(alike + 64);
+    __builtin_prefetch(alike + lines[i].text.size());
   }
   for (const auto& [text, hash] : lines) {
     add(part.hash, hash);

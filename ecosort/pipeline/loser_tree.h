@@ -40,6 +40,8 @@ class LoserTree {
 
     [[nodiscard]] bool exhausted() const noexcept { return at == chunk_end; }
   };
+  template <class Load>
+  class TieBreak;
   template <class Load, class Copy>
   class Climb;
 

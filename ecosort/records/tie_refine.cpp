@@ -14,7 +14,8 @@ namespace ecosort::records {
 namespace {
 
 constexpr std::size_t compare_limit = 16;  // entries; smaller groups are ordered by comparing whole keys
-constexpr std::size_t prefetch_distance = 16;
+constexpr std::size_t prefetch_distance = 32;
+constexpr std::size_t samples = 64;
 constexpr std::size_t rekey_parts_per_thread = 4;
 constexpr std::size_t parallel_group = std::size_t{1} << 14U;
 
@@ -37,6 +38,24 @@ void sort_by_comparing(const TieContext& context, const TiedGroup& group) {
   }
 }
 
+// A group of up to compare_limit entries: by their key windows at `depth`, and by whole keys where these tie as well.
+template <class WindowOf>
+void sort_small_group(const TieContext& context, const TiedGroup& group, std::uint64_t depth, WindowOf window_of) {
+  Entry* const entries = context.entries + group.begin;
+  Entry keyed[compare_limit];
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const KeyWindow window = window_of(context.record_of(entries[i]));
+    keyed[i] = {window.prefix, window.extension, entries[i].index};
+  }
+  insertion_sort(keyed, group.size());
+  bool tied = false;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    entries[i].index = keyed[i].index;
+    tied |= i > 0 && key_equal(keyed[i - 1], keyed[i]);
+  }
+  if (tied && depth + Encoder::window_bytes < context.encoder.key_length()) sort_by_comparing(context, group);
+}
+
 struct Parts {
   unsigned threads;
   std::size_t count;
@@ -47,16 +66,22 @@ Parts parts_for(const TiedGroup& group, unsigned threads) {
   return {threads, rekey_parts_per_thread * threads};
 }
 
-// How many leading key bytes a sample of the group has in common: at least those of the whole group.
-std::uint64_t sampled_common_bytes(const TieContext& context, const TiedGroup& group) {
-  constexpr std::size_t samples = 32;
+// The leading key bytes that a group has in common: those of all entries if there are few, else at most those of a sample.
+struct CommonBytes {
+  std::uint64_t guess;  // of the entries that were looked at
+  std::uint64_t known;  // of all of them
+};
+
+CommonBytes look_for_common_bytes(const TieContext& context, const TiedGroup& group) {
   const std::byte* first = context.record_of(context.entries[group.begin]);
+  const std::size_t looks = std::min(group.size(), samples);
+  const auto place = [&](std::size_t look) { return group.begin + part_begin(group.size(), looks, look); };
   std::uint64_t common = context.encoder.key_length();
-  for (std::size_t i = 0; i < samples && common > group.depth; ++i) {
-    const Entry& entry = context.entries[group.begin + part_begin(group.size(), samples, i)];
-    common = std::min(common, context.encoder.common_key_bytes(first, context.record_of(entry), group.depth));
+  for (std::size_t i = 0; i < looks && common > group.depth; ++i) {
+    prefetch_key(context, place(std::min(i + prefetch_distance, looks - 1)), group.end, group.depth);
+    common = std::min(common, context.encoder.common_key_bytes(first, context.record_of(context.entries[place(i)]), group.depth));
   }
-  return common;
+  return {common, looks == group.size() ? common : group.depth};
 }
 
 // use(window_of) with the cheapest way to read the windows at `depth`.
@@ -75,8 +100,9 @@ void with_windows(const Encoder& encoder, std::uint64_t depth, Use use) {
 }
 
 // Gives the entries of the group the key windows at `depth`. Returns the number of leading key bytes that all of them have in
-// common, or `depth` where that is more: the windows order the group only if it is `depth`.
-std::uint64_t rekey(const TieContext& context, const TiedGroup& group, std::uint64_t depth, const Parts& parts) {
+// common, or `depth` where that is more: the windows order the group only if it is `depth`. `known` of them are not looked at.
+std::uint64_t rekey(const TieContext& context, const TiedGroup& group, std::uint64_t depth, std::uint64_t known,
+                    const Parts& parts) {
   const std::byte* first = context.record_of(context.entries[group.begin]);
   std::vector<std::uint64_t> common(parts.count, depth);
   for_each_part(parts.threads, parts.count, [&](std::size_t part) {
@@ -87,7 +113,7 @@ std::uint64_t rekey(const TieContext& context, const TiedGroup& group, std::uint
         prefetch_key(context, i + prefetch_distance, end, depth);
         Entry& entry = context.entries[i];
         const std::byte* record = context.record_of(entry);
-        if (shared > group.depth) shared = std::min(shared, context.encoder.common_key_bytes(first, record, group.depth));
+        if (shared > known) shared = std::min(shared, context.encoder.common_key_bytes(first, record, known));
         const KeyWindow window = window_of(record);
         entry = {window.prefix, window.extension, entry.index};
       }
@@ -134,10 +160,11 @@ class GroupRefiner {
  private:
   void split(const TiedGroup& group, unsigned threads) {
     const Parts parts = parts_for(group, threads);
-    const std::uint64_t guess = sampled_common_bytes(context_, group);
-    const std::uint64_t depth = rekey(context_, group, guess, parts);
-    if (depth == context_.encoder.key_length()) return;  // equal keys lie in their old order
-    if (depth != guess) rekey(context_, group, depth, parts);
+    const CommonBytes common = look_for_common_bytes(context_, group);
+    if (common.known == context_.encoder.key_length()) return;  // equal keys lie in their old order
+    const std::uint64_t depth = rekey(context_, group, common.guess, common.known, parts);
+    if (depth == context_.encoder.key_length()) return;
+    if (depth != common.guess) rekey(context_, group, depth, depth, parts);
     sort_range(context_.entries + group.begin, context_.scratch + group.begin, group.size(), Target::same_array, workspace_,
                parts.threads);
     const std::uint64_t next_depth = depth + Encoder::window_bytes;
@@ -154,18 +181,26 @@ class GroupRefiner {
 void refine_range(const TieContext& context, std::size_t begin, std::size_t end, std::size_t postponed_from,
                   std::vector<TiedGroup>& postponed) {
   GroupRefiner refiner(context);
-  for (std::size_t at = begin; at < end;) {
-    TiedGroup group{at, at + 1, Encoder::window_bytes};
-    while (group.end < end && key_equal(context.entries[group.end], context.entries[at])) ++group.end;
-    at = group.end;
-    if (group.size() >= postponed_from) {
-      postponed.push_back(group);
-    } else if (group.size() > compare_limit) {
-      refiner.refine(group, 1);
-    } else if (group.size() > 1) {
-      sort_by_comparing(context, group);
+  const Entry* const entries = context.entries;
+  const auto ask_for_tied = [&](std::size_t at) {
+    if (at + 1 < end && key_equal(entries[at], entries[at + 1])) prefetch_key(context, at, end, Encoder::window_bytes);
+  };
+  with_windows(context.encoder, Encoder::window_bytes, [&](auto window_of) {
+    for (std::size_t at = begin; at < end;) {
+      TiedGroup group{at, at + 1, Encoder::window_bytes};
+      ask_for_tied(at + prefetch_distance);
+      for (; group.end < end && key_equal(entries[group.end], entries[at]); ++group.end)
+        ask_for_tied(group.end + prefetch_distance);
+      at = group.end;
+      if (group.size() >= postponed_from) {
+        postponed.push_back(group);
+      } else if (group.size() > compare_limit) {
+        refiner.refine(group, 1);
+      } else if (group.size() > 1) {
+        sort_small_group(context, group, Encoder::window_bytes, window_of);
+      }
     }
-  }
+  });
 }
 
 void refine_group(const TieContext& context, const TiedGroup& group, unsigned threads) {

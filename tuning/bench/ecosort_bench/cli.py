@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from ecosort_bench.inputs import KINDS
+from ecosort_bench.lines import CASES
 from ecosort_bench.measure import RunFailedError
 from ecosort_bench.prediction import is_prediction
 from ecosort_bench.programs import PEERS, RECORD_BYTES, STXXL_PEERS, Programs, version_of
@@ -67,12 +68,14 @@ def _command(
     floor_rounds: int,
     contenders: tuple[str, ...],
     stages: tuple[str, ...],
+    cases: tuple[str, ...],
 ) -> str:
     """What to type for the same measurement."""
     words = [] if rounds == ROUNDS else [f"--rounds {rounds}"]
     words += [] if floor_rounds == FLOOR_ROUNDS else [f"--floor-rounds {floor_rounds}"]
     words += [f"--contender {contender}" for contender in contenders]
     words += [f"--stage {stage}" for stage in stages]
+    words += [f"--case {case}" for case in cases]
     more = f" BENCH='{' '.join(words)}'" if words else ""
     size = "" if lines_bytes == LINES_BYTES else f" LINES_BYTES={lines_bytes}"
     return f"make bench RECORDS={records} MEMORY={memory_bytes >> 20}MiB{size}{more}"
@@ -125,6 +128,9 @@ def _readme(write: bool) -> None:
 @click.option("--contender", multiple=True, metavar="NAME=ROUNDS", help="another number of rounds; 0 leaves it out")
 @click.option("--stage", "stages", multiple=True, type=click.Choice(STAGES), help="only this part; repeatable")
 @click.option(
+    "--case", "cases", multiple=True, type=click.Choice([case.name for case in CASES]), help="of the lines only these; repeatable"
+)
+@click.option(
     "--dir",
     "directory",
     type=click.Path(path_type=Path),
@@ -149,6 +155,7 @@ def main(
     lines_bytes: int,
     contender: tuple[str, ...],
     stages: tuple[str, ...],
+    cases: tuple[str, ...],
     directory: Path | None,
     build: Path,
     result: Path,
@@ -170,11 +177,13 @@ def main(
     data_directory = ((directory or build) / "bench-data").resolve()
     data_directory.mkdir(parents=True, exist_ok=True)
     chosen = stages or STAGES
+    if cases and "lines" not in chosen:
+        raise click.UsageError("--case is about the lines: add --stage lines")
     _check_space(data_directory, records, lines_bytes, chosen)
     settings = {"records": records, "memory_bytes": parse_size(memory), "threads": threads}
     if "lines" in chosen:
         settings["lines_bytes"] = lines_bytes
-    command = _command(records, settings["memory_bytes"], lines_bytes, rounds, floor_rounds, contender, stages)
+    command = _command(records, settings["memory_bytes"], lines_bytes, rounds, floor_rounds, contender, stages, cases)
     results = _open_results(result, go_on, settings, command, data_directory)
     if not Path("/proc/sys/vm/drop_caches").exists() or os.geteuid() != 0:
         console.print("Not root: the page cache cannot be emptied, so these runs are warm.")
@@ -191,7 +200,7 @@ def main(
         if "inplace" in chosen:
             bench.inplace(rounds)
         if "lines" in chosen:
-            bench.text_lines(rounds, lines_bytes)
+            bench.text_lines(rounds, lines_bytes, cases)
     except (RunFailedError, RuntimeError, OSError) as error:
         raise click.ClickException(f"{error}\nWhat was measured is in {result}; --continue goes on from there.") from error
     finally:

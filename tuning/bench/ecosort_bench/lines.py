@@ -87,8 +87,8 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def chosen(programs: Programs) -> Iterator[Case]:
-    """All cases; that of records only where STXXL is there to compare with."""
+def chosen(programs: Programs, names: tuple[str, ...]) -> Iterator[Case]:
+    """The cases of these names, or all; that of records only where STXXL is there to compare with."""
     for case in CASES:
-        if case.peer == "gnu_sort" or programs.has_stxxl():
+        if (not names or case.name in names) and (case.peer == "gnu_sort" or programs.has_stxxl()):
             yield case

@@ -143,9 +143,12 @@ class Bench:
             contender = "ecosort" if slot.contender == "ecosort" else "inplace"
             self._run("inplace", slot, contender, tight if slot.contender == "inplace_tight" else self.work, checksum)
 
-    def text_lines(self, rounds: int, asked_bytes: int) -> None:
-        """Text lines against GNU sort, and records with an integer key against STXXL: the outputs are the same bytes."""
-        for case in lines.chosen(self.programs):
+    def text_lines(self, rounds: int, asked_bytes: int, cases: tuple[str, ...] = ()) -> None:
+        """Text lines against GNU sort, and records with an integer key against STXXL: the outputs are the same bytes.
+
+        `cases`: names of those that are measured; none: all.
+        """
+        for case in lines.chosen(self.programs, cases):
             slots = schedule(dict.fromkeys(case.contenders, lines.SMALL_ROUNDS if case.is_small else rounds))
             missing = self._missing(case.stage, slots)
             if not missing:
