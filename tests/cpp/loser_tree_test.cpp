@@ -27,7 +27,7 @@ std::string emit_all(const RunSet& set, unsigned seed) {
 TEST(LoserTree, MergesAnyNumberOfRunsStably) {
   for (std::size_t k = 1; k <= 70; ++k) {
     const records::RecordFormat format = kernel_formats()[k % kernel_formats().size()];
-    for (const Keys keys : {Keys::uniform, Keys::two_values, Keys::common_prefix, Keys::highest}) {
+    for (const Keys keys : {Keys::uniform, Keys::two_values, Keys::common_prefix, Keys::two_letters, Keys::highest}) {
       const RunSet set(format, keys, k, 30, static_cast<unsigned>(k));
       ASSERT_EQ(difference(emit_all(set, 3), set.merged, format.record_size), "") << k << " runs, " << to_string(keys);
     }

@@ -97,6 +97,8 @@ char key_byte(Keys keys, std::size_t place, std::size_t length, bool second_valu
       return second_value && place + 1 == length ? 'b' : 'a';
     case Keys::common_prefix:
       return place + 2 < length ? 'p' : static_cast<char>(random() % 7);
+    case Keys::two_letters:  // ties at every depth
+      return static_cast<char>('a' + random() % 2);
     case Keys::highest:
       return random() % 64 == 0 ? '\xfe' : '\xff';
     default:
@@ -107,7 +109,8 @@ char key_byte(Keys keys, std::size_t place, std::size_t length, bool second_valu
 }  // namespace
 
 const char* to_string(Keys keys) {
-  static constexpr std::array names{"uniform", "all_equal", "two_values", "sorted", "reverse", "common_prefix", "highest"};
+  static constexpr std::array names{"uniform", "all_equal",     "two_values",  "sorted",
+                                    "reverse", "common_prefix", "two_letters", "highest"};
   return names[static_cast<std::size_t>(keys)];
 }
 

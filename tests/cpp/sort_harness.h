@@ -18,9 +18,9 @@
 namespace ecosort::pipeline {
 
 // What the keys of an input look like; the other bytes number the records, so that the order of equal keys shows.
-enum class Keys : std::uint8_t { uniform, all_equal, two_values, sorted, reverse, common_prefix, highest };
-inline constexpr std::array all_keys{Keys::uniform, Keys::all_equal,     Keys::two_values, Keys::sorted,
-                                     Keys::reverse, Keys::common_prefix, Keys::highest};
+enum class Keys : std::uint8_t { uniform, all_equal, two_values, sorted, reverse, common_prefix, two_letters, highest };
+inline constexpr std::array all_keys{Keys::uniform, Keys::all_equal,     Keys::two_values,  Keys::sorted,
+                                     Keys::reverse, Keys::common_prefix, Keys::two_letters, Keys::highest};
 [[nodiscard]] const char* to_string(Keys keys);
 
 [[nodiscard]] std::string make_records(const records::RecordFormat& format, Keys keys, std::uint64_t count, unsigned seed = 1);
