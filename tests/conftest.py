@@ -8,7 +8,7 @@ from typing import Any
 
 import capabilities
 import pytest
-from sort_support import BACKENDS
+from sort_support import BACKENDS, directory_for_everyone
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("ECOSORT_BUILD") or ROOT / "build")
@@ -28,9 +28,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_profile_of_mine() -> Iterator[None]:
-    """The profile of whoever runs the tests is none of their business."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("XDG_CONFIG_HOME", "/nonexistent")
+    """The profile of whoever runs the tests is none of their business; what libraries configure goes away with the tests."""
+    with directory_for_everyone() as directory, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_CONFIG_HOME", str(directory))
         yield
 
 

@@ -16,7 +16,7 @@ Tune = Callable[..., subprocess.CompletedProcess[str]]
 
 def tune_env(**extra: str) -> dict[str, str]:
     packages = ":".join(str(ROOT / name) for name in ("tuning", "tuning/bench", "power"))
-    return {**os.environ, "PYTHONPATH": packages, "XDG_CONFIG_HOME": "/nonexistent", "NO_COLOR": "1", "COLUMNS": "160", **extra}
+    return {**os.environ, "PYTHONPATH": packages, "NO_COLOR": "1", "COLUMNS": "160", **extra}
 
 
 @pytest.fixture
