@@ -8,12 +8,12 @@
 
 // A group of tied entries gets new 12-byte windows of its keys, from where the keys first differ, and is sorted by them with the
 // same radix sort; then the groups that still tie, and so on. URLs and dates with long common beginnings cost one look at the
-// common bytes for the group as a whole, not one pass per 12 bytes. Pairs and small groups are compared.
+// common bytes for the group as a whole, not one pass per 12 bytes. Pairs and small groups are ordered by insertion.
 
 namespace ecosort::records {
 namespace {
 
-constexpr std::size_t compare_limit = 16;  // entries; smaller groups are ordered by comparing whole keys
+constexpr std::size_t compare_limit = 16;  // entries; groups of no more are ordered by insertion
 constexpr std::size_t prefetch_distance = 32;
 constexpr std::size_t samples = 64;
 constexpr std::size_t rekey_parts_per_thread = 4;
@@ -38,9 +38,9 @@ void sort_by_comparing(const TieContext& context, const TiedGroup& group) {
   }
 }
 
-// A group of up to compare_limit entries: by their key windows at `depth`, and by whole keys where these tie as well.
+// A group of up to compare_limit entries: by their key windows at its depth, and by whole keys where these tie as well.
 template <class WindowOf>
-void sort_small_group(const TieContext& context, const TiedGroup& group, std::uint64_t depth, WindowOf window_of) {
+void sort_small_group(const TieContext& context, const TiedGroup& group, WindowOf window_of) {
   Entry* const entries = context.entries + group.begin;
   Entry keyed[compare_limit];
   for (std::size_t i = 0; i < group.size(); ++i) {
@@ -53,7 +53,7 @@ void sort_small_group(const TieContext& context, const TiedGroup& group, std::ui
     entries[i].index = keyed[i].index;
     tied |= i > 0 && key_equal(keyed[i - 1], keyed[i]);
   }
-  if (tied && depth + Encoder::window_bytes < context.encoder.key_length()) sort_by_comparing(context, group);
+  if (tied && group.depth + Encoder::window_bytes < context.encoder.key_length()) sort_by_comparing(context, group);
 }
 
 struct Parts {
@@ -197,7 +197,7 @@ void refine_range(const TieContext& context, std::size_t begin, std::size_t end,
       } else if (group.size() > compare_limit) {
         refiner.refine(group, 1);
       } else if (group.size() > 1) {
-        sort_small_group(context, group, Encoder::window_bytes, window_of);
+        sort_small_group(context, group, window_of);
       }
     }
   });

@@ -173,12 +173,12 @@ def main(
     if only_report:
         print_report(Results.load(result), console)
         return
-    programs = Programs(build.resolve())
-    data_directory = ((directory or build) / "bench-data").resolve()
-    data_directory.mkdir(parents=True, exist_ok=True)
     chosen = stages or STAGES
     if cases and "lines" not in chosen:
         raise click.UsageError("--case is about the lines: add --stage lines")
+    programs = Programs(build.resolve())
+    data_directory = ((directory or build) / "bench-data").resolve()
+    data_directory.mkdir(parents=True, exist_ok=True)
     _check_space(data_directory, records, lines_bytes, chosen)
     settings = {"records": records, "memory_bytes": parse_size(memory), "threads": threads}
     if "lines" in chosen:
