@@ -46,4 +46,13 @@ Buffer MemoryBudget::allocate(std::size_t bytes, const char* purpose, Pages page
   return buffer;
 }
 
+void populate(std::byte* data, std::size_t size) noexcept {
+#ifdef MADV_POPULATE_WRITE
+  const std::size_t lead = reinterpret_cast<std::uintptr_t>(data) % page_bytes;
+  ::madvise(data - lead, size + lead, MADV_POPULATE_WRITE);
+#else
+  static_cast<void>(data), static_cast<void>(size);
+#endif
+}
+
 }  // namespace ecosort

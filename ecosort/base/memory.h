@@ -70,6 +70,10 @@ class MemoryBudget {
   std::atomic<std::uint64_t> used_ = 0, peak_ = 0;
 };
 
+// Asks the system for the pages of [data, data + size) of a buffer at once, on the calling thread. What is in them stays as it
+// is, also where others write to them meanwhile. Where the system cannot do it (before Linux 5.14) nothing happens. Thread-safe.
+void populate(std::byte* data, std::size_t size) noexcept;
+
 inline constexpr std::size_t page_bytes = 4096;
 
 [[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {

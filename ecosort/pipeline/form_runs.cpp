@@ -50,8 +50,16 @@ void FormRuns::create_runs() {
   }
 }
 
+// What the runs that are read first will lie in.
+void FormRuns::populate_buffers(std::uint64_t runs, std::uint64_t most_records) {
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(runs, slots_.size()); ++i)
+    populate_ahead_.add(slots_[i].run, most_records * encoder_.record_size());
+  populate_ahead_.begin();
+}
+
 Task<void> FormRuns::form() {
   TaskGroup runs(reactor_.gate());
+  if (!formed_.records.empty()) populate_buffers(formed_.records.size(), formed_.records.front());
   std::uint64_t first = 0;
   try {
     for (std::uint64_t number = 0; number < formed_.records.size(); ++number) {
@@ -78,6 +86,7 @@ Task<void> FormRuns::form_run(std::size_t slot, std::uint64_t number, std::uint6
 
 Task<void> FormRuns::form_parts(const std::vector<RunPart>& parts, RunKeeper& keeper) {
   TaskGroup runs(reactor_.gate());
+  if (!parts.empty()) populate_buffers(parts.size(), parts.front().records);
   try {
     for (std::size_t position = 0; position < parts.size(); ++position) {
       co_await free_slots_.take();
@@ -212,6 +221,7 @@ FormedRuns FormRuns::take_runs() {
 }
 
 void FormRuns::free_buffers() {
+  populate_ahead_.end();
   slots_.clear();
   scratch_ = Buffer();
   blocks_ = Buffer();

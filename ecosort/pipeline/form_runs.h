@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pipeline/compute.h"
+#include "pipeline/populate_ahead.h"
 #include "pipeline/progress.h"
 #include "pipeline/read_ahead.h"
 #include "pipeline/run_buffer.h"
@@ -74,6 +75,7 @@ class FormRuns {
     bool is_sorted = false;
   };
 
+  void populate_buffers(std::uint64_t runs, std::uint64_t most_records);
   Task<void> form_run(std::size_t slot, std::uint64_t number, std::uint64_t first, std::uint64_t count, bool store);
   Task<void> form_part(std::size_t slot, RunPart part, std::size_t position, RunKeeper& keeper);
   Task<void> sort_run(RunBuffer& run);
@@ -93,6 +95,7 @@ class FormRuns {
   Progress& progress_;
 
   std::vector<Slot> slots_;
+  PopulateAhead populate_ahead_;  // ends before the buffers do
   Slots free_slots_, scratch_free_, free_blocks_;
   Buffer scratch_, blocks_;
   std::vector<std::byte*> idle_blocks_;

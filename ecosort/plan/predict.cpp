@@ -132,7 +132,7 @@ Forecast predict(const Plan& plan, const Profile& profile) {
   found.temp_bytes = plan.temp_bytes;
   const auto moved = static_cast<double>(found.bytes_moved);
   found.cpu_s = cpu.fixed_s + cpu.per_record_s * static_cast<double>(plan.wanted.input_records) + cpu.per_byte_s * moved +
-                cpu.per_comparison_s * comparisons(plan);
+                cpu.per_comparison_s * comparisons(plan) + cpu.per_memory_byte_s * static_cast<double>(plan.peak_memory_bytes);
   const double share = formation_share(profile.kernel_ns);
   double with_drive = 0, with_processor = 0;
   for (PhasePrediction& phase : found.phases) {

@@ -1,4 +1,4 @@
-// What ecosort-tune found out about a machine: one file, ecosort.profile/1, believed as a whole or not at all.
+// What ecosort-tune found out about a machine: one file, ecosort.profile/2, believed as a whole or not at all.
 //
 // Plain values; the format of the file (TOML) stays in read_profile.cpp.
 #pragma once
@@ -37,9 +37,10 @@ struct Drive {
   std::vector<Rate> rates;
 };
 
-// CPU seconds = fixed_s + per_record_s * records + per_byte_s * bytes moved + per_comparison_s * records * log2(runs merged).
+// CPU seconds = fixed_s + per_record_s * records + per_byte_s * bytes moved + per_comparison_s * records * log2(runs merged)
+// + per_memory_byte_s * bytes of memory, whose pages the system clears.
 struct CpuModel {
-  double fixed_s = 0, per_record_s = 0, per_byte_s = 0, per_comparison_s = 0;
+  double fixed_s = 0, per_record_s = 0, per_byte_s = 0, per_comparison_s = 0, per_memory_byte_s = 0;
 };
 
 // Joules = idle_w * seconds + core_w * CPU seconds + gb_j * 10^9 bytes moved.

@@ -16,7 +16,7 @@ namespace ecosort::plan {
 
 namespace {
 
-constexpr std::string_view family = "ecosort.profile/", version = "1";
+constexpr std::string_view family = "ecosort.profile/", version = "2";
 constexpr std::size_t most_bytes = std::size_t{4} << 20U;  // one of a machine with many drives has 100 KB
 
 std::string contents_of(const std::string& path) {
@@ -130,7 +130,8 @@ void read_models(const Part& document, Profile& profile) {
   if (document.has("cpu")) {
     const Part cpu = document.part("cpu");
     check_evidence(cpu);
-    profile.cpu = CpuModel{cpu.real("fixed_s"), cpu.real("per_record_s"), cpu.real("per_byte_s"), cpu.real("per_comparison_s")};
+    profile.cpu = CpuModel{cpu.real("fixed_s"), cpu.real("per_record_s"), cpu.real("per_byte_s"), cpu.real("per_comparison_s"),
+                           cpu.real("per_memory_byte_s")};
   }
   if (document.has("power")) {
     const Part power = document.part("power");

@@ -38,7 +38,7 @@ class ProfileTest : public ::testing::Test {
 };
 
 constexpr const char* head =
-    "schema = \"ecosort.profile/1\"\ncreated = \"2030-01-01\"\nversion = \"0\"\n"
+    "schema = \"ecosort.profile/2\"\ncreated = \"2030-01-01\"\nversion = \"0\"\n"
     "[machine]\nmachine_id = \"0123456789abcdef\"\nprocessor = \"Abacus\"\ncpus = 2\nmemory_bytes = 1000000000\n";
 const MachineIdentity here{.machine_id = "0123456789abcdef", .processor = "Abacus", .cpus = 2, .memory_bytes = 1'000'000'000};
 
@@ -86,11 +86,11 @@ TEST(MachineIdentityTest, MachinesDifferByAnyFactButALittleMemory) {
 }
 
 TEST_F(ProfileTest, AProfileIsReadWhole) {
-  const std::string text =
-      std::string(head) +
-      "[cpu]\nfixed_s = 0.5\nper_record_s = 1e-7\nper_byte_s = 0\nper_comparison_s = 2e-9\nerror = 0.1\nruns = 3\n"
-      "[time]\nerror = 0.1\nruns = 3\nfactor = { run_formation = 1.5, merge = 2 }\n"
-      "[[setting]]\noption = \"--threads\"\nvalue = \"1\"\nbecause = \"\\\"so\\\"\"\n";
+  const std::string text = std::string(head) +
+                           "[cpu]\nfixed_s = 0.5\nper_record_s = 1e-7\nper_byte_s = 0\nper_comparison_s = "
+                           "2e-9\nper_memory_byte_s = 1e-9\nerror = 0.1\nruns = 3\n"
+                           "[time]\nerror = 0.1\nruns = 3\nfactor = { run_formation = 1.5, merge = 2 }\n"
+                           "[[setting]]\noption = \"--threads\"\nvalue = \"1\"\nbecause = \"\\\"so\\\"\"\n";
   const Profile profile = read_profile(write("p.toml", text), here);
   ASSERT_TRUE(profile.cpu.has_value());
   EXPECT_DOUBLE_EQ(profile.cpu->per_comparison_s, 2e-9);
@@ -160,6 +160,15 @@ TEST(PredictTest, APhaseTakesAsLongAsItsSlowestResource) {
   EXPECT_STREQ(found.help_most(), "drive");
   EXPECT_DOUBLE_EQ(found.saved_by_processor_s, 0);
   EXPECT_FALSE(found.joules.has_value());
+}
+
+TEST(PredictTest, MemoryTakesTheProcessorToo) {
+  Plan plan = small_plan();
+  Profile profile = round_profile();
+  const double before = predict(plan, profile).prediction.value().cpu_s;
+  plan.peak_memory_bytes = 3'000'000;
+  profile.cpu.value().per_memory_byte_s = 1e-6;
+  EXPECT_DOUBLE_EQ(predict(plan, profile).prediction.value().cpu_s, before + 3);
 }
 
 TEST(PredictTest, ASortInMemoryHasFactorsOfItsOwn) {

@@ -32,6 +32,7 @@ def plan_of(records: int, runs: int, threads: int = 2, stored: float = 1.0) -> d
         "schema": "ecosort.plan/1",
         "records": records,
         "record_size_bytes": 100,
+        "peak_memory_bytes": 536_000_000,
         "compute_threads": threads,
         "granule_bytes": 65536,
         "granule_records": 655,
@@ -99,15 +100,28 @@ def test_noise_of_five_percent_leaves_predictions_within_five_percent() -> None:
     model = fit_cpu(measured(0.05, 3))
     for records, runs, _ in sizes():
         true = 0.05 + 60e-9 * records + 4e-9 * comparisons(plan_of(records, runs), records)
-        found = predict_cpu(model, records, 4.0 * records * 100, comparisons(plan_of(records, runs), records))
+        found = predict_cpu(model, records, 4.0 * records * 100, plan_of(records, runs))
         assert found == pytest.approx(true, rel=0.05)
 
 
 def test_runs_of_one_size_give_a_model_of_their_own_size() -> None:
     runs = [run_of(10_000_000, 47, 2, 3.0, 1.1) for _ in range(3)]
     model = fit_cpu(runs)
-    assert predict_cpu(model, 10_000_000, 4e9, comparisons(runs[0].plan, 10_000_000)) == pytest.approx(1.1)
-    assert predict_cpu(model, 20_000_000, 8e9, 0.0) == pytest.approx(2.2)
+    assert predict_cpu(model, 10_000_000, 4e9, runs[0].plan) == pytest.approx(1.1)
+    assert predict_cpu(model, 20_000_000, 8e9, plan_of(20_000_000, 1)) == pytest.approx(2.2)
+
+
+def test_memory_that_the_system_has_to_clear_is_told_from_work_on_records() -> None:
+    """As on a virtual machine whose host takes free memory back: 2 s for a GB of it, more than to sort a GB."""
+
+    def sorted_with(records: int, memory: float) -> MeasuredRun:
+        run = run_of(records, 40, 2, 3.0, 90e-9 * records + 2e-9 * memory)
+        return replace(run, plan={**run.plan, "peak_memory_bytes": memory})
+
+    model = fit_cpu([sorted_with(n, m) for n in (8_000_000, 30_000_000) for m in (1e8, 2.5e8, 1e9)])
+    assert model.per_memory_byte_s == pytest.approx(2e-9, rel=1e-3)
+    plan = {**plan_of(100_000_000, 40), "peak_memory_bytes": 2e9}
+    assert predict_cpu(model, 100_000_000, 4e10, plan) == pytest.approx(13.0, rel=1e-3)
 
 
 def test_the_coefficients_of_energy_are_found() -> None:
@@ -152,7 +166,7 @@ RATES = [
     rate("read", 1e8, 0, depth=1),
 ]
 DRIVE = Drive("temp", "/ssd", "/dev/nvme0n1", "ext4", "io_uring", True, 1 << 30, RATES)
-CPU = CpuModel(0.0, 100e-9, 0.0, 0.0, 0.01, 9)
+CPU = CpuModel(0.0, 100e-9, 0.0, 0.0, 0.0, 0.01, 9)
 
 
 def profile(**changed: Any) -> Profile:

@@ -209,8 +209,8 @@ def test_a_profile_of_another_version_or_a_damaged_one_is_refused(tmp_path: Path
     write_profile(path, profile_with_everything(tmp_path))
     good = path.read_text()
     for old, new, reason in (
-        ("ecosort.profile/1", "ecosort.profile/2", "has the version 2, this program reads 1"),
-        ("ecosort.profile/1", "other/1", "no profile of ecosort-tune"),
+        ("ecosort.profile/2", "ecosort.profile/3", "has the version 3, this program reads 2"),
+        ("ecosort.profile/2", "other/1", "no profile of ecosort-tune"),
         ("depth = 16", 'depth = "deep"', "damaged: .*depth is not int"),
         ("created", "crated", "damaged: profile.created is missing"),
         ("schema", "= schema", "cannot be read"),

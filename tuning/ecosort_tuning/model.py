@@ -18,7 +18,7 @@ import numpy as np
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.profile import CpuModel, Drive, PowerModel, TimeModel
 from ecosort_tuning.resources import drive_times
-from ecosort_tuning.runs import Evidence, MeasuredRun, Phase, Work, comparisons
+from ecosort_tuning.runs import Evidence, MeasuredRun, Phase, Work, comparisons, memory_bytes
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -91,18 +91,19 @@ def _medians(runs: Sequence[MeasuredRun]) -> list[MeasuredRun]:
     """One run for all of the same work, with their median CPU time: a single slow one says nothing about the work."""
     alike: dict[tuple[float, ...], list[MeasuredRun]] = {}
     for run in runs:
-        key = (run.records, run.threads, run.work.bytes_moved, comparisons(run.plan, run.records))
+        key = (run.records, run.threads, run.work.bytes_moved, comparisons(run.plan, run.records), memory_bytes(run.plan))
         alike.setdefault(key, []).append(run)
     return [replace(same[0], cpu_s=median(r.cpu_s for r in same)) for same in alike.values()]
 
 
 def _cpu_terms(runs: Sequence[MeasuredRun]) -> tuple[Vector, list[Vector]]:
-    """CPU seconds, and what they may depend on: records, comparisons, bytes moved, nothing."""
+    """CPU seconds, and what they may depend on: records, comparisons, bytes moved, nothing, memory."""
     columns = [
         np.array([float(r.records) for r in runs]),
         np.array([comparisons(r.plan, r.records) for r in runs]),
         np.array([r.work.bytes_moved for r in runs]),
         np.ones(len(runs)),
+        np.array([memory_bytes(r.plan) for r in runs]),
     ]
     return np.array([r.cpu_s for r in runs]), columns
 
@@ -116,16 +117,16 @@ def fit_cpu(measured: Sequence[MeasuredRun]) -> CpuModel:
     chosen = _worth_having(columns, values)
     found = np.zeros(len(columns))
     found[chosen] = least_squares(np.column_stack([columns[i] for i in chosen]), values)
-    per_record, per_comparison, per_byte, fixed = (float(v) for v in found)
+    per_record, per_comparison, per_byte, fixed, per_memory_byte = (float(v) for v in found)
     all_values, all_columns = _cpu_terms(measured)
     error = _error(np.column_stack(all_columns), all_values, found)
-    return CpuModel(fixed, per_record, per_byte, per_comparison, error, len(measured))
+    return CpuModel(fixed, per_record, per_byte, per_comparison, per_memory_byte, error, len(measured))
 
 
-def predict_cpu(model: CpuModel, records: int, bytes_moved: float, merge_comparisons: float) -> float:
+def predict_cpu(model: CpuModel, records: int, bytes_moved: float, plan: Mapping[str, Any]) -> float:
     """CPU seconds of a whole sort."""
-    variable = model.per_record_s * records + model.per_byte_s * bytes_moved + model.per_comparison_s * merge_comparisons
-    return model.fixed_s + variable
+    work = model.per_record_s * records + model.per_byte_s * bytes_moved + model.per_comparison_s * comparisons(plan, records)
+    return model.fixed_s + work + model.per_memory_byte_s * memory_bytes(plan)
 
 
 def fit_power(evidence: Evidence) -> PowerModel:

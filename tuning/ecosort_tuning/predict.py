@@ -10,7 +10,7 @@ from ecosort_tuning.errors import UsageError
 from ecosort_tuning.model import PHASES, factor_of, predict_cpu, predict_power
 from ecosort_tuning.profile import Drive, Kernels, Profile
 from ecosort_tuning.resources import PROCESSOR, drive_times
-from ecosort_tuning.runs import Work, comparisons
+from ecosort_tuning.runs import Work
 
 PLAN_SCHEMA = "ecosort.plan/1"
 _UNPREDICTABLE = {
@@ -91,7 +91,7 @@ def predict(plan: Mapping[str, Any], profile: Profile) -> Prediction:
         notes.append("predicted as if all were on the first drive of the profile")
     records = int(plan["records"])
     moved = float(plan["bytes_read"]) + float(plan["bytes_written"])
-    cpu_s = predict_cpu(profile.cpu, records, moved, comparisons(plan, records))
+    cpu_s = predict_cpu(profile.cpu, records, moved, plan)
     share = formation_share(profile.kernels)
     threads = {PHASES[0]: int(plan["compute_threads"]), PHASES[1]: int(plan.get("merge_threads") or plan["compute_threads"])}
     if profile.time is None:

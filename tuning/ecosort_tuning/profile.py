@@ -18,7 +18,7 @@ from ecosort_tuning.machine import MachineIdentity
 from ecosort_tuning.toml_text import to_toml
 
 FAMILY = "ecosort.profile/"
-SCHEMA = FAMILY + "1"
+SCHEMA = FAMILY + "2"
 
 READ, WRITE, MIXED, RANDOM = "read", "write", "mixed", "random"
 MODES = (READ, WRITE, MIXED, RANDOM)
@@ -70,12 +70,15 @@ class Kernels:
 
 @dataclass(frozen=True, slots=True)
 class CpuModel:
-    """cpu_s = fixed_s + per_record_s * records + per_byte_s * bytes moved + per_comparison_s * records * log2(runs merged)."""
+    """cpu_s = fixed_s + per_record_s * records + per_byte_s * bytes moved + per_comparison_s * records * log2(runs merged)
+    + per_memory_byte_s * bytes of memory, whose pages the system clears.
+    """
 
     fixed_s: float
     per_record_s: float
     per_byte_s: float
     per_comparison_s: float
+    per_memory_byte_s: float
     error: float  # median of |predicted / measured - 1|
     runs: int
 

@@ -82,6 +82,12 @@ def comparisons(plan: Mapping[str, Any], records: int) -> float:
     return last + again * _mean_log(earlier)
 
 
+def memory_bytes(plan: Mapping[str, Any]) -> float:
+    """What the buffers of a plan take. The system clears their pages before the sort gets them, and a virtual machine may have to
+    find them first: 0.1 to 2 seconds for a GiB."""
+    return float(plan["peak_memory_bytes"])
+
+
 def _mean_log(fan_ins: Sequence[int]) -> float:
     """Steps of more runs merge more records."""
     return sum(f * math.log2(f) for f in fan_ins) / sum(fan_ins)
