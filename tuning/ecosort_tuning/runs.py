@@ -84,7 +84,7 @@ def comparisons(plan: Mapping[str, Any], records: int) -> float:
 
 def memory_bytes(plan: Mapping[str, Any]) -> float:
     """What the buffers of a plan take. The system clears their pages before the sort gets them, and a virtual machine may have to
-    find them first: 0.1 to 2 seconds for a GiB."""
+    get them from its host first."""
     return float(plan["peak_memory_bytes"])
 
 
