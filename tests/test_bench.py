@@ -15,7 +15,7 @@ from conftest import BUILD, ROOT
 
 sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
-from ecosort_bench import floor_trace, inputs, lines, paired, report, stages, targets
+from ecosort_bench import floor_trace, inputs, lines, long_keys, paired, report, stages, targets
 from ecosort_bench.programs import Programs, find_checksum
 from ecosort_bench.results import Results
 
@@ -365,6 +365,40 @@ def test_kinds_of_lines_are_made_and_sorted_by_both_with_the_same_result(tmp_pat
         digests.add(lines.digest(work.output))
         work.output.unlink()
     assert len(digests) == 1
+
+
+def test_keys_that_begin_alike_are_judged_against_random_keys_of_their_length(tmp_path: Path) -> None:
+    seconds = {"keys_dates": (1.1, 1.0), "keys_urls": (1.4, 1.0)}
+    runs = []
+    for stage, (alike, different) in seconds.items():
+        for i in range(5):
+            runs += [_run("ecosort", i, alike * (i + 1), stage), _run(long_keys.RANDOM, i, different * (i + 1), stage)]
+    results = _results(tmp_path / "keys.json", runs)
+    words = {v.name: (v.measured, v.word) for v in targets.verdicts(results)}
+    assert words == {
+        "keys: ISO timestamps with milliseconds / random keys of 24 bytes": ("1.100 [1.100, 1.100], 5 pairs", "PASS"),
+        "keys: URLs of six shops / random keys of 64 bytes": ("1.400 [1.400, 1.400], 5 pairs", "MISSED"),
+    }
+    assert "| EcoSort: random keys of 24 bytes | 5 | 3.00 |" in report.readme_text(results)
+
+
+@pytest.mark.parametrize("key", long_keys.LONG_KEYS, ids=lambda key: key.input_kind)
+def test_keys_that_begin_alike_are_made_and_sorted(tmp_path: Path, key: long_keys.LongKey) -> None:
+    records = 50_000
+    programs = Programs(BUILD)
+    bench = stages.Bench(programs, _results(tmp_path / "result.json", []), tmp_path, print)
+    for kind in (key.input_kind, long_keys.RANDOM_INPUT_KIND):
+        work = replace(bench.work, input=tmp_path / kind, memory_bytes=2 << 20)
+        subprocess.run([programs.make_lines, kind, str(records * 100), work.input], check=True)
+        data = work.input.read_bytes()
+        made = [data[at : at + 100] for at in range(0, len(data), 100)]
+        assert len(data) == records * 100
+        assert len({record[: key.bytes] for record in made}) > records * 0.99
+        if kind == key.input_kind:  # twelve bytes do not tell them apart
+            assert len({record[:12] for record in made}) < records / 5
+        subprocess.run(long_keys.command(key, programs, work), check=True)
+        assert work.output.read_bytes() == b"".join(sorted(made, key=lambda record: record[: key.bytes]))
+        work.output.unlink()
 
 
 def test_in_place_sorting_is_judged_against_the_sort_of_the_same_rounds(tmp_path: Path) -> None:

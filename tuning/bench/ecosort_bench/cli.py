@@ -21,7 +21,7 @@ from ecosort_bench.stages import Bench
 
 ROOT = Path(__file__).resolve().parents[3]
 RESULTS = ROOT / "tuning" / "bench" / "results"
-STAGES = ("main", "one_pass", *(kind for kind in KINDS if kind != "uniform"), "gen_check", "inplace", "lines")
+STAGES = ("main", "one_pass", *(kind for kind in KINDS if kind != "uniform"), "gen_check", "keys", "inplace", "lines")
 ROUNDS, FLOOR_ROUNDS = 5, 30
 LINES_BYTES = 200_000_000
 _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
@@ -197,6 +197,8 @@ def main(
             bench.kind(kind, rounds)
         if "gen_check" in chosen:
             bench.gen_check(rounds)
+        if "keys" in chosen:
+            bench.keys(rounds)
         if "inplace" in chosen:
             bench.inplace(rounds)
         if "lines" in chosen:

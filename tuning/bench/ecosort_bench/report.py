@@ -10,6 +10,7 @@ from rich.table import Table
 
 from ecosort_bench import prediction
 from ecosort_bench.lines import CASES, case_of
+from ecosort_bench.long_keys import LONG_KEYS, RANDOM
 from ecosort_bench.results import Results, Run
 from ecosort_bench.targets import Verdict, cpu_s, paired, verdicts, wall_s
 
@@ -33,6 +34,7 @@ TITLES = {
         "inplace": "in place, ample space",
         "inplace_tight": "in place, 2.4 % of spare space",
     },
+    **{key.stage: {"ecosort": f"EcoSort: {key.what}", RANDOM: f"EcoSort: random keys of {key.bytes} bytes"} for key in LONG_KEYS},
     **{
         case.stage: {
             "ecosort": f"EcoSort: {case.what}",

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ecosort_bench import lines
+from ecosort_bench import lines, long_keys
 from ecosort_bench.floor_trace import BLOCK_SIZES, DEPTHS, Shape, write_floor_trace
 from ecosort_bench.inputs import make_input
 from ecosort_bench.measure import Measured, run_cold, run_warm
@@ -127,6 +127,35 @@ class Bench:
             self._run("gen_check", slot, contender, writes if slot.contender in ("gen", "write_floor") else reads, checksum)
         in_order.input.unlink()
 
+    def keys(self, rounds: int) -> None:
+        """Keys that begin alike, interleaved with random keys of the same length."""
+        size = self.records * RECORD_BYTES
+        random = replace(self.work, input=self.directory / long_keys.RANDOM)
+        for key in long_keys.LONG_KEYS:
+            missing = self._missing(key.stage, schedule(dict.fromkeys(key.contenders, rounds)))
+            if not missing:
+                continue
+            alike = replace(self.work, input=self.directory / key.input_kind)
+            self.say(f"making keys: {key.what}")
+            self._make_lines(key.input_kind, size, alike.input)
+            if not random.input.exists():
+                self._make_lines(long_keys.RANDOM_INPUT_KIND, size, random.input)
+            seen: dict[str, str] = {}
+            for slot in missing:
+                self._run_long_key(key, slot, random if slot.contender == long_keys.RANDOM else alike, seen)
+            alike.input.unlink()
+        random.input.unlink(missing_ok=True)
+
+    def _run_long_key(self, key: long_keys.LongKey, slot: Slot, work: Work, seen: dict[str, str]) -> None:
+        work.output.unlink(missing_ok=True)
+        measured = run_cold(long_keys.command(key, self.programs, work), self.directory, {})
+        checksum = lines.digest(work.output)
+        if seen.setdefault(slot.contender, checksum) != checksum:
+            raise RuntimeError(f"{key.stage}: the output of {slot.contender} differs from that of the runs before")
+        size = {"input_bytes": work.input.stat().st_size}
+        self._keep(key.stage, slot, measured, {"stats": json.loads(work.stats.read_text()), "checksum": checksum, **size})
+        work.output.unlink()
+
     def inplace(self, rounds: int) -> None:
         """In-place sorting with ample space and with the little that the terabyte of the EcoSort paper had, against the sort."""
         slots = schedule(dict.fromkeys(("ecosort", "inplace", "inplace_tight"), rounds))
@@ -155,7 +184,7 @@ class Bench:
                 continue
             work = replace(self.work, input=self.directory / case.name)
             self.say(f"making input: {case.what}")
-            self._make_lines(case, case.bytes(asked_bytes), work.input)
+            self._make_lines(case.input_kind, case.bytes(asked_bytes), work.input)
             seen: set[str] = {run["checksum"] for run in self.results.runs if run["stage"] == case.stage and run["checksum"]}
             if case.moves_everything:
                 work = self._with_floor_of_lines(case, work)
@@ -163,8 +192,8 @@ class Bench:
                 self._run_lines(case, slot, work, seen)
             work.input.unlink()
 
-    def _make_lines(self, case: lines.Case, size: int, path: Path) -> None:
-        subprocess.run([str(self.programs.make_lines), case.input_kind, str(size), str(path)], check=True)
+    def _make_lines(self, kind: str, size: int, path: Path) -> None:
+        subprocess.run([str(self.programs.make_lines), kind, str(size), str(path)], check=True)
         descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from ecosort_bench import obstacles
 from ecosort_bench.lines import case_of
+from ecosort_bench.long_keys import LONG_KEYS, RANDOM
 from ecosort_bench.paired import Interval, median_interval, ratios
 from ecosort_bench.results import Results, Run
 
@@ -109,11 +110,25 @@ def _cpu(results: Results, gigabytes: float) -> list[Verdict]:
 def verdicts(results: Results) -> list[Verdict]:
     """Of the sort and of in-place sorting, whichever was measured."""
     of_lines = {stage for stage in results.stages if case_of(stage)}
-    found = _sorting(results) if results.stages - of_lines - {"inplace"} else []
+    of_keys = results.stages & {key.stage for key in LONG_KEYS}
+    found = _sorting(results) if results.stages - of_lines - of_keys - {"inplace"} else []
+    found += _long_keys(results) if of_keys else []
     found += _in_place(results) if "inplace" in results.stages else []
     found += _lines(results) if of_lines else []
     return [
         replace(verdict, obstacle=_obstacle(results, verdict.name)) if verdict.passed is False else verdict for verdict in found
+    ]
+
+
+def _long_keys(results: Results) -> list[Verdict]:
+    return [
+        _at_most(
+            f"keys: {key.what} / random keys of {key.bytes} bytes",
+            paired(results, key.stage, "ecosort", RANDOM),
+            1.3,
+            SHOWN_BY_ROUNDS,
+        )
+        for key in LONG_KEYS
     ]
 
 

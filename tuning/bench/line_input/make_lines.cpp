@@ -5,6 +5,11 @@
 //   short  9 random letters and digits
 //   few    lines like those of `text`, of which 1 % are different
 //   u64    binary records of 16 bytes: a random key and its number, both little-endian
+//   dates  records of 100 bytes that begin with 24 bytes such as 2026-03-29T04:05:06.789Z, of one year, in random order
+//   urls   records of 100 bytes that begin with a URL of 64 bytes, of which the first 49 or so name one of 600 places
+//   bytes  records of 100 random bytes
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -32,9 +37,39 @@ void append_text(std::string& out, Random& random, std::size_t length) {
   }
 }
 
+constexpr std::size_t record_bytes = 100;
+
+void append_date(std::string& out, Random& random) {
+  const std::uint64_t at = random.next();
+  fmt::format_to(std::back_inserter(out), "2026-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", 1 + at % 12, 1 + at / 12 % 28,
+                 at / 336 % 24, at / 8064 % 60, at / 483'840 % 60, at / 29'030'400 % 1000);
+}
+
+void append_url(std::string& out, Random& random) {
+  constexpr std::string_view shops[] = {"books", "garden", "music", "shoes", "tools", "toys"};
+  constexpr std::size_t length = 64;
+  const std::uint64_t at = random.next();
+  const std::size_t begin = out.size();
+  fmt::format_to(std::back_inserter(out), "https://www.example-{}.com/catalogue/{:02}/item/", shops[at % 6], at / 6 % 100);
+  append_text(out, random, begin + length - out.size());
+}
+
+void append_record(std::string& out, std::string_view kind, Random& random) {
+  const std::size_t end = out.size() + record_bytes;
+  if (kind == "dates") append_date(out, random);
+  if (kind == "urls") append_url(out, random);
+  while (out.size() < end) {
+    const std::uint64_t bits = random.next();
+    out.append(reinterpret_cast<const char*>(&bits), std::min(sizeof bits, end - out.size()));
+  }
+}
+
+bool is_of_records(std::string_view kind) { return kind == "dates" || kind == "urls" || kind == "bytes"; }
+
 // Line `number` of a kind; everything about it follows from the number.
 void append_line(std::string& out, std::string_view kind, std::uint64_t number) {
   Random random(number);
+  if (is_of_records(kind)) return append_record(out, kind, random);
   if (kind == "u64") {
     const std::uint64_t record[2] = {random.next(), number};
     out.append(reinterpret_cast<const char*>(record), sizeof record);
@@ -75,12 +110,12 @@ int make(std::string_view kind, std::uint64_t bytes, const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr std::string_view kinds[] = {"text", "csv", "short", "few", "u64"};
+  constexpr std::string_view kinds[] = {"text", "csv", "short", "few", "u64", "dates", "urls", "bytes"};
   std::uint64_t bytes = 0;
   const std::string_view number = argc == 4 ? argv[2] : "";
   const bool is_number = std::from_chars(number.data(), number.data() + number.size(), bytes).ec == std::errc();
   if (argc != 4 || !is_number || std::find(std::begin(kinds), std::end(kinds), std::string_view(argv[1])) == std::end(kinds)) {
-    std::fputs("usage: ecosort_make_lines text|csv|short|few|u64 BYTES PATH\n", stderr);
+    std::fputs("usage: ecosort_make_lines text|csv|short|few|u64|dates|urls|bytes BYTES PATH\n", stderr);
     return 2;
   }
   if (make(argv[1], bytes, argv[3]) == 0) return 0;
