@@ -232,7 +232,7 @@ def experiment(**given: Any) -> int:
 @click.option("--memory", "memories", type=SIZE, multiple=True, default=["128MiB", "512MiB", "2GiB"], show_default=True)
 @click.option("--training-size", "training_sizes", type=SIZE, multiple=True, default=["800MB", "3GB"], show_default=True)
 @click.option(
-    "--training-memory", "training_memories", type=SIZE, multiple=True, default=["96MiB", "256MiB", "1GiB"], show_default=True
+    "--training-memory", "training_memories", type=SIZE, multiple=True, default=["96MiB", "384MiB", "1536MiB"], show_default=True
 )
 @click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 99), help="Of each size with each memory.")
 @click.option("--budget", type=SECONDS, default="20min", show_default=True, help="No run begins that would end later.")

@@ -47,6 +47,7 @@ def _fresh(given: Mapping[str, Any]) -> Document:
             "training_records": sorted(records_of(n) for n in given["training_sizes"]),
             "training_memory_bytes": sorted(given["training_memories"]),
             "rounds": given["rounds"],
+            "settles_memory": True,
         },
         "command": _command(given),
         "profile": None,

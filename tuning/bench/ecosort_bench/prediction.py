@@ -157,13 +157,14 @@ def rows(found: Sequence[CellResult]) -> list[tuple[str, ...]]:
 def circumstances(data: Document) -> str:
     machine, settings = data["machine"], data["settings"]
     commit = (data["commit"] or "unknown commit")[:12] + (" with uncommitted changes" if data["dirty"] else "")
-    cold = all(r["is_cold"] for r in data["runs"])
+    state = "Cold" if all(r["is_cold"] for r in data["runs"]) else "WARM"
     trained = ", ".join(f"{r / 1e7:g} GB" for r in settings["training_records"])
     memories = ", ".join(memory_text(m) for m in settings["training_memory_bytes"])
+    settled = ", memory touched once before each run" if settings.get("settles_memory") else ""
     left = " (the budget ended before all of it was measured)" if data["missing"] else ""
     return (
         f"Models fitted to {len(data['training'])} sorts of {trained} with {memories}; all others foretold{left}. "
-        f"{'Cold' if cold else 'WARM'}, validated; {machine['processor']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, "
+        f"{state}, validated{settled}; {machine['processor']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, "
         f"{(machine['file_system'] or 'unknown file system').split()[0]}; {commit}"
     )
 
