@@ -1,6 +1,7 @@
 """What every test module shares: the program under test and the way to run it."""
 
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +13,11 @@ from sort_support import BACKENDS, directory_for_everyone
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("ECOSORT_BUILD") or ROOT / "build")
+
+
+def pytest_configure() -> None:
+    """Under nohup SIGHUP is ignored, and so it would be in all programs under test, which respect that."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_report_header() -> str:
