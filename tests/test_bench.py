@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from conftest import BUILD, ROOT
 
 sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
-from ecosort_bench import floor_trace, inputs, lines, long_keys, paired, report, stages, targets
+from ecosort_bench import floor_trace, inputs, lines, long_keys, measure, paired, report, stages, targets
 from ecosort_bench.programs import Programs, find_checksum
 from ecosort_bench.results import Results
 
@@ -365,6 +366,26 @@ def test_kinds_of_lines_are_made_and_sorted_by_both_with_the_same_result(tmp_pat
         digests.add(lines.digest(work.output))
         work.output.unlink()
     assert len(digests) == 1
+
+
+def test_what_a_cold_run_may_take_is_settled_after_the_caches_and_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(measure, "drop_caches", lambda: done.append("caches") or True)
+    monkeypatch.setattr(measure, "settle_memory", lambda size: done.append(f"memory {size}"))
+    measured = measure.run_cold(["true"], tmp_path, {}, 12345)
+    assert measured.is_cold
+    assert done == ["caches", "memory 12345"]
+
+
+def test_memory_is_settled_by_touching_every_page_once() -> None:
+    measure.settle_memory(600 << 20)
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >= 600 << 10, "KiB"
+
+
+def test_settled_memory_does_not_count_as_that_of_the_command(tmp_path: Path) -> None:
+    assert measure.run_cold(["true"], tmp_path, {}, 600 << 20).peak_rss_bytes < 300 << 20
 
 
 def test_keys_that_begin_alike_are_judged_against_random_keys_of_their_length(tmp_path: Path) -> None:

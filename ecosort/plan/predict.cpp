@@ -61,6 +61,18 @@ double comparisons(const Plan& plan) {
   return runs > 0 ? last + again * weighted / runs : last;
 }
 
+// Reads and writes, by the sizes of the blocks: each costs processor time besides that of its bytes.
+double requests(const Plan& plan) {
+  const auto count = [](std::uint64_t bytes, std::uint64_t block_bytes) {
+    return block_bytes == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(block_bytes);
+  };
+  const std::uint64_t size = plan.wanted.input_records * plan.wanted.format.record_size;
+  const std::uint64_t stored = plan.run_bytes + plan.remerged_bytes;
+  const MergeBuffers& merge = plan.merge.final;
+  return count(size, plan.formation.read_block_bytes) + count(stored, plan.formation.write_block_bytes) +
+         count(stored, merge.block_bytes) + count(size, merge.output_block_bytes);
+}
+
 // Run formation reads its input in order, the merge reads blocks anywhere.
 void add_drive_times(PhasePrediction& phase, const Drive& drive, const Plan& plan, bool merges) {
   const std::uint64_t merge_block = merges ? plan.merge.final.block_bytes : 0;
@@ -132,7 +144,8 @@ Forecast predict(const Plan& plan, const Profile& profile) {
   found.temp_bytes = plan.temp_bytes;
   const auto moved = static_cast<double>(found.bytes_moved);
   found.cpu_s = cpu.fixed_s + cpu.per_record_s * static_cast<double>(plan.wanted.input_records) + cpu.per_byte_s * moved +
-                cpu.per_comparison_s * comparisons(plan) + cpu.per_memory_byte_s * static_cast<double>(plan.peak_memory_bytes);
+                cpu.per_comparison_s * comparisons(plan) + cpu.per_memory_byte_s * static_cast<double>(plan.peak_memory_bytes) +
+                cpu.per_request_s * requests(plan);
   const double share = formation_share(profile.kernel_ns);
   double with_drive = 0, with_processor = 0;
   for (PhasePrediction& phase : found.phases) {

@@ -38,9 +38,9 @@ struct Drive {
 };
 
 // CPU seconds = fixed_s + per_record_s * records + per_byte_s * bytes moved + per_comparison_s * records * log2(runs merged)
-// + per_memory_byte_s * bytes of memory, whose pages the system clears.
+// + per_memory_byte_s * bytes of memory, whose pages the system clears + per_request_s * reads and writes.
 struct CpuModel {
-  double fixed_s = 0, per_record_s = 0, per_byte_s = 0, per_comparison_s = 0, per_memory_byte_s = 0;
+  double fixed_s = 0, per_record_s = 0, per_byte_s = 0, per_comparison_s = 0, per_memory_byte_s = 0, per_request_s = 0;
 };
 
 // Joules = idle_w * seconds + core_w * CPU seconds + gb_j * 10^9 bytes moved.

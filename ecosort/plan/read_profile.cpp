@@ -130,8 +130,8 @@ void read_models(const Part& document, Profile& profile) {
   if (document.has("cpu")) {
     const Part cpu = document.part("cpu");
     check_evidence(cpu);
-    profile.cpu = CpuModel{cpu.real("fixed_s"), cpu.real("per_record_s"), cpu.real("per_byte_s"), cpu.real("per_comparison_s"),
-                           cpu.real("per_memory_byte_s")};
+    profile.cpu = CpuModel{cpu.real("fixed_s"),          cpu.real("per_record_s"),      cpu.real("per_byte_s"),
+                           cpu.real("per_comparison_s"), cpu.real("per_memory_byte_s"), cpu.real("per_request_s")};
   }
   if (document.has("power")) {
     const Part power = document.part("power");

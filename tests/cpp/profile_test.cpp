@@ -88,7 +88,7 @@ TEST(MachineIdentityTest, MachinesDifferByAnyFactButALittleMemory) {
 TEST_F(ProfileTest, AProfileIsReadWhole) {
   const std::string text = std::string(head) +
                            "[cpu]\nfixed_s = 0.5\nper_record_s = 1e-7\nper_byte_s = 0\nper_comparison_s = "
-                           "2e-9\nper_memory_byte_s = 1e-9\nerror = 0.1\nruns = 3\n"
+                           "2e-9\nper_memory_byte_s = 1e-9\nper_request_s = 1e-5\nerror = 0.1\nruns = 3\n"
                            "[time]\nerror = 0.1\nruns = 3\nfactor = { run_formation = 1.5, merge = 2 }\n"
                            "[[setting]]\noption = \"--threads\"\nvalue = \"1\"\nbecause = \"\\\"so\\\"\"\n";
   const Profile profile = read_profile(write("p.toml", text), here);
@@ -169,6 +169,18 @@ TEST(PredictTest, MemoryTakesTheProcessorToo) {
   plan.peak_memory_bytes = 3'000'000;
   profile.cpu.value().per_memory_byte_s = 1e-6;
   EXPECT_DOUBLE_EQ(predict(plan, profile).prediction.value().cpu_s, before + 3);
+}
+
+TEST(PredictTest, EachRequestTakesTheProcessorToo) {
+  Plan plan = small_plan();
+  Profile profile = round_profile();
+  const double before = predict(plan, profile).prediction.value().cpu_s;
+  plan.formation.read_block_bytes = 10'000;  // 100 kB of input
+  plan.formation.write_block_bytes = 8'000;  // 80 kB of runs
+  plan.merge.final.block_bytes = 4'000;      // and again
+  plan.merge.final.output_block_bytes = 50'000;
+  profile.cpu.value().per_request_s = 0.5;
+  EXPECT_DOUBLE_EQ(predict(plan, profile).prediction.value().cpu_s, before + 0.5 * (10 + 10 + 20 + 2));
 }
 
 TEST(PredictTest, ASortInMemoryHasFactorsOfItsOwn) {

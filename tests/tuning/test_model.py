@@ -18,7 +18,7 @@ from ecosort_tuning.model import fit_cpu, fit_power, fit_time, predict_cpu, pred
 from ecosort_tuning.predict import formation_share, phase_work, predict
 from ecosort_tuning.profile import SCHEMA, CpuModel, Drive, Kernels, PowerModel, Profile, Rate, read_profile, write_profile
 from ecosort_tuning.resources import BOTH, PROCESSOR, READING, WRITING, drive_times
-from ecosort_tuning.runs import Evidence, IdlePower, MeasuredRun, Phase, Work, comparisons, read_evidence
+from ecosort_tuning.runs import Evidence, IdlePower, MeasuredRun, Phase, Work, comparisons, read_evidence, requests
 
 from .conftest import Tune
 
@@ -42,7 +42,7 @@ def plan_of(records: int, runs: int, threads: int = 2, stored: float = 1.0) -> d
         "write_block_bytes": 1 << 20,
         "read_depth": 16,
         "write_depth": 16,
-        "merge": {"block_bytes": 1 << 20},
+        "merge": {"block_bytes": 1 << 20, "output_block_bytes": 5 << 20},
         "stored_records": kept,
         "run_bytes": kept * 100,
         "remerged_bytes": 0,
@@ -124,6 +124,18 @@ def test_memory_that_the_system_has_to_clear_is_told_from_work_on_records() -> N
     assert predict_cpu(model, 100_000_000, 4e10, plan) == pytest.approx(13.0, rel=1e-3)
 
 
+def test_small_blocks_cost_what_each_request_costs() -> None:
+    def sorted_in(records: int, block_bytes: int) -> MeasuredRun:
+        run = run_of(records, 40, 2, 3.0, 1.0)
+        plan = {**run.plan, "merge": {"block_bytes": block_bytes, "output_block_bytes": 5 << 20}}
+        return replace(run, plan=plan, cpu_s=90e-9 * records + 80e-6 * requests(plan))
+
+    runs = [sorted_in(n, block) for n in (8_000_000, 30_000_000) for block in (128 << 10, 256 << 10, 1 << 20)]
+    model = fit_cpu([replace(r, plan={**r.plan, "peak_memory_bytes": 1e8 + i}) for i, r in enumerate(runs)])
+    assert model.per_request_s == pytest.approx(80e-6, rel=1e-3)
+    assert requests(runs[0].plan) == pytest.approx(800e6 / 2**20 + 760e6 / 2**20 + 760e6 / 2**17 + 800e6 / (5 << 20), rel=0.1)
+
+
 def test_the_coefficients_of_energy_are_found() -> None:
     model = fit_power(Evidence(measured(), [IdlePower(IDLE_W, "wall")]))
     assert (model.idle_w, model.core_w, model.gb_j) == pytest.approx((IDLE_W, CORE_W, GB_J), rel=1e-6)
@@ -166,7 +178,7 @@ RATES = [
     rate("read", 1e8, 0, depth=1),
 ]
 DRIVE = Drive("temp", "/ssd", "/dev/nvme0n1", "ext4", "io_uring", True, 1 << 30, RATES)
-CPU = CpuModel(0.0, 100e-9, 0.0, 0.0, 0.0, 0.01, 9)
+CPU = CpuModel(0.0, 100e-9, 0.0, 0.0, 0.0, 0.0, 0.01, 9)
 
 
 def profile(**changed: Any) -> Profile:

@@ -52,7 +52,7 @@ FULL = Profile(
     [DRIVE],
     KERNELS,
     TimeModel({"run_formation": 1.2, "merge": 1.1}, 0.05, 9),
-    CpuModel(0.03, 60e-9, 1e-10, 4e-9, 1e-10, 0.05, 9),
+    CpuModel(0.03, 60e-9, 1e-10, 4e-9, 1e-10, 1e-5, 0.05, 9),
     PowerModel(21.0, 7.5, 0.8, 0.02, 9, "wall"),
     [Setting("--threads", "1", "it takes 0.9 of the time"), Setting("--request-depth", "5", 'so "quoted" \\ it is')],
     ["a warning"],

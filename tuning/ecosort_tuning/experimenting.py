@@ -89,7 +89,7 @@ class LoopFiller(RealSorter):
     def _run(self, kind: str, data: Path, stats: Path) -> Timing | None:
         command = [str(self._program), *self._words(kind, data, stats)]
         try:
-            found = run_cold(command, self._drive, {})
+            found = run_cold(command, self._drive, {}, self._place.memory_bytes)
         except RunFailedError as error:
             if "exit code 2" in str(error) and " free" in str(error):
                 return None

@@ -18,7 +18,7 @@ import numpy as np
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.profile import CpuModel, Drive, PowerModel, TimeModel
 from ecosort_tuning.resources import drive_times
-from ecosort_tuning.runs import Evidence, MeasuredRun, Phase, Work, comparisons, memory_bytes
+from ecosort_tuning.runs import Evidence, MeasuredRun, Phase, Work, comparisons, memory_bytes, requests
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -97,13 +97,14 @@ def _medians(runs: Sequence[MeasuredRun]) -> list[MeasuredRun]:
 
 
 def _cpu_terms(runs: Sequence[MeasuredRun]) -> tuple[Vector, list[Vector]]:
-    """CPU seconds, and what they may depend on: records, comparisons, bytes moved, nothing, memory."""
+    """CPU seconds, and what they may depend on: records, comparisons, bytes moved, nothing, memory, requests."""
     columns = [
         np.array([float(r.records) for r in runs]),
         np.array([comparisons(r.plan, r.records) for r in runs]),
         np.array([r.work.bytes_moved for r in runs]),
         np.ones(len(runs)),
         np.array([memory_bytes(r.plan) for r in runs]),
+        np.array([requests(r.plan) for r in runs]),
     ]
     return np.array([r.cpu_s for r in runs]), columns
 
@@ -117,16 +118,16 @@ def fit_cpu(measured: Sequence[MeasuredRun]) -> CpuModel:
     chosen = _worth_having(columns, values)
     found = np.zeros(len(columns))
     found[chosen] = least_squares(np.column_stack([columns[i] for i in chosen]), values)
-    per_record, per_comparison, per_byte, fixed, per_memory_byte = (float(v) for v in found)
+    per_record, per_comparison, per_byte, fixed, per_memory_byte, per_request = (float(v) for v in found)
     all_values, all_columns = _cpu_terms(measured)
     error = _error(np.column_stack(all_columns), all_values, found)
-    return CpuModel(fixed, per_record, per_byte, per_comparison, per_memory_byte, error, len(measured))
+    return CpuModel(fixed, per_record, per_byte, per_comparison, per_memory_byte, per_request, error, len(measured))
 
 
 def predict_cpu(model: CpuModel, records: int, bytes_moved: float, plan: Mapping[str, Any]) -> float:
     """CPU seconds of a whole sort."""
     work = model.per_record_s * records + model.per_byte_s * bytes_moved + model.per_comparison_s * comparisons(plan, records)
-    return model.fixed_s + work + model.per_memory_byte_s * memory_bytes(plan)
+    return model.fixed_s + work + model.per_memory_byte_s * memory_bytes(plan) + model.per_request_s * requests(plan)
 
 
 def fit_power(evidence: Evidence) -> PowerModel:

@@ -71,7 +71,7 @@ class Kernels:
 @dataclass(frozen=True, slots=True)
 class CpuModel:
     """cpu_s = fixed_s + per_record_s * records + per_byte_s * bytes moved + per_comparison_s * records * log2(runs merged)
-    + per_memory_byte_s * bytes of memory, whose pages the system clears.
+    + per_memory_byte_s * bytes of memory, whose pages the system clears + per_request_s * reads and writes.
     """
 
     fixed_s: float
@@ -79,6 +79,7 @@ class CpuModel:
     per_byte_s: float
     per_comparison_s: float
     per_memory_byte_s: float
+    per_request_s: float
     error: float  # median of |predicted / measured - 1|
     runs: int
 

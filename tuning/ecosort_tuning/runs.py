@@ -88,6 +88,17 @@ def memory_bytes(plan: Mapping[str, Any]) -> float:
     return float(plan["peak_memory_bytes"])
 
 
+def requests(plan: Mapping[str, Any]) -> float:
+    """Reads and writes of a plan, by the sizes of its blocks: each costs processor time besides that of its bytes."""
+    size = float(plan["records"]) * float(plan["record_size_bytes"])
+    stored, again = float(plan["run_bytes"]), float(plan["remerged_bytes"])
+    merge = plan["merge"]
+    found = size / float(plan["read_block_bytes"]) + (stored + again) / float(plan["write_block_bytes"])
+    if merge["block_bytes"] > 0:
+        found += (stored + again) / float(merge["block_bytes"])
+    return found + size / float(merge["output_block_bytes"]) if merge["output_block_bytes"] > 0 else found
+
+
 def _mean_log(fan_ins: Sequence[int]) -> float:
     """Steps of more runs merge more records."""
     return sum(f * math.log2(f) for f in fan_ins) / sum(fan_ins)

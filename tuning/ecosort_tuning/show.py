@@ -78,8 +78,8 @@ def model_lines(cpu: CpuModel | None, time: TimeModel | None, power: PowerModel 
     if cpu:
         fixed = f"{cpu.fixed_s:.3f} s + {1e9 * cpu.per_record_s:.1f} ns per record"
         rest = f"{1e9 * cpu.per_comparison_s:.2f} ns per comparison + {1e9 * cpu.per_byte_s:.3f} s per GB moved"
-        memory = f"{2**30 * cpu.per_memory_byte_s:.3f} s per GiB of memory"
-        lines.append(f"CPU: {fixed} + {rest} + {memory} ({cpu.runs} runs, within {100 * cpu.error:.1f} %)")
+        more = f"{2**30 * cpu.per_memory_byte_s:.3f} s per GiB of memory + {1e6 * cpu.per_request_s:.0f} us per request"
+        lines.append(f"CPU: {fixed} + {rest} + {more} ({cpu.runs} runs, within {100 * cpu.error:.1f} %)")
     if time:
         factors = ", ".join(f"{name.replace('_', ' ')} {factor:.2f}" for name, factor in time.factor.items())
         lines.append(f"time over that of the slowest resource: {factors} ({time.runs} runs, within {100 * time.error:.1f} %)")

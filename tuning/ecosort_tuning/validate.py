@@ -35,11 +35,6 @@ class Cell:
     memory_bytes: int
 
 
-def _settled(cell: Cell) -> int:
-    """What a sort takes besides the memory it may use, and some for whoever else wants a page."""
-    return cell.memory_bytes + (256 << 20)
-
-
 @dataclass(frozen=True, slots=True)
 class Grid:
     """Sizes and memories that are all combined; `name` is the list of the result that they belong to."""
@@ -108,7 +103,7 @@ class Bench:
         files = ["--input", str(self._input), "--temp", str(self._directory), "--output", str(self._output)]
         pace = ["--pace", "depth", "--read-depth", str(_FLOOR_DEPTH), "--write-depth", str(_FLOOR_DEPTH)]
         self._output.unlink(missing_ok=True)
-        found = run_cold([str(self._programs.replay), str(trace), *files, *pace], self._directory, {}, _settled(cell))
+        found = run_cold([str(self._programs.replay), str(trace), *files, *pace], self._directory, {}, cell.memory_bytes)
         return found.wall_s
 
     def _sort(self, cell: Cell) -> Document:
@@ -124,7 +119,7 @@ class Bench:
             "--quiet",
             *self._words(cell),
         ]
-        found = run_cold(command, self._directory, {}, _settled(cell))
+        found = run_cold(command, self._directory, {}, cell.memory_bytes)
         if self._programs.checksum(self._output) != self._checksum:
             raise RunError(f"the output of {' '.join(command)} holds other records than the input")
         report = json.loads(stats.read_text())

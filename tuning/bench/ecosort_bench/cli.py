@@ -180,7 +180,7 @@ def main(
     data_directory = ((directory or build) / "bench-data").resolve()
     data_directory.mkdir(parents=True, exist_ok=True)
     _check_space(data_directory, records, lines_bytes, chosen)
-    settings = {"records": records, "memory_bytes": parse_size(memory), "threads": threads}
+    settings = {"records": records, "memory_bytes": parse_size(memory), "threads": threads, "settles_memory": True}
     if "lines" in chosen:
         settings["lines_bytes"] = lines_bytes
     command = _command(records, settings["memory_bytes"], lines_bytes, rounds, floor_rounds, contender, stages, cases)

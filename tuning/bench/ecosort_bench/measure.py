@@ -1,9 +1,9 @@
 """One cold run of a program, from its start to the point where its output is on stable storage."""
 
 import ctypes
-import mmap
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +11,14 @@ from pathlib import Path
 
 _KEPT_BYTES = 100_000
 _DROP_CACHES = Path("/proc/sys/vm/drop_caches")
+# In large pages, as the sort asks for them: the system keeps these and small ones apart.
+_TOUCH = """
+import mmap, sys
+with mmap.mmap(-1, int(sys.argv[1]), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+    memory.madvise(mmap.MADV_HUGEPAGE)
+    for at in range(0, len(memory), mmap.PAGESIZE):
+        memory[at] = 0
+"""
 
 
 class RunFailedError(RuntimeError):
@@ -65,21 +73,18 @@ def settle_memory(size: int) -> None:
     """Touches and frees so many bytes, so that what runs next finds them at hand, whatever ran before.
 
     The host of a virtual machine takes free memory back, and to get it again may take seconds of processor time for a GiB.
+    Another process does it: what this one had at its peak would count as that of the programs it starts.
     """
-    with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
-        memory.madvise(mmap.MADV_HUGEPAGE)  # as the sort asks for them: the system keeps large and small pages apart
-        for at in range(0, size, mmap.PAGESIZE):
-            memory[at] = 0
+    subprocess.run([sys.executable, "-c", _TOUCH, str(size)], check=True)
 
 
-def run_cold(command: Sequence[str], directory: Path, environment: Mapping[str, str], settled_bytes: int = 0) -> Measured:
+def run_cold(command: Sequence[str], directory: Path, environment: Mapping[str, str], memory_bytes: int) -> Measured:
     """Runs the command; `directory` is on the file system that it writes to. RunFailedError if it fails.
 
-    `settled_bytes`: of memory to settle before.
+    `memory_bytes`: what the command may take, settled before.
     """
     is_cold = drop_caches()
-    if settled_bytes > 0:
-        settle_memory(settled_bytes)
+    settle_memory(memory_bytes)
     return _run(command, directory, environment, directory / "stdout.txt", is_cold)
 
 

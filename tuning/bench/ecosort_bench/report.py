@@ -102,6 +102,7 @@ def circumstances(results: Results) -> str:
     cold = all(run["is_cold"] or run["stage"] == "lines_small" for run in data["runs"])
     commit = (data["commit"] or "unknown commit")[:12] + (" with uncommitted changes" if data["dirty"] else "")
     cache = "cold" if cold else "WARM (caches could not be dropped)"
+    cache += ", memory touched once before each run" if settings.get("settles_memory") else ""
     file_system = (machine["file_system"] or "unknown file system").split()[0]
     amounts = []
     if any(case_of(stage) is None for stage in results.stages):

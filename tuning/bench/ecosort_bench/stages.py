@@ -148,7 +148,7 @@ class Bench:
 
     def _run_long_key(self, key: long_keys.LongKey, slot: Slot, work: Work, seen: dict[str, str]) -> None:
         work.output.unlink(missing_ok=True)
-        measured = run_cold(long_keys.command(key, self.programs, work), self.directory, {})
+        measured = self._run_cold(long_keys.command(key, self.programs, work))
         checksum = lines.digest(work.output)
         if seen.setdefault(slot.contender, checksum) != checksum:
             raise RuntimeError(f"{key.stage}: the output of {slot.contender} differs from that of the runs before")
@@ -203,7 +203,7 @@ class Bench:
     def _with_floor_of_lines(self, case: lines.Case, work: Work) -> Work:
         """Sorts once, outside of the measurements, to see how many runs there are. All kinds share one search for the floor."""
         command, environment = lines.command(case, "ecosort", self.programs, work)
-        run_cold(command, self.directory, environment)
+        self._run_cold(command, environment)
         work.output.unlink()
         stats = json.loads(work.stats.read_text())
         size = work.input.stat().st_size
@@ -224,7 +224,7 @@ class Bench:
         if case.is_small:
             measured = run_warm(command, self.directory, environment, work.output)
         else:
-            measured = run_cold(command, self.directory, environment)
+            measured = self._run_cold(command, environment)
         checksum = lines.digest(work.output)
         seen.add(checksum)
         if len(seen) > 1:
@@ -256,7 +256,7 @@ class Bench:
         """Sorts once with a trace, outside of the measurements."""
         self.say("recording the requests of the sort")
         command = self.programs.sort_command(work, "--stats", str(work.stats), "--trace", str(work.trace))
-        run_cold(command, self.directory, {})
+        self._run_cold(command)
         plan = json.loads(work.stats.read_text())["plan"]
         return replace(work, read_depth=plan["read_depth"], write_depth=plan["write_depth"])
 
@@ -267,7 +267,7 @@ class Bench:
             return
         plan = json.loads(work.stats.read_text())["plan"]
         command = [str(program), str(max(step["fan_in"] for step in plan["merge_steps"]))]
-        calls = [json.loads(run_cold(command, self.directory, {}).stdout) for _ in range(_COST_CALLS)]
+        calls = [json.loads(self._run_cold(command).stdout) for _ in range(_COST_CALLS)]
         costs = {
             part: {name: statistics.median(call[part][name] for call in calls) for name in calls[0][part]} for part in calls[0]
         }
@@ -334,12 +334,15 @@ class Bench:
 
     # Runs
 
+    def _run_cold(self, command: list[str], environment: dict[str, str] | None = None) -> Measured:
+        return run_cold(command, self.directory, environment or {}, self.work.memory_bytes)
+
     def _measure(self, contender: str, work: Work) -> Measured:
         work.output.unlink(missing_ok=True)
         if contender == "inplace":
             shutil.copyfile(work.input, work.output)
         command, environment = self.programs.command(contender, work)
-        return run_cold(command, self.directory, environment)
+        return self._run_cold(command, environment)
 
     def _run(self, stage: str, slot: Slot, contender: str, work: Work, checksum: str) -> None:
         measured = self._measure(contender, work)

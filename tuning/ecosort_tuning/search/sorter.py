@@ -71,9 +71,12 @@ class RealSorter:
         for path in (self._place.input, self._place.output):
             path.unlink(missing_ok=True)
 
+    def _memory_of(self, settings: Settings) -> int:
+        return int(given(settings).get("--memory", f"{self._place.memory_bytes}B").removesuffix("B"))
+
     def _command(self, settings: Settings) -> list[str]:
         place = self._place
-        chosen = {"--memory": f"{place.memory_bytes}B", "--temp": str(place.directory), **given(settings)}
+        chosen = {"--temp": str(place.directory), **given(settings), "--memory": f"{self._memory_of(settings)}B"}
         options = [word for option, value in chosen.items() for word in (option, value)] + list(NEUTRAL)
         return [str(self._program), "sort", *options, "--progress", "none", "--quiet", str(place.input), "-o", str(place.output)]
 
@@ -90,7 +93,7 @@ class RealSorter:
         return outcome
 
     def _timed(self, settings: Settings) -> Outcome:
-        found = run_cold(self._command(settings), self._place.directory, {})
+        found = run_cold(self._command(settings), self._place.directory, {}, self._memory_of(settings))
         for left in ("stdout.txt", "stderr.txt"):
             (self._place.directory / left).unlink(missing_ok=True)
         return Outcome(found.wall_s, found.cpu_user_s + found.cpu_system_s)
