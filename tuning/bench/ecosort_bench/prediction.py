@@ -102,9 +102,14 @@ def verdicts(found: Sequence[CellResult]) -> list[tuple[str, str, str, bool]]:
         ("space of the runs", "exact", f"exact in {temp} of {n}", temp == n),
         (
             "CPU seconds",
+            f"within {CPU_LIMIT:.0%} (median)",
+            f"{statistics.median(cpu):.1%} off (median)",
+            statistics.median(cpu) <= CPU_LIMIT,
+        ),
+        (
+            "CPU seconds of every size and memory",
             f"within {CPU_LIMIT:.0%}",
-            f"{statistics.median(cpu):.1%} off (median), {max(cpu):.1%} at worst; equal sorts differ by "
-            f"{statistics.median(c.cpu_spread for c in found):.1%}",
+            f"{max(cpu):.1%} off at worst; equal sorts differ by {statistics.median(c.cpu_spread for c in found):.1%}",
             max(cpu) <= CPU_LIMIT,
         ),
         (
