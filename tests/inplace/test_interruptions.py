@@ -9,6 +9,7 @@ import pytest
 from capabilities import require
 from sort_support import (
     MIB,
+    NOBODY,
     FileSystem,
     Run,
     as_plain_user,
@@ -261,7 +262,7 @@ def test_whoever_completes_a_job_tells_which_attributes_are_not_kept(
     with directory_for_everyone() as directory, drive_of("ext4", directory) as drive:
         path, traces = drive.root / "data", drive.root / "traces"
         path.write_bytes(data)
-        os.chown(path, 0, 65534)
+        os.chown(path, 0, NOBODY)
         path.chmod(0o460)
         traces.mkdir(mode=0o777)
         traces.chmod(0o777)
@@ -278,7 +279,7 @@ def test_whoever_completes_a_job_tells_which_attributes_are_not_kept(
         assert f"could not keep of '{path}': the owner" in again.stderr
         assert path.read_bytes() == wanted
         status = path.stat()
-        assert (status.st_uid, status.st_gid, status.st_mode & 0o7777) == (65534, 65534, 0o460)
+        assert (status.st_uid, status.st_gid, status.st_mode & 0o7777) == (NOBODY, NOBODY, 0o460)
 
 
 @pytest.mark.parametrize("when", ["1+", "5+", "60+", "200+"])

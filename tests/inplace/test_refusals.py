@@ -10,6 +10,7 @@ import pytest
 from capabilities import require
 from sort_support import (
     MIB,
+    NOBODY,
     Run,
     as_plain_user,
     copy_program,
@@ -173,13 +174,13 @@ def test_a_quota_that_is_too_small_is_refused(ecosort: Path, tmp_path: Path, dat
         root.chmod(0o777)
         path = root / "data"
         path.write_bytes(data)
-        os.chown(path, 65534, 65534)
-        xfs_quota(root, f"limit -u bhard={len(data) // 1024 + 64}k 65534")
+        os.chown(path, NOBODY, NOBODY)
+        xfs_quota(root, f"limit -u bhard={len(data) // 1024 + 64}k {NOBODY}")
         program = copy_program(ecosort, root)
         done = subprocess.run(
             as_plain_user(program, "inplace", path), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
         )
-        refused(done, 2, "quota of user 65534")
+        refused(done, 2, f"quota of user {NOBODY}")
         untouched(path, data)
 
 
