@@ -22,6 +22,7 @@ from ecosort_tuning.runs import Evidence, IdlePower, MeasuredRun, Phase, Work, c
 
 from .conftest import Tune
 
+ROOT = Path(__file__).resolve().parents[2]
 IDLE_W, CORE_W, GB_J = 21.0, 7.5, 0.8
 
 
@@ -134,6 +135,14 @@ def test_small_blocks_cost_what_each_request_costs() -> None:
     model = fit_cpu([replace(r, plan={**r.plan, "peak_memory_bytes": 1e8 + i}) for i, r in enumerate(runs)])
     assert model.per_request_s == pytest.approx(80e-6, rel=1e-3)
     assert requests(runs[0].plan) == pytest.approx(800e6 / 2**20 + 760e6 / 2**20 + 760e6 / 2**17 + 800e6 / (5 << 20), rel=0.1)
+
+
+def test_results_of_earlier_versions_are_still_evidence() -> None:
+    """Their plans name neither the bytes of the runs nor those that are merged again."""
+    named = plan_of(10_000_000, 47)
+    earlier = {name: value for name, value in named.items() if name not in ("run_bytes", "remerged_bytes")}
+    assert requests(earlier) == pytest.approx(requests(named), rel=0.01), "runs are whole granules there"
+    assert fit_cpu(read_evidence([ROOT / "tuning" / "bench" / "results" / "headline.json"]).runs).runs > 0
 
 
 def test_the_coefficients_of_energy_are_found() -> None:

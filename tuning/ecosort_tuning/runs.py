@@ -65,8 +65,7 @@ class Evidence:
 
 
 def comparisons(plan: Mapping[str, Any], records: int) -> float:
-    """Of the merge: records * log2(runs merged). The last step merges all records, the ones before it some of them again: in
-    plans of earlier versions these are the bytes that are written beyond output and runs."""
+    """Of the merge: records * log2(runs merged). The last step merges all records, the ones before it some of them again."""
     fan_ins = [max(int(step["fan_in"]), 1) for step in plan.get("merge_steps", [])]
     if not fan_ins:
         return 0.0
@@ -74,12 +73,17 @@ def comparisons(plan: Mapping[str, Any], records: int) -> float:
     earlier = fan_ins[:-1]
     if not earlier:
         return last
-    size = int(plan["record_size_bytes"])
+    _, again = _stored_and_remerged(plan, records)
+    return last + again / int(plan["record_size_bytes"]) * _mean_log(earlier)
+
+
+def _stored_and_remerged(plan: Mapping[str, Any], records: int) -> tuple[float, float]:
+    """Bytes of the runs, and of what is merged again before the last step. Plans of earlier versions name neither: there the runs
+    are whole granules, and what is written beyond them and the output was merged again."""
     if "remerged_bytes" in plan:
-        return last + float(plan["remerged_bytes"]) / size * _mean_log(earlier)
-    stored_bytes = float(plan["stored_records"]) * float(plan["granule_bytes"]) / float(plan["granule_records"])
-    again = max(0.0, float(plan["bytes_written"]) - records * size - stored_bytes) / size
-    return last + again * _mean_log(earlier)
+        return float(plan["run_bytes"]), float(plan["remerged_bytes"])
+    stored = float(plan["stored_records"]) * float(plan["granule_bytes"]) / float(plan["granule_records"])
+    return stored, max(0.0, float(plan["bytes_written"]) - records * int(plan["record_size_bytes"]) - stored)
 
 
 def memory_bytes(plan: Mapping[str, Any]) -> float:
@@ -90,13 +94,15 @@ def memory_bytes(plan: Mapping[str, Any]) -> float:
 
 def requests(plan: Mapping[str, Any]) -> float:
     """Reads and writes of a plan, by the sizes of its blocks: each costs processor time besides that of its bytes."""
-    size = float(plan["records"]) * float(plan["record_size_bytes"])
-    stored, again = float(plan["run_bytes"]), float(plan["remerged_bytes"])
-    merge = plan["merge"]
-    found = size / float(plan["read_block_bytes"]) + (stored + again) / float(plan["write_block_bytes"])
-    if merge["block_bytes"] > 0:
-        found += (stored + again) / float(merge["block_bytes"])
-    return found + size / float(merge["output_block_bytes"]) if merge["output_block_bytes"] > 0 else found
+    records = int(plan["records"])
+    size, stored, merge = float(records * int(plan["record_size_bytes"])), sum(_stored_and_remerged(plan, records)), plan["merge"]
+    parts = (
+        (size, plan["read_block_bytes"]),
+        (stored, plan["write_block_bytes"]),
+        (stored, merge["block_bytes"]),
+        (size, merge["output_block_bytes"]),
+    )
+    return sum(amount / block for amount, block in parts if block > 0)
 
 
 def _mean_log(fan_ins: Sequence[int]) -> float:
