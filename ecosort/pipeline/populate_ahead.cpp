@@ -15,26 +15,24 @@ constexpr std::size_t step = std::size_t{4} << 20U;  // bytes: a few millisecond
 
 void PopulateAhead::add(const RunBuffer& run, std::uint64_t bytes) {
   const std::size_t size = std::min<std::uint64_t>(bytes, run.bytes.size());
-  for (std::size_t at = 0; at + step <= size; at += step) parts_.push_back({run.bytes.data() + at, step});
+  if (size >= step) wanted_.emplace_back(run.bytes.data(), round_down(size, step));
 }
 
 void PopulateAhead::end() {
   thread_ = {};  // is asked to stop and waited for
-  parts_.clear();
+  wanted_.clear();
 }
 
 void PopulateAhead::begin() {
-  if (parts_.empty()) return;
+  if (wanted_.empty()) return;
   const io::BlockedSignals blocked;
   try {
     thread_ = std::jthread([this](const std::stop_token& stop) {
-      for (const Part& part : parts_) {
-        if (stop.stop_requested()) return;
-        populate(part.data, part.size);
-      }
+      for (const std::span<std::byte> bytes : wanted_)
+        for (std::size_t at = 0; at < bytes.size() && !stop.stop_requested(); at += step) populate(bytes.data() + at, step);
     });
   } catch (const std::system_error&) {
-    parts_.clear();
+    wanted_.clear();
   }
 }
 

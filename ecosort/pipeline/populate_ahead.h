@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -26,12 +27,7 @@ class PopulateAhead {
   void end();
 
  private:
-  struct Part {
-    std::byte* data;
-    std::size_t size;
-  };
-
-  std::vector<Part> parts_;
+  std::vector<std::span<std::byte>> wanted_;
   std::jthread thread_;
 };
 

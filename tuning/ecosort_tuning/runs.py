@@ -97,10 +97,10 @@ def requests(plan: Mapping[str, Any]) -> float:
     records = int(plan["records"])
     size, stored, merge = float(records * int(plan["record_size_bytes"])), sum(_stored_and_remerged(plan, records)), plan["merge"]
     parts = (
-        (size, plan["read_block_bytes"]),
-        (stored, plan["write_block_bytes"]),
-        (stored, merge["block_bytes"]),
-        (size, merge["output_block_bytes"]),
+        (size, float(plan["read_block_bytes"])),
+        (stored, float(plan["write_block_bytes"])),
+        (stored, float(merge["block_bytes"])),
+        (size, float(merge["output_block_bytes"])),
     )
     return sum(amount / block for amount, block in parts if block > 0)
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ecosort_bench.results import memory_state
+
 SCHEMA = "ecosort.prediction/1"
 PROCESSOR = "processor"
 CPU_LIMIT, TIME_LIMIT = 0.10, 0.15
@@ -165,11 +167,10 @@ def circumstances(data: Document) -> str:
     state = "Cold" if all(r["is_cold"] for r in data["runs"]) else "WARM"
     trained = ", ".join(f"{r / 1e7:g} GB" for r in settings["training_records"])
     memories = ", ".join(memory_text(m) for m in settings["training_memory_bytes"])
-    settled = ", memory touched once before each run" if settings.get("settles_memory") else ""
     left = " (the budget ended before all of it was measured)" if data["missing"] else ""
     return (
         f"Models fitted to {len(data['training'])} sorts of {trained} with {memories}; all others foretold{left}. "
-        f"{state}, validated{settled}; {machine['processor']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, "
+        f"{state}, validated{memory_state(settings)}; {machine['processor']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, "
         f"{(machine['file_system'] or 'unknown file system').split()[0]}; {commit}"
     )
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from ecosort_bench import prediction
 from ecosort_bench.lines import CASES, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
-from ecosort_bench.results import Results, Run
+from ecosort_bench.results import Results, Run, memory_state
 from ecosort_bench.targets import Verdict, cpu_s, paired, verdicts, wall_s
 
 _FLOOR_B = "floor (b): best replay, minimal bytes"
@@ -102,7 +102,7 @@ def circumstances(results: Results) -> str:
     cold = all(run["is_cold"] or run["stage"] == "lines_small" for run in data["runs"])
     commit = (data["commit"] or "unknown commit")[:12] + (" with uncommitted changes" if data["dirty"] else "")
     cache = "cold" if cold else "WARM (caches could not be dropped)"
-    cache += ", memory touched once before each run" if settings.get("settles_memory") else ""
+    cache += memory_state(settings)
     file_system = (machine["file_system"] or "unknown file system").split()[0]
     amounts = []
     if any(case_of(stage) is None for stage in results.stages):

@@ -20,6 +20,11 @@ def commit_of(root: Path) -> dict[str, Any]:
     return {"commit": _git(root, "rev-parse", "HEAD") or None, "dirty": bool(_git(root, "status", "--porcelain"))}
 
 
+def memory_state(settings: dict[str, Any]) -> str:
+    """How runs of these settings found their memory, for the line of circumstances; results of earlier versions say nothing."""
+    return ", memory touched once before each run" if settings.get("settles_memory") else ""
+
+
 def machine_facts(directory: Path) -> dict[str, Any]:
     """What the numbers depend on: processor, memory, kernel, file system."""
     cpuinfo = Path("/proc/cpuinfo").read_text()
