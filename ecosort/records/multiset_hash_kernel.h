@@ -1,8 +1,9 @@
 // The body of the record hash, compiled once per instruction set over a vector type V of V::width 64-bit lanes.
 //
 // V::width records are hashed at a time: each record's words are multiplied and summed along its own vector, then one transposing
-// sum puts one record into each lane, and the mixer runs on all of them at once. Everything here has internal linkage, so that no
-// function compiled for a newer processor can stand in for the plain one.
+// sum puts one record into each lane, and the mixer runs on all of them at once. Records that would leave half of their vector
+// empty are in the lanes from the beginning. Everything here has internal linkage, so that no function compiled for a newer
+// processor can stand in for the plain one.
 #pragma once
 
 #include <cstddef>
@@ -117,6 +118,29 @@ inline LanePair<V> chunk_sums(const std::byte* chunk, std::size_t words) noexcep
   return sums;
 }
 
+// The NH sums of the first `words` <= chunk_words words of V::width records, one record per lane.
+template <class V>
+inline LanePair<V> sums_of_chunks(const std::byte* chunks, std::size_t words, std::size_t stride) noexcept {
+  if (2 * words <= V::width) {
+    LanePair<V> sums{V::set(0), V::set(0)};
+    for (std::size_t i = 0; i < words; ++i) {
+      const auto m = V::column(chunks + i * word_bytes, stride);
+      sums.a = V::add(sums.a, V::product_of_halves(m, V::set(hash_keys.a[i])));
+      sums.b = V::add(sums.b, V::product_of_halves(m, V::set(hash_keys.b[i])));
+    }
+    return sums;
+  }
+  typename V::T a[V::width];
+  typename V::T b[V::width];
+#pragma GCC unroll 8
+  for (std::size_t record = 0; record < V::width; ++record) {
+    const LanePair<V> sums = chunk_sums<V>(chunks + record * stride, words);
+    a[record] = sums.a;
+    b[record] = sums.b;
+  }
+  return {V::transposed_sum(a), V::transposed_sum(b)};
+}
+
 // The hashes of V::width records of `size` >= 8 bytes, one per lane.
 template <class V, class Size>
 inline LanePair<V> hash_group(const std::byte* records, Size size) noexcept {
@@ -125,16 +149,9 @@ inline LanePair<V> hash_group(const std::byte* records, Size size) noexcept {
   std::size_t first = 0;
   do {
     const std::size_t count = words - first < chunk_words ? words - first : chunk_words;
-    typename V::T a[V::width];
-    typename V::T b[V::width];
-#pragma GCC unroll 8
-    for (std::size_t record = 0; record < V::width; ++record) {
-      const LanePair<V> sums = chunk_sums<V>(records + record * size + first * word_bytes, count);
-      a[record] = sums.a;
-      b[record] = sums.b;
-    }
-    state.a = V::add(state.a, V::transposed_sum(a));
-    state.b = V::add(state.b, V::transposed_sum(b));
+    const LanePair<V> sums = sums_of_chunks<V>(records + first * word_bytes, count, size);
+    state.a = V::add(state.a, sums.a);
+    state.b = V::add(state.b, sums.b);
     first += count;
     if (first == words && size % word_bytes != 0) {
       const auto m = V::column(records + size - word_bytes, size);

@@ -86,6 +86,23 @@ def test_noise_alone_is_not_crowned(tmp_path: Path, seed: int) -> None:
     assert not (judgement.seen and judgement.interval.median < 1)
 
 
+def test_where_all_settings_are_far_worse_the_defaults_stay(tmp_path: Path) -> None:
+    """Every trial is given up: that is a result, not a budget that was too small."""
+
+    class DefaultsAreBest:
+        def measure(self, settings: Mapping[str, str]) -> Outcome:
+            return Outcome(2.0 if settings else 1.0, 1.0)
+
+    sorter = DefaultsAreBest()
+    found = Search(tmp_path, [Knob("--threads", ("1", "2"), True)], SearchOptions(TIME, 1e6))
+    found.run(sorter, lambda _: None)
+    assert [t.given_up for t in found.tried] == [True, True]
+    verdict, pairs = decide(found, sorter, TIME, 10)
+    assert verdict is not None
+    assert (verdict.kept, len(pairs)) == (False, 2), "two lost pairs of ten decide"
+    assert verdict.sentence.startswith("Use the defaults because the best found (--threads ")
+
+
 class Paired:
     """Candidates take as many seconds as told, the defaults one."""
 

@@ -12,6 +12,7 @@ namespace ecosort::bench {
 namespace {
 
 constexpr std::uint32_t record_size = 100;
+constexpr std::uint32_t small_record_size = 16;
 
 // The obvious candidate, as a yardstick.
 records::MultisetHash hash_records_xxh3(const std::byte* data, std::size_t count, std::uint32_t size) noexcept {
@@ -23,11 +24,11 @@ records::MultisetHash hash_records_xxh3(const std::byte* data, std::size_t count
   return sum;
 }
 
-void hash_records(benchmark::State& state, records::HashRecordsFunction function) {
+void hash_records(benchmark::State& state, records::HashRecordsFunction function, std::uint32_t size) {
   const auto n = static_cast<std::size_t>(state.range(0));
-  Pages<std::byte> data(n * record_size);
+  Pages<std::byte> data(n * size);
   fill_random({data.data(), data.size()}, 1);
-  for (auto _ : state) benchmark::DoNotOptimize(function(data.data(), n, record_size));
+  for (auto _ : state) benchmark::DoNotOptimize(function(data.data(), n, size));
   set_per_record(state, n);
 }
 
@@ -43,10 +44,13 @@ void checksum_block(benchmark::State& state, records::BlockChecksumFunction func
 
 const bool registered = [] {
   const auto add_hash = [](const std::string& name, records::HashRecordsFunction function) {
-    benchmark::RegisterBenchmark(("hash_records/" + name).c_str(),
-                                 [=](benchmark::State& state) { hash_records(state, function); })
-        ->Arg(5000)
-        ->Arg(2000000);
+    for (const std::uint32_t size : {record_size, small_record_size}) {
+      const std::string title = size == record_size ? "hash_records/" : "hash_small_records/";
+      benchmark::RegisterBenchmark((title + name).c_str(),
+                                   [=](benchmark::State& state) { hash_records(state, function, size); })
+          ->Arg(5000)
+          ->Arg(2000000);
+    }
   };
   for (const records::CpuLevel level : records::all_cpu_levels) {
     if (level > records::detected_cpu_level()) continue;

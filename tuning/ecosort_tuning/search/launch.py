@@ -107,7 +107,7 @@ def launch(directory: Path, task: Task, profile: Path | None) -> int:
     search, verdict = _search(task, directory, lambda text: click.echo(text, err=True))
     write_report(directory, task.goal, search, verdict.sentence if verdict else "Nothing was measured.")
     if verdict is None:
-        raise UsageError("the budget was too small for a single pair of runs: give --budget more")
+        raise UsageError("none of the settings could be measured here; each said why")
     path = profile or default_path()
     _into_profile(path, verdict, task.memory_bytes)
     click.echo(verdict.sentence)

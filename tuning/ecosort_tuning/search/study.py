@@ -88,9 +88,9 @@ class Search:
         return sum(t.spent_s for t in self.tried)
 
     def best(self) -> Tried | None:
-        """Of one goal: the lowest median ratio of those that were not given up."""
-        kept = [t for t in self.tried if not t.given_up]
-        return min(kept, key=lambda t: t.scores[0], default=None)
+        """Of one goal: the lowest median ratio of those that were not given up, or of all if each one was."""
+        tried = self.tried
+        return min([t for t in tried if not t.given_up] or tried, key=lambda t: t.scores[0], default=None)
 
     def front(self) -> list[Tried]:
         """Those that no other beats in both time and energy, by time."""
