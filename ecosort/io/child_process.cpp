@@ -11,8 +11,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/blocked_signals.h"
 #include "base/errors.h"
-#include "io/blocked_signals.h"
 
 namespace ecosort::io {
 namespace {

@@ -13,8 +13,8 @@
 #include <optional>
 #include <system_error>
 
+#include "base/blocked_signals.h"
 #include "base/errors.h"
-#include "io/blocked_signals.h"
 
 namespace ecosort::io {
 

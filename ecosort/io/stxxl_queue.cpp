@@ -17,8 +17,8 @@
 #include <mutex>
 #include <string>
 
+#include "base/blocked_signals.h"
 #include "base/errors.h"
-#include "io/blocked_signals.h"
 #include "io/pool_queue.h"
 #include "io/request_table.h"
 

@@ -1,4 +1,4 @@
-// Puts the lines of a sorted run in their order, block after block. Computes in the compute arena, one call at a time.
+// Puts the lines of a sorted run in their order, block after block. Computes in the team, one call at a time.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Makes and sorts the index of a run. Pure computation, inside the compute arena.
+// Makes and sorts the index of a run. Pure computation, inside the team.
 #pragma once
 
 #include <cstddef>

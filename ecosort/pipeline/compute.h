@@ -1,41 +1,29 @@
-// The compute threads: one TBB arena of the plan's size. It only computes; no task in it ever waits for I/O.
+// The compute threads: one team of the plan's size. It only computes; no work in it ever waits for I/O.
 #pragma once
 
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
-
-#include <algorithm>
 #include <coroutine>
 #include <cstdint>
 #include <exception>
 #include <optional>
 #include <utility>
 
-#include "base/hand_over.h"
-#include "base/threads.h"
+#include "base/team.h"
 #include "io/reactor.h"
 
 namespace ecosort::pipeline {
 
-// run(f) is awaited on the coordinator; f runs in the arena (and may use parallel loops there), then the coordinator goes
+// run(f) is awaited on the coordinator; f runs in the team (and may use parallel loops there), then the coordinator goes
 // on. With `threads` == 0 everything runs at once on the coordinator itself: deterministic, for tests.
 class Compute {
  public:
-  Compute(io::Reactor& reactor, unsigned threads) : Compute(reactor, threads, threads) {}
-
-  // `most_threads`: of any call of use() to come.
-  Compute(io::Reactor& reactor, unsigned threads, unsigned most_threads) : reactor_(reactor), threads_(threads) {
-    if (threads == 0) return;  // to wake TBB takes half a millisecond
-    limit_.emplace(tbb::global_control::max_allowed_parallelism, std::max(threads, most_threads) + 1);
-    stacks_.emplace(tbb::global_control::thread_stack_size, thread_stack_bytes);
-    arena_.emplace(static_cast<int>(threads), 0);
+  Compute(io::Reactor& reactor, unsigned threads) : reactor_(reactor), threads_(threads) {
+    if (threads > 0) team_.emplace(threads);
   }
 
-  // Another number of threads from now on, for the next phase. No work may be in the arena.
+  // Another number of threads from now on, for the next phase. No work may be under way.
   void use(unsigned threads) {
     if (threads_ == 0 || threads == threads_) return;
-    arena_->terminate();
-    arena_->initialize(static_cast<int>(threads), 0);
+    team_.emplace(threads);
     threads_ = threads;
   }
 
@@ -52,9 +40,7 @@ class Compute {
       return true;
     }
     void await_suspend(std::coroutine_handle<> waiting) {
-      handed_over_.give();
-      compute_.arena_->enqueue([this, waiting] {
-        handed_over_.take();
+      compute_.team_->post([this, waiting] {
         perform();
         compute_.reactor_.post(waiting);
       });
@@ -74,7 +60,6 @@ class Compute {
     Compute& compute_;
     F work_;
     bool here_;
-    HandOver handed_over_;
     std::exception_ptr error_;
   };
 
@@ -96,8 +81,7 @@ class Compute {
 
   io::Reactor& reactor_;
   unsigned threads_;
-  std::optional<tbb::global_control> limit_, stacks_;
-  std::optional<tbb::task_arena> arena_;
+  std::optional<Team> team_;
 };
 
 }  // namespace ecosort::pipeline

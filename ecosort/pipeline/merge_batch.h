@@ -1,5 +1,5 @@
 // One batch of a merge: the next `count` records of all runs, split exactly among the compute threads, with the checks that
-// belong to them. Pure computation on resident data; runs inside the compute arena.
+// belong to them. Pure computation on resident data; runs inside the team.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/blocked_signals.h"
 #include "base/memory.h"
-#include "io/blocked_signals.h"
 
 namespace ecosort::pipeline {
 namespace {
@@ -25,7 +25,7 @@ void PopulateAhead::end() {
 
 void PopulateAhead::begin() {
   if (wanted_.empty()) return;
-  const io::BlockedSignals blocked;
+  const BlockedSignals blocked;
   try {
     thread_ = std::jthread([this](const std::stop_token& stop) {
       for (const std::span<std::byte> bytes : wanted_)

@@ -35,7 +35,7 @@ class Sorter {
         encoder_(job.plan.wanted.format),
         memory_(job.plan.wanted.memory_bytes),
         reactor_(queue, job.plan.read_depth, job.plan.write_depth),
-        compute_(reactor_, job.plan.wanted.threads, job.plan.wanted.threads_of_merge()),
+        compute_(reactor_, job.plan.wanted.threads),
         main_(reactor_.gate()) {}
 
   SortReport run(const std::atomic<int>& interrupted) {

@@ -2,8 +2,8 @@
 //
 // Two steps. sort_entries orders by (prefix, extension), the leading 12 key bytes, with a radix sort; where longer keys tie,
 // refine_ties orders the tied groups by the rest of the key. Both are stable: entries that arrive in index order leave with
-// equal keys in index order. The parallel forms compute the same result with at most `threads` TBB tasks at a time; call them
-// inside the task_arena that is to do the work. No function allocates more than a few KiB besides `scratch`.
+// equal keys in index order. The parallel forms compute the same result with at most `threads` threads: those of
+// the caller's team (base/team.h). No function allocates more than a few KiB besides `scratch`.
 #pragma once
 
 #include <cstddef>

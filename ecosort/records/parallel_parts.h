@@ -1,32 +1,17 @@
-// Calls for every part of a range, on one thread or on the TBB arena of the caller.
+// Calls for every part of a range, on one thread or on the team of the caller.
 #pragma once
 
-#include <tbb/parallel_for.h>
-
 #include <cstddef>
+#include <functional>
 
-#include "base/hand_over.h"
+#include "base/team.h"
 
 namespace ecosort::records {
 
-// part(i) for i in 0..parts), in order on the calling thread when threads <= 1, else as TBB tasks.
+// part(i) for i in 0..parts), in order on the calling thread when threads <= 1, else shared with its team.
 template <class Part>
 void for_each_part(unsigned threads, std::size_t parts, const Part& part) {
-  if (threads <= 1 || parts <= 1) {
-    for (std::size_t i = 0; i < parts; ++i) part(i);
-    return;
-  }
-  HandOver fork, join;
-  fork.give();
-  tbb::parallel_for(
-      std::size_t{0}, parts,
-      [&](std::size_t i) {
-        fork.take();
-        part(i);
-        join.give();
-      },
-      tbb::simple_partitioner{});
-  join.take();
+  Team::for_each_part(threads, parts, std::cref(part));
 }
 
 // The first element of part i when n elements are cut into `parts` parts of about the same size.

@@ -29,7 +29,7 @@ struct Partition {
 
 // Moves entries[0..n) to scratch, stably, into about 2^wanted_bits buckets (at most 2^16), and says where each bucket ends. Where
 // the range is ascending or strictly descending nothing is moved and `ends` is empty. Both arrays are aligned to 16 bytes. At
-// most `threads` TBB tasks at a time; each takes 264 bytes per bucket of memory for the time of the call. n >= 1024.
+// most `threads` threads; each takes 264 bytes per bucket of memory for the time of the call. n >= 1024.
 Partition partition(const Entry* entries, Entry* scratch, std::size_t n, unsigned wanted_bits, unsigned threads);
 
 }  // namespace ecosort::records

@@ -11,7 +11,7 @@ namespace ecosort::records {
 enum class Target { same_array, other_array };
 
 // Sorts entries[0..n); the result is left in `entries` or in `other`, whose n entries are lost else. Both are aligned to 16
-// bytes. With threads > 1 as TBB tasks in the arena of the caller, each with a workspace of its own; `workspace` serves the
+// bytes. With threads > 1 shared with the team of the caller, each part with a workspace of its own; `workspace` serves the
 // calling thread. Every level of the recursion orders by bits that differ in its range, so there are at most 96.
 void sort_range(Entry* entries, Entry* other, std::size_t n, Target target, BucketWorkspace& workspace, unsigned threads);
 

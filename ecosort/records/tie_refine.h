@@ -36,7 +36,7 @@ struct TiedGroup {
 void refine_range(const TieContext& context, std::size_t begin, std::size_t end, std::size_t postponed_from,
                   std::vector<TiedGroup>& postponed);
 
-// Orders one group completely, with `threads` TBB tasks at a time. The entries keep their (prefix, extension).
+// Orders one group completely, with `threads` threads. The entries keep their (prefix, extension).
 void refine_group(const TieContext& context, const TiedGroup& group, unsigned threads);
 
 }  // namespace ecosort::records

@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <cstring>
@@ -137,8 +136,7 @@ TEST(IndexSort, GivesTheSameWithAnyNumberOfThreads) {
     for (const unsigned threads : {2U, 3U, 8U}) {
       Entries entries = input;
       Entries scratch(n);
-      tbb::task_arena arena(2);
-      arena.execute([&] { sort_entries_parallel(entries.data(), scratch.data(), n, threads); });
+      sort_entries_parallel(entries.data(), scratch.data(), n, threads);
       EXPECT_TRUE(same(entries, expected)) << distribution.name << ", " << threads << " threads";
     }
   }
@@ -253,12 +251,9 @@ void check_run(const Run& run, unsigned threads, const char* name) {
   Entries entries(run.count);
   Entries scratch(run.count);
   extract(encoder, run.records.data(), run.count, 0, entries.data());
-  tbb::task_arena arena(2);
-  arena.execute([&] {
-    sort_entries_parallel(entries.data(), scratch.data(), run.count, threads);
-    refine_ties_parallel(entries.data(), scratch.data(), run.count, encoder,
-                         RecordTable(run.records.data(), encoder.record_size()), threads);
-  });
+  sort_entries_parallel(entries.data(), scratch.data(), run.count, threads);
+  refine_ties_parallel(entries.data(), scratch.data(), run.count, encoder, RecordTable(run.records.data(), encoder.record_size()),
+                       threads);
   const std::vector<std::uint32_t> expected = order_by_comparing(run);
   for (std::size_t i = 0; i < run.count; ++i) {
     ASSERT_EQ(entries[i].index, expected[i]) << name << ", " << threads << " threads, place " << i;

@@ -22,8 +22,7 @@ using SortFunction = void (*)(Entry* entries, Entry* scratch, std::size_t n);
 constexpr unsigned two_threads = 2;
 
 void sort_two_threads(Entry* entries, Entry* scratch, std::size_t n) {
-  tbb::task_arena arena(two_threads);
-  arena.execute([&] { records::sort_entries_parallel(entries, scratch, n, two_threads); });
+  records::sort_entries_parallel(entries, scratch, n, two_threads);
 }
 void sort_std(Entry* entries, Entry* /*scratch*/, std::size_t n) { std::sort(entries, entries + n, key_less); }
 void sort_std_stable(Entry* entries, Entry* /*scratch*/, std::size_t n) { std::stable_sort(entries, entries + n, key_less); }

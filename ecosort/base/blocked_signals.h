@@ -4,7 +4,7 @@
 
 #include <signal.h>
 
-namespace ecosort::io {
+namespace ecosort {
 
 class BlockedSignals {
  public:
@@ -21,4 +21,4 @@ class BlockedSignals {
   sigset_t before_{};
 };
 
-}  // namespace ecosort::io
+}  // namespace ecosort

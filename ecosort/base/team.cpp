@@ -1,0 +1,139 @@
+#include "base/team.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "base/blocked_signals.h"
+
+namespace ecosort {
+namespace {
+
+thread_local Team* team_of_this_thread = nullptr;
+
+class Membership {
+ public:
+  explicit Membership(Team* team) noexcept { team_of_this_thread = team; }
+  ~Membership() { team_of_this_thread = nullptr; }
+  Membership(const Membership&) = delete;
+  Membership& operator=(const Membership&) = delete;
+};
+
+}  // namespace
+
+// On the stack of its caller, who takes parts like all others and goes on when the last one has ended.
+struct Team::Loop {
+  const Part& part;
+  std::size_t parts;
+  std::size_t next = 0;  // the first part that nobody has taken
+  std::size_t running = 0;
+  std::exception_ptr error{};
+  std::condition_variable ended{};
+
+  [[nodiscard]] bool has_parts() const noexcept { return next < parts; }
+};
+
+Team::Team(unsigned threads) {
+  const BlockedSignals blocked;
+  threads_.reserve(threads);
+  try {
+    while (threads_.size() < threads) threads_.emplace_back([this] { work(); });
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+Team::~Team() { stop(); }
+
+void Team::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Team::post(std::function<void()> work) {
+  const std::lock_guard lock(mutex_);
+  posted_.push_back(std::move(work));
+  wake(1);
+}
+
+void Team::wake(std::size_t threads) {
+  for (threads = std::min(threads, asleep_); threads > 0; --threads) wake_.notify_one();
+}
+
+void Team::work() {
+  const Membership member(this);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (!posted_.empty()) {
+      const std::function<void()> work = std::move(posted_.front());
+      posted_.pop_front();
+      lock.unlock();
+      work();
+      lock.lock();
+    } else if (Loop* const loop = open_loop()) {
+      run_part(*loop, lock);
+    } else if (stopping_) {
+      return;
+    } else {
+      ++asleep_;
+      wake_.wait(lock);
+      --asleep_;
+    }
+  }
+}
+
+// The innermost first: an outer loop waits for it.
+Team::Loop* Team::open_loop() const {
+  const auto found = std::find_if(loops_.rbegin(), loops_.rend(), [](const Loop* loop) { return loop->has_parts(); });
+  return found == loops_.rend() ? nullptr : *found;
+}
+
+void Team::run_part(Loop& loop, std::unique_lock<std::mutex>& lock) {
+  const std::size_t part = loop.next++;
+  ++loop.running;
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    loop.part(part);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  if (error) {
+    if (!loop.error) loop.error = error;
+    loop.next = loop.parts;
+  }
+  if (--loop.running == 0 && !loop.has_parts()) loop.ended.notify_one();
+}
+
+void Team::run_loop(std::size_t parts, const Part& part) {
+  Loop loop{.part = part, .parts = parts};
+  {
+    std::unique_lock lock(mutex_);
+    loops_.push_back(&loop);
+    wake(parts - 1);
+    while (loop.has_parts()) run_part(loop, lock);
+    loop.ended.wait(lock, [&] { return loop.running == 0; });
+    std::erase(loops_, &loop);
+  }
+  if (loop.error) std::rethrow_exception(loop.error);
+}
+
+void Team::for_each_part(unsigned threads, std::size_t parts, const Part& part) {
+  if (threads <= 1 || parts <= 1) {
+    for (std::size_t i = 0; i < parts; ++i) part(i);
+  } else if (team_of_this_thread != nullptr) {
+    team_of_this_thread->run_loop(parts, part);
+  } else {
+    Team helpers(threads - 1);
+    const Membership member(&helpers);
+    helpers.run_loop(parts, part);
+  }
+}
+
+}  // namespace ecosort

@@ -1,0 +1,161 @@
+// The compute threads: every part once, failures, order, sleep.
+#include "base/team.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include <atomic>
+#include <chrono>
+#include <latch>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace ecosort {
+namespace {
+
+// From inside a team of so many threads, as the engine does; from outside for 0.
+void inside_team(unsigned threads, const std::function<void()>& work) {
+  if (threads == 0) return work();
+  Team team(threads);
+  team.post(work);
+}
+
+std::chrono::nanoseconds cpu_time() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+TEST(Team, RunsEveryPartOnce) {
+  for (const unsigned team : {0U, 1U, 2U, 5U}) {
+    for (const std::size_t parts : {0UL, 1UL, 2UL, 7UL, 300UL}) {
+      std::vector<std::atomic<int>> seen(parts);
+      inside_team(team, [&] { Team::for_each_part(3, parts, [&](std::size_t i) { ++seen[i]; }); });
+      for (const std::atomic<int>& times : seen) EXPECT_EQ(times, 1) << team << " threads, " << parts << " parts";
+    }
+  }
+}
+
+TEST(Team, RunsLoopsInsideOfParts) {
+  for (const unsigned team : {0U, 1U, 2U, 5U}) {
+    std::atomic<int> innermost = 0;
+    inside_team(team, [&] {
+      Team::for_each_part(4, 6, [&](std::size_t) {
+        Team::for_each_part(4, 5, [&](std::size_t) { Team::for_each_part(2, 3, [&](std::size_t) { ++innermost; }); });
+      });
+    });
+    EXPECT_EQ(innermost, 6 * 5 * 3) << team;
+  }
+}
+
+TEST(Team, HasAllItsThreadsTakeParts) {
+  constexpr unsigned threads = 3;
+  std::latch all_here(threads);  // nobody goes on before three parts run at once
+  inside_team(threads, [&] { Team::for_each_part(threads, threads, [&](std::size_t) { all_here.arrive_and_wait(); }); });
+  std::latch all_here_without_a_team(threads);
+  Team::for_each_part(threads, threads, [&](std::size_t) { all_here_without_a_team.arrive_and_wait(); });
+}
+
+TEST(Team, OnOneThreadKeepsTheOrder) {
+  std::vector<std::size_t> order;
+  Team::for_each_part(1, 4, [&](std::size_t i) { order.push_back(i); });
+  {
+    Team team(1);
+    for (std::size_t i = 4; i < 8; ++i) team.post([&order, i] { order.push_back(i); });
+  }
+  EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(Team, ThrowsTheErrorOfAPartWhenAllHaveEndedAndBeginsNoMore) {
+  for (const unsigned team : {0U, 1U, 2U, 5U}) {
+    std::atomic<int> running = 0, begun = 0;
+    inside_team(team, [&] {
+      const auto part = [&](std::size_t i) {
+        ++running;
+        ++begun;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        --running;
+        if (i == 3) throw std::runtime_error("part 3");
+      };
+      EXPECT_THROW(Team::for_each_part(2, 1000, part), std::runtime_error);
+      EXPECT_EQ(running, 0);
+      EXPECT_LT(begun, 20);
+      Team::for_each_part(2, 2, [&](std::size_t) { begun = -1; });
+      EXPECT_EQ(begun, -1) << "the team goes on";
+    });
+  }
+}
+
+TEST(Team, TakesWhatIsPostedBeforeThePartsOfALoop) {
+  std::atomic<int> parts_begun = 0;
+  std::atomic<bool> posted_first = false;
+  std::latch other_is_busy(1), caller_is_in_part(1), work_was_posted(1), work_is_done(1);
+  {
+    Team team(2);
+    team.post([&] {
+      other_is_busy.wait();
+      Team::for_each_part(2, 3, [&](std::size_t) {
+        if (++parts_begun > 1) return;
+        caller_is_in_part.count_down();
+        work_is_done.wait();  // two parts are left when the other thread comes
+      });
+    });
+    team.post([&] {
+      other_is_busy.count_down();
+      caller_is_in_part.wait();
+      work_was_posted.wait();
+    });
+    team.post([&] {
+      posted_first = parts_begun == 1;
+      work_is_done.count_down();
+    });
+    work_was_posted.count_down();
+  }
+  EXPECT_TRUE(posted_first);
+  EXPECT_EQ(parts_begun, 3);
+}
+
+TEST(Team, EndsWhenAllThatWasPostedIsDone) {
+  std::atomic<int> done = 0;
+  {
+    Team team(2);
+    for (int i = 0; i < 500; ++i) team.post([&] { ++done; });
+  }
+  EXPECT_EQ(done, 500);
+}
+
+TEST(Team, SleepsWithoutWork) {
+  std::latch busy(1), begun(1);
+  Team team(4);
+  team.post([&] {
+    begun.count_down();
+    busy.wait();
+  });
+  begun.wait();
+  const auto before = cpu_time();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_LT(cpu_time() - before, std::chrono::milliseconds(20));
+  busy.count_down();
+}
+
+TEST(Team, LeavesSignalsToTheProgram) {
+  std::atomic<bool> blocked = false;
+  {
+    Team team(1);
+    team.post([&] {
+      sigset_t mask;
+      pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+      blocked = sigismember(&mask, SIGTERM) == 1 && sigismember(&mask, SIGINT) == 1;
+    });
+  }
+  EXPECT_TRUE(blocked);
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+  EXPECT_EQ(sigismember(&mask, SIGTERM), 0);
+}
+
+}  // namespace
+}  // namespace ecosort
