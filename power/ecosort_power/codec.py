@@ -97,8 +97,10 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UsageError(f"{path} does not exist") from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is no JSON, so it is no result of these programs: {error}") from error
 
 
 def load(kind: type[T], path: Path) -> T:

@@ -144,6 +144,9 @@ def test_what_is_not_comparable_is_refused(file: Any, tmp_path: Path) -> None:
         BenchFile(tmp_path / "d")
     with pytest.raises(UsageError, match="damaged"):
         file("e", document({"ecosort": [1.0]}, runs=[{"stage": "main"}]))
+    (tmp_path / "e").write_text("records, seconds")
+    with pytest.raises(UsageError, match="e is no JSON"):
+        BenchFile(tmp_path / "e")
 
 
 def test_another_machine_and_uncommitted_changes_are_named(file: Any) -> None:
