@@ -376,7 +376,19 @@ def test_what_a_cold_run_may_take_is_settled_after_the_caches_and_before_it(
     monkeypatch.setattr(measure, "settle_memory", lambda size: done.append(f"memory {size}"))
     measured = measure.run_cold(["true"], tmp_path, {}, 12345)
     assert measured.is_cold
-    assert done == ["caches", "memory 12345"]
+    assert done == ["caches", "memory 49380"], "four times as much"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "free", "settled"),
+    [(1 << 20, 64 << 30, 4 << 20), (2 << 30, 64 << 30, 5 << 30), (2 << 30, 6 << 30, 3 << 30), (2 << 30, 1 << 30, 2 << 30)],
+)
+def test_more_memory_is_settled_than_wanted_where_there_is_plenty(
+    wanted: int, free: int, settled: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"SC_AVPHYS_PAGES": free >> 12, "SC_PAGE_SIZE": 1 << 12}
+    monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
+    assert measure._bytes_to_settle(wanted) == settled
 
 
 def test_memory_is_settled_by_touching_every_page_once() -> None:

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "base/blocked_signals.h"
+#include "base/errors.h"
 
 namespace ecosort {
 namespace {
@@ -28,7 +30,7 @@ struct Team::Loop {
   std::size_t next = 0;  // the first part that nobody has taken
   std::size_t running = 0;
   std::exception_ptr error{};
-  std::condition_variable ended{};
+  std::condition_variable changed{};  // for its caller: the last part has ended, or there is a younger loop
 
   [[nodiscard]] bool has_parts() const noexcept { return next < parts; }
 };
@@ -38,9 +40,9 @@ Team::Team(unsigned threads) {
   threads_.reserve(threads);
   try {
     while (threads_.size() < threads) threads_.emplace_back([this] { work(); });
-  } catch (...) {
+  } catch (const std::system_error& error) {
     stop();
-    throw;
+    throw IoError::from_call("start", "a compute thread", error.code().value());
   }
 }
 
@@ -87,10 +89,12 @@ void Team::work() {
   }
 }
 
-// The innermost first: an outer loop waits for it.
-Team::Loop* Team::open_loop() const {
-  const auto found = std::find_if(loops_.rbegin(), loops_.rend(), [](const Loop* loop) { return loop->has_parts(); });
-  return found == loops_.rend() ? nullptr : *found;
+// The youngest first: others wait for it. Only those that are younger than `outside_of`, if that is given.
+Team::Loop* Team::open_loop(const Loop* outside_of) const {
+  for (auto loop = loops_.rbegin(); loop != loops_.rend() && *loop != outside_of; ++loop) {
+    if ((*loop)->has_parts()) return *loop;
+  }
+  return nullptr;
 }
 
 void Team::run_part(Loop& loop, std::unique_lock<std::mutex>& lock) {
@@ -108,17 +112,23 @@ void Team::run_part(Loop& loop, std::unique_lock<std::mutex>& lock) {
     if (!loop.error) loop.error = error;
     loop.next = loop.parts;
   }
-  if (--loop.running == 0 && !loop.has_parts()) loop.ended.notify_one();
+  if (--loop.running == 0 && !loop.has_parts()) loop.changed.notify_one();
 }
 
 void Team::run_loop(std::size_t parts, const Part& part) {
   Loop loop{.part = part, .parts = parts};
   {
     std::unique_lock lock(mutex_);
+    for (Loop* older : loops_) older->changed.notify_one();
     loops_.push_back(&loop);
     wake(parts - 1);
     while (loop.has_parts()) run_part(loop, lock);
-    loop.ended.wait(lock, [&] { return loop.running == 0; });
+    while (loop.running > 0) {  // perhaps a loop inside of those parts wants help
+      if (Loop* const inner = open_loop(&loop))
+        run_part(*inner, lock);
+      else
+        loop.changed.wait(lock);
+    }
     std::erase(loops_, &loop);
   }
   if (loop.error) std::rethrow_exception(loop.error);
@@ -130,7 +140,7 @@ void Team::for_each_part(unsigned threads, std::size_t parts, const Part& part) 
   } else if (team_of_this_thread != nullptr) {
     team_of_this_thread->run_loop(parts, part);
   } else {
-    Team helpers(threads - 1);
+    Team helpers(static_cast<unsigned>(std::min<std::size_t>(threads, parts)) - 1);
     const Membership member(&helpers);
     helpers.run_loop(parts, part);
   }

@@ -1,8 +1,9 @@
 // The compute threads: a team of fixed size that sleeps until there is work.
 //
 // Work comes from outside one piece after the other (post), and from inside as loops whose parts are taken by whoever is free
-// (for_each_part). What is posted goes before the parts of loops: it is short, and I/O waits for it. A thread without work sleeps
-// at once: one that looks around for a while first takes CPU time from a sort that waits for its drives.
+// (for_each_part). A thread that is free takes what is posted before the parts of loops, because I/O waits for it. A thread
+// without work sleeps at once: one that looks around for a while first takes CPU time from a sort that waits for its drives.
+// Threads have the stacks of base/threads.h.
 #pragma once
 
 #include <condition_variable>
@@ -17,7 +18,7 @@ namespace ecosort {
 
 class Team {
  public:
-  // Starts the threads (1 or more), all signals blocked. std::system_error if the system refuses one.
+  // Starts the threads (1 or more), all signals blocked. IoError if the system refuses one.
   explicit Team(unsigned threads);
 
   // After all that was posted is done.
@@ -30,9 +31,9 @@ class Team {
 
   using Part = std::function<void(std::size_t)>;
 
-  // part(i) for i in 0..parts): on the calling thread and on those of its team that are free; a caller of no team gets
-  // `threads` - 1 helpers for the time of the call. Returns when every part has ended. After an exception no further part begins,
-  // and the first one is thrown. A part may call this again.
+  // part(i) for i in 0..parts): on the calling thread and on those of its team that are free, whatever `threads` > 1 says; a
+  // caller of no team gets `threads` - 1 helpers for the time of the call. Returns when every part has ended. After an exception
+  // no further part begins, and the first one is thrown. A part may call this again.
   static void for_each_part(unsigned threads, std::size_t parts, const Part& part);
 
  private:
@@ -41,7 +42,7 @@ class Team {
   void work();
   void run_loop(std::size_t parts, const Part& part);
   void run_part(Loop& loop, std::unique_lock<std::mutex>& lock);
-  [[nodiscard]] Loop* open_loop() const;
+  [[nodiscard]] Loop* open_loop(const Loop* outside_of = nullptr) const;
   void wake(std::size_t threads);
   void stop();
 

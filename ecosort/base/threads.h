@@ -18,7 +18,7 @@ inline constexpr std::size_t thread_stack_bytes = std::size_t{512} * 1024;
 void keep_threads_small();
 
 // Starts that many threads at once and ends them again (30 us each): UsageError that says what allows more, or which option
-// asks for fewer, if the system refuses. Libraries that start theirs in the middle of the work can only end the process then.
+// asks for fewer, if the system refuses. What starts threads in the middle of the work can only give it up then.
 void check_threads_can_start(unsigned threads, const char* option = "--threads");
 
 }  // namespace ecosort

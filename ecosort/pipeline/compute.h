@@ -13,7 +13,7 @@
 namespace ecosort::pipeline {
 
 // run(f) is awaited on the coordinator; f runs in the team (and may use parallel loops there), then the coordinator goes
-// on. With `threads` == 0 everything runs at once on the coordinator itself: deterministic, for tests.
+// on. With `threads` == 0 everything runs at once on the coordinator itself, for small inputs.
 class Compute {
  public:
   Compute(io::Reactor& reactor, unsigned threads) : reactor_(reactor), threads_(threads) {
@@ -72,7 +72,7 @@ class Compute {
   // The same for work on `bytes` of data: what is done sooner than a thread is woken, the coordinator does itself.
   template <class F>
   [[nodiscard]] Awaiter<F> run(F work, std::uint64_t bytes) {
-    return Awaiter<F>(*this, std::move(work), threads_ == 0 || bytes <= least_bytes_worth_a_thread);
+    return Awaiter<F>(*this, std::move(work), threads_ == 0 || bytes < least_bytes_worth_a_thread);
   }
 
  private:

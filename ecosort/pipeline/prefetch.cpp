@@ -159,7 +159,7 @@ void Prefetch::gather(const MergeSource& source, std::uint64_t first_granule, st
   for (std::uint64_t g = first_granule; g < first_granule + granules; ++g, data += granule_.bytes) {
     const std::uint64_t first = g * granule_.records;
     const std::uint64_t count = std::min<std::uint64_t>(granule_.records, source.records - first);
-    records::gather(source.resident->entries() + first, count, table, data);
+    records::gather(source.resident->entries() + first, count, table, data, source.records - first - count);
   }
 }
 
