@@ -235,7 +235,7 @@ def experiment(**given: Any) -> int:
     "--training-memory", "training_memories", type=SIZE, multiple=True, default=["96MiB", "384MiB", "1536MiB"], show_default=True
 )
 @click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 99), help="Of each size with each memory.")
-@click.option("--budget", type=SECONDS, default="20min", show_default=True, help="No run begins that would end later.")
+@click.option("--budget", type=SECONDS, default="30min", show_default=True, help="No run begins that would end later.")
 @click.option(
     "--out", type=_PATH, default=Path("prediction.json"), show_default=True, help="The result file, kept after each run."
 )
