@@ -16,8 +16,12 @@ BUILD = Path(os.environ.get("ECOSORT_BUILD") or ROOT / "build")
 
 
 def pytest_configure() -> None:
-    """Under nohup SIGHUP is ignored, and so it would be in all programs under test, which respect that."""
+    """Under nohup SIGHUP is ignored, in the background of a script SIGINT and SIGQUIT; and so they would be in all programs under
+    test, which respect that."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header() -> str:

@@ -74,12 +74,14 @@ void Team::work() {
     if (!posted_.empty()) {
       const std::function<void()> work = std::move(posted_.front());
       posted_.pop_front();
+      ++at_work_;
       lock.unlock();
       work();
       lock.lock();
+      if (--at_work_ == 0 && stopping_) wake_.notify_all();
     } else if (Loop* const loop = open_loop()) {
       run_part(*loop, lock);
-    } else if (stopping_) {
+    } else if (stopping_ && at_work_ == 0) {
       return;
     } else {
       ++asleep_;

@@ -49,6 +49,7 @@ class Team {
   std::mutex mutex_;  // guards all below
   std::condition_variable wake_;
   std::size_t asleep_ = 0;
+  std::size_t at_work_ = 0;  // threads that run what was posted, which may begin loops
   bool stopping_ = false;
   std::deque<std::function<void()>> posted_;
   std::vector<Loop*> loops_;
