@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,7 @@ def launch(given: Mapping[str, Any]) -> int:
     else:
         directory, options = _new(given)
     specs, no_meter = _specs(options)
+    is_new = not directory.path.exists()
     directory.path.mkdir(parents=True, exist_ok=True)
     display = Display()
     measurement = Measurement(directory, options, specs, no_meter, display)
@@ -107,6 +109,9 @@ def launch(given: Mapping[str, Any]) -> int:
         if directory.session_path.exists():
             what = "interrupted" if isinstance(error, InterruptError) else f"{directory.path} keeps all readings"
             print(f"{what}; go on with: ecosort-power run --continue {directory.path}", file=sys.stderr)
+        elif is_new:
+            with suppress(OSError):  # what was begun in it stays
+                directory.path.rmdir()
         raise
     finally:
         measurement.close()

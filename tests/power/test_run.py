@@ -208,6 +208,7 @@ def test_a_meter_that_cannot_be_opened_is_an_error(cli: Cli, tmp_path: Path) -> 
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1
     assert "not installed" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 SIDE_BY_SIDE = ("--meter", "package=" + toy_meter(settings="scope=package"), "--meter", "wall=" + toy_meter())
