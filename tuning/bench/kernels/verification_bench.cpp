@@ -46,8 +46,7 @@ const bool registered = [] {
   const auto add_hash = [](const std::string& name, records::HashRecordsFunction function) {
     for (const std::uint32_t size : {record_size, small_record_size}) {
       const std::string title = size == record_size ? "hash_records/" : "hash_small_records/";
-      benchmark::RegisterBenchmark((title + name).c_str(),
-                                   [=](benchmark::State& state) { hash_records(state, function, size); })
+      benchmark::RegisterBenchmark((title + name).c_str(), [=](benchmark::State& state) { hash_records(state, function, size); })
           ->Arg(5000)
           ->Arg(2000000);
     }
