@@ -61,7 +61,7 @@ pipeline::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t
     source.consumed = bench.consumed(run) - first;
     sources.push_back(std::move(source));
   }
-  return {bench.reactor,      bench.compute, *bench.store,  bench.encoder, bench.plan.merge.final, bench.plan.merge.release_bytes,
+  return {bench.reactor,      bench.compute, *bench.store,  bench.encoder, bench.plan.merge.final, bench.plan.merge.waiting_bytes,
           std::move(sources), bench.memory,  bench.progress};
 }
 

@@ -129,6 +129,16 @@ def test_exactly_the_space_that_was_asked_for_is_enough(
     assert (drive.root / "out").read_bytes() == wanted
 
 
+def test_space_is_given_back_in_few_pieces(run: Run, tmp_path: Path, source: Path) -> None:
+    """Together the runs keep 1/128 of the bytes waiting; with a part of that for each run the pieces would be half as large."""
+    words = ("--memory", "16MiB", "--trace", tmp_path / "trace", "--stats", tmp_path / "stats")
+    succeeded(run("sort", source, "-o", tmp_path / "out", *words))
+    stats = read_json(tmp_path / "stats")
+    releases = sum(line.startswith("release run ") for line in (tmp_path / "trace").read_text().splitlines())
+    assert stats["plan"]["shape"] == "two passes"
+    assert stats["plan"]["stored_runs"] * 10 < releases < stats["plan"]["stored_runs"] * 100
+
+
 @pytest.mark.parametrize("memory", ["4MiB", "16MiB"])
 def test_the_bound_that_is_asked_for_is_the_promised_one(run: Run, source: Path, drive: FileSystem, memory: str) -> None:
     drive.fill_until(8 * MIB)

@@ -25,13 +25,13 @@ std::uint64_t metadata_bytes(std::uint64_t files, std::uint64_t extents) {
   return round_up(metadata_base_bytes + files * inode_bytes + extents * extent_bytes, page_bytes);
 }
 
-// The output follows the merge, but for the part of each run that is in use, for what is given back only in larger units, for
-// what is reserved ahead, and for the padding of granules, of which the output has none.
+// The output follows the merge, but for the part of each run that is in use, for what waits to be given back, for what is
+// reserved ahead, and for the padding of granules, of which the output has none.
 std::uint64_t lag_bytes(const plan::Plan& plan) {
   const plan::Merge& merge = plan.merge;
   const std::uint64_t runs = merge.steps.back().fan_in - merge.resident_runs;
   const std::uint64_t padding = plan.run_bytes - plan.stored_records * plan.wanted.format.record_size;
-  return round_up(padding, page_bytes) + merge.reserve_bytes + runs * (merge.release_bytes + plan.granule.bytes);
+  return round_up(padding, page_bytes) + merge.reserve_bytes + merge.waiting_bytes + runs * plan.granule.bytes;
 }
 
 // Runs are striped in proportion to the room of each directory, in whole units.
@@ -73,7 +73,8 @@ std::vector<SpaceNeed> space_needs(const plan::Plan& plan, const std::vector<std
     runs.bytes += output_blocks;
   }
   runs.bytes += metadata_bytes(plan.merge.stored_runs * directories.size(), 0);
-  const std::uint64_t hole = std::max<std::uint64_t>(plan.merge.release_bytes, plan.granule.bytes);
+  const std::uint64_t stored = std::max<std::uint64_t>(plan.merge.stored_runs, 1);
+  const std::uint64_t hole = std::max<std::uint64_t>(plan.merge.waiting_bytes / stored, plan.granule.bytes);
   written.bytes += metadata_bytes(1, shared ? output_blocks / hole : 0);
   if (shared && directories.size() == 1) {
     written.what = "space for the runs and the output";

@@ -3,20 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/errors.h"
 
 namespace ecosort::pipeline {
 
 MergeRuns::MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
-                     const plan::MergeBuffers& buffers, std::uint64_t release_bytes, std::vector<MergeSource> sources,
+                     const plan::MergeBuffers& buffers, std::uint64_t waiting_bytes, std::vector<MergeSource> sources,
                      MemoryBudget& memory, Progress& progress)
     : reactor_(reactor),
       compute_(compute),
       store_(store),
       encoder_(encoder),
       buffers_(buffers),
-      release_bytes_(release_bytes),
+      waiting_bytes_(waiting_bytes),
       memory_(memory),
       progress_(progress),
       sources_(std::move(sources)),
@@ -99,30 +100,45 @@ Task<BatchResult> MergeRuns::merge_next(Round& round, std::uint64_t count, Batch
   co_return batch;
 }
 
-// Every release costs a journal entry of the file system, so it waits for as much as there is room for: besides the runs and the
-// output there is room for the records that are in memory only and not merged yet.
-std::uint64_t MergeRuns::release_unit() const {
-  std::uint64_t records = 0, stored = 0;
-  for (const MergeSource& source : sources_) {
-    if (source.is_resident)
-      records += source.records - source.consumed;
-    else
-      ++stored;
-  }
+// Besides the runs and the output there is room for the records that are in memory only and not merged yet.
+std::uint64_t MergeRuns::most_waiting_bytes() const {
+  std::uint64_t records = 0;
+  for (const MergeSource& source : sources_)
+    if (source.is_resident) records += source.records - source.consumed;
   constexpr std::uint64_t padding_share = 64;  // of a stored record's bytes, at most
   const std::uint64_t room = records * encoder_.record_size();
-  return release_bytes_ + (room - room / padding_share) / std::max<std::uint64_t>(stored, 1);
+  return waiting_bytes_ + room - room / padding_share;
 }
 
+// Every release costs a journal entry of the file system and keeps reads of its file waiting. So nothing is given back before as
+// much waits as there is room for, and then the most that waits in one run: pieces twice as large as with a limit for each run.
 void MergeRuns::release_consumed(const BatchResult& batch) {
-  const std::uint64_t unit = release_unit();
+  struct Waiting {
+    std::uint64_t bytes, granules;
+    std::size_t run;
+  };
+  std::vector<Waiting> waiting;
+  std::uint64_t total = 0;
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
     const MergeSource& source = sources_[i];
     if (source.is_resident) continue;
-    // Whole blocks only: the block in use may still be read by the next batch, from memory, but never again from the file.
-    const std::uint64_t granules =
-        batch.consumed[i] == source.records ? source.granules : batch.consumed[i] / store_.granule().records;
-    if (store_.is_due(source.stored, granules, unit)) background_.spawn(store_.release(source.stored, granules));
+    // Whole granules only: what is left of one may still be read by the next batch, from memory, but never again from the file.
+    const bool is_consumed = batch.consumed[i] == source.records;
+    const std::uint64_t granules = is_consumed ? source.granules : batch.consumed[i] / store_.granule().records;
+    const std::uint64_t bytes = store_.waiting_bytes(source.stored, granules);
+    if (bytes > 0 && is_consumed) {
+      background_.spawn(store_.release(source.stored, granules));
+    } else if (bytes > 0) {
+      waiting.push_back({bytes, granules, source.stored});
+      total += bytes;
+    }
+  }
+  const std::uint64_t most = most_waiting_bytes();
+  if (total <= most) return;
+  std::ranges::sort(waiting, std::greater(), &Waiting::bytes);
+  for (auto largest = waiting.begin(); total > most; ++largest) {
+    background_.spawn(store_.release(largest->run, largest->granules));
+    total -= largest->bytes;
   }
 }
 

@@ -46,7 +46,7 @@ enum class Ending : std::uint8_t { complete, more_to_come };
 class MergeRuns {
  public:
   MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
-            const plan::MergeBuffers& buffers, std::uint64_t release_bytes, std::vector<MergeSource> sources,
+            const plan::MergeBuffers& buffers, std::uint64_t waiting_bytes, std::vector<MergeSource> sources,
             MemoryBudget& memory, Progress& progress);
 
   // VerificationError if the output would not be in order (promise P1).
@@ -79,7 +79,7 @@ class MergeRuns {
   void limit(Round& round) const;
   Task<void> merge_all(CheckedOutput& output, ReleaseHook* hook, Ending ending);
   Task<BatchResult> merge_next(Round& round, std::uint64_t count, BatchTarget target);
-  [[nodiscard]] std::uint64_t release_unit() const;  // bytes of a run
+  [[nodiscard]] std::uint64_t most_waiting_bytes() const;
   void release_consumed(const BatchResult& batch);
   Task<void> write_granules(std::size_t run, std::uint64_t first, std::byte* block, std::uint64_t granules);
 
@@ -88,7 +88,7 @@ class MergeRuns {
   RunStore& store_;
   const records::Encoder& encoder_;
   plan::MergeBuffers buffers_;
-  std::uint64_t release_bytes_;
+  std::uint64_t waiting_bytes_;
   MemoryBudget& memory_;
   Progress& progress_;
   std::vector<MergeSource> sources_;

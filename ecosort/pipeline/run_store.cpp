@@ -201,10 +201,9 @@ Task<void> RunStore::read(std::size_t number, std::uint64_t first_granule, std::
   return move(io::Operation::read, number, place_of(number, first_granule, size), data, size);
 }
 
-bool RunStore::is_due(std::size_t number, std::uint64_t until, std::uint64_t unit_bytes) const {
-  const StoredRun& run = runs_[number];
-  const std::uint64_t end = until * granule_.bytes;
-  return end > run.released_bytes && (until == run.granules || end - run.released_bytes >= unit_bytes);
+std::uint64_t RunStore::waiting_bytes(std::size_t number, std::uint64_t until) const {
+  const std::uint64_t end = until * granule_.bytes, released = runs_[number].released_bytes;
+  return end > released ? end - released : 0;
 }
 
 Task<void> RunStore::release(std::size_t number, std::uint64_t until) {

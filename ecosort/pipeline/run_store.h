@@ -76,9 +76,9 @@ class RunStore {
   [[nodiscard]] Task<void> write(std::size_t number, std::uint64_t first_granule, std::byte* data, std::size_t size);
   [[nodiscard]] Task<void> read(std::size_t number, std::uint64_t first_granule, std::byte* data, std::size_t size);
 
-  // Whether it is time to give back the space of granules [0, until): another `unit_bytes` of it at least, or the rest.
-  [[nodiscard]] bool is_due(std::size_t number, std::uint64_t until, std::uint64_t unit_bytes) const;
-  // Gives it back, with one request for each directory.
+  // Of granules [0, until), what was not given back yet.
+  [[nodiscard]] std::uint64_t waiting_bytes(std::size_t number, std::uint64_t until) const;
+  // Gives their space back, with one request for each directory.
   [[nodiscard]] Task<void> release(std::size_t number, std::uint64_t until);
   // Waits until every release that is under way has been done.
   [[nodiscard]] Task<void> released();

@@ -114,7 +114,7 @@ class Sorter {
       merged.stored = store_->create(merged.records);
       begin("intermediate_merge", Phase::intermediate_merge, merged.records * encoder_.record_size());
       merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, plan_.merge.intermediate,
-                                                    plan_.merge.release_bytes, std::move(group), memory_, progress_));
+                                                    plan_.merge.waiting_bytes, std::move(group), memory_, progress_));
       co_await merges_.back()->merge_to_run(merged.stored);
       report_.demand_reads += merges_.back()->demand_reads();
       merges_.clear();
@@ -139,7 +139,7 @@ class Sorter {
       resident_.emplace(reactor_, compute_, encoder_, buffers, runs_.resident, memory_);
       co_await resident_->merge_to_output(output);
     } else {
-      merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, buffers, plan_.merge.release_bytes,
+      merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, buffers, plan_.merge.waiting_bytes,
                                                     sources_, memory_, progress_));
       co_await merges_.back()->merge_to_output(output);
       report_.demand_reads += merges_.back()->demand_reads();

@@ -9,6 +9,7 @@ namespace ecosort::plan {
 namespace {
 
 constexpr std::uint64_t largest_output_block = 8 * MiB;
+constexpr std::uint64_t most_waiting_of_run = 16 * MiB;  // on average
 constexpr std::uint64_t largest_resident_block = 1 * MiB, least_resident_block = 64 * KiB;
 
 // Where all runs are resident: output blocks, each with the index of its records and as much again to sort it. As many as keep
@@ -52,7 +53,7 @@ std::vector<MergeStep> reduce_runs(std::uint64_t runs, std::uint64_t fan_in, uns
   return steps;
 }
 
-std::uint64_t reserve_step(std::uint64_t output_bytes) { return round_up(clip(output_bytes / 128, MiB, 256 * MiB), MiB); }
+std::uint64_t reserve_step(std::uint64_t output_bytes) { return round_up(clip(output_bytes / 256, MiB / 4, 256 * MiB), MiB / 4); }
 
 }  // namespace
 
@@ -127,8 +128,8 @@ std::optional<Merge> try_merge(const Plan& plan, const std::vector<std::uint64_t
   if (intermediate_fan_in > 0) merge.intermediate = *fit_merge_buffers(plan, memory, intermediate_fan_in);
   merge.final = *fit_merge_buffers(plan, memory, std::max<std::uint64_t>(merge.steps.back().fan_in, 1));
   const std::uint64_t bytes = records * plan.wanted.format.record_size;
-  merge.release_bytes =
-      round_up(clip(bytes / 256 / std::max<std::uint64_t>(merge.steps.back().fan_in, 1), page_bytes, 16 * MiB), page_bytes);
+  const std::uint64_t stored = merge.steps.back().fan_in - resident_runs;
+  merge.waiting_bytes = stored * clip(bytes / 128 / stored, page_bytes, most_waiting_of_run);
   merge.reserve_bytes = reserve_step(bytes);
   return merge;
 }

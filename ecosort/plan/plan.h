@@ -88,7 +88,7 @@ struct Merge {
   unsigned passes = 0;              // times a stored record is read back
   MergeBuffers intermediate;        // for all steps but the last
   MergeBuffers final;
-  std::uint64_t release_bytes = 0;  // consumed run space is given back in units of at least this, per run
+  std::uint64_t waiting_bytes = 0;  // consumed run space that may wait to be given back, of all runs together
   std::uint64_t reserve_bytes = 0;  // output space is reserved in units of this
 };
 
