@@ -192,10 +192,11 @@ def test_a_trace_of_one_direction_moves_nothing_else(shape: tuple[int, int, int,
 
 
 def test_a_missed_target_says_what_stands_in_its_way(tmp_path: Path) -> None:
-    times = {"ecosort": 2.0, "floor_a": 1.5, "floor_b": 1.0, "gnu_sort": 8.0}
+    times = {"ecosort": 2.0, "floor_a": 1.5, "floor_b": 1.0, "gnu_sort": 8.0, "stxxl_stream": 4.0}
     results = _results(tmp_path / "r.json", [_run(name, i, wall) for i in range(5) for name, wall in times.items()])
     missed = _verdict(results, "GNU sort")
     assert (missed.word, missed.obstacle) == ("MISSED", "floor (b), which computes nothing, is 8.0 times as fast as GNU sort")
+    assert _verdict(results, "STXXL stream").obstacle == "floor (b), which computes nothing, is 4.0 times as fast as STXXL stream"
     # 0.6 CPU-seconds in 2 s on 2 processors.
     assert _verdict(results, "floor (b)").obstacle == (
         "the processors are 15 % busy; its own requests without computing take 1.50 of floor (b)"

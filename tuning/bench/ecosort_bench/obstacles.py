@@ -32,10 +32,10 @@ def of_floor(results: Results, paired: Paired) -> str:
     return text
 
 
-def of_gnu_sort(paired: Paired) -> str:
-    """How much faster than GNU sort a sort can be that computes nothing."""
-    ratio = paired("gnu_sort", "floor_b")
-    return "" if ratio is None else f"floor (b), which computes nothing, is {ratio.median:.1f} times as fast as GNU sort"
+def of_peer(paired: Paired, peer: str) -> str:
+    """How much faster than a peer, say "GNU sort", a sort can be that computes nothing."""
+    ratio = paired(peer.lower().replace(" ", "_"), "floor_b")
+    return "" if ratio is None else f"floor (b), which computes nothing, is {ratio.median:.1f} times as fast as {peer}"
 
 
 def of_cpu(results: Results) -> str:

@@ -221,8 +221,8 @@ def _obstacle(results: Results, name: str) -> str:
             return obstacles.of_lines(results, case)
     if "floor (" in name:
         return obstacles.of_floor(results, main)
-    if name.startswith("GNU sort"):
-        return obstacles.of_gnu_sort(main)
+    if name.startswith(("GNU sort", "STXXL")):
+        return obstacles.of_peer(main, name.split(" / ")[0])
     if name.startswith("CPU"):
         return obstacles.of_cpu(results)
     if name.startswith("`ecosort"):
