@@ -29,9 +29,9 @@ std::uint64_t metadata_bytes(std::uint64_t files, std::uint64_t extents) {
 // reserved ahead, and for the padding of granules, of which the output has none.
 std::uint64_t lag_bytes(const plan::Plan& plan) {
   const plan::Merge& merge = plan.merge;
-  const std::uint64_t runs = merge.steps.back().fan_in - merge.resident_runs;
   const std::uint64_t padding = plan.run_bytes - plan.stored_records * plan.wanted.format.record_size;
-  return round_up(padding, page_bytes) + merge.reserve_bytes + merge.waiting_bytes + runs * plan.granule.bytes;
+  return round_up(padding, page_bytes) + merge.reserve_bytes + merge.waiting_bytes +
+         merge.stored_runs_of_last_step() * plan.granule.bytes;
 }
 
 // Runs are striped in proportion to the room of each directory, in whole units.
@@ -73,7 +73,7 @@ std::vector<SpaceNeed> space_needs(const plan::Plan& plan, const std::vector<std
     runs.bytes += output_blocks;
   }
   runs.bytes += metadata_bytes(plan.merge.stored_runs * directories.size(), 0);
-  const std::uint64_t stored = std::max<std::uint64_t>(plan.merge.stored_runs, 1);
+  const std::uint64_t stored = std::max<std::uint64_t>(plan.merge.stored_runs_of_last_step(), 1);
   const std::uint64_t hole = std::max<std::uint64_t>(plan.merge.waiting_bytes / stored, plan.granule.bytes);
   written.bytes += metadata_bytes(1, shared ? output_blocks / hole : 0);
   if (shared && directories.size() == 1) {

@@ -128,7 +128,7 @@ std::optional<Merge> try_merge(const Plan& plan, const std::vector<std::uint64_t
   if (intermediate_fan_in > 0) merge.intermediate = *fit_merge_buffers(plan, memory, intermediate_fan_in);
   merge.final = *fit_merge_buffers(plan, memory, std::max<std::uint64_t>(merge.steps.back().fan_in, 1));
   const std::uint64_t bytes = records * plan.wanted.format.record_size;
-  const std::uint64_t stored = merge.steps.back().fan_in - resident_runs;
+  const std::uint64_t stored = merge.stored_runs_of_last_step();
   merge.waiting_bytes = stored * clip(bytes / 128 / stored, page_bytes, most_waiting_of_run);
   merge.reserve_bytes = reserve_step(bytes);
   return merge;

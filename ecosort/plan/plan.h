@@ -90,6 +90,9 @@ struct Merge {
   MergeBuffers final;
   std::uint64_t waiting_bytes = 0;  // consumed run space that may wait to be given back, of all runs together
   std::uint64_t reserve_bytes = 0;  // output space is reserved in units of this
+
+  // Of the step that writes the output; without intermediate steps these are all of them.
+  [[nodiscard]] std::uint32_t stored_runs_of_last_step() const noexcept { return steps.back().fan_in - resident_runs; }
 };
 
 enum class Shape : std::uint8_t { empty, one_pass, two_pass, multi_pass, unknown };

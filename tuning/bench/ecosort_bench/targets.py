@@ -108,10 +108,11 @@ def _cpu(results: Results, gigabytes: float) -> list[Verdict]:
 
 
 def verdicts(results: Results) -> list[Verdict]:
-    """Of the sort and of in-place sorting, whichever was measured."""
+    """Of whatever was measured."""
     of_lines = {stage for stage in results.stages if case_of(stage)}
     of_keys = results.stages & {key.stage for key in LONG_KEYS}
-    found = _sorting(results) if results.stages - of_lines - of_keys - {"inplace"} else []
+    found = _sorting(results) if results.stages - of_lines - of_keys - {"inplace", "gen_check"} else []
+    found += _gen_check(results) if "gen_check" in results.stages else []
     found += _long_keys(results) if of_keys else []
     found += _in_place(results) if "inplace" in results.stages else []
     found += _lines(results) if of_lines else []
@@ -206,10 +207,14 @@ def _sorting(results: Results) -> list[Verdict]:
     for kind in ("skewed", "sorted", "reverse", "equal"):
         interval = paired(results, f"input_{kind}", kind, "uniform")
         found.append(_at_most(f"{kind} input / uniform input", interval, 1.1, SHOWN_BY_ROUNDS))
-    for tool, floor, what in (("gen", "write_floor", "sequential writes"), ("check", "read_floor", "sequential reads")):
-        interval = paired(results, "gen_check", tool, floor)
-        found.append(_at_most(f"`ecosort {tool}` / {what} of as many bytes", interval, 1.1, SHOWN_BY_ROUNDS))
     return found
+
+
+def _gen_check(results: Results) -> list[Verdict]:
+    return [
+        _at_most(f"`ecosort {tool}` / {what} of as many bytes", paired(results, "gen_check", tool, floor), 1.1, SHOWN_BY_ROUNDS)
+        for tool, floor, what in (("gen", "write_floor", "sequential writes"), ("check", "read_floor", "sequential reads"))
+    ]
 
 
 def _obstacle(results: Results, name: str) -> str:
