@@ -6,6 +6,7 @@ import resource
 import statistics
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -282,10 +283,19 @@ def test_inputs_have_the_order_they_are_named_after(tmp_path: Path, kind: str) -
     assert (is_rising, is_falling) == {
         "uniform": (False, False),
         "skewed": (False, False),
+        "zipf": (False, False),
+        "few": (False, False),
         "sorted": (True, False),
         "reverse": (False, True),
         "equal": (True, True),
     }[kind]
+    commonest = Counter(keys).most_common(1)[0][1] / len(keys)
+    if kind == "few":
+        assert len(set(keys)) == inputs.DISTINCT_OF_FEW
+        assert commonest < 0.02
+    elif kind == "zipf":
+        assert 10_000 < len(set(keys)) < 40_000
+        assert 0.03 < commonest < 0.06
     report_ = subprocess.run([BUILD / "ecosort", "check", path], capture_output=True, text=True, timeout=60, check=False)
     assert find_checksum(report_.stdout + report_.stderr) == checksum
     assert [p.name for p in tmp_path.iterdir()] == ["in"]

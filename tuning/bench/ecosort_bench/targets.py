@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from ecosort_bench import obstacles
+from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
 from ecosort_bench.paired import Interval, median_interval, ratios
@@ -111,7 +112,9 @@ def verdicts(results: Results) -> list[Verdict]:
     """Of whatever was measured."""
     of_lines = {stage for stage in results.stages if case_of(stage)}
     of_keys = results.stages & {key.stage for key in LONG_KEYS}
-    found = _sorting(results) if results.stages - of_lines - of_keys - {"inplace", "gen_check"} else []
+    of_kinds = {f"input_{kind}" for kind in KINDS}
+    found = _sorting(results) if results.stages - of_lines - of_keys - of_kinds - {"inplace", "gen_check"} else []
+    found += _kinds(results)
     found += _gen_check(results) if "gen_check" in results.stages else []
     found += _long_keys(results) if of_keys else []
     found += _in_place(results) if "inplace" in results.stages else []
@@ -168,7 +171,7 @@ def _sorting(results: Results) -> list[Verdict]:
     settings = results.data["settings"]
     input_bytes = settings["records"] * 100
     sorts = list(results.of("main", "ecosort").values())
-    found = [
+    return [
         _at_most(
             "wall time / floor (a), the replay of its own requests",
             paired(results, "main", "ecosort", "floor_a"),
@@ -204,10 +207,14 @@ def _sorting(results: Results) -> list[Verdict]:
         _bound("temporary space / input", [r["stats"]["peak_temp_bytes"] / input_bytes for r in sorts], 1.01, "", max),
         _at_most("one pass / one-pass floor", paired(results, "one_pass", "ecosort", "floor_b"), 1.1, SHOWN_BY_ROUNDS),
     ]
-    for kind in ("skewed", "sorted", "reverse", "equal"):
-        interval = paired(results, f"input_{kind}", kind, "uniform")
-        found.append(_at_most(f"{kind} input / uniform input", interval, 1.1, SHOWN_BY_ROUNDS))
-    return found
+
+
+def _kinds(results: Results) -> list[Verdict]:
+    return [
+        _at_most(f"{kind} input / uniform input", paired(results, f"input_{kind}", kind, "uniform"), 1.1, SHOWN_BY_ROUNDS)
+        for kind in KINDS
+        if f"input_{kind}" in results.stages
+    ]
 
 
 def _gen_check(results: Results) -> list[Verdict]:
