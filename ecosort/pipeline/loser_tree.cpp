@@ -102,19 +102,23 @@ bool LoserTree::wins(std::uint64_t a, std::uint64_t b) const {
   return is_tie(a, b) ? wins_tie(strand_of(a), strand_of(b)) : a < b;
 }
 
-// Settles ties of words. Those of dates and paths tie again and again: sixteen key bytes settle most of it at a quarter of the
-// cost of whole keys.
+// Settles ties of words. Those of dates, of paths and of keys that are not all different tie again and again: sixteen key bytes
+// settle most of it, and all of it where the keys have no more, at a quarter of the cost of whole keys.
 template <class Load>
 class LoserTree::TieBreak {
  public:
   explicit TieBreak(const LoserTree& tree)
-      : tree_(tree), load_(tree.encoder_, tree.skip_), load_next_(tree.encoder_, tree.skip_ + records::Encoder::word_bytes) {}
+      : tree_(tree),
+        load_(tree.encoder_, tree.skip_),
+        load_next_(tree.encoder_, tree.skip_ + records::Encoder::word_bytes),
+        loads_decide_(tree.encoder_.key_length() <= tree.skip_ + 2 * records::Encoder::word_bytes) {}
 
   [[nodiscard, gnu::noinline]] bool wins(std::uint32_t a, std::uint32_t b) const {
     const Strand &x = tree_.strands_[a], &y = tree_.strands_[b];
     if (!tree_.words_decide_ && !x.exhausted() && !y.exhausted()) {
       if (const std::uint64_t own = load_(x.at), other = load_(y.at); own != other) return own < other;
       if (const std::uint64_t own = load_next_(x.at), other = load_next_(y.at); own != other) return own < other;
+      if (loads_decide_) return a < b;
     }
     return tree_.wins_tie(a, b);
   }
@@ -122,6 +126,7 @@ class LoserTree::TieBreak {
  private:
   const LoserTree& tree_;
   Load load_, load_next_;  // key bytes skip_ ... skip_ + 7, and the eight after these
+  bool loads_decide_;      // no key byte follows
 };
 
 // One tree on its way: what changes with every record is kept in registers until the climb ends.

@@ -9,20 +9,45 @@ namespace {
 
 constexpr std::uint64_t check_bytes = std::uint64_t{16} * 1024;
 
+// Of records whose first eight key bytes are equal; the next eight settle most of it.
+template <class Reader>
+class RestOfKey {
+ public:
+  explicit RestOfKey(const records::Encoder& encoder)
+      : encoder_(encoder),
+        read_(encoder, records::Encoder::word_bytes),
+        decides_(encoder.prefix_decides()),
+        read_decides_(encoder.key_length() <= 2 * records::Encoder::word_bytes) {}
+
+  [[nodiscard]] bool in_order(const std::byte* a, const std::byte* b) const {
+    if (decides_) return true;
+    if (const std::uint64_t x = read_(a), y = read_(b); x != y) return x < y;
+    return read_decides_ || encoder_.compare(a, b) <= 0;
+  }
+
+ private:
+  const records::Encoder& encoder_;
+  Reader read_;
+  bool decides_, read_decides_;
+};
+
 bool all_in_order(const std::byte* records, std::uint64_t count, const records::Encoder& encoder) {
   const std::uint32_t size = encoder.record_size();
-  const bool decides = encoder.prefix_decides();
+  const std::uint64_t last_read = encoder.prefix_decides() ? 0 : records::Encoder::word_bytes;
   bool in_order = true;
-  encoder.with_reader([&]<class Reader>() {
-    const Reader read(encoder, 0);
-    std::uint64_t before = read(records);
-    for (std::uint64_t i = 1; i < count; ++i) {
-      const std::byte* record = records + i * size;
-      const std::uint64_t prefix = read(record);
-      in_order &= before < prefix || (before == prefix && (decides || encoder.compare(record - size, record) <= 0));
-      before = prefix;
-    }
-  });
+  encoder.with_reader(
+      [&]<class Reader>() {
+        const Reader read(encoder, 0);
+        const RestOfKey<Reader> rest(encoder);
+        std::uint64_t before = read(records);
+        for (std::uint64_t i = 1; i < count; ++i) {
+          const std::byte* record = records + i * size;
+          const std::uint64_t prefix = read(record);
+          in_order &= before < prefix || (before == prefix && rest.in_order(record - size, record));
+          before = prefix;
+        }
+      },
+      last_read);
   return in_order;
 }
 
