@@ -111,7 +111,7 @@ class LoserTree::TieBreak {
       : tree_(tree),
         load_(tree.encoder_, tree.skip_),
         load_next_(tree.encoder_, tree.skip_ + records::Encoder::word_bytes),
-        loads_decide_(tree.encoder_.key_length() <= tree.skip_ + 2 * records::Encoder::word_bytes) {}
+        loads_decide_(tree.encoder_.key_length() <= tree.skip_ + std::uint64_t{2} * records::Encoder::word_bytes) {}
 
   [[nodiscard, gnu::noinline]] bool wins(std::uint32_t a, std::uint32_t b) const {
     const Strand &x = tree_.strands_[a], &y = tree_.strands_[b];

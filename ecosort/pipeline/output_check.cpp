@@ -17,7 +17,7 @@ class RestOfKey {
       : encoder_(encoder),
         read_(encoder, records::Encoder::word_bytes),
         decides_(encoder.prefix_decides()),
-        read_decides_(encoder.key_length() <= 2 * records::Encoder::word_bytes) {}
+        read_decides_(encoder.key_length() <= std::uint64_t{2} * records::Encoder::word_bytes) {}
 
   [[nodiscard]] bool in_order(const std::byte* a, const std::byte* b) const {
     if (decides_) return true;

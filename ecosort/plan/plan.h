@@ -92,7 +92,7 @@ struct Merge {
   std::uint64_t reserve_bytes = 0;  // output space is reserved in units of this
 
   // Of the step that writes the output; without intermediate steps these are all of them.
-  [[nodiscard]] std::uint32_t stored_runs_of_last_step() const noexcept { return steps.back().fan_in - resident_runs; }
+  [[nodiscard]] std::uint64_t stored_runs_of_last_step() const noexcept { return steps.back().fan_in - resident_runs; }
 };
 
 enum class Shape : std::uint8_t { empty, one_pass, two_pass, multi_pass, unknown };
