@@ -112,8 +112,7 @@ def verdicts(results: Results) -> list[Verdict]:
     """Of whatever was measured."""
     of_lines = {stage for stage in results.stages if case_of(stage)}
     of_keys = results.stages & {key.stage for key in LONG_KEYS}
-    of_kinds = {f"input_{kind}" for kind in KINDS}
-    found = _sorting(results) if results.stages - of_lines - of_keys - of_kinds - {"inplace", "gen_check"} else []
+    found = _sorting(results) if results.stages & {"main", "one_pass"} else []
     found += _kinds(results)
     found += _gen_check(results) if "gen_check" in results.stages else []
     found += _long_keys(results) if of_keys else []
