@@ -63,11 +63,26 @@ namespace {
   return outcome(::write(fd, data, std::min<std::size_t>(size, PIPE_BUF)));
 }
 
-// All of it, or the error that ended it. A thread blocked in write() could not be cancelled, so it only ever blocks in poll().
-[[nodiscard]] std::int64_t write_to_stream(const Request& request, int cancel_fd) noexcept {
+// Bytes that the stream takes now. Whoever calls must not wait, not even where poll() promises room for a part; what goes wrong
+// shows again when the rest is written.
+[[nodiscard]] std::size_t write_without_waiting(const Request& request) noexcept {
+  std::size_t done = 0;
+  while (request.operation == Operation::write && done < request.size) {
+    pollfd watched{request.file->fd(), POLLOUT, 0};
+    const iovec memory{request.data + done, request.size - done};
+    if (::poll(&watched, 1, 0) <= 0 || watched.revents != POLLOUT) break;
+    const ssize_t written = ::pwritev2(request.file->fd(), &memory, 1, -1, RWF_NOWAIT);
+    if (written <= 0) break;
+    done += static_cast<std::size_t>(written);
+  }
+  return done;
+}
+
+// All that follows the first `done` bytes, or the error that ended it. A thread blocked in write() could not be cancelled, so it
+// only ever blocks in poll().
+[[nodiscard]] std::int64_t write_to_stream(const Request& request, std::size_t done, int cancel_fd) noexcept {
   const int fd = request.file->fd();
   const bool blocks = may_block(fd);
-  std::size_t done = 0;
   while (done < request.size) {
     std::byte* const rest = request.data + done;
     const std::size_t size = request.size - done;
@@ -89,13 +104,14 @@ namespace {
   }
 }
 
-[[nodiscard]] std::int64_t perform_on_stream(const Request& request, int cancel_fd) noexcept {
-  if (request.operation == Operation::write) return write_to_stream(request, cancel_fd);
+[[nodiscard]] std::int64_t perform_on_stream(const Request& request, std::size_t done, int cancel_fd) noexcept {
+  if (request.operation == Operation::write) return write_to_stream(request, done, cancel_fd);
   return request.operation == Operation::read ? read_from_stream(request, cancel_fd) : perform_on_file(request);
 }
 
-[[nodiscard]] std::int64_t perform(const Request& request, int cancel_fd) noexcept {
-  return request.file->facts().is_stream ? perform_on_stream(request, cancel_fd) : perform_on_file(request);
+// `done` bytes of a write to a stream are written already.
+[[nodiscard]] std::int64_t perform(const Request& request, std::size_t done, int cancel_fd) noexcept {
+  return request.file->facts().is_stream ? perform_on_stream(request, done, cancel_fd) : perform_on_file(request);
 }
 
 [[nodiscard]] bool may_wait(const Request& request) noexcept {
@@ -142,22 +158,29 @@ PoolQueue::~PoolQueue() {
 void PoolQueue::submit(const Request& request) {
   if (in_flight_ >= depth_) throw InternalError("more I/O requests in flight than the queue was made for");
   ++in_flight_;
-  const bool at_once = service_ == Service::at_once && !may_wait(request);
-  std::ptrdiff_t waiting = 0, idle = 0;
   {
     const std::lock_guard lock(mutex_);
     if (request.file->facts().is_stream) {
       if (const auto error = error_on(request)) return done_.push_back({request.tag, *error});
       if (!streams_.admit(request)) return;
     }
-    if (!at_once) ready_.push_back(request);
+  }
+  if (service_ == Service::by_threads) return hand_over({request});
+  const bool waits = may_wait(request);
+  const std::size_t done = waits ? write_without_waiting(request) : 0;
+  if (waits && done < request.size) return hand_over({request, done});
+  const std::int64_t result = waits ? static_cast<std::int64_t>(done) : perform(request, 0, cancelled_.fd());
+  const std::lock_guard lock(mutex_);
+  finish(request, result);
+}
+
+void PoolQueue::hand_over(const Work& work) {
+  std::ptrdiff_t waiting = 0, idle = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    ready_.push_back(work);
     waiting = std::ssize(ready_);
     idle = idle_;
-  }
-  if (at_once) {
-    const std::int64_t result = perform(request, cancelled_.fd());
-    const std::lock_guard lock(mutex_);
-    return finish(request, result);
   }
   work_.notify_one();
   start_thread_if_all_are_busy(waiting, idle);
@@ -175,14 +198,14 @@ void PoolQueue::serve() {
   while (true) {
     work_.wait(lock, [this] { return stopping_ || !ready_.empty(); });
     if (ready_.empty()) return;
-    const Request request = ready_.front();
+    const Work work = ready_.front();
     ready_.pop_front();
     --idle_;
     lock.unlock();
-    const std::int64_t result = perform(request, cancelled_.fd());
+    const std::int64_t result = perform(work.request, work.done, cancelled_.fd());
     lock.lock();
     ++idle_;
-    finish(request, result);
+    finish(work.request, result);
   }
 }
 
@@ -199,7 +222,7 @@ void PoolQueue::finish(const Request& request, std::int64_t result) {
         done_.push_back({next->tag, result});
         continue;
       }
-      ready_.push_back(*next);
+      ready_.push_back({*next});
       work_.notify_one();
       break;
     }

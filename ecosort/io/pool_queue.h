@@ -19,8 +19,8 @@ namespace ecosort::io {
 class PoolQueue : public Queue {
  public:
   static constexpr unsigned most_threads = 8;
-  // at_once: submit() itself serves what cannot keep it waiting for somebody else, that is all but pipes and the like. For inputs
-  // that are read sooner than a thread is woken.
+  // at_once: submit() itself serves what cannot keep it waiting for somebody else: files, and of a write to a pipe or the like
+  // what fits into it now. For inputs that are read sooner than a thread is woken.
   enum class Service : std::uint8_t { by_threads, at_once };
 
   // Threads, with all signals blocked, start when all others are busy, up to min(depth, most_threads); by_threads: the first one
@@ -40,6 +40,12 @@ class PoolQueue : public Queue {
   [[nodiscard]] unsigned in_flight() const noexcept { return in_flight_; }  // submitted and not yet reaped
 
  private:
+  struct Work {
+    Request request;
+    std::size_t done = 0;  // bytes of a write to a stream that submit() wrote itself
+  };
+
+  void hand_over(const Work& work);
   void start_thread();
   void start_thread_if_all_are_busy(std::ptrdiff_t waiting, std::ptrdiff_t idle);
   void serve();
@@ -57,7 +63,7 @@ class PoolQueue : public Queue {
   std::condition_variable work_;
   bool stopping_ = false;
   std::ptrdiff_t idle_ = 0;  // threads that wait for work; one that begins with work before it is counted is a debt
-  std::deque<Request> ready_;
+  std::deque<Work> ready_;
   StreamOrder streams_;
   std::vector<Completion> done_;
   std::vector<std::pair<const File*, std::int64_t>> broken_;  // streams with a write among done_ that failed, and how

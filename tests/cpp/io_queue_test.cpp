@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 
 #include <cerrno>
 #include <chrono>
@@ -525,6 +526,20 @@ TEST_P(StreamQueueTest, WritesToAPipeKeepTheirOrderWhateverFits) {
   for (const auto& [tag, result] : wait_for(writes)) EXPECT_EQ(result, static_cast<std::int64_t>(size)) << tag;
   reader.join();
   EXPECT_TRUE(got == text);
+}
+
+TEST_P(StreamQueueTest, AQueueForSmallInputsIsDoneWithWhatFitsIntoAPipeWhenSubmitReturns) {
+  if (std::string(GetParam().name) != "pool_at_once") GTEST_SKIP() << "other queues leave it to a thread or to the kernel";
+  char byte = 'x';
+  const iovec one{&byte, 1};
+  if (::pwritev2(write_end.get(), &one, 1, -1, RWF_NOWAIT) < 0) GTEST_SKIP() << "pipes of this kernel cannot be asked to";
+  const File file = stream(write_end.get(), Role::output);
+  const Buffer source(pattern(block));
+  submit(file, Operation::write, 0, block, source.data(), 5);
+  std::vector<Completion> out;
+  bench.queue->wait(out, false);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out.front().result, static_cast<std::int64_t>(block));
 }
 
 TEST_P(StreamQueueTest, AStreamThatSomebodyMadeNonBlockingIsAwaitedAllTheSame) {
