@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -11,14 +12,13 @@
 namespace ecosort {
 
 Buffer::~Buffer() {
-  if (data_ == nullptr) return;
-  ::munmap(data_, size_);
-  budget_->give_back(size_);
+  if (data_ != nullptr) budget_->give_back({data_, size_}, pages_);
 }
 
 void Buffer::swap(Buffer& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(pages_, other.pages_);
   std::swap(budget_, other.budget_);
 }
 
@@ -30,20 +30,57 @@ Buffer MemoryBudget::allocate(std::size_t bytes, const char* purpose, Pages page
     throw InternalError(fmt::format("the plan exceeds the memory limit: {} bytes for {} on top of {} of {} bytes", size, purpose,
                                     now - size, limit_));
   }
-  void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (address == MAP_FAILED) {
+  std::byte* const data = map(size, pages);
+  if (data == nullptr) {
     used_ -= size;
     throw IoError(fmt::format("cannot get {} bytes of memory for {}: the system refused; give less with --memory", size, purpose),
                   ENOMEM);
   }
-  ::madvise(address, size, pages == Pages::large ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   for (std::uint64_t seen = peak_; now > seen && !peak_.compare_exchange_weak(seen, now);) {
   }
   Buffer buffer;
-  buffer.data_ = static_cast<std::byte*>(address);
+  buffer.data_ = data;
   buffer.size_ = size;
+  buffer.pages_ = pages;
   buffer.budget_ = this;
   return buffer;
+}
+
+// `size` bytes that are counted already; null: the system has none.
+std::byte* MemoryBudget::map(std::size_t size, Pages pages) {
+  {
+    const std::lock_guard lock(mutex_);
+    const std::span<std::byte> idle = pages == Pages::large ? idle_.take(size) : std::span<std::byte>{};
+    idle_.keep_at_most(round_down(limit_ - std::min<std::uint64_t>(used_, limit_), page_bytes));
+    if (!idle.empty()) return idle.data();
+  }
+  const auto system = [size] {
+    return ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  };
+  void* address = system();
+  if (address == MAP_FAILED) {
+    const std::lock_guard lock(mutex_);
+    idle_.keep_at_most(0);
+    address = system();
+  }
+  if (address == MAP_FAILED) return nullptr;
+  ::madvise(address, size, pages == Pages::large ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  return static_cast<std::byte*>(address);
+}
+
+std::uint64_t MemoryBudget::idle_bytes() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return idle_.bytes();
+}
+
+void MemoryBudget::give_back(std::span<std::byte> memory, Pages pages) noexcept {
+  if (pages == Pages::large) {
+    const std::lock_guard lock(mutex_);
+    idle_.add(memory);
+  } else {
+    ::munmap(memory.data(), memory.size());
+  }
+  used_ -= memory.size();
 }
 
 void populate(std::byte* data, std::size_t size) noexcept {

@@ -7,7 +7,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
+
+#include "base/idle_pages.h"
 
 namespace ecosort {
 
@@ -17,7 +20,8 @@ class MemoryBudget;
 // which is dear where a buffer is used for little more than that.
 enum class Pages : std::uint8_t { large, small };
 
-// Page-aligned anonymous memory that belongs to a budget. Untouched pages cost nothing. Move-only.
+// Page-aligned anonymous memory that belongs to a budget. Untouched pages cost nothing. What is in it at first is unspecified: in
+// large pages it may be what another buffer of the budget held. Move-only.
 class Buffer {
  public:
   Buffer() = default;
@@ -46,6 +50,7 @@ class Buffer {
   friend class MemoryBudget;
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+  Pages pages_ = Pages::large;
   MemoryBudget* budget_ = nullptr;
 };
 
@@ -61,13 +66,18 @@ class MemoryBudget {
   [[nodiscard]] std::uint64_t limit_bytes() const noexcept { return limit_; }
   [[nodiscard]] std::uint64_t used_bytes() const noexcept { return used_; }
   [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_; }
+  // Of pages that were given back and may serve again.
+  [[nodiscard]] std::uint64_t idle_bytes() const noexcept;
 
  private:
   friend class Buffer;
-  void give_back(std::size_t bytes) noexcept { used_ -= bytes; }
+  void give_back(std::span<std::byte> memory, Pages pages) noexcept;
+  [[nodiscard]] std::byte* map(std::size_t size, Pages pages);
 
   std::uint64_t limit_;
   std::atomic<std::uint64_t> used_ = 0, peak_ = 0;
+  mutable std::mutex mutex_;
+  IdlePages idle_;  // with what is used never more than the limit
 };
 
 // Asks the system for the pages of [data, data + size) of a buffer at once, on the calling thread. What is in them stays as it

@@ -40,6 +40,29 @@ TEST(MemoryBudgetTest, CountsWhatIsUsedAndRefusesMore) {
   EXPECT_EQ(budget.peak_bytes(), mib + page_bytes);
 }
 
+TEST(MemoryBudgetTest, PagesThatWereGivenBackServeAgain) {
+  MemoryBudget budget(8 * mib);
+  for (int i = 1; i < 4; ++i) {
+    const Buffer buffer = budget.allocate(8 * mib, "a test");
+    EXPECT_EQ(pages_present(buffer), i == 1 ? 0 : 8 * mib / page_bytes);
+    std::memset(buffer.data(), i, buffer.size());
+  }
+}
+
+TEST(MemoryBudgetTest, WhatIsUsedAndWhatIsIdleTogetherKeepTheLimit) {
+  MemoryBudget budget(12 * mib);
+  {
+    const Buffer first = budget.allocate(4 * mib, "a test"), second = budget.allocate(8 * mib, "a test");
+    std::memset(first.data(), 1, first.size());
+    std::memset(second.data(), 1, second.size());
+  }
+  const Buffer small = budget.allocate(6 * mib, "a test", Pages::small);  // idle pages are none for it
+  EXPECT_EQ(budget.used_bytes() + budget.idle_bytes(), 12 * mib);
+  const Buffer large = budget.allocate(6 * mib, "a test");
+  EXPECT_EQ(budget.used_bytes() + budget.idle_bytes(), 12 * mib);
+  EXPECT_EQ(budget.peak_bytes(), 12 * mib);
+}
+
 TEST(PopulateTest, GetsThePagesAndLeavesWhatIsInThem) {
   if (!can_populate()) GTEST_SKIP() << "the system cannot populate pages";
   MemoryBudget budget(8 * mib);
