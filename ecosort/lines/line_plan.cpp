@@ -47,7 +47,8 @@ LinePlan plan_for_stored_runs(LinePlan plan) {
 LinePlan plan_for_small_input(LinePlan plan) {
   constexpr std::size_t most_seen = std::size_t{256} * 1024, largest_block = std::size_t{64} * 1024;
   plan.threads = 0;
-  plan.block_bytes = std::min(plan.block_bytes, largest_block);  // few small ones are filled, written and filled again in the cache
+  // Few small blocks are filled, written and filled again in the cache.
+  plan.block_bytes = std::min(plan.block_bytes, largest_block);
   plan.write_blocks = 3;
   plan.seen_bytes = std::min(plan.seen_bytes, most_seen);
   plan.read_depth = plan.write_depth = 1;
