@@ -1,6 +1,7 @@
 #include "base/idle_pages.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -11,6 +12,14 @@ namespace {
 constexpr std::size_t most_mappings = 16;
 constexpr std::size_t large_page_bytes = std::size_t{2} << 20U;
 
+// What the system maps and unmaps is a multiple of this: 4, 16 or 64 KiB. A size that is none takes the rest of its last page.
+std::size_t system_page() noexcept {
+  static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+std::size_t whole_pages(std::size_t size) noexcept { return (size + system_page() - 1) / system_page() * system_page(); }
+
 void unmap(std::span<std::byte> mapping) noexcept {
   if (!mapping.empty()) ::munmap(mapping.data(), mapping.size());
 }
@@ -18,19 +27,19 @@ void unmap(std::span<std::byte> mapping) noexcept {
 // Moves a mapping to where it can have `size` bytes, as far from the border of a large page as it was, so that its large pages
 // stay what they are. Empty, and nothing happened: the system refused.
 std::span<std::byte> grow(std::span<std::byte> mapping, std::size_t size) noexcept {
-  const std::size_t reserved = size + large_page_bytes;
+  const std::size_t reserved = whole_pages(size) + large_page_bytes;
   void* const place = ::mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (place == MAP_FAILED) return {};
   const std::span around(static_cast<std::byte*>(place), reserved);
   const std::size_t lead =
       (reinterpret_cast<std::uintptr_t>(mapping.data()) - reinterpret_cast<std::uintptr_t>(place)) % large_page_bytes;
-  const std::span target = around.subspan(lead, size);
+  const std::span target = around.subspan(lead, size), behind = around.subspan(lead + whole_pages(size));
   if (::mremap(mapping.data(), mapping.size(), size, MREMAP_MAYMOVE | MREMAP_FIXED, target.data()) == MAP_FAILED) {
     unmap(around);
     return {};
   }
   unmap(around.first(lead));
-  unmap(around.subspan(lead + size));
+  unmap(behind);
   return target;
 }
 
@@ -53,7 +62,7 @@ std::span<std::byte> IdlePages::take(std::size_t size) noexcept {
   mappings_.erase(chosen);
   bytes_ -= mapping.size();
   if (mapping.size() >= size) {
-    add(mapping.subspan(size));
+    add(mapping.subspan(std::min(whole_pages(size), mapping.size())));
     return mapping.first(size);
   }
   const std::span grown = grow(mapping, size);
@@ -64,7 +73,7 @@ std::span<std::byte> IdlePages::take(std::size_t size) noexcept {
 void IdlePages::keep_at_most(std::size_t bytes) noexcept {
   while (bytes_ > bytes) {
     const std::span mapping = mappings_.front();
-    const std::size_t excess = bytes_ - bytes, kept = mapping.size() - std::min(mapping.size(), excess);
+    const std::size_t excess = whole_pages(bytes_ - bytes), kept = whole_pages(mapping.size() - std::min(mapping.size(), excess));
     mappings_.erase(mappings_.begin());
     bytes_ -= mapping.size();
     unmap(mapping.subspan(kept));

@@ -23,6 +23,7 @@
 #include "cli/lines_bounds.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
+#include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/sort_space.h"
 #include "cli/watched_run.h"
@@ -253,12 +254,6 @@ std::size_t most_programs(std::uint64_t batch_size, std::size_t most_open) {
   return std::clamp<std::uint64_t>(batch_size == 0 ? usual : batch_size, 2, std::max<std::size_t>(most_open / files_each, 2));
 }
 
-// A program that ends early is an error that is told, not our death by SIGPIPE; how each ended is ours to learn.
-void expect_programs() {
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGCHLD, SIG_DFL);
-}
-
 // Of all inputs that are open and no streams.
 std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs) {
   std::uint64_t bytes = 0;
@@ -358,8 +353,8 @@ int run(const Words& words) {
                                       collation));
   read_file_names(options);
   choose_salt(options);
-  std::signal(SIGXFSZ, SIG_IGN);
-  if (!options.compress_program.empty()) expect_programs();
+  ignore_write_signals();
+  std::signal(SIGCHLD, SIG_DFL);  // how each program ended is ours to learn
   for (const std::string& warning : options.warnings) print_notice(options, warning);
   if (options.check != lines::Check::no) return check_order(options);
   if (!options.debug) return sort_files(options, started_s);

@@ -50,16 +50,6 @@ int compare_transformed(Text a, Text b, const SortKey& key) noexcept {
   }
 }
 
-template <class Word>
-Word load_big_endian(const char* at) noexcept {
-  Word word = 0;
-  std::memcpy(&word, at, sizeof word);
-  if constexpr (sizeof word == 8)
-    return __builtin_bswap64(word);
-  else
-    return __builtin_bswap32(word);
-}
-
 records::KeyWindow make_window(const unsigned char* bytes, std::size_t count, bool reverse) noexcept {
   unsigned char window[16] = {};
   std::memcpy(window, bytes, std::min<std::size_t>(count, LineOrder::window_bytes));
@@ -122,15 +112,12 @@ LineOrder::LineOrder(const LineOrderTerms& terms) : keys_(terms.keys), separator
 }
 
 // Two loads, which overlap in shorter texts; shifts drop what was loaded twice. Nothing outside of the text is read.
-records::KeyWindow LineOrder::plain_window(Text text, std::uint64_t flip) noexcept {
+records::KeyWindow LineOrder::short_window(Text text, std::uint64_t flip) noexcept {
   const char* const at = text.data();
   const std::size_t size = text.size();
   std::uint64_t prefix = 0;
   std::uint32_t extension = 0;
-  if (size >= 12) {
-    prefix = load_big_endian<std::uint64_t>(at);
-    extension = (load_big_endian<std::uint32_t>(at + 8) & 0xffffff00U) | room;
-  } else if (size >= 8) {
+  if (size >= 8) {
     prefix = load_big_endian<std::uint64_t>(at);
     if (size > 8) extension = load_big_endian<std::uint32_t>(at + size - 4) << 8 * (12 - size);
     extension |= static_cast<std::uint32_t>(size);

@@ -66,7 +66,8 @@ class LineOrder {
   [[nodiscard]] int compare(Text a, Text b, unsigned level = 0) const;
 
   [[nodiscard]] records::KeyWindow window(Text line) const {
-    return first_is_plain_ ? plain_window(line, flip_) : window(line, 0, 0);
+    if (!first_is_plain_) return window(line, 0, 0);
+    return line.size() > window_bytes ? cut_window(line.data(), flip_) : short_window(line, flip_);
   }
   [[nodiscard]] records::KeyWindow window(Text line, unsigned level, std::size_t depth) const;
 
@@ -85,7 +86,12 @@ class LineOrder {
   }
 
  private:
-  [[nodiscard]] static records::KeyWindow plain_window(Text text, std::uint64_t flip) noexcept;
+  // Windows of plain bytes: of a text that is longer than one, and of one that is not.
+  [[nodiscard]] static records::KeyWindow cut_window(const char* at, std::uint64_t flip) noexcept {
+    const std::uint32_t extension = (load_big_endian<std::uint32_t>(at + 8) & 0xffffff00U) | (window_bytes + 1);
+    return {load_big_endian<std::uint64_t>(at) ^ flip, extension ^ static_cast<std::uint32_t>(flip)};
+  }
+  [[nodiscard]] static records::KeyWindow short_window(Text text, std::uint64_t flip) noexcept;
   [[nodiscard]] Text key_of(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_begin(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_end(Text line, const SortKey& key) const noexcept;

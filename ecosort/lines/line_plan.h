@@ -31,7 +31,8 @@ inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U
 [[nodiscard]] LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size, bool unique);
 
 // The same memory for an input that is known not to fit in a run buffer: three smaller ones, so that there is one to read into
-// also while one run is sorted and another one is written.
+// also while one run is sorted and another one is written. And larger blocks, where that leaves hundreds of runs to a merge,
+// which needs two of each: large requests cost less.
 [[nodiscard]] LinePlan plan_for_stored_runs(LinePlan plan);
 
 // The same memory for an input of a few MB, which is sorted sooner than threads and large pages are set up.

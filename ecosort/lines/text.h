@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <string_view>
 
 namespace ecosort::lines {
@@ -34,6 +35,17 @@ using Text = std::string_view;
 }
 
 [[nodiscard]] constexpr int sign_of(std::ptrdiff_t difference) noexcept { return (difference > 0) - (difference < 0); }
+
+// The first four or eight bytes as a number: numbers compare as the bytes do.
+template <class Word>
+[[nodiscard]] Word load_big_endian(const char* at) noexcept {
+  Word word = 0;
+  std::memcpy(&word, at, sizeof word);
+  if constexpr (sizeof word == 8)
+    return __builtin_bswap64(word);
+  else
+    return __builtin_bswap32(word);
+}
 
 [[nodiscard]] inline int compare_bytes(Text a, Text b) noexcept { return a.compare(b); }
 
