@@ -110,14 +110,13 @@ def _cpu(results: Results, gigabytes: float) -> list[Verdict]:
 
 def verdicts(results: Results) -> list[Verdict]:
     """Of whatever was measured."""
-    of_lines = {stage for stage in results.stages if case_of(stage)}
     of_keys = results.stages & {key.stage for key in LONG_KEYS}
     found = _sorting(results) if results.stages & {"main", "one_pass"} else []
     found += _kinds(results)
     found += _gen_check(results) if "gen_check" in results.stages else []
     found += _long_keys(results) if of_keys else []
     found += _in_place(results) if "inplace" in results.stages else []
-    found += _lines(results) if of_lines else []
+    found += [verdict for verdict in _lines(results) if verdict.passed is not None]  # --case leaves some out
     return [
         replace(verdict, obstacle=_obstacle(results, verdict.name)) if verdict.passed is False else verdict for verdict in found
     ]
