@@ -34,12 +34,10 @@ std::span<std::byte> grow(std::span<std::byte> mapping, std::size_t size) noexce
   const std::size_t lead =
       (reinterpret_cast<std::uintptr_t>(mapping.data()) - reinterpret_cast<std::uintptr_t>(place)) % large_page_bytes;
   const std::span target = around.subspan(lead, size), behind = around.subspan(lead + whole_pages(size));
-  if (::mremap(mapping.data(), mapping.size(), size, MREMAP_MAYMOVE | MREMAP_FIXED, target.data()) == MAP_FAILED) {
-    unmap(around);
-    return {};
-  }
+  const void* const moved = ::mremap(mapping.data(), mapping.size(), size, MREMAP_MAYMOVE | MREMAP_FIXED, target.data());
   unmap(around.first(lead));
   unmap(behind);
+  if (moved == MAP_FAILED) return {};  // the place may be another's by now: it is left alone
   return target;
 }
 
