@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/memory.h"
+
 namespace ecosort {
 namespace {
 
@@ -18,14 +20,14 @@ std::size_t system_page() noexcept {
   return bytes;
 }
 
-std::size_t whole_pages(std::size_t size) noexcept { return (size + system_page() - 1) / system_page() * system_page(); }
+std::size_t whole_pages(std::size_t size) noexcept { return round_up(size, system_page()); }
 
 void unmap(std::span<std::byte> mapping) noexcept {
   if (!mapping.empty()) ::munmap(mapping.data(), mapping.size());
 }
 
 // Moves a mapping to where it can have `size` bytes, as far from the border of a large page as it was, so that its large pages
-// stay what they are. Empty, and nothing happened: the system refused.
+// stay what they are. Empty: the system refused, and it is where it was.
 std::span<std::byte> grow(std::span<std::byte> mapping, std::size_t size) noexcept {
   const std::size_t reserved = whole_pages(size) + large_page_bytes;
   void* const place = ::mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
