@@ -10,19 +10,18 @@
 namespace ecosort::lines {
 namespace {
 
-constexpr std::size_t prefetch_distance = 16;  // lines
-constexpr std::size_t short_average = 24;      // bytes of a line, with its end
+constexpr std::size_t short_average = 24;  // bytes of a line, with its end
+
+bool are_short(const LineRun& run) { return run.line_bytes < short_average * run.count; }
 
 }  // namespace
 
 GatherLines::GatherLines(const LineRun& run, const LineOrder& order, Checks checks)
     : run_(run),
       order_(order),
-      kernels_(line_kernels()),
       checks_(checks),
-      are_short_(run.line_bytes < short_average * run.count),
-      prefetch_bytes_(are_short_ ? short_copy_step : copy_step),
-      hash_(kernels_) {}
+      gather_(are_short(run) ? line_kernels().gather_short : line_kernels().gather),
+      hash_(line_kernels()) {}
 
 void GatherLines::check(Text line) {
   hash_.add(line);
@@ -38,34 +37,49 @@ void GatherLines::check(Text line) {
   throw VerificationError("verification failed: the sorted lines would not be in order; the output was not written");
 }
 
-std::size_t GatherLines::fill(char* to, std::size_t capacity) {
+// The next line goes out.
+void GatherLines::take(Text line) {
+  if (checks_ != Checks::none) check(line);
+  longest_ = std::max(longest_, line.size() + 1);
+  ++next_;
+}
+
+// Some whole lines; returns their bytes. None where the next one may not fit.
+std::size_t GatherLines::copy_lines(char* to, std::size_t room) {
   const records::Entry* const entries = run_.entries();
+  std::uint32_t sizes[gathered_lines];
+  const std::size_t lines = gather_({.text = run_.bytes(),
+                                     .next = entries + next_,
+                                     .end = entries + run_.count,
+                                     .to = to,
+                                     .room = room,
+                                     .terminator = run_.terminator},
+                                    sizes);
+  std::size_t copied = 0;
+  for (std::size_t i = 0; i < lines; ++i) {
+    take(Text(to + copied, sizes[i] - 1));
+    copied += sizes[i];
+  }
+  return copied;
+}
+
+// What there is room for of the next line.
+std::size_t GatherLines::copy_part(char* to, std::size_t room) {
+  const Text line = run_.line(run_.entries()[next_]);
+  take(line);
+  const std::size_t size = line.size() + 1, part = std::min(size, room);
+  std::memcpy(to, line.data(), part);
+  rest_ = Text(line.data() + part, size - part);
+  return part;
+}
+
+std::size_t GatherLines::fill(char* to, std::size_t capacity) {
   std::size_t filled = std::min(rest_.size(), capacity);
   if (filled > 0) std::memcpy(to, rest_.data(), filled);
   rest_.remove_prefix(filled);
-  const auto copy = are_short_ ? kernels_.copy_short_line : kernels_.copy_line;
-  for (; filled < capacity && next_ < run_.count; ++next_) {
-    // Not in a function of its own: GCC 12 takes one that only prefetches for one without effect, and drops its calls.
-    if (next_ + prefetch_distance < run_.count) {
-      const char* const ahead = run_.bytes() + entries[next_ + prefetch_distance].index;
-      for (std::size_t i = 0; i < prefetch_bytes_; i += 64) __builtin_prefetch(ahead + i);
-      __builtin_prefetch(ahead + prefetch_bytes_ - 1);
-    }
-    const char* const line = run_.bytes() + entries[next_].index;
-    std::size_t size = copy(to + filled, capacity - filled, line, run_.terminator);
-    if (size > 0) [[likely]] {
-      if (checks_ != Checks::none) check(Text(to + filled, size - 1));
-      filled += size;
-    } else {
-      const Text text = run_.line(entries[next_]);
-      if (checks_ != Checks::none) check(text);
-      size = text.size() + 1;
-      const std::size_t part = std::min(size, capacity - filled);
-      std::memcpy(to + filled, line, part);
-      filled += part;
-      rest_ = Text(line + part, size - part);
-    }
-    longest_ = std::max(longest_, size);
+  while (filled < capacity && next_ < run_.count) {
+    const std::size_t copied = copy_lines(to + filled, capacity - filled);
+    filled += copied > 0 ? copied : copy_part(to + filled, capacity - filled);
   }
   hash_.settle();
   return filled;

@@ -30,14 +30,15 @@ class GatherLines {
   [[nodiscard]] const records::MultisetHash& hash() const noexcept { return hash_.sum(); }
 
  private:
+  [[nodiscard]] std::size_t copy_lines(char* to, std::size_t room);
+  [[nodiscard]] std::size_t copy_part(char* to, std::size_t room);
+  void take(Text line);
   void check(Text line);
 
   const LineRun& run_;
   const LineOrder& order_;
-  const LineKernels& kernels_;
   Checks checks_;
-  bool are_short_;
-  std::size_t prefetch_bytes_;  // of a line
+  decltype(LineKernels::gather) gather_;
   std::size_t next_ = 0;
   Text rest_;  // of a line that did not fit the block before
   std::size_t longest_ = 0;

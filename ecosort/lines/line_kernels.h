@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "records/cpu_features.h"
+#include "records/entry.h"
 
 namespace ecosort::lines {
 
@@ -17,10 +18,21 @@ struct LineHash {
   std::uint64_t low = 0, high = 0;
 };
 
-// Bytes at a time that split() takes, and that copy_line() reads and writes at a time.
+// Bytes at a time that split() takes, and that gather() reads and writes at a time.
 inline constexpr std::size_t split_bytes = std::size_t{8} * 1024;
 inline constexpr std::size_t copy_step = 128, short_copy_step = 32;
 inline constexpr std::size_t line_slack_bytes = copy_step;
+
+// Lines of `text` in the order of the entries in [next, end), and where to put them.
+struct GatherTask {
+  const char* text = nullptr;
+  const records::Entry* next = nullptr;
+  const records::Entry* end = nullptr;
+  char* to = nullptr;
+  std::size_t room = 0;
+  char terminator = '\n';
+};
+inline constexpr std::size_t gathered_lines = 32;  // at most, at a time
 
 // Thread-safe.
 struct LineKernels {
@@ -34,10 +46,11 @@ struct LineKernels {
   // Its first place in [at, end); null if it is not there.
   const char* (*find)(const char* at, const char* end, char terminator) noexcept;
 
-  // Copies a line with its end and returns its length with that; 0, and it is not copied, if it may not fit in `room`. Reads and
-  // writes whole steps of copy_step, or of short_copy_step for lines that are short: `line` has line_slack_bytes behind its end.
-  std::size_t (*copy_line)(char* to, std::size_t room, const char* line, char terminator) noexcept;
-  std::size_t (*copy_short_line)(char* to, std::size_t room, const char* line, char terminator) noexcept;
+  // Copies the first of the lines, one behind the other, and enters the length of each with its end into `sizes`; returns how many
+  // they are: gathered_lines, or less where the lines end or one may not fit in the room. Reads and writes whole steps of copy_step,
+  // or of short_copy_step for lines that are short: a line has line_slack_bytes behind its end. Lines further on are prefetched.
+  std::size_t (*gather)(const GatherTask& task, std::uint32_t* sizes) noexcept;
+  std::size_t (*gather_short)(const GatherTask& task, std::uint32_t* sizes) noexcept;
 
   // Of a line without its end.
   LineHash (*hash)(const char* line, std::size_t size) noexcept;

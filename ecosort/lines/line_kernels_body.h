@@ -61,39 +61,75 @@ std::size_t split_lines(const char* text, std::size_t size, char c, std::uint32_
   return static_cast<std::size_t>(next - offsets);
 }
 
+// The place of the first bit of two words, one of which has some. In the arithmetic there is no branch to be mispredicted.
+inline std::size_t first_of(std::uint64_t near, std::uint64_t far) noexcept {
+  const std::uint64_t is_far = -static_cast<std::uint64_t>(near == 0);
+  return (is_far & 64U) + static_cast<std::size_t>(__builtin_ctzll(near | (far & is_far)));
+}
+
 template <class V>
 const char* find_end(const char* at, const char* end, char c) noexcept {
   for (; end - at >= 128; at += 128) {
     const std::uint64_t near = V::matches(at, c), far = V::matches(at + 64, c);
     if ((near | far) == 0) [[unlikely]]
       continue;
-    return at + (near != 0 ? __builtin_ctzll(near) : 64 + __builtin_ctzll(far));
+    return at + first_of(near, far);
   }
   return at == end ? nullptr : static_cast<const char*>(std::memchr(at, c, static_cast<std::size_t>(end - at)));
 }
 
+// Copies a line with its end, of which `at` bytes are copied, in halves of copy_step, and returns its length with the end; 0, and
+// it is not copied, if it may not fit in `room`. A function of its own, so that its variables are not in the way of those of
+// gather_lines().
 template <class V>
-std::size_t copy_line_to(char* to, std::size_t room, const char* line, char c) noexcept {
-  constexpr std::size_t step = ecosort::lines::copy_step;
-  for (std::size_t at = 0; at + step <= room; at += step) {
-    const std::uint64_t near = V::copy(to + at, line + at, c), far = V::copy(to + at + 64, line + at + 64, c);
-    if ((near | far) == 0) [[unlikely]]
-      continue;
-    return at + 1 + static_cast<std::size_t>(near != 0 ? __builtin_ctzll(near) : 64 + __builtin_ctzll(far));
+[[gnu::noinline]] std::size_t copy_rest(char* to, std::size_t room, const char* line, char c, std::size_t at) noexcept {
+  for (; at + 64 <= room; at += 64) {
+    const std::uint64_t matches = V::copy(to + at, line + at, c);
+    if (matches != 0) return at + 1 + static_cast<std::size_t>(__builtin_ctzll(matches));
   }
   return 0;
 }
 
 template <class V>
-std::size_t copy_short_line_to(char* to, std::size_t room, const char* line, char c) noexcept {
-  constexpr std::size_t step = ecosort::lines::short_copy_step;
-  for (std::size_t at = 0; at + step <= room; at += step) {
-    const std::uint32_t matches = V::copy_half(to + at, line + at, c);
-    if (matches == 0) [[unlikely]]
-      continue;
-    return at + 1 + static_cast<std::size_t>(__builtin_ctz(matches));
+inline std::size_t copy_line_to(char* to, std::size_t room, const char* line, char c) noexcept {
+  if (room < ecosort::lines::copy_step) [[unlikely]]
+    return 0;
+  const std::uint64_t near = V::copy(to, line, c), far = V::copy(to + 64, line + 64, c);
+  if ((near | far) == 0) [[unlikely]]
+    return copy_rest<V>(to, room, line, c, ecosort::lines::copy_step);
+  return 1 + first_of(near, far);
+}
+
+template <class V>
+inline std::size_t copy_short_line_to(char* to, std::size_t room, const char* line, char c) noexcept {
+  if (room < ecosort::lines::short_copy_step) [[unlikely]]
+    return 0;
+  const std::uint32_t matches = V::copy_half(to, line, c);
+  if (matches == 0) [[unlikely]]
+    return copy_rest<V>(to, room, line, c, ecosort::lines::short_copy_step);
+  return 1 + static_cast<std::size_t>(__builtin_ctz(matches));
+}
+
+template <class V, bool are_short>
+std::size_t gather_lines(const ecosort::lines::GatherTask& given, std::uint32_t* sizes) noexcept {
+  constexpr std::size_t most = ecosort::lines::gathered_lines, ahead = 24;  // lines
+  const ecosort::lines::GatherTask task = given;                           // not in memory that the stores might change
+  const auto left = static_cast<std::size_t>(task.end - task.next), count = left < most ? left : most;
+  std::size_t filled = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* const later = task.text + task.next[i + ahead < left ? i + ahead : left - 1].index;
+    __builtin_prefetch(later);
+    if (!are_short) __builtin_prefetch(later + 64);
+    __builtin_prefetch(later + (are_short ? ecosort::lines::short_copy_step : ecosort::lines::copy_step) - 1);
+    const char* const line = task.text + task.next[i].index;
+    const std::size_t size = are_short ? copy_short_line_to<V>(task.to + filled, task.room - filled, line, task.terminator)
+                                       : copy_line_to<V>(task.to + filled, task.room - filled, line, task.terminator);
+    if (size == 0) [[unlikely]]
+      return i;
+    sizes[i] = static_cast<std::uint32_t>(size);
+    filled += size;
   }
-  return 0;
+  return count;
 }
 
 inline std::uint64_t finished(std::uint64_t sum) noexcept {
@@ -141,7 +177,7 @@ LineHash hash_line(const char* line, std::size_t size) noexcept {
 
 template <class V>
 constexpr ecosort::lines::LineKernels kernels_over() noexcept {
-  return {count_in<V>, split_lines<V>, find_end<V>, copy_line_to<V>, copy_short_line_to<V>, hash_line<V>};
+  return {count_in<V>, split_lines<V>, find_end<V>, gather_lines<V, false>, gather_lines<V, true>, hash_line<V>};
 }
 
 }  // namespace

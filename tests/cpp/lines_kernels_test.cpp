@@ -52,16 +52,58 @@ TEST_P(LineKernelsOf, SplitAsManyLinesAsThereCanBe) {
   for (std::size_t i = 0; i < text.size(); ++i) ASSERT_EQ(offsets[i], i);
 }
 
-TEST_P(LineKernelsOf, CopyALineWithItsEndOrNotAtAll) {
+TEST_P(LineKernelsOf, GatherALineWithItsEndOrNotAtAll) {
+  const records::Entry entry{};
   for (std::size_t length = 0; length < 400; ++length) {
     const std::string text = std::string(length, 'x') + '\n' + std::string(line_slack_bytes, 'y');
     for (const std::size_t room : {length + 1, length + 2 * copy_step, std::size_t{0}}) {
       std::string to(room + 1, 'z');
-      for (const auto copy : {kernels().copy_line, kernels().copy_short_line}) {
-        const std::size_t size = copy(to.data(), room, text.data(), '\n');
-        ASSERT_TRUE(size == length + 1 || (size == 0 && room < length + 1 + copy_step)) << length << ' ' << room;
+      for (const auto gather : {kernels().gather, kernels().gather_short}) {
+        std::uint32_t size = 0;
+        const GatherTask task{
+            .text = text.data(), .next = &entry, .end = &entry + 1, .to = to.data(), .room = room, .terminator = '\n'};
+        const std::size_t lines = gather(task, &size);
+        ASSERT_EQ(size, lines == 0 ? 0 : length + 1);
+        ASSERT_TRUE(lines == 1 || room < length + 1 + copy_step) << length << ' ' << room;
         ASSERT_EQ(to.substr(0, size), text.substr(0, size));
         ASSERT_EQ(to.back(), 'z');
+      }
+    }
+  }
+}
+
+TEST_P(LineKernelsOf, GatherLinesInTheOrderOfTheirEntriesWhileTheyFit) {
+  Random random(3);
+  for (const std::size_t count : {std::size_t{1}, gathered_lines - 1, gathered_lines, 3 * gathered_lines}) {
+    std::string text;
+    std::vector<records::Entry> entries(count);
+    std::vector<std::string> lines;
+    for (records::Entry& entry : entries) {
+      entry.index = static_cast<std::uint32_t>(text.size());
+      lines.push_back(std::string(random.below(300), 'a') + '\n');
+      text += lines.back();
+    }
+    text.append(line_slack_bytes, 'y');
+    std::reverse(entries.begin(), entries.end());
+    std::reverse(lines.begin(), lines.end());
+    for (const std::size_t room : {text.size() + 2 * copy_step, text.size() / 2}) {
+      for (const auto gather : {kernels().gather, kernels().gather_short}) {
+        std::string to(room, 'z');
+        std::uint32_t sizes[gathered_lines] = {};
+        const GatherTask task{.text = text.data(),
+                              .next = entries.data(),
+                              .end = entries.data() + count,
+                              .to = to.data(),
+                              .room = room,
+                              .terminator = '\n'};
+        const std::size_t gathered = gather(task, sizes);
+        ASSERT_LE(gathered, std::min(count, gathered_lines));
+        if (room > text.size()) ASSERT_EQ(gathered, std::min(count, gathered_lines));
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < gathered; ++i) {
+          ASSERT_EQ(to.substr(at, sizes[i]), lines[i]);
+          at += sizes[i];
+        }
       }
     }
   }
