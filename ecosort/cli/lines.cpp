@@ -262,6 +262,10 @@ std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs) {
   return bytes;
 }
 
+bool are_known(const std::vector<lines::LineInput>& inputs) {
+  return std::ranges::all_of(inputs, [](const lines::LineInput& input) { return input.file && !input.file->facts().is_stream; });
+}
+
 // The output is as long as the input (with -u, shorter). More than a run buffer holds makes runs of all lines, whose space the
 // merge gives back to the output where both are on one drive. What is known of the inputs before they are read is checked, so
 // that what cannot fit is refused at once.
@@ -308,7 +312,12 @@ lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
   job.unique = options.unique;
   job.merge = options.merge;
   job.compress_program = options.compress_program;
-  if (!job.merge && known_bytes(job.inputs) > job.plan.run_buffer_bytes) job.plan = lines::plan_for_stored_runs(job.plan);
+  const std::uint64_t bytes = known_bytes(job.inputs);
+  if (!job.merge && bytes > job.plan.run_buffer_bytes) {
+    job.plan = lines::plan_for_stored_runs(job.plan);
+    // What -u leaves of the lines is not known, nor how many runs a program takes.
+    if (are_known(job.inputs) && !job.unique && job.compress_program.empty()) job.plan.spread_bytes = bytes;
+  }
   job.plan.most_programs = most_programs(options.batch_size, most_open);
   return job;
 }
@@ -376,9 +385,7 @@ int plan_lines(const Words& words) {
   read_file_names(options);
   io::PosixStorage storage;
   const lines::LinesJob job = make_job(options, storage);
-  const bool is_known =
-      std::ranges::all_of(job.inputs, [](const lines::LineInput& input) { return input.file && !input.file->facts().is_stream; });
-  print_out(lines_bounds_text(job, is_known ? known_bytes(job.inputs) : 0));
+  print_out(lines_bounds_text(job, are_known(job.inputs) ? known_bytes(job.inputs) : 0));
   return 0;
 }
 

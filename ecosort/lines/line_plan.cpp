@@ -1,6 +1,7 @@
 #include "lines/line_plan.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/memory.h"
 #include "lines/line_run.h"
@@ -37,6 +38,12 @@ LinePlan plan_for_stored_runs(LinePlan plan) {
   plan.run_buffers = 3;
   plan.run_buffer_bytes = buffer_bytes(plan);
   return plan;
+}
+
+std::uint64_t spread_runs(const LinePlan& plan, std::uint64_t full_runs, std::size_t longest_line) {
+  const std::uint64_t runs = std::bit_ceil(full_runs), block = plan.block_bytes + round_up(longest_line, page_bytes) + page_bytes;
+  const std::uint64_t merges = std::min(plan.threads, plan.write_blocks / 2);  // at the same time, with two slots for each run
+  return runs <= plan.batch_size && runs * 2 * merges * block <= plan.merge_bytes() ? runs : full_runs;
 }
 
 LinePlan plan_for_small_input(LinePlan plan) {

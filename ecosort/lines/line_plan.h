@@ -17,6 +17,7 @@ struct LinePlan {
   std::size_t run_buffer_bytes = 0;  // of each
   std::size_t seen_bytes = 0;        // with -u: for what is known of lines that came before
   unsigned read_depth = 0, write_depth = 0;
+  std::uint64_t spread_bytes = 0;        // of lines that become runs of about one size; 0: each fills its buffer
   std::size_t batch_size = SIZE_MAX;     // most runs merged at a time
   std::size_t most_programs = SIZE_MAX;  // most of them compressed: each has a process that reads it
   Pages pages = Pages::large;
@@ -34,6 +35,11 @@ inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U
 // also while one run is sorted and another one is written. And larger blocks, where that leaves hundreds of runs to a merge,
 // which needs two of each: large requests cost less.
 [[nodiscard]] LinePlan plan_for_stored_runs(LinePlan plan);
+
+// Lines that fill so many run buffers are spread over as many runs as the loser tree that merges them has leaves: the merge costs
+// the same, and smaller runs touch less memory, and less of it at a time. No more than fill the buffers where the merge has no
+// memory for more.
+[[nodiscard]] std::uint64_t spread_runs(const LinePlan& plan, std::uint64_t full_runs, std::size_t longest_line);
 
 // The same memory for an input of a few MB, which is sorted sooner than threads and large pages are set up.
 [[nodiscard]] LinePlan plan_for_small_input(LinePlan plan);

@@ -85,11 +85,25 @@ bool ReadLines::has_room(const LineRun& run, std::size_t size) const {
   return requested_ + size + 1 <= run.room_for(run.count + foreseen + 1);
 }
 
+// After how many bytes the next run begins, by what the lines read so far are like: they are spread over the runs evenly.
+std::uint64_t ReadLines::wanted_bytes(const LineRun& run) const {
+  if (plan_.spread_bytes == 0 || lines_ == 0) return UINT64_MAX;
+  const std::uint64_t for_lines = run.size() - std::min<std::uint64_t>(run.size(), 2 * plan_.block_bytes);
+  const std::uint64_t usual = std::max<std::uint64_t>(bytes_ / lines_, 1);
+  const std::uint64_t full = std::max<std::uint64_t>(for_lines / (usual + index_bytes_per_line) * usual, 1);
+  const std::uint64_t full_runs = div_up(plan_.spread_bytes, full);
+  return div_up(plan_.spread_bytes, spread_runs(plan_, full_runs, longest_));
+}
+
 void ReadLines::request_blocks(LineRun& run) {
   if (input_ == inputs_.size()) return;
   const io::File& file = *inputs_[input_].file;
   const std::size_t depth = file.facts().is_stream ? 1 : plan_.read_depth;
   while (!input_ended_ && !full_ && blocks_.size() < depth) {
+    if (taken_ >= wanted_bytes(run)) {
+      full_ = blocks_.empty();
+      return;
+    }
     if (blocks_.empty()) requested_ = present_ = aligned(present_);
     std::size_t size = plan_.block_bytes;
     while (size > page_bytes && !has_room(run, size)) size = round_down(size / 2, page_bytes);
@@ -99,6 +113,7 @@ void ReadLines::request_blocks(LineRun& run) {
     }
     blocks_.push_back({.at = requested_, .size = size});
     requested_ += size;
+    taken_ += size;
     const std::uint64_t offset = offset_;
     offset_ += size;
     if (!file.facts().is_stream && offset_ >= file.facts().size_bytes && file.facts().size_bytes > 0) input_ended_ = true;
@@ -210,6 +225,7 @@ Task<void> ReadLines::fill(LineRun& run) {
   run.count = 0;
   run.line_bytes = 0;
   run.header_lines = 0;
+  taken_ = 0;
   for (SeenLines& seen : seen_) seen.forget();
   run.terminator = terminator_;
   full_ = false;

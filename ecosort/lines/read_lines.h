@@ -78,6 +78,7 @@ class ReadLines {
   [[nodiscard]] std::size_t aligned(std::size_t at) const;
   void request_blocks(LineRun& run);
   [[nodiscard]] bool has_room(const LineRun& run, std::size_t size) const;
+  [[nodiscard]] std::uint64_t wanted_bytes(const LineRun& run) const;
   Task<void> read(Block& block, LineRun& run, std::uint64_t offset);
   Task<void> accept_block(LineRun& run);
   void end_input(LineRun& run);
@@ -110,6 +111,7 @@ class ReadLines {
   std::size_t indexed_ = 0;  // in the run: lines up to here are in the index
   std::size_t present_ = 0;  // bytes up to here have arrived
   std::size_t requested_ = 0;
+  std::uint64_t taken_ = 0;  // bytes that were requested for this run
   bool full_ = false;
   Text tail_;  // in the run before
   std::size_t longest_ = 0;
