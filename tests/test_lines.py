@@ -230,6 +230,23 @@ def test_any_text_with_any_keys(
     assert_same(ecosort, tmp_path, [*words, *separator], text)
 
 
+@pytest.mark.parametrize("length", [12, 100, 700])
+def test_lines_are_spread_over_as_many_runs_as_the_merge_tree_has_leaves(ecosort: Path, tmp_path: Path, length: int) -> None:
+    memory, index_bytes = 4 << 20, 32
+    rng = random.Random(length)
+    lines = [rng.randbytes(rng.randrange(1, length)).hex().encode() for _ in range(9_000_000 // length)]
+    data = b"\n".join(lines) + b"\n"
+    (tmp_path / "in").write_bytes(data)
+    words = ["-S", f"{memory}b", "--parallel=2", "--stats", "stats", "-o", "out", "in"]
+    assert run([str(ecosort), "lines"], words, tmp_path) == (0, b"", "")
+    assert (tmp_path / "out").read_bytes() == b"\n".join([*sorted(lines), b""])
+    runs = read_json(tmp_path / "stats")["runs"]
+    assert runs.bit_count() == 1
+    line_bytes = len(data) / len(lines)
+    most_bytes = memory / 3 * line_bytes / (line_bytes + index_bytes)  # of a run that fills its buffer
+    assert most_bytes / 2 < len(data) / runs < most_bytes
+
+
 def test_the_output_may_be_an_input(ecosort: Path, tmp_path: Path) -> None:
     lines = [str(i * 7919 % 50_000) for i in range(50_000)]
     (tmp_path / "file").write_text("\n".join(lines))

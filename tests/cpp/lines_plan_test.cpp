@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "lines/line_plan.h"
 
@@ -29,6 +30,19 @@ TEST_P(LinePlanTest, BlocksOfStoredRunsGrowAndLeaveHundredsOfRunsToAMerge) {
   if (GetParam() == std::uint64_t{1} << 30U) {
     EXPECT_EQ(stored.block_bytes, 2 * usual);
   }
+}
+
+TEST_P(LinePlanTest, RunsAreAsManyAsALoserTreeHasLeavesIfTheMergeHasMemoryForThem) {
+  const LinePlan plan = plan_for_stored_runs(plan_lines(GetParam(), 2, 100, false));
+  const std::uint64_t slots = 4 * (plan.block_bytes + 2 * page_bytes);  // two of each run in two merges at the same time
+  for (std::uint64_t full = 1; full < 300; ++full) {
+    const std::uint64_t runs = spread_runs(plan, full, 100);
+    EXPECT_TRUE(runs == full || (std::has_single_bit(runs) && runs / 2 < full && full < runs)) << full;
+    EXPECT_TRUE(runs == full || (runs <= 100 && runs * slots <= plan.merge_bytes())) << full;
+  }
+  EXPECT_EQ(spread_runs(plan, 3, 100), 4U);
+  EXPECT_EQ(spread_runs(plan, 3, plan.run_buffer_bytes), 3U) << "long lines need the memory of the merge";
+  EXPECT_EQ(spread_runs(plan, 65, 100), 65U) << "128 are not merged at a time";
 }
 
 TEST_P(LinePlanTest, ASmallInputHasFewSmallBlocks) {
