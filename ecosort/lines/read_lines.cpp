@@ -100,7 +100,8 @@ void ReadLines::request_blocks(LineRun& run) {
   const io::File& file = *inputs_[input_].file;
   const std::size_t depth = file.facts().is_stream ? 1 : plan_.read_depth;
   while (!input_ended_ && !full_ && blocks_.size() < depth) {
-    if (taken_ >= wanted_bytes(run)) {
+    const bool is_in_a_line = run.count == 0 && blocks_.empty();  // which may be longer than a run is wanted to be
+    if (!is_in_a_line && taken_ >= wanted_bytes(run)) {
       full_ = blocks_.empty();
       return;
     }
