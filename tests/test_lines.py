@@ -248,6 +248,20 @@ def test_lines_are_spread_over_as_many_runs_as_the_merge_tree_has_leaves(ecosort
     assert most_bytes / 2 < len(data) / runs < most_bytes
 
 
+def test_small_files_share_runs(ecosort: Path, tmp_path: Path) -> None:
+    rng = random.Random(2)
+    names = [f"{i:04}" for i in range(900)]
+    lines = []
+    for name in names:
+        some = [rng.randbytes(50).hex().encode() for _ in range(50)]
+        (tmp_path / name).write_bytes(b"\n".join(some) + b"\n")
+        lines += some
+    words = ["-S", "4M", "--parallel=2", "--stats", "stats", "-o", "out", *names]
+    assert run([str(ecosort), "lines"], words, tmp_path) == (0, b"", "")
+    assert (tmp_path / "out").read_bytes() == b"\n".join([*sorted(lines), b""])
+    assert read_json(tmp_path / "stats")["runs"] <= 8
+
+
 def test_a_long_line_may_take_more_than_its_share_of_the_runs(ecosort: Path, tmp_path: Path) -> None:
     rng = random.Random(1)
     short = [rng.randbytes(rng.randrange(1, 50)).hex().encode() for _ in range(80_000)]

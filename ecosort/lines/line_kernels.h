@@ -46,9 +46,10 @@ struct LineKernels {
   // Its first place in [at, end); null if it is not there.
   const char* (*find)(const char* at, const char* end, char terminator) noexcept;
 
-  // Copies the first of the lines, one behind the other, and enters the length of each with its end into `sizes`; returns how many
-  // they are: gathered_lines, or less where the lines end or one may not fit in the room. Reads and writes whole steps of copy_step,
-  // or of short_copy_step for lines that are short: a line has line_slack_bytes behind its end. Lines further on are prefetched.
+  // Copies the first of the lines, one behind the other, and enters the length of each with its end into `sizes`; returns how
+  // many they are: gathered_lines, or less where the lines end or one may not fit in the room. Reads and writes whole steps of
+  // copy_step, or of short_copy_step for lines that are short: a line has line_slack_bytes behind its end. Lines further on are
+  // prefetched.
   std::size_t (*gather)(const GatherTask& task, std::uint32_t* sizes) noexcept;
   std::size_t (*gather_short)(const GatherTask& task, std::uint32_t* sizes) noexcept;
 

@@ -113,7 +113,7 @@ inline std::size_t copy_short_line_to(char* to, std::size_t room, const char* li
 template <class V, bool are_short>
 std::size_t gather_lines(const ecosort::lines::GatherTask& given, std::uint32_t* sizes) noexcept {
   constexpr std::size_t most = ecosort::lines::gathered_lines, ahead = 24;  // lines
-  const ecosort::lines::GatherTask task = given;                           // not in memory that the stores might change
+  const ecosort::lines::GatherTask task = given;                            // not in memory that the stores might change
   const auto left = static_cast<std::size_t>(task.end - task.next), count = left < most ? left : most;
   std::size_t filled = 0;
   for (std::size_t i = 0; i < count; ++i) {

@@ -42,13 +42,15 @@ LinePlan plan_for_stored_runs(LinePlan plan) {
 
 std::uint64_t spread_runs(const LinePlan& plan, std::uint64_t full_runs, std::size_t longest_line) {
   const std::uint64_t runs = std::bit_ceil(full_runs), block = plan.block_bytes + round_up(longest_line, page_bytes) + page_bytes;
-  const std::uint64_t merges = std::min(plan.threads, plan.write_blocks / 2);  // at the same time, with two slots for each run
+  const std::uint64_t merges =
+      std::clamp(plan.threads, 1U, plan.write_blocks / 2);  // at the same time, with two slots for each run
   return runs <= plan.batch_size && runs * 2 * merges * block <= plan.merge_bytes() ? runs : full_runs;
 }
 
 LinePlan plan_for_small_input(LinePlan plan) {
   constexpr std::size_t most_seen = std::size_t{256} * 1024, largest_block = std::size_t{64} * 1024;
   plan.threads = 0;
+  plan.spread_bytes = 0;
   // Few small blocks are filled, written and filled again in the cache.
   plan.block_bytes = std::min(plan.block_bytes, largest_block);
   plan.write_blocks = 3;

@@ -114,8 +114,9 @@ void ReadLines::request_blocks(LineRun& run) {
     }
     blocks_.push_back({.at = requested_, .size = size});
     requested_ += size;
-    taken_ += size;
     const std::uint64_t offset = offset_;
+    const std::uint64_t left = file.facts().size_bytes - std::min(file.facts().size_bytes, offset);
+    taken_ += std::min<std::uint64_t>(size, left);  // of a stream, which is not spread, nothing
     offset_ += size;
     if (!file.facts().is_stream && offset_ >= file.facts().size_bytes && file.facts().size_bytes > 0) input_ended_ = true;
     reads_.spawn(read(blocks_.back(), run, offset));
