@@ -17,6 +17,13 @@ constexpr std::size_t index_batch_bytes = std::size_t{4} << 20U;  // to wake the
 
 constexpr std::uint64_t small_input_bytes = std::uint64_t{1} << 20U;  // read through the page cache
 
+// Of `size` bytes at `offset`, those that the file had when it was opened; of a stream none are known.
+std::size_t known_to_come(const io::File& file, std::uint64_t offset, std::size_t size) {
+  const auto& facts = file.facts();
+  if (facts.is_stream || facts.size_bytes <= offset) return 0;
+  return std::min<std::uint64_t>(size, facts.size_bytes - offset);
+}
+
 }  // namespace
 
 void LineInput::open(io::Storage& storage) {
@@ -115,8 +122,7 @@ void ReadLines::request_blocks(LineRun& run) {
     blocks_.push_back({.at = requested_, .size = size});
     requested_ += size;
     const std::uint64_t offset = offset_;
-    const std::uint64_t left = file.facts().size_bytes - std::min(file.facts().size_bytes, offset);
-    taken_ += std::min<std::uint64_t>(size, left);  // of a stream, which is not spread, nothing
+    taken_ += known_to_come(file, offset, size);
     offset_ += size;
     if (!file.facts().is_stream && offset_ >= file.facts().size_bytes && file.facts().size_bytes > 0) input_ended_ = true;
     reads_.spawn(read(blocks_.back(), run, offset));
@@ -125,9 +131,7 @@ void ReadLines::request_blocks(LineRun& run) {
 
 Task<void> ReadLines::read(Block& block, LineRun& run, std::uint64_t offset) {
   const io::File& file = *inputs_[input_].file;
-  std::size_t at_least = 0;
-  if (!file.facts().is_stream && file.facts().size_bytes > offset)
-    at_least = std::min<std::uint64_t>(block.size, file.facts().size_bytes - offset);
+  const std::size_t at_least = known_to_come(file, offset, block.size);
   block.got = co_await reactor_.read(file, offset, run.memory.data() + block.at, block.size, at_least);
   if (at_least > 0) block.got = at_least;  // more is what the file grew by
   block.arrived = true;
