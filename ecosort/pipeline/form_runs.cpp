@@ -153,6 +153,14 @@ Task<void> FormRuns::store_all_but(std::uint32_t resident_runs) {
   }
 }
 
+// Records of a sorted run, evenly spaced, with the first and the last among them.
+std::vector<const std::byte*> FormRuns::sample_of(const RunBuffer& run, std::uint64_t size) const {
+  const records::RecordTable table = run.table(encoder_.record_size());
+  std::vector<const std::byte*> sample;
+  for (std::uint64_t i = 0; i < size; ++i) sample.push_back(table.at(run.entries()[i * (run.count - 1) / (size - 1)].index));
+  return sample;
+}
+
 Task<void> FormRuns::sort_run(RunBuffer& run) {
   co_await scratch_free_.take();
   auto sort = compute_.run([&] {
@@ -164,9 +172,7 @@ Task<void> FormRuns::sort_run(RunBuffer& run) {
   });
   co_await sort;
   scratch_free_.give();
-  if (run.count == 0) co_return;
-  const records::RecordTable table = run.table(encoder_.record_size());
-  store_.take_in_keys(encoder_, table.at(run.entries()[0].index), table.at(run.entries()[run.count - 1].index));
+  if (run.count > 0) store_.take_in_keys(encoder_, sample_of(run, store_.shared_key().sample_size(encoder_)));
 }
 
 Task<void> FormRuns::store_run(std::size_t slot, std::size_t number, Tally* written) {

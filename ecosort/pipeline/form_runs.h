@@ -4,6 +4,7 @@
 // counted resources, first come first served, so that the drives read run i+1 while run i is sorted and run i-1 is written.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -79,6 +80,7 @@ class FormRuns {
   Task<void> form_run(std::size_t slot, std::uint64_t number, std::uint64_t first, std::uint64_t count, bool store);
   Task<void> form_part(std::size_t slot, RunPart part, std::size_t position, RunKeeper& keeper);
   Task<void> sort_run(RunBuffer& run);
+  [[nodiscard]] std::vector<const std::byte*> sample_of(const RunBuffer& run, std::uint64_t size) const;
   Task<void> store_run(std::size_t slot, std::size_t number, Tally* written = nullptr);
   Task<void> gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules,
                               Tally* written);

@@ -39,8 +39,7 @@ ForecastKey Prefetch::key_of_block(const MergeSource& source, std::uint64_t bloc
 }
 
 Prefetch::Turn Prefetch::turn_of(std::uint32_t source) const {
-  const ForecastKey key = key_of_block(sources_[source], sources_[source].next_block);
-  return {key.prefix, key.extension, source};
+  return {key_of_block(sources_[source], sources_[source].next_block), source};
 }
 
 ForecastKey Prefetch::next_key(const MergeSource& source) const {
@@ -51,7 +50,7 @@ bool Prefetch::may_take(const MergeSource& source) const { return source.starvin
 
 void Prefetch::advance() {
   while (!sequence_.empty()) {
-    const std::uint32_t next = std::get<2>(*sequence_.begin());
+    const std::uint32_t next = sequence_.begin()->second;
     if (!may_take(sources_[next])) return;
     start(next);
   }

@@ -5,13 +5,13 @@
 // the merge knows one kind of run only.
 //
 // Buffers: any free block may be taken in sequence, except that one stays reserved for every run that still has blocks to
-// fetch and holds none, so that the merge always progresses even if the sequence was wrong (long keys that tie in 12 bytes).
+// fetch and holds none, so that the merge always progresses even if the sequence was wrong (long keys with equal forecasts).
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <set>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "pipeline/compute.h"
@@ -91,7 +91,7 @@ class Prefetch {
   [[nodiscard]] RunView view(const MergeSource& source) const;
 
  private:
-  using Turn = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>;  // prefix, extension, source
+  using Turn = std::pair<ForecastKey, std::uint32_t>;  // and source
 
   [[nodiscard]] Turn turn_of(std::uint32_t source) const;
   [[nodiscard]] ForecastKey key_of_block(const MergeSource& source, std::uint64_t block) const;

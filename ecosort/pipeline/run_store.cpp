@@ -141,8 +141,8 @@ Task<void> RunStore::read_forecast(std::size_t number, const records::Encoder& e
   }
 }
 
-void RunStore::take_in_keys(const records::Encoder& encoder, const std::byte* first, const std::byte* last) {
-  move_forecast(encoder, shared_key_.take_in(encoder, first, last));
+void RunStore::take_in_keys(const records::Encoder& encoder, std::span<const std::byte* const> sample) {
+  move_forecast(encoder, shared_key_.take_in(encoder, sample));
 }
 
 // The keys were made at `depth`.

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -83,8 +84,8 @@ class RunStore {
   // Waits until every release that is under way has been done.
   [[nodiscard]] Task<void> released();
 
-  // Every run, stored or not, is taken in by its first and its last record before forecast keys of it are asked for.
-  void take_in_keys(const records::Encoder& encoder, const std::byte* first, const std::byte* last);
+  // Every run, stored or not, is taken in (shared_key.h) before forecast keys of it are asked for.
+  void take_in_keys(const records::Encoder& encoder, std::span<const std::byte* const> sample);
   [[nodiscard]] const SharedKey& shared_key() const noexcept { return shared_key_; }
   void set_forecast(std::size_t number, std::uint64_t granule, ForecastKey key);
   // Key of the first record of `granule`, a multiple of forecast_stride().

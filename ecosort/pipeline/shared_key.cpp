@@ -5,11 +5,18 @@
 
 namespace ecosort::pipeline {
 
-std::uint64_t SharedKey::take_in(const records::Encoder& encoder, const std::byte* first, const std::byte* last) {
+std::uint64_t SharedKey::sample_size(const records::Encoder& encoder) const noexcept {
+  const bool is_first = reference_.empty() && !encoder.decides() && !knows_nothing_;
+  return std::max<std::uint64_t>(is_first ? Landmarks::most(encoder.record_size()) : 0, 2);
+}
+
+std::uint64_t SharedKey::take_in(const records::Encoder& encoder, std::span<const std::byte* const> sample) {
   const std::uint64_t before = depth_;
   if (encoder.decides() || knows_nothing_) return before;
+  const std::byte *first = sample.front(), *last = sample.back();
   if (reference_.empty()) {
     reference_.assign(first, first + encoder.record_size());
+    landmarks_.choose(encoder, sample);
     depth_ = encoder.common_key_bytes(first, last, 0);
     return depth_;  // there are no keys yet
   }
@@ -22,9 +29,21 @@ std::uint64_t SharedKey::take_in_unknown() noexcept {
   return std::exchange(depth_, 0);
 }
 
+records::KeyWindow SharedKey::window_of(const records::Encoder& encoder, const std::byte* record) const noexcept {
+  return depth_ == 0 ? encoder.first_window(record) : encoder.window(record, depth_);
+}
+
 ForecastKey SharedKey::key_of(const records::Encoder& encoder, const std::byte* record) const noexcept {
-  const records::KeyWindow window = depth_ == 0 ? encoder.first_window(record) : encoder.window(record, depth_);
-  return {window.prefix, window.extension};
+  const records::KeyWindow window = window_of(encoder, record);
+  return {window.prefix, window.extension, landmarks_.place_of(encoder, record)};
+}
+
+std::strong_ordering SharedKey::compare(const records::Encoder& encoder, const std::byte* record,
+                                        const ForecastKey& key) const noexcept {
+  const records::KeyWindow window = window_of(encoder, record);
+  if (window.prefix != key.prefix) return window.prefix <=> key.prefix;
+  if (window.extension != key.extension) return window.extension <=> key.extension;
+  return landmarks_.place_of(encoder, record) <=> key.place;
 }
 
 // The bytes between the two depths are the reference's; the rest of the twelve are those the key begins with.
@@ -39,7 +58,7 @@ ForecastKey SharedKey::moved(const records::Encoder& encoder, ForecastKey key, s
     bytes[i] =
         i < bytes_between ? byte_of(between.prefix, between.extension, i) : byte_of(key.prefix, key.extension, i - bytes_between);
   }
-  ForecastKey result;
+  ForecastKey result{.place = key.place};
   for (std::uint32_t i = 0; i < 8; ++i) result.prefix = result.prefix << 8U | bytes[i];
   for (std::uint32_t i = 8; i < records::Encoder::window_bytes; ++i) result.extension = result.extension << 8U | bytes[i];
   return result;

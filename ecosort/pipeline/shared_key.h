@@ -3,23 +3,29 @@
 //
 // The depth is the number of leading key bytes in which all records of all runs agree, as far as the runs are known. A run that
 // agrees in fewer lowers it; a forecast key made at the greater depth is then moved to the lower one exactly, since the bytes
-// between are those of every record seen before. Keys that (prefix, extension) decide stay at depth 0. Coordinator only.
+// between are those of every record seen before. Where the twelve bytes tie, the place among the landmarks decides
+// (landmarks.h). Keys that (prefix, extension) decide stay at depth 0 and without a place. Coordinator only.
 #pragma once
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "pipeline/landmarks.h"
 #include "records/encoder.h"
 
 namespace ecosort::pipeline {
 
-// Twelve key bytes of the first record of a granule: what the prefetcher orders blocks by (forecasting; Knuth 5.4.9, Dementiev
-// and Sanders 2003).
+// Twelve key bytes of the first record of a granule, and its place among the landmarks: what the prefetcher orders blocks by
+// (forecasting; Knuth 5.4.9, Dementiev and Sanders 2003).
+//
+//   key(a) < key(b)  implies  forecast(a) <= forecast(b)
 struct ForecastKey {
   std::uint64_t prefix = 0;
   std::uint32_t extension = 0;
+  std::uint32_t place = 0;
 
   friend auto operator<=>(const ForecastKey&, const ForecastKey&) = default;
 };
@@ -28,21 +34,32 @@ class SharedKey {
  public:
   [[nodiscard]] std::uint64_t depth() const noexcept { return depth_; }
 
-  // Takes in a sorted run by its first and its last record. Returns the depth that held before.
-  std::uint64_t take_in(const records::Encoder& encoder, const std::byte* first, const std::byte* last);
+  // How many records of the next run to show to take_in().
+  [[nodiscard]] std::uint64_t sample_size(const records::Encoder& encoder) const noexcept;
+
+  // Takes in a sorted run by records of it in their order: the first, the last and those between that were asked for, evenly
+  // spaced. Returns the depth that held before.
+  std::uint64_t take_in(const records::Encoder& encoder, std::span<const std::byte* const> sample);
 
   // Takes in runs of which nothing is known: the depth is 0 from now on. Returns the one that held before.
   std::uint64_t take_in_unknown() noexcept;
 
   [[nodiscard]] ForecastKey key_of(const records::Encoder& encoder, const std::byte* record) const noexcept;
 
+  // Compares key_of(record) with `key`; finds the place of the record only where it counts.
+  [[nodiscard]] std::strong_ordering compare(const records::Encoder& encoder, const std::byte* record,
+                                             const ForecastKey& key) const noexcept;
+
   // The key of the same record at the depth of now, from that at `depth` of before.
   [[nodiscard]] ForecastKey moved(const records::Encoder& encoder, ForecastKey key, std::uint64_t depth) const noexcept;
 
  private:
+  [[nodiscard]] records::KeyWindow window_of(const records::Encoder& encoder, const std::byte* record) const noexcept;
+
   std::uint64_t depth_ = 0;
   bool knows_nothing_ = false;        // of some run
   std::vector<std::byte> reference_;  // a record; all agree with it in `depth_` key bytes
+  Landmarks landmarks_;
 };
 
 }  // namespace ecosort::pipeline

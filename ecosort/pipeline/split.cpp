@@ -163,8 +163,8 @@ std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_
                                std::uint32_t later_run, const records::Encoder& encoder, const SharedKey& shared) {
   const bool decides = encoder.key_length() <= shared.depth() + records::Encoder::window_bytes;
   return partition_point(range, [&](std::uint64_t number) {
-    const ForecastKey other = shared.key_of(encoder, view.record(number));
-    return other > key || (other == key && (!decides || run > later_run));
+    const std::strong_ordering order = shared.compare(encoder, view.record(number), key);
+    return order > 0 || (order == 0 && (!decides || run > later_run));
   });
 }
 

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "base/errors.h"
-#include "pipeline/shared_key.h"
 #include "records/decimal_key.h"
 #include "records/encoder.h"
 #include "records_test_support.h"
@@ -402,55 +401,3 @@ TEST(KeySpec, TakesWhatTheGrammarSaysAndNothingElse) {
 
 }  // namespace
 }  // namespace ecosort::records
-
-namespace ecosort::pipeline {
-namespace {
-
-// Runs that agree in fewer and fewer bytes: keys foretold before are moved to where all agree.
-TEST(SharedKey, MovesForecastKeysExactly) {
-  std::mt19937_64 random(5);
-  for (int round = 0; round < 2000; ++round) {
-    const auto length = static_cast<std::uint32_t>(13 + random() % 60);
-    const std::string type = random() % 2 == 0 ? ":desc" : random() % 2 == 0 ? ":nocase" : "";
-    const records::Encoder encoder(records::make_record_format(length + 3, {"2:" + std::to_string(length) + type}));
-    const auto reference = records::random_bytes(length + 3, random);
-    SharedKey shared;
-    std::vector<std::pair<records::Bytes, ForecastKey>> foretold;
-    for (std::uint64_t run = 0, common = length; run < 4; ++run) {
-      common = random() % (common + 1);
-      std::vector<records::Bytes> pair;
-      for (int i = 0; i < 2; ++i) {
-        pair.push_back(records::random_bytes(length + 3, random));
-        std::copy_n(reference.get(), 2 + common, pair.back().get());
-      }
-      if (encoder.compare(pair[0].get(), pair[1].get()) > 0) std::swap(pair[0], pair[1]);
-      const std::uint64_t before = shared.take_in(encoder, pair[0].get(), pair[1].get());
-      ASSERT_LE(shared.depth(), before);
-      for (auto& [record, key] : foretold) key = shared.moved(encoder, key, before);
-      for (records::Bytes& record : pair) {
-        const ForecastKey key = shared.key_of(encoder, record.get());
-        foretold.emplace_back(std::move(record), key);
-      }
-      for (const auto& [record, key] : foretold) {
-        ASSERT_EQ(key, shared.key_of(encoder, record.get()));
-        ASSERT_GE(encoder.common_key_bytes(record.get(), foretold.front().first.get(), 0), shared.depth());
-      }
-    }
-    const std::uint64_t before = shared.take_in_unknown();
-    ASSERT_EQ(shared.depth(), 0U);
-    for (const auto& [record, key] : foretold) {
-      ASSERT_EQ(shared.moved(encoder, key, before), (ForecastKey{encoder.prefix(record.get()), encoder.extension(record.get())}));
-    }
-  }
-}
-
-TEST(SharedKey, StaysAtTheBeginningWhereTwelveBytesDecide) {
-  const records::Encoder encoder(records::make_record_format(100, {}));
-  const std::vector<std::byte> record(100);
-  SharedKey shared;
-  EXPECT_EQ(shared.take_in(encoder, record.data(), record.data()), 0U);
-  EXPECT_EQ(shared.depth(), 0U);
-}
-
-}  // namespace
-}  // namespace ecosort::pipeline
