@@ -5,6 +5,7 @@
 #include <parallel/multiseq_selection.h>
 
 #include <algorithm>
+#include <compare>
 #include <deque>
 #include <functional>
 #include <iterator>
@@ -164,7 +165,7 @@ std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_
   const bool decides = encoder.key_length() <= shared.depth() + records::Encoder::window_bytes;
   return partition_point(range, [&](std::uint64_t number) {
     const std::strong_ordering order = shared.compare(encoder, view.record(number), key);
-    return order > 0 || (order == 0 && (!decides || run > later_run));
+    return std::is_gt(order) || (std::is_eq(order) && (!decides || run > later_run));
   });
 }
 

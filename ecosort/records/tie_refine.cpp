@@ -110,6 +110,7 @@ std::uint64_t rekey(const TieContext& context, const TiedGroup& group, std::uint
     std::uint64_t shared = depth;
     with_windows(context.encoder, depth, [&](auto window_of) {
       for (std::size_t i = group.begin + part_begin(group.size(), parts.count, part); i < end; ++i) {
+        if (shared > known) prefetch_key(context, i + prefetch_distance, end, known);
         prefetch_key(context, i + prefetch_distance, end, depth);
         Entry& entry = context.entries[i];
         const std::byte* record = context.record_of(entry);
