@@ -396,7 +396,7 @@ def few(rng: random.Random, count: int) -> Callable[[int], bytes]:
 def test_long_common_prefixes(
     run: Run, tmp_path: Path, make: Callable[[random.Random, int], Callable[[int], bytes]], key: str, piped: bool
 ) -> None:
-    """No run has to be waited for although no key is decided by its first twelve bytes."""
+    """Hardly a run has to be waited for although no key is decided by its first twelve bytes."""
     count = 50_000
     rng = random.Random(4)
     text = make(rng, count)
@@ -412,6 +412,21 @@ def test_long_common_prefixes(
         assert stats["demand_reads"] <= stats["runs"]
     elif make is not shrinking:
         assert stats["demand_reads"] == 0
+
+
+def test_long_keys_in_more_passes(run: Run, tmp_path: Path) -> None:
+    """Merged runs foretell like those they are made of."""
+    count = 800_000
+    rng = random.Random(5)
+    text = shops(rng, count)
+    data = b"".join(text(i).ljust(64, b".") for i in range(count))
+    (tmp_path / "in").write_bytes(data)
+    words = ["--record-size", "64", "--key", "0:64", "--memory", "2MiB", "--stats", "stats", "-o", "out"]
+    succeeded(run("sort", "in", *words, cwd=tmp_path))
+    assert (tmp_path / "out").read_bytes() == oracle(data, 64, ["0:64"])
+    stats = read_json(tmp_path / "stats")
+    assert stats["merge_passes"] > 1
+    assert stats["demand_reads"] == 0
 
 
 # --- what is refused ---------------------------------------------------------------------------------------------------

@@ -153,10 +153,11 @@ Task<void> FormRuns::store_all_but(std::uint32_t resident_runs) {
   }
 }
 
-// Records of a sorted run, evenly spaced, with the first and the last among them.
+// Records of a sorted run that is not empty, evenly spaced, with the first and the last among them.
 std::vector<const std::byte*> FormRuns::sample_of(const RunBuffer& run, std::uint64_t size) const {
   const records::RecordTable table = run.table(encoder_.record_size());
   std::vector<const std::byte*> sample;
+  size = std::clamp<std::uint64_t>(size, 2, std::max<std::uint64_t>(run.count, 2));
   for (std::uint64_t i = 0; i < size; ++i) sample.push_back(table.at(run.entries()[i * (run.count - 1) / (size - 1)].index));
   return sample;
 }
@@ -193,10 +194,8 @@ Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, 
   std::byte* const block = idle_blocks_.back();
   idle_blocks_.pop_back();
   const records::RecordTable table = run.table(encoder_.record_size());
-  for (std::uint64_t g = first_granule; g < first_granule + granules; ++g) {
-    const std::byte* record = table.at(run.entries()[g * plan_.granule.records].index);
-    store_.set_forecast(number, g, store_.shared_key().key_of(encoder_, record));
-  }
+  for (std::uint64_t g = first_granule; g < first_granule + granules; ++g)
+    store_.set_forecast(number, g, encoder_, table.at(run.entries()[g * plan_.granule.records].index));
   Tally tally;
   auto work = compute_.run([&] { gather(number, run, first_granule, granules, block, written == nullptr ? nullptr : &tally); },
                            granules * plan_.granule.bytes);

@@ -1,10 +1,14 @@
 // Records of the first run, evenly spaced: where twelve key bytes tie, the place among them still tells what comes first.
 //
 // URLs of a few shops agree in twelve bytes wherever one looks, and a whole sixth of every run would begin alike. Places order
-// keys as the keys themselves do: where place(a) < place(b) some landmark lies between the two, so that a < b. Once chosen, the
-// landmarks stay, as the places of records seen before are not known anew. Coordinator only.
+// keys as the keys themselves do: where place(a) < place(b) there is a landmark with a < landmark <= b. Once chosen, the
+// landmarks stay, as the places of records seen before are not known anew; so they tell nothing apart of what lies beyond the
+// first run.
+//
+// Chosen by the coordinator while runs are formed; read by any thread once they are.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,15 +23,22 @@ class Landmarks {
   // How many make sense for records of this size: at most 1024, and 256 KiB of them.
   [[nodiscard]] static std::uint64_t most(std::uint32_t record_size) noexcept;
 
-  [[nodiscard]] bool empty() const noexcept { return records_.empty(); }
-
-  // Copies records that are in the order of their keys; at most `most`.
+  // Copies records that are in the order of their keys, unless they are more than `most`.
   void choose(const records::Encoder& encoder, std::span<const std::byte* const> sorted);
 
   // How many of the landmarks do not come after the record; 0 without landmarks.
   [[nodiscard]] std::uint32_t place_of(const records::Encoder& encoder, const std::byte* record) const noexcept;
 
+  // place_of(record) <=> place, by the two landmarks that `place` lies between.
+  [[nodiscard]] std::strong_ordering compare(const records::Encoder& encoder, const std::byte* record,
+                                             std::uint32_t place) const noexcept;
+
  private:
+  // Whether this landmark counts for the place of the record.
+  [[nodiscard]] bool is_passed(const records::Encoder& encoder, const std::byte* record, std::size_t landmark) const noexcept {
+    return encoder.compare(records_.data() + landmark * encoder.record_size(), record) <= 0;
+  }
+
   std::vector<std::byte> records_;
 };
 

@@ -193,10 +193,7 @@ Task<void> MergeRuns::finish() {
 }
 
 Task<void> MergeRuns::write_granules(std::size_t run, std::uint64_t first, std::byte* block, std::uint64_t granules) {
-  for (std::uint64_t g = 0; g < granules; ++g) {
-    const std::byte* record = block + g * store_.granule().bytes;
-    store_.set_forecast(run, first + g, store_.shared_key().key_of(encoder_, record));
-  }
+  for (std::uint64_t g = 0; g < granules; ++g) store_.set_forecast(run, first + g, encoder_, block + g * store_.granule().bytes);
   co_await store_.write(run, first, block, granules * store_.granule().bytes);
   progress_.add_bytes(granules * store_.granule().bytes);
   idle_run_blocks_.push_back(block);

@@ -148,7 +148,7 @@ records::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenGranule>& 
 
 // The merge stops at keys that were foretold: one that is wrong would spoil the order, or hold the merge up.
 void Prefetch::check_forecast(const MergeSource& source, std::uint64_t granule, const std::byte* record) const {
-  if (store_.forecast(source.stored, granule) == store_.shared_key().key_of(encoder_, record)) return;
+  if (std::is_eq(store_.shared_key().compare(encoder_, record, store_.forecast(source.stored, granule)))) return;
   throw IoError(fmt::format("run {} does not begin granule {} with the key that was foretold (check the drive and the memory)",
                             source.stored, granule));
 }

@@ -84,7 +84,7 @@ class Prefetch {
   [[nodiscard]] std::uint64_t demand_reads() const noexcept { return demand_reads_; }
   [[nodiscard]] std::uint64_t records_per_block() const noexcept { return records_per_block_; }
 
-  // Leading key bytes of the first record that `source` has not in memory; only while it has such a record.
+  // Of the first record that `source` has not in memory; only while it has such a record.
   [[nodiscard]] ForecastKey next_key(const MergeSource& source) const;
 
   // The blocks of `source` that are in memory, for the kernels.

@@ -137,7 +137,7 @@ Task<void> RunStore::read_forecast(std::size_t number, const records::Encoder& e
   for (std::uint64_t granule = 0; granule < runs_[number].granules; granule += stride_) {
     co_await read(number, granule, memory, granule_.bytes);
     verify(number, granule, memory);
-    set_forecast(number, granule, shared_key_.key_of(encoder, memory));
+    set_forecast(number, granule, encoder, memory);
   }
 }
 
@@ -152,8 +152,8 @@ void RunStore::move_forecast(const records::Encoder& encoder, std::uint64_t dept
     for (ForecastKey& key : run.forecast) key = shared_key_.moved(encoder, key, depth);
 }
 
-void RunStore::set_forecast(std::size_t number, std::uint64_t granule, ForecastKey key) {
-  if (granule % stride_ == 0) runs_[number].forecast[granule / stride_] = key;
+void RunStore::set_forecast(std::size_t number, std::uint64_t granule, const records::Encoder& encoder, const std::byte* first) {
+  if (granule % stride_ == 0) runs_[number].forecast[granule / stride_] = shared_key_.key_of(encoder, first);
 }
 
 // While the input's size is unknown: twice as many granules per entry, so that the table keeps its size.

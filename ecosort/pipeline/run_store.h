@@ -7,7 +7,8 @@
 //
 // A granule whose checksum fails ends the run with IoError and never becomes output (promise P11). One file per run and
 // directory: giving back space locks a file against its own reads only.
-// Coordinator only, except seal() and verify(), which the compute threads call on granules they own.
+// Coordinator only, except seal() and verify(), which the compute threads call on granules they own, and forecast() and
+// shared_key() once the runs are formed.
 #pragma once
 
 #include <cstddef>
@@ -87,15 +88,16 @@ class RunStore {
   // Every run, stored or not, is taken in (shared_key.h) before forecast keys of it are asked for.
   void take_in_keys(const records::Encoder& encoder, std::span<const std::byte* const> sample);
   [[nodiscard]] const SharedKey& shared_key() const noexcept { return shared_key_; }
-  void set_forecast(std::size_t number, std::uint64_t granule, ForecastKey key);
-  // Key of the first record of `granule`, a multiple of forecast_stride().
+  // Notes with which record a granule begins, if it is a multiple of forecast_stride().
+  void set_forecast(std::size_t number, std::uint64_t granule, const records::Encoder& encoder, const std::byte* first);
+  // Of a granule that is a multiple of forecast_stride().
   [[nodiscard]] ForecastKey forecast(std::size_t number, std::uint64_t granule) const {
     return runs_[number].forecast[granule / stride_];
   }
 
   // Reads the keys of a run's forecast from its file: every forecast_stride-th granule, which is verified. A key that is wrong
   // would let the merge go too far before the granule itself is loaded, and a checkpoint could make that durable. Forecast
-  // keys are at depth 0 then.
+  // keys are at depth 0 then, and without places where no run was taken in before.
   [[nodiscard]] Task<void> read_forecast(std::size_t number, const records::Encoder& encoder, std::byte* memory);
   // Bytes of memory, aligned, that it needs.
   [[nodiscard]] std::uint64_t forecast_read_bytes() const noexcept { return granule_.bytes; }

@@ -43,7 +43,7 @@ std::strong_ordering SharedKey::compare(const records::Encoder& encoder, const s
   const records::KeyWindow window = window_of(encoder, record);
   if (window.prefix != key.prefix) return window.prefix <=> key.prefix;
   if (window.extension != key.extension) return window.extension <=> key.extension;
-  return landmarks_.place_of(encoder, record) <=> key.place;
+  return landmarks_.compare(encoder, record, key.place);
 }
 
 // The bytes between the two depths are the reference's; the rest of the twelve are those the key begins with.

@@ -4,7 +4,9 @@
 // The depth is the number of leading key bytes in which all records of all runs agree, as far as the runs are known. A run that
 // agrees in fewer lowers it; a forecast key made at the greater depth is then moved to the lower one exactly, since the bytes
 // between are those of every record seen before. Where the twelve bytes tie, the place among the landmarks decides
-// (landmarks.h). Keys that (prefix, extension) decide stay at depth 0 and without a place. Coordinator only.
+// (landmarks.h). Keys that (prefix, extension) decide stay at depth 0 and without a place.
+//
+// Changed by the coordinator while runs are formed; read by any thread once they are.
 #pragma once
 
 #include <compare>
@@ -46,7 +48,7 @@ class SharedKey {
 
   [[nodiscard]] ForecastKey key_of(const records::Encoder& encoder, const std::byte* record) const noexcept;
 
-  // Compares key_of(record) with `key`; finds the place of the record only where it counts.
+  // key_of(record) <=> key; looks at landmarks only where the twelve bytes tie, and at two at most.
   [[nodiscard]] std::strong_ordering compare(const records::Encoder& encoder, const std::byte* record,
                                              const ForecastKey& key) const noexcept;
 

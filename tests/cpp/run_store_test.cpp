@@ -175,16 +175,22 @@ TEST(RunStore, TheForecastTableThinsOutInsteadOfGrowing) {
   Bench bench;
   bench.plan.wanted.size_unknown = true;
   RunStore store = bench.make({"/a"});
-  const auto key = [](std::uint64_t run, std::uint64_t granule) { return ForecastKey{run * 10'000 + granule, 1}; };
+  const records::Encoder encoder(bench.plan.wanted.format);
+  const auto prefix = [](std::uint64_t run, std::uint64_t granule) { return run * 10'000 + granule; };
+  std::byte record[100] = {};
   for (std::uint64_t run = 0; run < 9; ++run) {
     const std::size_t number = store.create(40 * 500);
-    for (std::uint64_t g = 0; g < 500; ++g) store.set_forecast(number, g, key(run, g));
+    for (std::uint64_t g = 0; g < 500; ++g) {
+      const std::uint64_t big_endian = __builtin_bswap64(prefix(run, g));
+      std::memcpy(record, &big_endian, sizeof big_endian);
+      store.set_forecast(number, g, encoder, record);
+    }
   }
   EXPECT_EQ(store.forecast_stride(), 8U) << "4500 granules, 1024 entries";
   std::size_t entries = 0;
   for (std::uint64_t run = 0; run < 9; ++run) {
     entries += store.run(run).forecast.size();
-    for (std::uint64_t g = 0; g < 500; g += 8) EXPECT_EQ(store.forecast(run, g).prefix, key(run, g).prefix);
+    for (std::uint64_t g = 0; g < 500; g += 8) EXPECT_EQ(store.forecast(run, g).prefix, prefix(run, g));
   }
   EXPECT_LE(entries, 1024U);
   // Once the merge is planned, its blocks are multiples of the stride: it stays, whatever is merged.

@@ -77,13 +77,15 @@ TEST(SharedKey, StaysAtTheBeginningWhereTwelveBytesDecide) {
 TEST(SharedKey, ForetellsInTheOrderOfTheKeys) {
   std::mt19937_64 random(6);
   for (int round = 0; round < 300; ++round) {
-    const auto length = static_cast<std::uint32_t>(13 + random() % 20);
+    const std::size_t alike = random() % 3 * 7;  // bytes; all records begin with them
+    const auto length = static_cast<std::uint32_t>(alike + 13 + random() % 20);
     const Encoder encoder(records::make_record_format(length, {"0:" + std::to_string(length) + (round % 2 == 0 ? ":desc" : "")}));
     const auto make = [&](std::size_t count) {
       std::vector<Bytes> records;
       for (std::size_t i = 0; i < count; ++i) {
         records.push_back(records::random_bytes(length, random, 2));
-        std::fill_n(records.back().get() + random() % 2, 12, std::byte{7});
+        std::fill_n(records.back().get(), alike, std::byte{9});
+        std::fill_n(records.back().get() + alike + random() % 2, 12, std::byte{7});
       }
       return records;
     };
@@ -92,6 +94,7 @@ TEST(SharedKey, ForetellsInTheOrderOfTheKeys) {
     shared.take_in(encoder, sorted_pointers(encoder, first_run));
     const std::vector<const std::byte*> second_run = sorted_pointers(encoder, others);
     shared.take_in(encoder, std::vector{second_run.front(), second_run.back()});
+    ASSERT_GE(shared.depth(), alike);
     for (const Bytes& a : others) {
       const ForecastKey key = shared.key_of(encoder, a.get());
       ASSERT_EQ(key.place, std::ranges::count_if(
@@ -131,6 +134,12 @@ TEST(Landmarks, TakeNoMoreMemoryForLongRecords) {
   EXPECT_EQ(Landmarks::most(100), 1024U);
   EXPECT_EQ(Landmarks::most(1024), 256U);
   EXPECT_EQ(Landmarks::most(1U << 20U), 0U);
+  constexpr std::uint32_t size = 1U << 20U;
+  const Encoder encoder(records::make_record_format(size, {"0:20"}));
+  const std::vector<std::byte> record(size);
+  Landmarks landmarks;
+  landmarks.choose(encoder, std::vector{record.data(), record.data()});
+  EXPECT_EQ(landmarks.place_of(encoder, record.data()), 0U) << "none were kept";
 }
 
 }  // namespace

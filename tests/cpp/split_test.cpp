@@ -134,7 +134,7 @@ TEST(FirstNotBefore, GoesFartherWithLandmarks) {
     const RunSet set(format, Keys::common_prefix, 4, 20, seed);
     SharedKey shared;
     std::vector<const std::byte*> landmarks;
-    for (std::uint64_t i = 0; i < set.count(); ++i)
+    for (std::uint64_t i = 0; i < set.count(); i += 3)
       landmarks.push_back(reinterpret_cast<const std::byte*>(set.merged.data()) + i * format.record_size);
     shared.take_in(encoder, landmarks);
     shared.take_in_unknown();  // the twelve bytes are the first ones, as without landmarks
