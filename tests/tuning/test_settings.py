@@ -186,7 +186,11 @@ def test_a_signal_ends_the_command_and_restores(root: Path, record: Path, tmp_pa
         assert process.returncode == 128 + number
     assert contents(root) == before
     assert not record.exists()
-    assert not Path(f"/proc/{inside.read_text().strip()}").exists()
+    pid = int(inside.read_text())
+    end = time.monotonic() + 10
+    while Path(f"/proc/{pid}").exists():  # killed; it is gone as soon as it was waited for
+        assert time.monotonic() < end, f"process {pid} goes on"
+        time.sleep(0.02)
 
 
 def test_a_number_of_a_process_that_is_another_one_now_is_no_obstacle(root: Path, record: Path) -> None:
