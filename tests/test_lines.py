@@ -82,6 +82,15 @@ def test_keys_with_long_common_beginnings(ecosort: Path, tmp_path: Path) -> None
     assert_same(ecosort, tmp_path, [*SMALL, "-t&", "-k2", "in"])
 
 
+def test_nans_that_hold_a_number_have_the_order_of_their_bytes(ecosort: Path, tmp_path: Path) -> None:
+    nans = [f"{sign}nan({number})".encode() for sign in ("", "-") for number in (1, 5, 255, 256, 257, 65536, 1 << 40)]
+    lines = [*nans, b"nan", b"-nan", b"", b"x", b"-inf", b"1"]
+    rng = random.Random(7)
+    for words in (["-g"], ["-gr"], ["-g", "-s"], ["-k2g"], [*SMALL, "-g"]):
+        rng.shuffle(lines)
+        assert_same(ecosort, tmp_path, words, b"\n".join(b"a " + line if "-k2g" in words else line for line in lines))
+
+
 @pytest.mark.parametrize("memory", [[], SMALL])
 def test_the_first_of_equal_lines_is_kept(ecosort: Path, tmp_path: Path, memory: list[str]) -> None:
     rng = random.Random(12)

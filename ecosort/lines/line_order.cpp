@@ -72,6 +72,10 @@ std::uint64_t ordered_bits(long double value) noexcept {
 std::size_t general_bytes(Text text, unsigned char* to) {
   const General number = read_general(text);
   to[0] = static_cast<unsigned char>(number.kind);
+  if (number.kind == General::Kind::nan) {
+    std::memcpy(to + 1, &number.value, General::value_bytes);
+    return 1 + General::value_bytes;
+  }
   const std::uint64_t bits = __builtin_bswap64(ordered_bits(number.value));
   std::memcpy(to + 1, &bits, sizeof bits);
   return 1 + sizeof bits;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 namespace ecosort::lines {
@@ -136,7 +137,7 @@ std::size_t scan_general(Text text, General& number) {
   const long double value = std::strtold(begin, &end);
   if (end == begin) return 0;
   if (std::isnan(value))
-    number = {std::signbit(value) ? General::Kind::negative_nan : General::Kind::nan, 0};
+    number = {General::Kind::nan, value};
   else
     number = {General::Kind::number, value == 0 ? 0 : value};
   return static_cast<std::size_t>(end - begin);
@@ -253,6 +254,7 @@ std::size_t general_length(Text text) {
 
 int compare(const General& a, const General& b) noexcept {
   if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
+  if (a.kind == General::Kind::nan) return std::memcmp(&a.value, &b.value, General::value_bytes);
   return (a.value > b.value) - (a.value < b.value);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "lines/text.h"
@@ -57,9 +58,13 @@ class SeparatedDecimal {
 // The unit behind a number (-h): 0 for none, 1 for K or k, 2 for M ... 8 for Y; negative behind a negative number.
 [[nodiscard]] int unit_of(Text text) noexcept;
 
-// -g: what strtold reads. Texts without a number come first, then NaN, then the numbers.
+// -g: what strtold reads. Texts without a number come first, then NaN, then the numbers. NaNs have the order of their bytes
+// in memory, so that -nan comes behind nan, and nan(5) has a place of its own.
 struct General {
-  enum class Kind : std::uint8_t { none, nan, negative_nan, number };
+  enum class Kind : std::uint8_t { none, nan, number };
+  // Of a long double without its padding: 10 bytes of the x87 format, else all of them.
+  static constexpr std::size_t value_bytes = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
+
   Kind kind = Kind::none;
   long double value = 0;
 };
