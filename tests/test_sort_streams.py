@@ -189,6 +189,20 @@ def test_output_into_a_pipe(ecosort: Path, tmp_path: Path, data: bytes, backend:
     assert listing(tmp_path) == [str(tmp_path / "in")]
 
 
+@pytest.mark.parametrize("options", [("--memory", "2MiB", "--request-depth", "2"), ("--memory", "64MiB", "--threads", "8")])
+def test_output_into_a_pipe_with_more_blocks_than_requests(
+    pipe: Callable[..., Done], tmp_path: Path, ecosort: Path, backend: str, options: tuple[str, ...]
+) -> None:
+    """Blocks that wait for their turn must not overtake each other; which of them wait is a matter of moments."""
+    data = make_records(ecosort, "ascii", 200_000)
+    (tmp_path / "in").write_bytes(data)
+    result = expected(data)
+    for _ in range(6):
+        done = pipe(b"", "in", "-o", "-", "--io", backend, *options)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout == result
+
+
 def test_output_redirected_and_appended(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
     """A redirected file belongs to the shell: what stands in it before stays."""
     (tmp_path / "in").write_bytes(data)

@@ -33,23 +33,35 @@ Slots::~Slots() { std::erase(gate_.sleepers_, &waiting_); }
 
 bool Slots::Awaiter::await_ready() {
   slots.gate_.throw_if_failed();
-  if (slots.free_ == 0 || !slots.waiting_.empty()) return false;
+  if (slots.free_ == 0 || slots.handed_over_ > 0) return false;
   --slots.free_;
   return true;
 }
 
+// Even with a free slot this one waits for those who have theirs already to go on.
 void Slots::Awaiter::await_suspend(std::coroutine_handle<> waiting) {
   handle = waiting;
   slots.waiting_.push_back(this);
+  slots.hand_over();
+}
+
+void Slots::Awaiter::await_resume() const {
+  if (cancelled) throw Cancelled();
+  if (handle) --slots.handed_over_;
 }
 
 void Slots::give() {
-  if (waiting_.empty()) {
-    ++free_;
-    return;
+  ++free_;
+  hand_over();
+}
+
+void Slots::hand_over() {
+  while (free_ > 0 && !waiting_.empty()) {
+    --free_;
+    ++handed_over_;
+    gate_.make_ready(waiting_.front()->handle);
+    waiting_.pop_front();
   }
-  gate_.make_ready(waiting_.front()->handle);
-  waiting_.pop_front();
 }
 
 Signal::Signal(Gate& gate) : gate_(gate) { gate_.sleepers_.push_back(&waiting_); }

@@ -47,7 +47,8 @@ class Gate {
   std::vector<std::deque<Waiter*>*> sleepers_;  // the queues of all living Slots and Signals
 };
 
-// A counted resource (free buffers, requests allowed in flight), first come first served.
+// A counted resource (free buffers, requests allowed in flight), first come first served: whoever took a slot goes on before
+// everybody who asked later, so that requests leave in the order in which they were made, which streams live by.
 class Slots {
  public:
   Slots(Gate& gate, std::size_t count);
@@ -60,17 +61,18 @@ class Slots {
     explicit Awaiter(Slots& s) : slots(s) {}
     bool await_ready();
     void await_suspend(std::coroutine_handle<> waiting);
-    void await_resume() const {
-      if (cancelled) throw Cancelled();
-    }
+    void await_resume() const;
   };
   [[nodiscard]] Awaiter take() { return Awaiter(*this); }
   void give();
   [[nodiscard]] std::size_t free() const noexcept { return free_; }
 
  private:
+  void hand_over();
+
   Gate& gate_;
-  std::size_t free_;
+  std::size_t free_;             // nobody waits while there are any
+  std::size_t handed_over_ = 0;  // to those who waited and have yet to go on
   std::deque<Gate::Waiter*> waiting_;
 };
 

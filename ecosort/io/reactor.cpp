@@ -110,9 +110,20 @@ Task<std::size_t> Reactor::read(const File& file, std::uint64_t offset, std::byt
   co_return done;
 }
 
+// The system does not look at the offsets of a stream, and nobody reads back what went into it.
+void Reactor::follow_stream(const File& file, std::uint64_t offset, std::size_t size) {
+  std::uint64_t& end = stream_ends_[&file];
+  if (offset == 0) end = 0;  // another stream in the place of a former one
+  if (offset != end)
+    throw InternalError(
+        fmt::format("'{}' was about to get byte {} behind byte {}: writes overtook each other", file.path(), offset, end));
+  end += size;
+}
+
 Task<void> Reactor::write(const File& file, std::uint64_t offset, std::byte* data, std::size_t size) {
   co_await write_slots_.take();
   const SlotLease lease(write_slots_);
+  if (file.facts().is_stream) follow_stream(file, offset, size);
   std::size_t done = 0;
   for (int fruitless = 0; done < size;) {
     const std::size_t from = round_down(done, file.alignment());

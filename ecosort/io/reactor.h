@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "base/errors.h"
@@ -45,7 +46,8 @@ class Reactor {
   [[nodiscard]] Task<std::size_t> read(const File& file, std::uint64_t offset, std::byte* data, std::size_t size,
                                        std::size_t at_least);
 
-  // Writes all of it. Of a stream, what fails is not tried again: later writes may have been taken by then.
+  // Writes all of it. Writes on a stream leave in the order of the calls; `offset` counts its bytes from 0, and one that does not
+  // follow the write before is an InternalError. What fails is not tried again there: later writes may have been taken by then.
   [[nodiscard]] Task<void> write(const File& file, std::uint64_t offset, std::byte* data, std::size_t size);
 
   [[nodiscard]] Task<void> sync(const File& file);
@@ -69,6 +71,7 @@ class Reactor {
 
   Task<void> simple(Operation operation, const File& file, std::uint64_t offset, std::size_t size, bool* unsupported);
   void submit(Awaiter& awaiter);
+  void follow_stream(const File& file, std::uint64_t offset, std::size_t size);
   void reap(bool block);
   void drive(TaskGroup& group, const std::atomic<int>& interrupted);
 
@@ -79,6 +82,7 @@ class Reactor {
   std::size_t in_flight_ = 0;
   Clock::time_point idle_since_;
   Traffic traffic_;
+  std::unordered_map<const File*, std::uint64_t> stream_ends_;  // bytes that were submitted
 
   std::mutex posted_mutex_;
   std::vector<std::coroutine_handle<>> posted_;

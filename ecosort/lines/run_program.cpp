@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.h"
@@ -57,7 +58,7 @@ void RunProgram::fail(std::string_view what) {
 
 Task<void> RunProgram::write(io::Reactor& reactor, std::byte* data, std::size_t size) {
   try {
-    co_await reactor.write(*stream_, 0, data, size);
+    co_await reactor.write(*stream_, std::exchange(given_bytes_, given_bytes_ + size), data, size);
   } catch (const IoError& error) {
     if (error.error_number() == EPIPE) fail("ended before it had read all that it was given");
     throw;

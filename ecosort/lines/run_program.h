@@ -44,6 +44,7 @@ class RunProgram {
   std::string words_;  // of its command, for messages
   Direction direction_;
   std::optional<io::ChildProcess> child_;
+  std::uint64_t given_bytes_ = 0;
   io::FilePtr stream_;  // our end of the pipe; goes before the child, which may wait for it
 };
 

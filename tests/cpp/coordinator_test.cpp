@@ -169,6 +169,27 @@ TEST(Slots, AreGivenFirstComeFirstServed) {
   bench.run(all());
 }
 
+TEST(Slots, WhoeverWaitedGoesOnBeforeThoseWhoAskLater) {
+  Bench bench;
+  Slots slots(bench.reactor.gate(), 1);
+  std::string order;
+  const auto take_as = [&](char name) -> Task<void> {
+    co_await slots.take();
+    order += name;
+  };
+  const auto all = [&]() -> Task<void> {
+    TaskGroup group(bench.reactor.gate());
+    for (const char name : {'a', 'b', 'c'}) group.spawn(take_as(name));
+    for (int i = 0; i < 5; ++i) slots.give();  // b and c have theirs, but have yet to go on
+    for (const char name : {'d', 'e'}) group.spawn(take_as(name));
+    co_await group.join();
+    group.spawn(take_as('f'));
+    EXPECT_EQ(order, "abcdef");
+    EXPECT_EQ(slots.free(), 0U);
+  };
+  bench.run(all());
+}
+
 TEST(Signal, WakesAllWhoWaitAtThatMoment) {
   Bench bench;
   Signal signal(bench.reactor.gate());
@@ -238,6 +259,25 @@ TEST(Reactor, AWriteOnAStreamIsNeverTriedAgain) {
     EXPECT_THROW(reactor.run(group, nothing), IoError) << faults;
     EXPECT_EQ(plan.seen(Role::output, io::FaultPoint::write), 1U) << faults;
   }
+}
+
+TEST(Reactor, AWriteThatDoesNotFollowTheOneBeforeNeverGetsIntoAStream) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+  const Descriptor reader(ends[0]);
+  const io::File writer(ends[1], {.role = Role::output, .path = "(pipe)", .is_stream = true});
+  const io::Backend pool = io::make_queue(io::BackendChoice::pool, 4);
+  Reactor reactor(*pool.queue, 1, 2);
+  const io::Buffer buffer(io::pattern(3 * unit));
+  const auto write = [&](std::uint64_t block) -> Task<void> {
+    co_await reactor.write(writer, block * unit, buffer.data() + block * unit, unit);
+  };
+  const std::atomic<int> nothing{0};
+  TaskGroup group(reactor.gate());
+  for (const std::uint64_t block : {0, 2, 1}) group.spawn(write(block));
+  EXPECT_THROW(reactor.run(group, nothing), InternalError);
+  std::array<char, 4 * unit> got{};
+  EXPECT_EQ(::read(reader.get(), got.data(), got.size()), static_cast<ssize_t>(unit));
 }
 
 TEST(Reactor, AFileThatBecameShorterIsToldFromOneThatEnds) {
