@@ -148,8 +148,8 @@ class TestBadInput:
         refuse(*command, "cut", "-o", "out", says=("'cut'", "1042 bytes", "record size 100", "42 bytes are left over"))
 
     def test_the_wrong_file_of_several_is_named(self, refuse: Callable[..., str], place: Path, command: list[str]) -> None:
-        (place / "cut").write_bytes(bytes(199))
-        refuse(*command, "in", "cut", "-o", "out", says=("'cut'", "99 bytes are left over"))
+        (place / "cut").write_bytes(bytes(101))
+        refuse(*command, "in", "cut", "-o", "out", says=("'cut'", "1 byte is left over"))
 
     def test_memory_below_the_minimum(self, refuse: Callable[..., str], command: list[str]) -> None:
         refuse(*command, "in", "-o", "out", "--memory", "1MiB", says=("--memory 1 MiB", "at least 2 MiB", "--memory 2048KiB"))

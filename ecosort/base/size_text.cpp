@@ -32,6 +32,10 @@ std::string format_bytes(std::uint64_t bytes) {
   return fmt::format("{} bytes", bytes);
 }
 
+std::string left_over_text(std::uint64_t bytes) {
+  return fmt::format("{} {} left over", bytes, bytes == 1 ? "byte is" : "bytes are");
+}
+
 std::uint64_t parse_bytes(std::string_view text, std::string_view option) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -10,6 +10,9 @@ namespace ecosort {
 // "1.50 GiB", "64 KiB", "100 bytes".
 [[nodiscard]] std::string format_bytes(std::uint64_t bytes);
 
+// "1 byte is left over", "42 bytes are left over".
+[[nodiscard]] std::string left_over_text(std::uint64_t bytes);
+
 // "4GiB", "64MiB", "10GB", "512k"? No: a size needs an unambiguous suffix (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB).
 // UsageError naming `option` for anything else, overflow included.
 [[nodiscard]] std::uint64_t parse_bytes(std::string_view text, std::string_view option);

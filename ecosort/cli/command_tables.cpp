@@ -14,8 +14,8 @@ constexpr std::string_view key_types =
     "  u8 u16 u32 u64, i8 i16 i32 i64   unsigned and signed integers of 1, 2, 4, 8 bytes\n"
     "  f32 f64   floating-point numbers, from -infinity over -0 and +0 to +infinity; NaN of either sign comes after them, and\n"
     "            all NaN are equal\n"
-    "            Numbers are little-endian; `be` behind the type makes them big-endian (u32be), `le` says the default. Their\n"
-    "            length can be left out: 8:u64 is 8:8:u64le.\n"
+    "            Numbers are little-endian; `be` behind the type makes them big-endian (u32be), `le` says the default (neither\n"
+    "            behind u8 and i8). Their length can be left out: 8:u64 is 8:8:u64le.\n"
     "  dec       a decimal number in ASCII, exact for any number of digits: optional sign, digits, optional point; blanks "
     "around\n"
     "            it (space, tab, CR, LF, NUL). Anything else is no number: it comes before all numbers, equal to its like.";
@@ -37,12 +37,15 @@ std::vector<OptionRow> sort_options() {
       {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all drives named",
        true},
       {"--resumable", "", "",
-       "keep runs and a journal in OUTPUT.ecosort, so that after a crash `ecosort resume OUTPUT` goes on from there"},
+       "keep runs and a journal in OUTPUT.ecosort, so that after a crash `ecosort resume OUTPUT` goes on from there; its plan "
+       "leaves no "
+       "choice of --run-records, --merge-threads and requests"},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
-      {"--request-size", "SIZE", "1MiB; 8MiB for the output", "most bytes of a read or write"},
-      {"--request-depth", "N", "16", "most reads in flight, and most writes"},
+      {"--request-size", "SIZE", "1MiB; 8MiB for the output",
+       "most bytes of a read or write: a multiple of 4KiB, 16KiB to 64MiB"},
+      {"--request-depth", "N", "16", "most reads in flight, and most writes: 1 to 256"},
       {"--run-records", "N", "as many as the memory holds",
-       "most records of a run; an input that fits the memory is sorted there all the same"},
+       "most records of a run, at least 3; an input that fits the memory is sorted there all the same"},
       {"--profile", "FILE", "~/.config/ecosort/profile.toml, if it is of this machine",
        "a profile of `ecosort tune`, for what no option says"},
       {"--no-profile", "", "", "do without any profile"},
@@ -163,7 +166,8 @@ std::vector<OptionRow> lines_options() {
       {"-o,--output", "FILE", "standard output", "write the result to FILE, which may be an input"},
       {"-s,--stable", "", "", "stabilize the sort by disabling the last-resort comparison"},
       {"-S,--buffer-size", "SIZE", "", "memory for all buffers: a number of KiB, or with b, K, M, G, T, %"},
-      {"--memory", "SIZE", "half of the available RAM, or the limit of the control group", "the same, such as 512MiB"},
+      {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
+       "likewise, such as 512MiB; refused where it cannot be had, while -S takes what there is"},
       {"-t,--field-separator", "SEP", "non-blank to blank transition", "the character between fields; '\\0' is NUL"},
       {"-T,--temporary-directory", "DIR", "$TMPDIR, or beside the output", "directory for sorted runs; repeatable", true},
       {"--temp", "DIR", "", "the same", true},
@@ -195,7 +199,9 @@ CommandTable lines_table() {
       .options = lines_options(),
       .operands = {{"FILE", "text; `-`, or none, is standard input. An output may replace an input"}},
       .ending =
-          "Exit status: 0 done; 1 -c or -C found lines out of order; 2 an error, told in one line on stderr. -y is refused."};
+          "Exit status: 0 done; 1 -c or -C found lines out of order; 2 an error (1 for a wrong WORD of --sort or --check, as in "
+          "sort), "
+          "told on stderr in the words of sort. -y is refused."};
 }
 
 CommandTable plan_table() {

@@ -32,8 +32,8 @@ void check_not_given(const ParsedWords& parsed) {
 
 std::uint64_t whole_records(const std::string& name, std::uint64_t bytes, std::uint64_t record_size) {
   if (const std::uint64_t rest = bytes % record_size; rest != 0)
-    throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {} bytes are left over", name,
-                                 bytes, record_size, rest));
+    throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {}", name, bytes, record_size,
+                                 left_over_text(rest)));
   return bytes / record_size;
 }
 

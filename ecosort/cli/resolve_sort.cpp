@@ -21,8 +21,8 @@ namespace {
 std::uint64_t whole_records(const io::File& file, std::uint64_t record_size) {
   const std::uint64_t bytes = file.facts().size_bytes - std::min(file.facts().size_bytes, file.facts().start_offset);
   if (const std::uint64_t rest = bytes % record_size; rest != 0)
-    throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {} bytes are left over",
-                                 file.path(), bytes, record_size, rest));
+    throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {}", file.path(), bytes,
+                                 record_size, left_over_text(rest)));
   return bytes / record_size;
 }
 

@@ -126,7 +126,8 @@ int run_plan(const Words& words) {
   if (!words.empty() && words.front() == "inplace") return plan_inplace(Words(words.begin() + 1, words.end()));
   if (!words.empty() && words.front() == "lines") return plan_lines(Words(words.begin() + 1, words.end()));
   if (words.empty() || words.front() != "sort")
-    throw UsageError("plan: say what to plan, such as: ecosort plan sort INPUT -o OUTPUT");
+    throw UsageError(fmt::format("plan: {}say what to plan, sort, lines or inplace, such as: ecosort plan sort INPUT -o OUTPUT",
+                                 words.empty() ? "" : fmt::format("'{}' cannot be planned; ", words.front())));
   const SortOptions options = parse_sort_options("plan", Words(words.begin() + 1, words.end()));
   if (options.help) {
     print_out(help_text(command_table("plan")));

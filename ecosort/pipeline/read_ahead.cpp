@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/errors.h"
+#include "base/size_text.h"
 
 namespace ecosort::pipeline {
 
@@ -156,8 +157,8 @@ Task<void> ReadAhead::fill_from_stream(RunBuffer& run, std::uint64_t count, Prog
   co_await extractions.join();
   run.count = extracted;
   if (have % record_size_ != 0)
-    throw UsageError(fmt::format("'{}' ends in the middle of a record: {} bytes are left over after {}-byte records", file.path(),
-                                 have % record_size_, record_size_));
+    throw UsageError(fmt::format("'{}' ends in the middle of a record: {} after {}-byte records", file.path(),
+                                 left_over_text(have % record_size_), record_size_));
 }
 
 void ReadAhead::check_unchanged(io::Storage& storage) const {

@@ -112,7 +112,8 @@ KeyField parse_key_field(std::string_view text) {
     if (next < parts.size() && parts[next] != "desc") {
       const auto written = find_type(parts[next]);
       if (!written)
-        refuse(text, fmt::format("'{}' is no type; there are {}, numbers also with le or be", parts[next], type_names()));
+        refuse(text, fmt::format("'{}' is no type; there are {}, numbers of more than one byte also with le or be", parts[next],
+                                 type_names()));
       if (const std::uint32_t width = written->type->width; width != 0 && width != field.length)
         refuse(text, fmt::format("{} has the length {}, not {}", parts[next], width, field.length));
       set_type(field, *written);
