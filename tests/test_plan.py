@@ -243,7 +243,9 @@ def test_help_of_a_command(run: Run, command: str) -> None:
             "--events",
         ):
             assert option in text
-        assert all(len(line) <= 132 for line in text.splitlines())
+        examples, rest = text.split("\nUsage\n")
+    assert all(len(line) <= 132 for line in examples.splitlines())
+    assert all(len(line) <= 100 for line in rest.splitlines()[2:]), "lines are broken at 100 columns"
 
 
 def test_the_examples_of_the_help_work(run: Run, ecosort: Path, tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ constexpr std::string_view key_types =
     "  bytes     compared as unsigned bytes; this is the default\n"
     "  nocase    the same, but the ASCII letters a-z count as A-Z\n"
     "  u8 u16 u32 u64, i8 i16 i32 i64   unsigned and signed integers of 1, 2, 4, 8 bytes\n"
-    "  f32 f64   floating-point numbers, from -infinity over -0 and +0 to +infinity; NaN of either sign comes after them, and\n"
-    "            all NaN are equal\n"
-    "            Numbers are little-endian; `be` behind the type makes them big-endian (u32be), `le` says the default (neither\n"
-    "            behind u8 and i8). Their length can be left out: 8:u64 is 8:8:u64le.\n"
-    "  dec       a decimal number in ASCII, exact for any number of digits: optional sign, digits, optional point; blanks "
-    "around\n"
-    "            it (space, tab, CR, LF, NUL). Anything else is no number: it comes before all numbers, equal to its like.";
+    "  f32 f64   floating-point numbers, from -infinity over -0 and +0 to +infinity; NaN of either sign\n"
+    "            comes after them, and all NaN are equal\n"
+    "            Numbers are little-endian; `be` behind the type makes them big-endian (u32be), `le` says\n"
+    "            the default (neither behind u8, i8). Their length can be left out: 8:u64 is 8:8:u64le.\n"
+    "  dec       a decimal number in ASCII, exact for any number of digits: optional sign, digits,\n"
+    "            optional point; blanks around it (space, tab, CR, LF, NUL). Anything else is no number:\n"
+    "            it comes before all numbers, equal to its like.";
 
 std::vector<OptionRow> sort_options() {
   return {
@@ -241,7 +241,7 @@ CommandTable gen_table() {
                         "where that is possible"}},
           .ending =
               "Exit status: 0 done; 1 an error, told in one line on stderr. A write that fails, or data that does not reach "
-              "the drive, is an\nerror; FILE is then left empty. A run that is killed leaves FILE incomplete, perhaps at its "
+              "the drive, is an error; FILE is then left empty. A run that is killed leaves FILE incomplete, perhaps at its "
               "full size: delete it or run again."};
 }
 
