@@ -289,6 +289,21 @@ def test_the_output_may_be_an_input(ecosort: Path, tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "\n".join(sorted(lines)) + "\n"
 
 
+@pytest.mark.parametrize("size", [20, 3_000_000])
+def test_standard_input_may_begin_anywhere_in_a_file_or_behind_it(ecosort: Path, tmp_path: Path, size: int) -> None:
+    lines = [f"{i * 7919 % size:07}" for i in range(size // 8)]
+    (tmp_path / "in").write_text("\n".join(lines))
+    for place in (0, 3, size // 2, size - 1, size, 10 * size):
+        for words in ([], SMALL, ["-m"], ["-c"]):
+            shown = []
+            for program in ([SORT], [str(ecosort), "lines"]):
+                with (tmp_path / "in").open("rb", buffering=0) as file:
+                    file.seek(place)
+                    shown.append(subprocess.run([*program, *words], stdin=file, capture_output=True, check=False, timeout=60))
+            assert shown[0].returncode == shown[1].returncode, (place, words, shown[1].stderr)
+            assert shown[0].stdout == shown[1].stdout, (place, words)
+
+
 def has_open(process: subprocess.Popen[bytes], path: Path) -> bool:
     return any(entry.resolve() == path for entry in Path(f"/proc/{process.pid}/fd").iterdir())
 

@@ -258,7 +258,7 @@ std::size_t most_programs(std::uint64_t batch_size, std::size_t most_open) {
 std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs) {
   std::uint64_t bytes = 0;
   for (const lines::LineInput& input : inputs)
-    if (input.file && !input.file->facts().is_stream) bytes += input.file->facts().size_bytes - input.file->facts().start_offset;
+    if (input.file && !input.file->facts().is_stream) bytes += input.file->facts().bytes_to_read();
   return bytes;
 }
 

@@ -19,7 +19,7 @@ namespace ecosort::cli {
 namespace {
 
 std::uint64_t whole_records(const io::File& file, std::uint64_t record_size) {
-  const std::uint64_t bytes = file.facts().size_bytes - std::min(file.facts().size_bytes, file.facts().start_offset);
+  const std::uint64_t bytes = file.facts().bytes_to_read();
   if (const std::uint64_t rest = bytes % record_size; rest != 0)
     throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {}", file.path(), bytes,
                                  record_size, left_over_text(rest)));

@@ -1,6 +1,7 @@
 // An open file as every backend sees it: a descriptor and the facts a request must respect.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -36,6 +37,9 @@ class File {
     std::uint64_t start_offset = 0;  // where reading begins (an inherited standard input may be past its start); aligned
     std::uint64_t id = 0;            // number within its Storage in order of opening, from 1; never used twice
     std::shared_ptr<Attachment> attachment = nullptr;  // the Storage's own; everybody else only carries it
+
+    // From where reading begins; an inherited standard input may even be past the end.
+    [[nodiscard]] std::uint64_t bytes_to_read() const noexcept { return size_bytes - std::min(size_bytes, start_offset); }
   };
 
   File(int fd, Facts facts) : fd_(fd), facts_(std::move(facts)) {}

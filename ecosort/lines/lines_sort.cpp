@@ -320,7 +320,7 @@ class Sorter {
     std::uint64_t bytes = 0;
     for (const LineInput& input : job_.inputs) {
       if (!input.file || input.file->facts().is_stream) return 0;
-      bytes += 2 * input.file->facts().size_bytes;
+      bytes += 2 * input.file->facts().bytes_to_read();
     }
     return bytes;
   }
