@@ -65,6 +65,20 @@ def test_long_pipe_with_little_memory(pipe: Callable[..., Done], tmp_path: Path,
     assert read_json(tmp_path / "stats")["merge_passes"] >= 2
 
 
+@pytest.mark.parametrize(("runs", "memory", "works"), [(4_000, "2MiB", True), (4_200, "2MiB", False), (4_200, "4MiB", True)])
+def test_pipe_that_makes_thousands_of_runs(
+    pipe: Callable[..., Done], tmp_path: Path, ecosort: Path, runs: int, memory: str, works: bool
+) -> None:
+    data = make_records(ecosort, "ascii", 3 * runs)
+    done = pipe(data, "-", "-o", "out", "--memory", memory, "--run-records", "3")
+    if works:
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert (tmp_path / "out").read_bytes() == expected(data)
+    else:
+        failed(done, 2, "too long for 2 MiB of memory", "--memory 16384KiB")
+        assert listing(tmp_path) == []
+
+
 @pytest.mark.parametrize("count", [0, 1, 2, 999, 5_461, 5_462, 10_922])
 @pytest.mark.parametrize("memory", ["64MiB", "2MiB"])
 def test_pipes_of_any_length(pipe: Callable[..., Done], data: bytes, count: int, memory: str) -> None:

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/errors.h"
+#include "base/size_text.h"
 #include "records/block_checksum.h"
 
 namespace ecosort::pipeline {
@@ -41,6 +42,8 @@ RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan&
       stride_(plan.forecast_stride),
       stride_is_fixed_(!plan.wanted.size_unknown),
       forecast_limit_(plan.forecast_bytes / plan::forecast_entry_bytes / 2),
+      most_stride_(plan.most_forecast_stride),
+      memory_bytes_(plan.wanted.memory_bytes),
       unit_bytes_(std::max<std::uint64_t>(plan.formation.write_block_bytes, granule_.bytes)),
       job_(random_job()),
       directories_(std::move(directories)),
@@ -156,8 +159,13 @@ void RunStore::set_forecast(std::size_t number, std::uint64_t granule, const rec
   if (granule % stride_ == 0) runs_[number].forecast[granule / stride_] = shared_key_.key_of(encoder, first);
 }
 
-// While the input's size is unknown: twice as many granules per entry, so that the table keeps its size.
+// While the input's size is unknown: twice as many granules per entry, so that the table keeps its size. UsageError where the
+// merge could not do with so few, at once: its runs would be of no use.
 void RunStore::thin_forecast() {
+  if (stride_ >= most_stride_)
+    throw UsageError(
+        fmt::format("the input is too long for {} of memory: its {} runs are all that can be merged; give --memory {}KiB",
+                    format_bytes(memory_bytes_), runs_.size(), 8 * (memory_bytes_ >> 10U)));
   stride_ *= 2;
   forecast_entries_ = 0;
   for (StoredRun& run : runs_) {

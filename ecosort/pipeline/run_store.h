@@ -145,6 +145,8 @@ class RunStore {
   std::uint32_t stride_;
   bool stride_is_fixed_;
   std::uint64_t forecast_limit_;  // entries, until the stride is fixed
+  std::uint32_t most_stride_;     // likewise
+  std::uint64_t memory_bytes_;    // for a message
   std::uint64_t forecast_entries_ = 0;
   std::uint64_t unit_bytes_;  // stripe unit
   std::uint64_t job_;         // random: foreign blocks of another job fail their checksum

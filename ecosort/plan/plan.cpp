@@ -73,6 +73,16 @@ std::optional<Plan> best_external(const Plan& frame) {
   return best;
 }
 
+// With which two runs can be merged; read blocks are multiples of it.
+std::uint32_t largest_stride(Plan plan, std::uint64_t memory) {
+  std::uint32_t stride = 1;
+  while (true) {
+    plan.forecast_stride = 2 * stride;
+    if (largest_fan_in(plan, memory) < 2) return stride;
+    stride = plan.forecast_stride;
+  }
+}
+
 std::optional<Plan> plan_stream(Plan plan) {
   choose_forecast(plan, 16);
   plan.formation = formation_frame(plan, 4);
@@ -80,6 +90,7 @@ std::optional<Plan> plan_stream(Plan plan) {
   plan.shape = Shape::unknown;
   const std::uint64_t memory = plan.wanted.memory_bytes - plan.forecast_bytes;
   if (!fit_run_size(plan.formation, plan, memory) || largest_fan_in(plan, memory) < 2) return std::nullopt;
+  plan.most_forecast_stride = largest_stride(plan, memory);
   plan.peak_memory_bytes = plan.formation.memory_bytes() + plan.forecast_bytes;
   return plan;
 }

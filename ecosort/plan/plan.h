@@ -103,9 +103,10 @@ struct Plan {
   Shape shape = Shape::empty;
   Granule granule;
   Formation formation;
-  Merge merge;                        // empty while the size is unknown
-  std::uint32_t forecast_stride = 1;  // granules per forecast entry
-  std::uint64_t forecast_bytes = 0;   // memory for the forecast tables
+  Merge merge;                             // empty while the size is unknown
+  std::uint32_t forecast_stride = 1;       // granules per forecast entry
+  std::uint32_t most_forecast_stride = 1;  // of a stream, whose stride grows: with more, not even two runs could be merged
+  std::uint64_t forecast_bytes = 0;        // memory for the forecast tables
   unsigned read_depth = 0, write_depth = 0;
   // What will move; resident records move once in and once out.
   std::uint64_t stored_records = 0;

@@ -171,9 +171,25 @@ TEST(RunStore, AReleaseIsOneHoleInEachDirectory) {
   }
 }
 
+TEST(RunStore, AStreamEndsWhereItsForecastTableCannotBeThinnedOut) {
+  Bench bench;
+  bench.plan.wanted.size_unknown = true;
+  bench.plan.most_forecast_stride = 4;
+  RunStore store = bench.make({"/a"});
+  std::size_t runs = 0;
+  EXPECT_THROW(
+      {
+        for (; runs < 100; ++runs) (void)store.create(40 * 500);
+      },
+      UsageError);
+  EXPECT_EQ(runs, 8U) << "of 500 granules each, 1024 entries for every fourth";
+  EXPECT_EQ(store.forecast_stride(), 4U);
+}
+
 TEST(RunStore, TheForecastTableThinsOutInsteadOfGrowing) {
   Bench bench;
   bench.plan.wanted.size_unknown = true;
+  bench.plan.most_forecast_stride = 8;
   RunStore store = bench.make({"/a"});
   const records::Encoder encoder(bench.plan.wanted.format);
   const auto prefix = [](std::uint64_t run, std::uint64_t granule) { return run * 10'000 + granule; };
