@@ -73,14 +73,15 @@ std::optional<Plan> best_external(const Plan& frame) {
   return best;
 }
 
-// With which two runs can be merged; read blocks are multiples of it.
+// With which two runs can be merged; read blocks are multiples of it. No more than the type holds, whatever the memory.
 std::uint32_t largest_stride(Plan plan, std::uint64_t memory) {
   std::uint32_t stride = 1;
-  while (true) {
+  while (stride < std::uint32_t{1} << 31U) {
     plan.forecast_stride = 2 * stride;
-    if (largest_fan_in(plan, memory) < 2) return stride;
+    if (largest_fan_in(plan, memory) < 2) break;
     stride = plan.forecast_stride;
   }
+  return stride;
 }
 
 std::optional<Plan> plan_stream(Plan plan) {
