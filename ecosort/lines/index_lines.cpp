@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "lines/line_kernels.h"
 #include "records/parallel_parts.h"
 #include "records/range_sort.h"
@@ -64,9 +65,9 @@ void enter(LineRun& run, const LineOrder& order, Part& part, std::span<const Has
   Entry* const top = run.top() - run.count - part.first_line;
   for (std::size_t i = 0; seen != nullptr && i < lines.size(); ++i) {
     const char* const alike = seen->alike(lines[i].hash.low, run.bytes());
-    __builtin_prefetch(alike);
-    __builtin_prefetch(alike + 64);
-    __builtin_prefetch(alike + lines[i].text.size());
+    prefetch(alike);
+    prefetch(alike + 64);
+    prefetch(alike + lines[i].text.size());
   }
   for (const auto& [text, hash] : lines) {
     add(part.hash, hash);

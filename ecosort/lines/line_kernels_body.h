@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/prefetch.h"
 #include "lines/line_kernels.h"
 #include "records/multiset_hash_kernel.h"
 
@@ -118,9 +119,9 @@ std::size_t gather_lines(const ecosort::lines::GatherTask& given, std::uint32_t*
   std::size_t filled = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const char* const later = task.text + task.next[i + ahead < left ? i + ahead : left - 1].index;
-    __builtin_prefetch(later);
-    if (!are_short) __builtin_prefetch(later + 64);
-    __builtin_prefetch(later + (are_short ? ecosort::lines::short_copy_step : ecosort::lines::copy_step) - 1);
+    ecosort::prefetch(later);
+    if (!are_short) ecosort::prefetch(later + 64);
+    ecosort::prefetch(later + (are_short ? ecosort::lines::short_copy_step : ecosort::lines::copy_step) - 1);
     const char* const line = task.text + task.next[i].index;
     const std::size_t size = are_short ? copy_short_line_to<V>(task.to + filled, task.room - filled, line, task.terminator)
                                        : copy_line_to<V>(task.to + filled, task.room - filled, line, task.terminator);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/errors.h"
+#include "base/prefetch.h"
 #include "lines/index_lines.h"
 #include "lines/line_run.h"
 
@@ -57,7 +58,7 @@ bool MergeLines::find_line(MergeSource& source) {
   }
   source.line_end = found;
   source.window = order_.window(source.line());
-  for (std::size_t ahead = 64; ahead < 256; ahead += 64) __builtin_prefetch(source.line_end + ahead);
+  for (std::size_t ahead = 64; ahead < 256; ahead += 64) prefetch(source.line_end + ahead);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/prefetch.h"
 #include "records/parallel_parts.h"
 #include "records/range_sort.h"
 
@@ -20,7 +21,7 @@ constexpr std::size_t rekey_parts_per_thread = 4;
 constexpr std::size_t parallel_group = std::size_t{1} << 14U;
 
 void prefetch_key(const TieContext& context, std::size_t at, std::size_t end, std::uint64_t depth) {
-  if (at < end) __builtin_prefetch(context.encoder.key_byte(context.record_of(context.entries[at]), depth));
+  if (at < end) prefetch(context.encoder.key_byte(context.record_of(context.entries[at]), depth));
 }
 
 // Stable insertion by the full key.
