@@ -1,9 +1,12 @@
 #include "pipeline/merge_batch.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "pipeline/loser_tree.h"
 #include "pipeline/split.h"
+#include "pipeline/split_near_rank.h"
 #include "records/parallel_parts.h"
 
 namespace ecosort::pipeline {
@@ -76,26 +79,38 @@ void for_each_piece(std::size_t count, const Fill& fill) {
   records::for_each_part(static_cast<unsigned>(count), count, fill);
 }
 
-// What each piece takes from the runs; where the last one ends its tree finds out.
-std::vector<std::vector<RunRange>> piece_ranges(const std::vector<RunView>& views, const std::vector<RunRange>& ranges,
-                                                const std::vector<std::uint64_t>& ranks, const records::Encoder& encoder) {
+// Where the pieces begin in the output, and what each takes from the runs; where the last one ends its tree finds out.
+struct Cuts {
+  std::vector<std::uint64_t> ranks;  // one more than pieces: the last is the count
+  std::vector<std::vector<RunRange>> ranges;
+};
+
+// At exactly these ranks, or as far away from them as `tolerance` says.
+Cuts cut_runs(const std::vector<RunView>& views, const std::vector<RunRange>& ranges, const std::vector<std::uint64_t>& ranks,
+              std::uint64_t tolerance, const records::Encoder& encoder) {
   const auto parts = static_cast<unsigned>(ranks.size() - 1);
-  std::vector<std::vector<std::uint64_t>> cuts(parts);
-  for_each_piece(parts, [&](std::size_t i) { cuts[i] = split_at_rank(views, ranges, ranks[i], encoder); });
-  std::vector<std::vector<RunRange>> pieces(parts, ranges);
+  std::vector<std::vector<std::uint64_t>> begins(parts);
+  for_each_piece(parts, [&](std::size_t i) {
+    std::optional<std::vector<std::uint64_t>> near;
+    if (tolerance > 0 && ranks[i] > 0) near = split_near_rank(views, ranges, ranks[i], tolerance, encoder);
+    begins[i] = near ? std::move(*near) : split_at_rank(views, ranges, ranks[i], encoder);
+  });
+  Cuts cuts{ranks, std::vector<std::vector<RunRange>>(parts, ranges)};
   for (unsigned i = 0; i < parts; ++i) {
+    cuts.ranks[i] = 0;
     for (std::size_t run = 0; run < ranges.size(); ++run) {
-      pieces[i][run].begin = cuts[i][run];
-      if (i + 1 < parts) pieces[i][run].end = cuts[i + 1][run];
+      cuts.ranges[i][run].begin = begins[i][run];
+      if (i + 1 < parts) cuts.ranges[i][run].end = begins[i + 1][run];
+      cuts.ranks[i] += begins[i][run] - ranges[run].begin;
     }
   }
-  return pieces;
+  return cuts;
 }
 
 BatchResult merge_to_granules(const std::vector<RunView>& views, const std::vector<RunRange>& ranges, std::uint64_t count,
                               const records::Encoder& encoder, const BatchTarget& target, unsigned parts) {
-  const std::vector<std::uint64_t> ranks = piece_ranks(count, parts, target.filled, target.store->granule().records);
-  const auto part = piece_ranges(views, ranges, ranks, encoder);
+  const auto [ranks, part] =
+      cut_runs(views, ranges, piece_ranks(count, parts, target.filled, target.store->granule().records), 0, encoder);
   BatchResult batch;
   for_each_piece(parts, [&](std::size_t i) {
     LoserTree tree(views, part[i], encoder);
@@ -109,8 +124,7 @@ BatchResult merge_to_granules(const std::vector<RunView>& views, const std::vect
 BatchResult merge_to_output(const std::vector<RunView>& views, const std::vector<RunRange>& ranges, std::uint64_t count,
                             const records::Encoder& encoder, std::byte* out, unsigned parts) {
   const std::uint32_t size = encoder.record_size();
-  const std::vector<std::uint64_t> ranks = piece_ranks(count, parts, 0, 1);
-  const auto part = piece_ranges(views, ranges, ranks, encoder);
+  const auto [ranks, part] = cut_runs(views, ranges, piece_ranks(count, parts, 0, 1), count / parts / 8, encoder);
   std::vector<Piece> pieces;
   for (unsigned i = 0; i < parts; ++i) pieces.push_back({out + ranks[i] * size, ranks[i + 1] - ranks[i], OutputCheck(encoder)});
   BatchResult batch;
