@@ -79,10 +79,10 @@ plan::Plan make_plan(const SortOptions& options, ResolvedSort& resolved) {
 }
 
 // Requests to the output are whole units of this. Nothing but an unnamed file is created, and it is gone at once.
-std::uint64_t output_alignment(const ResolvedSort& resolved, io::Storage& storage) {
+std::uint64_t output_unit(const ResolvedSort& resolved, io::Storage& storage) {
   if (resolved.job.output == "-" || !resolved.output_has_no_temporary_name) return 1;
   const std::string directory = io::resolve_output(resolved.job.output).directory;
-  return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->alignment();
+  return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->write_unit();
 }
 
 std::vector<plan::InputExtent> extents_of(const std::vector<pipeline::Input>& inputs) {
@@ -173,7 +173,7 @@ ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage)
   check_open_files(options.inputs.size(), resolved.job.plan, resolved.job.directories.size());
   resolved.job.output = options.output == "-" ? "-" : io::resolve_output(options.output).path;
   look_at_output_directory(resolved, storage);
-  plan::account_edges(resolved.job.plan, extents_of(resolved.job.inputs), output_alignment(resolved, storage));
+  plan::account_edges(resolved.job.plan, extents_of(resolved.job.inputs), output_unit(resolved, storage));
   resolved.job.unique = options.unique;
   resolved.job.reread = options.verify == "reread";
   return resolved;

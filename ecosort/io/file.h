@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "base/memory.h"
+
 namespace ecosort::io {
 
 // What a file is to the sort. Fault injection and traces address operations by (role, operation, n-th), because the global
@@ -53,6 +55,10 @@ class File {
   [[nodiscard]] const std::string& path() const noexcept { return facts_.path; }
   [[nodiscard]] std::size_t alignment() const noexcept { return facts_.alignment; }
   [[nodiscard]] bool is_direct() const noexcept { return facts_.alignment > 1; }
+
+  // What writes begin and end at. Direct writes of a part of a file system's block, which the alignment may permit, are done one
+  // at a time: ext4 takes its lock exclusively for them and waits for those under way (ext4_dio_write_checks).
+  [[nodiscard]] std::size_t write_unit() const noexcept { return is_direct() ? std::max(facts_.alignment, page_bytes) : 1; }
   [[nodiscard]] int release_descriptor() noexcept;  // the caller closes it
 
  private:

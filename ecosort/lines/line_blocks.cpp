@@ -49,7 +49,7 @@ Task<void> RunSink::compress(std::byte* block) {
 }
 
 std::size_t OutputSink::written_size(std::size_t bytes) const noexcept {
-  return file_.is_direct() ? round_up(bytes, std::max<std::size_t>(file_.alignment(), page_bytes)) : bytes;
+  return round_up(bytes, file_.write_unit());
 }
 
 void OutputSink::complete(std::byte* block, std::size_t bytes, std::uint64_t /*before*/) const {

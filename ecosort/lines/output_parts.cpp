@@ -9,16 +9,12 @@
 
 namespace ecosort::lines {
 
-std::size_t BorderPages::unit_of(const io::File& file) noexcept {
-  return file.is_direct() ? std::max<std::size_t>(file.alignment(), page_bytes) : 1;
-}
-
 std::uint64_t BorderPages::bytes_for(const io::File& file, unsigned parts) noexcept {
-  return file.is_direct() ? (parts - 1) * unit_of(file) : 0;
+  return file.is_direct() ? (parts - 1) * file.write_unit() : 0;
 }
 
 BorderPages::BorderPages(MemoryBudget& memory, const io::File& file, const std::vector<std::uint64_t>& borders, std::uint64_t end)
-    : file_(file), unit_(unit_of(file)) {
+    : file_(file), unit_(file.write_unit()) {
   for (const std::uint64_t border : borders) {
     const std::uint64_t offset = round_down(border, unit_);
     if (offset == border || (!pages_.empty() && pages_.back().offset == offset)) continue;

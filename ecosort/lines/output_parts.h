@@ -24,10 +24,8 @@ class BorderPages {
   // `borders`: where the parts but the first begin, in ascending order; the output ends at `end`.
   BorderPages(MemoryBudget& memory, const io::File& file, const std::vector<std::uint64_t>& borders, std::uint64_t end);
 
-  // What it is given on the way; the unit is unit_of(file).
+  // What it is given on the way; the unit is the file's unit of writes.
   [[nodiscard]] static std::uint64_t bytes_for(const io::File& file, unsigned parts) noexcept;
-  // Bytes that are written together: a page, or more; 1 where the page cache puts bytes together.
-  [[nodiscard]] static std::size_t unit_of(const io::File& file) noexcept;
   [[nodiscard]] std::size_t unit() const noexcept { return unit_; }
 
   // Bytes of the output that lie within one of these pages, each once.

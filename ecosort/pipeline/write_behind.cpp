@@ -17,7 +17,7 @@ WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& r
       runs_(runs),
       file_(file),
       block_bytes_(buffers.output_block_bytes),
-      unit_(std::max<std::uint64_t>(file.alignment(), terms.least_unit)),
+      unit_(std::max<std::uint64_t>(file.write_unit(), terms.least_unit)),
       request_bytes_(terms.request_bytes == 0 || file.facts().is_stream ? block_bytes_ : round_up(terms.request_bytes, unit_)),
       reserve_bytes_(terms.reserve_bytes),
       total_bytes_(terms.total_bytes),

@@ -56,10 +56,10 @@ void account(Plan& plan, const std::vector<std::uint64_t>& runs) {
                 plan.forecast_bytes + plan.merge.intermediate.memory_bytes()});
 }
 
-void account_edges(Plan& plan, const std::vector<InputExtent>& inputs, std::uint64_t output_alignment) {
+void account_edges(Plan& plan, const std::vector<InputExtent>& inputs, std::uint64_t output_unit) {
   if (plan.shape == Shape::empty || plan.shape == Shape::unknown) return;
   const std::uint64_t records = plan.wanted.input_records, size = plan.wanted.format.record_size;
-  plan.bytes_written += round_up(records * size, output_alignment) - records * size;
+  plan.bytes_written += round_up(records * size, output_unit) - records * size;
   for (const InputExtent& input : inputs) plan.bytes_read += input.start_bytes % input.alignment;
   std::uint64_t cut = 0, before = 0;  // the first record of a run; the records of the inputs before `input`
   auto input = inputs.begin();

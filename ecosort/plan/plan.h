@@ -132,7 +132,7 @@ struct InputExtent {
 
 // Adds to the bytes moved what whole alignment units take more: where two runs share a unit of an input it is read twice, and
 // the last unit of the output is written whole. For a plan whose size is known.
-void account_edges(Plan& plan, const std::vector<InputExtent>& inputs, std::uint64_t output_alignment);
+void account_edges(Plan& plan, const std::vector<InputExtent>& inputs, std::uint64_t output_unit);
 
 // A stream has ended: `runs` lists the records of each run in input order, of which the last `runs_in_memory` are not stored.
 // Plans the merge, and how many of these had better be stored nevertheless. UsageError if the memory cannot merge so many.
