@@ -20,7 +20,7 @@ std::optional<MergeBuffers> fit_resident_buffers(const Plan& plan, std::uint64_t
   const std::uint64_t fixed = unit + 2 * page_bytes;
   MergeBuffers b;
   b.output_blocks =
-      static_cast<unsigned>(clip(memory / (fixed + least_resident_block), 2, 2 * plan.wanted.threads_of_merge() + 4));
+      static_cast<unsigned>(clip(memory / (fixed + least_resident_block), 2, 4 * plan.wanted.threads_of_merge() + 8));
   const std::uint64_t each = memory / b.output_blocks;
   if (each < fixed + size + 2 * entry_bytes) return std::nullopt;
   const auto records_of = [&](std::uint64_t bytes) { return std::max<std::uint64_t>(bytes / (size + 2 * entry_bytes), 1); };
