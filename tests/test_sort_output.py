@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from sort_support import (
+    MIB,
     NOBODY,
     Require,
     Run,
@@ -17,6 +18,7 @@ from sort_support import (
     expected,
     listing,
     make_records,
+    mounted,
     refused,
     strace,
     succeeded,
@@ -31,6 +33,22 @@ def data(ecosort: Path) -> bytes:
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("memory", ["2MiB", "64MiB"])  # two passes and one
+def test_direct_writes_are_whole_blocks_of_the_file_system(
+    run: Run, require: Require, tmp_path: Path, data: bytes, memory: str
+) -> None:
+    """The drive takes units of 512 bytes as well, but the file system does such writes one at a time."""
+    require("loop_mount")
+    with mounted(tmp_path, "ext4", 64 * MIB, block_bytes=4096) as drive:
+        (drive.root / "in").write_bytes(data)
+        succeeded(run("sort", "in", "-o", "out", "--memory", memory, "--trace", tmp_path / "trace", cwd=drive.root))
+        assert (drive.root / "out").read_bytes() == expected(data)
+    requests = [line.split() for line in (tmp_path / "trace").read_text().splitlines()[1:]]
+    writes = [(role, int(offset), int(size)) for operation, role, _, offset, size, _ in requests if operation == "write"]
+    assert ("run" in {role for role, _, _ in writes}) == (memory == "2MiB")
+    assert [write for write in writes if write[1] % 4096 != 0 or write[2] % 4096 != 0] == []
 
 
 @pytest.mark.parametrize(("umask", "wanted"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
