@@ -48,9 +48,7 @@ Task<void> RunSink::compress(std::byte* block) {
   pool_.give(block);
 }
 
-std::size_t OutputSink::written_size(std::size_t bytes) const noexcept {
-  return round_up(bytes, file_.write_unit());
-}
+std::size_t OutputSink::written_size(std::size_t bytes) const noexcept { return round_up(bytes, file_.write_unit()); }
 
 void OutputSink::complete(std::byte* block, std::size_t bytes, std::uint64_t /*before*/) const {
   std::memset(block + bytes, 0, written_size(bytes) - bytes);

@@ -25,7 +25,7 @@ struct OutputTerms {
   std::uint64_t reserve_bytes = 0;   // space is reserved in steps of this
   std::uint64_t reserved_bytes = 0;  // are allocated already; all of it: the caller sees to the space
   std::uint64_t request_bytes = 0;   // a write has at most so many; 0: a whole block
-  std::uint64_t least_unit = 1;      // of the file's offsets at which writes begin and end; at most one write unit of the file or page
+  std::uint64_t least_unit = 1;      // writes begin and end at multiples of it in the file; at most its unit of writes or a page
 };
 
 // Coordinator only; must outlive its tasks.
