@@ -18,9 +18,11 @@ std::optional<MergeBuffers> fit_resident_buffers(const Plan& plan, std::uint64_t
   const std::uint64_t size = plan.wanted.format.record_size;
   const std::uint64_t unit = transfer_unit(plan.wanted);
   const std::uint64_t fixed = unit + 2 * page_bytes;
+  const unsigned threads = plan.wanted.threads_of_merge();
+  const std::uint64_t enough = clip(memory / (fixed + largest_resident_block), 2 * threads + 4, 4 * threads + 8);
   MergeBuffers b;
   b.output_blocks =
-      static_cast<unsigned>(clip(memory / (fixed + least_resident_block), 2, 4 * plan.wanted.threads_of_merge() + 8));
+      static_cast<unsigned>(clip(memory / (fixed + std::max(least_resident_block, size + 2 * entry_bytes)), 2, enough));
   const std::uint64_t each = memory / b.output_blocks;
   if (each < fixed + size + 2 * entry_bytes) return std::nullopt;
   const auto records_of = [&](std::uint64_t bytes) { return std::max<std::uint64_t>(bytes / (size + 2 * entry_bytes), 1); };

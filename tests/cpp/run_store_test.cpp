@@ -230,7 +230,7 @@ namespace {
 void write_in_batches(Bench& bench, const std::string& text, std::size_t batch) {
   const io::FilePtr file = bench.disk.create_named("/a/out", io::Role::output, io::Caching::direct_if_possible);
   plan::MergeBuffers buffers;
-  buffers.output_block_bytes = 8'192 + 512;
+  buffers.output_block_bytes = 8'192 + page_bytes;
   buffers.output_blocks = 2;
   MemoryBudget memory(MiB);
   Progress progress;
@@ -260,7 +260,7 @@ void write_in_batches(Bench& bench, const std::string& text, std::size_t batch) 
 
 TEST(WriteBehind, BatchesOfAnySizeBecomeOneFile) {
   const std::string text = io::pattern(50'007, 9);
-  for (const std::size_t batch : {1UL, 100UL, 511UL, 512UL, 513UL, 4'000UL, 8'192UL}) {
+  for (const std::size_t batch : {1UL, 100UL, 511UL, 512UL, 513UL, 4'000UL, 4'096UL, 4'097UL, 8'192UL}) {
     Bench bench;
     write_in_batches(bench, text, batch);
     EXPECT_EQ(bench.disk.contents("/a/out"), text) << batch;
