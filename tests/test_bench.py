@@ -1,5 +1,6 @@
 """The benchmark judges by closed formulas, keeps what it measured, and its replay does what the sort did."""
 
+import itertools
 import json
 import os
 import resource
@@ -60,6 +61,17 @@ def test_contenders_are_interleaved_and_rare_ones_spread_evenly() -> None:
     beginners = {next(slot.contender for slot in slots if slot.round == round_) for round_ in range(6)}
     assert beginners == {"ecosort", "floor_a", "gnu_sort"}
     assert all(any(s.round == round_ and s.contender == "ecosort" for s in slots) for round_ in gnu_rounds)
+
+
+def test_nobody_always_follows_the_same_contender() -> None:
+    # With a fixed circle, `check` always came after writes and its floor always after reads.
+    slots = stages.schedule(dict.fromkeys(("gen", "write_floor", "check", "read_floor"), 5))
+    before: dict[str, set[str]] = {}
+    for earlier, later in itertools.pairwise(slots):
+        before.setdefault(later.contender, set()).add(earlier.contender)
+    assert all(len(names - {contender}) >= 2 for contender, names in before.items())
+    two = [slot.contender for slot in stages.schedule({"ecosort": 4, "floor_b": 4})]
+    assert two == ["ecosort", "floor_b", "floor_b", "ecosort", "floor_b", "ecosort", "ecosort", "floor_b"]
 
 
 def _run(contender: str, round_: int, wall_s: float, stage: str = "main") -> dict[str, Any]:

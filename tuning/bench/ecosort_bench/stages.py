@@ -5,6 +5,7 @@ import os
 import shutil
 import statistics
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -35,13 +36,21 @@ class Slot:
 
 
 def schedule(quotas: dict[str, int]) -> list[Slot]:
-    """All runs, interleaved: contenders with fewer rounds are spread evenly, and who begins a round changes."""
+    """All runs, interleaved, contenders with fewer rounds spread evenly.
+
+    Who begins a round changes, and every second round of the same contenders runs backwards, so that nobody always follows the
+    same one: what a drive has just written can slow down the next.
+    """
     rounds = max(quotas.values(), default=0)
+    seen: Counter[tuple[str, ...]] = Counter()
     slots = []
     for round_ in range(rounds):
         present = [name for name, quota in quotas.items() if round_ * quota // rounds != (round_ + 1) * quota // rounds]
-        turn = round_ % max(len(present), 1)
-        slots += [Slot(round_, name) for name in present[turn:] + present[:turn]]
+        turn, is_backwards = divmod(seen[tuple(present)], 2)
+        seen[tuple(present)] += 1
+        turn %= max(len(present), 1)
+        order = present[turn:] + present[:turn]
+        slots += [Slot(round_, name) for name in (reversed(order) if is_backwards else order)]
     return slots
 
 
