@@ -1,7 +1,7 @@
 // Files of 100-byte records, made or examined block by block by several threads (generator and validator).
 //
 // A few threads more than may compute each own one block buffer: while some wait in a transfer, the others compute, so that
-// both the drive and the processors stay busy without any queue between them. Memory: (threads + 4) blocks of 4 MB.
+// both the drive and the processors stay busy without any queue between them. Memory: (threads + 8) blocks of 4 MB.
 #pragma once
 
 #include <cstddef>
