@@ -214,6 +214,11 @@ def test_a_missed_target_says_what_stands_in_its_way(tmp_path: Path) -> None:
     assert _verdict(results, "floor (b)").obstacle == (
         "the processors are 15 % busy; its own requests without computing take 1.50 of floor (b)"
     )
+    results = _results(tmp_path / "r.json", [*results.runs, *(_run("floor_b_memory", i, 1.6) for i in range(5))])
+    assert _verdict(results, "floor (b)").obstacle.endswith(
+        "; through memory that no cache holds instead of the same few buffers the floor takes 1.60 of its time,"
+        " of which the sort takes 1.25"
+    )
     lines = report.what_stands_in_the_way(results)
     assert len([line for line in lines if "floor (a), the replay" in line and "floor (b), the best" in line]) == 1
     assert all(line in report.readme_text(results) for line in lines)
@@ -231,7 +236,14 @@ Call = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.mark.parametrize("backend", ["uring", "pool"])
-@pytest.mark.parametrize("pace", [["--pace", "recorded"], ["--pace", "depth", "--read-depth", "4", "--write-depth", "4"]])
+@pytest.mark.parametrize(
+    "pace",
+    [
+        ["--pace", "recorded"],
+        ["--pace", "depth", "--read-depth", "4", "--write-depth", "4"],
+        ["--pace", "depth", "--memory", "32MiB"],
+    ],
+)
 def test_the_replay_moves_the_bytes_of_the_sort(
     tmp_path: Path, run: Call, replay: Path, require: Callable[[str], None], backend: str, pace: list[str]
 ) -> None:
@@ -331,8 +343,8 @@ def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) ->
     pool = [run for run in data["runs"] if run["contender"] == "ecosort_pool"]
     assert [run["checksum"] for run in pool] == [gnu["checksum"]]
     tools = {run["contender"]: run for run in data["runs"] if run["stage"] == "gen_check"}
-    assert set(tools) == {"gen", "write_floor", "check", "read_floor"}
-    for written, read in (("gen", "check"), ("write_floor", "read_floor")):
+    assert set(tools) == {"gen", "write_floor", "check", "read_floor", "read_floor_memory"}
+    for written, read in (("gen", "check"), ("write_floor", "read_floor"), ("write_floor", "read_floor_memory")):
         assert 0 <= tools[written]["bytes_written"] - 20_000_000 < 1 << 20
         assert 0 <= tools[read]["bytes_read"] - 20_000_000 < 64 << 20, "cold: the program and its libraries are read, too"
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]

@@ -52,8 +52,10 @@ void FormRuns::create_runs() {
 
 // What the runs that are read first will lie in.
 void FormRuns::populate_buffers(std::uint64_t runs, std::uint64_t most_records) {
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(runs, slots_.size()); ++i)
-    populate_ahead_.add(slots_[i].run, most_records * encoder_.record_size());
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(runs, slots_.size()); ++i) {
+    const std::span<std::byte> bytes = slots_[i].run.bytes.as<std::byte>();
+    populate_ahead_.add(bytes.first(std::min<std::uint64_t>(most_records * encoder_.record_size(), bytes.size())));
+  }
   populate_ahead_.begin();
 }
 

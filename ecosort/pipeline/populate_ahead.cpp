@@ -1,6 +1,5 @@
 #include "pipeline/populate_ahead.h"
 
-#include <algorithm>
 #include <system_error>
 
 #include "base/blocked_signals.h"
@@ -13,9 +12,8 @@ constexpr std::size_t step = std::size_t{4} << 20U;  // bytes: a few millisecond
 
 }  // namespace
 
-void PopulateAhead::add(const RunBuffer& run, std::uint64_t bytes) {
-  const std::size_t size = std::min<std::uint64_t>(bytes, run.bytes.size());
-  if (size >= step) wanted_.emplace_back(run.bytes.data(), round_down(size, step));
+void PopulateAhead::add(std::span<std::byte> bytes) {
+  if (bytes.size() >= step) wanted_.push_back(bytes.first(round_down(bytes.size(), step)));
 }
 
 void PopulateAhead::end() {

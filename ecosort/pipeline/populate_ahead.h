@@ -5,20 +5,17 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <thread>
 #include <vector>
 
-#include "pipeline/run_buffer.h"
-
 namespace ecosort::pipeline {
 
-// Coordinator only. The buffers outlive it.
+// Coordinator only. The memory outlives it.
 class PopulateAhead {
  public:
-  // The first `bytes` of this buffer will be read into, after those of the buffers before it.
-  void add(const RunBuffer& run, std::uint64_t bytes);
+  // These will be read into, after those that were added before.
+  void add(std::span<std::byte> bytes);
 
   // Starts the thread, if there is something to do for it; where the system allows no more threads there is none.
   void begin();

@@ -78,14 +78,13 @@ TEST(PopulateTest, GetsThePagesAndLeavesWhatIsInThem) {
 TEST(PopulateAheadTest, TheBuffersCanGoAtAnyTime) {
   MemoryBudget budget(256 * mib);
   for (int i = 0; i < 20; ++i) {
-    pipeline::RunBuffer run;
-    run.bytes = budget.allocate(256 * mib, "a test");
+    const Buffer buffer = budget.allocate(256 * mib, "a test");
     pipeline::PopulateAhead ahead;
-    ahead.add(run, 1024 * mib);  // more than the buffer has
+    ahead.add(buffer.as<std::byte>());
     ahead.begin();
-    std::memset(run.bytes.data() + static_cast<std::size_t>(i) * mib, 9, mib);
+    std::memset(buffer.data() + static_cast<std::size_t>(i) * mib, 9, mib);
     ahead.end();
-    EXPECT_EQ(run.bytes.data()[static_cast<std::size_t>(i) * mib + 5], std::byte{9});
+    EXPECT_EQ(buffer.data()[static_cast<std::size_t>(i) * mib + 5], std::byte{9});
   }
 }
 

@@ -36,7 +36,7 @@ def parse_size(text: str) -> int:
 
 def _quotas(programs: Programs, rounds: int, floor_rounds: int, peer_rounds: tuple[str, ...], console: Console) -> dict[str, int]:
     quotas = {"ecosort": max(rounds, floor_rounds), "floor_a": floor_rounds, "floor_a_depth": rounds, "floor_b": floor_rounds}
-    quotas |= dict.fromkeys(("ecosort_pool", *PEERS), rounds)
+    quotas |= dict.fromkeys(("floor_b_memory", "ecosort_pool", *PEERS), rounds)
     for text in peer_rounds:
         name, _, number = text.partition("=")
         if name not in quotas or not number.isdigit():

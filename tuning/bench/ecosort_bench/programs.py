@@ -14,6 +14,9 @@ MAKES_SORTED_OUTPUT = ("ecosort", "ecosort_pool", "inplace", *PEERS)
 # What is measured does not depend on a profile that somebody left on the machine.
 NEUTRAL = ("--no-profile",)
 
+# Buffers that take turns through so much are not in a cache of the processors when their turn comes again.
+BEYOND_CACHES_BYTES = 64 << 20
+
 # Below this, a peer with large blocks would need one more merge pass.
 _LARGE_BLOCKS_FROM_BYTES = 256 << 20
 
@@ -90,10 +93,12 @@ class Programs:
         if contender == "floor_a_depth":
             depths = ["--read-depth", str(work.read_depth), "--write-depth", str(work.write_depth)]
             return self.replay_command(work.trace, work, "--pace", "depth", *depths), {}
-        if contender == "floor_b":
+        if contender in ("floor_b", "floor_b_memory"):
             depths = ["--read-depth", str(work.floor_depth), "--write-depth", str(work.floor_depth)]
             space = [] if work.floor_reserve else ["--no-reserve"]
-            return self.replay_command(work.floor_trace, work, "--pace", "depth", *depths, *space), {}
+            through = f"{min(work.memory_bytes, work.input.stat().st_size)}B"
+            memory_of_sort = ["--memory", through] if contender == "floor_b_memory" else []
+            return self.replay_command(work.floor_trace, work, "--pace", "depth", *depths, *space, *memory_of_sort), {}
         if contender == "gnu_sort":
             # Records are lines. A separator that never occurs makes the whole line one field, blanks in the key included;
             # with -s the output is the same bytes as that of every stable sort.

@@ -11,6 +11,7 @@ from rich.table import Table
 from ecosort_bench import prediction
 from ecosort_bench.lines import CASES, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
+from ecosort_bench.programs import BEYOND_CACHES_BYTES
 from ecosort_bench.results import Results, Run, memory_state
 from ecosort_bench.targets import Verdict, cpu_s, paired, verdicts, wall_s
 
@@ -24,6 +25,7 @@ TITLES = {
         "floor_a": "floor (a): its requests, replayed",
         "floor_a_depth": "floor (a) at full depth",
         "floor_b": _FLOOR_B,
+        "floor_b_memory": "floor (b) through as much memory as the sort",
         "gnu_sort": "GNU sort",
         "stxxl_sort": "STXXL sort",
         "stxxl_ksort": "STXXL ksort",
@@ -34,6 +36,7 @@ TITLES = {
         "write_floor": "sequential writes of as many bytes",
         "check": "`ecosort check`",
         "read_floor": "sequential reads of as many bytes",
+        "read_floor_memory": f"the same through {BEYOND_CACHES_BYTES >> 20} MiB of memory",
     },
     "inplace": {
         "ecosort": "EcoSort",
@@ -52,7 +55,7 @@ TITLES = {
 }
 
 # Whose time is 1 in a contender's row, where it is not that of the sort.
-_BESIDE = {"write_floor": "gen", "read_floor": "check"}
+_BESIDE = {"write_floor": "gen", "read_floor": "check", "read_floor_memory": "check"}
 
 
 @dataclass(frozen=True)

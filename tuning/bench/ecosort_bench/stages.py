@@ -15,7 +15,7 @@ from ecosort_bench import lines, long_keys
 from ecosort_bench.floor_trace import BLOCK_SIZES, DEPTHS, Shape, write_floor_trace
 from ecosort_bench.inputs import make_input
 from ecosort_bench.measure import Measured, run_cold, run_warm
-from ecosort_bench.programs import MAKES_SORTED_OUTPUT, NEUTRAL, RECORD_BYTES, Programs, Work, find_checksum
+from ecosort_bench.programs import BEYOND_CACHES_BYTES, MAKES_SORTED_OUTPUT, NEUTRAL, RECORD_BYTES, Programs, Work, find_checksum
 from ecosort_bench.results import Results
 
 Say = Callable[[str], None]
@@ -93,7 +93,7 @@ class Bench:
 
     def one_pass(self) -> None:
         """The sort of an input that fits the memory, against its own floor."""
-        slots = schedule({"ecosort": _ONE_PASS_ROUNDS, "floor_b": _ONE_PASS_ROUNDS})
+        slots = schedule(dict.fromkeys(("ecosort", "floor_b", "floor_b_memory"), _ONE_PASS_ROUNDS))
         if not self._missing("one_pass", slots):
             return
         work = replace(self.work, input=self.directory / "small")
@@ -121,7 +121,7 @@ class Bench:
 
     def gen_check(self, rounds: int) -> None:
         """The generator and the checker, against sequential writes and reads of as many bytes."""
-        slots = schedule(dict.fromkeys(("gen", "write_floor", "check", "read_floor"), rounds))
+        slots = schedule(dict.fromkeys(("gen", "write_floor", "check", "read_floor", "read_floor_memory"), rounds))
         if not self._missing("gen_check", slots):
             return
         size = self.records * RECORD_BYTES
@@ -131,9 +131,15 @@ class Bench:
         self.programs.run("sort", "--memory", memory, "--quiet", "--progress", "none", self.work.input, "-o", in_order.input)
         writes = self._with_floor_of(Shape(0, 0, 0, size), self.work, "gen")
         reads = self._with_floor_of(Shape(size, 0, 0, 0), in_order, "check")
+        roles = {
+            "gen": ("gen", writes),
+            "write_floor": ("floor_b", writes),
+            "check": ("check", reads),
+            "read_floor": ("floor_b", reads),
+            "read_floor_memory": ("floor_b_memory", replace(reads, memory_bytes=BEYOND_CACHES_BYTES)),
+        }
         for slot in self._missing("gen_check", slots):
-            contender = "floor_b" if slot.contender.endswith("floor") else slot.contender
-            self._run("gen_check", slot, contender, writes if slot.contender in ("gen", "write_floor") else reads, checksum)
+            self._run("gen_check", slot, *roles[slot.contender], checksum)
         in_order.input.unlink()
 
     def keys(self, rounds: int) -> None:

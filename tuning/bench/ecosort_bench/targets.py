@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ecosort_bench import obstacles
 from ecosort_bench.inputs import KINDS
@@ -223,8 +224,7 @@ def _gen_check(results: Results) -> list[Verdict]:
 
 
 def _obstacle(results: Results, name: str) -> str:
-    def main(over: str, under: str) -> Interval | None:
-        return paired(results, "main", over, under)
+    main, one_pass, gen_check = (partial(paired, results, stage) for stage in ("main", "one_pass", "gen_check"))
 
     for beginning, stage in _OF_LINES.items():
         if name.startswith(beginning) and (case := case_of(stage)):
@@ -236,7 +236,7 @@ def _obstacle(results: Results, name: str) -> str:
     if name.startswith("CPU"):
         return obstacles.of_cpu(results)
     if name.startswith("`ecosort"):
-        return obstacles.of_tool(results, *(("gen", "write_floor") if "gen" in name else ("check", "read_floor")))
+        return obstacles.of_tool(results, gen_check, *(("gen", "write_floor") if "gen" in name else ("check", "read_floor")))
     if name.startswith("in place"):
         return obstacles.of_in_place(results, "inplace" if "ample" in name else "inplace_tight")
-    return obstacles.of_one_pass(results) if name.startswith("one pass") else ""
+    return obstacles.of_one_pass(results, one_pass) if name.startswith("one pass") else ""

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/errors.h"
+#include "base/size_text.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
 #include "replay/replay.h"
@@ -29,6 +30,10 @@ struct Options {
   app.add_option("--pace", options.pace, "recorded or depth")->check(CLI::IsMember({"recorded", "depth"}));
   app.add_option("--read-depth", options.job.read_depth, "for --pace depth")->check(CLI::Range(1, 4096));
   app.add_option("--write-depth", options.job.write_depth, "for --pace depth")->check(CLI::Range(1, 4096));
+  std::string memory;
+  app.add_option("--memory", memory,
+                 "let the buffers take turns through that much memory, as those of a sort do; default: few buffers")
+      ->type_name("SIZE");
   bool no_reserve = false;
   app.add_flag("--no-reserve", no_reserve, "leave the allocation of space to the writes");
   app.add_option("--io", options.io, "I/O backend");
@@ -39,6 +44,7 @@ struct Options {
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
+  if (!memory.empty()) options.job.memory_bytes = parse_bytes(memory, "--memory");
   options.job.reserve = !no_reserve;
   options.job.pace = options.pace == "depth" ? bench::Pace::depth : bench::Pace::recorded;
   return options;

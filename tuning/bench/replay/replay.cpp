@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <deque>
 #include <filesystem>
 #include <random>
 
 #include "base/errors.h"
+#include "pipeline/populate_ahead.h"
 
 namespace ecosort::bench {
 
@@ -107,14 +109,18 @@ class Replayer {
     std::uint32_t file;
   };
 
-  // Random content: what a drive might compress away would be no floor.
+  // Random content: what a drive might compress away would be no floor. Buffers beyond those in flight are read into before they
+  // are written.
   void make_buffers(unsigned depth) {
     const std::size_t size = round_up(std::max<std::size_t>(trace_.largest_bytes, page_bytes), page_bytes);
-    buffers_ = memory_.allocate(size * depth, "replay buffers");
+    const std::size_t count = std::max<std::size_t>(depth, job_.memory_bytes / size);
+    buffers_ = memory_.allocate(size * count, "replay buffers");
     std::mt19937_64 random(1);
-    for (std::uint64_t& word : buffers_.as<std::uint64_t>()) word = random();
-    slots_.resize(depth);
-    for (unsigned i = 0; i < depth; ++i) {
+    for (std::uint64_t& word : buffers_.as<std::uint64_t>().first(size * depth / sizeof(std::uint64_t))) word = random();
+    populate_ahead_.add(buffers_.as<std::byte>().subspan(size * depth));
+    populate_ahead_.begin();
+    slots_.resize(count);
+    for (unsigned i = 0; i < count; ++i) {
       slots_[i].request.data = buffers_.data() + i * size;
       free_slots_.push_back(i);
     }
@@ -130,10 +136,21 @@ class Replayer {
     return others_ < 2;  // as the reactor bounds them
   }
 
+  // The one that was used last, or in turn.
+  [[nodiscard]] unsigned next_free_slot() {
+    const bool in_turn = job_.memory_bytes > 0;
+    const unsigned number = in_turn ? free_slots_.front() : free_slots_.back();
+    if (in_turn) {
+      free_slots_.pop_front();
+    } else {
+      free_slots_.pop_back();
+    }
+    return number;
+  }
+
   void submit(std::size_t i) {
     const TracedRequest& traced = trace_.requests[i];
-    const unsigned number = free_slots_.back();
-    free_slots_.pop_back();
+    const unsigned number = next_free_slot();
     Slot& slot = slots_[number];
     slot.file = traced.file;
     slot.request = {traced.operation, &files_.use(traced.file), traced.offset, traced.size, slot.request.data, number};
@@ -201,8 +218,9 @@ class Replayer {
   Files files_;
   MemoryBudget memory_;
   Buffer buffers_;
+  pipeline::PopulateAhead populate_ahead_;
   std::vector<Slot> slots_;
-  std::vector<unsigned> free_slots_;
+  std::deque<unsigned> free_slots_;
   std::vector<io::Completion> completions_;
   std::size_t submitted_ = 0, completed_ = 0;
   unsigned reads_ = 0, writes_ = 0, others_ = 0;

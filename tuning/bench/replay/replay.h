@@ -1,6 +1,8 @@
 // Replays the requests of a trace through the same backends, files and system calls as the sort, without its computing.
 //
-// What it takes is the floor that no sort with these requests can go below on this drive at this moment.
+// What it takes is the floor that no sort with these requests can go below on this drive at this moment. A drive that shares
+// caches with the processors serves a few buffers faster than memory that is larger than the caches, which a sort needs: with
+// `memory_bytes` the replay uses as much.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +29,7 @@ struct ReplayJob {
   Pace pace = Pace::recorded;
   bool reserve = true;                         // run files and the start of the output when they are created, as the sort does
   unsigned read_depth = 16, write_depth = 16;  // for Pace::depth
+  std::uint64_t memory_bytes = 0;              // that the buffers take turns through; 0: the same few are used again and again
 };
 
 struct ReplayReport {
