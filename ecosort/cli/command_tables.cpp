@@ -103,7 +103,13 @@ CommandTable resume_table() {
       {"--status", "", "", "only tell how far the job is"},
       {"--abandon", "", "",
        "give the job up instead: in place, the records are put back into one file, unsorted; of a sort, the job directory is "
-       "removed. A job that is abandoned stays so"}};
+       "removed. A job that is abandoned stays so"},
+      {"--trust-owner", "USER", "",
+       "go on with a job whose directory or files belong to that user, too; root then works as that user where the directory is "
+       "his"},
+      {"--trust-drive", "", "",
+       "do not read the part of the output again that was written before the interruption; without this it must hold what the "
+       "journal says"}};
   for (const OptionRow& row : chosen({"--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"}))
     options.push_back(row);
   return {
