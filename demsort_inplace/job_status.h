@@ -32,12 +32,13 @@ struct JobStatus {
   [[nodiscard]] std::uint64_t records_merged() const noexcept;  // in the output for good
 };
 
-// Locks the job, then looks; changes nothing. JobRefused if it is not to be trusted (job_trust.h), if another process works on it, or
-// if a new FILE stands beside an in-place job that is under way; IoError if what is there cannot come from a crash.
+// Locks the job, then looks; changes nothing. JobRefused if it is not to be trusted (job_trust.h), if another process works on
+// it, or if a new FILE stands beside an in-place job that is under way; IoError if what is there cannot come from a crash.
 [[nodiscard]] JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue& queue, const Trust& trust = {});
 
 // The same only to tell about it: also while another process works on the job, and where nothing can be written.
-[[nodiscard]] JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue, const Trust& trust = {});
+[[nodiscard]] JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue,
+                                    const Trust& trust = {});
 
 // Random: the granules of another job fail their checksums.
 [[nodiscard]] std::uint64_t fresh_job_number();

@@ -23,8 +23,7 @@ namespace {
 }
 
 [[noreturn]] void refuse(const JobPaths& paths, const std::string& reason, const std::string& way_out) {
-  throw JobRefused(
-      fmt::format("the job in '{}' is left alone: {}; nothing was changed; {}", paths.directory, reason, way_out));
+  throw JobRefused(fmt::format("the job in '{}' is left alone: {}; nothing was changed; {}", paths.directory, reason, way_out));
 }
 
 // `is_closed`: only the owner of the directory gets to the file.

@@ -23,7 +23,7 @@ class PutBack {
 
   pipeline::SortReport run() {
     const std::string& result = into_input_ ? bench_.paths.input : bench_.paths.output;
-    bench_.run(bench_.is_complete                      ? recheck_complete(bench_, result, into_input_)
+    bench_.run(bench_.is_complete                   ? recheck_complete(bench_, result, into_input_)
                : into_input_ && bench_.done.empty() ? give_back_untouched()
                                                     : append_runs());
     return publish_result(bench_, result);

@@ -20,12 +20,11 @@ bool is_sorted(State::Kind kind) { return kind == State::Kind::merging || kind =
                                : fmt::format("{} records have hash {}, the journal says {} with hash {}", found.count,
                                              found.to_hex(), expected.count, expected.to_hex());
   const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
-  throw OutputChanged(
-      fmt::format("'{}' is not what was written to it ({}); nothing more was given up; check the drive, then {}", result.path(),
-                  what,
-                  is_in_place ? fmt::format("put back a copy of it, or go on with it as it is: ecosort resume --trust-drive {}",
-                                            bench.paths.file)
-                              : fmt::format("start again after: ecosort resume --abandon {}", bench.paths.file)));
+  throw OutputChanged(fmt::format(
+      "'{}' is not what was written to it ({}); nothing more was given up; check the drive, then {}", result.path(), what,
+      is_in_place
+          ? fmt::format("put back a copy of it, or go on with it as it is: ecosort resume --trust-drive {}", bench.paths.file)
+          : fmt::format("start again after: ecosort resume --abandon {}", bench.paths.file)));
 }
 
 // The records at the end whose last bytes only the journal holds.

@@ -183,12 +183,10 @@ class FileSystem:
         return filler
 
 
-def notice_of(kind: str, directory: Path | str = ".") -> str:
+def notice_of(kind: str, directory: Path | str = ".", program: str = "ecosort") -> str:
     """What a sort to a file system of this kind says on standard error when all goes well."""
-    if kind == "ext2":
-        return f"ecosort: '{directory}' is on ext2 without a journal: a power cut may lose files there that were complete\n"
     if kind == "tmpfs":
-        return f"ecosort: '{directory}' is kept in memory (tmpfs): nothing there outlives a power cut\n"
+        return f"{program}: '{directory}' is kept in memory (tmpfs): nothing there outlives a power cut\n"
     return ""
 
 

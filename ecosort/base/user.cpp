@@ -40,7 +40,8 @@ std::string user_name(uid_t user) {
 
 User find_user(const std::string& text, const std::string& option) {
   if (const auto found = entry_of([&](auto... rest) { return ::getpwnam_r(text.c_str(), rest...); })) return *found;
-  const bool is_number = !text.empty() && text.size() < 10 && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
+  const bool is_number =
+      !text.empty() && text.size() < 10 && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
   if (!is_number) throw UsageError(fmt::format("{}: there is no user '{}'", option, text));
   const auto number = static_cast<uid_t>(std::stoul(text));
   if (const auto found = user_of(number)) return *found;

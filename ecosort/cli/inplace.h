@@ -20,8 +20,8 @@ struct InPlaceOptions {
   JobRun run;  // the file, and what is told about the work
   std::uint64_t record_size = 100;
   std::vector<std::string> keys;
-  std::string memory;    // empty: default
-  unsigned threads = 0;  // 0: default
+  std::string memory;       // empty: default
+  unsigned threads = 0;     // 0: default
   std::string trust_owner;  // empty: nobody else
   std::string io = "auto", assume_size, space, verify = "always";
   bool reverse = false, json = false, help = false, status = false, abandon = false, trust_drive = false;

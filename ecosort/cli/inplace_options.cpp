@@ -176,7 +176,8 @@ const inplace::SpacePlan& require_space(const InPlaceOptions& options, const Res
   const std::uint64_t need = choice.least->need_bytes();
   plan::Wanted richer = resolved.wanted;
   richer.memory_bytes *= 4;
-  const std::uint64_t with_more = inplace::choose_space(richer, 0, {inplace::Mode::in_place, resolved.held_bytes}).least->need_bytes();
+  const std::uint64_t with_more =
+      inplace::choose_space(richer, 0, {inplace::Mode::in_place, resolved.held_bytes}).least->need_bytes();
   const std::string help = with_more < need - need / 20
                                ? fmt::format("make room there, or give more memory: with --memory {}KiB {} would do",
                                              richer.memory_bytes >> 10U, format_bytes(with_more))

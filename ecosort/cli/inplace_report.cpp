@@ -78,7 +78,8 @@ std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPla
   text += keys_text(wanted.format);
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(plan::fixed_overhead_bytes));
-  const inplace::SpacePlan recommended = inplace::recommended_space(wanted, {inplace::Mode::in_place, resolved.held_bytes}).value();
+  const inplace::SpacePlan recommended =
+      inplace::recommended_space(wanted, {inplace::Mode::in_place, resolved.held_bytes}).value();
   text += values_text(values_of(options, resolved), options.profile);
   if (options.profile.profile) text += forecast_text(forecast_of(resolved.choice.best->engine, options.profile));
   text += space_text(*resolved.choice.least, recommended);
@@ -139,7 +140,8 @@ std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPla
             {"compute_threads", wanted.threads}};
   if (resolved.free_bytes != no_space_limit) json["free_bytes"] = resolved.free_bytes;
   if (wanted.input_records > 0) {
-    const inplace::SpacePlan recommended = inplace::recommended_space(wanted, {inplace::Mode::in_place, resolved.held_bytes}).value();
+    const inplace::SpacePlan recommended =
+        inplace::recommended_space(wanted, {inplace::Mode::in_place, resolved.held_bytes}).value();
     json["needed_bytes"] = resolved.choice.least->need_bytes();
     json["recommended_bytes"] = recommended.need_bytes();
     json["plan"] = space_json(*resolved.choice.best);

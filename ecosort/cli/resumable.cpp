@@ -72,6 +72,13 @@ std::uint64_t device_of(const std::string& directory) {
 void check_outlives_crash(const std::string& directory) {
   if (const std::string doubt = io::doubt_about_names(directory); !doubt.empty())
     throw UsageError(fmt::format("--resumable: {}; name an output on another drive, or sort without --resumable", doubt));
+  const io::FileSystem system = io::file_system_of(directory, device_of(directory));
+  if (!io::has_journal(system).value_or(true))
+    throw UsageError(
+        fmt::format("--resumable: '{}' is on {} without a journal, where a crash may take the job with it; name an output on "
+                    "another drive, or "
+                    "sort without --resumable",
+                    directory, system.type));
   if (io::makes_fast_commits(directory))
     throw UsageError(fmt::format("--resumable: '{}': {}", directory, io::fast_commits_reason));
 }

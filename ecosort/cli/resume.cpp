@@ -129,8 +129,8 @@ int run_resume(const Words& words) {
   tell_waits(storage, options.run.reports.quiet);
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
   print_notice(options.run.reports.quiet, backend.notice);
-  inplace::JobStatus status =
-      options.status ? inplace::look_at_job(file, storage, *backend.queue, trust) : inplace::examine(file, storage, *backend.queue, trust);
+  inplace::JobStatus status = options.status ? inplace::look_at_job(file, storage, *backend.queue, trust)
+                                             : inplace::examine(file, storage, *backend.queue, trust);
   if (status.kind == Kind::none)
     throw UsageError(fmt::format("no interrupted job of '{}': there is no '{}'", file, inplace::JobPaths(file).directory));
   if (options.status) {
@@ -147,8 +147,8 @@ int run_resume(const Words& words) {
   const plan::Plan plan = plan_for(options, status.contents->header);
   check_threads_can_start(plan.wanted.threads + 1);
   if (options.trust_drive && status.records_merged() > 0)
-    print_notice(options.run.reports.quiet, fmt::format("--trust-drive: the {} records that the output holds are not read again",
-                                                        status.records_merged()));
+    print_notice(options.run.reports.quiet,
+                 fmt::format("--trust-drive: the {} records that the output holds are not read again", status.records_merged()));
   const int code = run_job(options.run, storage, *backend.queue, started_s, [&](inplace::Environment environment) {
     environment.trusts_drive = options.trust_drive;
     return abandons ? inplace::abandon(file, std::move(status), plan, environment)

@@ -27,8 +27,7 @@ namespace {
   struct statfs system {};
   struct stat status {};
   if (::fstatfs(directory, &system) != 0 || system.f_type != EXT4_SUPER_MAGIC || ::fstat(directory, &status) != 0) return false;
-  const FileSystem ext = file_system_of(path, status.st_dev);
-  return fast_commits(ext) > 0 || !has_journal(ext).value_or(false);
+  return fast_commits(file_system_of(path, status.st_dev)) > 0;
 }
 
 }  // namespace
@@ -41,9 +40,6 @@ void sync_names(int directory, const std::string& path) {
 
 std::string doubt_about_names(const std::string& directory) {
   const FileSystem system = system_of(directory);
-  if (!has_journal(system).value_or(true))
-    return fmt::format("'{}' is on {} without a journal: a power cut may lose files there that were complete", directory,
-                       system.type);
   if (system.type == "overlay" && ("," + system.options + ",").find(",volatile,") != std::string::npos)
     return fmt::format("'{}' is on an overlay that is mounted volatile: nothing there outlives a power cut", directory);
   if (system.type == "tmpfs" || system.type == "ramfs")

@@ -1,10 +1,9 @@
 // Names that outlive a power cut: what the sync of a directory leaves open on some file systems.
 //
-// ext4 with the feature fast_commit writes what one fsync needs into a part of its journal that the kernel replays, but not e2fsck
-// (1.47.0), which runs first when a machine starts: whatever only fast commits tell is then lost. (Images of a drive in the
-// moment after a sort, checked by e2fsck: the name was gone in 60 of 60; mounted without that check: in none of 60.) syncfs
-// makes a full commit, which both understand. ext4 without a journal writes the directory, but not all that e2fsck looks for
-// (gone in 40 of 40); after a syncfs there is nothing that it would mend.
+// ext4 with the feature fast_commit writes what one fsync needs into a part of its journal that the kernel replays, but e2fsck
+// (1.47.0) does not or does wrong, and that runs first when a machine starts. (Images of a drive in the moment after a sort,
+// checked by e2fsck: the name was gone in 60 of 60; mounted without that check in none of 60, and in none of 40 without
+// fast_commit.) syncfs makes a full commit, which both understand.
 #pragma once
 
 #include <string>

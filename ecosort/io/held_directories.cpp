@@ -32,9 +32,7 @@ HeldDirectories::Place HeldDirectories::find(const std::string& path) const {
   return {AT_FDCWD, path, false};
 }
 
-std::string HeldDirectories::Place::path() const {
-  return is_held ? fmt::format("/proc/self/fd/{}/{}", directory, name) : name;
-}
+std::string HeldDirectories::Place::path() const { return is_held ? fmt::format("/proc/self/fd/{}/{}", directory, name) : name; }
 
 int HeldDirectories::Place::open_flags() const noexcept { return is_held ? O_NOFOLLOW : 0; }
 

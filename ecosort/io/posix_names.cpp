@@ -46,8 +46,7 @@ void check(int result, const char* call, const std::string& path) {
 
 FilePtr PosixStorage::create_named(const std::string& path, Role role, Caching caching) {
   const HeldDirectories::Place place = held_.find(path);
-  Descriptor descriptor(
-      ::openat(place.directory, place.name.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600));
+  Descriptor descriptor(::openat(place.directory, place.name.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600));
   if (!descriptor.is_open()) throw_open_error("create", path, errno);
   const std::size_t unit = caching == Caching::direct_if_possible ? enable_direct_io(descriptor.get()) : 1;
   return make_file(std::move(descriptor), {.role = role, .path = path, .alignment = unit});

@@ -139,6 +139,7 @@ std::string PosixStorage::publish(File& file, const std::string& final_path, con
   }
   try {
     call(before_step, PublishStep::sync_directory);
+    sync(file);  // the number of its names: without a journal e2fsck takes a file that has none for removed
     sync_names(directory.get(), place.directory);
   } catch (const IoError& error) {
     if (!place.exists && ::unlinkat(directory.get(), base.c_str(), 0) == 0) throw;

@@ -83,8 +83,7 @@ FilePtr PosixStorage::make_file(Descriptor descriptor, File::Facts facts) {
 FilePtr PosixStorage::open_input(const std::string& path, Caching caching) {
   if (path == "-") return open_standard_input(caching);
   const HeldDirectories::Place place = held_.find(path);
-  Descriptor descriptor(
-      ::openat(place.directory, place.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | place.open_flags()));
+  Descriptor descriptor(::openat(place.directory, place.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | place.open_flags()));
   if (!descriptor.is_open()) throw_open_error("open", path, errno);
   return describe_input(std::move(descriptor), {.role = Role::input, .path = path}, caching);
 }

@@ -61,8 +61,9 @@ class Storage {
 
   // Gives an unnamed, synced output its final name, replacing what stands there (linkat to a fresh name, rename, fsync of
   // the directory); a replaced file's owner, mode, ACL and extended attributes are kept; a symbolic link stays and its target
-  // is replaced. Returns a notice if something could not be kept, or if the file may not outlive a power cut, else an empty text. On failure the final name is as before,
-  // with one exception that the message tells: the last step, the directory's sync, failed after a file was replaced.
+  // is replaced. Returns a notice if something could not be kept, or if the file may not outlive a power cut, else an empty text.
+  // On failure the final name is as before, with one exception that the message tells: the last step, the directory's sync,
+  // failed after a file was replaced.
   [[nodiscard]] virtual std::string publish(File& file, const std::string& final_path, const BeforeStep& before_step = {}) = 0;
 
   virtual void close(FilePtr file) = 0;  // checked close

@@ -19,8 +19,8 @@ using Owners = std::vector<uid_t>;
 // The group or others have write permission. (An ACL that lets others write shows in the bits of the group.)
 [[nodiscard]] bool is_writable_by_others(const struct stat& status) noexcept;
 
-// Why what `status` tells about `path` is not to be trusted, such as "'/x' belongs to user bob" or "'/x' can be written by others".
-// Empty: it is.
+// Why what `status` tells about `path` is not to be trusted, such as "'/x' belongs to user bob" or "'/x' can be written by
+// others". Empty: it is.
 [[nodiscard]] std::string reason_to_distrust(const struct stat& status, const std::string& path, const Owners& owners);
 
 // The same for a file and every directory on the way to it from the root, through symbolic links: each belongs to one of the

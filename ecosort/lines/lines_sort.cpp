@@ -80,7 +80,8 @@ class Sorter {
 
   // Space that the output will take, so that a full drive shows before the work and nobody else can fill it meanwhile.
   void reserve_output() {
-    if (job_.reserved_bytes > 0 && !output_->facts().is_stream) is_reserved_ = storage_.reserve_patiently(*output_, 0, job_.reserved_bytes);
+    if (job_.reserved_bytes > 0 && !output_->facts().is_stream)
+      is_reserved_ = storage_.reserve_patiently(*output_, 0, job_.reserved_bytes);
   }
 
   void take_sorted_inputs() {

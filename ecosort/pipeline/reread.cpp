@@ -8,8 +8,8 @@
 
 namespace ecosort::pipeline {
 
-Reread::Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const io::File& file,
-               RecordRange range, std::uint64_t block_bytes, MemoryBudget& memory, Progress& progress)
+Reread::Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const io::File& file, RecordRange range,
+               std::uint64_t block_bytes, MemoryBudget& memory, Progress& progress)
     : reactor_(reactor),
       compute_(compute),
       encoder_(encoder),

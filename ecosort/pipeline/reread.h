@@ -1,4 +1,5 @@
-// Reads the written output back from the device and checks it: when it is complete (`--verify=reread`), or what a crash left of it.
+// Reads the written output back from the device and checks it: when it is complete (`--verify=reread`), or what a crash left of
+// it.
 #pragma once
 
 #include <atomic>

@@ -163,8 +163,8 @@ class Sorter {
     merges_.clear();
     resident_.reset();
     begin("reread", Phase::reread, merged_.tally.hash.count * encoder_.record_size());
-    rereader_.emplace(reactor_, compute_, encoder_, *output_, RecordRange{0, merged_.tally.hash.count}, plan_.formation.read_block_bytes, memory_,
-                      progress_);
+    rereader_.emplace(reactor_, compute_, encoder_, *output_, RecordRange{0, merged_.tally.hash.count},
+                      plan_.formation.read_block_bytes, memory_, progress_);
     co_await rereader_->run();
     log_.end(reactor_.traffic());
     if (rereader_->tally().hash != merged_.tally.hash || !rereader_->in_order())

@@ -281,7 +281,7 @@ TEST(InPlaceSort, AChangedByteIsFoundInEveryLaterStep) {
       Machine failing(storage, queue);
       try {
         (void)(abandons ? failing.abandon() : failing.resume());
-        EXPECT_GT(nth, 4U);
+        EXPECT_GE(nth, 4U);
         break;
       } catch (const IoError&) {
       }
@@ -306,7 +306,8 @@ TEST(InPlaceSort, SpaceThatComesFreeLateIsWaitedFor) {
     EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted())) << job.name;
   }
   const SmallJob& job = small_jobs().front();
-  MemoryMachine again(interrupted_in_merge(job), {.capacity_bytes = job.bound_bytes(), .frees_late = true, .records_events = false});
+  MemoryMachine again(interrupted_in_merge(job),
+                      {.capacity_bytes = job.bound_bytes(), .frees_late = true, .records_events = false});
   ASSERT_NO_THROW((void)again.machine.resume());
   EXPECT_TRUE(holds_only(again.store.snapshot(), job.sorted()));
 }

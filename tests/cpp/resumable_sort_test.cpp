@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "demsort_inplace/recheck.h"
 #include "demsort_inplace/keep_runs.h"
+#include "demsort_inplace/recheck.h"
 #include "fault_sweep.h"
 #include "io/crash_model.h"
 #include "io/faulty_queue.h"

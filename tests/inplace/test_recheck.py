@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-from sort_support import MIB, FileSystem, Run, read_json, refused, succeeded
+from sort_support import MIB, Run, read_json, refused, succeeded
 
-from .support import SMALL, job_directory, kill_at_sync, plan_of, records_of, syncs_of
+from .support import SMALL, interrupted_in_merge, job_directory, records_of
 
 
 def flip(path: Path, at: int) -> None:
@@ -20,14 +20,8 @@ def flip(path: Path, at: int) -> None:
 
 
 @pytest.fixture
-def interrupted(ecosort: Path, run: Run, file4: Path, tmp_path: Path, data: bytes) -> Path:
-    """An in-place job, killed when the output holds about half of the records."""
-    FileSystem("", file4.parent, None).fill_until(plan_of(run, file4, *SMALL)["needed_bytes"] + MIB)
-    words = ("inplace", file4, *SMALL)
-    syncs = syncs_of(ecosort, tmp_path, *words)
-    file4.write_bytes(data)
-    assert kill_at_sync(ecosort, tmp_path, syncs * 3 // 4, *words)
-    return file4
+def interrupted(ecosort: Path, run: Run, file4: Path, tmp_path: Path) -> Path:
+    return interrupted_in_merge(ecosort, run, file4, tmp_path)
 
 
 def merged_bytes(run: Run, path: Path) -> int:

@@ -8,21 +8,16 @@ from pathlib import Path
 
 import pytest
 from capabilities import require
-from sort_support import MIB, NOBODY, FileSystem, Run, as_plain_user, copy_program, directory_for_everyone, refused, succeeded
+from sort_support import NOBODY, Run, as_plain_user, copy_program, directory_for_everyone, refused, strace, succeeded
 
-from .support import SMALL, job_directory, kill_at_sync, plan_of, signal_at_sync, syncs_of
+from .support import SMALL, drive_of, interrupted_in_merge, job_directory, signal_at_sync
 
 
 @pytest.fixture
-def job(ecosort: Path, run: Run, file4: Path, tmp_path: Path, data: bytes) -> Path:
+def job(ecosort: Path, run: Run, file4: Path, tmp_path: Path) -> Path:
     """An in-place job, interrupted in the middle of its second phase."""
     require("setpriv")
-    FileSystem("", file4.parent, None).fill_until(plan_of(run, file4, *SMALL)["needed_bytes"] + MIB)
-    words = ("inplace", file4, *SMALL)
-    syncs = syncs_of(ecosort, tmp_path, *words)
-    file4.write_bytes(data)
-    assert kill_at_sync(ecosort, tmp_path, syncs * 3 // 4, *words)
-    return file4
+    return interrupted_in_merge(ecosort, run, file4, tmp_path)
 
 
 def contents(directory: Path) -> dict[str, tuple[int, int, bytes]]:
@@ -98,39 +93,36 @@ def test_a_planted_end_of_a_job_is_refused(run: Run, file4: Path, data: bytes) -
 
 
 def test_root_goes_on_with_a_trusted_job_as_the_user_it_belongs_to(
-    ecosort: Path, run: Run, ext4: FileSystem, tmp_path: Path, data: bytes
+    ecosort: Path, run: Run, data: bytes
 ) -> None:
     """The journal of a resumable sort names inputs and an output: they are read and written with its owner's rights."""
     require("setpriv")
-    secret = ext4.root / "secret"
-    secret.write_bytes(data)
-    secret.chmod(0o600)
-    os.chown(secret, NOBODY, NOBODY)
-    home = ext4.root / "home"
-    home.mkdir()
-    os.chown(home, NOBODY, NOBODY)
-    out = home / "out"
-    with directory_for_everyone() as directory:
+    require("strace")
+    with directory_for_everyone() as directory, drive_of("ext4", directory) as drive:
         program = copy_program(ecosort, directory)
-        trace = directory / "trace"
-        call = "fdatasync:signal=SIGKILL:when=4"
-        words = ["strace", "-f", "-qq", "-o", str(trace), "-e", "trace=fdatasync", "-e", f"inject={call}"]
-        require("strace")
+        secret, home, traces = drive.root / "secret", drive.root / "home", directory / "traces"
+        secret.write_bytes(data)
+        secret.chmod(0o600)
+        for place in (home, traces):
+            place.mkdir()
+            given_away(place)
+        given_away(secret)
+        out = home / "out"
+        words = strace(traces, "fdatasync", "fdatasync:signal=SIGKILL:when=3")
         sort = (program, "sort", "--resumable", secret, "-o", out, "--memory", "2MiB", "--io", "pool", "-q")
-        subprocess.run(as_plain_user(*words, *sort), stdin=subprocess.DEVNULL, check=False)
-    assert job_directory(out).is_dir()
-    refused(run("resume", out), 2, "belongs to user", "--trust-owner")
-    os.chown(secret, 0, 0)  # now the user may not read it any more, and root does not for him
-    done = run("resume", "--trust-owner", str(NOBODY), out)
-    assert done.returncode in (2, 3), done
-    assert "ermission denied" in done.stderr, done
-    assert not out.exists()
-    os.chown(secret, NOBODY, NOBODY)
-    done = run("resume", "--trust-owner", str(NOBODY), out)
-    assert done.returncode == 0, done
-    assert f"working as user {NOBODY}" in done.stderr or "working as user nobody" in done.stderr
-    assert (out.stat().st_uid, out.stat().st_gid) == (NOBODY, NOBODY)
-    subprocess.run(["rm", "-rf", *ext4.root.iterdir()], check=True)
+        subprocess.run(as_plain_user(*words, *map(str, sort)), stdin=subprocess.DEVNULL, check=False)
+        assert job_directory(out).is_dir()
+        refused(run("resume", out), 2, "belongs to user", "--trust-owner")
+        os.chown(secret, 0, 0)  # now the user may not read it any more, and root does not for him
+        done = run("resume", "--trust-owner", str(NOBODY), out)
+        assert done.returncode == 3, done
+        assert "ermission denied" in done.stderr, done
+        assert not out.exists()
+        given_away(secret)
+        done = run("resume", "--trust-owner", str(NOBODY), out)
+        assert done.returncode == 0, done
+        assert "working as user " in done.stderr
+        assert (out.stat().st_uid, out.stat().st_gid) == (NOBODY, NOBODY)
 
 
 def test_an_interrupted_job_of_somebody_elses_file_says_whom_to_trust(
