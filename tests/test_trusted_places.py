@@ -1,4 +1,4 @@
-"""What `ecosort power`, `ecosort tune` and `--io stxxl` run with the user's rights: nothing that somebody else can have planted."""
+"""What `ecosort power`, `ecosort tune` and `--io stxxl` run as the user: nothing that somebody else can have planted."""
 
 import os
 import shutil
@@ -20,7 +20,9 @@ def plant(directory: Path, name: str = "ecosort-power") -> Path:
     return tool
 
 
-def called(program: Path, command: str = "power", path: str = "/usr/bin:/bin", **options: object) -> subprocess.CompletedProcess[str]:
+def called(
+    program: Path, command: str = "power", path: str = "/usr/bin:/bin", **options: object
+) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PATH": path}
     environment.pop("ECOSORT_BIN", None)
     return subprocess.run(

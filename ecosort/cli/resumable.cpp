@@ -72,15 +72,20 @@ std::uint64_t device_of(const std::string& directory) {
 void check_outlives_crash(const std::string& directory) {
   if (const std::string doubt = io::doubt_about_names(directory); !doubt.empty())
     throw UsageError(fmt::format("--resumable: {}; name an output on another drive, or sort without --resumable", doubt));
-  const io::FileSystem system = io::file_system_of(directory, device_of(directory));
-  if (!io::has_journal(system).value_or(true))
-    throw UsageError(
-        fmt::format("--resumable: '{}' is on {} without a journal, where a crash may take the job with it; name an output on "
-                    "another drive, or "
-                    "sort without --resumable",
-                    directory, system.type));
   if (io::makes_fast_commits(directory))
     throw UsageError(fmt::format("--resumable: '{}': {}", directory, io::fast_commits_reason));
+}
+
+// What e2fsck finds after a crash was not brought into order by a journal.
+std::string journal_notice(const std::string& output) {
+  const std::string directory = inplace::JobPaths(output).parent;
+  const io::FileSystem system = io::file_system_of(directory, device_of(directory));
+  if (io::has_journal(system).value_or(true)) return {};
+  return fmt::format(
+      "'{}' is on {} without a journal: after a power cut the check of the file system may remove runs; the sort then begins "
+      "anew "
+      "(the inputs are only read)",
+      directory, system.type);
 }
 
 // Files are cut, read and written in units that suit all of them.
@@ -158,6 +163,7 @@ std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& s
                                   .reread = options.verify == "reread"};
   print_notice(options.quiet, fmt::format("runs and journal are in '{}'; after an interruption: ecosort resume {}",
                                           inplace::JobPaths(resolved.output).directory, resolved.output));
+  print_notice(options.quiet, journal_notice(resolved.output));
   const JobRun run{resolved.output, {options.stats, options.events, options.progress, options.quiet}};
   return run_job(run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
     return inplace::start_resumable(resolved.output, std::move(resolved.inputs), header, plan.engine, environment);

@@ -92,9 +92,7 @@ def test_a_planted_end_of_a_job_is_refused(run: Run, file4: Path, data: bytes) -
     assert file4.read_bytes() == data
 
 
-def test_root_goes_on_with_a_trusted_job_as_the_user_it_belongs_to(
-    ecosort: Path, run: Run, data: bytes
-) -> None:
+def test_root_goes_on_with_a_trusted_job_as_the_user_it_belongs_to(ecosort: Path, run: Run, data: bytes) -> None:
     """The journal of a resumable sort names inputs and an output: they are read and written with its owner's rights."""
     require("setpriv")
     require("strace")
