@@ -127,13 +127,18 @@ def report(directory: Path, form: str, facts: Path | None, template: bool, outpu
 @click.argument("directory", type=_DIRECTORY)
 def check_result(directory: Path) -> int:
     """Validates a stored result again from its raw readings; exit code 1 on any defect."""
-    from ecosort_power.check import check
+    from ecosort_power.check import check, first_broken_link
+    from ecosort_power.seal import head_of
     from ecosort_power.store import ResultDirectory
 
     found = check(ResultDirectory(directory))
     for d in found:
         click.echo(f"{'DEFECT' if d.fatal else 'note'} [{d.code}] {d.text}")
-    fatal = sum(d.fatal for d in found)
+    broken, seal, fatal = first_broken_link(found), head_of(directory), sum(d.fatal for d in found)
+    if broken is not None:
+        click.echo(f"the first link that is broken: [{broken.code}] {broken.text}")
+    elif seal is not None:
+        click.echo(f"the seal holds: {seal.lines} lines, digest {seal.digest}")
     click.echo(f"{directory}: {'no defect' if not fatal else f'{fatal} defects'}")
     return EXIT_INVALID if fatal else EXIT_OK
 

@@ -18,8 +18,9 @@ from ecosort_power.errors import EXIT_INVALID, EXIT_OK, InterruptError, MeterErr
 from ecosort_power.live import Display
 from ecosort_power.meters.base import Machine, MeterSpec
 from ecosort_power.report.terminal import show
+from ecosort_power.seal import FILE_NAME
 from ecosort_power.session import Measurement
-from ecosort_power.store import Options, ResultDirectory, Session
+from ecosort_power.store import INPUT_CHECK, Options, ResultDirectory, Session
 
 NO_METER = "no meter was given (--meter); `ecosort-power meters` lists what there is, --time-only measures time alone"
 
@@ -69,9 +70,19 @@ def _specs(options: Options) -> tuple[list[MeterSpec], str | None]:
 def _new(given: Mapping[str, Any]) -> tuple[ResultDirectory, Options]:
     options = _options(given)
     path = given["directory"] or Path(datetime.now().strftime("ecosort-power-%Y%m%d-%H%M%S"))
+    if (path / FILE_NAME).exists() and not (path / "session.json").exists():
+        _remove_begun(path)  # killed before its first document was written
     if path.exists() and any(path.iterdir()):
         raise UsageError(f"{path} is not empty; go on with it by --continue {path}, or choose another --out")
     return ResultDirectory(path), options
+
+
+def _remove_begun(path: Path) -> None:
+    """A directory that holds no measurement yet; what anyone else put into it stays."""
+    for name in (FILE_NAME, INPUT_CHECK, "session.json.new"):
+        (path / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        path.rmdir()
 
 
 def _typed(given: Mapping[str, Any]) -> list[str]:
@@ -110,8 +121,7 @@ def launch(given: Mapping[str, Any]) -> int:
             what = "interrupted" if isinstance(error, InterruptError) else f"{directory.path} keeps all readings"
             print(f"{what}; go on with: ecosort-power run --continue {directory.path}", file=sys.stderr)
         elif is_new:
-            with suppress(OSError):  # what was begun in it stays
-                directory.path.rmdir()
+            _remove_begun(directory.path)
         raise
     finally:
         measurement.close()

@@ -18,7 +18,7 @@ from ecosort_power.load import PATTERN, Steps
 from ecosort_power.probe import analyse
 from ecosort_power.quality import Window
 from ecosort_power.reading import Accuracy, Reading, Scope, screen
-from ecosort_power.records import standing
+from ecosort_power.records import Claim, standing
 from ecosort_power.report import markdown
 from ecosort_power.report.text import short
 from ecosort_power.statistics import describe, t95
@@ -338,6 +338,6 @@ def test_rule_7_unknown_accuracy_is_unknown_not_zero() -> None:
 
 
 def test_rule_8_a_package_is_never_compared_with_the_wall() -> None:
-    found = standing(10**8, 90_000.0, Scope.PACKAGE)
+    found = standing(Claim(10**8, 90_000.0, Scope.PACKAGE, 5, complete=True, validated=True, cold=True, bytes=10**10))
     assert found.rank is None
     assert "not compared" in found.text

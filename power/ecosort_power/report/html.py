@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from ecosort_power.claim import place
 from ecosort_power.command import quoted
-from ecosort_power.records import standing
 from ecosort_power.report.facts import MISSING, QUESTIONS
 from ecosort_power.report.plots import phase_color, phase_plot, power_plot, runs_plot
 from ecosort_power.report.series import added, phase_names, power_line, shades, typical
@@ -27,7 +27,7 @@ def render(directory: ResultDirectory, session: Session, runs: Sequence[Run], su
         _plots(directory, session, runs, summary),
         _runs_table(session, runs),
         _phase_table(summary),
-        _records_table(summary),
+        _records_table(session, runs, summary),
         _meters(session, summary),
         _circumstances(session, facts),
         _notes(summary),
@@ -176,21 +176,21 @@ def _phase_table(summary: Summary) -> str:
     return _section("Phases", _table(["phase", "meter", "seconds", "energy", "watts", "note"], rows) if rows else "")
 
 
-def _records_table(summary: Summary) -> str:
+def _records_table(session: Session, runs: Sequence[Run], summary: Summary) -> str:
     energy = summary.energy
     if energy is None or energy.records_per_joule is None:
         return ""
     mean = energy.records_per_joule.mean
-    place = standing(summary.records, mean, energy.scope)
+    found = place(session, runs, summary.records, energy.meter, energy.scope, mean)
     rows: list[tuple[float, list[str]]] = []
-    for r in place.entries:
+    for r in found.entries:
         machine = escape("; ".join(filter(None, (r.machine, r.remark))))
         rows.append((r.records_per_joule, [escape(r.name), str(r.year), number(r.records_per_joule), machine]))
-    if rows:
+    if found.rank is not None:
         rows.append((mean, ["<mark>this result</mark>", "", f"<mark>{number(mean)}</mark>", escape(energy.scope.headline)]))
     ordered = [cells for _, cells in sorted(rows, key=lambda row: -row[0])]
     table = _table(["entry", "year", "records/J", "machine"], ordered, numbers=False) if ordered else "<p></p>"
-    return _section("Among the JouleSort results", table, place.text)
+    return _section("Among the JouleSort results", table, found.text)
 
 
 def _meter(meter: MeterRecord) -> list[str]:
