@@ -16,7 +16,7 @@ TOLD_SCOPES = ("exec", "http", "https", "csv", "mqtt")
 
 def is_simulated(session: Session) -> bool:
     """True if any meter of the session is a simulation: nothing of it may pass for a measurement."""
-    return any(getattr(m.capabilities, "simulated", False) for m in session.meters)
+    return any(m.capabilities.simulated for m in session.meters)
 
 
 def headline_meters(session: Session, meter: str) -> list[MeterRecord]:

@@ -106,7 +106,7 @@ def run(**given: Any) -> int:
     return launch(given)
 
 
-FORMATS = ("terminal", "json", "csv", "markdown", "html")
+FORMATS = ("terminal", "json", "csv", "markdown", "html", "figures")
 
 
 @cli.command()
@@ -114,12 +114,16 @@ FORMATS = ("terminal", "json", "csv", "markdown", "html")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="terminal", show_default=True)
 @click.option("--facts", type=_DIRECTORY, help="TOML file with what only a person can know (default: DIR/submission.toml).")
 @click.option("--template", is_flag=True, help="Print an empty facts file and stop.")
-@click.option("-o", "--output", type=_DIRECTORY, help="Write here (default: standard output).")
+@click.option("-o", "--output", type=_DIRECTORY, help="Write here (default: standard output); a directory for figures.")
 def report(directory: Path, form: str, facts: Path | None, template: bool, output: Path | None) -> int:
-    """Shows a result: terminal table, JSON, CSV, Markdown in the form of a JouleSort submission, or one HTML page."""
+    """Shows a result: terminal table, JSON, CSV, Markdown in the form of a JouleSort submission, one HTML page, or its figures.
+
+    Figures are written as SVG and PDF, with their captions in captions.md and figures.tex (needs matplotlib).
+    """
     from ecosort_power.report.write import write_report
 
-    write_report(directory, form, facts, template, output)
+    for path in write_report(directory, form, facts, template, output):
+        click.echo(path, err=True)
     return EXIT_OK
 
 

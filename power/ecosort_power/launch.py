@@ -17,6 +17,7 @@ from ecosort_power.discover import choose
 from ecosort_power.errors import EXIT_INVALID, EXIT_OK, InterruptError, MeterError, RunError, UsageError
 from ecosort_power.live import Display
 from ecosort_power.meters.base import Machine, MeterSpec
+from ecosort_power.report.content import gather
 from ecosort_power.report.terminal import show
 from ecosort_power.seal import FILE_NAME
 from ecosort_power.session import Measurement
@@ -125,7 +126,7 @@ def launch(given: Mapping[str, Any]) -> int:
         raise
     finally:
         measurement.close()
-    show(directory.session(), directory.runs(), summary)
+    show(gather(directory, None))
     click.echo(f"result: {directory.path}   (ecosort-power report {directory.path} --format html -o report.html)")
     if not summary.ok or (summary.energy is None and not options.time_only):
         return EXIT_INVALID

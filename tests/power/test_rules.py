@@ -20,6 +20,7 @@ from ecosort_power.quality import Window
 from ecosort_power.reading import Accuracy, Reading, Scope, screen
 from ecosort_power.records import Claim, standing
 from ecosort_power.report import markdown
+from ecosort_power.report.content import gather
 from ecosort_power.report.text import short
 from ecosort_power.statistics import describe, t95
 from ecosort_power.store import ResultDirectory
@@ -299,7 +300,7 @@ def test_rule_7_spread_and_instrument_are_columns_of_their_own(tmp_path: Path) -
     assert head is not None
     assert head.joules.sd is not None
     assert head.uncertainty_j is not None
-    text = markdown.render(session, runs, summarize(session, runs), {})
+    text = markdown.render(gather(directory, None))
     row = next(line.split(" | ") for line in text.splitlines() if line.startswith("| joules |"))
     assert row[1] == f"{number(head.joules.mean)} ± {short(head.joules.sd)}"
     assert row[2].startswith(f"±{short(head.uncertainty_j)} J")

@@ -1,4 +1,4 @@
-"""The seal of a result: every change is found, the first broken link is named, and a crash at any moment leaves a chain that holds."""
+"""The seal of a result: every change is found, the first broken link is named, and a crash leaves a chain that holds."""
 
 from __future__ import annotations
 
