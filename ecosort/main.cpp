@@ -26,7 +26,8 @@ constexpr std::array commands{
     Command{"resume", ecosort::cli::run_resume}, Command{"lines", ecosort::cli::run_lines},
     Command{"plan", ecosort::cli::run_plan},     Command{"gen", ecosort::cli::run_gen},
     Command{"check", ecosort::cli::run_check},   Command{"power", ecosort::cli::run_power},
-    Command{"tune", ecosort::cli::run_tune},     Command{"manual", ecosort::cli::run_manual},
+    Command{"tune", ecosort::cli::run_tune},     Command{"joulesort", ecosort::cli::run_joulesort},
+    Command{"manual", ecosort::cli::run_manual},
 };
 
 constexpr std::string_view examples = R"(Examples:
@@ -45,7 +46,7 @@ void fill_closed_standard_streams() {
 int print_help() {
   std::string text = fmt::format("Usage: ecosort COMMAND ...\nSorts files far larger than memory.\n\n{}\nCommands:\n", examples);
   for (const Command& command : commands)
-    text += fmt::format("  {:<9}{}\n", command.name, ecosort::cli::command_table(command.name).summary);
+    text += fmt::format("  {:<11}{}\n", command.name, ecosort::cli::command_table(command.name).summary);
   ecosort::cli::print_out(text + "\n`ecosort COMMAND --help` explains a command. `ecosort --version` prints the version.\n");
   return 0;
 }

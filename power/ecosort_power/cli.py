@@ -92,6 +92,7 @@ def probe(meter: str, seconds: float, load_command: str | None, config: str | No
     "--probe", "probe_s", default=0.0, help="Seconds of a busy/idle pattern that finds the meters' lag before the runs."
 )
 @click.option("--time-only", is_flag=True, help="Go on without energy where there is none; it is null, with the reason.")
+@click.option("--ambient", "ambient_c", type=click.FloatRange(-50, 80), help="Temperature of the room in C, for the report.")
 @click.option("--out", "directory", type=_DIRECTORY, help="Result directory (default: ecosort-power-DATE-TIME).")
 @click.option("--continue", "continued", type=_DIRECTORY, metavar="DIR", help="Go on with an interrupted measurement.")
 @click.option("--config", help=CONFIG_HELP)
@@ -104,6 +105,39 @@ def run(**given: Any) -> int:
     from ecosort_power.launch import launch
 
     return launch(given)
+
+
+@cli.command(context_settings={"ignore_unknown_options": False})
+@click.option("--meter", "meter_words", multiple=True, required=True, help="A meter, or auto. Repeat for several side by side.")
+@click.option("--sum", "sum_meters", is_flag=True, help="The result is the sum of the meters (several power supplies).")
+@click.option("--category", type=click.Choice(["daytona", "indy"]), default="daytona", show_default=True)
+@click.option("--records", type=click.IntRange(min=1), help="Rehearse with N records; a rehearsal is never ranked.")
+@click.option(
+    "--runs", type=click.IntRange(1, 99), default=5, show_default=True, help="How often; 5 at least, but for a rehearsal."
+)
+@click.option("--dir", "directory", type=_DIRECTORY, help="Directory of the entry (default: joulesort-CLASS-CATEGORY).")
+@click.option(
+    "--data", type=_DIRECTORY, help="Directory of input and output, on the drive that counts (default: in the entry's)."
+)
+@click.option("--ambient", "ambient_c", type=click.FloatRange(-50, 80), help="Temperature of the room in C, for the submission.")
+@click.option("--idle", "idle_s", default=30.0, show_default=True, help="Seconds of idle baseline before and after all runs.")
+@click.option("--pause", "pause_s", default=5.0, show_default=True, help="Idle seconds right before each run.")
+@click.option("--settle", "settle_s", default=60.0, show_default=True, help="Longest wait for the drives to rest; 0: none.")
+@click.option(
+    "--probe", "probe_s", default=0.0, help="Seconds of a busy/idle pattern that finds the meters' lag before the runs."
+)
+@click.option("--config", help=CONFIG_HELP)
+@click.argument("size", metavar="[CLASS]", required=False)
+@click.argument("sort_words", metavar="[-- OPTIONS OF ECOSORT SORT]", nargs=-1, type=click.UNPROCESSED)
+def joulesort(**given: Any) -> int:
+    """Makes a whole JouleSort entry: input, space check, five cold runs, validation, skewed run, check, submission.
+
+    CLASS is 10^8, 10^9, 10^10 or 10^12 records (also 1e8, 100M, 1G, ...). What was interrupted goes on with the same command.
+    Example: ecosort-power joulesort 1e8 --meter shelly://192.0.2.5 --data /mnt/ssd -- --memory 4GiB
+    """
+    from ecosort_power.joulesort.request import enter
+
+    return enter(given)
 
 
 FORMATS = ("terminal", "json", "csv", "markdown", "html", "figures")

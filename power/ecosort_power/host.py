@@ -57,7 +57,8 @@ def file_system(path: Path) -> str | None:
     return kind
 
 
-def _version(program: str | None) -> str | None:
+def version_of(program: str | None) -> str | None:
+    """First line of what a program says of its version."""
     if program is None:
         return None
     try:
@@ -81,6 +82,6 @@ def facts(input_path: Path | None, output_path: Path | None, root: Path = Path("
         "governor": governor,
         "input_file_system": file_system(input_path) if input_path else None,
         "output_file_system": file_system(output_path) if output_path else None,
-        "sorter": _version(ecosort_program()),
+        "sorter": version_of(ecosort_program()),
     }
     return {k: v for k, v in found.items() if v}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,6 +23,7 @@ from ecosort_power.report.terminal import show
 from ecosort_power.seal import FILE_NAME
 from ecosort_power.session import Measurement
 from ecosort_power.store import INPUT_CHECK, Options, ResultDirectory, Session
+from ecosort_power.summary import Summary
 
 NO_METER = "no meter was given (--meter); `ecosort-power meters` lists what there is, --time-only measures time alone"
 
@@ -47,6 +49,7 @@ def _options(given: Mapping[str, Any]) -> Options:
         prepare=given["prepare"],
         probe_s=given["probe_s"],
         time_only=given["time_only"],
+        ambient_c=given["ambient_c"],
         config=given["config"],
     )
 
@@ -102,6 +105,25 @@ def _earlier(path: Path, given: Mapping[str, Any]) -> tuple[ResultDirectory, Ses
     return directory, directory.session()
 
 
+def measure(directory: ResultDirectory, options: Options, earlier: Session | None, again: str) -> Summary:
+    """All runs that are not there yet. `again` is the command that goes on after an interruption, which is then said."""
+    specs, no_meter = _specs(options)
+    is_new = not directory.path.exists()
+    directory.path.mkdir(parents=True, exist_ok=True)
+    measurement = Measurement(directory, options, specs, no_meter, Display())
+    try:
+        return measurement.execute(earlier)
+    except (InterruptError, MeterError, RunError) as error:
+        if directory.session_path.exists():
+            what = "interrupted" if isinstance(error, InterruptError) else f"{directory.path} keeps all readings"
+            print(f"{what}; go on with: {again}", file=sys.stderr)
+        elif is_new:
+            _remove_begun(directory.path)
+        raise
+    finally:
+        measurement.close()
+
+
 def launch(given: Mapping[str, Any]) -> int:
     """Runs the measurement and shows its result. The exit code says whether it holds."""
     earlier: Session | None = None
@@ -110,22 +132,7 @@ def launch(given: Mapping[str, Any]) -> int:
         options = earlier.options
     else:
         directory, options = _new(given)
-    specs, no_meter = _specs(options)
-    is_new = not directory.path.exists()
-    directory.path.mkdir(parents=True, exist_ok=True)
-    display = Display()
-    measurement = Measurement(directory, options, specs, no_meter, display)
-    try:
-        summary = measurement.execute(earlier)
-    except (InterruptError, MeterError, RunError) as error:
-        if directory.session_path.exists():
-            what = "interrupted" if isinstance(error, InterruptError) else f"{directory.path} keeps all readings"
-            print(f"{what}; go on with: ecosort-power run --continue {directory.path}", file=sys.stderr)
-        elif is_new:
-            _remove_begun(directory.path)
-        raise
-    finally:
-        measurement.close()
+    summary = measure(directory, options, earlier, f"ecosort-power run --continue {shlex.quote(str(directory.path))}")
     show(gather(directory, None))
     click.echo(f"result: {directory.path}   (ecosort-power report {directory.path} --format html -o report.html)")
     if not summary.ok or (summary.energy is None and not options.time_only):

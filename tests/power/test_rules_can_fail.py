@@ -238,7 +238,7 @@ BREAKS = [
         7,
         "columns of their own",
         rules.test_rule_7_spread_and_instrument_are_columns_of_their_own,
-        (rules.markdown, "instrument", lambda meter: ""),
+        (sections, "instrument", lambda meter: ""),
         (TMP,),
     ),
     Break(
