@@ -126,6 +126,7 @@ def run(**given: Any) -> int:
 @click.option(
     "--probe", "probe_s", default=0.0, help="Seconds of a busy/idle pattern that finds the meters' lag before the runs."
 )
+@click.option("--repeat-invalid", is_flag=True, help="Measure runs that were invalid again; what they were is kept and told.")
 @click.option("--config", help=CONFIG_HELP)
 @click.argument("size", metavar="[CLASS]", required=False)
 @click.argument("sort_words", metavar="[-- OPTIONS OF ECOSORT SORT]", nargs=-1, type=click.UNPROCESSED)

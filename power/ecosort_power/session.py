@@ -179,7 +179,7 @@ class Measurement:
         if not session.meters or self._options.idle_s <= 0 or self._gear().death() is not None:
             return session
         for earlier in self._directory.path.glob(f"idle-{when}.*.jsonl"):  # of a baseline that was interrupted
-            _set_aside(earlier, self._chain())
+            set_aside(earlier, self._chain())
         with self._display.line(f"idle power {when} the runs ({self._options.idle_s:g} s)"):
             watts = self._gear().idle(self._options.idle_s, self._directory.path, f"idle-{when}", self._chain())
         changed = replace(session, idle_before_w=watts) if when == "before" else replace(session, idle_after_w=watts)
@@ -206,7 +206,7 @@ class Measurement:
     def _fresh_directory(self, index: int) -> Path:
         directory = self._directory.run_path(index)
         if directory.exists():
-            _set_aside(directory, self._chain())
+            set_aside(directory, self._chain())
         directory.mkdir(parents=True)
         return directory
 
@@ -327,10 +327,10 @@ class Measurement:
         return summary
 
 
-def _set_aside(path: Path, seal: Seal) -> None:
-    """What an interrupted attempt left stays, under another name."""
+def set_aside(path: Path, seal: Seal, why: str = "interrupted") -> None:
+    """What an earlier attempt left stays, under another name that says why."""
     n = 1
-    while (aside := path.with_name(f"{path.name}.interrupted-{n}")).exists():
+    while (aside := path.with_name(f"{path.name}.{why}-{n}")).exists():
         n += 1
     path.rename(aside)
     seal.moved(path, aside)

@@ -181,7 +181,7 @@ class ResultDirectory:
     def runs(self) -> list[Run]:
         """The complete runs, in order."""
         found = []
-        for path in sorted((self.path / "runs").glob("[0-9]*/run.json")):
+        for path in sorted((self.path / "runs").glob("[0-9][0-9]/run.json")):
             document = read_json(path)
             try:
                 found.append(decode(Run, document))

@@ -50,4 +50,5 @@ def enter(given: Mapping[str, Any]) -> int:
         probe_s=given["probe_s"],
         config=given["config"],
     )
-    return joulesort(directory, request, given["ambient_c"], shlex.join(["ecosort-power", *sys.argv[1:]]))
+    again = shlex.join(["ecosort-power", *sys.argv[1:]])
+    return joulesort(directory, request, given["ambient_c"], given["repeat_invalid"], again)

@@ -21,6 +21,9 @@ from ecosort_power.validate import ecosort_program, normal_checksum, parse_repor
 # What joulesort says itself in a command of `ecosort sort`.
 _OWN = ("-o", "--output", "--events", "--stats", "--record-size", "--key", "--reverse", "--unique")
 
+# What `ecosort plan sort` says where a directory has too little space.
+_LACKING = re.compile(r"'([^']+)': [^(']*\((\d+) bytes\) needed")
+
 
 def program() -> str:
     found = ecosort_program()
@@ -76,7 +79,10 @@ def plan_space(words: Sequence[str], size: int, target: Path) -> list[tuple[list
     finally:
         sparse.unlink(missing_ok=True)
     if code != 0:
-        raise UsageError(f"the sort cannot be planned: {err.strip() or out.strip()}")
+        lacking = _LACKING.search(err)  # it does not fit even before the inputs are there
+        if lacking is None:
+            raise UsageError(f"the sort cannot be planned: {err.strip() or out.strip()}")
+        return [([lacking[1]], int(lacking[2]))]
     space: list[dict[str, Any]] = json.loads(out)["here"]["space"]
     return [([str(d) for d in s["directories"]], int(s["needed_bytes"])) for s in space]
 

@@ -28,6 +28,7 @@ from ecosort_power.report.facts import MISSING
 from ecosort_power.report.figures import figures
 from ecosort_power.report.sections import sections
 from ecosort_power.seal import Seal, head_of
+from ecosort_power.session import set_aside
 from ecosort_power.store import Options, ResultDirectory
 
 DAYTONA = "daytona"
@@ -216,13 +217,30 @@ class Joulesort:
             click.echo(plots.WITHOUT)
         missing = [f.name for s in sections(result) for f in s.facts if f.value == MISSING]
         click.echo(f"submission {base / 'submission.md'}, {base / 'submission.html'}")
+        if result.summary.runs_valid < result.summary.runs_done:
+            click.echo("INVALID    some runs do not hold; measure them again: the same command with --repeat-invalid")
         if missing:
             click.echo(f"MISSING    {', '.join(dict.fromkeys(missing))}")
             click.echo(f"           answer them in {base / facts.FILE_NAME} and give the same command again")
 
 
-def joulesort(path: Path, request: Request, ambient_c: float | None, again: str) -> int:
+def set_invalid_aside(directory: ResultDirectory) -> None:
+    """Runs without a result that holds are measured again; what is left of them stays, sealed, and the submission tells."""
+    if not directory.session_path.exists():
+        return
+    seal = Seal(directory.path)
+    try:
+        for run in directory.runs():
+            if not run.valid:
+                set_aside(directory.run_path(run.index), seal, "invalid")
+    finally:
+        seal.close()
+
+
+def joulesort(path: Path, request: Request, ambient_c: float | None, repeat_invalid: bool, again: str) -> int:
     """The exit code says whether the entry holds."""
     sorter.check_words(request.sort_words)
     with locked(path) as place:
+        if repeat_invalid:
+            set_invalid_aside(ResultDirectory(place.result))
         return Joulesort(place, request, ambient_c, again).run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from pathlib import Path
 
 from ecosort_power.report.content import Fact, Result, Section, Table
 from ecosort_power.report.facts import MISSING
@@ -206,12 +207,18 @@ def _procedure(result: Result) -> Section:
         Fact("generator", result.fact("generator")),
         Fact("command", f"`{shlex.join(session.options.command)}`"),
         *(Fact(f"run {r.index}, exact command", f"`{shlex.join(r.command)}`") for r in runs),
+        Fact("attempts set aside", ", ".join(p.name for p in attempts) if (attempts := _aside(result)) else "none"),
         Fact("page cache before each run", "emptied" if cold else "NOT emptied"),
         Fact("idle before each run", f"{session.options.pause_s:g} s; idle power over {session.options.idle_s:g} s"),
         Fact("measured with", f"ecosort-power {session.version}, begun {session.created}"),
     ]
     plan = result.entry.plan if result.entry is not None else []
     return Section("Procedure", facts=facts, tables=[Table(["plan of the sort"], [[line] for line in plan], numbers=False)])
+
+
+def _aside(result: Result) -> list[Path]:
+    """Runs that were interrupted, or invalid and measured again."""
+    return sorted(p for p in (result.directory.path / "runs").glob("*.*-*") if p.is_dir())
 
 
 def _report_row(name: str, verdict: str, report: CheckReport | None) -> list[str]:
