@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "base/threads.h"
+#include "build_info.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/say.h"
@@ -52,7 +53,8 @@ int print_help() {
 }
 
 int print_version() {
-  ecosort::cli::print_out("ecosort " ECOSORT_VERSION "\n");
+  ecosort::cli::print_out("ecosort " ECOSORT_VERSION "\ncommit: " ECOSORT_COMMIT "\ncompiler: " ECOSORT_COMPILER
+                          "\nflags: " ECOSORT_FLAGS "\n");
   return 0;
 }
 

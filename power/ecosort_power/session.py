@@ -20,7 +20,7 @@ from ecosort_power import __version__
 from ecosort_power.assemble import Pieces, assemble
 from ecosort_power.cold import ColdState, SettleState, make_cold, settle
 from ecosort_power.combine import headline
-from ecosort_power.command import last_words, output_of, run_command, with_reports
+from ecosort_power.command import is_ecosort, last_words, output_of, run_command, with_reports
 from ecosort_power.equipment import Equipment
 from ecosort_power.errors import MeterError, PowerError, RunError, UsageError
 from ecosort_power.host import facts
@@ -145,7 +145,7 @@ class Measurement:
             headline=None,
             records=records,
             input_checksum=checksum,
-            host=facts(self._input, self._output),
+            host=facts(self._input, self._output, self._options.command[0] if is_ecosort(self._options.command) else None),
             input_bytes=self._input.stat().st_size if self._input is not None else None,
             input_report=report,
         )

@@ -162,7 +162,7 @@ def _power(result: Result) -> Section:
 
 
 def _machine(result: Result) -> Section:
-    host = {k: v for k, v in result.session.host.items() if k not in ("sorter", "system", "kernel")}
+    host = {k: v for k, v in result.session.host.items() if k not in ("system", "kernel") and not k.startswith("sorter")}
     facts = [Fact("complete hardware", result.fact("hardware"))]
     facts += [Fact(key.replace("_", " "), value) for key, value in host.items()]
     return Section("Machine", facts=[*facts, Fact("price", result.fact("price"))])
@@ -186,13 +186,14 @@ def _software(result: Result) -> Section:
     host = result.session.host
     systems = [host[k] for k in ("system", "kernel") if k in host]
     files = [f"{k.partition('_')[0]}: {v}" for k, v in host.items() if k.endswith("_file_system")]
+    built = [host[k] for k in ("sorter_compiler", "sorter_flags") if k in host]
     facts = [
         Fact("algorithm", algorithm(result)),
         Fact("operating system", ", ".join(systems) or MISSING),
         Fact("file system", ", ".join(files) or MISSING),
         Fact("sorter", host.get("sorter", MISSING)),
-        Fact("commit", result.fact("commit")),
-        Fact("compiler and flags", result.fact("compiler")),
+        Fact("commit", result.facts.get("commit", host.get("sorter_commit", MISSING))),
+        Fact("compiler and flags", result.facts.get("compiler", ", ".join(built) or MISSING)),
         Fact("tuning", result.fact("tuning")),
     ]
     return Section("Software", facts=facts)
