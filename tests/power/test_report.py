@@ -6,11 +6,13 @@ import csv
 import io
 import json
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ecosort_power.errors import UsageError
@@ -59,6 +61,84 @@ def test_the_summary_of_five_runs(result: Path) -> None:
     assert summary.energy.uncertainty_j == pytest.approx(0.0005 * expected + 0.02 * 102, rel=0.4)
     assert "number 1 of 5" in (summary.standing or "")
     assert sum(p.joules.mean for p in summary.energy.phases if p.joules) == pytest.approx(summary.energy.joules.mean)
+
+
+def changed(result: Path, target: Path, session: Callable[[dict[str, Any]], None], run: Callable[[dict[str, Any]], None]) -> Path:
+    """A copy with other documents; its seal does not matter to a report."""
+    copy = Path(shutil.copytree(result, target))
+    for path, change in [(copy / "session.json", session), *((p, run) for p in copy.glob("runs/*/run.json"))]:
+        document = json.loads(path.read_text())
+        change(document)
+        path.write_text(json.dumps(document))
+    return copy
+
+
+def keep(document: dict[str, Any]) -> None:
+    """No change."""
+
+
+def meter(spec: str, scope: str) -> Callable[[dict[str, Any]], None]:
+    def change(session: dict[str, Any]) -> None:
+        session["meters"][0].update(spec=spec)
+        session["meters"][0]["capabilities"].update(scope=scope)
+
+    return change
+
+
+UNRANKED: dict[str, tuple[str, Callable[[dict[str, Any]], None], Callable[[dict[str, Any]], None]]] = {
+    "100 records": (
+        "no class of the benchmark",
+        lambda s: s.update(records=100, input_bytes=10_000),
+        lambda r: r.update(records=100),
+    ),
+    "unvalidated": ("not every output was validated", keep, lambda r: r.update(validation=None)),
+    "other content": ("not every output was validated", keep, lambda r: r["validation"].update(content_compared=False)),
+    "warm": ("page cache was not emptied", lambda s: s["options"].update(cold=False), keep),
+    "not really cold": ("page cache was not emptied", keep, lambda r: r["cold"].update(cached_share=0.5)),
+    "a made-up 30 W": ("scope unknown", meter("exec:./thirty", "unknown"), keep),
+    "a BMC": ("not the wall", meter("ipmi:local", "bmc"), keep),
+    "six planned": ("not every planned run", lambda s: s["options"].update(runs=6), keep),
+    "longer records": ("not 100000000 records of 100", lambda s: s.update(input_bytes=2 * 10**10), keep),
+    "a rehearsal": ("rehearsal", lambda s: s["options"].update(rehearsal=True), keep),
+}
+
+
+def forms(result: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What people read, each on one line."""
+    found = gather(ResultDirectory(result), None)
+    terminal.show(found)
+    return [" ".join(text.split()) for text in (capsys.readouterr().out, markdown.render(found), html.render(found))]
+
+
+@pytest.mark.parametrize("name", UNRANKED)
+def test_the_table_stands_without_a_result_that_breaks_a_rule(
+    result: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # figures take time and have no place
+    reason, session, run = UNRANKED[name]
+    copy = changed(result, tmp_path / "r", session, run)
+    for text in forms(copy, capsys):
+        assert "no place in the table" in text.lower()
+        assert reason in text
+        assert "would be number" not in text.lower()
+        assert "THIS RESULT" not in text
+        assert "FAWNSort" in text
+    found = gather(ResultDirectory(copy), None)
+    assert json.loads(report_json.render(found))["rank"] is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("exec:./meter#scope=wall", "that wall measures at the wall is the user's word"),
+        ("exec:./meter", "is the word of the user's program or log"),
+        ("ipmi://u@host#scope=wall", "that wall measures at the wall is the user's word"),
+    ],
+)
+def test_a_place_that_rests_on_the_users_word_says_so(result: Path, tmp_path: Path, spec: str, words: str) -> None:
+    text = markdown.render(gather(ResultDirectory(changed(result, tmp_path / "r", meter(spec, "wall"), keep)), None))
+    assert "number 1 of 5" in text
+    assert words in text
 
 
 def test_every_form_agrees(cli: Cli, result: Path) -> None:
