@@ -18,6 +18,7 @@ from ecosort_power.evaluate import MeterEnergy, mean_watts
 from ecosort_power.phases import read_phases, read_stats
 from ecosort_power.quality import Defect
 from ecosort_power.reading import Reading
+from ecosort_power.rederive import derivation
 from ecosort_power.rederive import differences as differences_from_raw
 from ecosort_power.seal import last_command
 from ecosort_power.seal_check import seal_defects
@@ -242,6 +243,9 @@ def _energy_defects(directory: ResultDirectory, session: Session, run: Run) -> I
         yield Defect("raw-missing", f"the raw readings are not there: {error}")
         return
     for meter in session.meters:
+        if derivation(meter) is None:
+            text = f"{meter.name}: this program does not know how its watts follow from its answers; they are believed as stored"
+            yield Defect("not-derived", text, False, meter.name)
         yield from _raw_defects(meter, readings[meter.name], f"readings.{meter.name}.jsonl")
     events = directory.run_path(run.index) / "events.jsonl"
     spans = read_phases(events, run.marks.start_s, run.marks.synced_s).spans
