@@ -26,6 +26,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -112,9 +113,9 @@ class Seal:
         lines = list(read_lines(path)) if path.exists() else []
         good = [line.entry for line in lines if line.entry is not None]
         self._count, self._last = len(good), str(good[-1].get("hash")) if good else FIRST
-        self._file = path.open("ab")
+        self._file = path.open("ab", buffering=0)
         if lines and not path.read_bytes().endswith(b"\n"):
-            self._file.write(b"\n")
+            self._append(b"\n")
             if lines[-1].entry is None:
                 self.add("torn", bytes=len(lines[-1].text), sha256=hashlib.sha256(lines[-1].text).hexdigest())
         self._roll_forward([e for e in good if e.get("what") == "document"])
@@ -133,11 +134,21 @@ class Seal:
             entry: dict[str, Any] = {"n": self._count + 1, "previous": self._last}
             entry |= {"time": datetime.now().astimezone().isoformat(timespec="milliseconds"), "what": what, **fields}
             entry["hash"] = line_hash(entry)
-            self._file.write(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
-            self._file.flush()
+            self._append(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
             if durable:
                 os.fsync(self._file.fileno())
             self._count, self._last = entry["n"], entry["hash"]
+
+    def _append(self, data: bytes) -> None:
+        """The whole line or, where the drive is full, nothing of it."""
+        before = os.fstat(self._file.fileno()).st_size
+        try:
+            while data:
+                data = data[self._file.write(data) :]
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._file.fileno(), before)
+            raise
 
     def file(self, path: Path) -> None:
         """A finished file. One that is not there is not sealed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 from collections.abc import Callable
@@ -209,3 +210,32 @@ def test_a_document_sealed_before_a_crash_takes_its_name_afterwards(result: Path
     Seal(result).close()
     assert "governor" in (result / "session.json").read_text()
     assert broken(result) == ""
+
+
+class Full:
+    """A file on a drive that has room for ten more bytes."""
+
+    def __init__(self, real: Any) -> None:
+        self._real, self._full = real, False
+
+    def fileno(self) -> int:
+        return int(self._real.fileno())
+
+    def write(self, data: bytes) -> int:
+        if not self._full:
+            self._full = True
+            return int(self._real.write(data[:10]))
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_drive_leaves_no_half_line(tmp_path: Path) -> None:
+    seal = Seal(tmp_path)
+    seal.add("command", path="runs/01", words=["a"])
+    real, seal._file = seal._file, Full(seal._file)  # type: ignore[assignment]
+    with pytest.raises(OSError, match="No space"):
+        seal.add("command", path="runs/02", words=["b" * 100])
+    seal._file = real
+    seal.add("command", path="runs/02", words=["c"])
+    seal.close()
+    assert list(seal_defects(tmp_path)) == []
+    assert len((tmp_path / FILE_NAME).read_text().splitlines()) == 2
