@@ -13,6 +13,7 @@ from typing import Any
 from ecosort_power.assemble import energies, validation_defects
 from ecosort_power.codec import encode, read_json
 from ecosort_power.cold import MAX_CACHED_SHARE
+from ecosort_power.entry import read_entry
 from ecosort_power.errors import PowerError
 from ecosort_power.evaluate import MeterEnergy, mean_watts
 from ecosort_power.phases import read_phases, read_stats
@@ -45,7 +46,7 @@ def check(directory: ResultDirectory) -> list[Defect]:
     session = directory.session()
     runs = directory.runs()
     found = [*_session_defects(session, runs), *seal_defects(directory.path)]
-    found += [*_input_defects(directory, session), *_idle_defects(directory, session)]
+    found += [*_input_defects(directory, session), *_entry_defects(directory, session), *_idle_defects(directory, session)]
     for run in runs:
         label = f"run {run.index}"
         found += [Defect(d.code, f"{label}: {d.text}", d.fatal, d.meter) for d in _run_defects(directory, session, run)]
@@ -122,6 +123,14 @@ def _input_defects(directory: ResultDirectory, session: Session) -> Iterator[Def
     report = session.input_report
     if report is not None and session.options.input_checksum is None and session.input_checksum != report.checksum:
         yield Defect("validation-report", f"the input's checksum is {report.checksum} and not {session.input_checksum}")
+
+
+def _entry_defects(directory: ResultDirectory, session: Session) -> Iterator[Defect]:
+    """What joulesort says of the input, against what the validator read."""
+    entry = read_entry(directory.path)
+    if entry is not None and entry.generated.checksum != session.input_checksum:
+        text = f"the generator's checksum of the input is {entry.generated.checksum}, the session's {session.input_checksum}"
+        yield Defect("validation-report", text)
 
 
 def _summary_defects(directory: ResultDirectory, session: Session, runs: list[Run]) -> Iterator[Defect]:
