@@ -34,7 +34,7 @@ ANSWERS: dict[str, tuple[str, Capabilities, list[Reading]]] = {
     "wt310": ("scpi:x#profile=wt310", replace(PLAIN, counter=True), readings(("43.5,0.1,9", {"watts": 43.5, "joules": 360.0}))),
     "snmp": ("snmp://h#preset=apc-rpdu2", PLAIN, readings(("21", {"watts": 210.0}))),
     "hwmon": ("hwmon:x", PLAIN, readings(("87500000", {"watts": 87.5}))),
-    "hwmon energy": ("hwmon:x", COUNTER, readings(("7000000", {"joules": 7.0}))),
+    "hwmon energy": ("hwmon:x/energy1", COUNTER, readings(("7000000", {"joules": 7.0}))),
     "rapl": (
         "rapl:",
         replace(COUNTER, identity={"wraps_uj": "1000000 5000000"}),
