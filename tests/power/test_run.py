@@ -424,6 +424,7 @@ def test_an_offline_log_is_attached_afterwards(cli: Cli, tmp_path: Path, measure
     assert done.returncode == 0, done.stdout + done.stderr
     energy = {e["meter"]: e["joules"] for e in load(result / "runs/02/run.json")["energy"]}
     assert energy["log"] == pytest.approx(energy["exec"], rel=0.01)
+    assert "the seal holds" in cli("check", "r").stdout
 
 
 def measure_on_a_full_drive(directory: Path, mark: pytest.Mark) -> subprocess.CompletedProcess[str]:
