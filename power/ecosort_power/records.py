@@ -103,7 +103,7 @@ def reasons_against(claim: Claim) -> list[str]:
         (claim.scope.whole_system and claim.scope is not Scope.WALL, f"measured at: {claim.scope.headline}, not the wall"),
         (not claim.validated, "not every output was validated, its content included"),
         (not claim.cold, "the page cache was not emptied before every run (--cold)"),
-        (claim.runs_valid < MIN_RUNS, f"{claim.runs_valid} valid runs, {MIN_RUNS} are needed"),
+        (claim.runs_valid < MIN_RUNS, f"{MIN_RUNS} valid runs are needed, there are only {claim.runs_valid}"),
         (not claim.complete, "not every planned run is there and valid"),
     ]
     return [text for holds, text in found if holds]

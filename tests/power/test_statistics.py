@@ -74,7 +74,7 @@ def test_the_place_in_the_table() -> None:
         ({"bytes": 2 * 10**10}, "not 100000000 records of 100"),
         ({"validated": False}, "validated"),
         ({"cold": False}, "page cache"),
-        ({"runs_valid": 4}, "4 valid runs"),
+        ({"runs_valid": 4}, "5 valid runs are needed, there are only 4"),
         ({"complete": False}, "not every planned run"),
         ({"simulated": True}, "SIMULATED"),
         ({"rehearsal": True}, "rehearsal"),

@@ -11,7 +11,7 @@ from ecosort_power.report.content import Result
 from ecosort_power.report.labels import drop_overlapping, fit_right, keep_fitting, turn_if_crowded
 from ecosort_power.report.series import PowerLine, Shade, added, phase_joules, phase_names, power_line, shades, typical
 from ecosort_power.report.style import FAINT, GREEN, INK, RUN_LINES, phase_color
-from ecosort_power.report.text import phase_name
+from ecosort_power.report.text import phase_name, runs_text
 from ecosort_power.store import Run, valid_runs
 from ecosort_power.summary import number
 
@@ -60,8 +60,8 @@ def _power(result: Result, good: Sequence[Run]) -> Figure:
     lines = [added([power_line(r, result.directory.readings(r.index, m.name), m.capabilities) for m in meters]) for r in good]
     middle = typical(good)
     caption = (
-        f"Power over time of {len(good)} runs, measured by {energy.meter} ({energy.scope.headline}). Dashed: start and end of "
-        f"the energy window of run {middle.index}, whose phases are shaded."
+        f"Power over time of {runs_text(len(good))}, measured by {energy.meter} ({energy.scope.headline}). Dashed: start and end "
+        f"of the energy window of run {middle.index}, whose phases are shaded."
     )
     if energy.idle_w is not None:
         caption += f" Dotted: idle power, {number(energy.idle_w)} W."
@@ -86,6 +86,7 @@ def _draw_power(
     if idle_w is not None:
         axes.axhline(idle_w, color=GREEN, linewidth=1.2, linestyle=":", label="idle")
     axes.set_xlabel("seconds since the start of the process")
+    axes.locator_params(axis="x", nbins=9 if wide else 5, prune="lower")  # the lowest would meet the 0 of the watts
     axes.set_ylabel("watts")
     labelled = _label_phases(axes, phases, names, top * 1.15)
     for name in [n for n in names if n not in labelled]:  # no room for its name: the legend says it
@@ -136,7 +137,7 @@ def _phases(runs: Sequence[Run], meter: str, names: Sequence[str]) -> Figure:
             axes.locator_params(axis="x", nbins=5)
         fit_right(axes, texts)
 
-    caption = f"Energy per phase: mean (bar and number) and each of {len(runs)} runs (dots). Phases add up to the total of a run."
+    caption = f"Energy per phase: mean (bar and number) and each of {runs_text(len(runs))} (dots). Phases add up to the total."
     return Figure("phases", "Energy per phase", caption, draw)
 
 
@@ -175,7 +176,7 @@ def _runs(runs: Sequence[Run], meter: str, names: Sequence[str], limits: bool) -
             axes.figure.legend(handles, words, loc="outside lower center", ncols=6 if wide else 3, frameon=False, fontsize=SMALL)
 
     whiskers = " Whiskers: limits of error of the instrument." if limits else ""
-    caption = f"Energy of {len(runs)} runs, by phase. Dashed: their mean, {number(mean)} J.{whiskers}"
+    caption = f"Energy of {runs_text(len(runs))}, by phase. Dashed: their mean, {number(mean)} J.{whiskers}"
     return Figure("runs", "Runs side by side", caption, draw)
 
 

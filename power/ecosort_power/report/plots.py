@@ -40,6 +40,8 @@ def _style(size: float, fonts: str) -> dict[str, Any]:
         "xtick.color": FAINT,
         "ytick.color": FAINT,
         "xtick.major.size": 0,
+        "xtick.major.pad": 6,
+        "ytick.major.pad": 6,
         "ytick.major.size": 0,
     }
 
