@@ -301,6 +301,18 @@ CommandTable tune_table() {
           .ending = ""};
 }
 
+CommandTable joulesort_table() {
+  return {.name = "joulesort",
+          .synopsis = "CLASS --meter M [OPTIONS] [-- OPTIONS OF SORT]",
+          .summary = "makes a whole JouleSort entry: input, five cold runs, validation, submission (ecosort-power)",
+          .description = "Runs `ecosort-power joulesort` with the words that follow; it explains itself with --help.",
+          .examples = {"ecosort joulesort 1e8 --meter shelly://192.0.2.5 --data /mnt/ssd",
+                       "ecosort joulesort --records 1000000 --meter shelly://192.0.2.5   a rehearsal, never ranked"},
+          .options = {},
+          .operands = {},
+          .ending = ""};
+}
+
 CommandTable manual_table() {
   return {.name = "manual",
           .synopsis = "man|bash|fish",
@@ -318,8 +330,9 @@ CommandTable manual_table() {
 }  // namespace
 
 const std::vector<CommandTable>& command_tables() {
-  static const std::vector<CommandTable> tables{sort_table(), inplace_table(), resume_table(), lines_table(), plan_table(),
-                                                gen_table(),  check_table(),   power_table(),  tune_table(),  manual_table()};
+  static const std::vector<CommandTable> tables{sort_table(), inplace_table(),   resume_table(), lines_table(),
+                                                plan_table(), gen_table(),       check_table(),  power_table(),
+                                                tune_table(), joulesort_table(), manual_table()};
   return tables;
 }
 

@@ -71,4 +71,10 @@ int become(const std::string& name, const Words& words) {
 int run_power(const Words& words) { return become("ecosort-power", words); }
 int run_tune(const Words& words) { return become("ecosort-tune", words); }
 
+int run_joulesort(const Words& words) {
+  Words all{"joulesort"};
+  all.insert(all.end(), words.begin(), words.end());
+  return become("ecosort-power", all);
+}
+
 }  // namespace ecosort::cli

@@ -140,6 +140,7 @@ class Capabilities:
     quantum_j: float | None = None
     range_w: float | None = None  # readings from here on are saturated
     wrap_j: float | None = None  # the counter starts again at 0 after this
+    simulated: bool = False  # no measurement: its results say so everywhere and are never ranked
     identity: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what the user accepted, and doubts about this meter
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ecosort_power.claim import place
 from ecosort_power.combine import scope_of
 from ecosort_power.evaluate import MeterEnergy
 from ecosort_power.quality import Defect
 from ecosort_power.reading import Scope
-from ecosort_power.records import standing
 from ecosort_power.statistics import Sample, describe, trend
 from ecosort_power.store import SUMMARY_SCHEMA, Run, Session, valid_runs
 
@@ -83,7 +83,7 @@ def summarize(session: Session, runs: Sequence[Run]) -> Summary:
         energy=head,
         energy_reason=reason,
         others=[m for m in meters if m is not head],
-        standing=standing(records, per_joule, head.scope).text if head is not None else None,
+        standing=place(session, runs, records, head.meter, head.scope, per_joule).text if head is not None else None,
         defects=[*_run_defects(runs), *_trends(session, good)],
     )
 

@@ -9,6 +9,7 @@ load of the machine, which the harness records during every run.
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ class LogRow:
     time_s: float  # since 1970, or since the log's own start
     watts: float | None
     joules: float | None
+    raw: str  # its cells of power and energy, each with its factor: see row_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,16 @@ def _column(header: Sequence[str], wanted: str | None, pattern: str) -> int | No
     return next((i for i, h in enumerate(header) if re.search(pattern, h, re.IGNORECASE)), None)
 
 
+def _cell(row: Sequence[str], column: int | None, factor: float) -> tuple[str, float] | None:
+    return (row[column].strip(), factor) if column is not None and row[column].strip() else None
+
+
+def row_values(raw: str) -> tuple[float | None, float | None]:
+    """Watts and joules of a row, from its cells and their factors. ValueError if a cell is no number."""
+    power, energy = json.loads(raw)
+    return float(power[0]) * power[1] if power else None, float(energy[0]) * energy[1] if energy else None
+
+
 def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
     """MeterError names the line that cannot be understood."""
     try:
@@ -87,11 +99,11 @@ def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
     for number, row in enumerate(lines[1:], 2):
         try:
             seconds, absolute = parse_time(row[time])
-            power = float(row[watts]) if watts is not None and row[watts].strip() else None
-            joules = float(row[energy]) * scale if energy is not None and row[energy].strip() else None
+            raw = json.dumps([_cell(row, watts, 1.0), _cell(row, energy, scale)])
+            power, joules = row_values(raw)
         except (ValueError, IndexError):
             raise MeterError(f"{path}, line {number} cannot be understood: {','.join(row)[:60]}") from None
-        rows.append(LogRow(seconds, power, joules))
+        rows.append(LogRow(seconds, power, joules, raw))
     return MeterLog(sorted(rows, key=lambda r: r.time_s), absolute)
 
 
@@ -141,7 +153,7 @@ class CsvMeter(Meter):
         for row in log.rows:
             time = row.time_s + shift
             if first_s - margin <= time <= last_s + margin:
-                readings.append(Reading(time, time, watts=row.watts, joules=row.joules))
+                readings.append(Reading(time, time, watts=row.watts, joules=row.joules, raw=row.raw))
         if not readings:
             raise MeterError(
                 f"{self._path} has no rows for this run yet; when it has, add them with: "

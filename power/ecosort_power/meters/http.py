@@ -15,6 +15,7 @@ from urllib.parse import quote, urlsplit
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
+from ecosort_power.raw import keep
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.credentials import require_secret
 from ecosort_power.transports.http import JsonClient, Login, pick
@@ -28,6 +29,17 @@ def unit(table: Mapping[str, float], text: str) -> float:
     if text not in table:
         raise UsageError(f"unknown unit {text!r}; known: {', '.join(table)}")
     return table[text]
+
+
+# Where power and energy are in the document, each with the factor that makes watts and joules of it.
+Paths = tuple[str | None, float, str | None, float]
+
+
+def values_of(document: object, paths: Paths, where: str) -> tuple[float | None, float | None]:
+    """Watts and joules out of an answer. MeterGlitchError, with `where` it came from, for one that has no number there."""
+    power, power_scale, energy, energy_scale = paths
+    watts = pick(document, power, where) * power_scale if power else None
+    return watts, pick(document, energy, where) * energy_scale if energy else None
 
 
 class HttpMeter(Meter):
@@ -56,7 +68,7 @@ class HttpMeter(Meter):
                 "and ECOSORT_METER_PASSWORD, or #auth=bearer"
             )
 
-    def _paths(self) -> tuple[str | None, float, str | None, float]:
+    def _paths(self) -> Paths:
         """Where the values are and what they are multiplied with."""
         given = self.spec.settings
         value, energy = given.get("value"), given.get("energy")
@@ -112,14 +124,12 @@ class HttpMeter(Meter):
         return self._address()[1]
 
     def read(self) -> Reading:
-        value, power_scale, energy, energy_scale = self._paths()
-        server, _ = self._address()
+        paths = self._paths()
         before = time.monotonic()
         document = self._document()
         after = time.monotonic()
-        watts = pick(document, value, server) * power_scale if value else None
-        joules = pick(document, energy, server) * energy_scale if energy else None
-        return Reading(before, after, watts=watts, joules=joules)
+        watts, joules = values_of(document, paths, self._address()[0])
+        return Reading(before, after, watts=watts, joules=joules, raw=keep(document, (paths[0], paths[2])))
 
     def close(self) -> None:
         if self._client is not None:
@@ -133,7 +143,7 @@ class ShellyMeter(HttpMeter):
     title: ClassVar[str] = "Shelly"
     usual_scope: ClassVar[Scope] = Scope.WALL
 
-    def _paths(self) -> tuple[str | None, float, str | None, float]:
+    def _paths(self) -> Paths:
         return "apower", 1.0, "aenergy.total", ENERGY_UNITS["Wh"]
 
     def _address(self) -> tuple[str, str]:
@@ -160,7 +170,7 @@ class TasmotaMeter(HttpMeter):
         super().__init__(spec)
         self._secret_query = ""
 
-    def _paths(self) -> tuple[str | None, float, str | None, float]:
+    def _paths(self) -> Paths:
         return "StatusSNS.ENERGY.Power", 1.0, "StatusSNS.ENERGY.Total", ENERGY_UNITS["kWh"]
 
     def _address(self) -> tuple[str, str]:

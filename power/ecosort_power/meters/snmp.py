@@ -23,6 +23,12 @@ from ecosort_power.transports.credentials import find_secret
 PRESETS = {"apc-rpdu2": ("1.3.6.1.4.1.318.1.1.26.4.3.1.5.1", 10.0)}
 
 
+def scale_of(spec: MeterSpec) -> float:
+    """Watts per count."""
+    preset = PRESETS.get(spec.settings.get("preset", ""))
+    return spec.number("scale", preset[1] if preset else 1.0)
+
+
 class SnmpMeter(Meter):
     """One OID, asked again and again."""
 
@@ -41,10 +47,10 @@ class SnmpMeter(Meter):
         preset = spec.settings.get("preset")
         if preset is not None and preset not in PRESETS:
             raise UsageError(f"snmp: no preset {preset!r}; there are: {', '.join(PRESETS)}")
-        oid, scale = PRESETS[preset] if preset else (url.path.strip("/"), 1.0)
+        oid = PRESETS[preset][0] if preset else url.path.strip("/")
         if not url.hostname or not oid or not all(part.isdigit() for part in oid.split(".")):
             raise UsageError(f"meter {spec.text}: write snmp://HOST[:PORT]/OID, or #preset={next(iter(PRESETS))}")
-        self._oid, self._scale = oid, spec.number("scale", scale)
+        self._oid, self._scale = oid, scale_of(spec)
         self._host, self._port = url.hostname, url.port or 161
         self._loop: asyncio.AbstractEventLoop | None = None
         self._parts: tuple[Any, ...] = ()
