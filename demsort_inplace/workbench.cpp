@@ -64,8 +64,8 @@ void make_job_directory(Workbench& bench) {
   io::FilePtr directory = lock_directory(bench.storage, bench.paths);
   if (!directory || !bench.storage.list(bench.paths.directory).empty())
     throw JobRefused(fmt::format("another process is working on a job of '{}'; nothing was changed", bench.paths.file));
-  check_trust(bench.storage, bench.paths, *directory, {});
   bench.files.directory = std::move(directory);
+  check_trust(bench.storage, bench.paths, *bench.files.directory, {});
 }
 
 }  // namespace
