@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lines/general_number.h"
 #include "lines/numbers.h"
 
 namespace ecosort::lines {
