@@ -91,14 +91,12 @@ def test_nans_that_hold_a_number_have_the_order_of_their_bytes(ecosort: Path, tm
         assert_same(ecosort, tmp_path, words, b"\n".join(b"a " + line if "-k2g" in words else line for line in lines))
 
 
-def random_general(rng: random.Random) -> bytes:
+def random_general(rng: random.Random) -> bytes:  # without NaN, whose order sort leaves to chance
     digits = "".join(rng.choices("0123456789", k=rng.randrange(1, 22)))
     point = rng.randrange(len(digits) + 1)
     number = rng.choice(["", "-", "+", " ", "\t-"]) + rng.choice([digits, f"{digits[:point]}.{digits[point:]}", "1", "1e19"])
     number += rng.choice(["", "", f"e{rng.randrange(-30, 30)}", f"E{rng.randrange(-5000, 5000)}", "e", "x", "e+"])
-    return rng.choice(
-        [number, number, number, "nan", "-inf", "0x1p3", "", "x1", f"{rng.randrange(9)}e{rng.randrange(3)}"]
-    ).encode()
+    return rng.choice([number, number, number, "-inf", "0x1p3", "", "x1", f"{rng.randrange(9)}e{rng.randrange(3)}"]).encode()
 
 
 def random_version(rng: random.Random) -> bytes:

@@ -58,11 +58,9 @@ class LineOrder {
   [[nodiscard]] unsigned levels() const noexcept { return static_cast<unsigned>(keys_.size()); }
 
   [[nodiscard]] const SortKey& key(unsigned level) const noexcept { return keys_[level]; }
-  [[nodiscard]] Text key_text(Text line, unsigned level) const noexcept { return key_of(line, keys_[level]); }
-
-  [[nodiscard]] bool ends_before_it_begins(Text line, unsigned level) const noexcept {
-    return key_end(line, keys_[level]) < key_begin(line, keys_[level]);
-  }
+  // Where the level's key begins and ends in the line; it is empty where it ends before it begins.
+  [[nodiscard]] std::size_t key_begin(Text line, unsigned level) const noexcept { return key_begin(line, keys_[level]); }
+  [[nodiscard]] std::size_t key_end(Text line, unsigned level) const noexcept { return key_end(line, keys_[level]); }
 
   // a before b: negative; 0: equal in all levels from `level` on.
   [[nodiscard]] int compare(Text a, Text b, unsigned level = 0) const;
