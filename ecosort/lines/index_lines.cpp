@@ -153,6 +153,13 @@ void merge_sorted(const Ties& ties, std::size_t begin, std::size_t end, unsigned
   std::copy(ties.scratch + left, ties.scratch + middle, ties.entries + to);
 }
 
+bool are_equal(const Ties& ties, const Group& group) {
+  const Text first = ties.line(group.begin);
+  for (std::size_t i = group.begin + 1; i < group.end; ++i)
+    if (ties.line(i) != first) return false;
+  return true;
+}
+
 std::size_t common_depth(const Ties& ties, const Group& group) {
   const Text first = ties.line(group.begin);
   std::size_t common = ties.order.common_bytes(first, ties.line(group.begin + 1), group.level, group.depth);
@@ -189,6 +196,7 @@ void order_ties(const Ties& ties, const Group& range, records::BucketWorkspace& 
 // The group gets new windows from where its keys may differ, is sorted by them, and gets its old window back.
 void order_group(const Ties& ties, Group group, records::BucketWorkspace& workspace) {
   if (group.size() <= compare_limit) return insert_sorted(ties, group.begin, group.end, group.level);
+  if (are_equal(ties, group)) return;
   const Entry before = ties.entries[group.begin];
   group.depth = common_depth(ties, group);
   for (std::size_t i = group.begin; i < group.end; ++i) {

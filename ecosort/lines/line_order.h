@@ -63,7 +63,11 @@ class LineOrder {
   [[nodiscard]] std::size_t key_end(Text line, unsigned level) const noexcept { return key_end(line, keys_[level]); }
 
   // a before b: negative; 0: equal in all levels from `level` on.
-  [[nodiscard]] int compare(Text a, Text b, unsigned level = 0) const;
+  [[nodiscard]] int compare(Text a, Text b, unsigned level = 0) const {
+    if (!first_is_plain_ || level > 0) return compare_keys(a, b, level);
+    const int order = compare_bytes(a, b);
+    return flip_ != 0 ? -sign_of(order) : order;
+  }
 
   [[nodiscard]] records::KeyWindow window(Text line) const {
     if (!first_is_plain_) return window(line, 0, 0);
@@ -102,6 +106,7 @@ class LineOrder {
   [[nodiscard]] Text key_of(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_begin(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_end(Text line, const SortKey& key) const noexcept;
+  [[nodiscard]] int compare_keys(Text a, Text b, unsigned level) const;
   [[nodiscard]] int compare_key(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_kind(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_random(Text a, Text b) const noexcept;
