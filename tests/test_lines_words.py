@@ -167,6 +167,27 @@ def test_debug_underlines_and_warns_as_sort_does(ecosort: Path, tmp_path: Path, 
         assert_all_same(ecosort, tmp_path, ["--debug", *random_debug_words(rng), "in"])
 
 
+def random_place(rng: random.Random, most_field: int) -> str:
+    return f"{rng.randrange(1, most_field)}{rng.choice(['', '', f'.{rng.randrange(1, 5)}'])}{rng.choice(['', 'b', 'b'])}"
+
+
+def random_debug_key(rng: random.Random) -> str:
+    end = rng.choice(["", f",{random_place(rng, 5)}", f",{rng.randrange(1, 4)}.0{rng.choice(['', 'b'])}"])
+    return f"-k{random_place(rng, 4)}{end}{rng.choice(['', '', 'd', 'n', 'g', 'M', 'V', 'h'])}"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_debug_marks_keys_among_blanks_of_several_files(ecosort: Path, tmp_path: Path, seed: int) -> None:
+    rng = random.Random(4000 + seed)
+    for name in "ab":
+        lines = ("".join(rng.choices(["  ", " ", "\t", "b", "12", "-3.5K", "jan", ","], k=rng.randrange(9))) for _ in range(30))
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    keys = [["-k1b,2", "-k2d", "-k5,3.1"]] + [[random_debug_key(rng) for _ in range(rng.randrange(1, 4))] for _ in range(12)]
+    for words in keys:
+        separator = rng.choice([[], ["-t "], ["-t "], ["-t,"], ["-t\t"], ["-b"]])
+        assert_all_same(ecosort, tmp_path, ["--debug", *separator, *words, "a", "b"])
+
+
 def test_debug_of_sorted_files_and_of_nothing(ecosort: Path, tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"a\tb\nb\x01c\n")
     for words in (["-m", "in"], ["-m", "-k2", "in", "-"], ["-u"], ["-nr", "/dev/null"]):

@@ -50,6 +50,8 @@ std::vector<OptionRow> sort_options() {
        "a profile of `ecosort tune`, for what no option says"},
       {"--no-profile", "", "", "do without any profile"},
       {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
+      {"--checksum", "", "",
+       "compute the input's checksum as valsort does, for --stats; `ecosort check` tells that of the output"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
       {"--trace", "FILE", "", "write every I/O request as a line of text, for a replay without computing (for developers)"},

@@ -234,7 +234,7 @@ Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& lo
           {"peak_temp_bytes", report.peak_temp_bytes},
           {"hash", report.tally.hash.to_hex()},
           {"resumed", resumed_json(report)},
-          {"checksum", record_size == 100 ? Json(report.tally.checksum.to_hex()) : Json(nullptr)},
+          {"checksum", report.plan.wanted.checksum ? Json(report.tally.checksum.to_hex()) : Json(nullptr)},
           {"io_backend", backend},
           {"threads", report.plan.wanted.threads},
           {"memory_limit_bytes", report.plan.wanted.memory_bytes},

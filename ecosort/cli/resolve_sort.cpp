@@ -129,6 +129,7 @@ plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline:
   wanted.merge_threads = options.merge_threads;
   wanted.run_records = options.run_records;
   wanted.requests = options.requests;
+  wanted.checksum = options.checksum;
   wanted.several_inputs = inputs.size() > 1;
   wanted.input_alignment = 1;
   for (const pipeline::Input& input : inputs) {

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/size_text.h"
 #include "cli/option_table.h"
+#include "records/gensort.h"
 
 namespace ecosort::cli {
 
@@ -55,13 +56,10 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
                    {"--space", &space},
                    {"--profile", &options.profile_words.file}};
   targets.lists = {{"--key", &options.keys}, {"--temp", &options.temp}};
-  targets.switches = {{"--unique", &options.unique},
-                      {"--reverse", &options.reverse},
-                      {"--stable", &options.stable},
-                      {"--resumable", &options.resumable},
-                      {"-q,--quiet", &options.quiet},
-                      {"--json", &options.json},
-                      {"--no-profile", &options.profile_words.none}};
+  targets.switches = {{"--unique", &options.unique},     {"--reverse", &options.reverse},
+                      {"--stable", &options.stable},     {"--resumable", &options.resumable},
+                      {"--checksum", &options.checksum}, {"-q,--quiet", &options.quiet},
+                      {"--json", &options.json},         {"--no-profile", &options.profile_words.none}};
   targets.numbers = {{"--record-size", &options.record_size},
                      {"--threads", &threads},
                      {"--request-depth", &request_depth},
@@ -89,6 +87,8 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
 
 void check_complete(const std::string& command, const SortOptions& options) {
   check_verify(options.verify);
+  if (options.checksum && options.record_size != records::gensort_record_bytes)
+    throw UsageError("--checksum is that of the Sort Benchmark's records of 100 bytes; leave it out, or --record-size");
   if (options.inputs.empty())
     throw UsageError(fmt::format("{}: no input; name one or more files, or - for standard input", command));
   if (options.output.empty())

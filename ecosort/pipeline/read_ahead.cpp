@@ -115,14 +115,14 @@ Task<void> ReadAhead::extract(RunBuffer& run, std::uint64_t first, std::uint64_t
   Tally part;
   auto work = compute_.run(
       [&] {
-        // In steps that stay in the first-level caches, so that three kernels read the records from memory once.
+        // In steps that stay in the first-level caches, so that the kernels read the records from memory once.
         const std::uint64_t step = std::max<std::uint64_t>(std::uint64_t{32} * 1024 / record_size_, 1);
         for (std::uint64_t i = first; i < first + count; i += step) {
           const std::uint64_t n = std::min(step, first + count - i);
           const std::byte* records = run.records + i * record_size_;
           records::extract(encoder_, records, n, run.first_index + static_cast<std::uint32_t>(i), run.entries() + i);
           part.hash.add_records(records, n, static_cast<std::uint32_t>(record_size_));
-          if (record_size_ == 100) part.checksum += records::crc_sum(records, n);
+          if (plan_.wanted.checksum) part.checksum += records::crc_sum(records, n);
         }
       },
       count * record_size_);
