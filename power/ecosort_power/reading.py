@@ -119,6 +119,8 @@ def parse_accuracy(text: str) -> Accuracy:
             offset += value / 100 * float(match["range"])
         else:
             gain += value / 100
+    if not isfinite(gain + offset):
+        raise ValueError(f"accuracy {text[:40]!r} is no accuracy: its limits are infinite")
     return Accuracy(gain, offset)
 
 

@@ -23,8 +23,8 @@ BUILT_IN = {
     "snmp": "ecosort_power.meters.snmp:SnmpMeter",
     "http": "ecosort_power.meters.http:HttpMeter",
     "https": "ecosort_power.meters.http:HttpMeter",
-    "shelly": "ecosort_power.meters.http:ShellyMeter",
-    "tasmota": "ecosort_power.meters.http:TasmotaMeter",
+    "shelly": "ecosort_power.meters.shelly:ShellyMeter",
+    "tasmota": "ecosort_power.meters.tasmota:TasmotaMeter",
     "exec": "ecosort_power.meters.exec:ExecMeter",
     "csv": "ecosort_power.meters.csv:CsvMeter",
 }

@@ -35,6 +35,18 @@ COMMON_SETTINGS = {
     "timeout": "seconds to wait for an answer",
 }
 
+# Limits of the common settings that are numbers, both included; one that must be above 0 has the least that means anything.
+_DAY_S = 86400.0
+_LIMITS = {
+    "period": (1e-3, _DAY_S),
+    "timeout": (1e-3, _DAY_S),
+    "update": (0.0, _DAY_S),
+    "lag": (0.0, _DAY_S),
+    "window": (0.0, _DAY_S),
+    "quantum": (0.0, 1e9),
+    "range": (1e-3, 1e12),
+}
+
 _NAME = re.compile(r"^([A-Za-z][\w.-]*)=(?=[A-Za-z][\w+.-]*:)")
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*):")
 _SECRET_OPTION = re.compile(r"(?i)^-+(pass(word|wd|phrase)?|pwd|token|secret|api[-_]?key)(=|$)")
@@ -67,8 +79,15 @@ class MeterSpec:
         except ValueError:
             value = float("nan")
         if not isfinite(value):
-            raise UsageError(f"meter setting {key}={text} is not a number")
+            raise UsageError(f"meter setting {key}={text[:40]} is not a number")
         return value
+
+    def whole(self, key: str, default: int, low: int, high: int) -> int:
+        """UsageError for what is no whole number from `low` to `high`."""
+        value = self.number(key, default)
+        if not low <= value <= high or value != int(value):
+            raise UsageError(f"meter setting {key}={self.settings[key][:40]} is not a whole number from {low} to {high}")
+        return int(value)
 
     def flag(self, key: str) -> bool:
         return self.settings.get(key, "no").lower() in ("1", "yes", "true", "on")
@@ -101,12 +120,19 @@ def parse_spec(text: str, default_name: str = "") -> MeterSpec:
     address, _, fragment = text[match.end() :].partition("#")
     if scheme == "exec":
         _refuse_secret_options(address)
-    elif urlsplit(f"x:{address}").password is not None:
+    elif _has_password(address):
         raise UsageError(
             "a password in a meter's address can be seen by every user of this machine; "
             "use #password-file=FILE (mode 600) or an environment variable"
         )
     return MeterSpec(name or scheme, scheme, address, parse_settings(fragment))
+
+
+def _has_password(address: str) -> bool:
+    try:
+        return urlsplit(f"x:{address}").password is not None
+    except ValueError:  # half an IPv6 address: the meter says what is wrong with it
+        return ":" in address.partition("//")[2].rpartition("@")[0]
 
 
 def _refuse_secret_options(command: str) -> None:
@@ -167,7 +193,8 @@ class Meter(ABC):
         unknown = set(spec.settings) - set(COMMON_SETTINGS) - set(self.settings_known)
         if unknown:
             known = ", ".join(sorted([*self.settings_known, *COMMON_SETTINGS]))
-            raise UsageError(f"{spec.scheme} has no setting {sorted(unknown)[0]!r}; it has: {known}")
+            raise UsageError(f"{spec.scheme} has no setting {sorted(unknown)[0][:40]!r}; it has: {known}")
+        check_common(spec)
 
     @abstractmethod
     def open(self) -> Capabilities:
@@ -191,19 +218,34 @@ class Meter(ABC):
         return []
 
 
-def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
-    """What the user says of the meter wins over what the meter says of itself."""
+def check_common(spec: MeterSpec) -> None:
+    """UsageError for a common setting that no meter can have."""
     given = spec.settings
-    changes: dict[str, object] = {}
+    for key, (low, high) in _LIMITS.items():
+        if key in given and not low <= spec.number(key, 0.0) <= high:
+            raise UsageError(f"meter setting {key}={given[key][:40]} must be from {low:g} to {high:g}")
     try:
         if "scope" in given:
-            changes["scope"] = Scope(given["scope"])
+            Scope(given["scope"])
         if "power" in given:
-            changes["power"] = PowerKind(given["power"])
+            PowerKind(given["power"])
         if "accuracy" in given:
-            changes["accuracy"] = parse_accuracy(given["accuracy"])
+            parse_accuracy(given["accuracy"])
     except ValueError as error:
-        raise UsageError(f"meter {spec.text}: {error}") from None
+        raise UsageError(f"meter {spec.text[:200]}: {error}") from None
+
+
+def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
+    """What the user says of the meter wins over what the meter says of itself."""
+    check_common(spec)
+    given = spec.settings
+    changes: dict[str, object] = {}
+    if "scope" in given:
+        changes["scope"] = Scope(given["scope"])
+    if "power" in given:
+        changes["power"] = PowerKind(given["power"])
+    if "accuracy" in given:
+        changes["accuracy"] = parse_accuracy(given["accuracy"])
     numbers = {
         "period": "period_s",
         "update": "update_s",
@@ -214,11 +256,7 @@ def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
     }
     for key, attribute in numbers.items():
         if key in given:
-            changes[attribute] = value = spec.number(key, 0.0)
-            if value < 0.0:
-                raise UsageError(f"meter {spec.text}: {key} must not be negative")
+            changes[attribute] = spec.number(key, 0.0)
     if "lag" in given or "window" in given:
         changes["timing_source"] = "given"
-    if changes.get("period_s", 1.0) == 0.0:
-        raise UsageError(f"meter {spec.text}: period must be above 0")
     return replace(capabilities, **changes)  # type: ignore[arg-type]

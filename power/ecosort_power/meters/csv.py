@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
-from ecosort_power.meters.http import ENERGY_UNITS, unit
+from ecosort_power.meters.units import ENERGY_UNITS, unit
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 
 if TYPE_CHECKING:
