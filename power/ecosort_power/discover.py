@@ -9,7 +9,7 @@ from ecosort_power.meters.base import Finding, Machine, parse_spec, with_setting
 from ecosort_power.reading import Scope
 
 # From best to worst for a headline.
-_PREFERENCE = (Scope.WALL, Scope.PSU, Scope.BMC, Scope.PACKAGE)
+_PREFERENCE = (Scope.WALL, Scope.PSU, Scope.BMC, Scope.BATTERY, Scope.BOARD, Scope.PACKAGE)
 
 
 def find_local(machine: Machine) -> list[Finding]:

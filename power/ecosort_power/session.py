@@ -29,6 +29,7 @@ from ecosort_power.meters import meter_class
 from ecosort_power.meters.base import MeterSpec
 from ecosort_power.monitor import LoadPoint, Monitor, write_points
 from ecosort_power.phases import current_phase
+from ecosort_power.preflight import preflight
 from ecosort_power.reading import Reading
 from ecosort_power.store import SESSION_SCHEMA, Marks, Options, ResultDirectory, Run, Session
 from ecosort_power.summary import Summary, summarize
@@ -116,9 +117,15 @@ class Measurement:
 
     def _open(self, probed: Mapping[str, Mapping[str, str]]) -> Equipment:
         specs = [replace(s, settings={**probed.get(s.name, {}), **s.settings}) for s in self._specs]
+        equipment: Equipment | None = None
         try:
-            return Equipment(specs)
+            equipment = Equipment(specs)
+            with self._display.line("looking at the meters' first readings"):
+                preflight(equipment.samplers, self._env)
+            return equipment
         except MeterError as error:
+            if equipment is not None:
+                equipment.close()
             if not self._options.time_only:
                 raise
             self._no_meter = str(error)

@@ -23,7 +23,7 @@ from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope, parse
 
 # Settings that every meter understands; they override what the meter says of itself.
 COMMON_SETTINGS = {
-    "scope": "wall, psu, bmc, package or component",
+    "scope": "wall, psu, bmc, battery, board, package or component",
     "period": "seconds between two readings",
     "update": "seconds between two new values inside the meter",
     "lag": "seconds by which its values are late",
@@ -259,4 +259,6 @@ def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
             changes[attribute] = spec.number(key, 0.0)
     if "lag" in given or "window" in given:
         changes["timing_source"] = "given"
+    if "update" in given:
+        changes["update_given"] = True
     return replace(capabilities, **changes)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ the log's times; `auto` finds it from the load of the machine, which the harness
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.log_columns import Columns, find_columns, has_time, unit_of
-from ecosort_power.meters.log_values import decimal_sign, number, parse_time, time_zone
+from ecosort_power.meters.log_values import decimal_sign, number, parse_time, plain_number, time_zone
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 
@@ -36,6 +37,7 @@ class LogRow:
     time_s: float  # since 1970, or since the log's own start
     watts: float | None
     joules: float | None
+    raw: str  # its cells of power and energy, each with its factor: see row_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,23 +142,28 @@ def _rows(
                 raise ValueError("more fields than names")
             text = " ".join(row[t].strip() for t in columns.times)
             seconds, absolute = parse_time(text, columns.time_scale, form, zone)
-            watts = _value(row, columns.watts, columns.watts_scale, decimal)
-            joules = _value(row, columns.energy, columns.energy_scale, decimal)
+            power = _cell(row, columns.watts, columns.watts_scale, decimal)
+            raw = json.dumps([power, _cell(row, columns.energy, columns.energy_scale, decimal)])
+            watts, joules = row_values(raw)
         except (ValueError, IndexError):
             said = ",".join(row)[:60]
             hint = "; decimal commas need another separator of columns" if len(row) > width else ""
             raise MeterError(f"{path}, line {i} cannot be understood: {said}{hint}") from None
         kinds.add(absolute)
-        rows.append(LogRow(seconds, watts, joules))
+        rows.append(LogRow(seconds, watts, joules, raw))
     if len(kinds) > 1:
         raise MeterError(f"{path}: some of its times count from 1970 and some do not; say #time=NAME")
     return rows, kinds == {True}
 
 
-def _value(row: Sequence[str], index: int | None, scale: float, decimal: str) -> float | None:
-    if index is None or not row[index].strip():
-        return None
-    return number(row[index], decimal) * scale
+def _cell(row: Sequence[str], index: int | None, scale: float, decimal: str) -> tuple[str, float] | None:
+    return (plain_number(row[index], decimal), scale) if index is not None and row[index].strip() else None
+
+
+def row_values(raw: str) -> tuple[float | None, float | None]:
+    """Watts and joules of a row, from its cells and their factors. ValueError if a cell is no number."""
+    power, energy = json.loads(raw)
+    return number(power[0]) * power[1] if power else None, number(energy[0]) * energy[1] if energy else None
 
 
 def _check_order(path: Path, log: MeterLog) -> None:
@@ -235,7 +242,7 @@ class CsvMeter(Meter):
         for row in log.rows:
             time = row.time_s + shift
             if first_s - margin <= time <= last_s + margin:
-                readings.append(Reading(time, time, watts=row.watts, joules=row.joules))
+                readings.append(Reading(time, time, watts=row.watts, joules=row.joules, raw=row.raw))
         if not readings:
             raise MeterError(
                 f"{self._path} has no rows for this run yet; when it has, add them with: "

@@ -6,10 +6,12 @@ ECOSORT_METER_PASSWORD or a password file.
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
@@ -26,6 +28,12 @@ WEB_SETTINGS: Mapping[str, str] = {
     "password-file": "file with the password, mode 600",
     "password-env": "environment variable with the password",
 }
+
+
+def timed(reading: Reading, document: Any, before_s: float) -> Reading:
+    """The reading with its times (it was asked at `before_s`, and answered now) and with the JSON that it came from."""
+    raw = json.dumps(document, separators=(",", ":"))
+    return replace(reading, before_s=before_s, after_s=time.monotonic(), raw=raw)
 
 
 class WebMeter(Meter):
@@ -157,7 +165,14 @@ class HttpMeter(WebMeter):
     def read(self) -> Reading:
         before = time.monotonic()
         document = self.client.get(self._request)
-        after = time.monotonic()
+        return timed(self._values(document), document, before)
+
+    def _values(self, document: Any) -> Reading:
         watts = pick(document, self._value, self.server) * self._power_scale if self._value else None
         joules = pick(document, self._energy, self.server) * self._energy_scale if self._energy else None
-        return Reading(before, after, watts=watts, joules=joules)
+        return Reading(0.0, 0.0, watts=watts, joules=joules)
+
+    @classmethod
+    def derive(cls, raw: str, spec: MeterSpec) -> Reading:
+        """The values of a raw answer."""
+        return cls(spec)._values(json.loads(raw))

@@ -39,14 +39,16 @@ def decimal_sign(texts: Iterable[str], given: str | None) -> str:
     return ","
 
 
-def number(text: str, decimal: str) -> float:
-    """ValueError for what is no finite number."""
+def plain_number(text: str, decimal: str) -> str:
+    """The same number with a decimal point and without separators of thousands."""
     plain = text.strip().replace("\u00a0", "").replace(" ", "")
-    plain = plain.replace(".", "").replace(",", ".") if decimal == "," else plain.replace(",", "")
-    if "_" in plain:
-        raise ValueError(text)
-    value = float(plain)
-    if not isfinite(value):
+    return plain.replace(".", "").replace(",", ".") if decimal == "," else plain.replace(",", "")
+
+
+def number(text: str) -> float:
+    """ValueError for what is no finite number."""
+    value = float(text)
+    if "_" in text or not isfinite(value):
         raise ValueError(text)
     return value
 

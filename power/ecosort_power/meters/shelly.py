@@ -9,6 +9,7 @@ Protocol: shelly-api-docs.shelly.cloud, gen1 and gen2.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any, ClassVar
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import MeterSpec
-from ecosort_power.meters.http import WEB_SETTINGS, WebMeter
+from ecosort_power.meters.http import WEB_SETTINGS, WebMeter, timed
 from ecosort_power.meters.units import ENERGY_UNITS
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.http import HttpClient, pick
@@ -131,16 +132,34 @@ class ShellyMeter(WebMeter):
     def _read(self) -> tuple[Reading, dict[str, Any]]:
         if self._source is None:
             raise MeterError(f"the connection to {self.server} is not open")
-        source, where = self._source, f"{self.server}{self._source.request}"
         before = time.monotonic()
-        document = self.client.get(source.request)
-        after = time.monotonic()
-        watts = pick(document, source.watts, where)
-        if document.get("is_valid") is False:
-            raise MeterGlitchError(f"{where} calls its own measurement invalid (is_valid)")
-        joules = pick(document, source.energy, where) * source.joules_per_unit if source.energy else None
-        stamp = str(document["timestamp"]) if document.get("timestamp") else None  # 0: its clock is not set
-        return Reading(before, after, watts=watts, joules=joules, stamp=stamp), document
+        document = self.client.get(self._source.request)
+        return timed(_values(document, self._source, f"{self.server}{self._source.request}"), document, before), document
 
     def read(self) -> Reading:
         return self._read()[0]
+
+    @classmethod
+    def derive(cls, raw: str, spec: MeterSpec) -> Reading:
+        """The values of a raw answer, which shows by its keys what sent it."""
+        document = json.loads(raw)
+        return _values(document, _source_of(document, spec.settings.get("phase", "total")), spec.address)
+
+
+def _values(document: Any, source: _Source, where: str) -> Reading:
+    watts = pick(document, source.watts, where)
+    if document.get("is_valid") is False:
+        raise MeterGlitchError(f"{where} calls its own measurement invalid (is_valid)")
+    joules = pick(document, source.energy, where) * source.joules_per_unit if source.energy else None
+    stamp = str(document["timestamp"]) if document.get("timestamp") else None  # 0: its clock is not set
+    return Reading(0.0, 0.0, watts=watts, joules=joules, stamp=stamp)
+
+
+def _source_of(document: Any, phase: str) -> _Source:
+    if "apower" in document:
+        return _rpc_source("switch", 0, phase)
+    if f"{phase}_act_power" in document:
+        return _rpc_source("em", 0, phase)
+    if "act_power" in document:
+        return _rpc_source("em1", 0, phase)
+    return _gen1_source("meter" if "counters" in document else "emeter", 0)

@@ -7,6 +7,7 @@ Protocol: tasmota.github.io/docs/Commands, `Status 8`.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -14,7 +15,7 @@ from urllib.parse import quote
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import MeterSpec
-from ecosort_power.meters.http import WEB_SETTINGS, WebMeter
+from ecosort_power.meters.http import WEB_SETTINGS, WebMeter, timed
 from ecosort_power.meters.units import ENERGY_UNITS
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.http import look_up, pick
@@ -48,7 +49,7 @@ class TasmotaMeter(WebMeter):
         energy = look_up(document, _ENERGY, self.server)
         if isinstance(energy, dict) and isinstance(energy.get("Power"), list) and not self._index:
             raise UsageError(f"{self.server} has {len(energy['Power'])} channels; write tasmota://HOST/1 for the first")
-        first = self._to_reading(document, 0.0, 0.0)
+        first = self._values(document)
         factor = energy.get("Factor") if isinstance(energy, dict) else None
         # Total has three decimals of a kilowatt-hour; whole watts unless WattRes is set.
         return Capabilities(
@@ -72,14 +73,19 @@ class TasmotaMeter(WebMeter):
             raise MeterGlitchError(f"{self.server} has no power meter: its StatusSNS holds no ENERGY")
         return document
 
-    def _to_reading(self, document: Any, before: float, after: float) -> Reading:
+    def _values(self, document: Any) -> Reading:
         watts = pick(document, f"{_ENERGY}.Power{self._index}", self.server)
         several = isinstance(look_up(document, f"{_ENERGY}.Total", self.server), list)
         total = pick(document, f"{_ENERGY}.Total{self._index if several else ''}", self.server)
         joules = total * ENERGY_UNITS["kWh"] if several or not self._index else None  # else it counts all channels
-        return Reading(before, after, watts=watts, joules=joules)
+        return Reading(0.0, 0.0, watts=watts, joules=joules)
 
     def read(self) -> Reading:
         before = time.monotonic()
         document = self._document()
-        return self._to_reading(document, before, time.monotonic())
+        return timed(self._values(document), document, before)
+
+    @classmethod
+    def derive(cls, raw: str, spec: MeterSpec) -> Reading:
+        """The values of a raw answer."""
+        return cls(spec)._values(json.loads(raw))
