@@ -15,6 +15,7 @@ from ecosort_power.monitor import LoadPoint, to_load
 from ecosort_power.reading import Capabilities, Reading, screen
 from ecosort_power.sampler import Sampler, to_line
 from ecosort_power.store import Marks, MeterRecord
+from ecosort_power.transports.process import programs_cpu_s
 
 # The idle tail is never shorter than this many periods of the slowest meter, plus a margin for its answer.
 TAIL_PERIODS = 5
@@ -99,7 +100,7 @@ class Equipment:
 
     def cpu_s(self) -> float:
         """CPU time of this process and of the meters' own processes so far."""
-        return time.process_time() + sum(s.children_cpu_s() for s in self.samplers)
+        return time.process_time() + programs_cpu_s() + sum(s.children_cpu_s() for s in self.samplers)
 
     def close(self) -> None:
         for s in self.samplers:
