@@ -32,8 +32,10 @@ def cli() -> None:
 @cli.command()
 @click.option("--config", help=CONFIG_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--discover", is_flag=True, help="Also search the local network for plugs (multicast DNS).")
 @click.option("--root", default="/", hidden=True, type=_DIRECTORY)
-def meters(config: str | None, as_json: bool, root: Path) -> int:
+@click.option("--interface", multiple=True, hidden=True)
+def meters(config: str | None, as_json: bool, discover: bool, root: Path, interface: tuple[str, ...]) -> int:
     """Lists the meters of this machine and the configured ones; where one cannot be used, why and what would fix it.
 
     Exit code 1 if none can be used.
@@ -44,6 +46,10 @@ def meters(config: str | None, as_json: bool, root: Path) -> int:
     from ecosort_power.report.listing import show_findings
 
     found = [*find_configured(config), *find_local(Machine(root))]
+    if discover:
+        from ecosort_power.network import find_in_network
+
+        found = [*find_in_network(interfaces=interface), *found]
     if as_json:
         click.echo(jsonlib.dumps(encode(found), indent=1))
     else:
