@@ -55,6 +55,7 @@ class Summary:
     others: list[MeterSummary]
     standing: str | None
     defects: list[Defect]
+    simulated: bool = False  # the energy was computed, not measured: never ranked
 
     @property
     def ok(self) -> bool:
@@ -71,7 +72,7 @@ def summarize(session: Session, runs: Sequence[Run]) -> Summary:
     records = _records(session, runs)
     return Summary(
         schema=SUMMARY_SCHEMA,
-        title=_title(head, reason),
+        title=simulated_text(session) + _title(head, reason),
         runs_planned=session.options.runs,
         runs_done=len(runs),
         runs_valid=len(good),
@@ -83,9 +84,34 @@ def summarize(session: Session, runs: Sequence[Run]) -> Summary:
         energy=head,
         energy_reason=reason,
         others=[m for m in meters if m is not head],
-        standing=standing(records, per_joule, head.scope).text if head is not None else None,
-        defects=[*_run_defects(runs), *_trends(session, good)],
+        standing=_standing(session, records, per_joule, head),
+        defects=[*_simulated(session), *_run_defects(runs), *_trends(session, good)],
+        simulated=is_simulated(session),
     )
+
+
+def is_simulated(session: Session) -> bool:
+    """True if any meter of the session is a simulation: nothing of it may pass for a measurement."""
+    return any(m.capabilities.simulated for m in session.meters)
+
+
+def simulated_text(session: Session) -> str:
+    """What stands before every headline of such a result."""
+    return "SIMULATED, no measurement: " if is_simulated(session) else ""
+
+
+def _simulated(session: Session) -> list[Defect]:
+    names = [m.name for m in session.meters if m.capabilities.simulated]
+    text = "SIMULATED: its watts are computed from the load of the processors, nothing was measured"
+    return [Defect("simulated", f"{name}: {text}", False, name) for name in names]
+
+
+def _standing(session: Session, records: int | None, per_joule: float | None, head: MeterSummary | None) -> str | None:
+    if head is None:
+        return None
+    if is_simulated(session):
+        return "not ranked: SIMULATED, no measurement"
+    return standing(records, per_joule, head.scope).text
 
 
 def _records(session: Session, runs: Sequence[Run]) -> int | None:

@@ -178,7 +178,7 @@ def _phase_table(summary: Summary) -> str:
 
 def _records_table(summary: Summary) -> str:
     energy = summary.energy
-    if energy is None or energy.records_per_joule is None:
+    if energy is None or energy.records_per_joule is None or summary.simulated:
         return ""
     mean = energy.records_per_joule.mean
     place = standing(summary.records, mean, energy.scope)

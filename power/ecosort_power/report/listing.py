@@ -14,6 +14,7 @@ from ecosort_power.report.text import plus_minus
 
 if TYPE_CHECKING:
     from ecosort_power.compare import Comparison
+    from ecosort_power.machine_checks import Check
     from ecosort_power.probe import Probe
 
 
@@ -60,6 +61,16 @@ def show_probe(found: Probe) -> None:
         console.print(Text(found.problem, style="bold red"))
     elif found.settings:
         console.print(f"\nuse it with   #{found.settings}", markup=False)
+
+
+def show_checks(found: Sequence[Check]) -> None:
+    console = _console()
+    styles = {"ok": "bold green", "warning": "bold yellow", "problem": "bold red"}
+    for c in found:
+        line = Text(f"{c.state.value:<8} ", style=styles[c.state.value]) + Text(f"{c.name}: {c.text}")
+        console.print(line, soft_wrap=True)
+        if c.todo:
+            console.print(f"           -> {c.todo}", markup=False, soft_wrap=True)
 
 
 def show_comparison(first: str, second: str, found: Comparison) -> None:
