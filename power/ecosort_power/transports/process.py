@@ -235,7 +235,7 @@ class LineChild:
             left = deadline - time.monotonic()
             events = self._selector.select(max(left, 0.0))
             if not events and left <= 0:
-                raise MeterGlitchError(f"{self.name} did not answer within {timeout_s:g} s")
+                raise MeterGlitchError(f"{self.name} did not answer within {timeout_s:g} s; #timeout=SECONDS waits longer")
             for key, _ in events:
                 self._take(key.fileobj)  # type: ignore[arg-type]
             if self.child.stdout not in [k.fileobj for k in self._selector.get_map().values()]:

@@ -58,7 +58,9 @@ class Instrument:
             return str(self._device.read())
         except self._errors.VisaIOError as error:
             if error.error_code == -1073807339:  # VI_ERROR_TMO
-                raise MeterGlitchError(f"{self.name} did not answer in time") from None
+                raise MeterGlitchError(
+                    f"{self.name} did not answer in time; #timeout=SECONDS waits longer, #period= asks less often"
+                ) from None
             raise MeterError(f"{self.name}: {_text(error)}") from error
         except UnicodeDecodeError:
             raise MeterGlitchError(f"{self.name} sent bytes that are no text (wrong baud rate?)") from None
