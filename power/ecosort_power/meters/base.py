@@ -111,6 +111,8 @@ def parse_settings(text: str) -> dict[str, str]:
 def parse_spec(text: str, default_name: str = "") -> MeterSpec:
     """UsageError if it is not of the form described above, or carries a password."""
     name = default_name
+    if any(c in text for c in "\0\r\n"):
+        raise UsageError(f"meter {text[:80]!r} holds an end of line or a NUL character")
     if match := _NAME.match(text):
         name, text = match[1], text[match.end() :]
     match = _SCHEME.match(text)
