@@ -258,6 +258,7 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
 
 def _guarded(work: Callable[[], int]) -> int:
     """Runs the program; errors become one line and an exit code, and no child process is left."""
+    from ecosort_power.extras import missing
     from ecosort_power.transports.process import session
 
     try:
@@ -265,6 +266,9 @@ def _guarded(work: Callable[[], int]) -> int:
     except PowerError as error:
         print(f"ecosort-power: {error}", file=sys.stderr)
         return error.exit_code
+    except ModuleNotFoundError as error:
+        print(f"ecosort-power: {missing(error)}", file=sys.stderr)
+        return EXIT_USAGE
     except click.ClickException as error:
         error.show()
         return EXIT_USAGE

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ecosort_power.discover import try_meter
 from ecosort_power.errors import MeterError
+from ecosort_power.extras import install
 from ecosort_power.meters.base import Finding
 from ecosort_power.reading import Scope
 
@@ -43,7 +44,7 @@ def browse(seconds: float, interfaces: Sequence[str]) -> list[Service]:
     try:
         from zeroconf import InterfaceChoice, IPVersion, ServiceBrowser, ServiceListener, Zeroconf
     except ImportError:
-        raise MeterError("--discover needs zeroconf; run: pip install 'zeroconf>=0.130'") from None
+        raise MeterError(f"--discover needs zeroconf; run: {install('zeroconf')}") from None
 
     class Listener(ServiceListener):
         """Collects names; they are asked for afterwards."""

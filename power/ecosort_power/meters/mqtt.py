@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
+from ecosort_power.extras import install
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
@@ -85,7 +86,7 @@ class MqttMeter(Meter):
             from paho.mqtt import client as paho
             from paho.mqtt.enums import CallbackAPIVersion
         except ImportError:
-            raise MeterError("MQTT needs paho-mqtt; run: pip install 'paho-mqtt>=2.1'") from None
+            raise MeterError(f"MQTT needs paho-mqtt; run: {install('paho')}") from None
         tls = "tls" in self.spec.settings
         client = paho.Client(CallbackAPIVersion.VERSION2)
         if self._address.user is not None:

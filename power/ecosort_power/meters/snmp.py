@@ -1,4 +1,4 @@
-"""Power of a PDU outlet or phase over SNMP, by pysnmp (pip install 'pysnmp>=6' cryptography).
+"""Power of a PDU outlet or phase over SNMP, by pysnmp (pip install pysnmp cryptography).
 
 Address: `snmp://HOST[:PORT]/OID` or `snmp://HOST[:PORT]#preset=apc-rpdu2`. `#scale=10` turns the integer into watts.
 SNMP v2c with the community from SNMP_COMMUNITY (public). v3 with `#user=NAME` and passwords from SNMP_AUTH_PASSWORD (`#auth=`,
@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
+from ecosort_power.extras import install
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.address import split_address
@@ -93,7 +94,7 @@ class SnmpMeter(Meter):
             from pysnmp.error import PySnmpError
             from pysnmp.hlapi.v3arch import asyncio as hlapi
         except ImportError:
-            raise MeterError("SNMP needs pysnmp; run: pip install 'pysnmp>=6' cryptography") from None
+            raise MeterError(f"SNMP needs pysnmp; run: {install('pysnmp')}") from None
         self.close()
         who = self._who(hlapi)
         self._loop = asyncio.new_event_loop()
