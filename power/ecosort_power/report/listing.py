@@ -38,10 +38,12 @@ def show_findings(found: Sequence[Finding]) -> None:
         console.print(
             "\nNo meter can be read here. Any of these gives one:\n"
             "  the host's management controller   --meter ipmi://USER@HOST   (password in IPMITOOL_PASSWORD)\n"
-            "  a smart plug                       --meter shelly://HOST      or tasmota://HOST\n"
+            "  a smart plug                       --meter shelly://HOST      tasmota, kasa, fritz, mqtt, homeassistant;\n"
+            "                                     ecosort-power meters --discover finds plugs in the network\n"
             "  a laboratory meter                 --meter scpi:/dev/ttyUSB0#profile=lmg95\n"
             "  a meter's own log, afterwards      --meter csv:FILE           or: ecosort-power attach DIR --meter csv:FILE\n"
             "  a program of yours                 --meter 'exec:./my-meter'  (prints {\"watts\": 41.7} per line)\n"
+            "  none yet: a rehearsal              --meter sim:               (SIMULATED, never ranked)\n"
             "Without one, --time-only measures time and says why there is no energy.",
             markup=False,
             soft_wrap=True,
