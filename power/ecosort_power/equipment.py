@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ecosort_power.errors import MeterError
@@ -48,6 +49,13 @@ class Equipment:
             self._logs.append((spec.name, meter, capabilities))
         else:
             self.samplers.append(Sampler(spec.name, meter, capabilities))
+
+    def not_the_users_word(self, names: Iterable[str]) -> None:
+        """What a probe found of their updates is no declaration of the user: one value is not believed because of it."""
+        seen = set(names)
+        self.records = [
+            replace(r, capabilities=replace(r.capabilities, update_given=False)) if r.name in seen else r for r in self.records
+        ]
 
     @property
     def tail_s(self) -> float:

@@ -19,6 +19,7 @@ BURST_S = 2.0  # of load, at least, to see whether the value of a meter moves at
 BURST_PERIODS = 4
 # A reading that takes longer than this many periods makes gaps in a run.
 MAX_ANSWER_PERIODS = 1.5
+_PATIENCE = 2.5  # periods that the first reading of a slow meter is waited for
 
 
 class Source(Protocol):
@@ -43,6 +44,7 @@ def preflight(sources: Sequence[Source], env: Mapping[str, str]) -> None:
         source.begin_segment(None)
     try:
         _wait(sources, lambda s: len(s.since(0)) >= READINGS)
+        _wait(sources, lambda s: len(s.since(0)) > 0, max(s.capabilities.effective_period_s for s in sources) * _PATIENCE)
         for source in sources:
             _judge(source, source.since(0))
         still = [s for s in sources if _unclear(s)]
@@ -75,7 +77,7 @@ def _burst_s(source: Source) -> float:
 def _unclear(source: Source) -> bool:
     """True while nothing tells how often there is a new value: the meter does not say, and has shown one value only."""
     readings = [r for r in source.since(0) if r.usable]
-    values = {r.watts if r.joules is None else r.joules for r in readings}
+    values = {(r.watts, r.joules) for r in readings}
     return len(values) < 2 and not states_updates(readings, source.capabilities)
 
 

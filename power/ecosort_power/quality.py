@@ -181,7 +181,7 @@ def believed_constant(capabilities: Capabilities, watts: float) -> bool:
 def _never_moves(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:
     """One value before, during and after a run that did change the load of the machine."""
     load, value = _load_text(window), _value(readings[0])
-    if len({_value(r) for r in readings}) > 1 or load is None or value is None:
+    if len({(r.watts, r.joules) for r in readings}) > 1 or load is None or value is None:
         return None
     if readings[0].joules is None and believed_constant(capabilities, value):
         return None

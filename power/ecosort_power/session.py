@@ -120,6 +120,7 @@ class Measurement:
         equipment: Equipment | None = None
         try:
             equipment = Equipment(specs)
+            equipment.not_the_users_word(s.name for s in self._specs if "update" not in s.settings)
             with self._display.line("looking at the meters' first readings"):
                 preflight(equipment.samplers, self._env)
             return equipment

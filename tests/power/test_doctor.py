@@ -15,6 +15,7 @@ from ecosort_power.meters.base import Machine
 from ecosort_power.reading import Accuracy, Capabilities, PowerKind, Scope
 
 from .measured import Measured
+from .stored import write_result
 from .support import BUILD, CHECK, PEERS, Cli, cli_env, fake_sort, write
 
 PLUG = Capabilities("plug", Scope.WALL, 1.0, PowerKind.AVERAGE, update_s=1.0, lag_s=0.0, window_s=1.0, accuracy=Accuracy(0.01))
@@ -138,3 +139,11 @@ def test_a_rehearsal_says_simulated_everywhere_and_is_never_ranked(measured: Mea
         assert "would be number" not in text, form
     summary = json.loads((measured.result / "summary.json").read_text())
     assert (summary["simulated"], summary["standing"]) == (True, "not ranked: SIMULATED, no measurement")
+
+
+@pytest.mark.measured("--meter", "sim:#period=0.05", *CHECK, "--runs", "2", command=fake_sort())
+def test_a_rehearsal_is_not_compared_with_a_measurement(measured: Measured, cli: Cli, tmp_path: Path) -> None:
+    write_result(tmp_path / "real")
+    done = cli("compare", tmp_path / "real", measured.result)
+    assert (done.returncode, "SIMULATED" in done.stderr) == (2, True)
+    assert "both results are SIMULATED" in cli("compare", measured.result, measured.result).stdout

@@ -126,3 +126,22 @@ def test_a_run_with_such_a_meter_ends_before_the_sort_begins(cli: Cli, tmp_path:
         *[w.replace("period=0.05", "period=0.05,update=0.05,quantum=1,accuracy=1%") for w in words], *CHECK, "--", *fake_sort()
     )
     assert "42.00 W" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_coarse_counter_beside_power_that_moves_is_not_unclear() -> None:
+    """A Tasmota plug: one step of its counter is 3,600 J."""
+    readings = [Reading(float(t), float(t), watts=20.0 + t % 3, joules=7200.0) for t in range(80, 180)]
+    found = defects_of(readings, replace(WALL, counter=True, quantum_j=3600.0), window(100, 160, **BUSY), "m")
+    assert not any("repeats one value" in d.text for d in found)
+
+
+def test_what_a_probe_found_is_not_the_word_of_the_user(tmp_path: Path) -> None:
+    from ecosort_power.equipment import Equipment
+    from ecosort_power.meters.base import parse_spec
+
+    equipment = Equipment([parse_spec("a=sim:#update=1"), parse_spec("b=sim:#update=1")])
+    try:
+        equipment.not_the_users_word(["b"])
+        assert [r.capabilities.update_given for r in equipment.records] == [True, False]
+    finally:
+        equipment.close()
