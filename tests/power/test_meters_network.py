@@ -22,7 +22,7 @@ from ecosort_power.reading import Scope
 
 from .peers import captured, kasa_plug
 from .peers import http_peers as peers
-from .support import free_port, opened, wait_for
+from .support import free_port, listens, opened, wait_for
 
 PASSWORD, SID, AIN = "so:rter&1", "9c977765016899f8", "087610000434"
 
@@ -254,18 +254,11 @@ def broker(require: Callable[[str], None], tmp_path_factory: pytest.TempPathFact
     (directory / "m.conf").write_text(f"listener {port} 127.0.0.1\nallow_anonymous false\npassword_file {passwords}\n{user}")
     child = subprocess.Popen(["mosquitto", "-c", directory / "m.conf"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
-        wait_for(lambda: _listens(port))
+        wait_for(lambda: listens(port))
         yield f"127.0.0.1:{port}"
     finally:
         child.kill()
         child.communicate()
-
-
-def _listens(port: int) -> bool:
-    import socket
-
-    with socket.socket() as s:
-        return s.connect_ex(("127.0.0.1", port)) == 0
 
 
 class Publisher:

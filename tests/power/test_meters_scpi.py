@@ -24,7 +24,7 @@ from ecosort_power.reading import Capabilities, Flag, PowerKind, Reading, Scope,
 from ecosort_power.transports.visa import resource_name
 
 from .peers.instruments import Instrument, Lmg95, Lmg600, Wt310, on_socket, on_terminal
-from .support import PEERS, free_port, wait_for, write
+from .support import PEERS, free_port, listens, wait_for, write
 
 
 @contextmanager
@@ -233,7 +233,7 @@ def simulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, P
             words, env={**os.environ, "PYTHONPATH": str(PEERS)}, stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
     try:
-        wait_for(lambda: line.exists() or child.poll() is not None)
+        wait_for(lambda: (line.exists() and listens(port)) or child.poll() is not None)
         assert child.poll() is None, (directory / "log").read_text()
         yield f"127.0.0.1:{port}", line
     finally:

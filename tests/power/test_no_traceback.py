@@ -18,7 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 SCHEMES = [s for s in schemes() if s not in ("lamp",)]
-DEEP = 2000 if os.environ.get("ECOSORT_SOAK") else 150
+DEEP = 2000 if os.environ.get("ECOSORT_SOAK") else 50
 NUMBERS = [
     "nan",
     "inf",
@@ -81,11 +81,11 @@ def test_any_specification(text: str) -> None:
     understood(text)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("address", HOSTS)
-def test_addresses_of_no_host(scheme: str, address: str) -> None:
-    understood(f"{scheme}:{address}")
-    understood(f"{scheme}:{address}#user=x,value=a,profile=generic,preset=apc-rpdu2")
+def test_addresses_of_no_host() -> None:
+    for scheme in SCHEMES:
+        for address in HOSTS:
+            understood(f"{scheme}:{address}")
+            understood(f"{scheme}:{address}#user=x,value=a,profile=generic,preset=apc-rpdu2")
 
 
 PROPER = {
