@@ -12,7 +12,6 @@ from ecosort_bench.results import SCHEMA as BENCH_SCHEMA
 from ecosort_power.codec import read_json
 from ecosort_power.phases import STATS_SCHEMA
 from ecosort_power.store import ResultDirectory, valid_runs
-from ecosort_power.summary import is_simulated
 
 from ecosort_tuning.errors import UsageError
 
@@ -145,7 +144,7 @@ def _of_bench(data: Mapping[str, Any]) -> Iterator[MeasuredRun]:
 def _of_power(path: Path) -> Evidence:
     directory = ResultDirectory(path)
     session = directory.session()
-    if is_simulated(session):
+    if any(m.capabilities.simulated for m in session.meters):
         raise UsageError(f"{path} is SIMULATED: nothing was measured in it that a model could learn from")
     runs = []
     for run in valid_runs(directory.runs()):
