@@ -180,13 +180,14 @@ def believed_constant(capabilities: Capabilities, watts: float) -> bool:
 
 def _never_moves(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:
     """One value before, during and after a run that did change the load of the machine."""
-    load, value = _load_text(window), _value(readings[0])
-    if len({(r.watts, r.joules) for r in readings}) > 1 or load is None or value is None:
+    load, first = _load_text(window), readings[0]
+    if load is None or len({(r.watts, r.joules) for r in readings}) > 1:
         return None
-    if readings[0].joules is None and believed_constant(capabilities, value):
+    if first.joules is None and first.watts is not None and believed_constant(capabilities, first.watts):
         return None
+    value = f"{first.joules:g} J" if first.joules is not None else f"{first.watts:g} W"
     return (
-        f"all {len(readings)} readings before, during and after the run are {value:g}, although {load}: "
+        f"all {len(readings)} readings before, during and after the run are {value}, although {load}: "
         "the meter repeats one value (if its steps are that coarse, say #update=SECONDS,quantum=WATTS)"
     )
 
