@@ -38,8 +38,9 @@ Task<void> reread(Workbench& bench, const State& end) {
   verify(bench, end);
   co_await bench.reactor.sync(*bench.files.output);
   bench.begin("reread", pipeline::Phase::reread, bench.layout.bytes());
-  pipeline::Reread rereader(bench.reactor, bench.compute, bench.encoder, *bench.files.output, bench.layout.records,
+  pipeline::Reread rereader(bench.reactor, bench.compute, bench.encoder, *bench.files.output, {0, bench.layout.records},
                             bench.plan.formation.read_block_bytes, bench.memory, bench.progress);
+  rereader.stop_for(bench.interrupted);
   co_await rereader.run();
   bench.end();
   if (rereader.tally().hash == end.hash && rereader.in_order()) co_return;

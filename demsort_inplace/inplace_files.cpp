@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/errors.h"
+#include "demsort_inplace/recheck.h"
 
 namespace ecosort::inplace {
 
@@ -14,15 +15,6 @@ std::uint64_t durable_result_bytes(const Workbench& bench, bool into_input) {
   if (!bench.state) return into_input ? layout.input_length(layout.records_left(bench.done.size())) : 0;
   const std::uint64_t bytes = bench.state->records * layout.record_size;
   return bench.state->tail.empty() ? round_up(bytes, layout.unit) : round_down(bytes, layout.unit);
-}
-
-// A file is shorter than the journal says only where somebody or the drive took a part of it, or where the journal itself has
-// lost records. In neither case may anything be cut: all lengths are looked at before the first cut.
-void check_length(Workbench& bench, io::File& file, std::uint64_t size) {
-  if (const std::uint64_t present = bench.storage.state(file).size_bytes; present < size)
-    throw IoError(
-        fmt::format("'{}' has {} bytes, {} are needed: it was changed, or the drive lost a part of it or of the journal",
-                    file.path(), present, size));
 }
 
 // Between the first phase's steps the input has one length for each run that is done; a crash may bring an earlier one back.
@@ -58,6 +50,7 @@ Task<void> open_files(Workbench& bench, bool into_input) {
   for (std::uint64_t run = 0; run < layout.runs(); ++run) check_length(bench, *files.runs[run], durable_run_bytes(bench, run));
   if (!grows) check_input_length(bench);
   check_length(bench, result, durable_result_bytes(bench, into_input));
+  if (bench.state) co_await recheck(bench, result, into_input);
 
   for (std::uint64_t run = 0; run < layout.runs(); ++run) cut(bench, *files.runs[run], durable_run_bytes(bench, run));
   if (!grows) cut(bench, *files.input, layout.input_length(layout.records_left(bench.done.size())));

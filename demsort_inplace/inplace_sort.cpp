@@ -10,6 +10,7 @@
 #include "demsort_inplace/form_pieces.h"
 #include "demsort_inplace/inplace_files.h"
 #include "demsort_inplace/put_back.h"
+#include "demsort_inplace/recheck.h"
 #include "demsort_inplace/resumable_sort.h"
 #include "demsort_inplace/second_phase.h"
 
@@ -28,7 +29,7 @@ class InPlaceSort {
   }
 
   pipeline::SortReport resume() {
-    if (!bench_.is_complete) bench_.run(open_and_sort());
+    bench_.run(bench_.is_complete ? recheck_complete(bench_, bench_.paths.output, false) : open_and_sort());
     return publish_result(bench_, bench_.paths.output);
   }
 

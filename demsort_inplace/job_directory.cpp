@@ -24,6 +24,8 @@ namespace {
 
 }  // namespace
 
+bool is_name_of_job(const std::string& name) { return is_ours(name) || name == "journal" || name == "input"; }
+
 JobPaths::JobPaths(const std::string& path)
     : file(path),
       parent(parent_of(path)),
@@ -62,30 +64,32 @@ void try_for_a_moment(const JobPaths& paths, const Try& is_done) {
   throw JobRefused(fmt::format("another process is working on the job of '{}'", paths.file));
 }
 
-[[nodiscard]] io::FilePtr open_directory_if_there(io::NamedStorage& storage, const std::string& path) {
+}  // namespace
+
+io::FilePtr open_directory(io::NamedStorage& storage, const JobPaths& paths) {
   try {
-    return storage.open_directory(path);
+    return storage.open_directory(paths.directory);
   } catch (const UsageError&) {
-    if (storage.exists(path)) throw;
+    if (storage.exists(paths.directory)) throw;
     return nullptr;
   }
 }
-
-}  // namespace
 
 // Between opening and locking it another process may have removed it, or even made it anew.
 io::FilePtr lock_directory(io::NamedStorage& storage, const JobPaths& paths) {
   io::FilePtr directory;
   try_for_a_moment(paths, [&] {
-    directory = open_directory_if_there(storage, paths.directory);
+    directory = open_directory(storage, paths);
     return !directory || (is_locked_now(*directory) && storage.leads_to(paths.directory, *directory));
   });
   return directory;
 }
 
-bool is_locked_by_another(io::NamedStorage& storage, const JobPaths& paths) {
-  const io::FilePtr directory = open_directory_if_there(storage, paths.directory);
-  return directory && !is_locked_now(*directory);
+bool is_locked_by_another(const io::File& directory) {
+  if (directory.fd() < 0) return false;
+  if (::flock(directory.fd(), LOCK_EX | LOCK_NB) != 0) return true;
+  ::flock(directory.fd(), LOCK_UN);
+  return false;
 }
 
 void lock_journal(const io::File& journal, const JobPaths& paths) {

@@ -37,6 +37,9 @@ struct JobFiles {
   std::vector<io::FilePtr> runs;
 };
 
+// A name that a job makes in its directory.
+[[nodiscard]] bool is_name_of_job(const std::string& name);
+
 // Which names exist. `has_job`: the directory does.
 struct Names {
   bool has_file = false, has_job = false, has_journal = false, has_input = false, has_trace = false;
@@ -49,12 +52,20 @@ struct JobRefused : UsageError {
   using UsageError::UsageError;
 };
 
+// A failure whose line says already what to do.
+struct ExplainedIoError : IoError {
+  using IoError::IoError;
+};
+
+// The names in it are looked up in this very directory as long as the File lives. Null: there is none.
+[[nodiscard]] io::FilePtr open_directory(io::NamedStorage& storage, const JobPaths& paths);
+
 // Only one process may work on a job. It has the directory locked, from before it looks at what is in it to the end; stores
 // without descriptors have no other processes. Null: there is no directory. JobRefused if another process works on the job.
 [[nodiscard]] io::FilePtr lock_directory(io::NamedStorage& storage, const JobPaths& paths);
 
 // Whether another process has it at this moment.
-[[nodiscard]] bool is_locked_by_another(io::NamedStorage& storage, const JobPaths& paths);
+[[nodiscard]] bool is_locked_by_another(const io::File& directory);
 
 // What a killed process had in flight keeps the file open that it was for, and so this lock, until it is done.
 void lock_journal(const io::File& journal, const JobPaths& paths);

@@ -131,12 +131,19 @@ JobStatus look_once(const JobPaths& paths, io::NamedStorage& storage, io::Queue&
   return status;
 }
 
+void check_trust_everywhere(io::NamedStorage& storage, const JobPaths& paths, const io::File* directory, const Trust& trust) {
+  if (directory == nullptr) return check_trust_in_trace(paths, trust);
+  check_trust(storage, paths, *directory, trust);
+  if (directory->fd() >= 0) check_trust_in_trace(paths, trust);
+}
+
 }  // namespace
 
-JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue& queue) {
+JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue& queue, const Trust& trust) {
   const JobPaths paths(path);
   JobStatus status;
   status.directory = lock_directory(storage, paths);
+  check_trust_everywhere(storage, paths, status.directory.get(), trust);
   const Names names = look(storage, paths);
   if (names.has_trace && names.is_empty) status.kind = JobStatus::Kind::removed;
   if (!names.has_job || status.kind == JobStatus::Kind::removed) return status;
@@ -153,10 +160,12 @@ JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue&
 }
 
 // What another process writes meanwhile may look like anything, for a moment.
-JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue) {
+JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue, const Trust& trust) {
   constexpr int attempts = 10;
   const JobPaths paths(path);
-  const bool is_busy = is_locked_by_another(storage, paths);
+  const io::FilePtr directory = open_directory(storage, paths);
+  check_trust_everywhere(storage, paths, directory.get(), trust);
+  const bool is_busy = directory && is_locked_by_another(*directory);
   for (int i = 1; is_busy && i < attempts; ++i) {
     try {
       JobStatus status = look_once(paths, storage, queue);

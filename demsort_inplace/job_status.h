@@ -5,6 +5,7 @@
 #include <string>
 
 #include "demsort_inplace/job_directory.h"
+#include "demsort_inplace/job_trust.h"
 #include "demsort_inplace/journal.h"
 #include "io/queue.h"
 #include "plan/plan.h"
@@ -31,12 +32,13 @@ struct JobStatus {
   [[nodiscard]] std::uint64_t records_merged() const noexcept;  // in the output for good
 };
 
-// Locks the job, then looks; changes nothing. JobRefused if another process works on it, or if a new FILE stands beside an
-// in-place job that is under way; IoError if what is there cannot come from a crash.
-[[nodiscard]] JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue& queue);
+// Locks the job, then looks; changes nothing. JobRefused if it is not to be trusted (job_trust.h), if another process works on
+// it, or if a new FILE stands beside an in-place job that is under way; IoError if what is there cannot come from a crash.
+[[nodiscard]] JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue& queue, const Trust& trust = {});
 
 // The same only to tell about it: also while another process works on the job, and where nothing can be written.
-[[nodiscard]] JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue);
+[[nodiscard]] JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue,
+                                    const Trust& trust = {});
 
 // Random: the granules of another job fail their checksums.
 [[nodiscard]] std::uint64_t fresh_job_number();

@@ -11,8 +11,8 @@
 namespace ecosort::inplace {
 
 // An input is not what it was when the job began: what is in runs and what would follow do not belong together.
-struct InputChanged : IoError {
-  using IoError::IoError;
+struct InputChanged : ExplainedIoError {
+  using ExplainedIoError::ExplainedIoError;
 };
 
 // InputChanged unless the open file is what it was then.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/stat.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -22,8 +23,9 @@
 #include "base/descriptor.h"
 #include "base/errors.h"
 #include "base/size_text.h"
-#include "demsort_inplace/file_system.h"
 #include "demsort_inplace/job_directory.h"
+#include "io/durable_names.h"
+#include "io/file_system.h"
 
 namespace ecosort::inplace {
 
@@ -67,9 +69,10 @@ void check_directory(const std::string& path, const struct stat& info) {
 }
 
 void check_file_system(const std::string& path, const struct stat& info) {
-  const FileSystem system = file_system_of(path, info.st_dev);
+  const io::FileSystem system = io::file_system_of(path, info.st_dev);
   constexpr const char* way_out = "copy it to ext4 or XFS, or use ecosort sort";
-  if (frees_safely(system)) return;
+  if (io::makes_fast_commits(JobPaths(path).parent)) refuse(path, io::fast_commits_reason);
+  if (io::frees_safely(system)) return;
   if (system.type != "ext4")
     refuse(path, fmt::format("its file system is {}, and must be ext4 or XFS; {}", system.type, way_out));
   refuse(path, fmt::format("its ext4 file system has no journal, so that a crash could mix up blocks; {}", way_out));
@@ -190,8 +193,8 @@ void check_place(const io::File& journal, const JobHeader& header, const std::st
   const bool is_in_place = header.kind == JobHeader::Kind::in_place;
   const std::string directory = JobPaths(path).directory;
   constexpr const char* way_out = "copy the directory to ext4 with a journal or to XFS, then run there: ecosort resume";
-  const FileSystem system = file_system_of(directory, info.st_dev);
-  if (!header.layout.keeps_runs && !frees_safely(system))
+  const io::FileSystem system = io::file_system_of(directory, info.st_dev);
+  if (!header.layout.keeps_runs && !io::frees_safely(system))
     throw JobRefused(
         fmt::format("the job in '{}' cannot go on there: its file system is {}{}, where a crash could mix up blocks; {}",
                     directory, system.type, system.type == "ext4" ? " without a journal" : "", way_out));
@@ -207,10 +210,33 @@ std::uint64_t block_bytes(const std::string& directory) {
   return ::statfs(directory.c_str(), &system) == 0 ? static_cast<std::uint64_t>(system.f_bsize) : 1;
 }
 
+namespace {
+
+// The beginning of what XFS_IOC_FSGEOMETRY_V1 tells (xfs_fs.h is of a package of its own).
+struct XfsGeometry {
+  std::uint32_t block_bytes, realtime_extent, group_blocks, groups;
+  std::array<std::uint32_t, 24> rest;
+};
+static_assert(sizeof(XfsGeometry) == 112);
+constexpr unsigned long xfs_geometry = _IOR('X', 100, XfsGeometry);
+
+}  // namespace
+
+std::uint64_t held_bytes(const std::string& directory) {
+  constexpr std::uint64_t blocks_of_group = 16;
+  const Descriptor open(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct statfs system {};
+  XfsGeometry geometry{};
+  if (!open.is_open() || ::fstatfs(open.get(), &system) != 0 || system.f_type != XFS_SUPER_MAGIC ||
+      ::ioctl(open.get(), xfs_geometry, &geometry) != 0)
+    return 0;
+  return blocks_of_group * geometry.groups * geometry.block_bytes;
+}
+
 void check_quota(const io::File& file, const std::string& path, std::uint64_t need_bytes, std::uint64_t run_bytes) {
   struct stat info {};
   if (::fstat(file.fd(), &info) != 0) refuse_errno(path, "its owner");
-  const std::string source = file_system_of(path, info.st_dev).source;
+  const std::string source = io::file_system_of(path, info.st_dev).source;
   const auto for_us = [&](bool is_ours) { return is_ours ? need_bytes : need_bytes + run_bytes; };
   const std::array owners{QuotaOwner{USRQUOTA, ::geteuid(), "user", for_us(::geteuid() == info.st_uid)},
                           QuotaOwner{USRQUOTA, info.st_uid, "user", need_bytes},

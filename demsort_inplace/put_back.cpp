@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "demsort_inplace/finish.h"
 #include "demsort_inplace/inplace_files.h"
+#include "demsort_inplace/recheck.h"
 #include "demsort_inplace/second_phase.h"
 #include "pipeline/checked_output.h"
 
@@ -21,8 +22,11 @@ class PutBack {
       : bench_(bench), layout_(bench.layout), into_input_(bench.done.size() < bench.layout.runs()) {}
 
   pipeline::SortReport run() {
-    if (!bench_.is_complete) bench_.run(into_input_ && bench_.done.empty() ? give_back_untouched() : append_runs());
-    return publish_result(bench_, into_input_ ? bench_.paths.input : bench_.paths.output);
+    const std::string& result = into_input_ ? bench_.paths.input : bench_.paths.output;
+    bench_.run(bench_.is_complete                   ? recheck_complete(bench_, result, into_input_)
+               : into_input_ && bench_.done.empty() ? give_back_untouched()
+                                                    : append_runs());
+    return publish_result(bench_, result);
   }
 
  private:

@@ -9,6 +9,7 @@
 #include "demsort_inplace/finish.h"
 #include "demsort_inplace/first_phase.h"
 #include "demsort_inplace/keep_runs.h"
+#include "demsort_inplace/recheck.h"
 #include "demsort_inplace/second_phase.h"
 
 namespace ecosort::inplace {
@@ -28,7 +29,7 @@ class ResumableSort {
   }
 
   pipeline::SortReport resume() {
-    if (!bench_.is_complete) bench_.run(open_and_sort());
+    bench_.run(bench_.is_complete ? recheck_complete(bench_, bench_.paths.output, false) : open_and_sort());
     return publish_result(bench_, bench_.paths.output);
   }
 
@@ -60,6 +61,7 @@ class ResumableSort {
     co_await open_journal(bench_);
     open_inputs();
     open_files();
+    co_await cut_files();
     co_await reserve_space();
     co_await sort();
   }
@@ -79,7 +81,7 @@ class ResumableSort {
     if (!are_needed) bench_.inputs.clear();
   }
 
-  // Brings every file to the length that the journal gives it. Names that the journal does not speak of yet may have been lost.
+  // Names that the journal does not speak of yet may have been lost.
   void open_files() {
     io::NamedStorage& storage = bench_.storage;
     bool has_new = false;
@@ -93,13 +95,24 @@ class ResumableSort {
       const bool is_done = run < bench_.done.size();
       bench_.files.runs.push_back(is_done ? storage.open_named(path, io::Role::run, direct)
                                           : open_or_create(path, io::Role::run));
-      cut(bench_, *bench_.files.runs.back(), is_done ? layout_.run_file_bytes(run, bench_.consumed(run)) : 0);
     }
     const std::string& path = bench_.paths.output;
     bench_.files.output =
         bench_.state ? storage.open_named(path, io::Role::output, direct) : open_or_create(path, io::Role::output);
-    cut(bench_, *bench_.files.output, bench_.state ? round_up(bench_.state->records * layout_.record_size, layout_.unit) : 0);
     if (has_new) storage.sync_directory(bench_.paths.directory);
+  }
+
+  // Brings every file to the length that the journal gives it, once it is certain that they are what it speaks of.
+  Task<void> cut_files() {
+    const std::uint64_t output = bench_.state ? round_up(bench_.state->records * layout_.record_size, layout_.unit) : 0;
+    const auto run_bytes = [&](std::uint64_t run) {
+      return run < bench_.done.size() ? layout_.run_file_bytes(run, bench_.consumed(run)) : 0;
+    };
+    for (std::uint64_t run = 0; run < layout_.runs(); ++run) check_length(bench_, *bench_.files.runs[run], run_bytes(run));
+    check_length(bench_, *bench_.files.output, output);
+    if (bench_.state) co_await recheck(bench_, *bench_.files.output, false);
+    for (std::uint64_t run = 0; run < layout_.runs(); ++run) cut(bench_, *bench_.files.runs[run], run_bytes(run));
+    cut(bench_, *bench_.files.output, output);
   }
 
   // All that the job will need, so that nobody else can take it an hour later (promise P10). Checkpoints reserve the rest of the

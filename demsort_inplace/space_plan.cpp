@@ -91,16 +91,17 @@ std::uint64_t interval_within(const SpacePlan& plan, std::uint64_t free_bytes) {
 }
 
 // With the shortest interval there may be.
-SpacePlan tightest(const plan::Wanted& wanted, Mode mode, const plan::Granule& granule, std::uint64_t runs) {
+SpacePlan tightest(const plan::Wanted& wanted, const Ground& ground, const plan::Granule& granule, std::uint64_t runs) {
   SpacePlan plan;
   plan.layout = {.records = wanted.input_records,
                  .record_size = wanted.format.record_size,
                  .granule = granule,
                  .piece_records = div_up(wanted.input_records, runs),
                  .unit = wanted.input_alignment,
-                 .keeps_runs = mode == Mode::keeping_runs};
+                 .keeps_runs = ground.mode == Mode::keeping_runs};
+  plan.held_bytes = ground.held_bytes;
   plan.layout.interval_bytes = least_interval_bytes(plan.layout);
-  if (mode != Mode::in_place) plan.output_bytes = plan.layout.input_file_bytes(wanted.input_records);
+  if (ground.mode != Mode::in_place) plan.output_bytes = plan.layout.input_file_bytes(wanted.input_records);
   return plan;
 }
 
@@ -116,10 +117,10 @@ void tighten(SpacePlan& plan, const plan::Wanted& wanted) {
 
 // Calls `look` with every layout there is, in its tightest form.
 template <class Look>
-void for_each_layout(const plan::Wanted& wanted, Mode mode, const Look& look) {
+void for_each_layout(const plan::Wanted& wanted, const Ground& ground, const Look& look) {
   for (const plan::Granule& granule : granules_for(wanted.format.record_size, wanted.input_alignment)) {
     for (const std::uint64_t runs : run_counts(wanted.input_records)) {
-      SpacePlan plan = tightest(wanted, mode, granule, runs);
+      SpacePlan plan = tightest(wanted, ground, granule, runs);
       if (!complete(plan, wanted)) continue;
       tighten(plan, wanted);
       look(std::move(plan));
@@ -144,9 +145,9 @@ constexpr std::uint64_t ample_bytes = std::uint64_t{1} << 62U;
 
 }  // namespace
 
-SpaceChoice choose_space(const plan::Wanted& wanted, std::uint64_t free_bytes, Mode mode) {
+SpaceChoice choose_space(const plan::Wanted& wanted, std::uint64_t free_bytes, const Ground& ground) {
   SpaceChoice choice;
-  for_each_layout(wanted, mode, [&](SpacePlan plan) {
+  for_each_layout(wanted, ground, [&](SpacePlan plan) {
     if (!choice.least || plan.need_bytes() < choice.least->need_bytes()) choice.least = plan;
     if (plan.need_bytes() > free_bytes) return;
     SpacePlan longer = plan;
@@ -157,13 +158,13 @@ SpaceChoice choose_space(const plan::Wanted& wanted, std::uint64_t free_bytes, M
   return choice;
 }
 
-std::optional<SpacePlan> recommended_space(const plan::Wanted& wanted, Mode mode) {
-  const SpaceChoice ample = choose_space(wanted, ample_bytes, mode);
+std::optional<SpacePlan> recommended_space(const plan::Wanted& wanted, const Ground& ground) {
+  const SpaceChoice ample = choose_space(wanted, ample_bytes, ground);
   if (!ample.best) return std::nullopt;
   const std::uint64_t moving_us = 4 * ample.best->layout.bytes() / 1000;  // everything read and written twice, at 1 GB/s
   const std::uint64_t limit_us = std::max(cost_us(*ample.best), moving_us / 20);
   std::optional<SpacePlan> thriftiest = ample.best;
-  for_each_layout(wanted, mode, [&](SpacePlan plan) {
+  for_each_layout(wanted, ground, [&](SpacePlan plan) {
     if (lengthen(plan, wanted, limit_us, thriftiest->need_bytes())) thriftiest = std::move(plan);
   });
   return thriftiest;

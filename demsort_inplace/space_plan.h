@@ -19,15 +19,23 @@ enum class Mode : std::uint8_t {
   keeping_runs,  // nothing: input, runs and output, each in full
 };
 
+// Where a job takes its space.
+struct Ground {
+  Ground(Mode how = Mode::in_place, std::uint64_t held = 0) : mode(how), held_bytes(held) {}
+  Mode mode;
+  std::uint64_t held_bytes;  // counted as free by the file system, but not always given out (preflight.h)
+};
+
 struct SpacePlan {
   Layout layout;
   plan::Plan engine;
   std::uint64_t journal_bytes = 0;
   std::uint64_t metadata_bytes = 0;  // of the file system about our files: an allowance
+  std::uint64_t held_bytes = 0;      // of the ground
   std::uint64_t output_bytes = 0;    // where the input stays: what the output takes in the end
   std::uint64_t checkpoints = 0;     // at most about so many
   [[nodiscard]] std::uint64_t need_bytes() const noexcept {
-    return layout.extra_bytes() + output_bytes + journal_bytes + metadata_bytes;
+    return layout.extra_bytes() + output_bytes + journal_bytes + metadata_bytes + held_bytes;
   }
 };
 
@@ -37,11 +45,11 @@ struct SpaceChoice {
 };
 
 // `wanted.input_alignment` is the layout's unit.
-[[nodiscard]] SpaceChoice choose_space(const plan::Wanted& wanted, std::uint64_t free_bytes, Mode mode = Mode::in_place);
+[[nodiscard]] SpaceChoice choose_space(const plan::Wanted& wanted, std::uint64_t free_bytes, const Ground& ground = {});
 
 // The space with which more would gain little: the least one with which everything but moving the bytes takes at most a twentieth
 // of the time that moving them at 1 GB/s does, or no longer than with any amount of space. Nothing: the memory is too little.
-[[nodiscard]] std::optional<SpacePlan> recommended_space(const plan::Wanted& wanted, Mode mode = Mode::in_place);
+[[nodiscard]] std::optional<SpacePlan> recommended_space(const plan::Wanted& wanted, const Ground& ground = {});
 
 // The least memory with which there is a layout at all, in place.
 [[nodiscard]] std::uint64_t least_memory_bytes(plan::Wanted wanted);

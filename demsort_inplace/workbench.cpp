@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "demsort_inplace/job_trust.h"
 
 namespace ecosort::inplace {
 
@@ -18,11 +19,14 @@ Workbench::Workbench(const std::string& path, const JobHeader& job_header, const
       progress(environment.progress),
       log(environment.log),
       interrupted(environment.interrupted),
+      trusts_drive(environment.trusts_drive),
       encoder(header.format),
       memory(plan.wanted.memory_bytes),
       reactor(environment.queue, plan.read_depth, plan.write_depth),
       compute(reactor, plan.wanted.threads),
-      main(reactor.gate()) {}
+      main(reactor.gate()) {
+  reactor.wait_with(storage);
+}
 
 void Workbench::run(Task<void> task) {
   main.spawn(std::move(task));
@@ -60,6 +64,7 @@ void make_job_directory(Workbench& bench) {
   io::FilePtr directory = lock_directory(bench.storage, bench.paths);
   if (!directory || !bench.storage.list(bench.paths.directory).empty())
     throw JobRefused(fmt::format("another process is working on a job of '{}'; nothing was changed", bench.paths.file));
+  check_trust(bench.storage, bench.paths, *directory, {});
   bench.files.directory = std::move(directory);
 }
 
@@ -85,14 +90,16 @@ void discard_preparation(Workbench& bench) noexcept {
   }
 }
 
-void cut(Workbench& bench, io::File& file, std::uint64_t size) {
-  const std::uint64_t present = bench.storage.state(file).size_bytes;
-  if (present < size)
+void check_length(Workbench& bench, const io::File& file, std::uint64_t size) {
+  if (const std::uint64_t present = bench.storage.state(file).size_bytes; present < size)
     throw IoError(
-        fmt::format("'{}' has {} bytes, {} are needed: it was changed, or the drive lost a part of it; nothing more "
-                    "was given up",
+        fmt::format("'{}' has {} bytes, {} are needed: it was changed, or the drive lost a part of it or of the journal",
                     file.path(), present, size));
-  if (present > size) bench.storage.set_size(file, size);
+}
+
+void cut(Workbench& bench, io::File& file, std::uint64_t size) {
+  check_length(bench, file, size);
+  if (bench.storage.state(file).size_bytes > size) bench.storage.set_size(file, size);
 }
 
 Task<std::vector<std::byte>> read_bytes(Workbench& bench, const io::File& file, std::uint64_t begin, std::uint64_t end) {

@@ -30,6 +30,7 @@ struct Environment {
   pipeline::Progress& progress;
   pipeline::PhaseLog& log;
   const std::atomic<int>& interrupted;  // a signal number: stop at the next checkpoint, and throw Interrupted
+  bool trusts_drive = false;            // what stands of an output is not read again (recheck.h)
 };
 
 // Coordinator only. Members are declared in the order in which they may be used; what computes or waits dies before what it uses.
@@ -56,6 +57,7 @@ struct Workbench {
   pipeline::Progress& progress;
   pipeline::PhaseLog& log;
   const std::atomic<int>& interrupted;
+  const bool trusts_drive;
   const records::Encoder encoder;
   MemoryBudget memory;
   io::Reactor reactor;
@@ -96,6 +98,10 @@ pipeline::SortReport on_bench(const std::string& path, const JobHeader& header, 
 
 // After a failure before the job began: removes what was created. Best effort: the error that led here is the one to tell.
 void discard_preparation(Workbench& bench) noexcept;
+
+// IoError where a file is shorter than the journal says: somebody or the drive took a part of it, or the journal itself has lost
+// records. In neither case may anything be cut: all lengths are looked at before the first cut.
+void check_length(Workbench& bench, const io::File& file, std::uint64_t size);
 
 // Cuts a file to the length that the journal gives it; what a crash left beyond that is not needed. IoError if it is shorter.
 void cut(Workbench& bench, io::File& file, std::uint64_t size);

@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "base/threads.h"
+#include "build_info.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/say.h"
@@ -26,7 +27,8 @@ constexpr std::array commands{
     Command{"resume", ecosort::cli::run_resume}, Command{"lines", ecosort::cli::run_lines},
     Command{"plan", ecosort::cli::run_plan},     Command{"gen", ecosort::cli::run_gen},
     Command{"check", ecosort::cli::run_check},   Command{"power", ecosort::cli::run_power},
-    Command{"tune", ecosort::cli::run_tune},     Command{"manual", ecosort::cli::run_manual},
+    Command{"tune", ecosort::cli::run_tune},     Command{"joulesort", ecosort::cli::run_joulesort},
+    Command{"manual", ecosort::cli::run_manual},
 };
 
 constexpr std::string_view examples = R"(Examples:
@@ -45,13 +47,14 @@ void fill_closed_standard_streams() {
 int print_help() {
   std::string text = fmt::format("Usage: ecosort COMMAND ...\nSorts files far larger than memory.\n\n{}\nCommands:\n", examples);
   for (const Command& command : commands)
-    text += fmt::format("  {:<9}{}\n", command.name, ecosort::cli::command_table(command.name).summary);
+    text += fmt::format("  {:<11}{}\n", command.name, ecosort::cli::command_table(command.name).summary);
   ecosort::cli::print_out(text + "\n`ecosort COMMAND --help` explains a command. `ecosort --version` prints the version.\n");
   return 0;
 }
 
 int print_version() {
-  ecosort::cli::print_out("ecosort " ECOSORT_VERSION "\n");
+  ecosort::cli::print_out("ecosort " ECOSORT_VERSION "\ncommit: " ECOSORT_COMMIT "\ncompiler: " ECOSORT_COMPILER
+                          "\nflags: " ECOSORT_FLAGS "\n");
   return 0;
 }
 

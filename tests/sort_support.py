@@ -183,6 +183,13 @@ class FileSystem:
         return filler
 
 
+def notice_of(kind: str, directory: Path | str = ".", program: str = "ecosort") -> str:
+    """What a sort to a file system of this kind says on standard error when all goes well."""
+    if kind == "tmpfs":
+        return f"{program}: '{directory}' is kept in memory (tmpfs): nothing there outlives a power cut\n"
+    return ""
+
+
 @contextmanager
 def mounted(directory: Path, kind: str, size_bytes: int, block_bytes: int = 0) -> Iterator[FileSystem]:
     """A fresh file system of that kind and size; unmounted at the end, whatever happens."""

@@ -10,7 +10,7 @@ import pytest
 Run = Callable[..., subprocess.CompletedProcess[str]]
 COMMANDS = ["sort", "inplace", "resume", "lines", "plan", "gen", "check", "manual"]
 # Commands that are programs of their own and explain themselves.
-PROGRAMS = ["power", "tune"]
+PROGRAMS = ["power", "tune", "joulesort"]
 
 
 def options_in_help(run: Run, command: str) -> set[str]:

@@ -40,12 +40,15 @@ def test_order_report_and_streams_as_a_plain_user(require: Require, ecosort: Pat
         for name in MODULES:
             copy_module(name, directory / "modules")
         shutil.copytree(ROOT / "tests", directory / "tests", ignore=shutil.ignore_patterns("cpp", "power", "__pycache__"))
-        copy_program(ecosort, directory)
+        (directory / "build").mkdir()
+        copy_program(ecosort, directory / "build")
         for path in (directory, *directory.rglob("*")):
             path.chmod(0o777 if path.is_dir() else 0o755)
+        directory.chmod(0o1777)  # a module is loaded only from where nobody else can have put it
+        (directory / "build").chmod(0o755)
         environment = {
             **os.environ,
-            "ECOSORT_BUILD": str(directory),
+            "ECOSORT_BUILD": str(directory / "build"),
             "ECOSORT_STRICT": "0",  # what needs root is tested by root
             "PYTHONPATH": f"{directory / 'modules'}:{directory / 'tests'}",
             "PYTHONDONTWRITEBYTECODE": "1",

@@ -216,7 +216,11 @@ def test_help_of_the_program(run: Run) -> None:
 def test_version(run: Run) -> None:
     done = run("--version")
     succeeded(done)
-    assert re.fullmatch(r"ecosort \d+\.\d+\.\d+\n", done.stdout)
+    first, *built = done.stdout.splitlines()
+    assert re.fullmatch(r"ecosort \d+\.\d+\.\d+", first)
+    assert [line.partition(": ")[0] for line in built] == ["commit", "compiler", "flags"]
+    assert re.fullmatch(r"commit: ([0-9a-f]{40}( with changes)?|unknown)", built[0])
+    assert re.fullmatch(r"compiler: \w+ \d+\.\d+.*", built[1])
 
 
 @pytest.mark.parametrize("command", ["sort", "plan"])

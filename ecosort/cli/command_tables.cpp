@@ -103,7 +103,13 @@ CommandTable resume_table() {
       {"--status", "", "", "only tell how far the job is"},
       {"--abandon", "", "",
        "give the job up instead: in place, the records are put back into one file, unsorted; of a sort, the job directory is "
-       "removed. A job that is abandoned stays so"}};
+       "removed. A job that is abandoned stays so"},
+      {"--trust-owner", "USER", "",
+       "go on with a job whose directory or files belong to that user, too; root then works as that user where the directory is "
+       "his"},
+      {"--trust-drive", "", "",
+       "do not read the part of the output again that was written before the interruption; without this it must hold what the "
+       "journal says"}};
   for (const OptionRow& row : chosen({"--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"}))
     options.push_back(row);
   return {
@@ -295,6 +301,18 @@ CommandTable tune_table() {
           .ending = ""};
 }
 
+CommandTable joulesort_table() {
+  return {.name = "joulesort",
+          .synopsis = "CLASS --meter M [OPTIONS] [-- OPTIONS OF SORT]",
+          .summary = "makes a whole JouleSort entry: input, five cold runs, validation, submission (ecosort-power)",
+          .description = "Runs `ecosort-power joulesort` with the words that follow; it explains itself with --help.",
+          .examples = {"ecosort joulesort 1e8 --meter shelly://192.0.2.5 --data /mnt/ssd",
+                       "ecosort joulesort --records 1000000 --meter shelly://192.0.2.5   a rehearsal, never ranked"},
+          .options = {},
+          .operands = {},
+          .ending = ""};
+}
+
 CommandTable manual_table() {
   return {.name = "manual",
           .synopsis = "man|bash|fish",
@@ -312,8 +330,9 @@ CommandTable manual_table() {
 }  // namespace
 
 const std::vector<CommandTable>& command_tables() {
-  static const std::vector<CommandTable> tables{sort_table(), inplace_table(), resume_table(), lines_table(), plan_table(),
-                                                gen_table(),  check_table(),   power_table(),  tune_table(),  manual_table()};
+  static const std::vector<CommandTable> tables{sort_table(), inplace_table(),   resume_table(), lines_table(),
+                                                plan_table(), gen_table(),       check_table(),  power_table(),
+                                                tune_table(), joulesort_table(), manual_table()};
   return tables;
 }
 

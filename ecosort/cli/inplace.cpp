@@ -20,6 +20,7 @@ int run_inplace(const Words& words) {
   ignore_write_signals();
   print_notice(options.run.reports.quiet, notice_of(options.profile));
   io::PosixStorage storage;
+  tell_waits(storage, options.run.reports.quiet);
   ResolvedInPlace resolved = resolve_inplace(options, storage);
   check_job_reports(options.run);
   if (resolved.wanted.input_records == 0) return 0;

@@ -20,10 +20,11 @@ struct InPlaceOptions {
   JobRun run;  // the file, and what is told about the work
   std::uint64_t record_size = 100;
   std::vector<std::string> keys;
-  std::string memory;    // empty: default
-  unsigned threads = 0;  // 0: default
+  std::string memory;       // empty: default
+  unsigned threads = 0;     // 0: default
+  std::string trust_owner;  // empty: nobody else
   std::string io = "auto", assume_size, space, verify = "always";
-  bool reverse = false, json = false, help = false, status = false, abandon = false;
+  bool reverse = false, json = false, help = false, status = false, abandon = false, trust_drive = false;
   ProfileWords profile_words;
   ProfileChoice profile;             // what it sets is above already
   std::set<std::string_view> given;  // options on the command line
@@ -40,6 +41,7 @@ struct ResolvedInPlace {
   plan::Machine machine;
   plan::Wanted wanted;
   std::uint64_t free_bytes = 0;  // on its file system, or as much of it as may be taken; no_space_limit for an assumed one
+  std::uint64_t held_bytes = 0;  // of these, what the file system may keep
   inplace::SpaceChoice choice;   // both are set where there is a record to sort
 };
 

@@ -51,6 +51,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
                                         {"--progress", &options.run.reports.progress},
                                         {"--assume-size", &options.assume_size},
                                         {"--space", &options.space},
+                                        {"--trust-owner", &options.trust_owner},
                                         {"-o,--output", &output},
                                         {"--verify", &options.verify},
                                         {"--trace", &trace},
@@ -65,6 +66,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
                                            {"--json", &options.json},
                                            {"--status", &options.status},
                                            {"--abandon", &options.abandon},
+                                           {"--trust-drive", &options.trust_drive},
                                            {"--no-profile", &options.profile_words.none}},
                               .numbers = {{"--record-size", &options.record_size},
                                           {"--threads", &threads},
@@ -141,13 +143,20 @@ ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage&
     wanted.input_records = whole_records(options.run.file, resolved.input->facts().size_bytes, options.record_size);
     wanted.input_alignment = std::max<std::uint64_t>(
         {page_bytes, resolved.input->alignment(), inplace::block_bytes(inplace::JobPaths(options.run.file).parent)});
-    resolved.free_bytes = storage.free_bytes(inplace::JobPaths(options.run.file).parent);
+    resolved.held_bytes = inplace::held_bytes(inplace::JobPaths(options.run.file).parent);
   } else {
     wanted.input_records = parse_bytes(options.assume_size, "--assume-size") / options.record_size;
   }
-  if (!options.space.empty()) resolved.free_bytes = std::min(resolved.free_bytes, parse_bytes(options.space, "--space"));
   if (wanted.input_records == 0) return resolved;
-  resolved.choice = inplace::choose_space(wanted, resolved.free_bytes);
+  const inplace::Ground ground(inplace::Mode::in_place, resolved.held_bytes);
+  const auto choose = [&](std::uint64_t wanted_bytes) {
+    if (options.assume_size.empty())
+      resolved.free_bytes = storage.settled_free_bytes(inplace::JobPaths(options.run.file).parent, wanted_bytes);
+    if (!options.space.empty()) resolved.free_bytes = std::min(resolved.free_bytes, parse_bytes(options.space, "--space"));
+    resolved.choice = inplace::choose_space(wanted, resolved.free_bytes, ground);
+  };
+  choose(0);
+  if (!resolved.choice.best && resolved.choice.least) choose(resolved.choice.least->need_bytes());
   if (!resolved.choice.least) {
     const std::uint64_t least = inplace::least_memory_bytes(wanted);
     throw UsageError(fmt::format("--memory {} is too little for this file: at least {} is needed; try --memory {}MiB",
@@ -167,7 +176,8 @@ const inplace::SpacePlan& require_space(const InPlaceOptions& options, const Res
   const std::uint64_t need = choice.least->need_bytes();
   plan::Wanted richer = resolved.wanted;
   richer.memory_bytes *= 4;
-  const std::uint64_t with_more = inplace::choose_space(richer, 0).least->need_bytes();
+  const std::uint64_t with_more =
+      inplace::choose_space(richer, 0, {inplace::Mode::in_place, resolved.held_bytes}).least->need_bytes();
   const std::string help = with_more < need - need / 20
                                ? fmt::format("make room there, or give more memory: with --memory {}KiB {} would do",
                                              richer.memory_bytes >> 10U, format_bytes(with_more))

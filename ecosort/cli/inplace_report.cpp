@@ -78,7 +78,8 @@ std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPla
   text += keys_text(wanted.format);
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(plan::fixed_overhead_bytes));
-  const inplace::SpacePlan recommended = inplace::recommended_space(wanted).value();
+  const inplace::SpacePlan recommended =
+      inplace::recommended_space(wanted, {inplace::Mode::in_place, resolved.held_bytes}).value();
   text += values_text(values_of(options, resolved), options.profile);
   if (options.profile.profile) text += forecast_text(forecast_of(resolved.choice.best->engine, options.profile));
   text += space_text(*resolved.choice.least, recommended);
@@ -98,10 +99,10 @@ std::string resumable_plan_text(const SortOptions& options, const ResolvedResuma
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(plan::fixed_overhead_bytes));
   text += fmt::format("  job directory       {}; runs {}\n", inplace::JobPaths(resolved.output).directory,
-                      resolved.mode == inplace::Mode::keeping_runs
+                      resolved.ground.mode == inplace::Mode::keeping_runs
                           ? "keep their space to the end, because a crash could mix up blocks on this file system"
                           : "give their space to the output");
-  text += space_text(*resolved.choice.least, inplace::recommended_space(wanted, resolved.mode).value());
+  text += space_text(*resolved.choice.least, inplace::recommended_space(wanted, resolved.ground).value());
   return text + fmt::format("  free space          {}\n", exact(resolved.free_bytes)) + layout_text(*resolved.choice.best) +
          values_text(values_of(options, resolved), options.profile) +
          (options.profile.profile ? forecast_text(forecast_of(resolved.choice.best->engine, options.profile)) : "");
@@ -117,7 +118,7 @@ std::string resumable_plan_json(const SortOptions& options, const ResolvedResuma
             {"fixed_overhead_bytes", plan::fixed_overhead_bytes},
             {"compute_threads", wanted.threads},
             {"job_directory", inplace::JobPaths(resolved.output).directory},
-            {"keeps_runs", resolved.mode == inplace::Mode::keeping_runs},
+            {"keeps_runs", resolved.ground.mode == inplace::Mode::keeping_runs},
             {"free_bytes", resolved.free_bytes},
             {"needed_bytes", resolved.choice.least->need_bytes()},
             {"plan", space_json(*resolved.choice.best)},
@@ -139,7 +140,8 @@ std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPla
             {"compute_threads", wanted.threads}};
   if (resolved.free_bytes != no_space_limit) json["free_bytes"] = resolved.free_bytes;
   if (wanted.input_records > 0) {
-    const inplace::SpacePlan recommended = inplace::recommended_space(wanted).value();
+    const inplace::SpacePlan recommended =
+        inplace::recommended_space(wanted, {inplace::Mode::in_place, resolved.held_bytes}).value();
     json["needed_bytes"] = resolved.choice.least->need_bytes();
     json["recommended_bytes"] = recommended.need_bytes();
     json["plan"] = space_json(*resolved.choice.best);

@@ -283,7 +283,7 @@ void check_space(lines::LinesJob& job, io::Storage& storage) {
   if (has_runs && job.compress_program.empty())  // what compression makes of the runs shows when they are made
     needs.push_back({"temporary space", job.directories, bytes, 0, "name another drive with -T"});
   for (SpaceNeed& need : needs)
-    for (const std::string& directory : need.directories) need.free_bytes += storage.free_bytes(directory);
+    for (const std::string& directory : need.directories) need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
   cli::check_space(needs);
   const bool shared = has_runs && !places.empty() && std::ranges::any_of(job.directories, [&](const std::string& directory) {
                         return drive_of(directory) == drive_of(places.front());
@@ -324,6 +324,7 @@ lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
 
 int sort_files(const LinesOptions& options, double started_s) {
   io::PosixStorage storage;
+  tell_waits(storage, options.quiet);
   lines::LinesJob job = make_job(options, storage);
   const bool is_small = are_small(job.inputs);
   if (is_small) job.plan = lines::plan_for_small_input(job.plan);

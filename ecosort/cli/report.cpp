@@ -197,6 +197,16 @@ Json phases_json(const pipeline::PhaseLog& log) {
   return phases;
 }
 
+namespace {
+
+// Null: the job began in this run.
+Json resumed_json(const pipeline::SortReport& report) {
+  if (!report.resumed) return nullptr;
+  return {{"output_records", report.resumed->records}, {"output_read_again", report.resumed->is_checked}};
+}
+
+}  // namespace
+
 Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage,
                 const std::string& backend) {
   utsname host{};
@@ -223,6 +233,7 @@ Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& lo
           {"peak_counted_memory_bytes", report.peak_memory_bytes},
           {"peak_temp_bytes", report.peak_temp_bytes},
           {"hash", report.tally.hash.to_hex()},
+          {"resumed", resumed_json(report)},
           {"checksum", record_size == 100 ? Json(report.tally.checksum.to_hex()) : Json(nullptr)},
           {"io_backend", backend},
           {"threads", report.plan.wanted.threads},

@@ -16,11 +16,12 @@
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/sort_places.h"
-#include "demsort_inplace/file_system.h"
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/resumable_sort.h"
 #include "io/backends.h"
 #include "io/direct_io.h"
+#include "io/durable_names.h"
+#include "io/file_system.h"
 
 namespace ecosort::cli {
 
@@ -67,10 +68,30 @@ std::uint64_t device_of(const std::string& directory) {
   return info.st_dev;
 }
 
+// The journal, the runs and their names.
+void check_outlives_crash(const std::string& directory) {
+  if (const std::string doubt = io::doubt_about_names(directory); !doubt.empty())
+    throw UsageError(fmt::format("--resumable: {}; name an output on another drive, or sort without --resumable", doubt));
+  if (io::makes_fast_commits(directory))
+    throw UsageError(fmt::format("--resumable: '{}': {}", directory, io::fast_commits_reason));
+}
+
+// What e2fsck finds after a crash was not brought into order by a journal.
+std::string journal_notice(const std::string& output) {
+  const std::string directory = inplace::JobPaths(output).parent;
+  const io::FileSystem system = io::file_system_of(directory, device_of(directory));
+  if (io::has_journal(system).value_or(true)) return {};
+  return fmt::format(
+      "'{}' is on {} without a journal: after a power cut the check of the file system may remove runs; the sort then begins "
+      "anew "
+      "(the inputs are only read)",
+      directory, system.type);
+}
+
 // Files are cut, read and written in units that suit all of them.
 std::uint64_t unit_in(const std::string& directory, const ResolvedResumable& resolved, io::PosixStorage& storage) {
   const io::FilePtr probe = storage.create_unnamed(directory, io::Role::run, io::Caching::direct_if_possible);
-  const bool gives_back = resolved.mode != inplace::Mode::keeping_runs;
+  const bool gives_back = resolved.ground.mode != inplace::Mode::keeping_runs;
   return std::max<std::uint64_t>(
       {page_bytes, probe->alignment(), resolved.wanted.input_alignment, gives_back ? inplace::block_bytes(directory) : 1});
 }
@@ -111,14 +132,16 @@ ResolvedResumable resolve_resumable(const SortOptions& options, io::PosixStorage
   resolved.wanted = wanted_from(options, resolved.inputs, resolved.machine);
   if (resolved.wanted.input_records == 0) return resolved;
   const std::string directory = inplace::JobPaths(resolved.output).parent;
-  if (io::is_in_memory(directory))
-    throw UsageError(fmt::format(
-        "output directory '{}' is a tmpfs: nothing there outlives a power cut; name an output on a drive", directory));
-  if (!inplace::frees_safely(inplace::file_system_of(directory, device_of(directory))))
-    resolved.mode = inplace::Mode::keeping_runs;
+  check_outlives_crash(directory);
+  if (!io::frees_safely(io::file_system_of(directory, device_of(directory)))) resolved.ground.mode = inplace::Mode::keeping_runs;
   resolved.wanted.input_alignment = unit_in(directory, resolved, storage);
-  resolved.free_bytes = storage.free_bytes(directory);
-  resolved.choice = inplace::choose_space(resolved.wanted, resolved.free_bytes, resolved.mode);
+  resolved.ground.held_bytes = inplace::held_bytes(directory);
+  const auto choose = [&](std::uint64_t wanted_bytes) {
+    resolved.free_bytes = storage.settled_free_bytes(directory, wanted_bytes);
+    resolved.choice = inplace::choose_space(resolved.wanted, resolved.free_bytes, resolved.ground);
+  };
+  choose(0);
+  if (!resolved.choice.best && resolved.choice.least) choose(resolved.choice.least->need_bytes());
   require_layout(resolved);
   return resolved;
 }
@@ -140,6 +163,7 @@ std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& s
                                   .reread = options.verify == "reread"};
   print_notice(options.quiet, fmt::format("runs and journal are in '{}'; after an interruption: ecosort resume {}",
                                           inplace::JobPaths(resolved.output).directory, resolved.output));
+  print_notice(options.quiet, journal_notice(resolved.output));
   const JobRun run{resolved.output, {options.stats, options.events, options.progress, options.quiet}};
   return run_job(run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
     return inplace::start_resumable(resolved.output, std::move(resolved.inputs), header, plan.engine, environment);

@@ -19,7 +19,7 @@ struct ResolvedResumable {
   std::string output;  // links followed
   plan::Machine machine;
   plan::Wanted wanted;
-  inplace::Mode mode = inplace::Mode::beside_input;
+  inplace::Ground ground{inplace::Mode::beside_input};
   std::uint64_t free_bytes = 0;  // on the output's file system
   inplace::SpaceChoice choice;   // both are set where there is a record to sort
 };

@@ -1,5 +1,7 @@
 // `ecosort resume`: goes on with an interrupted job of either kind, tells how far it is, or gives it up.
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "base/threads.h"
+#include "base/user.h"
 #include "cli/inplace.h"
 #include "cli/option_table.h"
 #include "cli/run_job.h"
@@ -96,6 +99,19 @@ plan::Plan plan_for(const InPlaceOptions& options, const inplace::JobHeader& hea
   return inplace::engine_plan(header, memory, asked != 0 ? asked : plan::read_machine().cpus);
 }
 
+// What somebody else's journal names is read and written with that user's rights, not with root's.
+inplace::Trust trust_for(const InPlaceOptions& options) {
+  if (options.trust_owner.empty()) return {};
+  const User user = find_user(options.trust_owner, "--trust-owner");
+  struct stat status {};
+  const std::string directory = inplace::JobPaths(options.run.file).directory;
+  if (::geteuid() == 0 && user.user != 0 && ::lstat(directory.c_str(), &status) == 0 && status.st_uid == user.user) {
+    become(user);
+    print_notice(options.run.reports.quiet, fmt::format("working as user {}, whom '{}' belongs to", user.name, directory));
+  }
+  return {user.user};
+}
+
 }  // namespace
 
 int run_resume(const Words& words) {
@@ -108,11 +124,13 @@ int run_resume(const Words& words) {
   ignore_write_signals();
   std::string& file = options.run.file;
   accept_other_names(file);
+  const inplace::Trust trust = trust_for(options);
   io::PosixStorage storage;
+  tell_waits(storage, options.run.reports.quiet);
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
   print_notice(options.run.reports.quiet, backend.notice);
-  inplace::JobStatus status =
-      options.status ? inplace::look_at_job(file, storage, *backend.queue) : inplace::examine(file, storage, *backend.queue);
+  inplace::JobStatus status = options.status ? inplace::look_at_job(file, storage, *backend.queue, trust)
+                                             : inplace::examine(file, storage, *backend.queue, trust);
   if (status.kind == Kind::none)
     throw UsageError(fmt::format("no interrupted job of '{}': there is no '{}'", file, inplace::JobPaths(file).directory));
   if (options.status) {
@@ -128,7 +146,11 @@ int run_resume(const Words& words) {
   const bool was_named = status.kind == Kind::complete && !storage.exists(inplace::JobPaths(file).output);
   const plan::Plan plan = plan_for(options, status.contents->header);
   check_threads_can_start(plan.wanted.threads + 1);
-  const int code = run_job(options.run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
+  if (options.trust_drive && status.records_merged() > 0)
+    print_notice(options.run.reports.quiet,
+                 fmt::format("--trust-drive: the {} records that the output holds are not read again", status.records_merged()));
+  const int code = run_job(options.run, storage, *backend.queue, started_s, [&](inplace::Environment environment) {
+    environment.trusts_drive = options.trust_drive;
     return abandons ? inplace::abandon(file, std::move(status), plan, environment)
                     : inplace::resume(file, std::move(status), plan, environment);
   });

@@ -1,15 +1,17 @@
 #include "cli/run_job.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 
 #include "base/errors.h"
+#include "base/user.h"
 #include "cli/end_at_once.h"
 #include "cli/report.h"
 #include "cli/say.h"
-#include "demsort_inplace/keep_runs.h"
 
 namespace ecosort::cli {
 
@@ -19,13 +21,20 @@ using Work = std::function<pipeline::SortReport(const inplace::Environment&)>;
 
 bool is_full(int error_number) { return error_number == ENOSPC || error_number == EDQUOT; }
 
+// A file that belongs to somebody else keeps its owner in the job.
+std::string trust_words(const std::string& file) {
+  struct stat status {};
+  if (::lstat(inplace::JobPaths(file).input.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return "";
+  return fmt::format("--trust-owner {} ", user_name(status.st_uid));
+}
+
 // What can be done where a job was begun; else nothing was changed. That no record is lost is said only where nothing is broken.
 std::string way_on(const JobRun& run, io::PosixStorage& storage, const char* state) {
   try {
     if (!storage.exists(inplace::JobPaths(run.file).directory)) return "";
   } catch (const Error&) {  // the drive does not even tell that: the error that led here is the one to tell
   }
-  return fmt::format("; {}; go on with: ecosort resume {}", state, run.file);
+  return fmt::format("; {}; go on with: ecosort resume {}{}", state, trust_words(run.file), run.file);
 }
 
 constexpr const char* is_safe = "no record is lost";
@@ -40,8 +49,8 @@ pipeline::SortReport work_telling_phase(const JobRun& run, const Work& work, io:
     return work(environment);
   } catch (const io::QueueBroken& broken) {
     end_at_once(environment.progress, broken, way_on(run, storage, is_stopped));
-  } catch (const inplace::InputChanged& changed) {  // has its own way out
-    throw IoError(in_phase(changed.what()));
+  } catch (const inplace::ExplainedIoError& explained) {
+    throw IoError(in_phase(explained.what()));
   } catch (const NameError& error) {
     throw IoError(in_phase(error.what() + way_on(run, storage, is_stopped)));
   } catch (const IoError& error) {
@@ -73,6 +82,13 @@ int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, doub
 
 void print_notice(bool quiet, const std::string& notice) {
   if (!quiet && !notice.empty()) say_line(fmt::format("ecosort: {}", notice));
+}
+
+void tell_waits(io::PosixStorage& storage, bool quiet) {
+  storage.on_wait_for_space([quiet](const io::File& file) {
+    print_notice(quiet, fmt::format("no space for '{}': waiting for the file system to give back what was cut off or removed",
+                                    file.path()));
+  });
 }
 
 void ignore_write_signals() {

@@ -25,6 +25,9 @@ int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, doub
 // A line on standard error, unless it is empty or the user wants none.
 void print_notice(bool quiet, const std::string& notice);
 
+// A notice when a reservation waits for space.
+void tell_waits(io::PosixStorage& storage, bool quiet);
+
 // A closed pipe and a file beyond `ulimit -f` are write errors like any other.
 void ignore_write_signals();
 

@@ -87,6 +87,7 @@ int run_sort(const Words& words) {
   ignore_write_signals();
   print_notice(options.quiet, notice_of(options.profile));
   io::PosixStorage storage;
+  tell_waits(storage, options.quiet);
   if (options.resumable)
     if (const std::optional<int> code = run_resumable(options, storage, started_s)) return *code;
   ResolvedSort resolved = resolve_sort(options, storage);

@@ -86,7 +86,7 @@ std::vector<SpaceNeed> space_needs(const plan::Plan& plan, const std::vector<std
     if (has_runs) needs.push_back(std::move(runs));
   }
   for (SpaceNeed& need : needs)
-    for (const std::string& directory : need.directories) need.free_bytes += storage.free_bytes(directory);
+    for (const std::string& directory : need.directories) need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
   return needs;
 }
 

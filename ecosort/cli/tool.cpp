@@ -1,17 +1,20 @@
 // `ecosort power` and `ecosort tune`: become the programs ecosort-power and ecosort-tune, which are written in Python. They are
-// looked for beside this program, then in PATH, then in the environment that `make` sets up beside a build directory.
+// looked for beside this program, then in PATH, then in the environment that `make` sets up beside a build directory. What nobody
+// named (the first and the last) is used only where nobody else can have put it: this user may be root.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "base/errors.h"
 #include "cli/commands.h"
+#include "io/trusted_place.h"
 
 namespace ecosort::cli {
 
@@ -19,11 +22,30 @@ namespace {
 
 // Returns only when the program is not there.
 void try_exec(const std::string& program, const Words& words) {
-  std::vector<char*> argv{const_cast<char*>(program.c_str())};  // execvp takes them as such and does not write
+  std::vector<char*> argv{const_cast<char*>(program.c_str())};  // execv takes them as such and does not write
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  ::execvp(program.c_str(), argv.data());
+  ::execv(program.c_str(), argv.data());
   if (errno != ENOENT && errno != ENOTDIR) throw IoError::from_call("exec", program, errno);
+}
+
+// Likewise, or when it is not to be trusted, with the reason.
+std::string try_trusted(const std::string& program, const Words& words) {
+  std::error_code none;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(program, none))) return {};
+  const std::string reason = io::reason_to_distrust_place(program, io::root_and_user());
+  if (reason.empty()) try_exec(program, words);
+  return reason.empty() ? "" : fmt::format("'{}' was not used, because {}", program, reason);
+}
+
+// An entry that is empty or relative would be another directory each time.
+void try_path(const std::string& name, const Words& words) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream entries(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string directory; std::getline(entries, directory, ':');) {
+    const std::string program = directory + "/" + name;
+    if (directory.starts_with('/') && ::access(program.c_str(), X_OK) == 0) try_exec(program, words);
+  }
 }
 
 // Returns only by throwing.
@@ -31,12 +53,16 @@ int become(const std::string& name, const Words& words) {
   std::error_code unknown;  // without /proc only PATH is searched
   const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
   if (!self.empty()) ::setenv("ECOSORT_BIN", self.c_str(), 0);  // the program that sorts and validates: this one
-  if (!self.empty()) try_exec(self.parent_path() / name, words);
-  try_exec(name, words);
-  if (!self.empty()) try_exec(self.parent_path().parent_path() / ".venv" / "bin" / name, words);
+  std::string distrusted = self.empty() ? "" : try_trusted(self.parent_path() / name, words);
+  try_path(name, words);
+  if (distrusted.empty() && !self.empty())
+    distrusted = try_trusted(self.parent_path().parent_path() / ".venv" / "bin" / name, words);
+  if (!distrusted.empty())
+    throw UsageError(fmt::format("{} is not in PATH, and {}; make that place yours or root's alone, or add its directory to PATH",
+                                 name, distrusted));
   throw UsageError(
-      fmt::format("{0} is not installed: it is neither beside ecosort nor in PATH; run: pip install . in the "
-                  "source tree, or make deps there",
+      fmt::format("{0} is not installed: it is neither beside ecosort nor in a directory of PATH that begins with a slash; run: "
+                  "pip install . in the source tree, or make deps there",
                   name));
 }
 
@@ -44,5 +70,11 @@ int become(const std::string& name, const Words& words) {
 
 int run_power(const Words& words) { return become("ecosort-power", words); }
 int run_tune(const Words& words) { return become("ecosort-tune", words); }
+
+int run_joulesort(const Words& words) {
+  Words all{"joulesort"};
+  all.insert(all.end(), words.begin(), words.end());
+  return become("ecosort-power", all);
+}
 
 }  // namespace ecosort::cli

@@ -52,6 +52,8 @@ bool FaultyStorage::reserve(File& file, std::uint64_t offset, std::uint64_t size
   return below_.reserve(file, offset, size_bytes);
 }
 
+bool FaultyStorage::wait_for_space(const File& file, unsigned attempt) { return below_.wait_for_space(file, attempt); }
+
 void FaultyStorage::set_size(File& file, std::uint64_t size_bytes) {
   pass(file.role(), FaultPoint::set_size, file.path());
   below_.set_size(file, size_bytes);

@@ -7,8 +7,8 @@
 namespace ecosort::io {
 
 // A call that is to fail throws IoError with the errno, as a failed system call would, and does nothing; a close still lets go
-// of its file, and a reserve that fails with EOPNOTSUPP returns false. free_bytes(), exists(), leads_to() and
-// open_standard_output() are passed on.
+// of its file, and a reserve that fails with EOPNOTSUPP returns false. free_bytes(), wait_for_space(), exists(), leads_to()
+// and open_standard_output() are passed on.
 class FaultyStorage : public NamedStorage {
  public:
   // Both outlive this.
@@ -18,6 +18,7 @@ class FaultyStorage : public NamedStorage {
   [[nodiscard]] FilePtr create_unnamed(const std::string& directory, Role role, Caching caching) override;
   [[nodiscard]] FilePtr open_standard_output() override;
   [[nodiscard]] bool reserve(File& file, std::uint64_t offset, std::uint64_t size_bytes) override;
+  [[nodiscard]] bool wait_for_space(const File& file, unsigned attempt) override;
   void set_size(File& file, std::uint64_t size_bytes) override;
   void sync(File& file) override;
   [[nodiscard]] std::string publish(File& file, const std::string& final_path, const BeforeStep& before_step = {}) override;

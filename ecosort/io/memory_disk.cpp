@@ -182,6 +182,7 @@ void MemoryDisk::drop_if_unused(std::uint64_t number) {
   const Inode& inode = inodes_.at(number);
   if (inode.names > 0 || inode.open_files > 0) return;
   allocated_ -= inode.contents.allocated_bytes();
+  if (options_.frees_late) late_ += inode.contents.allocated_bytes();
   inodes_.erase(number);
 }
 
@@ -237,7 +238,7 @@ std::uint64_t MemoryDisk::issue(std::uint64_t inode, Change change) {
 // How many bytes of the change there is space for: all of it, a part of a write, or none.
 std::uint64_t MemoryDisk::allow(Inode& inode, const Change& change) {
   if (change.kind == Change::Kind::set_size || change.kind == Change::Kind::release) return change.size;
-  const std::uint64_t available = options_.capacity_bytes - std::min(options_.capacity_bytes, allocated_);
+  const std::uint64_t available = options_.capacity_bytes - std::min(options_.capacity_bytes, allocated_ + late_);
   if (inode.contents.missing_bytes(change.offset, change.size) <= available) return change.size;
   if (change.kind == Change::Kind::reserve) return 0;
   constexpr std::uint64_t page = PagedBytes::page_bytes;
@@ -252,7 +253,9 @@ std::uint64_t MemoryDisk::allow(Inode& inode, const Change& change) {
 void MemoryDisk::apply(Inode& inode, const Change& change) {
   const std::uint64_t before = inode.contents.allocated_bytes();
   apply_change(inode.contents, change);
-  allocated_ = allocated_ - before + inode.contents.allocated_bytes();
+  const std::uint64_t after = inode.contents.allocated_bytes();
+  if (options_.frees_late && after < before) late_ += before - after;
+  allocated_ = allocated_ - before + after;
   most_allocated_ = std::max(most_allocated_, allocated_);
   inode.changed = steps_;
 }
@@ -266,6 +269,13 @@ std::int64_t MemoryDisk::complete(std::uint64_t number, std::uint64_t request, c
   if (done.size == 0 && change.size > 0) return -ENOSPC;
   apply(inode, done);
   return change.kind == Change::Kind::write ? static_cast<std::int64_t>(done.size) : 0;
+}
+
+bool MemoryDisk::wait_for_space(unsigned attempt) {
+  const std::lock_guard lock(mutex_);
+  if (late_ == 0) return false;
+  if (attempt > 0) late_ = 0;
+  return true;
 }
 
 std::uint64_t MemoryDisk::issue_sync(std::uint64_t inode) {

@@ -49,6 +49,8 @@ class MemoryDisk {
   [[nodiscard]] std::int64_t complete(std::uint64_t inode, std::uint64_t number, const StoreEvent::Change& change);
   [[nodiscard]] std::uint64_t issue_sync(std::uint64_t inode);
   void complete_sync(std::uint64_t inode, std::uint64_t number);
+  // Whether anything came free late, or will.
+  [[nodiscard]] bool wait_for_space(unsigned attempt);
 
  private:
   struct Inode {
@@ -74,6 +76,7 @@ class MemoryDisk {
   std::set<std::string> directories_;
   std::uint64_t last_inode_ = 0, last_request_ = 0, last_file_ = 0, steps_ = 0;
   std::uint64_t allocated_ = 0, most_allocated_ = 0;
+  std::uint64_t late_ = 0;  // bytes that were given up, but are not free yet
   std::size_t open_files_ = 0;
   std::vector<StoreEvent> log_;
 };

@@ -115,6 +115,8 @@ bool MemoryStore::reserve(File& file, std::uint64_t offset, std::uint64_t size_b
   return true;
 }
 
+bool MemoryStore::wait_for_space(const File& /*file*/, unsigned attempt) { return disk_->wait_for_space(attempt); }
+
 void MemoryStore::set_size(File& file, std::uint64_t size_bytes) {
   const std::uint64_t inode = OpenInode::of(file);
   const Change change{.kind = Change::Kind::set_size, .size = size_bytes};

@@ -32,8 +32,9 @@ class MemoryStore : public NamedStorage {
     std::uint64_t seed = 1;           // of the scheduler
     bool completes_in_order = false;  // instead of drawing: first in, first out, all at once
     std::uint64_t capacity_bytes = std::numeric_limits<std::uint64_t>::max();  // in pages of 4096 bytes; then ENOSPC
-    std::size_t alignment = 512;                                               // of files opened with Caching::direct_if_possible
-    bool records_events = true;  // without, log() stays empty and written data is not kept twice
+    bool frees_late = false;      // what is cut off stays taken until somebody waits for it, the second time
+    std::size_t alignment = 512;  // of files opened with Caching::direct_if_possible
+    bool records_events = true;   // without, log() stays empty and written data is not kept twice
   };
 
   MemoryStore() : MemoryStore(DiskImage{}) {}
@@ -55,6 +56,7 @@ class MemoryStore : public NamedStorage {
   [[nodiscard]] FilePtr create_unnamed(const std::string& directory, Role role, Caching caching) override;
   [[nodiscard]] FilePtr open_standard_output() override;
   [[nodiscard]] bool reserve(File& file, std::uint64_t offset, std::uint64_t size_bytes) override;
+  [[nodiscard]] bool wait_for_space(const File& file, unsigned attempt) override;
   void set_size(File& file, std::uint64_t size_bytes) override;
   void sync(File& file) override;
   [[nodiscard]] std::string publish(File& file, const std::string& final_path, const BeforeStep& before_step = {}) override;

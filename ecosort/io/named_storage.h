@@ -33,7 +33,8 @@ class NamedStorage : public Storage {
   virtual void remove_directory(const std::string& path) = 0;  // an empty one
   virtual void sync_directory(const std::string& path) = 0;    // makes the names in it durable
 
-  // An existing directory, as long as the File lives the same one whatever becomes of its name; for locks only.
+  // An existing directory. As long as the File lives, names in it (paths that begin with `path` and a slash) are looked up in
+  // this very directory, whatever stands under its own name by then, and none of them is followed where it is a symbolic link.
   [[nodiscard]] virtual FilePtr open_directory(const std::string& path) = 0;
   // Whether `path` still leads to this open directory.
   [[nodiscard]] virtual bool leads_to(const std::string& path, const File& directory) = 0;

@@ -14,6 +14,7 @@
 
 #include "base/errors.h"
 #include "io/direct_io.h"
+#include "io/durable_names.h"
 #include "io/file_attributes.h"
 #include "io/open_error.h"
 #include "io/posix_storage.h"
@@ -30,10 +31,13 @@ void check(int result, const char* call, const std::string& path) {
   if (result != 0) throw_open_error(call, path, errno);
 }
 
-// A file of our own; fails otherwise.
-[[nodiscard]] bool make_accessible(const std::string& path) {
+// A file of our own; fails otherwise. chmod knows no O_NOFOLLOW: it goes by a descriptor.
+[[nodiscard]] bool make_accessible(const HeldDirectories::Place& place) {
+  const Descriptor file(::openat(place.directory, place.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
-  if (::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::chmod(path.c_str(), 0600) == 0) return true;
+  if (file.is_open() && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+      ::chmod(fmt::format("/proc/self/fd/{}", file.get()).c_str(), 0600) == 0)
+    return true;
   errno = EACCES;
   return false;
 }
@@ -41,17 +45,21 @@ void check(int result, const char* call, const std::string& path) {
 }  // namespace
 
 FilePtr PosixStorage::create_named(const std::string& path, Role role, Caching caching) {
-  Descriptor descriptor(::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600));
+  const HeldDirectories::Place place = held_.find(path);
+  Descriptor descriptor(::openat(place.directory, place.name.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600));
   if (!descriptor.is_open()) throw_open_error("create", path, errno);
   const std::size_t unit = caching == Caching::direct_if_possible ? enable_direct_io(descriptor.get()) : 1;
   return make_file(std::move(descriptor), {.role = role, .path = path, .alignment = unit});
 }
 
 FilePtr PosixStorage::open_named(const std::string& path, Role role, Caching caching) {
-  const auto open = [&] { return Descriptor(::open(path.c_str(), O_NOFOLLOW | O_RDWR | O_CLOEXEC | O_NONBLOCK)); };
+  const HeldDirectories::Place place = held_.find(path);
+  const auto open = [&] {
+    return Descriptor(::openat(place.directory, place.name.c_str(), O_NOFOLLOW | O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  };
   Descriptor descriptor = open();
   // An output that has its final mode already may be closed to its owner.
-  if (!descriptor.is_open() && errno == EACCES && role == Role::output && make_accessible(path)) descriptor = open();
+  if (!descriptor.is_open() && errno == EACCES && role == Role::output && make_accessible(place)) descriptor = open();
   if (!descriptor.is_open()) throw_open_error("open", path, errno);
   struct stat status {};
   if (::fstat(descriptor.get(), &status) != 0) throw IoError::from_call("examine", path, errno);
@@ -62,36 +70,44 @@ FilePtr PosixStorage::open_named(const std::string& path, Role role, Caching cac
 }
 
 std::string PosixStorage::adopt_attributes(File& file, const std::string& of) {
-  if (exists(of)) return io::adopt_attributes(file.fd(), file.path(), of);
+  if (exists(of)) return io::adopt_attributes(file.fd(), file.path(), held_.find(of).path());
   const std::string directory = std::filesystem::path(of).parent_path().string();
   adopt_default_mode(file.fd(), file.path(), directory.empty() ? "." : directory);
   return {};
 }
 
 void PosixStorage::rename(const std::string& from, const std::string& to) {
-  check(::rename(from.c_str(), to.c_str()), "rename a file to", to);
+  const HeldDirectories::Place old = held_.find(from), fresh = held_.find(to);
+  check(::renameat(old.directory, old.name.c_str(), fresh.directory, fresh.name.c_str()), "rename a file to", to);
 }
 
 void PosixStorage::rename_new(const std::string& from, const std::string& to) {
-  check(::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE), "rename a file to", to);
+  const HeldDirectories::Place old = held_.find(from), fresh = held_.find(to);
+  check(::renameat2(old.directory, old.name.c_str(), fresh.directory, fresh.name.c_str(), RENAME_NOREPLACE), "rename a file to",
+        to);
 }
 
-void PosixStorage::remove(const std::string& path) { check(::unlink(path.c_str()), "remove", path); }
+void PosixStorage::remove(const std::string& path) {
+  const HeldDirectories::Place place = held_.find(path);
+  check(::unlinkat(place.directory, place.name.c_str(), 0), "remove", path);
+}
 
 void PosixStorage::make_directory(const std::string& path) { check(::mkdir(path.c_str(), 0700), "create the directory", path); }
 
 void PosixStorage::remove_directory(const std::string& path) { check(::rmdir(path.c_str()), "remove the directory", path); }
 
 void PosixStorage::sync_directory(const std::string& path) {
+  if (const int held = held_.directory(path); held >= 0) return sync_names(held, path);
   const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   check(directory.is_open() ? 0 : -1, "open the directory", path);
-  if (::fsync(directory.get()) != 0) throw IoError::from_call("sync the directory", path, errno);
+  sync_names(directory.get(), path);
 }
 
 FilePtr PosixStorage::open_directory(const std::string& path) {
   Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   check(directory.is_open() ? 0 : -1, "open the directory", path);
-  return make_file(std::move(directory), {.role = Role::journal, .path = path});
+  const int fd = directory.get();
+  return make_file(std::move(directory), {.role = Role::journal, .path = path, .attachment = held_.hold(path, fd)});
 }
 
 bool PosixStorage::leads_to(const std::string& path, const File& directory) {
@@ -104,8 +120,13 @@ bool PosixStorage::leads_to(const std::string& path, const File& directory) {
 }
 
 std::vector<std::string> PosixStorage::list(const std::string& directory) {
-  const std::unique_ptr<DIR, CloseDirectory> stream(::opendir(directory.c_str()));
+  const int held = held_.directory(directory);
+  Descriptor open(held >= 0 ? ::openat(held, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                            : ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  check(open.is_open() ? 0 : -1, "list the directory", directory);
+  const std::unique_ptr<DIR, CloseDirectory> stream(::fdopendir(open.get()));
   check(stream ? 0 : -1, "list the directory", directory);
+  (void)open.release();  // the stream closes it
   std::vector<std::string> names;
   while (true) {
     errno = 0;
@@ -120,8 +141,9 @@ std::vector<std::string> PosixStorage::list(const std::string& directory) {
 }
 
 bool PosixStorage::exists(const std::string& path) {
+  const HeldDirectories::Place place = held_.find(path);
   struct stat status {};
-  if (::lstat(path.c_str(), &status) == 0) return true;
+  if (::fstatat(place.directory, place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
   throw_open_error("examine", path, errno);
 }

@@ -10,6 +10,7 @@
 #include <climits>
 
 #include "base/errors.h"
+#include "io/durable_names.h"
 #include "io/file_attributes.h"
 #include "io/open_error.h"
 #include "io/posix_storage.h"
@@ -89,11 +90,6 @@ class FreshName {
   return lost.empty() ? lost : fmt::format("could not keep of the replaced '{}': {}", place.path, lost);
 }
 
-void sync_final_directory(int directory, const OutputPlace& place) {
-  if (::fsync(directory) == 0) return;
-  throw IoError::from_call("sync the directory", place.directory, errno);
-}
-
 void call(const BeforeStep& before_step, PublishStep step) {
   if (before_step) before_step(step);
 }
@@ -143,13 +139,15 @@ std::string PosixStorage::publish(File& file, const std::string& final_path, con
   }
   try {
     call(before_step, PublishStep::sync_directory);
-    sync_final_directory(directory.get(), place);
+    sync(file);  // the number of its names: without a journal e2fsck takes a file that has none for removed
+    sync_names(directory.get(), place.directory);
   } catch (const IoError& error) {
     if (!place.exists && ::unlinkat(directory.get(), base.c_str(), 0) == 0) throw;
     throw IoError(fmt::format("{}; '{}' is complete, but may not survive a power cut", error.what(), place.path),
                   error.error_number());
   }
-  return notice;
+  const std::string doubt = doubt_about_names(place.directory);
+  return notice.empty() || doubt.empty() ? notice + doubt : notice + "; " + doubt;
 }
 
 }  // namespace ecosort::io

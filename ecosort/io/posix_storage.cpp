@@ -2,12 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "base/errors.h"
 #include "io/direct_io.h"
@@ -45,6 +49,22 @@ constexpr int name_attempts = 100;
   return caching == Caching::direct_if_possible ? enable_direct_io(fd) : 1;
 }
 
+[[nodiscard]] bool frees_in_background(const File& file) {
+  struct statfs system {};
+  return ::fstatfs(file.fd(), &system) == 0 && system.f_type == XFS_SUPER_MAGIC;
+}
+
+// Of PosixStorage::wait_for_space().
+[[nodiscard]] bool wait_quietly(const File& file, unsigned attempt) {
+  constexpr auto first_wait = std::chrono::milliseconds(50);
+  constexpr unsigned waits = 7;  // 6.35 s in all
+  if (::syncfs(file.fd()) != 0) return false;
+  if (attempt == 0) return true;
+  if (!frees_in_background(file) || attempt > waits) return false;
+  std::this_thread::sleep_for(first_wait * (1U << (attempt - 1)));
+  return true;
+}
+
 template <typename Call>
 [[nodiscard]] int retry_interrupted(Call call) {
   int result = 0;
@@ -62,7 +82,8 @@ FilePtr PosixStorage::make_file(Descriptor descriptor, File::Facts facts) {
 
 FilePtr PosixStorage::open_input(const std::string& path, Caching caching) {
   if (path == "-") return open_standard_input(caching);
-  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  const HeldDirectories::Place place = held_.find(path);
+  Descriptor descriptor(::openat(place.directory, place.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | place.open_flags()));
   if (!descriptor.is_open()) throw_open_error("open", path, errno);
   return describe_input(std::move(descriptor), {.role = Role::input, .path = path}, caching);
 }
@@ -164,6 +185,12 @@ bool PosixStorage::reserve(File& file, std::uint64_t offset, std::uint64_t size_
   throw IoError::from_call("reserve space in", file.path(), errno, offset, size_bytes);
 }
 
+// XFS gives back the space of what was cut off or removed in the background, after its log was written.
+bool PosixStorage::wait_for_space(const File& file, unsigned attempt) {
+  if (attempt == 1 && frees_in_background(file) && on_wait_) on_wait_(file);
+  return wait_quietly(file, attempt);
+}
+
 void PosixStorage::set_size(File& file, std::uint64_t size_bytes) {
   if (retry_interrupted([&] { return ::ftruncate(file.fd(), static_cast<off_t>(size_bytes)); }) != 0)
     throw IoError::from_call("set the size of", file.path(), errno);
@@ -192,6 +219,15 @@ std::uint64_t PosixStorage::free_bytes(const std::string& directory) {
   struct statvfs system {};
   if (::statvfs(directory.c_str(), &system) != 0) throw_open_error("ask for the free space of", directory, errno);
   return std::uint64_t{system.f_bavail} * system.f_frsize;
+}
+
+std::uint64_t PosixStorage::settled_free_bytes(const std::string& directory, std::uint64_t wanted_bytes) {
+  if (const std::uint64_t now = free_bytes(directory); now >= wanted_bytes) return now;
+  const File open(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), {.path = directory});
+  constexpr unsigned attempts = 3;  // 50 + 100 ms: a plan is refused sooner than a job is
+  for (unsigned attempt = 0; attempt < attempts && open.fd() >= 0 && wait_quietly(open, attempt); ++attempt)
+    if (const std::uint64_t now = free_bytes(directory); now >= wanted_bytes) return now;
+  return free_bytes(directory);
 }
 
 }  // namespace ecosort::io

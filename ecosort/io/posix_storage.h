@@ -2,10 +2,12 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/descriptor.h"
+#include "io/held_directories.h"
 #include "io/named_storage.h"
 
 namespace ecosort::io {
@@ -29,16 +31,21 @@ class PosixStorage : public NamedStorage {
   // name that a SIGKILL leaves behind. Tries it; throws as create_unnamed() does.
   [[nodiscard]] bool has_unnamed_files(const std::string& directory);
 
+  // Called before the first wait of some length for space of this file's file system. From any thread that reserves.
+  void on_wait_for_space(std::function<void(const File&)> tell) { on_wait_ = std::move(tell); }
+
   [[nodiscard]] FilePtr open_input(const std::string& path, Caching caching) override;
   [[nodiscard]] FilePtr create_unnamed(const std::string& directory, Role role, Caching caching) override;
   [[nodiscard]] FilePtr open_standard_output() override;
   [[nodiscard]] bool reserve(File& file, std::uint64_t offset, std::uint64_t size_bytes) override;
+  [[nodiscard]] bool wait_for_space(const File& file, unsigned attempt) override;
   void set_size(File& file, std::uint64_t size_bytes) override;
   void sync(File& file) override;
   [[nodiscard]] std::string publish(File& file, const std::string& final_path, const BeforeStep& before_step = {}) override;
   void close(FilePtr file) override;
   [[nodiscard]] FileState state(const File& file) override;
   [[nodiscard]] std::uint64_t free_bytes(const std::string& directory) override;
+  [[nodiscard]] std::uint64_t settled_free_bytes(const std::string& directory, std::uint64_t wanted_bytes) override;
 
   [[nodiscard]] FilePtr create_named(const std::string& path, Role role, Caching caching) override;
   [[nodiscard]] FilePtr open_named(const std::string& path, Role role, Caching caching) override;
@@ -61,6 +68,8 @@ class PosixStorage : public NamedStorage {
   [[nodiscard]] FilePtr create_with_temporary_name(const std::string& directory, Role role, Caching caching);
 
   const Unnamed unnamed_;
+  HeldDirectories held_;
+  std::function<void(const File&)> on_wait_;
   std::atomic<std::uint64_t> opened_{0};
 };
 

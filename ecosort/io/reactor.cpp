@@ -170,8 +170,14 @@ Task<bool> Reactor::release(const File& file, std::uint64_t offset, std::uint64_
 
 Task<bool> Reactor::reserve(const File& file, std::uint64_t offset, std::uint64_t size) {
   bool unsupported = false;
-  co_await simple(Operation::reserve, file, offset, size, &unsupported);
-  co_return !unsupported;
+  for (unsigned attempt = 0;; ++attempt) {
+    try {
+      co_await simple(Operation::reserve, file, offset, size, &unsupported);
+      co_return !unsupported;
+    } catch (const IoError& error) {
+      if (storage_ == nullptr || !is_full(error.error_number()) || !storage_->wait_for_space(file, attempt)) throw;
+    }
+  }
 }
 
 // Notifies with the mutex held: once the coordinator has the handle, it may finish and take reactor and queue with it.

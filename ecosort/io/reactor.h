@@ -15,6 +15,7 @@
 #include "base/errors.h"
 #include "base/task.h"
 #include "io/queue.h"
+#include "io/storage.h"
 
 namespace ecosort::io {
 
@@ -53,7 +54,9 @@ class Reactor {
   [[nodiscard]] Task<void> sync(const File& file);
   // False: the file system cannot do this (EOPNOTSUPP); every other failure throws.
   [[nodiscard]] Task<bool> release(const File& file, std::uint64_t offset, std::uint64_t size);
+  // Where there is no space: with as many attempts as the storage given to wait_with() allows, else one.
   [[nodiscard]] Task<bool> reserve(const File& file, std::uint64_t offset, std::uint64_t size);
+  void wait_with(Storage& storage) noexcept { storage_ = &storage; }  // outlives this
 
   // Resumes `handle` on the coordinator. Thread-safe; how computations report back.
   void post(std::coroutine_handle<> handle);
@@ -76,6 +79,7 @@ class Reactor {
   void drive(TaskGroup& group, const std::atomic<int>& interrupted);
 
   Queue& queue_;
+  Storage* storage_ = nullptr;
   Gate gate_;
   Slots read_slots_, write_slots_, other_slots_;
   std::vector<Completion> completions_;

@@ -24,6 +24,8 @@ struct FileState {
   std::int64_t modified_ns = 0, changed_ns = 0;  // mtime and ctime since the epoch
 };
 
+[[nodiscard]] bool is_full(int error_number) noexcept;  // ENOSPC or EDQUOT
+
 // The steps of publish(), in order. `before_step` is called ahead of each; what it throws is treated as that step's failure,
 // so that a test can fail every one.
 enum class PublishStep : std::uint8_t { attributes, link, rename, sync_directory };
@@ -46,13 +48,22 @@ class Storage {
   // Allocates blocks for [offset, offset+size) so that nobody else can take them. False: the file system cannot reserve.
   [[nodiscard]] virtual bool reserve(File& file, std::uint64_t offset, std::uint64_t size_bytes) = 0;
 
+  // After a reservation failed for lack of space (ENOSPC, EDQUOT): gives the file system time to give back what it frees in the
+  // background. True: it is worth another attempt. False: it was the last one. `attempt`: 0, 1, 2, ... of the same
+  // reservation. May take seconds.
+  [[nodiscard]] virtual bool wait_for_space(const File& file, unsigned attempt) = 0;
+
+  // reserve() with as many attempts as wait_for_space() allows. The reactor's reserve does the same.
+  [[nodiscard]] bool reserve_patiently(File& file, std::uint64_t offset, std::uint64_t size_bytes);
+
   virtual void set_size(File& file, std::uint64_t size_bytes) = 0;  // ftruncate
   virtual void sync(File& file) = 0;                                // fsync
 
   // Gives an unnamed, synced output its final name, replacing what stands there (linkat to a fresh name, rename, fsync of
   // the directory); a replaced file's owner, mode, ACL and extended attributes are kept; a symbolic link stays and its target
-  // is replaced. Returns a notice if something could not be kept, else an empty text. On failure the final name is as before,
-  // with one exception that the message tells: the last step, the directory's sync, failed after a file was replaced.
+  // is replaced. Returns a notice if something could not be kept, or if the file may not outlive a power cut, else an empty text.
+  // On failure the final name is as before, with one exception that the message tells: the last step, the directory's sync,
+  // failed after a file was replaced.
   [[nodiscard]] virtual std::string publish(File& file, const std::string& final_path, const BeforeStep& before_step = {}) = 0;
 
   virtual void close(FilePtr file) = 0;  // checked close
@@ -62,6 +73,12 @@ class Storage {
 
   // Bytes an unprivileged writer may still allocate in the file system of `directory`.
   [[nodiscard]] virtual std::uint64_t free_bytes(const std::string& directory) = 0;
+
+  // The same; where it is less than `wanted_bytes`, after what the file system frees in the background.
+  [[nodiscard]] virtual std::uint64_t settled_free_bytes(const std::string& directory, std::uint64_t wanted_bytes) {
+    (void)wanted_bytes;
+    return free_bytes(directory);
+  }
 };
 
 }  // namespace ecosort::io

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/errors.h"
+#include "io/trusted_place.h"
 
 namespace ecosort::io {
 namespace {
@@ -15,13 +16,23 @@ namespace fs = std::filesystem;
 
 constexpr const char* module_name = "ecosort_stxxl.so";
 
-[[nodiscard]] fs::path module_path() {
+[[noreturn]] void refuse(const std::string& reason) {
+  throw UsageError(fmt::format("STXXL is not here ({}); use --io uring or --io pool", reason));
+}
+
+// What is loaded runs with this user's rights: only from where nobody else can have put it.
+[[nodiscard]] std::string module_path() {
   std::error_code none;
   const fs::path program = fs::read_symlink("/proc/self/exe", none).parent_path();
   // As built (the tests lie a directory deeper), and as installed.
-  for (const fs::path& place : {program, program / "..", program / ".." / "lib" / "ecosort"})
-    if (fs::exists(place / module_name, none)) return place / module_name;
-  return module_name;
+  for (const fs::path& place : {program, program / "..", program / ".." / "lib" / "ecosort"}) {
+    const std::string path = place / module_name;
+    if (!fs::exists(fs::symlink_status(path, none))) continue;
+    const std::string reason = reason_to_distrust_place(path, root_and_user());
+    if (!reason.empty()) refuse(fmt::format("'{}' was not loaded, because {}", path, reason));
+    return path;
+  }
+  refuse(fmt::format("'{}' is neither beside the program nor in ../lib/ecosort", module_name));
 }
 
 // Its only function.
@@ -30,7 +41,7 @@ using MakeQueue = Queue*(unsigned depth);
 [[nodiscard]] MakeQueue* load() {
   void* const module = ::dlopen(module_path().c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const make = module == nullptr ? nullptr : ::dlsym(module, "ecosort_make_stxxl_queue");
-  if (make == nullptr) throw UsageError(fmt::format("STXXL is not here ({}); use --io uring or --io pool", ::dlerror()));
+  if (make == nullptr) refuse(::dlerror());
   return reinterpret_cast<MakeQueue*>(make);
 }
 

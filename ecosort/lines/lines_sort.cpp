@@ -37,7 +37,9 @@ class Sorter {
         run_buffers_(job.plan.run_buffers),
         storing_(reactor_.gate()),
         free_runs_(reactor_.gate(), job.plan.run_buffers),
-        main_(reactor_.gate()) {}
+        main_(reactor_.gate()) {
+    reactor_.wait_with(storage_);
+  }
 
   LinesReport run(const std::atomic<int>& interrupted) {
     main_.spawn(sort());
@@ -78,7 +80,8 @@ class Sorter {
 
   // Space that the output will take, so that a full drive shows before the work and nobody else can fill it meanwhile.
   void reserve_output() {
-    if (job_.reserved_bytes > 0 && !output_->facts().is_stream) is_reserved_ = storage_.reserve(*output_, 0, job_.reserved_bytes);
+    if (job_.reserved_bytes > 0 && !output_->facts().is_stream)
+      is_reserved_ = storage_.reserve_patiently(*output_, 0, job_.reserved_bytes);
   }
 
   void take_sorted_inputs() {

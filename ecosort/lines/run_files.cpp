@@ -36,7 +36,7 @@ StoredRun RunFiles::create(std::uint64_t bytes) {
     start(run, RunProgram::Direction::compress);
   } else {
     take_space(run, run.blocks(block_bytes_) * block_bytes_);
-    (void)storage_.reserve(*run.file, 0, run.space);
+    (void)storage_.reserve_patiently(*run.file, 0, run.space);
   }
   return run;
 }

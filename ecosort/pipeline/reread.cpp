@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/errors.h"
 #include "pipeline/output_check.h"
 
 namespace ecosort::pipeline {
 
-Reread::Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const io::File& file,
-               std::uint64_t records, std::uint64_t block_bytes, MemoryBudget& memory, Progress& progress)
+Reread::Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const io::File& file, RecordRange range,
+               std::uint64_t block_bytes, MemoryBudget& memory, Progress& progress)
     : reactor_(reactor),
       compute_(compute),
       encoder_(encoder),
       file_(file),
-      records_(records),
+      range_(range),
       block_records_(std::max<std::uint64_t>(block_bytes / encoder.record_size(), 1)),
       // A block of records begins and ends inside alignment units.
       block_size_(round_up(block_records_ * encoder.record_size(), std::max(file.alignment(), page_bytes)) +
@@ -23,11 +24,14 @@ Reread::Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& e
 
 Task<void> Reread::run() {
   Block present{memory_.data(), nullptr, 0}, next{memory_.data() + block_size_, nullptr, 0};
-  co_await read(present, 0);
-  for (std::uint64_t first = 0; first < records_; first += present.count) {
-    if (first > 0) std::swap(present, next);
+  if (range_.begin == range_.end) co_return;
+  co_await read(present, range_.begin);
+  for (std::uint64_t first = range_.begin; first < range_.end; first += present.count) {
+    if (first > range_.begin) std::swap(present, next);
+    if (const int signal_number = interrupted_ == nullptr ? 0 : interrupted_->load(); signal_number != 0)
+      throw Interrupted(signal_number);
     TaskGroup ahead(reactor_.gate());
-    if (first + present.count < records_) ahead.spawn(read(next, first + present.count));
+    if (first + present.count < range_.end) ahead.spawn(read(next, first + present.count));
     try {
       co_await check(present);
     } catch (...) {  // the read still uses its block: wait for it first
@@ -38,7 +42,7 @@ Task<void> Reread::run() {
 }
 
 Task<void> Reread::read(Block& block, std::uint64_t first) {
-  block.count = std::min(block_records_, records_ - first);
+  block.count = std::min(block_records_, range_.end - first);
   const std::uint64_t begin = first * encoder_.record_size(), end = begin + block.count * encoder_.record_size();
   const std::uint64_t from = round_down(begin, file_.alignment()), to = round_up(end, file_.alignment());
   (void)co_await reactor_.read(file_, from, block.data, to - from, end - from);

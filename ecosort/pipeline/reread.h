@@ -1,6 +1,8 @@
-// Reads the written output back from the device and checks it (`--verify=reread`).
+// Reads the written output back from the device and checks it: when it is complete (`--verify=reread`), or what a crash left of
+// it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -13,12 +15,20 @@
 
 namespace ecosort::pipeline {
 
+// Records [begin, end) of a file that holds records from its start.
+struct RecordRange {
+  std::uint64_t begin = 0, end = 0;
+};
+
 // Coordinator only; must outlive its task.
 class Reread {
  public:
-  // `file` holds `records` records from its start; it was synced. Uses two blocks of about `block_bytes`.
-  Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const io::File& file, std::uint64_t records,
+  // `file` holds these records, and was synced. Uses two blocks of about `block_bytes`.
+  Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const io::File& file, RecordRange range,
          std::uint64_t block_bytes, MemoryBudget& memory, Progress& progress);
+
+  // Where a signal number may be found: run() then throws Interrupted. Outlives the task.
+  void stop_for(const std::atomic<int>& interrupted) noexcept { interrupted_ = &interrupted; }
 
   [[nodiscard]] Task<void> run();
 
@@ -38,9 +48,11 @@ class Reread {
   Compute& compute_;
   const records::Encoder& encoder_;
   const io::File& file_;
-  std::uint64_t records_, block_records_, block_size_;
+  const RecordRange range_;
+  std::uint64_t block_records_, block_size_;
   Buffer memory_;
   Progress& progress_;
+  const std::atomic<int>* interrupted_ = nullptr;
   std::vector<std::byte> last_;  // the last record checked
   Tally tally_;
   bool in_order_ = true;

@@ -106,7 +106,8 @@ std::size_t RunStore::create(std::uint64_t records) {
   const std::uint64_t bytes = run.granules * granule_.bytes;
   for (std::uint32_t d = 0; d < directories_.size(); ++d) {
     run.stripes.push_back(storage_.create_unnamed(directories_[d], io::Role::run, io::Caching::direct_if_possible));
-    if (const std::uint64_t size = stripe_size(d, bytes); size > 0) (void)storage_.reserve(*run.stripes.back(), 0, size);
+    if (const std::uint64_t size = stripe_size(d, bytes); size > 0)
+      (void)storage_.reserve_patiently(*run.stripes.back(), 0, size);
   }
   make_forecast(run);
   allocated_bytes_ += bytes;

@@ -36,7 +36,9 @@ class Sorter {
         memory_(job.plan.wanted.memory_bytes),
         reactor_(queue, job.plan.read_depth, job.plan.write_depth),
         compute_(reactor_, job.plan.wanted.threads),
-        main_(reactor_.gate()) {}
+        main_(reactor_.gate()) {
+    reactor_.wait_with(storage_);
+  }
 
   SortReport run(const std::atomic<int>& interrupted) {
     main_.spawn(sort());
@@ -68,7 +70,7 @@ class Sorter {
       for (const io::FilePtr& stripe : store_->run(run).stripes)
         shared |= storage_.state(*stripe).device == storage_.state(*output_).device;
     const std::uint64_t bytes = shared && job_.runs_give_back ? std::min(all, plan_.merge.reserve_bytes) : all;
-    if (storage_.reserve(*output_, 0, bytes)) output_reserved_ = bytes;
+    if (storage_.reserve_patiently(*output_, 0, bytes)) output_reserved_ = bytes;
   }
 
   Task<void> form_runs() {
@@ -161,8 +163,8 @@ class Sorter {
     merges_.clear();
     resident_.reset();
     begin("reread", Phase::reread, merged_.tally.hash.count * encoder_.record_size());
-    rereader_.emplace(reactor_, compute_, encoder_, *output_, merged_.tally.hash.count, plan_.formation.read_block_bytes, memory_,
-                      progress_);
+    rereader_.emplace(reactor_, compute_, encoder_, *output_, RecordRange{0, merged_.tally.hash.count},
+                      plan_.formation.read_block_bytes, memory_, progress_);
     co_await rereader_->run();
     log_.end(reactor_.traffic());
     if (rereader_->tally().hash != merged_.tally.hash || !rereader_->in_order())

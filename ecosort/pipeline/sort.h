@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,13 @@ struct SortReport {
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
   std::uint64_t demand_reads = 0;
   std::uint64_t runs = 0;
+  // Of a job that was resumed: records of the output that a run before had written, and whether they were read again and
+  // compared with the journal's sums. Nothing: the job began in this run.
+  struct Resumed {
+    std::uint64_t records = 0;
+    bool is_checked = false;
+  };
+  std::optional<Resumed> resumed;
   std::string notice;  // something the user should know although all went well; usually empty
 };
 

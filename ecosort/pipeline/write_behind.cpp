@@ -128,7 +128,7 @@ Task<bool> WriteBehind::fits(std::uint64_t from, std::uint64_t size) {
   try {
     can_reserve_ = co_await reactor_.reserve(file_, from, size);
   } catch (const IoError& error) {
-    if (error.error_number() != ENOSPC && error.error_number() != EDQUOT) throw;
+    if (!io::is_full(error.error_number())) throw;
     co_return false;
   }
   co_return true;

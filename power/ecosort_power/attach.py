@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ecosort_power.assemble import attach_energy
-from ecosort_power.codec import write_json
 from ecosort_power.combine import headline
 from ecosort_power.errors import UsageError
 from ecosort_power.meters import make_meter
@@ -14,6 +13,7 @@ from ecosort_power.meters.csv import CsvMeter
 from ecosort_power.monitor import LoadPoint, read_points, to_load
 from ecosort_power.reading import Reading, screen
 from ecosort_power.sampler import to_line
+from ecosort_power.seal import Seal
 from ecosort_power.store import MeterRecord, ResultDirectory, Run
 from ecosort_power.summary import Summary, summarize
 
@@ -31,17 +31,20 @@ def attach_log(directory: ResultDirectory, spec: MeterSpec) -> Summary:
     session = replace(session, meters=[*others, record], energy_reason=None)
     session = replace(session, headline=headline(session.meters, session.options.sum_meters))
     load = to_load(_all_points(directory, runs))
+    seal = Seal(directory.path)
     for run in runs:
         marks = run.marks
         rows = meter.collect(marks.first_s, marks.last_s, marks.realtime_offset_s, load)
         readings = [screen(r, record.capabilities) for r in rows]
         path = directory.run_path(run.index) / f"readings.{record.name}.jsonl"
         path.write_text("".join(to_line(r) + "\n" for r in readings), encoding="utf-8")
+        seal.file(path)
         stored: dict[str, list[Reading]] = {m.name: directory.readings(run.index, m.name) for m in session.meters}
-        write_json(directory.run_path(run.index) / "run.json", attach_energy(session, run, stored))
-    write_json(directory.session_path, session)
+        seal.document(directory.run_path(run.index) / "run.json", attach_energy(session, run, stored))
+    seal.document(directory.session_path, session)
     summary = summarize(session, directory.runs())
-    write_json(directory.summary_path, summary)
+    seal.document(directory.summary_path, summary)
+    seal.close()
     return summary
 
 

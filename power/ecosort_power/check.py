@@ -1,22 +1,31 @@
-"""Re-validates a stored result: every claim is computed again from what is stored, and each defect is named."""
+"""Re-validates a stored result: every claim is computed again from what is stored, and each defect is named.
+
+The links, in the order in which they are checked: the seal; raw answer -> watts; watts -> joules of a run; runs -> summary.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ecosort_power.assemble import energies, validation_defects
 from ecosort_power.codec import encode, read_json
 from ecosort_power.cold import MAX_CACHED_SHARE
+from ecosort_power.entry import read_entry
 from ecosort_power.errors import PowerError
 from ecosort_power.evaluate import MeterEnergy, mean_watts
 from ecosort_power.phases import read_phases, read_stats
 from ecosort_power.quality import Defect
 from ecosort_power.reading import Reading
-from ecosort_power.store import ResultDirectory, Run, Session, read_readings
+from ecosort_power.rederive import derivation
+from ecosort_power.rederive import differences as differences_from_raw
+from ecosort_power.seal import last_command
+from ecosort_power.seal_check import seal_defects
+from ecosort_power.store import INPUT_CHECK, VALIDATION, MeterRecord, ResultDirectory, Run, Session, read_readings
 from ecosort_power.summary import summarize
-from ecosort_power.validate import judge
+from ecosort_power.validate import CheckReport, judge, parse_report
 
 # Two computations of one energy may differ by rounding only.
 TOLERANCE = 1e-9
@@ -25,17 +34,29 @@ FAILING_WARNINGS = frozenset({"unvalidated", "no-records"})
 MIN_RUNS = 3
 
 
+# Defects that say where the chain from the meter's answer to the summary is broken.
+LINKS = frozenset(
+    {"seal-missing", "seal", "command", "validation-report", "raw-missing", "raw-differs", "idle-differs"}
+    | {"phases", "energy-missing", "energy-differs", "summary-missing", "summary-differs"}
+)
+
+
 def check(directory: ResultDirectory) -> list[Defect]:
-    """All defects; a fatal one fails the check."""
+    """All defects, those of the links in the order of the links; a fatal one fails the check."""
     session = directory.session()
     runs = directory.runs()
-    found = [*_session_defects(session, runs), *_idle_defects(directory, session)]
-    if runs:
-        found += _summary_defects(directory, session, runs)
+    found = [*_session_defects(session, runs), *seal_defects(directory.path)]
+    found += [*_input_defects(directory, session), *_entry_defects(directory, session), *_idle_defects(directory, session)]
     for run in runs:
         label = f"run {run.index}"
         found += [Defect(d.code, f"{label}: {d.text}", d.fatal, d.meter) for d in _run_defects(directory, session, run)]
+    if runs:
+        found += _summary_defects(directory, session, runs)
     return found
+
+
+def first_broken_link(defects: list[Defect]) -> Defect | None:
+    return next((d for d in defects if d.fatal and d.code in LINKS), None)
 
 
 def _session_defects(session: Session, runs: list[Run]) -> Iterator[Defect]:
@@ -58,18 +79,58 @@ def _session_defects(session: Session, runs: list[Run]) -> Iterator[Defect]:
 
 def _idle_defects(directory: ResultDirectory, session: Session) -> Iterator[Defect]:
     """The idle power that is stored, computed again."""
+    records = {m.name: m for m in session.meters}
     meters = {m.name: m.capabilities for m in session.meters}
     for when, table in (("before", session.idle_before_w), ("after", session.idle_after_w)):
         for name, watts in table.items():
             if name not in meters:
                 continue
+            file = f"idle-{when}.{name}.jsonl"
             try:
-                fresh = mean_watts(read_readings(directory.path / f"idle-{when}.{name}.jsonl"), meters[name])
+                readings = read_readings(directory.path / file)
+                yield from _raw_defects(records[name], readings, file)
+                fresh = mean_watts(readings, meters[name])
             except PowerError as error:
                 yield Defect("raw-missing", f"the raw readings of the idle power are not there: {error}")
                 continue
             for text in differences(watts, fresh, f"idle power {when} the runs, {name}"):
                 yield Defect("idle-differs", text, True, name)
+
+
+def _raw_defects(meter: MeterRecord, readings: list[Reading], where: str) -> Iterator[Defect]:
+    """The first reading that is not what the meter's raw answer says, and how many more there are."""
+    found = list(differences_from_raw(meter, readings))
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        yield Defect("raw-differs", f"{where}, {found[0]}{more}", True, meter.name)
+
+
+def _report_again(path: Path, stored: CheckReport | None) -> Iterator[Defect]:
+    """What the validator printed, read again."""
+    if stored is None:
+        return
+    try:
+        fresh = parse_report(path.read_bytes().decode(), stored.exit_code)
+    except (OSError, UnicodeDecodeError) as error:
+        yield Defect("validation-report", f"the report of the validator, {path.name}, cannot be read: {error}")
+        return
+    if fresh != stored:
+        yield Defect("validation-report", f"{path.name} is not what is stored of it: it says {fresh.records} records")
+
+
+def _input_defects(directory: ResultDirectory, session: Session) -> Iterator[Defect]:
+    yield from _report_again(directory.path / INPUT_CHECK, session.input_report)
+    report = session.input_report
+    if report is not None and session.options.input_checksum is None and session.input_checksum != report.checksum:
+        yield Defect("validation-report", f"the input's checksum is {report.checksum} and not {session.input_checksum}")
+
+
+def _entry_defects(directory: ResultDirectory, session: Session) -> Iterator[Defect]:
+    """What joulesort says of the input, against what the validator read."""
+    entry = read_entry(directory.path)
+    if entry is not None and entry.generated.checksum != session.input_checksum:
+        text = f"the generator's checksum of the input is {entry.generated.checksum}, the session's {session.input_checksum}"
+        yield Defect("validation-report", text)
 
 
 def _summary_defects(directory: ResultDirectory, session: Session, runs: list[Run]) -> Iterator[Defect]:
@@ -108,6 +169,9 @@ def _short(value: Any) -> str:
 
 def _run_defects(directory: ResultDirectory, session: Session, run: Run) -> Iterator[Defect]:
     yield from (Defect(d.code, d.text, d.fatal or d.code in FAILING_WARNINGS) for d in run.defects)
+    yield from _command_defects(directory, run)
+    if run.validation is not None:
+        yield from _report_again(directory.run_path(run.index) / VALIDATION, run.validation.report)
     yield from _validation_again(session, run)
     yield from _cache_defects(session, run)
     yield from _mark_defects(run)
@@ -139,6 +203,14 @@ def _cache_defects(session: Session, run: Run) -> Iterator[Defect]:
         yield Defect("cache", "the page cache was to be emptied before the run, and that it was is not recorded")
     elif run.cold.cached_share is not None and run.cold.cached_share > MAX_CACHED_SHARE:
         yield Defect("cache", f"{run.cold.cached_share:.1%} of the input was still in the page cache")
+
+
+def _command_defects(directory: ResultDirectory, run: Run) -> Iterator[Defect]:
+    """The words that were sealed at the start of the run, the last time that it was started."""
+    name = directory.run_path(run.index).name
+    words = last_command(directory.path, f"runs/{name}")
+    if words is not None and words != run.command:
+        yield Defect("command", "the stored command is not the one that was sealed at the start of the run")
 
 
 def _mark_defects(run: Run) -> Iterator[Defect]:
@@ -179,6 +251,11 @@ def _energy_defects(directory: ResultDirectory, session: Session, run: Run) -> I
     except PowerError as error:
         yield Defect("raw-missing", f"the raw readings are not there: {error}")
         return
+    for meter in session.meters:
+        if derivation(meter) is None:
+            text = f"{meter.name}: this program does not know how its watts follow from its answers; they are believed as stored"
+            yield Defect("not-derived", text, False, meter.name)
+        yield from _raw_defects(meter, readings[meter.name], f"readings.{meter.name}.jsonl")
     events = directory.run_path(run.index) / "events.jsonl"
     spans = read_phases(events, run.marks.start_s, run.marks.synced_s).spans
     if spans != run.spans:

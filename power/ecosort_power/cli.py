@@ -170,6 +170,7 @@ def doctor(
     help="Seconds of a busy/idle pattern that finds the meters' lag before the runs.",
 )
 @click.option("--time-only", is_flag=True, help="Go on without energy where there is none; it is null, with the reason.")
+@click.option("--ambient", "ambient_c", type=click.FloatRange(-50, 80), help="Temperature of the room in C, for the report.")
 @click.option("--out", "directory", type=_DIRECTORY, help="Result directory (default: ecosort-power-DATE-TIME).")
 @click.option("--continue", "continued", type=_DIRECTORY, metavar="DIR", help="Go on with an interrupted measurement.")
 @click.option("--config", help=CONFIG_HELP)
@@ -184,7 +185,41 @@ def run(**given: Any) -> int:
     return launch(given)
 
 
-FORMATS = ("terminal", "json", "csv", "markdown", "html")
+@cli.command(context_settings={"ignore_unknown_options": False})
+@click.option("--meter", "meter_words", multiple=True, required=True, help="A meter, or auto. Repeat for several side by side.")
+@click.option("--sum", "sum_meters", is_flag=True, help="The result is the sum of the meters (several power supplies).")
+@click.option("--category", type=click.Choice(["daytona", "indy"]), default="daytona", show_default=True)
+@click.option("--records", type=click.IntRange(min=1), help="Rehearse with N records; a rehearsal is never ranked.")
+@click.option(
+    "--runs", type=click.IntRange(1, 99), default=5, show_default=True, help="How often; 5 at least, but for a rehearsal."
+)
+@click.option("--dir", "directory", type=_DIRECTORY, help="Directory of the entry (default: joulesort-CLASS-CATEGORY).")
+@click.option(
+    "--data", type=_DIRECTORY, help="Directory of input and output, on the drive that counts (default: in the entry's)."
+)
+@click.option("--ambient", "ambient_c", type=click.FloatRange(-50, 80), help="Temperature of the room in C, for the submission.")
+@click.option("--idle", "idle_s", default=30.0, show_default=True, help="Seconds of idle baseline before and after all runs.")
+@click.option("--pause", "pause_s", default=5.0, show_default=True, help="Idle seconds right before each run.")
+@click.option("--settle", "settle_s", default=60.0, show_default=True, help="Longest wait for the drives to rest; 0: none.")
+@click.option(
+    "--probe", "probe_s", default=0.0, help="Seconds of a busy/idle pattern that finds the meters' lag before the runs."
+)
+@click.option("--repeat-invalid", is_flag=True, help="Measure runs that were invalid again; what they were is kept and told.")
+@click.option("--config", help=CONFIG_HELP)
+@click.argument("size", metavar="[CLASS]", required=False)
+@click.argument("sort_words", metavar="[-- OPTIONS OF ECOSORT SORT]", nargs=-1, type=click.UNPROCESSED)
+def joulesort(**given: Any) -> int:
+    """Makes a whole JouleSort entry: input, space check, five cold runs, validation, skewed run, check, submission.
+
+    CLASS is 10^8, 10^9, 10^10 or 10^12 records (also 1e8, 100M, 1G, ...). What was interrupted goes on with the same command.
+    Example: ecosort-power joulesort 1e8 --meter shelly://192.0.2.5 --data /mnt/ssd -- --memory 4GiB
+    """
+    from ecosort_power.joulesort.request import enter
+
+    return enter(given)
+
+
+FORMATS = ("terminal", "json", "csv", "markdown", "html", "figures")
 
 
 @cli.command()
@@ -192,12 +227,16 @@ FORMATS = ("terminal", "json", "csv", "markdown", "html")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="terminal", show_default=True)
 @click.option("--facts", type=_DIRECTORY, help="TOML file with what only a person can know (default: DIR/submission.toml).")
 @click.option("--template", is_flag=True, help="Print an empty facts file and stop.")
-@click.option("-o", "--output", type=_DIRECTORY, help="Write here (default: standard output).")
+@click.option("-o", "--output", type=_DIRECTORY, help="Write here (default: standard output); a directory for figures.")
 def report(directory: Path, form: str, facts: Path | None, template: bool, output: Path | None) -> int:
-    """Shows a result: terminal table, JSON, CSV, Markdown in the form of a JouleSort submission, or one HTML page."""
+    """Shows a result: terminal table, JSON, CSV, Markdown in the form of a JouleSort submission, one HTML page, or its figures.
+
+    Figures are written as SVG and PDF, with their captions in captions.md and figures.tex (needs matplotlib).
+    """
     from ecosort_power.report.write import write_report
 
-    write_report(directory, form, facts, template, output)
+    for path in write_report(directory, form, facts, template, output):
+        click.echo(path, err=True)
     return EXIT_OK
 
 
@@ -205,13 +244,18 @@ def report(directory: Path, form: str, facts: Path | None, template: bool, outpu
 @click.argument("directory", type=_DIRECTORY)
 def check_result(directory: Path) -> int:
     """Validates a stored result again from its raw readings; exit code 1 on any defect."""
-    from ecosort_power.check import check
+    from ecosort_power.check import check, first_broken_link
+    from ecosort_power.seal import head_of
     from ecosort_power.store import ResultDirectory
 
     found = check(ResultDirectory(directory))
     for d in found:
         click.echo(f"{'DEFECT' if d.fatal else 'note'} [{d.code}] {d.text}")
-    fatal = sum(d.fatal for d in found)
+    broken, seal, fatal = first_broken_link(found), head_of(directory), sum(d.fatal for d in found)
+    if broken is not None:
+        click.echo(f"the first link that is broken: [{broken.code}] {broken.text}")
+    elif seal is not None:
+        click.echo(f"the seal holds: {seal.lines} lines, digest {seal.digest}")
     click.echo(f"{directory}: {'no defect' if not fatal else f'{fatal} defects'}")
     return EXIT_INVALID if fatal else EXIT_OK
 

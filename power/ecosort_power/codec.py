@@ -81,12 +81,16 @@ def decode(kind: type[T], value: Any, where: str = "document") -> T:
     return kind(**arguments)
 
 
+def document_text(value: Any) -> str:
+    """A stored document as text."""
+    return json.dumps(encode(value), indent=1, allow_nan=False) + "\n"
+
+
 def write_json(path: Path, value: Any) -> None:
     """Writes a document so that a reader, or a crash, sees the old one or the new one and nothing between."""
     temporary = path.with_name(path.name + ".new")
     with temporary.open("w", encoding="utf-8") as f:
-        json.dump(encode(value), f, indent=1, allow_nan=False)
-        f.write("\n")
+        f.write(document_text(value))
         f.flush()
         os.fsync(f.fileno())
     temporary.replace(path)

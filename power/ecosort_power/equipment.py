@@ -15,6 +15,7 @@ from ecosort_power.meters.csv import CsvMeter
 from ecosort_power.monitor import LoadPoint, to_load
 from ecosort_power.reading import Capabilities, Reading, screen
 from ecosort_power.sampler import Sampler, to_line
+from ecosort_power.seal import Seal
 from ecosort_power.store import Marks, MeterRecord
 from ecosort_power.transports.process import programs_cpu_s
 
@@ -72,14 +73,14 @@ class Equipment:
         """Why a meter is gone, if one is."""
         return next((s.death for s in self.samplers if s.death is not None), None)
 
-    def begin(self, directory: Path, prefix: str) -> None:
+    def begin(self, directory: Path, prefix: str, seal: Seal) -> None:
         for s in self.samplers:
-            s.begin_segment(directory / f"{prefix}.{s.name}.jsonl")
+            s.begin_segment(directory / f"{prefix}.{s.name}.jsonl", seal)
 
     def end(self) -> dict[str, list[Reading]]:
         return {s.name: s.end_segment() for s in self.samplers}
 
-    def collect_logs(self, directory: Path, marks: Marks, points: Sequence[LoadPoint]) -> dict[str, list[Reading]]:
+    def collect_logs(self, directory: Path, marks: Marks, points: Sequence[LoadPoint], seal: Seal) -> dict[str, list[Reading]]:
         """The readings of this run out of the meters' own logs, stored like all others."""
         found = {}
         for name, meter, capabilities in self._logs:
@@ -87,12 +88,13 @@ class Equipment:
             readings = [screen(r, capabilities) for r in rows]
             path = directory / f"readings.{name}.jsonl"
             path.write_text("".join(to_line(r) + "\n" for r in readings), encoding="utf-8")
+            seal.file(path)
             found[name] = readings
         return found
 
-    def idle(self, seconds: float, directory: Path, prefix: str) -> dict[str, float]:
+    def idle(self, seconds: float, directory: Path, prefix: str, seal: Seal) -> dict[str, float]:
         """Mean watts of each meter over some idle seconds. MeterError if one is gone."""
-        self.begin(directory, prefix)
+        self.begin(directory, prefix, seal)
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0 and self.death() is None:
             time.sleep(min(left, 0.25))

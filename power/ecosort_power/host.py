@@ -9,7 +9,6 @@ import subprocess
 from pathlib import Path
 
 from ecosort_power.transports.sysfs import read_int, read_text
-from ecosort_power.validate import ecosort_program
 
 
 def _cpu_model(root: Path) -> str | None:
@@ -57,18 +56,33 @@ def file_system(path: Path) -> str | None:
     return kind
 
 
-def _version(program: str | None) -> str | None:
-    if program is None:
-        return None
+def _version_lines(program: str) -> list[str]:
     try:
         done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    return (done.stdout or done.stderr).strip().splitlines()[0] if done.returncode == 0 and done.stdout.strip() else None
+        return []
+    return done.stdout.strip().splitlines() if done.returncode == 0 else []
 
 
-def facts(input_path: Path | None, output_path: Path | None, root: Path = Path("/")) -> dict[str, str]:
-    """What can be found out; what cannot is absent."""
+def version_of(program: str) -> str | None:
+    """First line of what a program says of its version."""
+    return next(iter(_version_lines(program)), None)
+
+
+def sorter_facts(program: str | None) -> dict[str, str]:
+    """Version of an `ecosort`, and what it was built from: its commit, compiler and flags."""
+    if program is None:
+        return {}
+    first, *others = _version_lines(program) or [""]
+    found = {"sorter": first}
+    for key, _, value in (line.partition(": ") for line in others):
+        if key in ("commit", "compiler", "flags") and value and value != "unknown":
+            found[f"sorter_{key}"] = value
+    return {k: v for k, v in found.items() if v}
+
+
+def facts(input_path: Path | None, output_path: Path | None, sorter: str | None = None, root: Path = Path("/")) -> dict[str, str]:
+    """What can be found out; what cannot is absent. `sorter` is the program `ecosort` that is measured, if it is one."""
     governor = read_text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     found = {
         "host": platform.node(),
@@ -81,6 +95,5 @@ def facts(input_path: Path | None, output_path: Path | None, root: Path = Path("
         "governor": governor,
         "input_file_system": file_system(input_path) if input_path else None,
         "output_file_system": file_system(output_path) if output_path else None,
-        "sorter": _version(ecosort_program()),
     }
-    return {k: v for k, v in found.items() if v}
+    return {**{k: v for k, v in found.items() if v}, **sorter_facts(sorter)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,9 +18,12 @@ from ecosort_power.discover import choose
 from ecosort_power.errors import EXIT_INVALID, EXIT_OK, InterruptError, MeterError, RunError, UsageError
 from ecosort_power.live import Display
 from ecosort_power.meters.base import Machine, MeterSpec
+from ecosort_power.report.content import gather
 from ecosort_power.report.terminal import show
+from ecosort_power.seal import FILE_NAME
 from ecosort_power.session import Measurement
-from ecosort_power.store import Options, ResultDirectory, Session
+from ecosort_power.store import INPUT_CHECK, Options, ResultDirectory, Session
+from ecosort_power.summary import Summary
 
 NO_METER = "no meter was given (--meter); `ecosort-power meters` lists what there is, --time-only measures time alone"
 
@@ -45,6 +49,7 @@ def _options(given: Mapping[str, Any]) -> Options:
         prepare=given["prepare"],
         probe_s=given["probe_s"],
         time_only=given["time_only"],
+        ambient_c=given["ambient_c"],
         config=given["config"],
     )
 
@@ -69,9 +74,19 @@ def _specs(options: Options) -> tuple[list[MeterSpec], str | None]:
 def _new(given: Mapping[str, Any]) -> tuple[ResultDirectory, Options]:
     options = _options(given)
     path = given["directory"] or Path(datetime.now().strftime("ecosort-power-%Y%m%d-%H%M%S"))
+    if (path / FILE_NAME).exists() and not (path / "session.json").exists():
+        _remove_begun(path)  # killed before its first document was written
     if path.exists() and any(path.iterdir()):
         raise UsageError(f"{path} is not empty; go on with it by --continue {path}, or choose another --out")
     return ResultDirectory(path), options
+
+
+def _remove_begun(path: Path) -> None:
+    """A directory that holds no measurement yet; what anyone else put into it stays."""
+    for name in (FILE_NAME, INPUT_CHECK, "session.json.new"):
+        (path / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        path.rmdir()
 
 
 def _typed(given: Mapping[str, Any]) -> list[str]:
@@ -90,6 +105,25 @@ def _earlier(path: Path, given: Mapping[str, Any]) -> tuple[ResultDirectory, Ses
     return directory, directory.session()
 
 
+def measure(directory: ResultDirectory, options: Options, earlier: Session | None, again: str) -> Summary:
+    """All runs that are not there yet. `again` is the command that goes on after an interruption, which is then said."""
+    specs, no_meter = _specs(options)
+    is_new = not directory.path.exists()
+    directory.path.mkdir(parents=True, exist_ok=True)
+    measurement = Measurement(directory, options, specs, no_meter, Display())
+    try:
+        return measurement.execute(earlier)
+    except (InterruptError, MeterError, RunError) as error:
+        if directory.session_path.exists():
+            what = "interrupted" if isinstance(error, InterruptError) else f"{directory.path} keeps all readings"
+            print(f"{what}; go on with: {again}", file=sys.stderr)
+        elif is_new:
+            _remove_begun(directory.path)
+        raise
+    finally:
+        measurement.close()
+
+
 def launch(given: Mapping[str, Any]) -> int:
     """Runs the measurement and shows its result. The exit code says whether it holds."""
     earlier: Session | None = None
@@ -98,24 +132,8 @@ def launch(given: Mapping[str, Any]) -> int:
         options = earlier.options
     else:
         directory, options = _new(given)
-    specs, no_meter = _specs(options)
-    is_new = not directory.path.exists()
-    directory.path.mkdir(parents=True, exist_ok=True)
-    display = Display()
-    measurement = Measurement(directory, options, specs, no_meter, display)
-    try:
-        summary = measurement.execute(earlier)
-    except (InterruptError, MeterError, RunError) as error:
-        if directory.session_path.exists():
-            what = "interrupted" if isinstance(error, InterruptError) else f"{directory.path} keeps all readings"
-            print(f"{what}; go on with: ecosort-power run --continue {directory.path}", file=sys.stderr)
-        elif is_new:
-            with suppress(OSError):  # what was begun in it stays
-                directory.path.rmdir()
-        raise
-    finally:
-        measurement.close()
-    show(directory.session(), directory.runs(), summary)
+    summary = measure(directory, options, earlier, f"ecosort-power run --continue {shlex.quote(str(directory.path))}")
+    show(gather(directory, None))
     click.echo(f"result: {directory.path}   (ecosort-power report {directory.path} --format html -o report.html)")
     if not summary.ok or (summary.energy is None and not options.time_only):
         return EXIT_INVALID

@@ -50,37 +50,92 @@ def class_of(records: int) -> int | None:
     return records if any(r.records == records for r in TABLE) else None
 
 
+RECORD_BYTES = 100
+MIN_RUNS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a result says of itself where it asks for a place in the table."""
+
+    records: int | None
+    records_per_joule: float | None
+    scope: Scope
+    runs_valid: int
+    complete: bool  # all planned runs are there and valid
+    validated: bool  # order, count and content of every output
+    cold: bool
+    bytes: int | None  # of the input; None: not known
+    simulated: bool = False
+    rehearsal: bool = False
+    remarks: tuple[str, ...] = ()  # what the place rests on, e.g. the user's word
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a result stands among the records of its class; `rank` is None where it must not be compared."""
+    """Where a result stands among the records of its class. `rank` is None where it has no place; the reasons say why."""
 
     text: str
     rank: int | None
     entries: list[Record]
+    reasons: list[str]
 
 
 def class_name(records: int) -> str:
-    return f"10^{len(str(records)) - 1}" if records == 10 ** (len(str(records)) - 1) else str(records)
+    return f"10^{len(str(records)) - 1}" if records == 10 ** (len(str(records)) - 1) else spaced(records)
 
 
-def standing(records: int | None, records_per_joule: float | None, scope: Scope) -> Standing:
-    """Package-only results are never compared; results of another size or scope are placed for orientation only."""
-    if records is None or records_per_joule is None:
-        return Standing("no records per joule, so no place in the table", None, [])
-    if not scope.whole_system:
-        return Standing(f"not compared: {scope.headline.lower()}, the records are measured at the wall", None, [])
-    own = class_of(records)
-    shown = own or min((r.records for r in TABLE), key=lambda n: abs(len(str(n)) - len(str(records))))
-    entries = sorted((r for r in TABLE if r.records == shown), key=lambda r: -r.records_per_joule)
-    rank = 1 + sum(r.records_per_joule > records_per_joule for r in entries)
-    best = entries[0]
-    text = f"would be number {rank} of {len(entries) + 1} in the class of {class_name(shown)} records"
-    text += f"; the best there is {best.name} ({best.year}) with {best.records_per_joule:,.0f}".replace(",", " ")
-    doubts = []
-    if own is None:
-        doubts.append(f"{records:,} records are no benchmark class".replace(",", " "))
-    if scope is not Scope.WALL:
-        doubts.append(f"measured at: {scope.headline}, the records at the wall")
-    if doubts:
-        text += f" (for orientation only: {'; '.join(doubts)})"
-    return Standing(text, rank if not doubts else None, entries)
+def spaced(value: float) -> str:
+    return f"{value:,.0f}".replace(",", " ")
+
+
+def reasons_against(claim: Claim) -> list[str]:
+    """Why a claim has no place in the table; empty if it has one. The rules: a validated run of exactly a class of 100-byte
+    records, five or more runs, cold, at the wall, measured and not simulated."""
+    found = [
+        (claim.simulated, "its meter is SIMULATED"),
+        (claim.rehearsal, "it is a rehearsal (--records)"),
+        (claim.records is None, "the number of records is not known"),
+        (claim.records is not None and class_of(claim.records) is None, _no_class(claim.records)),
+        (claim.bytes is None, "the length of the records is not known: give --input"),
+        (_other_length(claim), f"the input has {claim.bytes} bytes, which are not {claim.records} records of {RECORD_BYTES}"),
+        (not claim.scope.whole_system, f"measured at: {claim.scope.headline}, which is not compared with the wall"),
+        (claim.scope.whole_system and claim.scope is not Scope.WALL, f"measured at: {claim.scope.headline}, not the wall"),
+        (not claim.validated, "not every output was validated, its content included"),
+        (not claim.cold, "the page cache was not emptied before every run (--cold)"),
+        (claim.runs_valid < MIN_RUNS, f"{MIN_RUNS} valid runs are needed, there are only {claim.runs_valid}"),
+        (not claim.complete, "not every planned run is there and valid"),
+    ]
+    return [text for holds, text in found if holds]
+
+
+def _no_class(records: int | None) -> str:
+    names = ", ".join(class_name(n) for n in sorted({r.records for r in TABLE}))
+    return f"{spaced(records or 0)} records are no class of the benchmark ({names})"
+
+
+def _other_length(claim: Claim) -> bool:
+    return claim.bytes is not None and claim.records is not None and claim.bytes != RECORD_BYTES * claim.records
+
+
+def standing(claim: Claim) -> Standing:
+    """A place for a claim that keeps the rules; for any other the table of the nearest class without it, and why."""
+    if claim.records_per_joule is None:
+        return Standing("no records per joule, so no place in the table", None, [], ["there are no records per joule"])
+    entries = _entries(claim.records or E8)
+    best = f"the best there is {entries[0].name} ({entries[0].year}) with {spaced(entries[0].records_per_joule)}"
+    reasons = reasons_against(claim)
+    if reasons:
+        text = f"no place in the table: {'; '.join(reasons)}. In the class of {class_name(entries[0].records)} records {best}"
+        return Standing(text, None, entries, reasons)
+    rank = 1 + sum(r.records_per_joule > claim.records_per_joule for r in entries)
+    text = f"would be number {rank} of {len(entries) + 1} in the class of {class_name(entries[0].records)} records; {best}"
+    if claim.remarks:
+        text += f" ({'; '.join(claim.remarks)})"
+    return Standing(text, rank, entries, [])
+
+
+def _entries(records: int) -> list[Record]:
+    """The class with this many records, else the one of the nearest order of magnitude; the best first."""
+    shown = class_of(records) or min((r.records for r in TABLE), key=lambda n: abs(len(str(n)) - len(str(records))))
+    return sorted((r for r in TABLE if r.records == shown), key=lambda r: -r.records_per_joule)

@@ -14,6 +14,7 @@ from ecosort_power.errors import MeterError, MeterGlitchError
 from ecosort_power.journal import Journal
 from ecosort_power.meters.base import Meter
 from ecosort_power.reading import Capabilities, Flag, Reading, screen
+from ecosort_power.seal import Seal
 from ecosort_power.transports.process import cpu_seconds
 
 # A meter that gives nothing for this long is dead: many periods, but never less than some seconds.
@@ -51,9 +52,9 @@ class Sampler:
         self._last_good_s = time.monotonic()
         self._thread.start()
 
-    def begin_segment(self, path: Path | None) -> None:
+    def begin_segment(self, path: Path | None, seal: Seal | None = None) -> None:
         self.end_segment()
-        journal = Journal(path) if path is not None else None
+        journal = Journal(path, seal) if path is not None else None
         with self._lock:
             self._segment = []
             self._journal = journal

@@ -11,16 +11,16 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from ecosort_power import __version__
 from ecosort_power.assemble import Pieces, assemble
-from ecosort_power.codec import write_json
 from ecosort_power.cold import ColdState, SettleState, make_cold, settle
 from ecosort_power.combine import headline
-from ecosort_power.command import last_words, output_of, run_command, with_reports
+from ecosort_power.command import is_ecosort, last_words, output_of, run_command, with_reports
 from ecosort_power.equipment import Equipment
 from ecosort_power.errors import MeterError, PowerError, RunError, UsageError
 from ecosort_power.host import facts
@@ -31,11 +31,12 @@ from ecosort_power.monitor import LoadPoint, Monitor, write_points
 from ecosort_power.phases import current_phase
 from ecosort_power.preflight import preflight
 from ecosort_power.reading import Reading
-from ecosort_power.store import SESSION_SCHEMA, Marks, Options, ResultDirectory, Run, Session
+from ecosort_power.seal import Seal
+from ecosort_power.store import INPUT_CHECK, SESSION_SCHEMA, VALIDATION, Marks, Options, ResultDirectory, Run, Session
 from ecosort_power.summary import Summary, summarize
 from ecosort_power.transports.credentials import public_environment
 from ecosort_power.transports.process import spawn
-from ecosort_power.validate import CheckReport, Validation, check_command, judge, run_check
+from ecosort_power.validate import CheckReport, Validation, check_command, judge, parse_report, run_check
 
 
 class Measurement:
@@ -54,6 +55,7 @@ class Measurement:
         self._output = Path(options.output) if options.output else output_of(options.command)
         self._equipment: Equipment | None = None
         self._monitor = Monitor()
+        self._seal: Seal | None = None
         self._env = public_environment([s.settings for s in specs])
 
     def execute(self, earlier: Session | None) -> Summary:
@@ -61,6 +63,7 @@ class Measurement:
         self._check_options()
         probed = self._probe(earlier.probed if earlier is not None else {})
         self._equipment = self._open(probed)
+        self._seal = Seal(self._directory.path)
         session = earlier if earlier is not None else self._new_session()
         session = replace(session, meters=self._equipment.records, energy_reason=self._no_meter, probed=probed)
         session = replace(session, headline=headline(session.meters, self._options.sum_meters))
@@ -80,6 +83,8 @@ class Measurement:
         self._monitor.stop()
         if self._equipment is not None:
             self._equipment.close()
+        if self._seal is not None:
+            self._seal.close()
 
     def _check_options(self) -> None:
         if self._input is not None and not self._input.is_file():
@@ -148,7 +153,9 @@ class Measurement:
             headline=None,
             records=records,
             input_checksum=checksum,
-            host=facts(self._input, self._output),
+            host=facts(self._input, self._output, self._options.command[0] if is_ecosort(self._options.command) else None),
+            input_bytes=self._input.stat().st_size if self._input is not None else None,
+            input_report=report,
         )
 
     def _look_at_input(self) -> CheckReport | None:
@@ -159,14 +166,18 @@ class Measurement:
             self._prepare()
         words = check_command(self._options.check_command, self._input)
         with self._display.line("reading the input once for its checksum (--input-checksum saves this)"):
-            report = run_check(words, self._env)
+            report = self._check(self._input, self._directory.path / INPUT_CHECK)
         if report.checksum is None:
             last = (report.text.strip().splitlines() or ["no output"])[-1]
             raise RunError(f"{words[0]} gave no checksum of {self._input}: {last}")
         return report
 
     def _save(self, session: Session) -> None:
-        write_json(self._directory.session_path, session)
+        self._chain().document(self._directory.session_path, session)
+
+    def _chain(self) -> Seal:
+        assert self._seal is not None
+        return self._seal
 
     def _gear(self) -> Equipment:
         assert self._equipment is not None
@@ -176,9 +187,9 @@ class Measurement:
         if not session.meters or self._options.idle_s <= 0 or self._gear().death() is not None:
             return session
         for earlier in self._directory.path.glob(f"idle-{when}.*.jsonl"):  # of a baseline that was interrupted
-            _set_aside(earlier)
+            set_aside(earlier, self._chain())
         with self._display.line(f"idle power {when} the runs ({self._options.idle_s:g} s)"):
-            watts = self._gear().idle(self._options.idle_s, self._directory.path, f"idle-{when}")
+            watts = self._gear().idle(self._options.idle_s, self._directory.path, f"idle-{when}", self._chain())
         changed = replace(session, idle_before_w=watts) if when == "before" else replace(session, idle_after_w=watts)
         self._save(changed)
         return changed
@@ -191,18 +202,19 @@ class Measurement:
             pieces = self._measure(session, index, directory, label, settled, cold)
         except BaseException as error:
             self._gear().end()
-            reason = str(error) or type(error).__name__
-            (directory / "failure.txt").write_text(reason + "\n", encoding="utf-8")
+            with suppress(OSError):  # a full drive: the first error is the one to show
+                (directory / "failure.txt").write_text((str(error) or type(error).__name__) + "\n", encoding="utf-8")
+                self._chain().file(directory / "failure.txt")
             raise
         run = assemble(session, pieces)
-        write_json(directory / "run.json", run)
+        self._chain().document(directory / "run.json", run)
         self._summarize(session)
         self._display.say(describe_run(run, session, label))
 
     def _fresh_directory(self, index: int) -> Path:
         directory = self._directory.run_path(index)
         if directory.exists():
-            _set_aside(directory)
+            set_aside(directory, self._chain())
         directory.mkdir(parents=True)
         return directory
 
@@ -227,8 +239,9 @@ class Measurement:
     ) -> Pieces:
         gear = self._gear()
         words = with_reports(self._options.command, directory / "events.jsonl", directory / "stats.json")
+        self._chain().add("command", path=f"runs/{directory.name}", words=words)
         first = time.monotonic()
-        gear.begin(directory, "readings")
+        gear.begin(directory, "readings", self._chain())
         self._monitor.begin_run()
         with self._display.line(f"{label}: idle"):
             self._wait(max(self._options.pause_s, gear.lead_s if session.meters else 0.0))
@@ -244,6 +257,8 @@ class Measurement:
         circumstances, points = self._monitor.end_run(first, result.start_s, result.synced_s)
         write_points(directory / "load.jsonl", points)
         readings = gear.end()
+        for name in ("command.out", "command.err", "events.jsonl", "stats.json", "load.jsonl"):
+            self._chain().file(directory / name)
         if result.exit_code != 0:
             raise RunError(f"the command ended with exit code {result.exit_code}: {last_words(directory)}")
         readings, reason = self._logs(directory, marks, points, readings)
@@ -257,7 +272,7 @@ class Measurement:
             circumstances=circumstances,
             settle=settled,
             cold=cold,
-            validation=self._validate(session, label),
+            validation=self._validate(session, directory, label),
             readings=readings,
             energy_reason=self._no_meter or reason,
         )
@@ -268,7 +283,7 @@ class Measurement:
         """All readings, and why there is no energy if a meter failed and that was allowed."""
         death = self._gear().death()
         try:
-            return {**readings, **self._gear().collect_logs(directory, marks, points)}, death
+            return {**readings, **self._gear().collect_logs(directory, marks, points, self._chain())}, death
         except PowerError as error:
             return readings, str(error)
 
@@ -298,27 +313,37 @@ class Measurement:
             if death is not None:
                 raise MeterError(death)
 
-    def _validate(self, session: Session, label: str) -> Validation | None:
+    def _validate(self, session: Session, directory: Path, label: str) -> Validation | None:
         if not self._options.validate or self._output is None:
             return None
         if not self._output.exists():
             return Validation(None, f"the command left no output {self._output}", False)
         with self._display.line(f"{label}: validating"):
-            report = run_check(check_command(self._options.check_command, self._output), self._env)
+            report = self._check(self._output, directory / VALIDATION)
         return judge(report, session.records, session.input_checksum)
+
+    def _check(self, path: Path, report: Path) -> CheckReport:
+        """The validator on a file; what it prints is kept and sealed."""
+        text, exit_code = run_check(check_command(self._options.check_command, path), self._env)
+        report.write_bytes(text.encode())
+        self._chain().file(report)
+        return parse_report(text, exit_code)
 
     def _summarize(self, session: Session) -> Summary:
         summary = summarize(session, self._directory.runs())
-        write_json(self._directory.summary_path, summary)
+        self._chain().document(self._directory.summary_path, summary)
         return summary
 
 
-def _set_aside(path: Path) -> None:
-    """What an interrupted attempt left stays, under another name."""
+def set_aside(path: Path, seal: Seal, why: str = "interrupted") -> None:
+    """What an earlier attempt left stays, under another name that says why."""
     n = 1
-    while (aside := path.with_name(f"{path.name}.interrupted-{n}")).exists():
+    while (aside := path.with_name(f"{path.name}.{why}-{n}")).exists():
         n += 1
     path.rename(aside)
+    seal.moved(path, aside)
+    for left in sorted(aside.iterdir()) if aside.is_dir() else [aside]:
+        seal.file(left)  # as the crash left it
 
 
 def describe_run(run: Run, session: Session, label: str) -> str:

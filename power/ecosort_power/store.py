@@ -8,7 +8,10 @@
     DIR/runs/01/{events.jsonl,stats.json,command.out,command.err}
     DIR/runs/01/run.json                marks, circumstances, validation, energy: written last, so its presence means that
                                         the run is complete
+    DIR/runs/01/validation.txt          what the validator printed of the output
+    DIR/input-check.txt                 ... and of the input
     DIR/summary.json                    computed from the runs, rewritten after each
+    DIR/seal.jsonl                      a chain of hashes of all this, in the order of writing (seal.py)
 
 Nothing in it is a secret. All of `energy` can be computed again from the readings, and `ecosort-power check` does so.
 """
@@ -28,11 +31,13 @@ from ecosort_power.evaluate import MeterEnergy, Span
 from ecosort_power.monitor import Circumstances
 from ecosort_power.quality import Defect, Window
 from ecosort_power.reading import Capabilities, Reading
-from ecosort_power.validate import Validation
+from ecosort_power.validate import CheckReport, Validation
 
 SESSION_SCHEMA = "ecosort.power.session/1"
 RUN_SCHEMA = "ecosort.power.run/1"
 SUMMARY_SCHEMA = "ecosort.power.summary/1"
+INPUT_CHECK = "input-check.txt"  # what the validator printed of the input
+VALIDATION = "validation.txt"  # ... and of the output of a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,8 @@ class Options:
     prepare: str | None = None
     time_only: bool = False
     config: str | None = None
+    ambient_c: float | None = None  # temperature of the room, as the user says
+    rehearsal: bool = False  # a joulesort of another size than a class: never ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,8 @@ class Session:
     records: int | None  # records of the input
     input_checksum: str | None
     host: dict[str, str]
+    input_bytes: int | None = None
+    input_report: CheckReport | None = None  # the validator's, of the input
     energy_reason: str | None = None  # why there is no energy at all (--time-only)
     probed: dict[str, dict[str, str]] = field(default_factory=dict)  # meter -> settings that a probe found
     idle_before_w: dict[str, float] = field(default_factory=dict)
@@ -172,7 +181,7 @@ class ResultDirectory:
     def runs(self) -> list[Run]:
         """The complete runs, in order."""
         found = []
-        for path in sorted((self.path / "runs").glob("[0-9]*/run.json")):
+        for path in sorted((self.path / "runs").glob("[0-9][0-9]/run.json")):
             document = read_json(path)
             try:
                 found.append(decode(Run, document))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ecosort_power.claim import is_simulated, place
 from ecosort_power.combine import scope_of
 from ecosort_power.evaluate import MeterEnergy
 from ecosort_power.quality import Defect
 from ecosort_power.reading import Scope
-from ecosort_power.records import standing
 from ecosort_power.statistics import Sample, describe, trend
 from ecosort_power.store import SUMMARY_SCHEMA, Run, Session, valid_runs
 
@@ -84,15 +84,10 @@ def summarize(session: Session, runs: Sequence[Run]) -> Summary:
         energy=head,
         energy_reason=reason,
         others=[m for m in meters if m is not head],
-        standing=_standing(session, records, per_joule, head),
+        standing=place(session, runs, records, head.meter, head.scope, per_joule).text if head is not None else None,
         defects=[*_simulated(session), *_run_defects(runs), *_trends(session, good)],
         simulated=is_simulated(session),
     )
-
-
-def is_simulated(session: Session) -> bool:
-    """True if any meter of the session is a simulation: nothing of it may pass for a measurement."""
-    return any(m.capabilities.simulated for m in session.meters)
 
 
 def simulated_text(session: Session) -> str:
@@ -104,14 +99,6 @@ def _simulated(session: Session) -> list[Defect]:
     names = [m.name for m in session.meters if m.capabilities.simulated]
     text = "SIMULATED: its watts are computed from the load of the processors, nothing was measured"
     return [Defect("simulated", f"{name}: {text}", False, name) for name in names]
-
-
-def _standing(session: Session, records: int | None, per_joule: float | None, head: MeterSummary | None) -> str | None:
-    if head is None:
-        return None
-    if is_simulated(session):
-        return "not ranked: SIMULATED, no measurement"
-    return standing(records, per_joule, head.scope).text
 
 
 def _records(session: Session, runs: Sequence[Run]) -> int | None:

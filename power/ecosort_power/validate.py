@@ -77,8 +77,8 @@ def parse_report(text: str, exit_code: int) -> CheckReport:
     )
 
 
-def run_check(words: Sequence[str], env: Mapping[str, str] | None = None) -> CheckReport:
-    """Runs the validator. RunError if it cannot be run."""
+def run_check(words: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[str, int]:
+    """What the validator prints, and its exit code. RunError if it cannot be run."""
     try:
         child = spawn(words, env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     except OSError as error:
@@ -88,7 +88,7 @@ def run_check(words: Sequence[str], env: Mapping[str, str] | None = None) -> Che
     except BaseException:
         stop(child)
         raise
-    return parse_report(output.decode(errors="replace"), child.returncode)
+    return output.decode(errors="replace"), child.returncode
 
 
 def judge(report: CheckReport, records: int | None, checksum: str | None) -> Validation:

@@ -75,6 +75,19 @@ std::string text_of(const io::PagedBytes& contents) {
   return text;
 }
 
+bool have_same_files(const io::DiskImage& a, const io::DiskImage& b) {
+  return std::ranges::equal(a.files, b.files, [](const auto& x, const auto& y) {
+    return x.first == y.first && text_of(x.second) == text_of(y.second);
+  });
+}
+
+void flip_byte(io::PagedBytes& contents, std::uint64_t at) {
+  std::byte byte{};
+  contents.read(at, &byte, 1);
+  byte ^= std::byte{4};
+  contents.write(at, &byte, 1);
+}
+
 bool holds_only(const io::DiskImage& image, const std::string& contents) {
   return image.files.size() == 1 && image.directories == std::set<std::string>{"/disk"} &&
          image.files.begin()->first == job_file && text_of(image.files.begin()->second) == contents;

@@ -44,7 +44,7 @@ class Machine {
  public:
   Machine(io::NamedStorage& storage, io::Queue& queue) : storage_(storage), queue_(queue) {}
 
-  [[nodiscard]] Environment environment() { return {storage_, queue_, progress_, log_, interrupted}; }
+  [[nodiscard]] Environment environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive}; }
   pipeline::SortReport start(const SmallJob& job);
   // `memory_bytes`: 0 for that of the job.
   pipeline::SortReport resume(std::uint64_t memory_bytes = 0);
@@ -52,6 +52,7 @@ class Machine {
   [[nodiscard]] JobStatus::Kind kind() { return examine(job_file, storage_, queue_).kind; }
 
   std::atomic<int> interrupted = 0;
+  bool trusts_drive = false;
 
  private:
   io::NamedStorage& storage_;
@@ -74,6 +75,9 @@ struct MemoryMachine {
 // Whether the disk holds FILE with these contents and nothing else.
 [[nodiscard]] bool holds_only(const io::DiskImage& image, const std::string& contents);
 [[nodiscard]] std::string text_of(const io::PagedBytes& contents);
+[[nodiscard]] bool have_same_files(const io::DiskImage& a, const io::DiskImage& b);
+// One bit of it.
+void flip_byte(io::PagedBytes& contents, std::uint64_t at);
 
 // The records in byte order: what two files must agree in that hold the same records.
 [[nodiscard]] std::string as_multiset(const std::string& records, std::uint32_t record_size);

@@ -39,9 +39,10 @@ class SortMachine {
   [[nodiscard]] JobStatus look() { return examine(sort_output, storage_, queue_); }
 
   std::atomic<int> interrupted = 0;
+  bool trusts_drive = false;
 
  private:
-  [[nodiscard]] Environment environment() { return {storage_, queue_, progress_, log_, interrupted}; }
+  [[nodiscard]] Environment environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive}; }
 
   io::NamedStorage& storage_;
   io::Queue& queue_;

@@ -82,6 +82,21 @@ def kill_at_sync(ecosort: Path, directory: Path, nth: int, *words: str | Path) -
     return done.returncode != 0
 
 
+def kill_at_call(ecosort: Path, directory: Path, call: str, nth: int, *words: str | Path) -> None:
+    """Kills it at its n-th call, which is one of the coordinator's; the end must not come first."""
+    require("strace")
+    command = [*strace(directory, call, f"{call}:signal=SIGKILL:when={nth}"), ecosort, *words, "--io", "pool", "-q"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
+    assert done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL), done
+
+
+def interrupted_in_merge(ecosort: Path, run: Run, path: Path, directory: Path) -> Path:
+    """An in-place job on a drive with little space, killed after some checkpoints of its second phase."""
+    FileSystem("", path.parent, None).fill_until(plan_of(run, path, *SMALL)["needed_bytes"] + MIB)
+    kill_at_call(ecosort, directory, "ftruncate", 30, "inplace", path, *SMALL)
+    return path
+
+
 def calls_of(ecosort: Path, directory: Path, call: str, *words: str | Path) -> int:
     """How often the program makes this system call in a run to its end."""
     require("strace")

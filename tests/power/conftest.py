@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from .measured import Measurements
+from .rederived import watched
 from .support import Cli, cli_env
 
 _ITEMS = pytest.StashKey[list[pytest.Item]]()
@@ -35,6 +36,16 @@ def measurements(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     found = Measurements(request.session.stash[_ITEMS], tmp_path_factory)
     yield found
     found.close()
+
+
+@pytest.fixture(autouse=True)
+def rederived(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What the meters read in their own tests can be derived again from what was sent."""
+    if not request.path.name.startswith("test_meters_"):
+        yield
+        return
+    with watched(monkeypatch):
+        yield
 
 
 @pytest.fixture

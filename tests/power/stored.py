@@ -1,4 +1,4 @@
-"""A stored result with five runs, computed from synthetic readings: for tests of reports, without measuring."""
+"""A stored and sealed result with five runs, computed from synthetic readings: for tests of reports, without measuring."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import math
 from pathlib import Path
 
 from ecosort_power.assemble import attach_energy
-from ecosort_power.codec import write_json
 from ecosort_power.cold import ColdState, SettleState
 from ecosort_power.evaluate import Span
 from ecosort_power.monitor import Circumstances, DriveHeat
 from ecosort_power.quality import Defect
 from ecosort_power.reading import Accuracy, Capabilities, PowerKind, Reading, Scope
 from ecosort_power.sampler import to_line
-from ecosort_power.store import RUN_SCHEMA, SESSION_SCHEMA, Marks, MeterRecord, Options, Run, Session
-from ecosort_power.validate import CheckReport, Validation
+from ecosort_power.seal import Seal
+from ecosort_power.store import RUN_SCHEMA, SESSION_SCHEMA, Marks, MeterRecord, Options, ResultDirectory, Run, Session
+from ecosort_power.summary import summarize
+from ecosort_power.validate import Validation, parse_report
 
 RECORDS = 10**8
 WALL = Capabilities(
@@ -37,12 +38,25 @@ def _watts(t: float, form_s: float, end_s: float) -> float:
     return 3.1 + (5.2 if t < form_s else 3.4) + 0.4 * math.sin(t / 1.3) + 0.05 * math.sin(17 * t)
 
 
-def _write_run(directory: Path, session: Session, index: int, speed: float) -> None:
+REPORT = f"Records: {RECORDS}\nChecksum: 2faf0ab746e89a8\nDuplicate keys: 0\nSUCCESS - all records are in order\n"
+
+
+def _reading(t: float, watts: float, cycle: int) -> Reading:
+    """As the LMG95 sends it."""
+    return Reading(t, t, watts=watts, interval_s=0.5, stamp=str(cycle), raw=f"{cycle},0.5,{watts!r}")
+
+
+def _idle(path: Path, watts: float, seal: Seal) -> None:
+    path.write_text("".join(to_line(_reading(0.5 * k, watts, k)) + "\n" for k in range(60)))
+    seal.file(path)
+
+
+def _write_run(directory: Path, session: Session, index: int, speed: float, seal: Seal) -> None:
     start, form, end = 1000.0 * index, 52.0 * speed, 102.0 * speed
     path = directory / f"runs/{index:02d}"
     path.mkdir(parents=True)
     times = [start - 10 + 0.5 * k for k in range(int((end + 24) * 2))]
-    readings = [Reading(t, t, watts=_watts(t - start, form, end), interval_s=0.5) for t in times]
+    readings = [_reading(t, _watts(t - start, form, end), k) for k, t in enumerate(times)]
     (path / "readings.wall.jsonl").write_text("".join(to_line(r) + "\n" for r in readings))
     spans = [Span("run_formation", start + 0.2, start + form), Span("merge", start + form, start + end - 1)]
     events = [
@@ -51,6 +65,10 @@ def _write_run(directory: Path, session: Session, index: int, speed: float) -> N
         for kind, t in (("begin", s.begin_s), ("end", s.end_s))
     ]
     (path / "events.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
+    (path / "validation.txt").write_text(REPORT)
+    seal.add("command", path=f"runs/{index:02d}", words=session.options.command)
+    for name in ("readings.wall.jsonl", "events.jsonl", "validation.txt"):
+        seal.file(path / name)
     run = Run(
         schema=RUN_SCHEMA,
         index=index,
@@ -64,14 +82,14 @@ def _write_run(directory: Path, session: Session, index: int, speed: float) -> N
         circumstances=Circumstances(4, 0.01, 0.35, 0.01, 0, [DriveHeat("nvme nvme0", 38, 51, 52, 81)]),
         settle=SettleState(True, 2.1),
         cold=ColdState("drop_caches", 0.0),
-        validation=Validation(CheckReport(0, RECORDS, "2faf0ab746e89a8", 0, True, ""), None, True),
+        validation=Validation(parse_report(REPORT, 0), None, True),
         stats=None,
         spans=spans,
         energy=None,
         energy_reason=None,
         defects=[Defect("hot-drive", "a note with <angle> & brackets", False)] if index == 2 else [],
     )
-    write_json(path / "run.json", attach_energy(session, run, {"wall": readings}))
+    seal.document(path / "run.json", attach_energy(session, run, {"wall": readings}))
 
 
 def write_result(directory: Path, factor: float = 1.0, runs: int = 5) -> Path:
@@ -87,11 +105,18 @@ def write_result(directory: Path, factor: float = 1.0, runs: int = 5) -> Path:
         headline="wall",
         records=RECORDS,
         input_checksum="2faf0ab746e89a8",
+        input_bytes=RECORDS * 100,
         host={"processor": "Cortex-A76", "memory": "8.0 GiB"},
         idle_before_w={"wall": 3.11},
         idle_after_w={"wall": 3.14},
     )
-    write_json(directory / "session.json", session)
+    seal = Seal(directory)
+    for when, watts in (("before", 3.11), ("after", 3.14)):
+        _idle(directory / f"idle-{when}.wall.jsonl", watts, seal)
+    seal.document(directory / "session.json", session)
     for i in range(1, runs + 1):
-        _write_run(directory, session, i, factor * (1 + 0.004 * ((i * 7) % 5 - 2)))
+        _write_run(directory, session, i, factor * (1 + 0.004 * ((i * 7) % 5 - 2)), seal)
+    stored = ResultDirectory(directory)
+    seal.document(stored.summary_path, summarize(session, stored.runs()))
+    seal.close()
     return directory

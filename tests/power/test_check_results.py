@@ -163,10 +163,13 @@ def test_missing_runs_are_found(cli: Cli, result: Path) -> None:
     assert "1 of 5 runs" in done.stdout
 
 
-def test_a_line_cut_off_by_a_crash_does_not_hide_the_rest(cli: Cli, result: Path) -> None:
+def test_a_line_cut_off_does_not_hide_the_rest_and_breaks_the_seal(cli: Cli, result: Path) -> None:
     path = result / "runs/01/readings.exec.jsonl"
     path.write_text(path.read_text() + '{"before_s": 12')
-    assert cli("check", "r").returncode == 0
+    done = cli("check", "r")
+    assert done.returncode == 1
+    assert done.stdout.count("DEFECT") == 1, done.stdout
+    assert "readings.exec.jsonl is not what was written" in done.stdout
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"schema": 3}', "[]"])

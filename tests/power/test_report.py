@@ -6,14 +6,27 @@ import csv
 import io
 import json
 import re
+import shutil
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from html import escape
 from pathlib import Path
+from typing import Any
 
 import pytest
+from ecosort_power.errors import UsageError
+from ecosort_power.evaluate import MeterEnergy
 from ecosort_power.live import Tally, Together, format_line
 from ecosort_power.reading import Reading
-from ecosort_power.report import html
+from ecosort_power.report import csv as report_csv
+from ecosort_power.report import html, markdown, terminal
+from ecosort_power.report import json as report_json
+from ecosort_power.report.content import Result, gather
+from ecosort_power.report.sections import sections
 from ecosort_power.report.series import MAX_BINS, PowerLine, _thin, added
+from ecosort_power.report.style import PALETTE
+from ecosort_power.report.write import write_report
 from ecosort_power.store import ResultDirectory
 from ecosort_power.summary import number, summarize
 
@@ -29,10 +42,9 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(result: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = ResultDirectory(result)
-    session, runs = directory.session(), directory.runs()
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(html.render(directory, session, runs, summarize(session, runs), {"title": "Box <1>"}), encoding="utf-8")
+    (path.parent / "facts.toml").write_text('title = "Box <1>"\n')
+    path.write_text(html.render(gather(ResultDirectory(result), path.parent / "facts.toml")), encoding="utf-8")
     return path
 
 
@@ -49,6 +61,84 @@ def test_the_summary_of_five_runs(result: Path) -> None:
     assert summary.energy.uncertainty_j == pytest.approx(0.0005 * expected + 0.02 * 102, rel=0.4)
     assert "number 1 of 5" in (summary.standing or "")
     assert sum(p.joules.mean for p in summary.energy.phases if p.joules) == pytest.approx(summary.energy.joules.mean)
+
+
+def changed(result: Path, target: Path, session: Callable[[dict[str, Any]], None], run: Callable[[dict[str, Any]], None]) -> Path:
+    """A copy with other documents; its seal does not matter to a report."""
+    copy = Path(shutil.copytree(result, target))
+    for path, change in [(copy / "session.json", session), *((p, run) for p in copy.glob("runs/*/run.json"))]:
+        document = json.loads(path.read_text())
+        change(document)
+        path.write_text(json.dumps(document))
+    return copy
+
+
+def keep(document: dict[str, Any]) -> None:
+    """No change."""
+
+
+def meter(spec: str, scope: str) -> Callable[[dict[str, Any]], None]:
+    def change(session: dict[str, Any]) -> None:
+        session["meters"][0].update(spec=spec)
+        session["meters"][0]["capabilities"].update(scope=scope)
+
+    return change
+
+
+UNRANKED: dict[str, tuple[str, Callable[[dict[str, Any]], None], Callable[[dict[str, Any]], None]]] = {
+    "100 records": (
+        "no class of the benchmark",
+        lambda s: s.update(records=100, input_bytes=10_000),
+        lambda r: r.update(records=100),
+    ),
+    "unvalidated": ("not every output was validated", keep, lambda r: r.update(validation=None)),
+    "other content": ("not every output was validated", keep, lambda r: r["validation"].update(content_compared=False)),
+    "warm": ("page cache was not emptied", lambda s: s["options"].update(cold=False), keep),
+    "not really cold": ("page cache was not emptied", keep, lambda r: r["cold"].update(cached_share=0.5)),
+    "a made-up 30 W": ("scope unknown", meter("exec:./thirty", "unknown"), keep),
+    "a BMC": ("not the wall", meter("ipmi:local", "bmc"), keep),
+    "six planned": ("not every planned run", lambda s: s["options"].update(runs=6), keep),
+    "longer records": ("not 100000000 records of 100", lambda s: s.update(input_bytes=2 * 10**10), keep),
+    "a rehearsal": ("rehearsal", lambda s: s["options"].update(rehearsal=True), keep),
+}
+
+
+def forms(result: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What people read, each on one line."""
+    found = gather(ResultDirectory(result), None)
+    terminal.show(found)
+    return [" ".join(text.split()) for text in (capsys.readouterr().out, markdown.render(found), html.render(found))]
+
+
+@pytest.mark.parametrize("name", UNRANKED)
+def test_the_table_stands_without_a_result_that_breaks_a_rule(
+    result: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # figures take time and have no place
+    reason, session, run = UNRANKED[name]
+    copy = changed(result, tmp_path / "r", session, run)
+    for text in forms(copy, capsys):
+        assert "no place in the table" in text.lower()
+        assert reason in text
+        assert "would be number" not in text.lower()
+        assert "THIS RESULT" not in text
+        assert "FAWNSort" in text
+    found = gather(ResultDirectory(copy), None)
+    assert json.loads(report_json.render(found))["rank"] is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("exec:./meter#scope=wall", "that wall measures at the wall is the user's word"),
+        ("exec:./meter", "is the word of the user's program or log"),
+        ("ipmi://u@host#scope=wall", "that wall measures at the wall is the user's word"),
+    ],
+)
+def test_a_place_that_rests_on_the_users_word_says_so(result: Path, tmp_path: Path, spec: str, words: str) -> None:
+    text = markdown.render(gather(ResultDirectory(changed(result, tmp_path / "r", meter(spec, "wall"), keep)), None))
+    assert "number 1 of 5" in text
+    assert words in text
 
 
 def test_every_form_agrees(cli: Cli, result: Path) -> None:
@@ -90,6 +180,153 @@ LETTERS = """Math.min(...[...document.querySelectorAll('figure svg text')].map(t
   .filter(h => h > 0))"""
 WIDER = """[...document.querySelectorAll('body *')]
   .filter(e => !e.closest('svg,.scroll') && e.getBoundingClientRect().right > innerWidth + 1).length"""
+
+
+# Words of a figure that overlap each other or leave it.
+CLASHES = """(() => { const found = [];
+  for (const svg of document.querySelectorAll('figure svg')) {
+    const frame = svg.getBoundingClientRect();
+    const words = [...svg.querySelectorAll('text')].filter(e => !e.closest('[id$=simulated]'))
+      .map(e => [e.textContent.trim(), e.getBoundingClientRect()]).filter(([t, b]) => t && b.width > 0);
+    for (const [i, [text, b]] of words.entries()) {
+      if (b.left < frame.left - 1 || b.right > frame.right + 1 || b.top < frame.top - 1 || b.bottom > frame.bottom + 1)
+        found.push(['outside', text]);
+      for (const [other, c] of words.slice(i + 1))
+        if (b.left < c.right - 0.5 && c.left < b.right - 0.5 && b.top < c.bottom - 0.5 && c.top < b.bottom - 0.5)
+          found.push([text, other]);
+    } }
+  return found; })()"""
+
+
+@pytest.mark.parametrize(("runs", "factor"), [(5, 1.0), (1, 1.0), (20, 1.0), (5, 1234.0)])
+def test_no_words_of_a_figure_overlap(browser: Browser, tmp_path: Path, runs: int, factor: float) -> None:
+    """Also with many runs, and with energies of seven digits. The mean stands beside each bar."""
+    result = gather(ResultDirectory(write_result(tmp_path / "r", runs=runs)), None)
+    many = [replace(r, energy=[_larger(e, factor) for e in r.energy or []]) for r in result.runs]
+    result = replace(result, runs=many, summary=summarize(result.session, many))
+    (tmp_path / "page.html").write_text(html.render(result), encoding="utf-8")
+    for width, mobile in ((400, True), (320, True), (1280, False)):
+        browser.open((tmp_path / "page.html").as_uri(), width, 844, mobile)
+        assert browser.evaluate(CLASHES) == []
+        beside = browser.evaluate(BESIDE)
+        assert len(beside) == 3
+        assert all(2 < gap < 60 for gap in beside), beside
+
+
+def _larger(energy: MeterEnergy, factor: float) -> MeterEnergy:
+    phases = [replace(p, joules=p.joules * factor if p.joules is not None else None) for p in energy.phases]
+    return replace(energy, joules=(energy.joules or 0.0) * factor, phases=phases)
+
+
+# From the end of each visible bar of the phases to the number beside it: the bars are the three filled paths of the axes.
+BESIDE = """(() => {
+  const svg = [...document.querySelectorAll('#phases svg')].find(s => s.getBoundingClientRect().width > 0);
+  const bars = [...svg.querySelectorAll('[id*=patch_] path')].map(p => p.getBoundingClientRect()).filter(b => b.height > 12)
+    .filter(b => b.height < 0.3 * svg.getBoundingClientRect().height);
+  const words = [...svg.querySelectorAll('text')].filter(t => / J$/.test(t.textContent)).map(t => t.getBoundingClientRect());
+  return bars.map(b => { const y = (b.top + b.bottom) / 2;
+    const beside = words.find(w => w.top < y && y < w.bottom); return beside ? beside.left - b.right : -1; });
+})()"""
+
+
+def test_the_figures_have_only_colours_of_the_palette(page: Path) -> None:
+    """Hues come from the palette; what else there is are greys and the tinted ink of letters and lines."""
+    figures = "".join(re.findall(r"<svg.*?</svg>", page.read_text(), re.DOTALL))
+    hues = {c.upper() for c in re.findall(r"#[0-9a-fA-F]{6}", figures)} - {c.upper() for c in PALETTE}
+    assert {c for c in hues if max(_rgb(c)) - min(_rgb(c)) > 40} == set()
+
+
+def _rgb(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+def test_figures_for_a_paper(cli: Cli, result: Path, tmp_path: Path) -> None:
+    done = cli("report", result, "--format", "figures", "-o", "figures")
+    assert done.returncode == 0, done.stderr
+    names = {"power", "phases", "runs"}
+    assert {p.name for p in (tmp_path / "figures").iterdir()} == {
+        *(f"{n}.{kind}" for n in names for kind in ("svg", "pdf")),
+        "captions.md",
+        "figures.tex",
+    }
+    for name in names:
+        svg = (tmp_path / f"figures/{name}.svg").read_text()
+        assert "<text" not in svg  # letters are drawn: the same everywhere, whatever fonts there are
+        pdf = (tmp_path / f"figures/{name}.pdf").read_bytes()
+        assert pdf.startswith(b"%PDF-")
+        assert b"/FontFile2" in pdf
+        assert f"{{{name}.pdf}}" in (tmp_path / "figures/figures.tex").read_text()
+    assert "Dashed: start and end of the energy window" in (tmp_path / "figures/captions.md").read_text()
+    again = {p.name: p.read_bytes() for p in (tmp_path / "figures").iterdir()}
+    cli("report", result, "--format", "figures", "-o", "figures")
+    assert {p.name: p.read_bytes() for p in (tmp_path / "figures").iterdir()} == again
+    assert cli("report", result, "--format", "figures").returncode == 2
+
+
+def test_without_matplotlib_the_page_says_so_and_stands(result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    page = html.render(gather(ResultDirectory(result), None))
+    assert "No figures: matplotlib is not installed here" in page
+    assert "<svg" not in page
+    assert "records per joule" in page
+    with pytest.raises(UsageError, match="pip install matplotlib"):
+        write_report(result, "figures", None, False, tmp_path / "f")
+
+
+def test_the_page_and_the_submission_say_the_same(result: Path) -> None:
+    """Every field that the rules ask for is in both, with its value or as MISSING."""
+    found = gather(ResultDirectory(result), None)
+    page, text = html.render(found), markdown.render(found)
+    fields = {f.name for s in sections(found) for f in s.facts}
+    assert {
+        *("algorithm", "complete hardware", "operating system", "file system", "compiler and flags", "tuning", "commit"),
+        *("category", "generator", "command", "run 5, exact command", "power factor", "ambient temperature", "meter model"),
+        *("meter accuracy as stated by its maker", "digest (SHA-256)", "connected to the meter"),
+    } <= fields
+    for section in sections(found):
+        assert f"## {section.title}" in text
+        assert f"<h2>{escape(section.title)}</h2>" in page
+        for fact in section.facts:
+            assert f"- {fact.name}: " in text
+            assert f"<td>{escape(fact.name)}</td>" in page
+    assert text.count("2026-09-21") + text.count("2026-09-20") >= 5  # when each run was started
+    assert "| output of run 5 | in order | 100000000 | 2faf0ab746e89a8 | 0 |" in text
+
+
+def test_a_cell_cannot_leave_its_table(result: Path) -> None:
+    found = gather(ResultDirectory(result), None)
+    session = replace(found.session, options=replace(found.session.options, command=["a|b\n<script>alert(1)</script>"]))
+    found = replace(found, session=session, facts={"hardware": "one\n## two | <img src=x>"})
+    page, text = html.render(found), markdown.render(found)
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "\n## two" not in text
+
+
+def simulated(result: Path) -> Result:
+    """The same result, had its meter been a simulated one."""
+    found = gather(ResultDirectory(result), None)
+    meters = [replace(m, capabilities=replace(m.capabilities, simulated=True)) for m in found.session.meters]
+    session = replace(found.session, meters=meters)
+    return replace(found, session=session, summary=summarize(session, found.runs))
+
+
+def test_a_simulated_meter_is_named_in_every_form_and_has_no_rank(result: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = simulated(result)
+    terminal.show(found)
+    assert "SIMULATED" in capsys.readouterr().out.splitlines()[1]
+    page, text = html.render(found), markdown.render(found)
+    assert "<title>SIMULATED" in page
+    assert page.count("SIMULATED") > 6  # the banner, the figures with their titles and captions, the rules
+    assert text.splitlines()[2].startswith("**SIMULATED")
+    document = json.loads(report_json.render(found))
+    assert document["simulated"]
+    assert document["rank"] is None
+    assert "number 1 of" not in page + text
+    assert "this result" not in page.lower().replace("this result says", "")
+    assert all(
+        row["simulated"] == "True" for row in csv.DictReader(io.StringIO(report_csv.render(found.session, list(found.runs))))
+    )
 
 
 @pytest.mark.parametrize(("width", "mobile"), [(1280, False), (390, True), (320, True)])

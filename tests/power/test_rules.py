@@ -18,8 +18,9 @@ from ecosort_power.load import PATTERN, Steps
 from ecosort_power.probe import analyse
 from ecosort_power.quality import Window
 from ecosort_power.reading import Accuracy, Reading, Scope, screen
-from ecosort_power.records import standing
+from ecosort_power.records import Claim, standing
 from ecosort_power.report import markdown
+from ecosort_power.report.content import gather
 from ecosort_power.report.text import short
 from ecosort_power.statistics import describe, t95
 from ecosort_power.store import ResultDirectory
@@ -299,7 +300,7 @@ def test_rule_7_spread_and_instrument_are_columns_of_their_own(tmp_path: Path) -
     assert head is not None
     assert head.joules.sd is not None
     assert head.uncertainty_j is not None
-    text = markdown.render(session, runs, summarize(session, runs), {})
+    text = markdown.render(gather(directory, None))
     row = next(line.split(" | ") for line in text.splitlines() if line.startswith("| joules |"))
     assert row[1] == f"{number(head.joules.mean)} ± {short(head.joules.sd)}"
     assert row[2].startswith(f"±{short(head.uncertainty_j)} J")
@@ -338,6 +339,6 @@ def test_rule_7_unknown_accuracy_is_unknown_not_zero() -> None:
 
 
 def test_rule_8_a_package_is_never_compared_with_the_wall() -> None:
-    found = standing(10**8, 90_000.0, Scope.PACKAGE)
+    found = standing(Claim(10**8, 90_000.0, Scope.PACKAGE, 5, complete=True, validated=True, cold=True, bytes=10**10))
     assert found.rank is None
     assert "not compared" in found.text

@@ -17,6 +17,7 @@ import pytest
 from ecosort_power import evaluate, quality, reading, statistics, summary
 from ecosort_power.integrate import EnergyCurve, trapezoid
 from ecosort_power.reading import Reading, Scope
+from ecosort_power.report import sections
 
 from . import test_rules as rules
 from . import test_rules_of_runs as runs
@@ -238,7 +239,7 @@ BREAKS = [
         7,
         "columns of their own",
         rules.test_rule_7_spread_and_instrument_are_columns_of_their_own,
-        (rules.markdown, "instrument", lambda meter: ""),
+        (sections, "instrument", lambda meter: ""),
         (TMP,),
     ),
     Break(

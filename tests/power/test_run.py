@@ -328,6 +328,10 @@ def test_an_interrupted_measurement_goes_on_where_it_was(cli: Cli, measured: Mea
     checked = cli("check", measured.result)
     assert "DEFECT [unvalidated]" in checked.stdout
     assert checked.stdout.count("DEFECT") == 2, checked.stdout  # one per run, and no other
+    assert "the seal holds" in checked.stdout
+    moved = [json.loads(line) for line in (measured.result / "seal.jsonl").read_text().splitlines()]
+    assert [(e["path"], e["to"]) for e in moved if e["what"] == "moved"] == [("runs/02", "runs/02.interrupted-1")]
+    assert (measured.result / "seal.jsonl").read_bytes().startswith((measured.path / "before/seal.jsonl").read_bytes())
 
 
 @pytest.mark.parametrize("words", [["--runs", "9"], ["--cold"], ["--meter", "rapl:"], ["--", "true"]])
@@ -420,6 +424,7 @@ def test_an_offline_log_is_attached_afterwards(cli: Cli, tmp_path: Path, measure
     assert done.returncode == 0, done.stdout + done.stderr
     energy = {e["meter"]: e["joules"] for e in load(result / "runs/02/run.json")["energy"]}
     assert energy["log"] == pytest.approx(energy["exec"], rel=0.01)
+    assert "the seal holds" in cli("check", "r").stdout
 
 
 def measure_on_a_full_drive(directory: Path, mark: pytest.Mark) -> subprocess.CompletedProcess[str]:

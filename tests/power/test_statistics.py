@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from ecosort_power.reading import Scope
-from ecosort_power.records import TABLE, class_name, standing
+from ecosort_power.records import TABLE, Claim, class_name, standing
 from ecosort_power.statistics import Sample, describe, ratio_ci95, t95, trend
 
 
@@ -43,26 +46,48 @@ def test_a_ratio_comes_with_its_interval() -> None:
     assert low < ratio < high < 1
 
 
+def claim(**changes: Any) -> Claim:
+    """A claim that keeps all rules, but for the changes."""
+    sound = Claim(10**8, 50_000.0, Scope.WALL, 5, complete=True, validated=True, cold=True, bytes=10**10)
+    return replace(sound, **changes)
+
+
 def test_the_place_in_the_table() -> None:
-    found = standing(10**8, 50_000.0, Scope.WALL)
+    found = standing(claim(remarks=("that exec measures at the wall is the user's word",)))
     assert found.rank == 2
     assert "number 2 of 5" in found.text
     assert "FAWNSort (2012) with 71 789" in found.text
+    assert "the user's word" in found.text
+    assert found.reasons == []
 
 
 @pytest.mark.parametrize(
-    ("records", "scope", "text"),
+    ("changes", "text"),
     [
-        (10**6, Scope.WALL, "no benchmark class"),
-        (10**8, Scope.BMC, "the records at the wall"),
-        (10**8, Scope.PACKAGE, "not compared"),
-        (None, Scope.WALL, "no place"),
+        ({"records": 100, "bytes": 10_000}, "100 records are no class"),
+        ({"records": 10**8 + 1, "bytes": 10**10 + 100}, "100 000 001 records are no class"),
+        ({"scope": Scope.BMC}, "not the wall"),
+        ({"scope": Scope.UNKNOWN}, "scope unknown"),
+        ({"scope": Scope.PACKAGE}, "not compared"),
+        ({"records": None}, "number of records is not known"),
+        ({"bytes": None}, "length of the records is not known"),
+        ({"bytes": 2 * 10**10}, "not 100000000 records of 100"),
+        ({"validated": False}, "validated"),
+        ({"cold": False}, "page cache"),
+        ({"runs_valid": 4}, "5 valid runs are needed, there are only 4"),
+        ({"complete": False}, "not every planned run"),
+        ({"simulated": True}, "SIMULATED"),
+        ({"rehearsal": True}, "rehearsal"),
+        ({"records_per_joule": None}, "no records per joule"),
     ],
 )
-def test_no_rank_where_it_would_mislead(records: int | None, scope: Scope, text: str) -> None:
-    found = standing(records, 50_000.0, scope)
+def test_no_rank_where_a_rule_is_not_kept(changes: dict[str, Any], text: str) -> None:
+    found = standing(claim(**changes))
     assert found.rank is None
+    assert "number" not in found.text.replace("the number of records", "")
+    assert any(text in reason for reason in found.reasons)
     assert text in found.text
+    assert bool(found.entries) == ("records_per_joule" not in changes)
 
 
 def test_joules_and_records_per_joule_of_the_table_agree() -> None:

@@ -42,8 +42,10 @@ def _number(value: dict[str, Any], key: str) -> float | None:
     return float(found)
 
 
-def to_reading(value: dict[str, Any], before_s: float, arrival_s: float, realtime_offset_s: float) -> Reading:
-    """`realtime_offset_s` is CLOCK_REALTIME - CLOCK_MONOTONIC."""
+def to_reading(
+    value: dict[str, Any], before_s: float, arrival_s: float, realtime_offset_s: float, raw: str | None = None
+) -> Reading:
+    """`realtime_offset_s` is CLOCK_REALTIME - CLOCK_MONOTONIC; `raw` is the line that the value was read from."""
     watts, joules = _number(value, "watts"), _number(value, "joules")
     if watts is None and joules is None:
         raise MeterGlitchError("printed an object with neither watts nor joules")
@@ -58,6 +60,7 @@ def to_reading(value: dict[str, Any], before_s: float, arrival_s: float, realtim
         joules=joules,
         interval_s=_number(value, "interval_s"),
         stamp=None if stamp is None else str(stamp),
+        raw=raw,
     )
 
 
@@ -99,17 +102,17 @@ class ExecMeter(Meter):
         if not self._words:
             raise UsageError("exec: needs a command, e.g. exec:./my-meter --fast")
         self._child: LineChild | None = None
-        self._first: dict[str, Any] | None = None
+        self._first: str | None = None
         self._timeout_s = spec.number("timeout", 10.0)
 
     def open(self) -> Capabilities:
         self._child = LineChild(self._words)
         try:
-            value = parse_line(self._child.read_line(self._timeout_s))
-            header = value.get("meter")
+            line = self._child.read_line(self._timeout_s)
+            header = parse_line(line).get("meter")
             if isinstance(header, dict):
-                value = parse_line(self._child.read_line(self._timeout_s))
-            self._first = value
+                line = self._child.read_line(self._timeout_s)
+            value, self._first = parse_line(line), line
             found = capabilities_from(header if isinstance(header, dict) else {}, value, f"program {self._child.name}")
             self._timeout_s = self.spec.number("timeout", max(10.0, 10 * found.period_s))
             return found
@@ -121,11 +124,10 @@ class ExecMeter(Meter):
         if self._child is None:
             raise MeterError("the meter program is not running")
         before = time.monotonic()
-        if self._first is not None:
-            value, self._first = self._first, None
-        else:
-            value = parse_line(self._child.read_line(self._timeout_s))
-        return to_reading(value, before, time.monotonic(), time.time() - time.monotonic())
+        line, self._first = self._first, None
+        if line is None:
+            line = self._child.read_line(self._timeout_s)
+        return to_reading(parse_line(line), before, time.monotonic(), time.time() - time.monotonic(), line.strip())
 
     def close(self) -> None:
         if self._child is not None:

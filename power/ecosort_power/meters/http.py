@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
+from ecosort_power.raw import keep
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.address import split_address
 from ecosort_power.transports.credentials import find_secret, require_secret
@@ -30,10 +31,10 @@ WEB_SETTINGS: Mapping[str, str] = {
 }
 
 
-def timed(reading: Reading, document: Any, before_s: float) -> Reading:
-    """The reading with its times (it was asked at `before_s`, and answered now) and with the JSON that it came from."""
-    raw = json.dumps(document, separators=(",", ":"))
-    return replace(reading, before_s=before_s, after_s=time.monotonic(), raw=raw)
+def timed(reading: Reading, document: Any, before_s: float, paths: Iterable[str | None] = ()) -> Reading:
+    """The reading with its times (it was asked at `before_s`, and answered now) and with the JSON that it came from: whole, or, of
+    a long document, what is at the paths."""
+    return replace(reading, before_s=before_s, after_s=time.monotonic(), raw=keep(document, paths))
 
 
 class WebMeter(Meter):
@@ -165,7 +166,7 @@ class HttpMeter(WebMeter):
     def read(self) -> Reading:
         before = time.monotonic()
         document = self.client.get(self._request)
-        return timed(self._values(document), document, before)
+        return timed(self._values(document), document, before, (self._value, self._energy))
 
     def _values(self, document: Any) -> Reading:
         watts = pick(document, self._value, self.server) * self._power_scale if self._value else None

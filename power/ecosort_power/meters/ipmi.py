@@ -105,6 +105,19 @@ def parse_dcmi(lines: Sequence[str]) -> DcmiAnswer:
     return DcmiAnswer(watts, stamp, bool(state & _DCMI_ACTIVE))
 
 
+def parse_sensors(lines: Sequence[str]) -> dict[str, float]:
+    """Sensor -> watts from the lines `NAME | VALUE`. MeterGlitchError if a value is no number."""
+    values = {}
+    for line in lines:
+        name, bar, value = line.rpartition("|")
+        try:
+            values[name.strip()] = float(value)
+        except ValueError:
+            if bar:
+                raise MeterGlitchError(f"sensor {name.strip()} reads {value.strip()!r}") from None
+    return values
+
+
 class IpmiMeter(Meter):
     """Settings choose how to log in and what to read; see `settings_known`."""
 
@@ -272,24 +285,16 @@ class IpmiMeter(Meter):
         if self._sensors:
             names = " ".join(f'"{s.name}"' for s in self._sensors)
             lines = self._ask(f"sensor reading {names}")
-            return Reading(before, time.monotonic(), watts=self._sum(lines), raw=" ".join(" ".join(lines).split())[:200])
+            return Reading(before, time.monotonic(), watts=self._sum(lines), raw="\n".join(lines))
         lines = self._ask(DCMI_READ)
         after = time.monotonic()
         answer = parse_dcmi(lines)
         self._refuse(answer)
         flags = () if answer.active else (Flag.DEACTIVATED,)
-        raw = "".join(lines).replace(" ", "")
-        return Reading(before, after, watts=float(answer.watts), stamp=str(answer.stamp), flags=flags, raw=raw)
+        return Reading(before, after, watts=float(answer.watts), stamp=str(answer.stamp), flags=flags, raw="\n".join(lines))
 
     def _sum(self, lines: Sequence[str]) -> float:
-        values = {}
-        for line in lines:
-            name, bar, value = line.rpartition("|")
-            try:
-                values[name.strip()] = float(value)
-            except ValueError:
-                if bar:
-                    raise MeterGlitchError(f"sensor {name.strip()} reads {value.strip()!r}") from None
+        values = parse_sensors(lines)
         missing = [s.name for s in self._sensors if s.name not in values]
         if missing:
             said = next((line for line in lines if _WRONG.search(line)), "no answer").strip()

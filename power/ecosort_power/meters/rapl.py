@@ -9,7 +9,7 @@ Address: `rapl:` for all packages and memory zones, or a list of zone names like
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -49,6 +49,20 @@ def find_zones(root: Path) -> list[Zone]:
     return zones
 
 
+class Total:
+    """The sum of counters that each start again at 0 after `wraps_uj`, since the first counts."""
+
+    def __init__(self, wraps_uj: Sequence[int], first_uj: Sequence[int]) -> None:
+        self._wraps, self._last, self._sum = wraps_uj, first_uj, 0
+
+    def add(self, counts_uj: Sequence[int]) -> int:
+        """Microjoules since the first counts; at most one wrap-around since the last call."""
+        for wrap, old, new in zip(self._wraps, self._last, counts_uj, strict=True):
+            self._sum += new - old + (wrap if new < old else 0)
+        self._last = counts_uj
+        return self._sum
+
+
 class RaplMeter(Meter):
     """Package and memory energy. `psys` is not used: what it covers differs by board."""
 
@@ -59,8 +73,7 @@ class RaplMeter(Meter):
         super().__init__(spec)
         self._root = Path(spec.settings.get("root", "/"))
         self._zones: list[Zone] = []
-        self._last_uj: list[int] = []
-        self._total_uj = 0
+        self._total: Total | None = None
         if spec.number("period", 0.1) > MAX_PERIOD_S:
             raise UsageError(f"rapl must be read at least every {MAX_PERIOD_S:g} s or a wrap-around is missed")
 
@@ -77,8 +90,7 @@ class RaplMeter(Meter):
         unlimited = [z.name for z in self._zones if z.wrap_uj <= 0]
         if unlimited:
             raise MeterError(f"RAPL zone {unlimited[0]} does not say where it wraps (max_energy_range_uj)")
-        self._last_uj = self._values()
-        self._total_uj = 0
+        self._total = Total([z.wrap_uj for z in self._zones], self._values())
         names = " + ".join(z.name for z in self._zones)
         return Capabilities(
             title=f"RAPL {names}",
@@ -91,7 +103,7 @@ class RaplMeter(Meter):
             window_s=0.0,
             timing_source="instrument",
             quantum_j=1e-4,
-            identity={z.name: str(z.path) for z in self._zones},
+            identity={**{z.name: str(z.path) for z in self._zones}, "wraps_uj": " ".join(str(z.wrap_uj) for z in self._zones)},
             notes=("processor package and memory only: not comparable with anything measured at the wall",),
         )
 
@@ -102,14 +114,12 @@ class RaplMeter(Meter):
             raise MeterError(f"{error}; allow it with: {FIX}") from None
 
     def read(self) -> Reading:
+        if self._total is None:
+            raise MeterError("rapl: not open")
         before = time.monotonic()
         values = self._values()
         after = time.monotonic()
-        for zone, old, new in zip(self._zones, self._last_uj, values, strict=True):
-            step = new - old
-            self._total_uj += step + zone.wrap_uj if step < 0 else step
-        self._last_uj = values
-        return Reading(before, after, joules=self._total_uj / 1e6, raw=" ".join(map(str, values)))
+        return Reading(before, after, joules=self._total.add(values) / 1e6, raw=" ".join(map(str, values)))
 
     def close(self) -> None:
         self._zones = []

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
+from ecosort_power.raw import keep
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.address import split_address
 from ecosort_power.transports.credentials import require_secret
@@ -19,6 +20,12 @@ from ecosort_power.transports.http import HttpClient, Login, look_up, pick
 
 # Where the power is: the resource of a chassis, and the path within it.
 _RESOURCES = (("EnvironmentMetrics", "PowerWatts.Reading"), ("Power", "PowerControl[0].PowerConsumedWatts"))
+
+
+def watts_of(document: Any) -> float:
+    """The power in either kind of resource. MeterGlitchError if there is none."""
+    known = next((path for _, path in _RESOURCES if path.partition(".")[0].partition("[")[0] in document), _RESOURCES[0][1])
+    return pick(document, known, "the stored answer")
 
 
 class RedfishMeter(Meter):
@@ -111,7 +118,8 @@ class RedfishMeter(Meter):
         before = time.monotonic()
         document = self._get(self._resource)
         after = time.monotonic()
-        return Reading(before, after, watts=pick(document, self._watts_path, self._resource))
+        watts = pick(document, self._watts_path, self._resource)
+        return Reading(before, after, watts=watts, raw=keep(document, [self._watts_path]))
 
     def close(self) -> None:
         if self._client is not None:

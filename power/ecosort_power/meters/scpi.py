@@ -50,6 +50,10 @@ class Profile(ABC):
     def read(self, device: Instrument) -> Reading:
         """One value."""
 
+    @abstractmethod
+    def parse(self, line: str, before_s: float, after_s: float) -> Reading:
+        """The reading in one line of the instrument. MeterGlitchError if there is none in it."""
+
     def shut_down(self, device: Instrument) -> None:  # noqa: B027 - most instruments need nothing
         """Leaves the instrument as one may find it."""
 
@@ -117,6 +121,9 @@ class _Lmg(Profile):
     def read(self, device: Instrument) -> Reading:
         line = device.read()
         arrival = time.monotonic()
+        return self.parse(line, arrival, arrival)
+
+    def parse(self, line: str, before_s: float, after_s: float) -> Reading:
         values = _floats(line, len(self.values))
         cycle = int(values[0]) if self.numbered and isfinite(values[0]) else None
         seconds, watts = values[-2], values[-1]
@@ -126,7 +133,7 @@ class _Lmg(Profile):
                 flags = (Flag.LOST,)
             self._cycle = cycle
         stamp = None if cycle is None else str(cycle)
-        return Reading(arrival, arrival, watts=watts, interval_s=seconds, stamp=stamp, flags=flags, raw=line)
+        return Reading(before_s, after_s, watts=watts, interval_s=seconds, stamp=stamp, flags=flags, raw=line)
 
     def shut_down(self, device: Instrument) -> None:
         self.attention(device)
@@ -218,9 +225,11 @@ class Wt310(Profile):
     def read(self, device: Instrument) -> Reading:
         before = time.monotonic()
         line = device.query(":NUM:NORM:VAL?")
-        after = time.monotonic()
+        return self.parse(line, before, time.monotonic())
+
+    def parse(self, line: str, before_s: float, after_s: float) -> Reading:
         watts, watt_hours, seconds = _floats(line, 3)
-        return Reading(before, after, watts=watts, joules=watt_hours * 3600, stamp=f"{seconds:g}", raw=line)
+        return Reading(before_s, after_s, watts=watts, joules=watt_hours * 3600, stamp=f"{seconds:g}", raw=line)
 
     def shut_down(self, device: Instrument) -> None:
         device.write(":INTEG:STOP")
@@ -244,9 +253,11 @@ class Generic(Profile):
     def read(self, device: Instrument) -> Reading:
         before = time.monotonic()
         line = device.query(self.spec.settings.get("command", "FETC:POW:ACT?"))
-        after = time.monotonic()
+        return self.parse(line, before, time.monotonic())
+
+    def parse(self, line: str, before_s: float, after_s: float) -> Reading:
         (watts,) = _floats(line, 1)
-        return Reading(before, after, watts=watts, raw=line)
+        return Reading(before_s, after_s, watts=watts, raw=line)
 
 
 PROFILES: Mapping[str, type[Profile]] = {"lmg95": Lmg95, "lmg600": Lmg600, "wt310": Wt310, "generic": Generic}

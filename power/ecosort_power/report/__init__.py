@@ -1,1 +1,1 @@
-"""A stored result for people and programs: terminal, JSON, CSV, Markdown, HTML."""
+"""A stored result for people and programs: terminal, JSON, CSV, Markdown, HTML, figures."""

@@ -5,13 +5,23 @@ from __future__ import annotations
 import csv
 import io
 
+from ecosort_power.claim import is_simulated
 from ecosort_power.store import Run, Session
 
 
 def render(session: Session, runs: list[Run]) -> str:
+    simulated = is_simulated(session)
     phases = list(dict.fromkeys(p.name for r in runs for e in r.energy or [] for p in e.phases))
     names = ["run", "valid", "validated", "meter", "seconds", "joules", "watts", "records", "records_per_joule"]
-    names += ["uncertainty_j", "idle_before_w", "idle_after_w", "cpu_s", "harness_cpu_s", *(f"joules_{p}" for p in phases)]
+    names += [
+        "uncertainty_j",
+        "idle_before_w",
+        "idle_after_w",
+        "cpu_s",
+        "harness_cpu_s",
+        *(f"joules_{p}" for p in phases),
+        "simulated",
+    ]
     out = io.StringIO()
     writer = csv.DictWriter(out, names, lineterminator="\n")
     writer.writeheader()
@@ -20,6 +30,7 @@ def render(session: Session, runs: list[Run]) -> str:
             "run": run.index,
             "valid": run.valid,
             "validated": run.validation is not None and run.validation.ok,
+            "simulated": simulated,
             "seconds": round(run.marks.seconds, 4),
             "records": run.records,
             "cpu_s": round(run.cpu_user_s + run.cpu_system_s, 3),

@@ -16,6 +16,7 @@ QUESTIONS: Mapping[str, str] = {
     "title": "name of the entry",
     "authors": "who submits it",
     "category": "Indy or Daytona",
+    "algorithm": "the algorithm in a few sentences",
     "ambient_c": "ambient temperature in C during the runs (20 to 25)",
     "meter_model": "model of the power meter",
     "meter_serial": "serial number of the power meter",
@@ -25,6 +26,7 @@ QUESTIONS: Mapping[str, str] = {
     "hardware": "complete list: board, power supply, drives and how they are attached, cooling",
     "inside_boundary": "what is connected to the meter, down to fans and adapters",
     "compiler": "compiler and flags",
+    "commit": "commit of the sorter's source",
     "tuning": "settings of firmware and system that differ from their defaults",
     "generator": "how the input was made: version and command",
     "price": "price of the machine, if it is to be stated",
@@ -39,10 +41,14 @@ def template() -> str:
 
 
 def read(path: Path | None, directory: Path) -> dict[str, str]:
-    """The given file, else `submission.toml` in the result directory if there is one."""
-    chosen = path if path is not None else directory / FILE_NAME
-    if path is None and not chosen.exists():
-        return {}
+    """The given file, else `submission.toml` in the result directory, else the one beside it if `joulesort` made it."""
+    chosen = path
+    if chosen is None:
+        beside = directory.resolve().parent
+        places = [directory, *([beside] if (beside / "state.json").exists() else [])]
+        chosen = next((p / FILE_NAME for p in places if (p / FILE_NAME).exists()), None)
+        if chosen is None:
+            return {}
     try:
         document = tomllib.loads(chosen.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 from ecosort_power.codec import encode
-from ecosort_power.store import Run, Session
-from ecosort_power.summary import Summary
+from ecosort_power.report.content import Result
 
 SCHEMA = "ecosort.power.report/1"
 
 
-def render(session: Session, runs: list[Run], summary: Summary) -> str:
-    head = summary.energy
+def render(result: Result) -> str:
+    head, place = result.energy, result.standing()
     document = {
         "schema": SCHEMA,
         "energy": None if head is None else head.joules.mean,
         "energy_unit": "J",
-        "energy_reason": summary.energy_reason,
+        "energy_reason": result.summary.energy_reason,
         "scope": None if head is None else head.scope.value,
-        "summary": encode(summary),
-        "session": encode(session),
-        "runs": encode(runs),
+        "simulated": result.simulated,
+        "rank": None if place is None else place.rank,
+        "rank_reasons": [] if place is None else place.reasons,
+        "seal": None if result.seal is None else asdict(result.seal),
+        "entry": encode(result.entry),
+        "facts": result.facts,
+        "summary": encode(result.summary),
+        "session": encode(result.session),
+        "runs": encode(result.runs),
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"

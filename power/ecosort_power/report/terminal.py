@@ -7,6 +7,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ecosort_power.report.content import Result
 from ecosort_power.report.text import instrument, phase_name, plus_minus, relative, short
 from ecosort_power.store import Run, Session
 from ecosort_power.summary import MeterSummary, Summary, number
@@ -61,16 +62,21 @@ def _meter_lines(meter: MeterSummary) -> Table:
     return table
 
 
-def _head(summary: Summary) -> Text:
+def _head(summary: Summary, simulated: bool) -> Text:
     style = "bold green" if summary.energy is not None and summary.ok else "bold yellow"
-    text = Text(summary.title, style=style)
+    text = Text("SIMULATED  " if simulated else "", style="bold red")
+    text.append(summary.title, style=style)
     if summary.energy is not None and not summary.validated:
         text.append("  NOT VALIDATED", style="bold red")
     return text
 
 
-def render(session: Session, runs: list[Run], summary: Summary) -> RenderableType:
-    parts: list[RenderableType] = [Panel(_head(summary), expand=False), Text(" ".join(session.options.command), style="dim")]
+def render(result: Result) -> RenderableType:
+    session, runs, summary = result.session, list(result.runs), result.summary
+    parts: list[RenderableType] = [
+        Panel(_head(summary, result.simulated), expand=False),
+        Text(" ".join(session.options.command), style="dim"),
+    ]
     parts.append(_runs_table(session, runs))
     if summary.seconds is not None:
         parts.append(Text(f"\ntime       {plus_minus(summary.seconds, 's')}, {plus_minus(summary.cpu_s, 'CPU s')}"))
@@ -82,15 +88,17 @@ def render(session: Session, runs: list[Run], summary: Summary) -> RenderableTyp
         parts.append(Text(f"\nJouleSort  {summary.standing}"))
     if summary.harness_cpu_s is not None and session.meters:
         parts.append(Text(f"measuring itself used {summary.harness_cpu_s:.2f} CPU s per run"))
+    if result.seal is not None:
+        parts.append(Text(f"seal       {result.seal.digest} ({result.seal.lines} lines)"))
     parts += [
         Text(f"{'DEFECT ' if d.fatal else 'note   '}{d.text}", style="red" if d.fatal else "yellow") for d in summary.defects
     ]
     return Group(*parts)
 
 
-def show(session: Session, runs: list[Run], summary: Summary) -> None:
+def show(result: Result) -> None:
     """On standard output; wide enough for a file or a pipe."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=160, no_color=True)
-    console.print(render(session, runs, summary))
+    console.print(render(result))

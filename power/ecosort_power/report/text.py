@@ -34,5 +34,9 @@ def relative(meter: MeterSummary) -> str:
     return "unknown" if meter.uncertainty_j is None else f"±{meter.uncertainty_j / meter.joules.mean:.1%}"
 
 
+def runs_text(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"
+
+
 def phase_name(name: str) -> str:
     return name.replace("_", " ")

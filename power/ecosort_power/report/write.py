@@ -7,39 +7,52 @@ from pathlib import Path
 
 from ecosort_power.errors import UsageError
 from ecosort_power.report import csv, facts, json, markdown, terminal
+from ecosort_power.report.content import Result, gather
 from ecosort_power.store import ResultDirectory
-from ecosort_power.summary import summarize
 
 
-def write_report(path: Path, form: str, facts_path: Path | None, template: bool, output: Path | None) -> None:
-    """The summary is computed from the runs, not read, so that it fits them."""
+def write_report(path: Path, form: str, facts_path: Path | None, template: bool, output: Path | None) -> list[Path]:
+    """The files that were written, none for standard output."""
     if template:
-        _write(facts.template(), output)
-        return
-    directory = ResultDirectory(path)
-    session, runs = directory.session(), directory.runs()
-    summary = summarize(session, runs)
+        return _write(facts.template(), output)
+    result = gather(ResultDirectory(path), facts_path)
     if form == "terminal":
         if output is not None:
             raise UsageError("the terminal form has no --output; redirect it, or choose --format markdown or html")
-        terminal.show(session, runs, summary)
-    elif form == "json":
-        _write(json.render(session, runs, summary), output)
-    elif form == "csv":
-        _write(csv.render(session, runs), output)
-    elif form == "markdown":
-        _write(markdown.render(session, runs, summary, facts.read(facts_path, path)), output)
-    else:
-        from ecosort_power.report import html  # matplotlib is loaded only where it draws
-
-        _write(html.render(directory, session, runs, summary, facts.read(facts_path, path)), output)
+        terminal.show(result)
+        return []
+    if form == "figures":
+        return _save_figures(result, output)
+    return _write(_text(result, form), output)
 
 
-def _write(text: str, output: Path | None) -> None:
+def _text(result: Result, form: str) -> str:
+    if form == "json":
+        return json.render(result)
+    if form == "csv":
+        return csv.render(result.session, list(result.runs))
+    if form == "markdown":
+        return markdown.render(result)
+    from ecosort_power.report import html  # Jinja2 and matplotlib are loaded only where they are needed
+
+    return html.render(result)
+
+
+def _save_figures(result: Result, directory: Path | None) -> list[Path]:
+    from ecosort_power.report.figures import figures
+    from ecosort_power.report.plots import save
+
+    if directory is None:
+        raise UsageError("figures are files: say where they go with -o DIRECTORY")
+    return save(figures(result), directory)
+
+
+def _write(text: str, output: Path | None) -> list[Path]:
     if output is None:
         sys.stdout.write(text)
-        return
+        return []
     try:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{output} cannot be written: {error.strerror}") from error
+    return [output]

@@ -1,4 +1,4 @@
-#include "demsort_inplace/file_system.h"
+#include "io/file_system.h"
 
 #include <fmt/format.h>
 #include <linux/magic.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace ecosort::inplace {
+namespace ecosort::io {
 
 namespace {
 
@@ -51,7 +51,7 @@ FileSystem file_system_of(const std::string& path, std::uint64_t device_number) 
     const std::size_t separator = line.find(" - ");
     if (device != number || separator == std::string::npos) continue;
     std::istringstream rest(line.substr(separator + 3));
-    rest >> system.type >> system.source;
+    rest >> system.type >> system.source >> system.options;
   }
   if (system.type.empty()) system.type = type_by_number(path);
   std::error_code error;
@@ -61,16 +61,29 @@ FileSystem file_system_of(const std::string& path, std::uint64_t device_number) 
 }
 
 // Two places where the kernel tells: ext4's own attributes, and the list of journals in use.
-bool has_ext4_journal(const FileSystem& system) {
-  if (system.type != "ext4" || system.device.empty()) return false;
+std::optional<bool> has_journal(const FileSystem& system) {
+  if (!system.type.starts_with("ext")) return std::nullopt;
+  if (system.type == "ext2") return false;
+  if (system.device.empty()) return std::nullopt;
   std::ifstream task("/sys/fs/ext4/" + system.device + "/journal_task");
   if (std::string word; task >> word) return word != "<none>";
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/fs/jbd2", error))
     if (entry.path().filename().string().starts_with(system.device + "-")) return true;
-  return false;
+  return std::nullopt;
 }
 
-bool frees_safely(const FileSystem& system) { return system.type == "xfs" || has_ext4_journal(system); }
+// "fc stats:", then "N commits" (ext4_fc_info_show).
+std::uint64_t fast_commits(const FileSystem& system) {
+  if (system.type != "ext4" || system.device.empty()) return 0;
+  std::ifstream info("/proc/fs/ext4/" + system.device + "/fc_info");
+  std::string title;
+  std::uint64_t count = 0;
+  return std::getline(info, title) && info >> count ? count : 0;
+}
 
-}  // namespace ecosort::inplace
+bool frees_safely(const FileSystem& system) {
+  return system.type == "xfs" || (system.type == "ext4" && has_journal(system).value_or(false));
+}
+
+}  // namespace ecosort::io

@@ -1,0 +1,26 @@
+// Whether a job directory is what this user made: its journal says which files are read and written, with this user's rights.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+
+#include "demsort_inplace/job_directory.h"
+
+namespace ecosort::inplace {
+
+// Whose jobs are gone on with besides one's own (root's, too, are only root's).
+struct Trust {
+  std::optional<uid_t> also = std::nullopt;
+};
+
+// JobRefused unless the open job directory, and every file of the job in it or beside it, belongs to this process's user or the
+// one that is trusted (files but the journal also to root), is a directory or a regular file (no symbolic link), and cannot be
+// written by others. In a directory that only its owner can enter, which is how it is made, nobody else can write whatever the
+// mode of a file is. Stores without descriptors have no other users.
+void check_trust(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory, const Trust& trust);
+
+// The same of what a finished job leaves beside FILE, where there is no directory any more.
+void check_trust_in_trace(const JobPaths& paths, const Trust& trust);
+
+}  // namespace ecosort::inplace

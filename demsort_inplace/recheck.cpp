@@ -1,0 +1,76 @@
+#include "demsort_inplace/recheck.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/errors.h"
+#include "pipeline/reread.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+bool is_sorted(State::Kind kind) { return kind == State::Kind::merging || kind == State::Kind::merged; }
+
+[[noreturn]] void refuse(const Workbench& bench, const io::File& result, const records::MultisetHash& found, bool in_order) {
+  const records::MultisetHash& expected = bench.state->hash;
+  const std::string what = found == expected && !in_order
+                               ? "its records are not in order"
+                               : fmt::format("{} records have hash {}, the journal says {} with hash {}", found.count,
+                                             found.to_hex(), expected.count, expected.to_hex());
+  const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
+  throw OutputChanged(fmt::format(
+      "'{}' is not what was written to it ({}); nothing more was given up; check the drive, then {}", result.path(), what,
+      is_in_place
+          ? fmt::format("put back a copy of it, or go on with it as it is: ecosort resume --trust-drive {}", bench.paths.file)
+          : fmt::format("start again after: ecosort resume --abandon {}", bench.paths.file)));
+}
+
+// The records at the end whose last bytes only the journal holds.
+Task<records::MultisetHash> hash_of_tail(Workbench& bench, const io::File& result, std::uint64_t first) {
+  const Layout& layout = bench.layout;
+  const std::uint64_t begin = first * layout.record_size,
+                      end = round_down(bench.state->records * layout.record_size, layout.unit);
+  std::vector<std::byte> bytes;
+  if (begin < end) bytes = co_await read_bytes(bench, result, begin, end);
+  bytes.insert(bytes.end(), bench.state->tail.begin(), bench.state->tail.end());
+  records::MultisetHash hash;
+  hash.add_records(bytes.data(), bytes.size() / layout.record_size, layout.record_size);
+  co_return hash;
+}
+
+// What the hash of the last state is of.
+pipeline::RecordRange hashed_records(const Workbench& bench, bool into_input) {
+  return {into_input ? bench.layout.records_left(bench.done.size()) : 0, bench.state->records};
+}
+
+}  // namespace
+
+Task<void> recheck(Workbench& bench, const io::File& result, bool into_input) {
+  const Layout& layout = bench.layout;
+  pipeline::RecordRange range = hashed_records(bench, into_input);
+  bench.report.resumed = {range.end - range.begin, !bench.trusts_drive};
+  if (bench.trusts_drive || range.begin == range.end) co_return;
+  const bool has_tail = !bench.state->tail.empty();
+  if (has_tail) range.end = round_down(range.end * layout.record_size, layout.unit) / layout.record_size;
+  bench.begin("recheck", pipeline::Phase::reread, (range.end - range.begin) * layout.record_size);
+  pipeline::Reread rereader(bench.reactor, bench.compute, bench.encoder, result, range, bench.plan.formation.read_block_bytes,
+                            bench.memory, bench.progress);
+  rereader.stop_for(bench.interrupted);
+  co_await rereader.run();
+  records::MultisetHash found = rereader.tally().hash;
+  if (has_tail) found += co_await hash_of_tail(bench, result, range.end);
+  bench.end();
+  if (found != bench.state->hash || (is_sorted(bench.state->kind) && !rereader.in_order()))
+    refuse(bench, result, found, rereader.in_order());
+}
+
+Task<void> recheck_complete(Workbench& bench, const std::string& path, bool into_input) {
+  if (!bench.storage.exists(path)) co_return;
+  const io::FilePtr result = bench.storage.open_named(path, io::Role::output, io::Caching::direct_if_possible);
+  check_length(bench, *result, bench.layout.bytes());
+  co_await recheck(bench, *result, into_input);
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,27 @@
+// What a crash left of the result is read again, before anything more is given up for it.
+//
+// What the journal declared durable is in the output and nowhere else. A byte of it that changes while nobody looks would end as
+// a wrong result: the sums of the merge go on from the journal's, not from the file. So whoever resumes reads these records once
+// more, and compares count, hash and order with the last state of the journal. (What is left of the input has no sum yet, and
+// the runs carry checksums.)
+#pragma once
+
+#include <string>
+
+#include "demsort_inplace/workbench.h"
+
+namespace ecosort::inplace {
+
+// The result is not what the journal says that was written to it.
+struct OutputChanged : ExplainedIoError {
+  using ExplainedIoError::ExplainedIoError;
+};
+
+// Of an open result with a state in the journal; `into_input`: it is what is left of the input, to which runs are put back.
+// OutputChanged, with nothing changed. Says in the report what was read, or that the drive was trusted.
+[[nodiscard]] Task<void> recheck(Workbench& bench, const io::File& result, bool into_input);
+
+// Of a job that is complete: the file `path`, unless that has its final name already.
+[[nodiscard]] Task<void> recheck_complete(Workbench& bench, const std::string& path, bool into_input);
+
+}  // namespace ecosort::inplace

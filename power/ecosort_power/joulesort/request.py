@@ -1,0 +1,54 @@
+"""From the options of `ecosort-power joulesort` to an entry."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ecosort_power.errors import UsageError
+from ecosort_power.joulesort.classes import describe_classes, name_of, parse_class
+from ecosort_power.joulesort.state import Request
+from ecosort_power.joulesort.steps import joulesort
+from ecosort_power.records import MIN_RUNS
+
+
+def _records(size: str | None, records: int | None) -> tuple[int, bool]:
+    """How many, and whether it is a rehearsal."""
+    if size is not None:
+        parse_class(size)
+    if records is not None:
+        return records, True
+    if size is None:
+        raise UsageError(f"say which class: {describe_classes()}; or --records N to rehearse")
+    return parse_class(size), False
+
+
+def enter(given: Mapping[str, Any]) -> int:
+    size, words = given["size"], list(given["sort_words"])
+    if size is not None and size.startswith("-"):  # after `--` everything is a word of the sort
+        size, words = None, [size, *words]
+    records, rehearsal = _records(size, given["records"])
+    if given["runs"] < MIN_RUNS and not rehearsal:
+        raise UsageError(f"an entry has at least {MIN_RUNS} runs; fewer are for a rehearsal (--records N)")
+    name = f"joulesort-{name_of(records, rehearsal).replace('^', 'e', 1).replace('10e', '1e')}-{given['category']}"
+    directory: Path = (given["directory"] or Path(name)).absolute()
+    request = Request(
+        records=records,
+        rehearsal=rehearsal,
+        category=given["category"],
+        meters=list(given["meter_words"]),
+        sum_meters=given["sum_meters"],
+        runs=given["runs"],
+        data=str((given["data"] or directory / "data").absolute()),
+        sort_words=words,
+        idle_s=given["idle_s"],
+        pause_s=given["pause_s"],
+        settle_s=given["settle_s"],
+        probe_s=given["probe_s"],
+        config=given["config"],
+    )
+    again = shlex.join(["ecosort-power", *sys.argv[1:]])
+    return joulesort(directory, request, given["ambient_c"], given["repeat_invalid"], again)

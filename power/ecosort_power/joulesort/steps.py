@@ -1,0 +1,246 @@
+"""The steps of an entry, each of them skipped if it is done:
+
+space | input | plan | five cold runs, each validated | skewed input and run (Daytona) | entry | check | reports
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from ecosort_power.check import check, first_broken_link
+from ecosort_power.claim import is_validated
+from ecosort_power.entry import FILE_NAME as ENTRY
+from ecosort_power.entry import SCHEMA as ENTRY_SCHEMA
+from ecosort_power.entry import Entry, Generated, Skewed, read_entry
+from ecosort_power.errors import EXIT_INVALID, EXIT_OK, RunError
+from ecosort_power.joulesort import sorter
+from ecosort_power.joulesort.classes import name_of
+from ecosort_power.joulesort.space import check_space, needs
+from ecosort_power.joulesort.state import Place, Request, State, locked
+from ecosort_power.launch import measure
+from ecosort_power.live import Display
+from ecosort_power.report import facts, html, markdown, plots, terminal
+from ecosort_power.report.content import Result, gather
+from ecosort_power.report.facts import MISSING
+from ecosort_power.report.figures import figures
+from ecosort_power.report.sections import sections
+from ecosort_power.seal import Seal, head_of
+from ecosort_power.session import set_aside
+from ecosort_power.store import Options, ResultDirectory
+
+DAYTONA = "daytona"
+# The skewed run is timed without a meter: what check says of that is no defect of the entry.
+_OF_TIME_ONLY = frozenset({"no-energy", "few-runs", "no-idle"})
+
+
+class Joulesort:
+    """One call of `joulesort` in its locked directory."""
+
+    def __init__(self, place: Place, request: Request, ambient_c: float | None, again: str) -> None:
+        """`again`: the command that goes on, said where it is interrupted."""
+        self._place = place
+        self._request = request
+        self._ambient_c = ambient_c
+        self._again = again
+        self._display = Display()
+        self._name = name_of(request.records, request.rehearsal)
+        data = Path(request.data)
+        self._input, self._skewed_input = data / "input.dat", data / "skewed.dat"
+        self._output = data / "output.dat"
+
+    def run(self) -> int:
+        state = self._place.state(self._request)
+        self._prepare_directories()
+        if not self._measured():
+            self._check_space(state)
+            self._place.save(state)
+            state = self._inputs(state)
+            self._measure(state)
+        skewed = self._skewed(state) if self._request.category == DAYTONA else None
+        self._write_entry(state, skewed)
+        return self._conclude()
+
+    def _prepare_directories(self) -> None:
+        Path(self._request.data).mkdir(parents=True, exist_ok=True)
+        questions = self._place.path / facts.FILE_NAME
+        if not questions.exists():
+            questions.write_text(facts.template(), encoding="utf-8")
+
+    def _measured(self) -> bool:
+        """All runs are there, and the idle power after them."""
+        directory = ResultDirectory(self._place.result)
+        if not directory.session_path.exists():
+            return False
+        session = directory.session()
+        return len(directory.runs()) == session.options.runs and bool(session.idle_after_w or session.options.idle_s <= 0)
+
+    def _check_space(self, state: State) -> None:
+        files = [self._input] + ([self._skewed_input] if self._request.category == DAYTONA else [])
+        wanted = needs(self._request.records, self._request.sort_words, Path(self._request.data), files, self._output)
+        check_space(wanted, f"the {'rehearsal' if self._request.rehearsal else 'class'} {self._name}")
+
+    def _inputs(self, state: State) -> State:
+        """The input is there and is what the generator made; the plan of its sort is known."""
+        made = self._made(state.input, self._input, skewed=False)
+        state = replace(state, input=made)
+        self._place.save(state)
+        if not state.plan:
+            state = replace(state, plan=sorter.plan_text(self._request.sort_words, self._input, self._output))
+            self._place.save(state)
+        return state
+
+    def _made(self, known: Generated | None, path: Path, skewed: bool) -> Generated:
+        """An input that was generated before is read once more; one that is gone is generated again."""
+        if known is not None and path.exists():
+            with self._display.line(f"verifying {path}"):
+                sorter.verify(known)
+            return known
+        with self._display.line(f"generating {path} ({self._request.records} records)"):
+            made = sorter.generate(path, self._request.records, skewed)
+        if known is not None and made.checksum != known.checksum:
+            raise RunError(f"{path} was generated again and differs: {made.checksum} is not {known.checksum}")
+        return made
+
+    def _measure(self, state: State) -> None:
+        assert state.input is not None
+        r = self._request
+        options = Options(
+            command=sorter.sort_command(r.sort_words, self._input, self._output),
+            runs=r.runs,
+            meters=r.meters,
+            sum_meters=r.sum_meters,
+            cold=True,
+            input=str(self._input),
+            output=str(self._output),
+            idle_s=r.idle_s,
+            pause_s=r.pause_s,
+            settle_s=r.settle_s,
+            probe_s=r.probe_s,
+            config=r.config,
+            ambient_c=self._ambient_c,
+            rehearsal=r.rehearsal,
+        )
+        directory = ResultDirectory(self._place.result)
+        earlier = directory.session() if directory.session_path.exists() else None
+        measure(directory, earlier.options if earlier is not None else options, earlier, self._again)
+        found = directory.session().input_report
+        if found is None or found.checksum != state.input.checksum:
+            raise RunError(f"{self._input}: the validator's checksum is not the generator's, {state.input.checksum}")
+
+    def _skewed(self, state: State) -> Skewed:
+        """One timed run on skewed keys, in a result directory of its own."""
+        directory = ResultDirectory(self._place.skewed)
+        if not (directory.session_path.exists() and directory.runs()):
+            made = self._made(state.skewed_input, self._skewed_input, skewed=True)
+            self._place.save(replace(state, skewed_input=made))
+            state = replace(state, skewed_input=made)
+            earlier = directory.session() if directory.session_path.exists() else None
+            options = Options(
+                command=sorter.sort_command(self._request.sort_words, self._skewed_input, self._output),
+                runs=1,
+                meters=[],
+                cold=True,
+                input=str(self._skewed_input),
+                output=str(self._output),
+                idle_s=0.0,
+                pause_s=self._request.pause_s,
+                settle_s=self._request.settle_s,
+                time_only=True,
+                rehearsal=True,
+            )
+            measure(directory, options, earlier, self._again)
+        return self._judge_skewed(state, directory)
+
+    def _judge_skewed(self, state: State, directory: ResultDirectory) -> Skewed:
+        session, (run,) = directory.session(), directory.runs()
+        made = state.skewed_input
+        assert made is not None
+        fatal = [d.text for d in check(directory) if d.fatal and d.code not in _OF_TIME_ONLY]
+        if not is_validated(run):
+            fatal.append("the output was not validated")
+        if session.input_report is None or session.input_report.checksum != made.checksum:
+            fatal.append("the input is not what was generated")
+        seal = head_of(directory.path)
+        return Skewed(
+            generated=made,
+            command=run.command,
+            seconds=run.marks.seconds,
+            input_report=session.input_report,
+            output_report=run.validation.report if run.validation is not None else None,
+            problem="; ".join(fatal) or None,
+            seal=seal.digest if seal is not None else MISSING,
+        )
+
+    def _write_entry(self, state: State, skewed: Skewed | None) -> None:
+        """Sealed into the result, once: making the reports anew changes nothing in it."""
+        assert state.input is not None
+        entry = Entry(ENTRY_SCHEMA, self._request.category, self._name, state.input, state.plan, skewed)
+        if read_entry(self._place.result) == entry:
+            return
+        seal = Seal(self._place.result)
+        try:
+            seal.document(self._place.result / ENTRY, entry)
+        finally:
+            seal.close()
+
+    def _conclude(self) -> int:
+        result = gather(ResultDirectory(self._place.result), None)
+        if self._ambient_c is not None and "ambient_c" not in result.facts:
+            result.facts["ambient_c"] = f"{self._ambient_c:g}"
+        terminal.show(result)
+        sound = self._show_check(result)
+        self._write_reports(result)
+        return EXIT_OK if sound and result.summary.ok and result.energy is not None else EXIT_INVALID
+
+    def _show_check(self, result: Result) -> bool:
+        found = check(result.directory)
+        broken = first_broken_link(found)
+        if broken is not None:
+            click.echo(f"the first link that is broken: [{broken.code}] {broken.text}")
+        fatal = [d for d in found if d.fatal]
+        for d in fatal:
+            click.echo(f"DEFECT [{d.code}] {d.text}")
+        click.echo(f"check      {'no defect' if not fatal else f'{len(fatal)} defects'}")
+        return not fatal
+
+    def _write_reports(self, result: Result) -> None:
+        base = self._place.path
+        (base / "submission.md").write_text(markdown.render(result), encoding="utf-8")
+        (base / "submission.html").write_text(html.render(result), encoding="utf-8")
+        drawn = figures(result)
+        if drawn and plots.can_draw():
+            plots.save(drawn, base / "figures")
+        elif drawn:
+            click.echo(plots.WITHOUT)
+        missing = [f.name for s in sections(result) for f in s.facts if f.value == MISSING]
+        click.echo(f"submission {base / 'submission.md'}, {base / 'submission.html'}")
+        if result.summary.runs_valid < result.summary.runs_done:
+            click.echo("INVALID    some runs do not hold; measure them again: the same command with --repeat-invalid")
+        if missing:
+            click.echo(f"MISSING    {', '.join(dict.fromkeys(missing))}")
+            click.echo(f"           answer them in {base / facts.FILE_NAME} and give the same command again")
+
+
+def set_invalid_aside(directory: ResultDirectory) -> None:
+    """Runs without a result that holds are measured again; what is left of them stays, sealed, and the submission tells."""
+    if not directory.session_path.exists():
+        return
+    seal = Seal(directory.path)
+    try:
+        for run in directory.runs():
+            if not run.valid:
+                set_aside(directory.run_path(run.index), seal, "invalid")
+    finally:
+        seal.close()
+
+
+def joulesort(path: Path, request: Request, ambient_c: float | None, repeat_invalid: bool, again: str) -> int:
+    """The exit code says whether the entry holds."""
+    sorter.check_words(request.sort_words)
+    with locked(path) as place:
+        if repeat_invalid:
+            set_invalid_aside(ResultDirectory(place.result))
+        return Joulesort(place, request, ambient_c, again).run()

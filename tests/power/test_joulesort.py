@@ -1,0 +1,215 @@
+"""`joulesort`: a whole entry by one command, with the real sorter and a toy meter; every size here is a rehearsal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ecosort_power.errors import UsageError
+from ecosort_power.joulesort.classes import parse_class
+from ecosort_power.joulesort.state import locked
+
+from .measured import ATTEMPTS, Measured, only_gaps
+from .support import BUILD, Cli, cli_env, load, toy_meter, wait_for
+
+RECORDS = 600_000
+METER = toy_meter("counter", "0.02", settings="update=0.02")
+QUICK = ("--idle", "0.3", "--pause", "0.1", "--settle", "0")
+ENVIRONMENT = {"ECOSORT_BIN": str(BUILD / "ecosort")}
+
+
+@pytest.mark.parametrize(
+    ("records", "names"),
+    [
+        (10**8, ("10^8", "1e8", "100M", "100m", "100000000")),
+        (10**9, ("10^9", "1e9", "1G", "1000000000")),
+        (10**10, ("10^10", "1e10", "10G", "10000000000")),
+        (10**12, ("10^12", "1e12", "1T", "1000000000000")),
+    ],
+)
+def test_a_class_has_few_names(records: int, names: tuple[str, ...]) -> None:
+    assert [parse_class(n) for n in names] == [records] * len(names)
+
+
+@pytest.mark.parametrize("text", ["", "10^7", "1e11", "100", "1M", "10GB", "1 e8", "10**8", "1e8.0", "-1e8", "0x5f5e100"])
+def test_anything_else_is_no_class(text: str) -> None:
+    with pytest.raises(UsageError, match=r"10\^8 .*100M"):
+        parse_class(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ([], "say which class"),
+        (["10GB"], "is no class"),
+        (["1e8", "--runs", "3"], "at least 5 runs"),
+        (["--records", "1000", "--", "-o", "x"], "leave -o to joulesort"),
+        (["--records", "1000", "--", "--memory", "1byte"], "--memory"),
+        (["--records", "1000", "--category", "best"], "daytona"),
+    ],
+)
+def test_what_cannot_be_is_one_clear_line_and_makes_nothing(cli: Cli, tmp_path: Path, words: list[str], text: str) -> None:
+    done = cli("joulesort", "--meter", METER, "--dir", "e", *words, env=ENVIRONMENT)
+    assert done.returncode == 2
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "e/data").exists() or not list((tmp_path / "e/data").iterdir())
+
+
+def test_a_class_that_does_not_fit_is_refused_before_anything_is_generated(cli: Cli, ecosort: Path, tmp_path: Path) -> None:
+    """10^12 records are 100 TB; nobody runs the tests on so large a drive."""
+    for size, data in (("1e12", "100000.0 GB for the input input.dat"), ("1e10", "1000.0 GB for the input skewed.dat")):
+        if size == "1e10" and shutil.disk_usage(tmp_path).free > 4e12:
+            continue
+        done = cli("joulesort", size, "--meter", METER, "--dir", size, env=ENVIRONMENT)
+        assert done.returncode == 3
+        assert re.search(r"the class 10\^1[02] does not fit: .* GB free; nothing was generated\. .*--data", done.stderr)
+        assert data in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert list((tmp_path / size / "data").iterdir()) == []
+
+
+def command(*more: str) -> list[str]:
+    words = [sys.executable, "-m", "ecosort_power", "joulesort", "--records", str(RECORDS), "--runs", "2", "--meter", METER]
+    return [*words, "--dir", "e", *QUICK, "--ambient", "22.5", *more, "--", "--memory", "16MiB"]
+
+
+def call(directory: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    env = cli_env(**ENVIRONMENT)
+    return subprocess.run(command(*more), cwd=directory, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+
+def interrupted_entry(directory: Path, mark: pytest.Mark) -> Measured | None:
+    """SIGKILL while the input is made, in the second run, and before the skewed run; then the same command to its end. A busy
+    machine makes gaps in the readings: those runs are measured again, as a person would have them measured."""
+    if not (BUILD / "ecosort").exists():
+        return None
+    entry = directory / "e"
+    moments: list[Callable[[], bool]] = [
+        lambda: (entry / "data/input.dat.begun").exists(),
+        lambda: (entry / "result/runs/02/events.jsonl").exists(),
+        lambda: (entry / "data/skewed.dat").exists() or (entry / "data/skewed.dat.begun").exists(),
+    ]
+    for i, moment in enumerate(moments):
+        with (directory / f"log{i}").open("wb") as log:
+            child = subprocess.Popen(command(), cwd=directory, env=cli_env(**ENVIRONMENT), stdout=log, stderr=log)
+        wait_for(moment, 60)
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait(30)
+        if i == 1:
+            shutil.copytree(entry / "result", directory / "before")
+            (directory / "input").write_text(str((entry / "data/input.dat").stat().st_mtime_ns))
+    done = call(directory)
+    for _ in range(ATTEMPTS):
+        if done.returncode != 1 or not only_gaps(entry / "result"):
+            break
+        done = call(directory, "--repeat-invalid")
+    return Measured(directory, done)
+
+
+@pytest.mark.measured(by=interrupted_entry)
+def test_an_entry_that_is_killed_again_and_again_goes_on(cli: Cli, ecosort: Path, measured: Measured) -> None:
+    done, entry = measured.done, measured.path / "e"
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert str((entry / "data/input.dat").stat().st_mtime_ns) == (measured.path / "input").read_text()  # made once
+    first, before = (p / "runs/01/run.json" for p in (entry / "result", measured.path / "before"))
+    if "01.invalid-1" not in {p.name for p in (entry / "result/runs").iterdir()}:
+        assert first.read_bytes() == before.read_bytes()
+    assert (entry / "result/runs/02.interrupted-1").is_dir()
+    for result in ("result", "skewed"):
+        checked = cli("check", entry / result)
+        assert "the seal holds" in checked.stdout
+    assert "no defect" in done.stdout
+    found = load(entry / "result/entry.json")
+    session = load(entry / "result/session.json")
+    assert found["generated"]["checksum"] == session["input_checksum"] == session["input_report"]["checksum"]
+    assert found["skewed"]["problem"] is None
+    assert found["skewed"]["seconds"] > 0
+    assert found["skewed"]["seal"] == json.loads((entry / "skewed/seal.jsonl").read_text().splitlines()[-1])["hash"]
+
+
+@pytest.mark.measured(by=interrupted_entry)
+def test_the_submission_has_every_field_and_guesses_none(cli: Cli, ecosort: Path, measured: Measured) -> None:
+    entry = measured.path / "e"
+    text = (entry / "submission.md").read_text()
+    version = subprocess.run([ecosort, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    for wanted in (
+        "Category: Daytona",
+        "algorithm: EcoSort, two passes: ",
+        f"generator: {version}: {BUILD / 'ecosort'} gen -a -c {RECORDS}",
+        "ambient temperature: 22.5 C",
+        "operating system: ",
+        "exact command: `",
+        "| input | unsorted | 600000 | ",
+        "| output of run 2 | in order | 600000 | ",
+        "a run on skewed keys (gensort -s) | kept | ",
+        "attempts set aside: 02.interrupted-1",
+        "power factor: MISSING",
+        "complete hardware: MISSING",
+        "meter calibrated: MISSING",
+        "it is a rehearsal",
+        "digest (SHA-256): ",
+        "-s -c 600000",
+    ):
+        assert wanted in text, wanted
+    assert "would be number" not in text
+    assert len(re.findall(r"^\| \d \| \d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d\d:\d\d \| ", text, re.MULTILINE)) == 2
+    assert "<h2>Skewed keys</h2>" in (entry / "submission.html").read_text()
+    assert (entry / "figures/runs.pdf").exists()
+
+
+@pytest.mark.measured(by=interrupted_entry)
+def test_answers_are_filled_in_without_another_run(ecosort: Path, tmp_path: Path, measured: Measured) -> None:
+    shutil.copytree(measured.path / "e/result", tmp_path / "e/result")
+    for name in ("state.json", "submission.toml"):
+        shutil.copy(measured.path / "e" / name, tmp_path / "e" / name)
+    shutil.copytree(measured.path / "e/skewed", tmp_path / "e/skewed")
+    state = (tmp_path / "e/state.json").read_text().replace(str(measured.path), str(tmp_path))
+    (tmp_path / "e/state.json").write_text(state)
+    (tmp_path / "e/submission.toml").write_text('hardware = "one board"\npower_factor = 0.93\n')
+    seal = (tmp_path / "e/result/seal.jsonl").read_bytes()
+    done = call(tmp_path)
+    assert "measuring" not in done.stderr
+    text = (tmp_path / "e/submission.md").read_text()
+    assert "complete hardware: one board" in text
+    assert "power factor: 0.93" in text
+    assert (tmp_path / "e/result/seal.jsonl").read_bytes().startswith(seal)
+
+
+@pytest.mark.measured(by=interrupted_entry)
+def test_another_command_does_not_go_on_with_the_same_directory(ecosort: Path, measured: Measured) -> None:
+    done = call(measured.path, "--category", "indy")
+    assert done.returncode == 2
+    assert "category was 'daytona' and is 'indy' now" in done.stderr
+
+
+def test_two_at_once_are_kept_apart(tmp_path: Path) -> None:
+    with locked(tmp_path / "e"), pytest.raises(UsageError, match="another joulesort works"), locked(tmp_path / "e"):
+        pass
+
+
+def test_an_input_that_was_changed_is_not_sorted(ecosort: Path, tmp_path: Path, cli: Cli) -> None:
+    words = ("joulesort", "--records", "1000", "--runs", "1", "--dir", "e", *QUICK, "--meter")
+    assert cli(*words, "exec:/nonexistent", env=ENVIRONMENT).returncode == 3  # the input is there, a meter is not
+    path = tmp_path / "e/data/input.dat"
+    data = bytearray(path.read_bytes())
+    data[5] ^= 1
+    path.write_bytes(data)
+    done = cli(*words, "exec:/nonexistent", env=ENVIRONMENT)
+    assert done.returncode == 3
+    assert "input.dat was changed" in done.stderr
+
+
+def test_ecosort_joulesort_is_the_same_command(ecosort: Path) -> None:
+    env = cli_env(PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    done = subprocess.run([ecosort, "joulesort", "10GB", "--meter", "x:"], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "'10GB' is no class of the benchmark" in done.stderr
