@@ -1,4 +1,4 @@
-// MD5 (RFC 1321). Only because the order of `sort -R --random-source` is defined by it; not for secrets.
+// MD5 (RFC 1321, computed by libmd). Only because the order of `sort -R --random-source` is defined by it; not for secrets.
 #pragma once
 
 #include <array>

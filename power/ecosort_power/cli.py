@@ -16,6 +16,28 @@ from ecosort_power import __version__
 from ecosort_power.errors import EXIT_INTERNAL, EXIT_INVALID, EXIT_METER, EXIT_OK, EXIT_USAGE, InterruptError, PowerError
 
 _DIRECTORY = click.Path(path_type=Path)
+MAX_RECORDS = 10**15
+
+
+class Seconds(click.ParamType[float]):
+    """A finite number of seconds from `least` to a week."""
+
+    name = "seconds"
+
+    def __init__(self, least: float = 0.0) -> None:
+        self._least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            seconds = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is no number of seconds", param, ctx)
+        if not self._least <= seconds <= _WEEK_S:
+            self.fail(f"{value} is not from {self._least:g} to {_WEEK_S:g} seconds", param, ctx)
+        return seconds
+
+
+_WEEK_S = 7 * 86400.0
 CONFIG_HELP = "File with named meters (default: ~/.config/ecosort/meters.toml)."
 
 
@@ -32,8 +54,10 @@ def cli() -> None:
 @cli.command()
 @click.option("--config", help=CONFIG_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--discover", is_flag=True, help="Also search the local network for plugs (multicast DNS).")
 @click.option("--root", default="/", hidden=True, type=_DIRECTORY)
-def meters(config: str | None, as_json: bool, root: Path) -> int:
+@click.option("--interface", multiple=True, hidden=True)
+def meters(config: str | None, as_json: bool, discover: bool, root: Path, interface: tuple[str, ...]) -> int:
     """Lists the meters of this machine and the configured ones; where one cannot be used, why and what would fix it.
 
     Exit code 1 if none can be used.
@@ -44,6 +68,10 @@ def meters(config: str | None, as_json: bool, root: Path) -> int:
     from ecosort_power.report.listing import show_findings
 
     found = [*find_configured(config), *find_local(Machine(root))]
+    if discover:
+        from ecosort_power.network import find_in_network
+
+        found = [*find_in_network(interfaces=interface), *found]
     if as_json:
         click.echo(jsonlib.dumps(encode(found), indent=1))
     else:
@@ -53,7 +81,7 @@ def meters(config: str | None, as_json: bool, root: Path) -> int:
 
 @cli.command()
 @click.argument("meter")
-@click.option("--seconds", default=60.0, show_default=True, help="Length of the busy/idle pattern.")
+@click.option("--seconds", type=Seconds(5), default=60.0, show_default=True, help="Length of the busy/idle pattern.")
 @click.option("--load", "load_command", help="Command that makes the machine busy until it is stopped (default: all processors).")
 @click.option("--config", help=CONFIG_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -73,23 +101,73 @@ def probe(meter: str, seconds: float, load_command: str | None, config: str | No
     return EXIT_OK if found.problem is None else EXIT_INVALID
 
 
+@cli.command()
+@click.option("--meter", "words", multiple=True, help="A meter (default: the best one here). Repeat for several.")
+@click.option("--records", type=click.IntRange(1, MAX_RECORDS), help="Records of the run that is planned.")
+@click.option("--seconds", type=Seconds(0.1), help="How long that run takes (default: what ecosort plan predicts).")
+@click.option("--dir", "directory", type=_DIRECTORY, default=".", show_default=True, help="Where it will be sorted.")
+@click.option("--probe", "probe_s", type=Seconds(5), default=20.0, show_default=True, help="Seconds of a busy/idle pattern.")
+@click.option("--load", "load_command", help="Command that makes the machine busy until it is stopped (default: all processors).")
+@click.option("--config", help=CONFIG_HELP)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def doctor(
+    words: tuple[str, ...],
+    records: int | None,
+    seconds: float | None,
+    directory: Path,
+    probe_s: float,
+    load_command: str | None,
+    config: str | None,
+    as_json: bool,
+) -> int:
+    """Looks whether everything is ready: watts now, period, quantum and lag of the meter, the uncertainty that a run will have,
+    space, throttling, clock. Each line is ok, a warning, or a problem, and says what to do.
+
+    Exit code 1 if there is a problem.
+    """
+    from ecosort_power.codec import encode
+    from ecosort_power.doctor import Plan, examine, resolve_or_choose
+    from ecosort_power.machine_checks import State
+    from ecosort_power.report.listing import show_checks
+
+    found = examine(resolve_or_choose(words, config), Plan(records, seconds, directory), probe_s, load_command)
+    if as_json:
+        click.echo(jsonlib.dumps(encode(found), indent=1))
+    else:
+        show_checks(found)
+    return EXIT_INVALID if any(c.state is State.PROBLEM for c in found) else EXIT_OK
+
+
 @cli.command(context_settings={"ignore_unknown_options": False})
 @click.option("--meter", "meter_words", multiple=True, help="A meter, or auto. Repeat for several side by side.")
 @click.option("--sum", "sum_meters", is_flag=True, help="The result is the sum of the meters (several power supplies).")
 @click.option("--runs", type=click.IntRange(1, 99), default=5, show_default=True, help="Number of runs.")
 @click.option("--input", "input_path", help="Input file: counted, summed, and taken out of the page cache with --cold.")
 @click.option("--output", "output_path", help="Output file: removed before each run, validated after (default: -o of the sort).")
-@click.option("--records", type=click.IntRange(min=1), help="Number of records, if it cannot be found out.")
+@click.option("--records", type=click.IntRange(1, MAX_RECORDS), help="Number of records, if it cannot be found out.")
 @click.option("--input-checksum", help="Checksum of the input (gensort -c), saves reading the input.")
 @click.option("--cold", is_flag=True, help="Empty the page cache before each run.")
 @click.option("--no-validate", is_flag=True, help="Do not validate; the result is marked so.")
 @click.option("--check-command", help="Validator in place of `ecosort check`; {} is the file.")
 @click.option("--prepare", help="Command before each run, outside the window.")
-@click.option("--idle", "idle_s", default=30.0, show_default=True, help="Seconds of idle baseline before and after all runs.")
-@click.option("--pause", "pause_s", default=5.0, show_default=True, help="Idle seconds right before each run.")
-@click.option("--settle", "settle_s", default=60.0, show_default=True, help="Longest wait for the drives to rest; 0: none.")
 @click.option(
-    "--probe", "probe_s", default=0.0, help="Seconds of a busy/idle pattern that finds the meters' lag before the runs."
+    "--idle",
+    "idle_s",
+    type=Seconds(),
+    default=30.0,
+    show_default=True,
+    help="Seconds of idle baseline before and after all runs.",
+)
+@click.option("--pause", "pause_s", type=Seconds(), default=5.0, show_default=True, help="Idle seconds right before each run.")
+@click.option(
+    "--settle", "settle_s", type=Seconds(), default=60.0, show_default=True, help="Longest wait for the drives to rest; 0: none."
+)
+@click.option(
+    "--probe",
+    "probe_s",
+    type=Seconds(),
+    default=0.0,
+    help="Seconds of a busy/idle pattern that finds the meters' lag before the runs.",
 )
 @click.option("--time-only", is_flag=True, help="Go on without energy where there is none; it is null, with the reason.")
 @click.option("--ambient", "ambient_c", type=click.FloatRange(-50, 80), help="Temperature of the room in C, for the report.")
@@ -224,6 +302,7 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
 
 def _guarded(work: Callable[[], int]) -> int:
     """Runs the program; errors become one line and an exit code, and no child process is left."""
+    from ecosort_power.extras import missing
     from ecosort_power.transports.process import session
 
     try:
@@ -231,6 +310,9 @@ def _guarded(work: Callable[[], int]) -> int:
     except PowerError as error:
         print(f"ecosort-power: {error}", file=sys.stderr)
         return error.exit_code
+    except ModuleNotFoundError as error:
+        print(f"ecosort-power: {missing(error)}", file=sys.stderr)
+        return EXIT_USAGE
     except click.ClickException as error:
         error.show()
         return EXIT_USAGE

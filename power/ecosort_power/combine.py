@@ -9,7 +9,7 @@ from ecosort_power.evaluate import MeterEnergy, PhaseEnergy, Uncertainty
 from ecosort_power.reading import Scope
 from ecosort_power.store import MeterRecord
 
-_ORDER = (Scope.WALL, Scope.PSU, Scope.BMC, Scope.UNKNOWN, Scope.COMPONENT, Scope.PACKAGE)
+_ORDER = (Scope.WALL, Scope.PSU, Scope.BMC, Scope.BATTERY, Scope.UNKNOWN, Scope.BOARD, Scope.COMPONENT, Scope.PACKAGE)
 
 
 def sum_name(meters: Sequence[MeterRecord]) -> str:

@@ -40,6 +40,10 @@ def compare(a: Summary, b: Summary) -> Comparison:
         raise UsageError(
             f"these results must not be compared: one is {a.energy.scope.headline}, the other {b.energy.scope.headline}"
         )
+    if a.simulated != b.simulated:
+        raise UsageError("these results must not be compared: one is SIMULATED, no measurement")
+    if a.simulated:
+        warnings.append("both results are SIMULATED: nothing was measured")
     if (a.energy is None) != (b.energy is None):
         missing = a if a.energy is None else b
         warnings.append(f"one result has no energy ({missing.energy_reason}): only times are compared")

@@ -9,7 +9,7 @@ from ecosort_power.meters.base import Finding, Machine, parse_spec, with_setting
 from ecosort_power.reading import Scope
 
 # From best to worst for a headline.
-_PREFERENCE = (Scope.WALL, Scope.PSU, Scope.BMC, Scope.PACKAGE)
+_PREFERENCE = (Scope.WALL, Scope.PSU, Scope.BMC, Scope.BATTERY, Scope.BOARD, Scope.PACKAGE)
 
 
 def find_local(machine: Machine) -> list[Finding]:
@@ -27,10 +27,10 @@ def find_local(machine: Machine) -> list[Finding]:
 def find_configured(config: str | None) -> list[Finding]:
     """Configured meters, each opened and read once."""
     mend = f"correct its line in {config_path(config)}, then: ecosort-power meters"
-    return [_try(name, text, mend) for name, text in configured(config).items()]
+    return [try_meter(name, text, mend) for name, text in configured(config).items()]
 
 
-def _try(name: str, text: str, mend: str) -> Finding:
+def try_meter(name: str, text: str, mend: str) -> Finding:
     """Errors say what is wrong and, after a semicolon, what to do; where they do not, `mend` does."""
     scope = Scope.UNKNOWN
     try:

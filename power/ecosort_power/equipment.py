@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ecosort_power.errors import MeterError
@@ -16,6 +17,7 @@ from ecosort_power.reading import Capabilities, Reading, screen
 from ecosort_power.sampler import Sampler, to_line
 from ecosort_power.seal import Seal
 from ecosort_power.store import Marks, MeterRecord
+from ecosort_power.transports.process import programs_cpu_s
 
 # The idle tail is never shorter than this many periods of the slowest meter, plus a margin for its answer.
 TAIL_PERIODS = 5
@@ -48,6 +50,13 @@ class Equipment:
             self._logs.append((spec.name, meter, capabilities))
         else:
             self.samplers.append(Sampler(spec.name, meter, capabilities))
+
+    def not_the_users_word(self, names: Iterable[str]) -> None:
+        """What a probe found of their updates is no declaration of the user: one value is not believed because of it."""
+        seen = set(names)
+        self.records = [
+            replace(r, capabilities=replace(r.capabilities, update_given=False)) if r.name in seen else r for r in self.records
+        ]
 
     @property
     def tail_s(self) -> float:
@@ -101,7 +110,7 @@ class Equipment:
 
     def cpu_s(self) -> float:
         """CPU time of this process and of the meters' own processes so far."""
-        return time.process_time() + sum(s.children_cpu_s() for s in self.samplers)
+        return time.process_time() + programs_cpu_s() + sum(s.children_cpu_s() for s in self.samplers)
 
     def close(self) -> None:
         for s in self.samplers:

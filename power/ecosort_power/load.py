@@ -7,7 +7,8 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from ecosort_power.errors import UsageError
@@ -38,18 +39,25 @@ def _start(command: str | None, env: Mapping[str, str] | None) -> list[subproces
         raise UsageError(f"the load {command} cannot be started: {error.strerror}") from error
 
 
+@contextmanager
+def busy(command: str | None, env: Mapping[str, str] | None = None) -> Iterator[None]:
+    """The machine is busy inside: all processors, or what the command does."""
+    children = _start(command, env)
+    try:
+        yield
+    finally:
+        for child in children:
+            stop(child, 1.0)
+
+
 def run_pattern(seconds: float, command: str | None, env: Mapping[str, str] | None = None) -> Steps:
     """Idle and busy in turns for `seconds` in all. The edges are when the load's processes were started and stopped."""
     unit = seconds / sum(PATTERN)
     edges, levels = [time.monotonic()], []
     for i, length in enumerate(PATTERN):
-        busy = i % 2 == 1
-        children = _start(command, env) if busy else []
-        try:
+        works = i % 2 == 1
+        with busy(command, env) if works else nullcontext():
             time.sleep(length * unit)
-        finally:
-            for child in children:
-                stop(child, 1.0)
         edges.append(time.monotonic())
-        levels.append(1.0 if busy else 0.0)
+        levels.append(1.0 if works else 0.0)
     return Steps(edges, levels)

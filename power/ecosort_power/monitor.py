@@ -25,6 +25,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 class LoadPoint:
     time_s: float
     busy_s: float  # processor seconds in use since boot, divided by the number of processors
+    sectors: int = 0  # of 512 bytes that all drives have moved since boot
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Circumstances:
     busy_after: float | None = None
     throttle_events: int | None = None  # None: this machine does not count them
     drives: list[DriveHeat] = field(default_factory=list)
+    drive_step_bytes_s: float | None = None  # what drives moved inside the window and not around it
 
 
 def read_load(root: Path = Path("/")) -> LoadPoint:
@@ -60,7 +62,14 @@ def read_load(root: Path = Path("/")) -> LoadPoint:
     with (root / "proc/stat").open(encoding="ascii") as f:
         fields = [int(v) for v in f.readline().split()[1:9]]
     busy = sum(fields) - fields[3] - fields[4]
-    return LoadPoint(now, busy / _TICKS / (os.cpu_count() or 1))
+    return LoadPoint(now, busy / _TICKS / (os.cpu_count() or 1), _sectors(root))
+
+
+def _sectors(root: Path) -> int:
+    try:
+        return disk_activity(root)[0]
+    except OSError:  # no /proc/diskstats
+        return 0
 
 
 def throttle_count(root: Path = Path("/")) -> int | None:
@@ -137,6 +146,7 @@ class Monitor:
                 busy_before=busy_share(points, first_s, begin_s),
                 busy_inside=busy_share(points, begin_s, end_s),
                 busy_after=busy_share(points, end_s, points[-1].time_s),
+                drive_step_bytes_s=drive_step(points, first_s, begin_s, end_s),
                 throttle_events=throttle - self._throttle if throttle is not None and self._throttle is not None else None,
                 drives=_drives(heat),
             ),
@@ -144,12 +154,25 @@ class Monitor:
         )
 
 
-def busy_share(points: Sequence[LoadPoint], begin_s: float, end_s: float) -> float | None:
-    """Mean share of all processors in use, from the points just around the stretch."""
+def _ends(points: Sequence[LoadPoint], begin_s: float, end_s: float) -> tuple[LoadPoint, LoadPoint] | None:
+    """The points just around a stretch."""
     inside = [p for p in points if begin_s - LOAD_PERIOD_S <= p.time_s <= end_s + LOAD_PERIOD_S]
     if len(inside) < 2 or inside[-1].time_s - inside[0].time_s < LOAD_PERIOD_S / 2:
         return None
-    return (inside[-1].busy_s - inside[0].busy_s) / (inside[-1].time_s - inside[0].time_s)
+    return inside[0], inside[-1]
+
+
+def busy_share(points: Sequence[LoadPoint], begin_s: float, end_s: float) -> float | None:
+    """Mean share of all processors in use, from the points just around the stretch."""
+    ends = _ends(points, begin_s, end_s)
+    return None if ends is None else (ends[1].busy_s - ends[0].busy_s) / (ends[1].time_s - ends[0].time_s)
+
+
+def drive_step(points: Sequence[LoadPoint], first_s: float, begin_s: float, end_s: float) -> float | None:
+    """By how much the drives moved more inside the window than before and after it, in bytes per second."""
+    stretches = [_ends(points, *s) for s in ((begin_s, end_s), (first_s, begin_s), (end_s, points[-1].time_s))]
+    rates = [512 * (b.sectors - a.sectors) / (b.time_s - a.time_s) for a, b in filter(None, stretches)]
+    return rates[0] - max(rates[1:]) if len(rates) == 3 else None
 
 
 def _drives(samples: Sequence[dict[str, tuple[float, float | None]]]) -> list[DriveHeat]:
@@ -172,7 +195,7 @@ def to_load(points: Sequence[LoadPoint]) -> Load | None:
 def write_points(path: Path, points: Sequence[LoadPoint]) -> None:
     with path.open("w", encoding="ascii") as f:
         for p in points:
-            f.write(json.dumps([round(p.time_s, 4), round(p.busy_s, 4)]) + "\n")
+            f.write(json.dumps([round(p.time_s, 4), round(p.busy_s, 4), p.sectors]) + "\n")
 
 
 def read_points(path: Path) -> list[LoadPoint]:

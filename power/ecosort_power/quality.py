@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from ecosort_power.integrate import find_gaps
+from ecosort_power.plausible import implausible
 from ecosort_power.reading import Capabilities, Flag, Reading
 from ecosort_power.updates import shown_update_s
 
@@ -23,6 +24,9 @@ STUCK_READINGS = 30
 FINE_RESOLUTION = 0.001
 # The run must have loaded this share of the machine's processors before an unchanged reading is suspicious.
 LOAD_STEP = 0.05
+DRIVE_STEP_BYTES_S = 20e6  # ... or its drives moved this much more than around it
+# A user who says how often the meter updates is believed if one value stays, unless its steps are finer than this share of it.
+COARSE_RESOLUTION = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ class Window:
     end_s: float
     last_s: float
     load_step: float | None = None  # share of all processors in use inside the window and not around it, None: not known
+    drive_step_bytes_s: float | None = None  # bytes per second that drives moved inside the window and not around it
 
     @property
     def seconds(self) -> float:
@@ -55,6 +60,7 @@ def defects_of(readings: Sequence[Reading], capabilities: Capabilities, window: 
         *_flags(inside, capabilities),
         *_gaps(readings, capabilities, window),
         *_stale(readings, capabilities, window),
+        *(Defect(code, text) for code, text in implausible(inside, capabilities)),
     ]
     return [Defect(d.code, f"{meter}: {d.text}", d.fatal, meter) for d in found]
 
@@ -157,13 +163,32 @@ def _counter_stands(readings: Sequence[Reading], capabilities: Capabilities, win
     return None
 
 
+def _load_text(window: Window) -> str | None:
+    """What the run did that a meter must show; None: too little."""
+    if window.load_step is not None and window.load_step >= LOAD_STEP:
+        return f"it used {window.load_step:.0%} of the processors"
+    if window.drive_step_bytes_s is not None and window.drive_step_bytes_s >= DRIVE_STEP_BYTES_S:
+        return f"its drives moved {window.drive_step_bytes_s / 1e6:.0f} MB/s"
+    return None
+
+
+def believed_constant(capabilities: Capabilities, watts: float) -> bool:
+    """True if the user says how often there is a new value, and the meter's steps are not too fine for one that stays."""
+    quantum = capabilities.quantum_w
+    return capabilities.update_given and (quantum is None or quantum >= COARSE_RESOLUTION * abs(watts))
+
+
 def _never_moves(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:
     """One value before, during and after a run that did change the load of the machine."""
-    if len({_value(r) for r in readings}) > 1 or window.load_step is None or window.load_step < LOAD_STEP:
+    load, first = _load_text(window), readings[0]
+    if load is None or len({(r.watts, r.joules) for r in readings}) > 1:
         return None
+    if first.joules is None and first.watts is not None and believed_constant(capabilities, first.watts):
+        return None
+    value = f"{first.joules:g} J" if first.joules is not None else f"{first.watts:g} W"
     return (
-        f"all {len(readings)} readings before, during and after the run are {_value(readings[0]):g}, "
-        f"although it used {window.load_step:.0%} of the processors: the meter repeats one value"
+        f"all {len(readings)} readings before, during and after the run are {value}, although {load}: "
+        "the meter repeats one value (if its steps are that coarse, say #update=SECONDS,quantum=WATTS)"
     )
 
 

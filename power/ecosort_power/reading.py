@@ -22,6 +22,8 @@ class Scope(StrEnum):
     WALL = "wall"  # all that comes out of the socket
     PSU = "psu"  # the power supplies' own measurement of their input or output
     BMC = "bmc"  # what the management controller reports for the system; its meaning differs by vendor
+    BATTERY = "battery"  # what a laptop's battery gives while it is the only source: without the losses of a power supply
+    BOARD = "board"  # the sum of a board's own rails: not what hangs on it, nor the losses before them
     PACKAGE = "package"  # processor package (and memory) only
     COMPONENT = "component"  # a board rail, a graphics card, a drive
     UNKNOWN = "unknown"
@@ -32,6 +34,8 @@ class Scope(StrEnum):
             Scope.WALL: "at the wall",
             Scope.PSU: "power supplies",
             Scope.BMC: "BMC",
+            Scope.BATTERY: "from the battery, not the wall",
+            Scope.BOARD: "RAILS OF THE BOARD ONLY, NOT WALL",
             Scope.PACKAGE: "CPU PACKAGE ONLY",
             Scope.COMPONENT: "ONE COMPONENT ONLY",
             Scope.UNKNOWN: "scope unknown",
@@ -39,7 +43,7 @@ class Scope(StrEnum):
 
     @property
     def whole_system(self) -> bool:
-        return self in (Scope.WALL, Scope.PSU, Scope.BMC)
+        return self in (Scope.WALL, Scope.PSU, Scope.BMC, Scope.BATTERY)
 
 
 class PowerKind(StrEnum):
@@ -119,6 +123,8 @@ def parse_accuracy(text: str) -> Accuracy:
             offset += value / 100 * float(match["range"])
         else:
             gain += value / 100
+    if not isfinite(gain + offset):
+        raise ValueError(f"accuracy {text[:40]!r} is no accuracy: its limits are infinite")
     return Accuracy(gain, offset)
 
 
@@ -140,6 +146,7 @@ class Capabilities:
     quantum_j: float | None = None
     range_w: float | None = None  # readings from here on are saturated
     wrap_j: float | None = None  # the counter starts again at 0 after this
+    update_given: bool = False  # `update_s` is the user's word
     simulated: bool = False  # no measurement: its results say so everywhere and are never ranked
     identity: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what the user accepted, and doubts about this meter

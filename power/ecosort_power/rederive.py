@@ -64,19 +64,6 @@ def _exec(spec: MeterSpec, capabilities: Capabilities) -> Derivation:
     return Derivation(lambda raw: _values(to_reading(parse_line(raw), 0.0, 0.0, 0.0)))
 
 
-def _http(spec: MeterSpec, capabilities: Capabilities) -> Derivation:
-    from ecosort_power.meters.http import HttpMeter, values_of
-
-    meter = meter_class(spec.scheme)(spec)
-    assert isinstance(meter, HttpMeter)
-    paths = meter._paths()
-
-    def rule(raw: str) -> Values:
-        return Values(*values_of(json.loads(raw), paths, spec.text))
-
-    return Derivation(rule)
-
-
 def _redfish(spec: MeterSpec, capabilities: Capabilities) -> Derivation:
     from ecosort_power.meters.redfish import watts_of
 
@@ -102,19 +89,6 @@ def _scpi(spec: MeterSpec, capabilities: Capabilities) -> Derivation:
     return Derivation(lambda raw: _values(profile.parse(raw, 0.0, 0.0)))
 
 
-def _snmp(spec: MeterSpec, capabilities: Capabilities) -> Derivation:
-    from ecosort_power.meters.snmp import scale_of
-
-    scale = scale_of(spec)
-    return Derivation(lambda raw: Values(watts=float(raw) * scale))
-
-
-def _hwmon(spec: MeterSpec, capabilities: Capabilities) -> Derivation:
-    if capabilities.counter:
-        return Derivation(lambda raw: Values(joules=int(raw) / 1e6))
-    return Derivation(lambda raw: Values(watts=int(raw) / 1e6))
-
-
 def _rapl(spec: MeterSpec, capabilities: Capabilities) -> Derivation:
     from ecosort_power.meters.rapl import Total
 
@@ -138,15 +112,9 @@ def _csv(spec: MeterSpec, capabilities: Capabilities) -> Derivation:
 
 _RULES: Mapping[str, Callable[[MeterSpec, Capabilities], Derivation]] = {
     "exec": _exec,
-    "http": _http,
-    "https": _http,
-    "shelly": _http,
-    "tasmota": _http,
     "redfish": _redfish,
     "ipmi": _ipmi,
     "scpi": _scpi,
-    "snmp": _snmp,
-    "hwmon": _hwmon,
     "rapl": _rapl,
     "csv": _csv,
 }

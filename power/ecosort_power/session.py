@@ -29,6 +29,7 @@ from ecosort_power.meters import meter_class
 from ecosort_power.meters.base import MeterSpec
 from ecosort_power.monitor import LoadPoint, Monitor, write_points
 from ecosort_power.phases import current_phase
+from ecosort_power.preflight import preflight
 from ecosort_power.reading import Reading
 from ecosort_power.seal import Seal
 from ecosort_power.store import INPUT_CHECK, SESSION_SCHEMA, VALIDATION, Marks, Options, ResultDirectory, Run, Session
@@ -121,9 +122,16 @@ class Measurement:
 
     def _open(self, probed: Mapping[str, Mapping[str, str]]) -> Equipment:
         specs = [replace(s, settings={**probed.get(s.name, {}), **s.settings}) for s in self._specs]
+        equipment: Equipment | None = None
         try:
-            return Equipment(specs)
+            equipment = Equipment(specs)
+            equipment.not_the_users_word(s.name for s in self._specs if "update" not in s.settings)
+            with self._display.line("looking at the meters' first readings"):
+                preflight(equipment.samplers, self._env)
+            return equipment
         except MeterError as error:
+            if equipment is not None:
+                equipment.close()
             if not self._options.time_only:
                 raise
             self._no_meter = str(error)

@@ -132,7 +132,7 @@ class Run:
 
     def window(self) -> Window:
         m = self.marks
-        return Window(m.first_s, m.start_s, m.synced_s, m.last_s, self._load_step())
+        return Window(m.first_s, m.start_s, m.synced_s, m.last_s, self._load_step(), self.circumstances.drive_step_bytes_s)
 
     def _load_step(self) -> float:
         """What the run added to the load: by its own CPU time, or by the machine's, whichever shows more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ecosort_power.claim import place
+from ecosort_power.claim import is_simulated, place
 from ecosort_power.combine import scope_of
 from ecosort_power.evaluate import MeterEnergy
 from ecosort_power.quality import Defect
@@ -55,6 +55,7 @@ class Summary:
     others: list[MeterSummary]
     standing: str | None
     defects: list[Defect]
+    simulated: bool = False  # the energy was computed, not measured: never ranked
 
     @property
     def ok(self) -> bool:
@@ -71,7 +72,7 @@ def summarize(session: Session, runs: Sequence[Run]) -> Summary:
     records = _records(session, runs)
     return Summary(
         schema=SUMMARY_SCHEMA,
-        title=_title(head, reason),
+        title=simulated_text(session) + _title(head, reason),
         runs_planned=session.options.runs,
         runs_done=len(runs),
         runs_valid=len(good),
@@ -84,8 +85,20 @@ def summarize(session: Session, runs: Sequence[Run]) -> Summary:
         energy_reason=reason,
         others=[m for m in meters if m is not head],
         standing=place(session, runs, records, head.meter, head.scope, per_joule).text if head is not None else None,
-        defects=[*_run_defects(runs), *_trends(session, good)],
+        defects=[*_simulated(session), *_run_defects(runs), *_trends(session, good)],
+        simulated=is_simulated(session),
     )
+
+
+def simulated_text(session: Session) -> str:
+    """What stands before every headline of such a result."""
+    return "SIMULATED, no measurement: " if is_simulated(session) else ""
+
+
+def _simulated(session: Session) -> list[Defect]:
+    names = [m.name for m in session.meters if m.capabilities.simulated]
+    text = "SIMULATED: its watts are computed from the load of the processors, nothing was measured"
+    return [Defect("simulated", f"{name}: {text}", False, name) for name in names]
 
 
 def _records(session: Session, runs: Sequence[Run]) -> int | None:

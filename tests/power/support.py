@@ -86,6 +86,12 @@ def wait_for(condition: Callable[[], Any], seconds: float = 20.0) -> Any:
         time.sleep(0.02)
 
 
+def listens(port: int) -> bool:
+    """True if something accepts connections there."""
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) == 0
+
+
 def free_port(kind: int = socket.SOCK_STREAM) -> int:
     with socket.socket(socket.AF_INET, kind) as s:
         s.bind(("127.0.0.1", 0))

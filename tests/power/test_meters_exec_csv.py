@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import sys
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 from ecosort_power.align import Load
-from ecosort_power.errors import MeterError, UsageError
+from ecosort_power.errors import MeterError, PowerError, UsageError
 from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import parse_spec, with_settings
 from ecosort_power.meters.csv import CsvMeter, read_log
 from ecosort_power.reading import PowerKind, Scope
+from hypothesis import given
+from hypothesis import strategies as st
 
 from .support import toy_meter
 
@@ -127,8 +130,8 @@ def test_a_log_is_cut_to_the_run_by_the_real_time_clock(tmp_path: Path) -> None:
 
 def test_offset_and_delimiter_and_columns(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
-    path.write_text("n;when;P;E\n1;1790000000;40,5;1\n".replace(",", ".") + "2;1790000001;41;1.5\n3;1790000002;42;2\n")
-    meter = CsvMeter(parse_spec(f"csv:{path}#delimiter=;,time=when,watts=P,energy=E,energy-unit=Wh,offset=2.5"))
+    path.write_text("n;when;P;E\n1;1790000000;40,5;1\n2;1790000001;41;1,5\n3;1790000002;42;2\n")
+    meter = CsvMeter(parse_spec(f"csv:{path}#delimiter=;,time=when,watts=P,unit=W,energy=E,energy-unit=Wh,offset=2.5"))
     meter.open()
     found = meter.collect(0.0, 10.0, ABSOLUTE, None)
     assert (found[0].mid_s, found[0].watts, found[0].joules) == pytest.approx((2.5, 40.5, 3600.0))
@@ -170,12 +173,104 @@ def test_a_log_of_another_time_says_how_to_attach_it_later(tmp_path: Path) -> No
     ("text", "said"),
     [
         ("Time,Power\n", "no log"),
-        ("Time,Power\n1,2\nx,y\n", "line 3"),
-        ("A,B\n1,2\n3,4\n", "which columns"),
+        ("Time,Power (W)\n1,2\nx,y\n", "line 3"),
+        ("A,B\n1,2\n3,4\n", "watts=NAME"),
+        ("Time,Power\n1,2\n3,4\n", "watts=NAME"),
+        ("Time,S (VA)\n1,2\n3,4\n", "watts=NAME"),
+        ("Time,P1 (W),P2 (W)\n1,2,3\n3,4,5\n", "P1 .W., P2 .W."),
+        ("Time,P (W)\n1,2,5\n3,4,5\n", "line 2 .*decimal commas"),
+        ("Time;P (W)\n1;2,500\n3;4,100\n", "two ways; say #decimal"),
+        ("Date,P (W)\n03/04/2026 10:00:00,2\n03/04/2026 10:00:01,3\n", "two ways; say #time-format"),
+        ("Time,P (W)\n1790000002,2\n1790000001,3\n", "go back"),
+        ("Time,E (Wh)\n1790000002,2\n1790000003,1\n", "no counter"),
+        ("# made by a logger\n\nTime,P (W)\n1,nan\n3,4\n", "line 4"),
+        ("Time,P (W)\n5,1\n1790000001,4\n", "some do not"),
     ],
 )
 def test_a_bad_log_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "log.csv"
     path.write_text(text)
     with pytest.raises((MeterError, UsageError), match=said):
+        read_log(path, {})
+
+
+@pytest.mark.parametrize(
+    ("header", "watts"),
+    [("Power (W)", 500.0), ("P [kW]", 5e5), ("power_mW", 0.5), ("Active power/W", 500.0), ("Watts", 500.0), ("P-E1(W)", 500.0)],
+)
+def test_a_header_says_its_unit(tmp_path: Path, header: str, watts: float) -> None:
+    log = read_log(write_log(tmp_path / "log.csv", [(ABSOLUTE + i, 500) for i in range(3)], ("Time", header)), {})
+    assert [r.watts for r in log.rows] == [pytest.approx(watts)] * 3
+
+
+@pytest.mark.parametrize("header", ["Apparent power (VA)", "Power factor", "S/VA", "Q (var)", "cos phi", "Power_Factor"])
+@pytest.mark.parametrize("settings", ["", ",unit=W"])
+def test_what_is_not_watts_is_refused_by_its_name(tmp_path: Path, header: str, settings: str) -> None:
+    path = write_log(tmp_path / "log.csv", [(ABSOLUTE + i, 500) for i in range(3)], ("Time", header))
+    spec = parse_spec(f"csv:{path}#watts={header}{settings}")
+    with pytest.raises(UsageError, match="not watts") as caught:
+        CsvMeter(spec).open()
+    assert header in str(caught.value)
+
+
+def test_a_column_without_a_unit_is_taken_when_it_is_said(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "log.csv", [(ABSOLUTE + i, 0.5) for i in range(3)], ("Time", "P"))
+    with pytest.raises(UsageError, match="#unit=W"):
+        read_log(path, {"watts": "P"})
+    assert read_log(path, {"watts": "P", "unit": "kW"}).rows[0].watts == 500.0
+
+
+@pytest.mark.parametrize(("header", "joules"), [("Energy (kWh)", 3.6e6), ("E [Wh]", 3600.0), ("Total J", 1.0)])
+def test_a_log_of_a_counter_counts_in_the_unit_of_its_header(tmp_path: Path, header: str, joules: float) -> None:
+    path = write_log(tmp_path / "log.csv", [(ABSOLUTE + i, float(i)) for i in range(4)], ("Time", header))
+    meter = CsvMeter(parse_spec(f"csv:{path}"))
+    found = meter.open()
+    assert (found.power, found.counter) == (None, True)
+    assert [r.joules for r in read_log(path, {}).rows] == pytest.approx([i * joules for i in range(4)])
+
+
+BERLIN = datetime(2026, 11, 24, 9, 0, tzinfo=timezone(timedelta(hours=1))).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        (
+            "Datum;Uhrzeit;Wirkleistung (W)\n{d}09:00:00;41,5\n{d}09:00:01;1.042,5\n".replace("{d}", "24.11.2026;"),
+            {"timezone": "+01:00"},
+        ),
+        ("Zeit;P (W)\n24.11.2026 09:00:00,0;41,5\n24.11.2026 09:00:01,0;1042,5\n", {"timezone": "Europe/Berlin"}),
+        ("Time\tP\ns\tW\n2026-11-24T09:00:00+01:00\t41.5\n2026-11-24T09:00:01+01:00\t1,042.5\n", {}),
+        ("Time,P (W)\n2026-11-24T08:00:00Z,41.5\n2026/11/24 08:00:01,1042.5\n", {"timezone": "UTC"}),
+        (
+            "When,P (W)\n24/11/2026 09:00:00,41.5\n24/11/2026 09:00:01,1042.5\n",
+            {"time": "When", "time-format": "%d/%m/%Y %H:%M:%S", "timezone": "Europe/Berlin"},
+        ),
+        (
+            "WT310 log\nrange 300 V\n\nTime;P (W)\n{b};41.5\n{b2};1042.5\n".replace("{b2}", str(BERLIN + 1)).replace(
+                "{b}", str(BERLIN)
+            ),
+            {},
+        ),
+    ],
+)
+def test_logs_of_many_countries_are_understood(tmp_path: Path, text: str, settings: dict[str, str]) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    log = read_log(path, settings)
+    assert log.absolute
+    assert [(r.time_s, r.watts) for r in log.rows] == [(BERLIN, 41.5), (BERLIN + 1, 1042.5)]
+
+
+@pytest.mark.parametrize("setting", ["unit=VA", "energy-unit=Ah", "timezone=Mars", "decimal=x", "delimiter=ab", "offset=x"])
+def test_a_wrong_setting_of_a_log_is_said_before_there_is_a_log(setting: str) -> None:
+    with pytest.raises(UsageError, match=setting.partition("=")[0].removeprefix("energy-")):
+        CsvMeter(parse_spec(f"csv:not-yet.csv#{setting}"))
+
+
+@given(st.binary(max_size=300) | st.text(max_size=200).map(lambda t: f"Time;P (W)\n{t}\n1;2\n".encode(errors="replace")))
+def test_no_log_makes_a_traceback(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "fuzz.csv"
+    path.write_bytes(data)
+    with contextlib.suppress(PowerError):
         read_log(path, {})

@@ -131,7 +131,7 @@ def test_a_missing_password_says_where_to_put_it(monkeypatch: pytest.MonkeyPatch
         (peers.garbage, "no JSON"),
         (peers.silent, "in time"),
         (peers.redirecting, "redirect"),
-        (peers.simple, "has no apower"),
+        (peers.simple, "no Shelly"),
     ],
 )
 def test_what_is_wrong_with_the_answer_is_said(server: peers.Handler, text: str) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +24,7 @@ from ecosort_power.reading import Capabilities, Flag, PowerKind, Reading, Scope,
 from ecosort_power.transports.visa import resource_name
 
 from .peers.instruments import Instrument, Lmg95, Lmg600, Wt310, on_socket, on_terminal
-from .support import PEERS, free_port, wait_for, write
+from .support import PEERS, free_port, listens, wait_for, write
 
 
 @contextmanager
@@ -213,3 +217,43 @@ def test_addresses_become_visa_names(address: str, name: str) -> None:
 def test_what_is_missing_in_an_address_is_said(spec: str) -> None:
     with pytest.raises(UsageError, match=r"profile|SOCKET|HOST"):
         make_meter(parse_spec(spec)).open()
+
+
+@pytest.fixture(scope="module")
+def simulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """HOST:PORT and serial line of a WT310E in the program sinstruments-server."""
+    directory = tmp_path_factory.mktemp("sinstruments")
+    port, line = free_port(), directory / "line"
+    transports = [{"type": "tcp", "url": ["127.0.0.1", port]}, {"type": "serial", "url": str(line)}]
+    device = {"name": "wt310e", "class": "Wattmeter", "package": "wattmeter", "transports": transports}
+    (directory / "server.json").write_text(json.dumps({"devices": [device]}))
+    words = [str(Path(sys.executable).parent / "sinstruments-server"), "-c", str(directory / "server.json")]
+    with (directory / "log").open("wb") as log:
+        child = subprocess.Popen(
+            words, env={**os.environ, "PYTHONPATH": str(PEERS)}, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
+    try:
+        wait_for(lambda: (line.exists() and listens(port)) or child.poll() is not None)
+        assert child.poll() is None, (directory / "log").read_text()
+        yield f"127.0.0.1:{port}", line
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_a_wt310e_of_another_simulator_is_read_over_tcp(simulator: tuple[str, Path]) -> None:
+    with opened(f"scpi://{simulator[0]}#profile=wt310,period=0.1") as (meter, found):
+        first, second = meter.read(), meter.read()
+    assert (first.watts, found.identity["voltage_range"]) == (41.7, "300 V")
+    assert second.joules is not None
+    assert first.joules is not None
+    assert second.joules >= first.joules >= 0.0
+    assert found.accuracy is not None
+    assert found.accuracy.offset_w == pytest.approx(0.0005 * 600)
+
+
+def test_a_wt310e_of_another_simulator_is_read_over_a_serial_line(simulator: tuple[str, Path]) -> None:
+    device = str(simulator[1].resolve())
+    with opened(f"scpi:{device}#profile=wt310,period=0.1") as (meter, found):
+        assert meter.read().watts == 41.7
+    assert "WT310E" in found.title

@@ -6,7 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -92,4 +92,106 @@ def test_an_agent_that_is_not_there_is_said_without_noise(cli: Cli, tmp_path: Pa
 @pytest.mark.parametrize("spec", ["snmp://h", "snmp://h/power", "snmp://h#preset=x"])
 def test_an_incomplete_address_is_refused(spec: str) -> None:
     with pytest.raises(UsageError, match="preset"):
+        make_meter(parse_spec(spec))
+
+
+AUTH, PRIVACY = "auth-passphrase", "privacy-passphrase"
+USERS = {
+    "plain": ("SHA", None),
+    "private": ("SHA", "AES"),
+    "strong": ("SHA-256", "AES-256"),
+}
+
+
+@pytest.fixture(scope="module")
+def snmpd(require: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """HOST:PORT of net-snmp's agent with users of version 3, and the file that its power comes from."""
+    require("snmpd")
+    directory = tmp_path_factory.mktemp("snmpd")
+    port = free_port(socket.SOCK_DGRAM)
+    (directory / "power").write_text("41\n")
+    lines = [f"agentAddress udp:127.0.0.1:{port}", "rocommunity public"]
+    for name, (auth, privacy) in USERS.items():
+        lines.append(f'createUser {name} {auth} "{AUTH}"' + (f' {privacy} "{PRIVACY}"' if privacy else ""))
+        lines.append(f"rouser {name} {'priv' if privacy else 'auth'}")
+    script = f"{sys.executable} -u {PEERS / 'pass_persist.py'} {directory / 'power'}"
+    lines.append(f"pass_persist .1.3.6.1.4.1.318.1.1.26.4.3.1.5 {script}")
+    (directory / "snmpd.conf").write_text("\n".join(lines) + "\n")
+    env = {"PATH": "/usr/sbin:/usr/bin:/bin", "SNMP_PERSISTENT_DIR": str(directory), "SNMPCONFPATH": str(directory)}
+    words = [
+        "snmpd",
+        "-f",
+        "-Lf",
+        str(directory / "log"),
+        "-C",
+        "-c",
+        str(directory / "snmpd.conf"),
+        "-p",
+        str(directory / "pid"),
+    ]
+    child = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: "NET-SNMP version" in (directory / "log").read_text() if (directory / "log").exists() else False)
+        yield f"127.0.0.1:{port}", directory / "power"
+    finally:
+        child.kill()
+        child.wait()
+
+
+@pytest.fixture
+def passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SNMP_AUTH_PASSWORD", AUTH)
+    monkeypatch.setenv("SNMP_PRIVACY_PASSWORD", PRIVACY)
+
+
+@pytest.mark.parametrize(
+    ("user", "settings"), [("private", ""), ("private", ",privacy=aes"), ("strong", ",auth=sha256,privacy=aes256")]
+)
+def test_version_3_with_privacy_reads_net_snmp(snmpd: tuple[str, Path], passwords: None, user: str, settings: str) -> None:
+    address, power = snmpd
+    with opened(f"snmp://{address}#preset=apc-rpdu2,user={user}{settings}") as (meter, _):
+        assert meter.read().watts == 410.0
+        power.write_text("43\n")
+        assert meter.read().watts == 430.0
+    power.write_text("41\n")
+
+
+def test_version_3_without_privacy_and_version_2_read_net_snmp(
+    snmpd: tuple[str, Path], passwords: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(f"snmp://{snmpd[0]}#preset=apc-rpdu2") as (meter, _):
+        assert meter.read().watts == 410.0
+    monkeypatch.delenv("SNMP_PRIVACY_PASSWORD")
+    with opened(f"snmp://{snmpd[0]}#preset=apc-rpdu2,user=plain") as (meter, _):
+        assert meter.read().watts == 410.0
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "text"),
+    [
+        ("SNMP_AUTH_PASSWORD", "another-passphrase", "check address, user, passwords"),
+        ("SNMP_PRIVACY_PASSWORD", "another-passphrase", "check address, user, passwords"),
+        ("SNMP_AUTH_PASSWORD", "short", "fewer than 8"),
+    ],
+)
+def test_a_wrong_password_of_version_3_is_said(
+    snmpd: tuple[str, Path], passwords: None, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, text: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises((MeterError, UsageError), match=text) as caught:
+        make_meter(parse_spec(f"snmp://{snmpd[0]}#preset=apc-rpdu2,user=private,timeout=0.3")).open()
+    assert value not in str(caught.value) or value == "short"
+
+
+def test_a_slow_agent_is_told_what_would_help() -> None:
+    port = free_port(socket.SOCK_DGRAM)
+    with pytest.raises(MeterError, match=r"#timeout=SECONDS waits longer, #period=SECONDS"):
+        make_meter(parse_spec(f"snmp://127.0.0.1:{port}#preset=apc-rpdu2,timeout=0.2")).open()
+
+
+@pytest.mark.parametrize(
+    "spec", ["snmp://h/1.40", "snmp://h/1.3.99999999999", "snmp://h/3.1", "snmp://h/1.3#auth=x", "snmp://h/1.3#scale=x"]
+)
+def test_an_object_that_cannot_be_is_refused(spec: str) -> None:
+    with pytest.raises(UsageError):
         make_meter(parse_spec(spec))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from conftest import BUILD
 from ecosort_tuning import filling
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.experiment import Row, Timing, experiments, measure, paragraph, write_figure
+from ecosort_tuning.experimenting import TimedSorter
+from ecosort_tuning.search.sorter import Place
 from matplotlib import pyplot as plt
 
 from .conftest import Tune
@@ -197,3 +200,27 @@ def test_a_real_experiment_on_request_sizes(tune: Tune, tmp_path: Path, ecosort:
         for line in csv.DictReader(file):
             assert 0 < float(line["run_formation_s"]) < float(line["seconds"])
             assert float(line["merge_s"]) > 0
+
+
+COUNTER = """import json, time
+begin = time.monotonic()
+header = {"title": "counter", "scope": "wall", "period_s": 0.1, "update_s": 0.01, "lag_s": 0, "accuracy": "1%"}
+print(json.dumps({"meter": header}))
+while True:
+    print(json.dumps({"joules": 20 * (time.monotonic() - begin)}), flush=True)
+    time.sleep(0.01)
+"""
+
+
+def test_a_run_of_an_experiment_with_a_meter_has_joules_and_phases(tmp_path: Path, ecosort: Path) -> None:
+    place = BUILD / f"experiment-metered-{os.getpid()}"
+    place.mkdir()
+    (tmp_path / "counter.py").write_text(COUNTER)
+    try:
+        meter = f"exec:{sys.executable} {tmp_path / 'counter.py'}"
+        found = TimedSorter(ecosort, Place(place, 400_000, 16 << 20), meter).time({"--threads": "1"})
+    finally:
+        shutil.rmtree(place)
+    assert found.joules == pytest.approx(20 * found.seconds, rel=0.3)
+    assert found.formation_s > 0
+    assert found.merge_s > 0

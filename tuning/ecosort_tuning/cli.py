@@ -21,7 +21,6 @@ from ecosort_tuning.errors import (
     EXIT_WORSE,
     InterruptError,
     PowerError,
-    UsageError,
 )
 from ecosort_tuning.sizes import SECONDS, SIZE
 
@@ -191,10 +190,8 @@ def search(**given: Any) -> int:
     from ecosort_tuning.search.task import begin
 
     directory, task = begin(given)
-    try:
-        from ecosort_tuning.search.launch import launch
-    except ModuleNotFoundError as error:
-        raise UsageError(f"{error.name} is not installed; run: pip install 'ecosort[tuning]', or make deps") from None
+    from ecosort_tuning.search.launch import launch
+
     return launch(directory, task, given["profile"])
 
 
@@ -258,6 +255,7 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
 
 def _guarded(work: Callable[[], int]) -> int:
     """Runs the program; errors become one line and an exit code, and no child process is left."""
+    from ecosort_power.extras import missing
     from ecosort_power.transports.process import session
 
     try:
@@ -265,6 +263,9 @@ def _guarded(work: Callable[[], int]) -> int:
     except PowerError as error:
         print(f"ecosort-tune: {error}", file=sys.stderr)
         return error.exit_code
+    except ModuleNotFoundError as error:
+        print(f"ecosort-tune: {missing(error)}", file=sys.stderr)
+        return EXIT_USAGE
     except click.ClickException as error:
         error.show()
         return EXIT_USAGE

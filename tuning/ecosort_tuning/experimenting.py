@@ -12,6 +12,7 @@ from typing import Any
 import click
 from ecosort_bench.measure import RunFailedError, run_cold
 from ecosort_bench.programs import NEUTRAL, find_checksum
+from ecosort_power.config import resolve
 
 from ecosort_tuning import filling
 from ecosort_tuning.errors import EXIT_OK, RunError, UsageError
@@ -43,6 +44,8 @@ class TimedSorter(RealSorter):
         words = dict(settings)
         if (size := words.pop(SIZE, None)) is not None:
             self._take(int(size.removesuffix("B")))
+        if self._meter is not None:  # ecosort-power asks for the report itself
+            return timing_of(self.measure(words), self.metered_result / "runs" / "01" / "stats.json")
         stats = self._place.directory / "stats.json"
         return timing_of(self.measure({**words, "--stats": str(stats)}), stats)
 
@@ -134,6 +137,8 @@ def experiment_and_tell(given: Mapping[str, Any]) -> int:
     machine = this_machine()
     sizes = f"{given['size'] / 1e9:g} GB with {size_text(given['memory'])}"
     circumstances = f"{sizes}; {machine.processor}, {machine.cpus} CPUs; {given['rounds']} rounds."
+    if given["meter"] and resolve([given["meter"]], None)[0].scheme == "sim":
+        circumstances += " SIMULATED: the joules are computed, nothing was measured."
     data = place.resolve() / f"ecosort-experiment-{os.getpid()}"
     data.mkdir()
     try:

@@ -144,6 +144,8 @@ def _of_bench(data: Mapping[str, Any]) -> Iterator[MeasuredRun]:
 def _of_power(path: Path) -> Evidence:
     directory = ResultDirectory(path)
     session = directory.session()
+    if any(m.capabilities.simulated for m in session.meters):
+        raise UsageError(f"{path} is SIMULATED: nothing was measured in it that a model could learn from")
     runs = []
     for run in valid_runs(directory.runs()):
         energy = run.energy_of(session.headline)

@@ -23,7 +23,7 @@ from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope, parse
 
 # Settings that every meter understands; they override what the meter says of itself.
 COMMON_SETTINGS = {
-    "scope": "wall, psu, bmc, package or component",
+    "scope": "wall, psu, bmc, battery, board, package or component",
     "period": "seconds between two readings",
     "update": "seconds between two new values inside the meter",
     "lag": "seconds by which its values are late",
@@ -33,6 +33,18 @@ COMMON_SETTINGS = {
     "quantum": "smallest step of its watts",
     "range": "watts at which it is saturated",
     "timeout": "seconds to wait for an answer",
+}
+
+# Limits of the common settings that are numbers, both included; one that must be above 0 has the least that means anything.
+_DAY_S = 86400.0
+_LIMITS = {
+    "period": (1e-3, _DAY_S),
+    "timeout": (1e-3, _DAY_S),
+    "update": (0.0, _DAY_S),
+    "lag": (0.0, _DAY_S),
+    "window": (0.0, _DAY_S),
+    "quantum": (0.0, 1e9),
+    "range": (1e-3, 1e12),
 }
 
 _NAME = re.compile(r"^([A-Za-z][\w.-]*)=(?=[A-Za-z][\w+.-]*:)")
@@ -67,8 +79,15 @@ class MeterSpec:
         except ValueError:
             value = float("nan")
         if not isfinite(value):
-            raise UsageError(f"meter setting {key}={text} is not a number")
+            raise UsageError(f"meter setting {key}={text[:40]} is not a number")
         return value
+
+    def whole(self, key: str, default: int, low: int, high: int) -> int:
+        """UsageError for what is no whole number from `low` to `high`."""
+        value = self.number(key, default)
+        if not low <= value <= high or value != int(value):
+            raise UsageError(f"meter setting {key}={self.settings[key][:40]} is not a whole number from {low} to {high}")
+        return int(value)
 
     def flag(self, key: str) -> bool:
         return self.settings.get(key, "no").lower() in ("1", "yes", "true", "on")
@@ -92,6 +111,8 @@ def parse_settings(text: str) -> dict[str, str]:
 def parse_spec(text: str, default_name: str = "") -> MeterSpec:
     """UsageError if it is not of the form described above, or carries a password."""
     name = default_name
+    if any(c in text for c in "\0\r\n"):
+        raise UsageError(f"meter {text[:80]!r} holds an end of line or a NUL character")
     if match := _NAME.match(text):
         name, text = match[1], text[match.end() :]
     match = _SCHEME.match(text)
@@ -101,12 +122,19 @@ def parse_spec(text: str, default_name: str = "") -> MeterSpec:
     address, _, fragment = text[match.end() :].partition("#")
     if scheme == "exec":
         _refuse_secret_options(address)
-    elif urlsplit(f"x:{address}").password is not None:
+    elif _has_password(address):
         raise UsageError(
             "a password in a meter's address can be seen by every user of this machine; "
             "use #password-file=FILE (mode 600) or an environment variable"
         )
     return MeterSpec(name or scheme, scheme, address, parse_settings(fragment))
+
+
+def _has_password(address: str) -> bool:
+    try:
+        return urlsplit(f"x:{address}").password is not None
+    except ValueError:  # half an IPv6 address: the meter says what is wrong with it
+        return ":" in address.partition("//")[2].rpartition("@")[0]
 
 
 def _refuse_secret_options(command: str) -> None:
@@ -167,7 +195,8 @@ class Meter(ABC):
         unknown = set(spec.settings) - set(COMMON_SETTINGS) - set(self.settings_known)
         if unknown:
             known = ", ".join(sorted([*self.settings_known, *COMMON_SETTINGS]))
-            raise UsageError(f"{spec.scheme} has no setting {sorted(unknown)[0]!r}; it has: {known}")
+            raise UsageError(f"{spec.scheme} has no setting {sorted(unknown)[0][:40]!r}; it has: {known}")
+        check_common(spec)
 
     @abstractmethod
     def open(self) -> Capabilities:
@@ -191,19 +220,34 @@ class Meter(ABC):
         return []
 
 
-def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
-    """What the user says of the meter wins over what the meter says of itself."""
+def check_common(spec: MeterSpec) -> None:
+    """UsageError for a common setting that no meter can have."""
     given = spec.settings
-    changes: dict[str, object] = {}
+    for key, (low, high) in _LIMITS.items():
+        if key in given and not low <= spec.number(key, 0.0) <= high:
+            raise UsageError(f"meter setting {key}={given[key][:40]} must be from {low:g} to {high:g}")
     try:
         if "scope" in given:
-            changes["scope"] = Scope(given["scope"])
+            Scope(given["scope"])
         if "power" in given:
-            changes["power"] = PowerKind(given["power"])
+            PowerKind(given["power"])
         if "accuracy" in given:
-            changes["accuracy"] = parse_accuracy(given["accuracy"])
+            parse_accuracy(given["accuracy"])
     except ValueError as error:
-        raise UsageError(f"meter {spec.text}: {error}") from None
+        raise UsageError(f"meter {spec.text[:200]}: {error}") from None
+
+
+def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
+    """What the user says of the meter wins over what the meter says of itself."""
+    check_common(spec)
+    given = spec.settings
+    changes: dict[str, object] = {}
+    if "scope" in given:
+        changes["scope"] = Scope(given["scope"])
+    if "power" in given:
+        changes["power"] = PowerKind(given["power"])
+    if "accuracy" in given:
+        changes["accuracy"] = parse_accuracy(given["accuracy"])
     numbers = {
         "period": "period_s",
         "update": "update_s",
@@ -214,11 +258,9 @@ def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
     }
     for key, attribute in numbers.items():
         if key in given:
-            changes[attribute] = value = spec.number(key, 0.0)
-            if value < 0.0:
-                raise UsageError(f"meter {spec.text}: {key} must not be negative")
+            changes[attribute] = spec.number(key, 0.0)
     if "lag" in given or "window" in given:
         changes["timing_source"] = "given"
-    if changes.get("period_s", 1.0) == 0.0:
-        raise UsageError(f"meter {spec.text}: period must be above 0")
+    if "update" in given:
+        changes["update_given"] = True
     return replace(capabilities, **changes)  # type: ignore[arg-type]

@@ -1,34 +1,35 @@
 """A meter's own log as a CSV file, read after each run, or attached to a stored result later.
 
-`csv:FILE[#time=COLUMN,watts=COLUMN,energy=COLUMN,energy-unit=Wh,delimiter=;,offset=SECONDS|auto]`. Columns are found by their
-names where they are not given. Times are seconds or milliseconds since 1970, ISO 8601 (local unless they say otherwise), or
-seconds since any moment; the last need `offset=auto`. `offset` is added to the log's times; `auto` finds it from the
-load of the machine, which the harness records during every run.
+`csv:FILE[#watts=COLUMN,unit=W,time=COLUMN,energy=COLUMN,energy-unit=Wh,offset=SECONDS|auto]`. Columns are found by the units in
+their names: W, kW, mW; Wh, kWh, J for a counter. What says no unit is taken only with `#unit=`; VA, var and power factors never.
+Commas, semicolons and tabs separate; decimal commas are understood. Times are seconds or milliseconds since 1970, or ISO 8601
+(local unless they or `#timezone=` say otherwise), or seconds since any moment; the last need `offset=auto`. `offset` is added to
+the log's times; `auto` finds it from the load of the machine, which the harness records during every run.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, ClassVar
 
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
-from ecosort_power.meters.http import ENERGY_UNITS, unit
+from ecosort_power.meters.log_columns import Columns, find_columns, has_time, unit_of
+from ecosort_power.meters.log_values import decimal_sign, number, parse_time, plain_number, time_zone
+from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 
 if TYPE_CHECKING:
     from ecosort_power.align import Load
 
-_EPOCH_S = 1e9  # larger numbers are seconds since 1970
-_EPOCH_MS = 1e12
 _CLOCKS_APART_S = 120.0  # how far an automatic alignment looks when the log has real times
+_DELIMITERS = (",", ";", "\t", "|")
+_PREAMBLE_LINES = 50  # what some instruments write above the names of the columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,68 +44,141 @@ class LogRow:
 class MeterLog:
     rows: list[LogRow]
     absolute: bool
+    power: bool
+    counter: bool
 
     @property
     def period_s(self) -> float:
-        return median(b.time_s - a.time_s for a, b in zip(self.rows, self.rows[1:], strict=False))
+        steps = [b.time_s - a.time_s for a, b in zip(self.rows, self.rows[1:], strict=False) if b.time_s > a.time_s]
+        return median(steps) if steps else 0.0
 
 
-def parse_time(text: str) -> tuple[float, bool]:
-    """Seconds, and whether they count from 1970."""
+def _read_lines(path: Path) -> list[str]:
     try:
-        number = float(text)
-    except ValueError:
-        return datetime.fromisoformat(text.strip()).timestamp(), True
-    if number >= _EPOCH_MS:
-        return number / 1000, True
-    return number, number >= _EPOCH_S
+        data = path.read_bytes()
+    except OSError as error:
+        raise MeterError(f"{path} cannot be read: {error.strerror}") from error
+    wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    text = data.decode("utf-16" if wide else "utf-8-sig", errors="replace").replace("\x00", "")
+    return ["" if line.isspace() or line.startswith("#") else line for line in text.splitlines()]
 
 
-def _column(header: Sequence[str], wanted: str | None, pattern: str) -> int | None:
-    if wanted is not None:
-        names = [h.strip() for h in header]
-        if wanted not in names:
-            raise UsageError(f"the log has no column {wanted!r}; it has: {', '.join(names)}")
-        return names.index(wanted)
-    return next((i for i, h in enumerate(header) if re.search(pattern, h, re.IGNORECASE)), None)
+def _split(path: Path, lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    try:
+        return list(csv.reader(lines, delimiter=delimiter))
+    except csv.Error as error:
+        raise MeterError(f"{path} is no CSV file: {error}") from None
 
 
-def _cell(row: Sequence[str], column: int | None, factor: float) -> tuple[str, float] | None:
-    return (row[column].strip(), factor) if column is not None and row[column].strip() else None
+def _delimiters(given: Mapping[str, str]) -> tuple[str, ...]:
+    wanted = given.get("delimiter")
+    delimiters = _DELIMITERS if wanted is None else ({"tab": "\t", "comma": ","}.get(wanted, wanted),)
+    if any(len(d) != 1 or d in '\r\n" ' for d in delimiters):
+        raise UsageError("csv: delimiter is one character, or tab or comma")
+    return delimiters
+
+
+def _find_header(path: Path, lines: Sequence[str], given: Mapping[str, str]) -> tuple[int, str]:
+    """Line of the names of the columns, and what separates them."""
+    delimiters = _delimiters(given)
+    for i, line in enumerate(lines[:_PREAMBLE_LINES]):
+        if not line:
+            continue
+        fields, delimiter = max(((_split(path, [line], d)[0], d) for d in delimiters), key=lambda found: len(found[0]))
+        if len(fields) > 1 and has_time(fields, given):
+            return i, delimiter
+    first = next(i for i, line in enumerate(lines) if line)
+    return first, max(delimiters, key=lines[first].count)
+
+
+def _cells(rows: Sequence[Sequence[str]], index: int | None) -> list[str]:
+    return [] if index is None else [r[index] for r in rows if index < len(r)]
+
+
+def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
+    """MeterError names the line that cannot be understood; UsageError the setting that is missing."""
+    lines = _read_lines(path)
+    if sum(map(bool, lines)) < 3:
+        raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
+    first, delimiter = _find_header(path, lines, settings)
+    header, *table = _split(path, lines[first:], delimiter)
+    try:
+        columns = find_columns(header, next(filter(None, table), []), settings)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+    values = [v for v in _cells(table, columns.watts) + _cells(table, columns.energy) if unit_of(v) is None]
+    decimal = decimal_sign(values, settings.get("decimal"))
+    rows, absolute = _rows(path, table, columns, settings, decimal, len(header), first + 2)
+    if len(rows) < 2:
+        raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
+    log = MeterLog(rows, absolute, columns.watts is not None, columns.energy is not None)
+    _check_order(path, log)
+    return log
+
+
+def _is_units(row: Sequence[str], columns: Columns) -> bool:
+    """True for the line below the names where some instruments put the units."""
+    index = columns.watts if columns.watts is not None else columns.energy
+    return index is not None and index < len(row) and unit_of(row[index]) is not None
+
+
+def _rows(
+    path: Path,
+    table: Sequence[Sequence[str]],
+    columns: Columns,
+    settings: Mapping[str, str],
+    decimal: str,
+    width: int,
+    line: int,
+) -> tuple[list[LogRow], bool]:
+    zone, form = time_zone(settings.get("timezone")), settings.get("time-format")
+    rows: list[LogRow] = []
+    kinds = set()
+    for i, row in enumerate(table, line):
+        if not any(cell.strip() for cell in row) or (not rows and _is_units(row, columns)):
+            continue
+        try:
+            if len(row) > width and any(cell.strip() for cell in row[width:]):
+                raise ValueError("more fields than names")
+            text = " ".join(row[t].strip() for t in columns.times)
+            seconds, absolute = parse_time(text, columns.time_scale, form, zone)
+            power = _cell(row, columns.watts, columns.watts_scale, decimal)
+            raw = json.dumps([power, _cell(row, columns.energy, columns.energy_scale, decimal)])
+            watts, joules = row_values(raw)
+        except (ValueError, IndexError):
+            said = ",".join(row)[:60]
+            hint = "; decimal commas need another separator of columns" if len(row) > width else ""
+            raise MeterError(f"{path}, line {i} cannot be understood: {said}{hint}") from None
+        kinds.add(absolute)
+        rows.append(LogRow(seconds, watts, joules, raw))
+    if len(kinds) > 1:
+        raise MeterError(f"{path}: some of its times count from 1970 and some do not; say #time=NAME")
+    return rows, kinds == {True}
+
+
+def _cell(row: Sequence[str], index: int | None, scale: float, decimal: str) -> tuple[str, float] | None:
+    return (plain_number(row[index], decimal), scale) if index is not None and row[index].strip() else None
 
 
 def row_values(raw: str) -> tuple[float | None, float | None]:
     """Watts and joules of a row, from its cells and their factors. ValueError if a cell is no number."""
     power, energy = json.loads(raw)
-    return float(power[0]) * power[1] if power else None, float(energy[0]) * energy[1] if energy else None
+    return number(power[0]) * power[1] if power else None, number(energy[0]) * energy[1] if energy else None
 
 
-def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
-    """MeterError names the line that cannot be understood."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as f:
-            lines = [row for row in csv.reader(f, delimiter=settings.get("delimiter", ",")) if row]
-    except OSError as error:
-        raise MeterError(f"{path} cannot be read: {error.strerror}") from error
-    if len(lines) < 3:
-        raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
-    header = lines[0]
-    time = _column(header, settings.get("time"), r"time|date|stamp|elapsed")
-    watts = _column(header, settings.get("watts"), r"power|watt|\bP\b|\(W\)|\[W\]")
-    energy = _column(header, settings["energy"], "") if "energy" in settings else None
-    if time is None or (watts is None and energy is None):
-        raise UsageError(f"{path}: say which columns hold time and power, e.g. #time=Time,watts=P; it has: {', '.join(header)}")
-    scale = unit(ENERGY_UNITS, settings.get("energy-unit", "Wh"))
-    rows, absolute = [], True
-    for number, row in enumerate(lines[1:], 2):
-        try:
-            seconds, absolute = parse_time(row[time])
-            raw = json.dumps([_cell(row, watts, 1.0), _cell(row, energy, scale)])
-            power, joules = row_values(raw)
-        except (ValueError, IndexError):
-            raise MeterError(f"{path}, line {number} cannot be understood: {','.join(row)[:60]}") from None
-        rows.append(LogRow(seconds, power, joules, raw))
-    return MeterLog(sorted(rows, key=lambda r: r.time_s), absolute)
+def _check_order(path: Path, log: MeterLog) -> None:
+    counted: float | None = None
+    for a, b in zip(log.rows, log.rows[1:], strict=False):
+        if b.time_s < a.time_s:
+            back = a.time_s - b.time_s
+            raise MeterError(
+                f"{path}: its times go back by {back:g} s after {a.time_s:.0f} s; a clock was set, or summer time ended: let the "
+                "meter write UTC and say #timezone=UTC, or cut the log there"
+            )
+    for row in log.rows:
+        if row.joules is not None and counted is not None and row.joules < counted:
+            raise MeterError(f"{path}: its energy column goes down from {counted:g} J to {row.joules:g} J: it is no counter")
+        counted = row.joules if row.joules is not None else counted
 
 
 class CsvMeter(Meter):
@@ -114,29 +188,44 @@ class CsvMeter(Meter):
     settings_known: ClassVar[Mapping[str, str]] = {
         "time": "column of the time",
         "watts": "column of the power",
+        "unit": "unit of the power where its column does not say it: W, mW, kW",
         "energy": "column of an energy counter",
-        "energy-unit": "unit of the counter",
-        "delimiter": "between columns; default ,",
+        "energy-unit": "unit of the counter where its column does not say it: Wh, kWh, J, ...",
+        "delimiter": "one character between columns, or tab (found by itself)",
+        "decimal": "comma or point (found by itself)",
+        "timezone": "of times that do not say it: UTC, +02:00, Europe/Berlin (that of this machine)",
+        "time-format": "of the times, as of strptime: %d/%m/%Y %H:%M:%S",
         "offset": "seconds added to the log's times, or auto",
     }
 
     def __init__(self, spec: MeterSpec) -> None:
         super().__init__(spec)
         if not spec.address:
-            raise UsageError("csv: needs a file, e.g. csv:wt310.csv#time=Time,watts=P")
+            raise UsageError("csv: needs a file, e.g. csv:wt310.csv#time=Time,watts=P,unit=W")
         self._path = Path(spec.address)
+        given = spec.settings  # what is wrong in them is said before the run, when there is no log yet
+        unit(POWER_UNITS, given.get("unit", "W"))
+        unit(ENERGY_UNITS, given.get("energy-unit", "Wh"))
+        time_zone(given.get("timezone"))
+        decimal_sign([], given.get("decimal"))
+        _delimiters(given)
+        if given.get("offset") != "auto":
+            spec.number("offset", 0.0)
 
     def open(self) -> Capabilities:
         given = self.spec.settings
-        period = 1.0
+        period, counter = 1.0, "energy" in given
+        power: PowerKind | None = PowerKind.INSTANT
         if self._path.exists() and self._path.stat().st_size:
-            period = read_log(self._path, given).period_s or 1.0
+            log = read_log(self._path, given)
+            period, counter = log.period_s or 1.0, log.counter
+            power = PowerKind.INSTANT if log.power else None
         return Capabilities(
             title=f"log {self._path.name}",
             scope=Scope.UNKNOWN,
             period_s=period,
-            power=PowerKind.INSTANT,
-            counter="energy" in given,
+            power=power,
+            counter=counter,
             notes=("aligned afterwards",),
         )
 

@@ -1,135 +1,116 @@
-"""Meters that answer HTTP requests with JSON: plugs, PDUs, gateways; presets for Shelly (Gen2) and Tasmota.
+"""Meters that answer HTTP requests: what they share, and the general one for any JSON document.
 
-`http://HOST/PATH?QUERY#value=JSON.PATH[,unit=W][,energy=JSON.PATH,energy-unit=Wh]`, `shelly://HOST[/CHANNEL]`,
-`tasmota://HOST`. With `#user=NAME` the password comes from ECOSORT_METER_PASSWORD or a password file.
+`http://HOST/PATH?QUERY#value=JSON.PATH[,unit=W][,energy=JSON.PATH,energy-unit=Wh]`. With `#user=NAME` the password comes from
+ECOSORT_METER_PASSWORD or a password file.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import ClassVar
-from urllib.parse import quote, urlsplit
+from typing import Any, ClassVar
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
+from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
 from ecosort_power.raw import keep
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
-from ecosort_power.transports.credentials import require_secret
-from ecosort_power.transports.http import JsonClient, Login, pick
+from ecosort_power.transports.address import split_address
+from ecosort_power.transports.credentials import find_secret, require_secret
+from ecosort_power.transports.http import AUTHENTICATIONS, HttpClient, Login, pick
 
-POWER_UNITS = {"W": 1.0, "mW": 1e-3, "kW": 1e3}
-ENERGY_UNITS = {"J": 1.0, "kJ": 1e3, "Wh": 3600.0, "kWh": 3.6e6, "mWh": 3.6, "Wmin": 60.0, "Ws": 1.0}
 _SECRET_KEY = re.compile(r"(?i)(^|[?&])(pass(word|wd)?|pwd|token|secret|api_?key|auth)=")
+WEB_SETTINGS: Mapping[str, str] = {
+    "user": "user name; the password comes from ECOSORT_METER_PASSWORD or a file",
+    "tls": "verify or insecure: over https",
+    "password-file": "file with the password, mode 600",
+    "password-env": "environment variable with the password",
+}
 
 
-def unit(table: Mapping[str, float], text: str) -> float:
-    if text not in table:
-        raise UsageError(f"unknown unit {text!r}; known: {', '.join(table)}")
-    return table[text]
+def timed(reading: Reading, document: Any, before_s: float, paths: Iterable[str | None] = ()) -> Reading:
+    """The reading with its times (it was asked at `before_s`, and answered now) and with the JSON that it came from: whole, or, of
+    a long document, what is at the paths."""
+    return replace(reading, before_s=before_s, after_s=time.monotonic(), raw=keep(document, paths))
 
 
-# Where power and energy are in the document, each with the factor that makes watts and joules of it.
-Paths = tuple[str | None, float, str | None, float]
+class WebMeter(Meter):
+    """A connection to one server. `form` is how its address is written, `port` where it listens if the address does not say."""
 
-
-def values_of(document: object, paths: Paths, where: str) -> tuple[float | None, float | None]:
-    """Watts and joules out of an answer. MeterGlitchError, with `where` it came from, for one that has no number there."""
-    power, power_scale, energy, energy_scale = paths
-    watts = pick(document, power, where) * power_scale if power else None
-    return watts, pick(document, energy, where) * energy_scale if energy else None
-
-
-class HttpMeter(Meter):
-    """Power and/or an energy counter out of one JSON document."""
-
-    settings_known: ClassVar[Mapping[str, str]] = {
-        "value": "JSON path of the power",
-        "unit": "unit of the power: W, mW, kW",
-        "energy": "JSON path of an energy counter",
-        "energy-unit": "unit of the counter: Wh, kWh, J, Wmin, ...",
-        "energy-quantum": "smallest step of the counter, in its unit",
-        "user": "user name; the password comes from ECOSORT_METER_PASSWORD or a file",
-        "auth": "basic, digest or bearer",
-        "tls": "verify or insecure",
-        "password-file": "file with the password, mode 600",
-        "password-env": "environment variable with the password",
-    }
-    title: ClassVar[str] = "HTTP meter"
+    form: ClassVar[str]
+    port: ClassVar[int | None] = None
+    default_auth: ClassVar[str] = "basic"
+    secret_variables: ClassVar[tuple[str, ...]] = ("ECOSORT_METER_PASSWORD",)
+    settings_known: ClassVar[Mapping[str, str]] = WEB_SETTINGS
 
     def __init__(self, spec: MeterSpec) -> None:
         super().__init__(spec)
-        self._client: JsonClient | None = None
-        if _SECRET_KEY.search(urlsplit(f"{spec.scheme}:{spec.address}").query):
+        self.address = split_address(spec.scheme, spec.address, self.form)
+        self._client: HttpClient | None = None
+        if _SECRET_KEY.search(self.address.query):
             raise UsageError(
                 "a password or token in a meter's address can be seen by every user of this machine; use #user=... "
                 "and ECOSORT_METER_PASSWORD, or #auth=bearer"
             )
+        self._auth = spec.settings.get("auth", self.default_auth)
+        if self._auth not in AUTHENTICATIONS:
+            raise UsageError(f"{spec.scheme}: auth must be one of: {', '.join(AUTHENTICATIONS)}")
 
-    def _paths(self) -> Paths:
-        """Where the values are and what they are multiplied with."""
-        given = self.spec.settings
-        value, energy = given.get("value"), given.get("energy")
-        if value is None and energy is None:
-            raise UsageError(f"meter {self.spec.text}: say where the value is, e.g. #value=meter.power,unit=W")
-        return value, unit(POWER_UNITS, given.get("unit", "W")), energy, unit(ENERGY_UNITS, given.get("energy-unit", "Wh"))
+    @property
+    def server(self) -> str:
+        protocol = "https" if "tls" in self.spec.settings else "http"
+        return f"{protocol}://{self.address.at(self.port)}"
 
-    def _address(self) -> tuple[str, str]:
-        """Server and request path."""
-        url = urlsplit(f"{self.spec.scheme}:{self.spec.address}")
-        host = url.netloc.rpartition("@")[2]
-        return f"{url.scheme}://{host}", (url.path or "/") + (f"?{url.query}" if url.query else "")
+    @property
+    def user(self) -> str | None:
+        return self.spec.settings.get("user") or self.address.user
 
-    def _login(self, server: str) -> Login | None:
-        given = self.spec.settings
-        user = given.get("user") or urlsplit(f"{self.spec.scheme}:{self.spec.address}").username
-        kind = given.get("auth", self._default_auth())
-        if user is None and kind != "bearer":
+    def login(self, kind: str) -> Login | None:
+        """None where no user is named; MeterError where one is and the password is missing."""
+        if self.user is None and kind != "bearer":
             return None
-        return Login(kind, user or "", require_secret(given, ("ECOSORT_METER_PASSWORD",), server))
+        return Login(kind, self.user or "", require_secret(self.spec.settings, self.secret_variables, self.server))
 
-    def _default_auth(self) -> str:
-        return "basic"
+    def connect(self, login: Login | None) -> HttpClient:
+        self.close()
+        self._client = HttpClient(self.server, self.timeout_s, login, self.spec.settings.get("tls", "verify"))
+        return self._client
+
+    @property
+    def timeout_s(self) -> float:
+        return self.spec.number("timeout", 5.0)
+
+    @property
+    def client(self) -> HttpClient:
+        if self._client is None:
+            raise MeterError(f"the connection to {self.server} is not open")
+        return self._client
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user accepted."""
+        insecure = self.spec.settings.get("tls") == "insecure"
+        return ("the server's certificate was not verified",) if insecure else ()
+
+    def has_secret(self) -> bool:
+        return find_secret(self.spec.settings, self.secret_variables) is not None
 
     def open(self) -> Capabilities:
-        value, _, energy, scale = self._paths()
-        server, _ = self._address()
-        timeout = self.spec.number("timeout", 5.0)
-        self._client = JsonClient(server, timeout, self._login(server), self.spec.settings.get("tls", "verify"))
         try:
-            self._document()
-            self.read()
+            return self.start()
         except MeterGlitchError as error:
+            self.close()
             raise MeterError(str(error)) from error
-        insecure = self.spec.settings.get("tls") == "insecure"
-        quantum = self.spec.optional_number("energy-quantum")
-        return Capabilities(
-            title=f"{self.title} {server}",
-            scope=Scope.UNKNOWN,
-            period_s=1.0,
-            power=PowerKind.INSTANT if value else None,
-            counter=energy is not None,
-            quantum_j=quantum * scale if quantum is not None else None,
-            notes=("the server's certificate was not verified",) if insecure else (),
-        )
+        except MeterError:
+            self.close()
+            raise
 
-    def _document(self) -> object:
-        if self._client is None:
-            raise MeterError("the HTTP meter is not open")
-        return self._client.get(self._request())
-
-    def _request(self) -> str:
-        return self._address()[1]
-
-    def read(self) -> Reading:
-        paths = self._paths()
-        before = time.monotonic()
-        document = self._document()
-        after = time.monotonic()
-        watts, joules = values_of(document, paths, self._address()[0])
-        return Reading(before, after, watts=watts, joules=joules, raw=keep(document, (paths[0], paths[2])))
+    def start(self) -> Capabilities:
+        """Connects, reads once, and says what the meter is."""
+        raise NotImplementedError
 
     def close(self) -> None:
         if self._client is not None:
@@ -137,59 +118,62 @@ class HttpMeter(Meter):
             self._client = None
 
 
-class ShellyMeter(HttpMeter):
-    """Shelly plugs and relays of the second generation; `shelly://HOST/1` is the second channel."""
+class HttpMeter(WebMeter):
+    """Power and/or an energy counter out of one JSON document."""
 
-    title: ClassVar[str] = "Shelly"
-    usual_scope: ClassVar[Scope] = Scope.WALL
-
-    def _paths(self) -> Paths:
-        return "apower", 1.0, "aenergy.total", ENERGY_UNITS["Wh"]
-
-    def _address(self) -> tuple[str, str]:
-        url = urlsplit(f"http:{self.spec.address}")
-        channel = url.path.strip("/") or "0"
-        return f"http://{url.netloc.rpartition('@')[2]}", f"/rpc/Switch.GetStatus?id={channel}"
-
-    def _default_auth(self) -> str:
-        return "digest"
-
-    def open(self) -> Capabilities:
-        found = super().open()
-        # The counter has three decimals of a watt-hour, the power one decimal of a watt.
-        return _as_plug(found, quantum_w=0.1, quantum_j=3.6)
-
-
-class TasmotaMeter(HttpMeter):
-    """Plugs with the Tasmota firmware. Its password, if any, is part of each request, as the firmware wants it."""
-
-    title: ClassVar[str] = "Tasmota"
-    usual_scope: ClassVar[Scope] = Scope.WALL
+    form: ClassVar[str] = "http[s]://HOST[:PORT]/PATH#value=JSON.PATH"
+    settings_known: ClassVar[Mapping[str, str]] = {
+        **WEB_SETTINGS,
+        "value": "JSON path of the power",
+        "unit": "unit of the power: W, mW, kW",
+        "energy": "JSON path of an energy counter",
+        "energy-unit": "unit of the counter: Wh, kWh, J, Wmin, ...",
+        "energy-quantum": "smallest step of the counter, in its unit",
+        "auth": "basic, digest or bearer",
+    }
 
     def __init__(self, spec: MeterSpec) -> None:
         super().__init__(spec)
-        self._secret_query = ""
+        given = spec.settings
+        self._value, self._energy = given.get("value"), given.get("energy")
+        if self._value is None and self._energy is None:
+            raise UsageError(f"meter {spec.text}: say where the value is, e.g. #value=meter.power,unit=W")
+        self._power_scale = unit(POWER_UNITS, given.get("unit", "W"))
+        self._energy_scale = unit(ENERGY_UNITS, given.get("energy-unit", "Wh"))
+        self._quantum = spec.optional_number("energy-quantum")
 
-    def _paths(self) -> Paths:
-        return "StatusSNS.ENERGY.Power", 1.0, "StatusSNS.ENERGY.Total", ENERGY_UNITS["kWh"]
+    @property
+    def server(self) -> str:
+        return f"{self.spec.scheme}://{self.address.at()}"
 
-    def _address(self) -> tuple[str, str]:
-        host = urlsplit(f"http:{self.spec.address}").netloc.rpartition("@")[2]
-        return f"http://{host}", "/cm?cmnd=Status%208"
-
-    def _login(self, server: str) -> Login | None:
-        login = super()._login(server)
-        if login is not None:
-            self._secret_query = f"&user={quote(login.user)}&password={quote(login.secret)}"
-        return None
-
+    @property
     def _request(self) -> str:
-        return self._address()[1] + self._secret_query
+        return f"/{self.address.path}" + (f"?{self.address.query}" if self.address.query else "")
 
-    def open(self) -> Capabilities:
-        # Total has three decimals of a kilowatt-hour; whole watts unless WattRes is set.
-        return _as_plug(super().open(), quantum_w=1.0, quantum_j=3600.0)
+    def start(self) -> Capabilities:
+        self.connect(self.login(self._auth))
+        self.read()
+        return Capabilities(
+            title=f"HTTP meter {self.server}",
+            scope=Scope.UNKNOWN,
+            period_s=1.0,
+            power=PowerKind.INSTANT if self._value else None,
+            counter=self._energy is not None,
+            quantum_j=self._quantum * self._energy_scale if self._quantum is not None else None,
+            notes=self.notes,
+        )
 
+    def read(self) -> Reading:
+        before = time.monotonic()
+        document = self.client.get(self._request)
+        return timed(self._values(document), document, before, (self._value, self._energy))
 
-def _as_plug(found: Capabilities, quantum_w: float, quantum_j: float) -> Capabilities:
-    return replace(found, scope=Scope.WALL, quantum_w=quantum_w, quantum_j=quantum_j)
+    def _values(self, document: Any) -> Reading:
+        watts = pick(document, self._value, self.server) * self._power_scale if self._value else None
+        joules = pick(document, self._energy, self.server) * self._energy_scale if self._energy else None
+        return Reading(0.0, 0.0, watts=watts, joules=joules)
+
+    @classmethod
+    def derive(cls, raw: str, spec: MeterSpec) -> Reading:
+        """The values of a raw answer."""
+        return cls(spec)._values(json.loads(raw))

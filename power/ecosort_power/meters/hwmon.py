@@ -1,7 +1,7 @@
 """Power sensors of the kernel's hardware monitoring: powerN_input, powerN_average, energyN_input.
 
 Address: `hwmon:CHIP/CHANNEL`, e.g. `hwmon:corsairpsu/power1` or `hwmon:amdgpu/energy1`; the channel may be left out where
-there is one. `#root=DIR` for another /.
+there is one. An INA3221 has voltages and currents, whose product is its power: `hwmon:ina3221/curr1`. `#root=DIR` for another /.
 """
 
 from __future__ import annotations
@@ -30,6 +30,12 @@ class Channel:
     path: Path  # the file to read
     label: str | None
     average_s: float | None = None
+    volts: Path | None = None  # where `path` is a current: the file of the voltage it flows at
+
+    def read_raw(self) -> str:
+        """Microwatts, microjoules, or milliamperes and millivolts. MeterError if it cannot be read."""
+        files = [self.path] if self.volts is None else [self.path, self.volts]
+        return " ".join(str(require_int(f)) for f in files)
 
     @property
     def scope(self) -> Scope:
@@ -54,7 +60,27 @@ def find_channels(root: Path) -> list[Channel]:
             interval = read_int(chip_path / f"{name}_average_interval") if averaged else None
             average_s = (interval / 1000 if interval else 1.0) if averaged else None
             channels.append(Channel(chip, name, path, read_text(chip_path / f"{name}_label"), average_s))
+        if chip == "ina3221":
+            channels += _shunts(chip, chip_path)
     return channels
+
+
+def _shunts(chip: str, path: Path) -> list[Channel]:
+    """The three inputs of an INA3221 (Documentation/hwmon/ina3221.rst): bus voltage inN, current currN, label inN_label."""
+    pairs = [(n, path / f"curr{n}_input", path / f"in{n}_input") for n in (1, 2, 3)]
+    return [
+        Channel(chip, f"curr{n}", amperes, read_text(path / f"in{n}_label"), volts=volts)
+        for n, amperes, volts in pairs
+        if amperes.exists() and volts.exists()
+    ]
+
+
+def values_of(raw: str, energy: bool) -> tuple[float | None, float | None]:
+    """Watts and joules of a raw answer. ValueError if it is none."""
+    first, *volts = (int(v) for v in raw.split())
+    if volts:
+        return first * volts[0] / 1e6, None
+    return (None, first / 1e6) if energy else (first / 1e6, None)
 
 
 class HwmonMeter(Meter):
@@ -77,7 +103,7 @@ class HwmonMeter(Meter):
             raise UsageError(f"hwmon: {problem} {self.spec.address!r}; there are: {there}")
         channel = fitting[0]
         self._channel = channel
-        require_int(channel.path)
+        channel.read_raw()
         energy = channel.name.startswith("energy")
         return Capabilities(
             title=f"hwmon {channel.address}" + (f" ({channel.label})" if channel.label else ""),
@@ -97,11 +123,16 @@ class HwmonMeter(Meter):
         if self._channel is None:
             raise MeterError("hwmon: not open")
         before = time.monotonic()
-        value = require_int(self._channel.path)
+        raw = self._channel.read_raw()
         after = time.monotonic()
-        if self._channel.name.startswith("energy"):
-            return Reading(before, after, joules=value / 1e6, raw=str(value))
-        return Reading(before, after, watts=value / 1e6, raw=str(value))
+        watts, joules = values_of(raw, self._channel.name.startswith("energy"))
+        return Reading(before, after, watts=watts, joules=joules, raw=raw)
+
+    @classmethod
+    def derive(cls, raw: str, spec: MeterSpec) -> Reading:
+        """The values of a raw answer."""
+        watts, joules = values_of(raw, "/energy" in spec.address)
+        return Reading(0.0, 0.0, watts=watts, joules=joules, raw=raw)
 
     def close(self) -> None:
         self._channel = None

@@ -22,11 +22,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-from urllib.parse import unquote, urlsplit
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import Finding, Machine, Meter, MeterSpec
 from ecosort_power.reading import Capabilities, Flag, PowerKind, Reading, Scope
+from ecosort_power.transports.address import Address, split_address
 from ecosort_power.transports.credentials import require_secret
 from ecosort_power.transports.process import LineChild, spawn, stop
 
@@ -139,21 +139,30 @@ class IpmiMeter(Meter):
         self._unanswered = 0  # commands whose end has not been seen
         self._timeout_s = spec.number("timeout", 5.0)
         self._accept = spec.flag("accept-deactivated")
+        self._remote()
+
+    def _remote(self) -> Address | None:
+        """None: the BMC of this machine. UsageError for what is no address."""
+        if self.spec.address in ("", "local", "//local"):
+            return None
+        form = "ipmi://USER@HOST[:PORT] or ipmi:local"
+        address = split_address(self.spec.scheme, self.spec.address, form)
+        if not address.user:
+            raise UsageError(f"meter {self.spec.text}: write {form}")
+        return address
 
     def _command(self) -> tuple[list[str], dict[str, str]]:
         env = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
-        if self.spec.address in ("", "local", "//local"):
+        address = self._remote()
+        if address is None:
             return ["ipmitool", "-I", "open"], env
-        url = urlsplit(f"ipmi:{self.spec.address}")
-        if not url.hostname or not url.username:
-            raise UsageError(f"meter {self.spec.text}: write ipmi://USER@HOST[:PORT] or ipmi:local")
         words = ["ipmitool", "-I", self.spec.settings.get("interface", "lanplus")]
         words += ["-C", self.spec.settings.get("cipher", "3"), "-N", "1", "-R", "3"]
         if "privilege" in self.spec.settings:
             words += ["-L", self.spec.settings["privilege"].upper()]
-        words += ["-H", url.hostname, "-p", str(url.port or 623), "-U", unquote(url.username), "-E"]
+        words += ["-H", address.host, "-p", str(address.port or 623), "-U", address.user or "", "-E"]
         env["IPMITOOL_PASSWORD"] = require_secret(
-            self.spec.settings, ("IPMITOOL_PASSWORD", "IPMI_PASSWORD"), f"the BMC {url.hostname}"
+            self.spec.settings, ("IPMITOOL_PASSWORD", "IPMI_PASSWORD"), f"the BMC {address.host}"
         )
         return words, env
 
@@ -251,7 +260,9 @@ class IpmiMeter(Meter):
                 line = self._shell.read_line(max(deadline - time.monotonic(), 0.0))
             except MeterGlitchError:
                 self._unanswered += 1
-                raise MeterGlitchError(f"ipmitool did not answer within {self._timeout_s:g} s") from None
+                raise MeterGlitchError(
+                    f"ipmitool did not answer within {self._timeout_s:g} s; #timeout=SECONDS waits longer"
+                ) from None
             if line.strip() == "ipmitool>":
                 if self._unanswered == 0:
                     return lines

@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
-from urllib.parse import unquote, urlsplit
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.raw import keep
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
+from ecosort_power.transports.address import split_address
 from ecosort_power.transports.credentials import require_secret
-from ecosort_power.transports.http import JsonClient, Login, pick
+from ecosort_power.transports.http import HttpClient, Login, look_up, pick
 
 # Where the power is: the resource of a chassis, and the path within it.
 _RESOURCES = (("EnvironmentMetrics", "PowerWatts.Reading"), ("Power", "PowerControl[0].PowerConsumedWatts"))
@@ -40,27 +40,34 @@ class RedfishMeter(Meter):
 
     def __init__(self, spec: MeterSpec) -> None:
         super().__init__(spec)
-        url = urlsplit(f"redfish:{spec.address}")
-        if not url.hostname or not url.username:
-            raise UsageError(f"meter {spec.text}: write redfish://USER@HOST[:PORT][/CHASSIS]")
+        form = "redfish://USER@HOST[:PORT][/CHASSIS]"
+        address = split_address(spec.scheme, spec.address, form)
+        if not address.user:
+            raise UsageError(f"meter {spec.text}: write {form}")
         self._tls = spec.settings.get("tls", "verify")
         if self._tls not in ("verify", "insecure", "off"):
             raise UsageError("redfish: tls must be verify, insecure or off")
-        self._server = f"{'http' if self._tls == 'off' else 'https'}://{url.netloc.rpartition('@')[2]}"
-        self._user = unquote(url.username)
-        self._chassis = url.path.strip("/")
-        self._client: JsonClient | None = None
+        self._server = f"{'http' if self._tls == 'off' else 'https'}://{address.at()}"
+        self._user = address.user
+        self._chassis = address.path
+        self._client: HttpClient | None = None
         self._resource = ""
         self._watts_path = ""
 
     def open(self) -> Capabilities:
         secret = require_secret(self.spec.settings, ("REDFISH_PASSWORD",), self._server)
         login = Login("basic", self._user, secret)
-        self._client = JsonClient(self._server, self.spec.number("timeout", 10.0), login, self._tls)
+        self._client = HttpClient(
+            self._server, self.spec.number("timeout", 10.0), login, "insecure" if self._tls == "insecure" else "verify"
+        )
         try:
             return self._find()
         except MeterGlitchError as error:
+            self.close()
             raise MeterError(str(error)) from error
+        except MeterError:
+            self.close()
+            raise
 
     def _get(self, path: str) -> Any:
         if self._client is None:
@@ -70,14 +77,15 @@ class RedfishMeter(Meter):
     def _find(self) -> Capabilities:
         root = self._get("/redfish/v1")
         collection = self._get(self._link(root, "Chassis"))
-        members = [m["@odata.id"] for m in collection.get("Members", []) if "@odata.id" in m]
+        listed = look_up(collection, "Members", f"{self._server} Chassis")
+        members = [str(m["@odata.id"]) for m in listed or [] if isinstance(m, dict) and "@odata.id" in m]
         wanted = [m for m in members if not self._chassis or m.rstrip("/").endswith("/" + self._chassis)]
         if not wanted:
             raise UsageError(f"{self._server} has no chassis {self._chassis!r}; it has: {', '.join(members) or 'none'}")
         for path in wanted:
             chassis = self._get(path)
             for name, watts_path in _RESOURCES:
-                if name not in chassis:
+                if not isinstance(chassis, dict) or name not in chassis:
                     continue
                 resource = self._link(chassis, name)
                 try:

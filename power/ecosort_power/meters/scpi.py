@@ -13,6 +13,7 @@ import contextlib
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import ClassVar
 
@@ -124,7 +125,7 @@ class _Lmg(Profile):
 
     def parse(self, line: str, before_s: float, after_s: float) -> Reading:
         values = _floats(line, len(self.values))
-        cycle = int(values[0]) if self.numbered else None
+        cycle = int(values[0]) if self.numbered and isfinite(values[0]) else None
         seconds, watts = values[-2], values[-1]
         flags: tuple[Flag, ...] = ()
         if cycle is not None:
@@ -164,7 +165,7 @@ class Lmg600(_Lmg):
 
     def __init__(self, spec: MeterSpec) -> None:
         super().__init__(spec)
-        self._channel = int(spec.number("channel", 1))
+        self._channel = spec.whole("channel", 1, 1, 8)
         self.values = (f"durnorm{self._channel}", f"p{self._channel}")
 
     def attention(self, device: Instrument) -> None:
@@ -303,7 +304,7 @@ class ScpiMeter(Meter):
         ends = {"crlf": "\r\n", "lf": "\n"}
         termination = ends.get(given.get("termination", ""), self._profile.termination)
         timeout = self.spec.number("timeout", max(2.0, 4 * self._profile.period_s))
-        baud = int(self.spec.number("baud", self._profile.baud))
+        baud = self.spec.whole("baud", self._profile.baud, 50, 4_000_000)
         self._device = Instrument(self.spec.address, given.get("visa-library", "@py"), timeout, termination, baud)
         try:
             self._profile.attention(self._device)

@@ -1,8 +1,8 @@
-"""Power of a PDU outlet or phase over SNMP (needs the extra `snmp`: pip install 'ecosort[snmp]').
+"""Power of a PDU outlet or phase over SNMP, by pysnmp (pip install pysnmp cryptography).
 
 Address: `snmp://HOST[:PORT]/OID` or `snmp://HOST[:PORT]#preset=apc-rpdu2`. `#scale=10` turns the integer into watts.
-SNMP v2c with the community from SNMP_COMMUNITY (public); v3 with `#user=NAME` and passwords from SNMP_AUTH_PASSWORD (SHA) and
-SNMP_PRIVACY_PASSWORD (AES-128).
+SNMP v2c with the community from SNMP_COMMUNITY (public). v3 with `#user=NAME` and passwords from SNMP_AUTH_PASSWORD (`#auth=`,
+SHA-1 unless said otherwise) and, for privacy, SNMP_PRIVACY_PASSWORD (`#privacy=`, AES-128); of 8 characters or more (RFC 3414).
 """
 
 from __future__ import annotations
@@ -12,21 +12,49 @@ import os
 import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
+from ecosort_power.extras import install
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
+from ecosort_power.transports.address import split_address
 from ecosort_power.transports.credentials import find_secret
 
 # OID and watts per count. apc-rpdu2: rPDU2DeviceStatusPower of PowerNet-MIB, in hundredths of a kilowatt.
 PRESETS = {"apc-rpdu2": ("1.3.6.1.4.1.318.1.1.26.4.3.1.5.1", 10.0)}
+# Names of pysnmp's protocols.
+_AUTH = {
+    "md5": "usmHMACMD5AuthProtocol",
+    "sha": "usmHMACSHAAuthProtocol",
+    "sha224": "usmHMAC128SHA224AuthProtocol",
+    "sha256": "usmHMAC192SHA256AuthProtocol",
+    "sha384": "usmHMAC256SHA384AuthProtocol",
+    "sha512": "usmHMAC384SHA512AuthProtocol",
+}
+# Keys longer than 128 bits are made in two ways: as of Blumenthal (net-snmp) and of Reeder (Cisco, many PDUs): the names with c.
+_PRIVACY = {
+    "des": "usmDESPrivProtocol",
+    "aes": "usmAesCfb128Protocol",
+    "aes192": "usmAesBlumenthalCfb192Protocol",
+    "aes256": "usmAesBlumenthalCfb256Protocol",
+    "aes192c": "usmAesCfb192Protocol",
+    "aes256c": "usmAesCfb256Protocol",
+}
+_LEAST_PASSWORD = 8
+_LAST_ARC = 2**32 - 1
+_FORM = "snmp://HOST[:PORT]/OID"
 
 
 def scale_of(spec: MeterSpec) -> float:
     """Watts per count."""
     preset = PRESETS.get(spec.settings.get("preset", ""))
     return spec.number("scale", preset[1] if preset else 1.0)
+
+
+def _is_oid(text: str) -> bool:
+    arcs = text.split(".")
+    numbers = all(a.isascii() and a.isdigit() and len(a) <= 10 and int(a) <= _LAST_ARC for a in arcs)
+    return numbers and 2 <= len(arcs) <= 128 and int(arcs[0]) <= 2 and (int(arcs[0]) == 2 or int(arcs[1]) < 40)
 
 
 class SnmpMeter(Meter):
@@ -37,62 +65,82 @@ class SnmpMeter(Meter):
         "preset": ", ".join(PRESETS),
         "scale": "watts per count (1)",
         "user": "SNMP v3 user",
+        "auth": f"of a v3 user: {', '.join(_AUTH)} (sha)",
+        "privacy": f"of a v3 user with SNMP_PRIVACY_PASSWORD: {', '.join(_PRIVACY)} (aes)",
         "password-file": "file with the community or the v3 authentication password, mode 600",
         "password-env": "environment variable with it",
     }
 
     def __init__(self, spec: MeterSpec) -> None:
         super().__init__(spec)
-        url = urlsplit(f"snmp:{spec.address}")
-        preset = spec.settings.get("preset")
+        address = split_address(spec.scheme, spec.address, f"{_FORM}, or #preset={next(iter(PRESETS))}")
+        given = spec.settings
+        preset = given.get("preset")
         if preset is not None and preset not in PRESETS:
             raise UsageError(f"snmp: no preset {preset!r}; there are: {', '.join(PRESETS)}")
-        oid = PRESETS[preset][0] if preset else url.path.strip("/")
-        if not url.hostname or not oid or not all(part.isdigit() for part in oid.split(".")):
-            raise UsageError(f"meter {spec.text}: write snmp://HOST[:PORT]/OID, or #preset={next(iter(PRESETS))}")
+        oid = PRESETS[preset][0] if preset else address.path
+        if not _is_oid(oid):
+            raise UsageError(f"meter {spec.text[:200]}: write {_FORM}, or #preset={next(iter(PRESETS))}")
+        for key, table in (("auth", _AUTH), ("privacy", _PRIVACY)):
+            if given.get(key, "sha" if key == "auth" else "aes") not in table:
+                raise UsageError(f"snmp: {key} must be one of: {', '.join(table)}")
         self._oid, self._scale = oid, scale_of(spec)
-        self._host, self._port = url.hostname, url.port or 161
+        self._host, self._port = address.host, address.port or 161
         self._loop: asyncio.AbstractEventLoop | None = None
         self._parts: tuple[Any, ...] = ()
 
     def open(self) -> Capabilities:
         try:
+            from pysnmp.error import PySnmpError
             from pysnmp.hlapi.v3arch import asyncio as hlapi
         except ImportError:
-            raise MeterError("SNMP needs pysnmp; run: pip install 'ecosort[snmp]'") from None
+            raise MeterError(f"SNMP needs pysnmp; run: {install('pysnmp')}") from None
+        self.close()
+        who = self._who(hlapi)
         self._loop = asyncio.new_event_loop()
         try:
-            self._parts = self._loop.run_until_complete(self._connect(hlapi))
+            self._parts = self._loop.run_until_complete(self._connect(hlapi, who))
             self.read()
-        except MeterGlitchError as error:
+        except (MeterGlitchError, OSError, PySnmpError) as error:
             self.close()
-            raise MeterError(f"{error}; check address, community (SNMP_COMMUNITY) and OID") from error
+            what = "user, passwords, #auth= and #privacy=" if "user" in self.spec.settings else "community (SNMP_COMMUNITY)"
+            raise MeterError(f"{error}; check address, {what} and OID") from error
+        except MeterError:
+            self.close()
+            raise
         return Capabilities(
             title=f"SNMP {self._host} {self._oid}",
             scope=Scope.WALL,
             period_s=1.0,
             power=PowerKind.INSTANT,
-            quantum_w=self._scale,
+            quantum_w=abs(self._scale),
             notes=("a PDU measures all that hangs on this outlet or phase",),
         )
 
-    async def _connect(self, hlapi: Any) -> tuple[Any, ...]:
+    def _who(self, hlapi: Any) -> Any:
+        given = self.spec.settings
+        user = given.get("user")
+        # A community is no secret on the way: the password of another meter must not become one.
+        secret = find_secret(given, ("SNMP_COMMUNITY",), general=False)
+        if user is None:
+            return hlapi.CommunityData(secret or "public", mpModel=1)
+        auth, privacy = os.environ.get("SNMP_AUTH_PASSWORD", secret), os.environ.get("SNMP_PRIVACY_PASSWORD")
+        for name, password in (("SNMP_AUTH_PASSWORD", auth), ("SNMP_PRIVACY_PASSWORD", privacy)):
+            if password is not None and len(password) < _LEAST_PASSWORD:
+                raise UsageError(f"{name} has fewer than {_LEAST_PASSWORD} characters, which SNMP v3 does not allow")
+        if privacy is not None and auth is None:
+            raise UsageError("SNMP v3 with privacy needs SNMP_AUTH_PASSWORD as well")
+        return hlapi.UsmUserData(
+            user,
+            authKey=auth,
+            privKey=privacy,
+            authProtocol=getattr(hlapi, _AUTH[given.get("auth", "sha")]),
+            privProtocol=getattr(hlapi, _PRIVACY[given.get("privacy", "aes")]),
+        )
+
+    async def _connect(self, hlapi: Any, who: Any) -> tuple[Any, ...]:
         timeout = self.spec.number("timeout", 2.0)
         target = await hlapi.UdpTransportTarget.create((self._host, self._port), timeout=timeout, retries=1)
-        user = self.spec.settings.get("user")
-        # A community is no secret on the way: the password of another meter must not become one.
-        secret = find_secret(self.spec.settings, ("SNMP_COMMUNITY",), general=False)
-        who: Any
-        if user is None:
-            who = hlapi.CommunityData(secret or "public", mpModel=1)
-        else:
-            who = hlapi.UsmUserData(
-                user,
-                authKey=os.environ.get("SNMP_AUTH_PASSWORD", secret),
-                privKey=os.environ.get("SNMP_PRIVACY_PASSWORD"),
-                authProtocol=hlapi.usmHMACSHAAuthProtocol,
-                privProtocol=hlapi.usmAesCfb128Protocol,
-            )
         thing = hlapi.ObjectType(hlapi.ObjectIdentity(self._oid))
         return hlapi.get_cmd, hlapi.SnmpEngine(), who, target, hlapi.ContextData(), thing
 
@@ -104,13 +152,18 @@ class SnmpMeter(Meter):
         error, status, _, bindings = self._loop.run_until_complete(get(*arguments, lookupMib=False))
         after = time.monotonic()
         if error or status:
-            raise MeterGlitchError(f"SNMP {self._host}: {error or status.prettyPrint()}")
+            raise MeterGlitchError(f"SNMP {self._host}: {_explained(str(error or status.prettyPrint()))}")
         value = bindings[0][1]
         try:
             watts = float(value) * self._scale
         except (TypeError, ValueError):
             raise MeterGlitchError(f"SNMP {self._host} has no number at {self._oid}: {value.prettyPrint()[:60]}") from None
         return Reading(before, after, watts=watts, raw=str(value))
+
+    @classmethod
+    def derive(cls, raw: str, spec: MeterSpec) -> Reading:
+        """The values of a raw answer."""
+        return Reading(0.0, 0.0, watts=float(raw) * scale_of(spec), raw=raw)
 
     def close(self) -> None:
         if self._loop is None:
@@ -124,3 +177,12 @@ class SnmpMeter(Meter):
             self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         self._loop.close()
         self._loop, self._parts = None, ()
+
+
+def _explained(text: str) -> str:
+    """The library's words, and what they mean where they do not say it."""
+    if "timeout" in text.lower():
+        return f"{text}; #timeout=SECONDS waits longer, #period=SECONDS asks less often"
+    if "ciphering" in text.lower():
+        return f"{text}; privacy needs the package cryptography: pip install cryptography"
+    return text

@@ -14,6 +14,7 @@ from ecosort_power.report.text import plus_minus
 
 if TYPE_CHECKING:
     from ecosort_power.compare import Comparison
+    from ecosort_power.machine_checks import Check
     from ecosort_power.probe import Probe
 
 
@@ -37,10 +38,12 @@ def show_findings(found: Sequence[Finding]) -> None:
         console.print(
             "\nNo meter can be read here. Any of these gives one:\n"
             "  the host's management controller   --meter ipmi://USER@HOST   (password in IPMITOOL_PASSWORD)\n"
-            "  a smart plug                       --meter shelly://HOST      or tasmota://HOST\n"
+            "  a smart plug                       --meter shelly://HOST      tasmota, kasa, fritz, mqtt, homeassistant;\n"
+            "                                     ecosort-power meters --discover finds plugs in the network\n"
             "  a laboratory meter                 --meter scpi:/dev/ttyUSB0#profile=lmg95\n"
             "  a meter's own log, afterwards      --meter csv:FILE           or: ecosort-power attach DIR --meter csv:FILE\n"
             "  a program of yours                 --meter 'exec:./my-meter'  (prints {\"watts\": 41.7} per line)\n"
+            "  none yet: a rehearsal              --meter sim:               (SIMULATED, never ranked)\n"
             "Without one, --time-only measures time and says why there is no energy.",
             markup=False,
             soft_wrap=True,
@@ -60,6 +63,16 @@ def show_probe(found: Probe) -> None:
         console.print(Text(found.problem, style="bold red"))
     elif found.settings:
         console.print(f"\nuse it with   #{found.settings}", markup=False)
+
+
+def show_checks(found: Sequence[Check]) -> None:
+    console = _console()
+    styles = {"ok": "bold green", "warning": "bold yellow", "problem": "bold red"}
+    for c in found:
+        line = Text(f"{c.state.value:<8} ", style=styles[c.state.value]) + Text(f"{c.name}: {c.text}")
+        console.print(line, soft_wrap=True)
+        if c.todo:
+            console.print(f"           -> {c.todo}", markup=False, soft_wrap=True)
 
 
 def show_comparison(first: str, second: str, found: Comparison) -> None:

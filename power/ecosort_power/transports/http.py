@@ -1,144 +1,183 @@
-"""JSON over HTTP(S) with one kept-alive connection; no redirects, no proxies. Standard library only.
+"""HTTP(S) with one kept-alive connection, by httpx; no redirects, no proxies, nothing from .netrc.
 
-Authentication: basic, digest (MD5 and SHA-256, as plugs use it) or bearer. Errors never show the query of an address,
+Authentication: basic, digest (RFC 7616, MD5 and SHA-256, as plugs use it) or bearer. Errors never show the query of an address,
 where some plugs want their password.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import http.client
 import json
 import re
-import secrets
 import ssl
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from ecosort_power.errors import MeterError, MeterGlitchError
+import httpx
+
+from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 
 MAX_ANSWER_BYTES = 4 << 20
+AUTHENTICATIONS = ("basic", "digest", "bearer")
+TLS_MODES = ("verify", "insecure")
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
     """How to log in; the secret lives here and nowhere else."""
 
-    kind: str  # basic, digest, bearer
+    kind: str  # one of AUTHENTICATIONS
     user: str
     secret: str
 
     def __repr__(self) -> str:
         return f"Login({self.kind}, {self.user})"
 
-
-def _digest_header(challenge: str, login: Login, path: str) -> str:
-    """RFC 7616 with qop=auth."""
-    fields = {k.lower(): q or p for k, q, p in re.findall(r'(\w+)=(?:"([^"]*)"|([^\s,]+))', challenge)}
-    algorithm = fields.get("algorithm", "MD5")
-    new = hashlib.sha256 if algorithm.upper().startswith("SHA-256") else hashlib.md5
-
-    def digest(text: str) -> str:
-        return new(text.encode()).hexdigest()
-
-    nonce, realm = fields.get("nonce", ""), fields.get("realm", "")
-    cnonce, count = secrets.token_hex(8), "00000001"
-    ha1, ha2 = digest(f"{login.user}:{realm}:{login.secret}"), digest(f"GET:{path}")
-    response = digest(f"{ha1}:{nonce}:{count}:{cnonce}:auth:{ha2}")
-    parts = {"username": login.user, "realm": realm, "nonce": nonce, "uri": path, "response": response, "cnonce": cnonce}
-    if "opaque" in fields:
-        parts["opaque"] = fields["opaque"]
-    quoted = ", ".join(f'{k}="{v}"' for k, v in parts.items())
-    return f"Digest {quoted}, qop=auth, nc={count}, algorithm={algorithm}"
+    def auth(self) -> httpx.Auth:
+        if self.kind == "basic":
+            return httpx.BasicAuth(self.user, self.secret)
+        if self.kind == "digest":
+            return httpx.DigestAuth(self.user, self.secret)
+        if self.kind == "bearer":
+            return _Bearer(self.secret)
+        raise UsageError(f"auth={self.kind} is not known; it is one of: {', '.join(AUTHENTICATIONS)}")
 
 
-class JsonClient:
+class _Bearer(httpx.Auth):
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def auth_flow(self, request: httpx.Request) -> Iterator[httpx.Request]:  # type: ignore[override]
+        request.headers["Authorization"] = f"Bearer {self._token}"
+        yield request
+
+
+def _verification(tls: str) -> ssl.SSLContext:
+    if tls not in TLS_MODES:
+        raise UsageError(f"tls={tls} is not known; it is one of: {', '.join(TLS_MODES)}")
+    context = ssl.create_default_context()
+    if tls == "insecure":
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _certificate_problem(error: BaseException | None) -> str | None:
+    """httpx wraps the error of the TLS library, several times."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return error.verify_message
+        error = error.__cause__ or error.__context__
+    return None
+
+
+class HttpClient:
     """GET requests to one server. Used by one thread. `tls` is verify or insecure (self-signed certificates)."""
 
     def __init__(self, base: str, timeout_s: float, login: Login | None = None, tls: str = "verify") -> None:
-        url = urlsplit(base)
-        if url.scheme not in ("http", "https") or not url.hostname:
-            raise MeterError(f"{base} is not an http:// or https:// address")
-        self.server = f"{url.scheme}://{url.hostname}" + (f":{url.port}" if url.port else "")
+        """UsageError for an address or a setting that cannot be used."""
+        try:
+            url = httpx.URL(base)
+        except (httpx.InvalidURL, ValueError):
+            raise UsageError(f"{base[:200]!r} is no address of a server; write HOST or HOST:PORT") from None
+        if url.scheme not in ("http", "https") or not url.host:
+            raise UsageError(f"{base[:200]!r} is no http:// or https:// address with a host")
+        self.server = f"{url.scheme}://{url.netloc.decode('ascii')}"
         self._login = login
-        self._connection: http.client.HTTPConnection
-        if url.scheme == "https":
-            context = ssl.create_default_context()
-            if tls == "insecure":
-                context.check_hostname = False
-                context.verify_mode = ssl.CERT_NONE
-            self._connection = http.client.HTTPSConnection(url.hostname, url.port, timeout=timeout_s, context=context)
-        else:
-            self._connection = http.client.HTTPConnection(url.hostname, url.port, timeout=timeout_s)
+        self._timeout_s = timeout_s
+        auth = login.auth() if login is not None else None
+        verify = _verification(tls) if url.scheme == "https" else False
+        self._client = httpx.Client(auth=auth, verify=verify, timeout=timeout_s, trust_env=False)
+        self._answered = False
 
     def get(self, path: str) -> Any:
-        """The decoded answer. MeterError for what will not go away by itself, MeterGlitchError for what may."""
-        status, body, challenge = self._exchange(path, self._authorization())
-        if status == 401 and self._login is not None and self._login.kind == "digest":
-            status, body, challenge = self._exchange(path, _digest_header(challenge, self._login, path))
-        where = f"{self.server}{urlsplit(path).path}"
+        """The decoded JSON. MeterError for what will not go away by itself, MeterGlitchError for what may."""
+        body = self.get_text(path)
+        try:
+            return json.loads(body)
+        except ValueError:
+            raise MeterGlitchError(f"{self._where(path)} answers with something that is no JSON: {body[:40]!r}") from None
+
+    def get_text(self, path: str) -> str:
+        """The answer as text; errors as of `get`."""
+        response, body = self._exchange(path)
+        self._judge(response, path)
+        return body.decode(response.encoding or "utf-8", errors="replace")
+
+    def _where(self, path: str) -> str:
+        return f"{self.server}{urlsplit(path).path}"
+
+    def _judge(self, response: httpx.Response, path: str) -> None:
+        status, where = response.status_code, self._where(path)
         if status in (401, 403):
             hint = "wrong user or password" if self._login else "it wants a user and a password"
+            if self._login is not None and self._login.kind == "bearer":
+                hint = "wrong token"
             raise MeterError(f"{where} refuses the request ({status}): {hint}")
         if 300 <= status < 400:
             raise MeterError(f"{where} answers with a redirect ({status}); give the final address")
         if status != 200:
             kind = MeterGlitchError if status >= 500 or status == 429 else MeterError
             raise kind(f"{where} answers with status {status}")
-        try:
-            return json.loads(body)
-        except ValueError:
-            raise MeterGlitchError(f"{where} answers with something that is no JSON: {body[:40]!r}") from None
 
-    def _authorization(self) -> str | None:
-        if self._login is None or self._login.kind == "digest":
-            return None
-        if self._login.kind == "bearer":
-            return f"Bearer {self._login.secret}"
-        pair = f"{self._login.user}:{self._login.secret}".encode()
-        return "Basic " + base64.b64encode(pair).decode()
-
-    def _exchange(self, path: str, authorization: str | None) -> tuple[int, bytes, str]:
-        headers = {"Accept": "application/json"}
-        if authorization is not None:
-            headers["Authorization"] = authorization
+    def _exchange(self, path: str) -> tuple[httpx.Response, bytes]:
         for attempt in (1, 2):  # a kept-alive connection may have been closed by the server since the last request
-            reused = self._connection.sock is not None
             try:
-                self._connection.request("GET", path, headers=headers)
-                response = self._connection.getresponse()
-                body = response.read(MAX_ANSWER_BYTES)
-                return response.status, body, response.getheader("WWW-Authenticate", "")
-            except TimeoutError:
-                self._connection.close()
-                raise MeterGlitchError(f"{self.server} did not answer in time") from None
-            except ssl.SSLCertVerificationError as error:
-                self._connection.close()
-                raise MeterError(
-                    f"{self.server}: its certificate cannot be verified ({error.verify_message}); "
-                    "#tls=insecure accepts it, which is recorded"
+                found = self._once(path)
+            except httpx.TimeoutException:
+                raise MeterGlitchError(
+                    f"{self.server} did not answer in time ({self._timeout_s:g} s); #timeout=SECONDS waits longer"
                 ) from None
-            except (OSError, http.client.HTTPException) as error:
-                self._connection.close()
-                if attempt == 2 or not reused:
-                    raise MeterGlitchError(f"{self.server} cannot be read: {error or type(error).__name__}") from None
+            except (httpx.RequestError, httpx.InvalidURL, UnicodeError, ValueError) as error:
+                if problem := _certificate_problem(error):
+                    raise MeterError(
+                        f"{self.server}: its certificate cannot be verified ({problem}); "
+                        "#tls=insecure accepts it, which is recorded"
+                    ) from None
+                if attempt == 2 or not self._answered or not isinstance(error, (httpx.RemoteProtocolError, httpx.ReadError)):
+                    raise MeterGlitchError(f"{self.server} cannot be read: {_reason(error)}") from None
+            else:
+                self._answered = True
+                return found
         raise AssertionError("unreachable")
 
+    def _once(self, path: str) -> tuple[httpx.Response, bytes]:
+        until = time.monotonic() + self._timeout_s
+        body = b""
+        with self._client.stream("GET", f"{self.server}{path}", headers={"Accept": "*/*"}) as response:
+            for part in response.iter_bytes():
+                body += part
+                if len(body) > MAX_ANSWER_BYTES:
+                    raise MeterGlitchError(f"{self._where(path)} answers with more than {MAX_ANSWER_BYTES >> 20} MiB")
+                if time.monotonic() > until:  # httpx limits the time of each part only
+                    raise httpx.ReadTimeout("too slow")
+        return response, body
+
     def close(self) -> None:
-        self._connection.close()
+        self._client.close()
 
 
-def pick(document: Any, path: str, where: str) -> float:
-    """The number at a path like `StatusSNS.ENERGY.Power` or `emeters[0].power`. MeterGlitchError says what is there instead."""
+def _reason(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
+
+
+def look_up(document: Any, path: str, where: str) -> Any:
+    """The value at a path like `StatusSNS.ENERGY.Power` or `emeters[0].power`. MeterGlitchError says what is there instead."""
     value = document
     for key, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", path):
         try:
             value = value[int(index)] if index else value[key]
         except (KeyError, IndexError, TypeError):
-            there = ", ".join(value) if isinstance(value, dict) else type(value).__name__
+            there = ", ".join(map(str, value)) if isinstance(value, dict) else type(value).__name__
             raise MeterGlitchError(f"{where} has no {path} (at {key or index}: {there[:80]})") from None
+    return value
+
+
+def pick(document: Any, path: str, where: str) -> float:
+    """The number at a path; null is NaN. MeterGlitchError says what is there instead."""
+    value = look_up(document, path, where)
     if isinstance(value, str):
         try:
             return float(value)
@@ -148,4 +187,7 @@ def pick(document: Any, path: str, where: str) -> float:
         return float("nan")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise MeterGlitchError(f"{where}: {path} is no number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise MeterGlitchError(f"{where}: {path} is no number of watts or joules") from None

@@ -12,6 +12,7 @@ import ctypes
 import os
 import secrets
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -117,6 +118,83 @@ def cpu_seconds(pid: int) -> float:
     return sum(int(v) for v in fields[11:15]) / _TICKS
 
 
+def which(program: str) -> str | None:
+    """Where a program is: in PATH, or beside this Python (a virtual environment that is not activated)."""
+    beside = Path(sys.executable).parent / program
+    found = shutil.which(program)
+    return found or (str(beside) if beside.is_file() and os.access(beside, os.X_OK) else None)
+
+
+def run_text(words: Sequence[str], timeout_s: float, env: Mapping[str, str] | None = None) -> str:
+    """What a short program prints. MeterError if it is not there or fails, MeterGlitchError if it takes too long."""
+    path = which(words[0])
+    if path is None:
+        raise MeterError(f"{words[0]} is not installed or not in PATH")
+    try:
+        child = spawn([path, *words[1:]], env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    except OSError as error:
+        raise MeterError(f"{words[0]} cannot be started: {error.strerror}") from error
+    try:
+        out, err = _outputs(child, timeout_s)
+    except TimeoutError:
+        raise MeterGlitchError(f"{words[0]} took longer than {timeout_s:g} s; #timeout=SECONDS waits longer") from None
+    finally:
+        stop(child, 0.5)
+        for stream in (child.stdout, child.stderr):
+            if stream is not None:
+                stream.close()
+    text = out.decode(errors="replace")
+    if child.returncode != 0:
+        said = (err.decode(errors="replace").strip() or text.strip() or "nothing").splitlines()[-1][:200]
+        raise MeterError(f"{words[0]} ended with exit code {child.returncode}: {said}")
+    return text
+
+
+def _outputs(child: subprocess.Popen[bytes], timeout_s: float) -> tuple[bytes, bytes]:
+    """What a child writes until it ends; its CPU time is counted. TimeoutError if it does not end."""
+    found = {child.stdout: b"", child.stderr: b""}
+    deadline = time.monotonic() + timeout_s
+    with selectors.DefaultSelector() as selector:
+        for stream in found:
+            assert stream is not None
+            os.set_blocking(stream.fileno(), False)
+            selector.register(stream, selectors.EVENT_READ)
+        while selector.get_map():
+            events = selector.select(max(0.0, deadline - time.monotonic()))
+            if not events and time.monotonic() >= deadline:
+                raise TimeoutError
+            for key, _ in events:
+                data: bytes | None = key.fileobj.read(65536)  # type: ignore[union-attr]
+                if data == b"":
+                    selector.unregister(key.fileobj)
+                found[key.fileobj] += data or b""  # type: ignore[index]
+    _reap(child, deadline)
+    return found[child.stdout], found[child.stderr]
+
+
+_programs_lock = threading.Lock()
+_programs_cpu_s = 0.0
+
+
+def programs_cpu_s() -> float:
+    """CPU time of all short programs that `run_text` has run so far."""
+    return _programs_cpu_s
+
+
+def _reap(child: subprocess.Popen[bytes], deadline: float) -> None:
+    global _programs_cpu_s  # one count per process, as of its CPU time
+    while True:
+        pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+        if pid:
+            break
+        if time.monotonic() >= deadline:
+            raise TimeoutError
+        time.sleep(0.001)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    with _programs_lock:
+        _programs_cpu_s += usage.ru_utime + usage.ru_stime
+
+
 class LineChild:
     """A child that is talked to in lines of text; standard error goes where `errors` says."""
 
@@ -157,7 +235,7 @@ class LineChild:
             left = deadline - time.monotonic()
             events = self._selector.select(max(left, 0.0))
             if not events and left <= 0:
-                raise MeterGlitchError(f"{self.name} did not answer within {timeout_s:g} s")
+                raise MeterGlitchError(f"{self.name} did not answer within {timeout_s:g} s; #timeout=SECONDS waits longer")
             for key, _ in events:
                 self._take(key.fileobj)  # type: ignore[arg-type]
             if self.child.stdout not in [k.fileobj for k in self._selector.get_map().values()]:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import socket
 from typing import Any
-from urllib.parse import urlsplit
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
+from ecosort_power.extras import install
+from ecosort_power.transports.address import split_address
+
+_LAST_PORT = 65535
 
 
 def resource_name(address: str) -> str:
@@ -17,10 +20,10 @@ def resource_name(address: str) -> str:
     if "::" in address:
         return address
     if address.startswith("//"):
-        url = urlsplit(f"scpi:{address}")
-        if not url.hostname or not url.port:
-            raise UsageError(f"scpi:{address} lacks host or port; write scpi://HOST:PORT")
-        return f"TCPIP0::{url.hostname}::{url.port}::SOCKET"
+        url = split_address("scpi", address, "scpi://HOST:PORT")
+        if url.port is None:
+            raise UsageError(f"scpi:{address} lacks its port; write scpi://HOST:PORT")
+        return f"TCPIP0::{url.host}::{url.port}::SOCKET"
     if address.startswith("/dev/"):
         return f"ASRL{address}::INSTR"
     raise UsageError(f"scpi:{address} is not //HOST:PORT, a serial device or a VISA resource name")
@@ -33,7 +36,7 @@ class Instrument:
         try:
             import pyvisa
         except ImportError:
-            raise MeterError("SCPI meters need pyvisa and pyvisa-py; run: pip install pyvisa pyvisa-py pyserial") from None
+            raise MeterError(f"SCPI meters need pyvisa and pyvisa-py; run: {install('pyvisa')}") from None
         self._errors: Any = pyvisa.errors
         self.name = resource_name(address)
         options: dict[str, Any] = {"read_termination": termination, "write_termination": termination}
@@ -58,7 +61,9 @@ class Instrument:
             return str(self._device.read())
         except self._errors.VisaIOError as error:
             if error.error_code == -1073807339:  # VI_ERROR_TMO
-                raise MeterGlitchError(f"{self.name} did not answer in time") from None
+                raise MeterGlitchError(
+                    f"{self.name} did not answer in time; #timeout=SECONDS waits longer, #period= asks less often"
+                ) from None
             raise MeterError(f"{self.name}: {_text(error)}") from error
         except UnicodeDecodeError:
             raise MeterGlitchError(f"{self.name} sent bytes that are no text (wrong baud rate?)") from None
@@ -105,11 +110,13 @@ class Instrument:
 
 def socket_break(address: str, timeout_s: float) -> None:
     """The break channel of ZES LMG600 instruments: the port above the command port takes `break` and answers `0 ok`."""
-    url = urlsplit(f"scpi:{address}")
-    if not address.startswith("//") or not url.hostname or not url.port:
+    if not address.startswith("//"):
+        return
+    url = split_address("scpi", address, "scpi://HOST:PORT")
+    if url.port is None or url.port == _LAST_PORT:
         return
     try:
-        with socket.create_connection((url.hostname, url.port + 1), timeout_s) as s:
+        with socket.create_connection((url.host, url.port + 1), timeout_s) as s:
             s.sendall(b"break\n")
             s.recv(64)
     except OSError:

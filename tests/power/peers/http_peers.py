@@ -94,13 +94,19 @@ def serve(answer: Handler, certificate: Path | None = None) -> Iterator[Peer]:
 
 
 def shelly(peer: Peer, path: str, given: str) -> Answer:
-    if path != "/rpc/Switch.GetStatus?id=0":
-        return 404, {}, {}
-    return 200, {"id": 0, "apower": peer.watts, "aenergy": {"total": peer.energy_wh, "by_minute": [0, 0, 0]}}, {}
+    switch = {"id": 0, "apower": peer.watts, "aenergy": {"total": peer.energy_wh, "by_minute": [0, 0, 0]}}
+    answers: dict[str, Any] = {
+        "/shelly": {"gen": 2, "app": "PlusPlugS", "ver": "1.4.4"},
+        "/rpc/Shelly.GetStatus": {"sys": {}, "switch:0": switch},
+        "/rpc/Switch.GetStatus?id=0": switch,
+    }
+    return (200, answers[path], {}) if path in answers else (404, {}, {})
 
 
 def digest_shelly(peer: Peer, path: str, given: str) -> Answer:
-    """RFC 7616 with SHA-256, checked from the server's side."""
+    """RFC 7616 with SHA-256, checked from the server's side. /shelly is answered without a password."""
+    if path == "/shelly":
+        return shelly(peer, path, "")
     fields = {k: q or p for k, q, p in re.findall(r'(\w+)=(?:"([^"]*)"|([^\s,]+))', given)}
 
     def h(text: str) -> str:

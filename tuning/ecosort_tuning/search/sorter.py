@@ -98,10 +98,15 @@ class RealSorter:
             (self._place.directory / left).unlink(missing_ok=True)
         return Outcome(found.wall_s, found.cpu_user_s + found.cpu_system_s)
 
+    @property
+    def metered_result(self) -> Path:
+        """Result directory of the last run with a meter."""
+        return self._place.directory / f"power-{self._measured:03d}"
+
     def _metered(self, settings: Settings, meter: str) -> Outcome:
         """By ecosort-power, whose window is the same; it judges whether the energy holds."""
         self._measured += 1
-        result = self._place.directory / f"power-{self._measured:03d}"
+        result = self.metered_result
         words = ["--meter", meter, "--runs", "1", "--cold", "--no-validate", "--out", str(result)]
         words += ["--idle", "2", "--pause", "1", "--settle", "5"]
         words += ["--config", self._config] if self._config else []

@@ -1,0 +1,108 @@
+"""Numbers and times as they stand in the logs of meters: decimal commas, local times, time zones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from math import isfinite
+from zoneinfo import ZoneInfo
+
+from ecosort_power.errors import UsageError
+
+_THOUSANDS = re.compile(r"^\d{1,3}(,\d{3})+$")
+_OFFSET = re.compile(r"^([+-])(\d{2}):?(\d{2})$")
+_CLOCK = re.compile(r"^(\d+):(\d{2}):(\d{2})([.,]\d+)?$")
+_DOTTED = re.compile(r"^(\d{1,2})\.(\d{1,2})\.(\d{4})[ T]+(.+)$")
+_SLASHED = re.compile(r"^(\d{4})/(\d{1,2})/(\d{1,2})[ T]+(.+)$")
+_AMBIGUOUS = re.compile(r"^\d{1,2}/\d{1,2}/\d{2,4}\b")
+# Seconds since 1970 in the present century, and the same in smaller units.
+_EPOCHS = ((1e9, 1e11, 1.0), (1e12, 1e14, 1e-3), (1e15, 1e17, 1e-6), (1e18, 1e20, 1e-9))
+
+
+def decimal_sign(texts: Iterable[str], given: str | None) -> str:
+    """`.` or `,`. UsageError where the numbers could be read in two ways."""
+    if given is not None:
+        if given not in ("comma", "point"):
+            raise UsageError("csv: decimal must be comma or point")
+        return "," if given == "comma" else "."
+    found = [t.strip().lstrip("+-") for t in texts]
+    with_comma = [t for t in found if "," in t]
+    if not with_comma:
+        return "."
+    if any(re.search(r",\d*\.", t) for t in with_comma):
+        return "."  # 1,234.5
+    if any("." in t and t.rindex(",") > t.rindex(".") for t in with_comma):
+        return ","  # 1.234,5
+    if all(_THOUSANDS.match(t) for t in with_comma):
+        raise UsageError(f"{with_comma[0]!r} can be read in two ways; say #decimal=comma or #decimal=point")
+    return ","
+
+
+def plain_number(text: str, decimal: str) -> str:
+    """The same number with a decimal point and without separators of thousands."""
+    plain = text.strip().replace("\u00a0", "").replace(" ", "")
+    return plain.replace(".", "").replace(",", ".") if decimal == "," else plain.replace(",", "")
+
+
+def number(text: str) -> float:
+    """ValueError for what is no finite number."""
+    value = float(text)
+    if "_" in text or not isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def time_zone(given: str | None) -> tzinfo | None:
+    """None: that of this machine, with its summer time."""
+    if given is None:
+        return None
+    if given.upper() in ("UTC", "Z"):
+        return UTC
+    if match := _OFFSET.match(given):
+        away = timedelta(hours=int(match[2]), minutes=int(match[3]))
+        if away < timedelta(hours=24):
+            return timezone(-away if match[1] == "-" else away)
+    try:
+        return ZoneInfo(given)
+    except (ValueError, OSError, KeyError):
+        raise UsageError(f"csv: timezone {given[:40]!r} is not known; write UTC, +02:00 or Europe/Berlin") from None
+
+
+def parse_time(text: str, scale: float | None, form: str | None, zone: tzinfo | None) -> tuple[float, bool]:
+    """Seconds, and whether they count from 1970. ValueError for what is no time; UsageError where it could be two."""
+    text = text.strip()
+    if form is not None:
+        return _seconds(datetime.strptime(text, form), zone), True
+    try:
+        value = float(text)
+    except ValueError:
+        return _written(text, zone)
+    if not isfinite(value):
+        raise ValueError(text)
+    if scale is not None:
+        return value * scale, value * scale >= 1e9
+    for low, high, seconds in _EPOCHS:
+        if low <= value < high:
+            return value * seconds, True
+    return value, False
+
+
+def _written(text: str, zone: tzinfo | None) -> tuple[float, bool]:
+    if match := _CLOCK.match(text):  # a stop watch, or a time of an unknown day
+        fraction = float((match[4] or "0").replace(",", "."))
+        return int(match[1]) * 3600 + int(match[2]) * 60 + int(match[3]) + fraction, False
+    if _AMBIGUOUS.match(text):
+        raise UsageError(f"the date in {text!r} can be read in two ways; say #time-format=%d/%m/%Y %H:%M:%S or %m/%d/%Y ...")
+    if match := _DOTTED.match(text):
+        text = f"{match[3]}-{int(match[2]):02d}-{int(match[1]):02d}T{match[4].replace(',', '.')}"
+    elif match := _SLASHED.match(text):
+        text = f"{match[1]}-{int(match[2]):02d}-{int(match[3]):02d}T{match[4]}"
+    return _seconds(datetime.fromisoformat(text), zone), True
+
+
+def _seconds(moment: datetime, zone: tzinfo | None) -> float:
+    try:
+        return (moment if moment.tzinfo is not None or zone is None else moment.replace(tzinfo=zone)).timestamp()
+    except (OverflowError, OSError):
+        raise ValueError(str(moment)) from None

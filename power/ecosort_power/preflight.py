@@ -1,0 +1,125 @@
+"""A look at every meter before the first run, so that what no run can mend is said before and not after five of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from typing import Protocol
+
+from ecosort_power.errors import MeterError
+from ecosort_power.load import busy
+from ecosort_power.plausible import LEAST_W, implausible
+from ecosort_power.reading import Capabilities, Flag, Reading
+from ecosort_power.updates import states_updates
+
+READINGS = 6  # more are not waited for where they differ
+LONGEST_S = 30.0  # ... nor longer than this
+BURST_S = 2.0  # of load, at least, to see whether the value of a meter moves at all
+BURST_PERIODS = 4
+# A reading that takes longer than this many periods makes gaps in a run.
+MAX_ANSWER_PERIODS = 1.5
+_PATIENCE = 2.5  # periods that the first reading of a slow meter is waited for
+
+
+class Source(Protocol):
+    """A sampler that is running."""
+
+    name: str
+    capabilities: Capabilities
+    death: str | None
+
+    def begin_segment(self, path: None) -> None: ...
+
+    def since(self, count: int) -> list[Reading]: ...
+
+    def end_segment(self) -> list[Reading]: ...
+
+
+def preflight(sources: Sequence[Source], env: Mapping[str, str]) -> None:
+    """MeterError, with what to do, for a meter whose readings cannot give an energy. `env` is that of the load."""
+    if not sources:
+        return
+    for source in sources:
+        source.begin_segment(None)
+    try:
+        _wait(sources, lambda s: len(s.since(0)) >= READINGS)
+        _wait(sources, lambda s: len(s.since(0)) > 0, max(s.capabilities.effective_period_s for s in sources) * _PATIENCE)
+        for source in sources:
+            _judge(source, source.since(0))
+        still = [s for s in sources if _unclear(s)]
+        if still:
+            with busy(None, env):
+                _wait(still, lambda s: not _unclear(s), max(_burst_s(s) for s in still))
+        for source in still:
+            if _unclear(source):
+                raise MeterError(_never_moves(source))
+    finally:
+        for source in sources:
+            source.end_segment()
+
+
+def _wait(sources: Sequence[Source], done: Callable[[Source], bool], limit_s: float = LONGEST_S) -> None:
+    until = time.monotonic() + limit_s
+    while time.monotonic() < until:
+        for source in sources:
+            if source.death is not None:
+                raise MeterError(source.death)
+        if all(done(s) for s in sources):
+            return
+        time.sleep(0.02)
+
+
+def _burst_s(source: Source) -> float:
+    return min(max(BURST_S, BURST_PERIODS * source.capabilities.effective_period_s), LONGEST_S)
+
+
+def _unclear(source: Source) -> bool:
+    """True while nothing tells how often there is a new value: the meter does not say, and has shown one value only."""
+    readings = [r for r in source.since(0) if r.usable]
+    values = {(r.watts, r.joules) for r in readings}
+    return len(values) < 2 and not states_updates(readings, source.capabilities)
+
+
+def _never_moves(source: Source) -> str:
+    readings = [r for r in source.since(0) if r.usable]
+    value = f"{readings[0].watts:g} W" if readings and readings[0].watts is not None else "one value"
+    return (
+        f"meter {source.name} gave {value} in all of {len(readings)} readings, also while all processors were busy, and does not "
+        f"say how often it has a new value; say it: #update=SECONDS (and #quantum=WATTS), or find out: ecosort-power probe "
+        f"{source.name}"
+    )
+
+
+def _judge(source: Source, readings: Sequence[Reading]) -> None:
+    """What the first readings show already."""
+    usable = [r for r in readings if r.usable]
+    if not usable:
+        raise MeterError(f"meter {source.name} gave no reading that can be used: {_why(source, readings)}")
+    if any(Flag.SATURATED in r.flags for r in readings):
+        raise MeterError(f"meter {source.name} is saturated while the machine is idle; choose a larger range (#range=, #irange=)")
+    if problems := implausible(usable, source.capabilities):
+        raise MeterError(f"meter {source.name}: {problems[0][1]}")
+    answer_s, period_s = median(r.after_s - r.before_s for r in usable), source.capabilities.period_s
+    if answer_s > MAX_ANSWER_PERIODS * period_s:
+        raise MeterError(
+            f"meter {source.name} takes {answer_s:.2g} s for an answer and is to be read every {period_s:g} s; "
+            f"say #period={_rounded_up(2 * answer_s):g} (#timeout=SECONDS is how long an answer is waited for)"
+        )
+
+
+def _why(source: Source, readings: Sequence[Reading]) -> str:
+    last = readings[-1] if readings else None
+    if last is None:
+        return "none came; #timeout=SECONDS waits longer, #period=SECONDS reads it less often"
+    if Flag.ZERO in last.flags:
+        return f"they are 0 W; a running computer draws at least {LEAST_W:g} W: is it the right outlet or clamp?"
+    if Flag.NEGATIVE in last.flags:
+        return "they are negative: a clamp the wrong way round?"
+    return last.raw or "they are not numbers"
+
+
+def _rounded_up(seconds: float) -> float:
+    """To one significant digit: what a person would write."""
+    step = 10.0 ** (len(str(int(seconds))) - 1) if seconds >= 1 else 0.1
+    return -(-seconds // step) * step

@@ -1,0 +1,257 @@
+"""What real devices answered, as people recorded it; each with its source, model and firmware. Only facts of the protocols:
+keys that no meter looks at are left out, serial numbers and names of networks are not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Shelly Plug US (SHPLG-U1), Gen1: geerlingguy/shelly-plug-prometheus, README, April 2021.
+GEN1_PLUG_METER = {
+    "power": 85.05,
+    "overpower": 0.00,
+    "is_valid": True,
+    "timestamp": 1618501251,
+    "counters": [90.138, 26.141, 0.000],
+    "total": 116,
+}
+# Shelly 1PM (SHSW-PM), Gen1, firmware 20200827-070450/v1.8.3@4a8bc427: michaderbastler/pv, powerRepositoryRest_test.go.
+GEN1_1PM_STATUS = {
+    "time": "14:36",
+    "unixtime": 1600439798,
+    "relays": [{"ison": True, "has_timer": False, "overpower": False, "source": "http"}],
+    "meters": [
+        {
+            "power": 4.55,
+            "overpower": 0.00,
+            "is_valid": True,
+            "timestamp": 1600439798,
+            "counters": [4.764, 4.757, 4.746],
+            "total": 102,
+        }
+    ],
+    "temperature": 43.41,
+    "update": {"status": "idle", "has_update": False, "old_version": "20200827-070450/v1.8.3@4a8bc427"},
+}
+GEN1_1PM_ABOUT = {"type": "SHSW-PM", "auth": False, "fw": "20200827-070450/v1.8.3@4a8bc427", "num_meters": 1}
+
+# Shelly Plus 1PM, Switch.GetStatus; Shelly Pro EM, EM1.GetStatus: evcc-io/evcc, meter/shelly, tests of the Gen2 responses, 2023.
+GEN2_SWITCH = {
+    "id": 0,
+    "source": "HTTP",
+    "output": False,
+    "apower": 47.11,
+    "voltage": 232.0,
+    "current": 0.000,
+    "pf": 0.00,
+    "aenergy": {"total": 5.125, "by_minute": [0.000, 0.000, 0.000], "minute_ts": 1675718520},
+    "temperature": {"tC": 25.3, "tF": 77.5},
+}
+PRO_EM1 = {"id": "0", "current": 1.473, "voltage": 226.9, "act_power": -332.2, "aprt_power": 335, "pf": 0.99, "freq": 50}
+
+# Shelly Pro 3EM (SPEM-003CEBEU), firmware 20250508-110717/1.6.1-g8dbd358: home-assistant/core, tests/components/shelly/fixtures.
+PRO_3EM_ABOUT = {
+    "app": "Pro3EM",
+    "auth_en": True,
+    "fw_id": "20250508-110717/1.6.1-g8dbd358",
+    "gen": 2,
+    "model": "SPEM-003CEBEU",
+    "profile": "triphase",
+    "ver": "1.6.1",
+}
+PRO_3EM = {
+    "a_act_power": 2166.2,
+    "a_aprt_power": 2175.9,
+    "a_current": 9.592,
+    "a_pf": 0.99,
+    "b_act_power": 3.6,
+    "b_aprt_power": 10.1,
+    "b_current": 0.044,
+    "b_pf": 0.36,
+    "c_act_power": 244.0,
+    "c_aprt_power": 339.7,
+    "c_current": 1.479,
+    "c_pf": 0.72,
+    "id": 0,
+    "n_current": None,
+    "total_act_power": 2413.825,
+    "total_aprt_power": 2525.779,
+    "total_current": 11.116,
+}
+
+# Tasmota, Status 8 of a Sonoff Pow: evcc-io/evcc, charger/tasmota.go (November 2018). Sensor message with a power factor
+# far from 1: a Rust client's test (January 2025), 1 W of real power in 4 VA.
+TASMOTA_POW = {
+    "StatusSNS": {
+        "Time": "2018-11-15T08:54:18",
+        "ENERGY": {
+            "TotalStartTime": "2018-11-14T18:39:40",
+            "Total": 6.404,
+            "Yesterday": 5.340,
+            "Today": 1.064,
+            "Power": 2629,
+            "ApparentPower": 2645,
+            "ReactivePower": 288,
+            "Factor": 0.99,
+            "Voltage": 226,
+            "Current": 11.677,
+        },
+    }
+}
+TASMOTA_SENSOR = {
+    "Time": "2025-01-11T23:10:38",
+    "ENERGY": {
+        "TotalStartTime": "2022-11-28T13:42:21",
+        "Total": 6.096,
+        "Yesterday": 0.040,
+        "Today": 0.030,
+        "Period": 0,
+        "Power": 1,
+        "ApparentPower": 4,
+        "ReactivePower": 4,
+        "Factor": 0.25,
+        "Voltage": 230,
+        "Current": 0.019,
+    },
+}
+
+# Redfish: DMTF/Redfish-Mockup-Server, public-rackmount1, the resources that a meter walks through.
+_CHASSIS = "/redfish/v1/Chassis/1U"
+REDFISH_RACKMOUNT: dict[str, Any] = {
+    "/redfish/v1": {
+        "@odata.type": "#ServiceRoot.v1_13_0.ServiceRoot",
+        "RedfishVersion": "1.15.0",
+        "UUID": "92384634-2938-2342-8820-489239905423",
+        "Vendor": "Contoso",
+        "Chassis": {"@odata.id": "/redfish/v1/Chassis"},
+    },
+    "/redfish/v1/Chassis": {
+        "@odata.type": "#ChassisCollection.ChassisCollection",
+        "Members@odata.count": 1,
+        "Members": [{"@odata.id": _CHASSIS}],
+    },
+    _CHASSIS: {
+        "@odata.type": "#Chassis.v1_22_0.Chassis",
+        "Id": "1U",
+        "PowerSubsystem": {"@odata.id": f"{_CHASSIS}/PowerSubsystem"},
+        "EnvironmentMetrics": {"@odata.id": f"{_CHASSIS}/EnvironmentMetrics"},
+        "Power@Redfish.Deprecated": "Please migrate to use /redfish/v1/Chassis/1U/PowerSubsystem",
+        "Power": {"@odata.id": f"{_CHASSIS}/Power"},
+    },
+    f"{_CHASSIS}/EnvironmentMetrics": {
+        "@odata.type": "#EnvironmentMetrics.v1_3_0.EnvironmentMetrics",
+        "PowerWatts": {"Reading": 374, "DataSourceUri": "/redfish/v1/Chassis/1U/Sensors/TotalPower"},
+        "PowerLimitWatts": {"SetPoint": 500, "AllowableMax": 1000, "AllowableMin": 150, "ControlMode": "Automatic"},
+    },
+}
+
+# AVM FRITZ!Box: login_sid.lua?version=2 before the login (hthiery/python-fritzhome, tests/responses, from a box with PBKDF2).
+FRITZ_CHALLENGE = "2$10000$a64b986b521fcbc44d7a9f0adad34b14$1000$b9c232dea345233f5a893b2284931ac8"
+FRITZ_SESSION = (
+    '<?xml version="1.0" encoding="utf-8"?><SessionInfo><SID>{sid}</SID><Challenge>{challenge}</Challenge>'
+    "<BlockTime>{block}</BlockTime><Rights></Rights></SessionInfo>"
+)
+
+# Raspberry Pi 5 Model B Rev 1.0, Raspberry Pi OS bookworm, four busy cores: ml-energy/zeus, tests of its Raspberry Pi backend.
+PMIC_RAILS = """\
+ 3V7_WL_SW_A current(0)=0.09368929A
+   3V3_SYS_A current(1)=0.08783370A
+   1V8_SYS_A current(2)=0.18054710A
+  DDR_VDD2_A current(3)=0.22543980A
+  DDR_VDDQ_A current(4)=0.06666720A
+   1V1_SYS_A current(5)=0.17566740A
+    0V8_SW_A current(6)=0.37670900A
+  VDD_CORE_A current(7)=6.22421000A
+   3V3_DAC_A current(17)=0.00006105A
+   3V3_ADC_A current(18)=0.00036630A
+   0V8_AON_A current(16)=0.00305250A
+      HDMI_A current(22)=0.02417580A
+ 3V7_WL_SW_V volt(8)=3.69977600V
+   3V3_SYS_V volt(9)=3.31003300V
+   1V8_SYS_V volt(10)=1.80512600V
+  DDR_VDD2_V volt(11)=1.10476100V
+  DDR_VDDQ_V volt(12)=0.60146460V
+   1V1_SYS_V volt(13)=1.11025500V
+    0V8_SW_V volt(14)=0.80146440V
+  VDD_CORE_V volt(15)=0.86173300V
+   3V3_DAC_V volt(20)=3.31318300V
+   3V3_ADC_V volt(21)=3.30677300V
+   0V8_AON_V volt(19)=0.80029220V
+      HDMI_V volt(23)=5.08664000V
+     EXT5V_V volt(24)=5.09066000V
+      BATT_V volt(25)=0.00000000V
+"""
+
+# NUT: networkupstools/nut-ddl, Eaton 5PX 2000 (firmware 06, usbhid-ups 2.7.4) with real power, and APC Back-UPS ES 650G2
+# (firmware 937.a2, usbhid-ups 2.8.1) with a load in percent only.
+UPS_EATON_5PX = """\
+device.mfr: EATON
+device.model: Eaton 5PX 2000
+device.type: ups
+outlet.1.power: 282
+outlet.1.realpower: 162
+outlet.2.realpower: 68
+outlet.realpower: 274
+output.powerfactor: 0.82
+ups.efficiency: 95
+ups.firmware: 06
+ups.load: 30
+ups.power: 611
+ups.power.nominal: 2000
+ups.realpower: 504
+ups.realpower.nominal: 1800
+ups.status: OL CHRG
+"""
+UPS_APC_ES = """\
+device.mfr: American Power Conversion
+device.model: Back-UPS ES 650G2
+device.type: ups
+ups.firmware: 937.a2 .I
+ups.load: 15
+ups.realpower.nominal: 400
+ups.status: OL
+"""
+
+# TP-Link HS110(EU) 1.0, firmware 1.2.5 Build 171213 Rel.101523: python-kasa/python-kasa, tests/fixtures/iot.
+KASA_HS110: dict[str, Any] = {
+    "emeter": {"get_realtime": {"current": 0.014937, "err_code": 0, "power": 0.928511, "total": 55.139, "voltage": 231.067823}},
+    "system": {
+        "get_sysinfo": {
+            "active_mode": "schedule",
+            "alias": "plug",
+            "dev_name": "Wi-Fi Smart Plug With Energy Monitoring",
+            "deviceId": "0000000000000000000000000000000000000000",
+            "err_code": 0,
+            "feature": "TIM:ENE",
+            "fwId": "00000000000000000000000000000000",
+            "hwId": "00000000000000000000000000000000",
+            "hw_ver": "1.0",
+            "icon_hash": "",
+            "latitude": 0,
+            "led_off": 1,
+            "longitude": 0,
+            "mac": "50:C7:BF:00:00:00",
+            "model": "HS110(EU)",
+            "oemId": "00000000000000000000000000000000",
+            "on_time": 6023162,
+            "relay_state": 1,
+            "rssi": -71,
+            "sw_ver": "1.2.5 Build 171213 Rel.101523",
+            "type": "IOT.SMARTPLUGSWITCH",
+            "updating": 0,
+        }
+    },
+}
+
+# Home Assistant, the state of a plug's power sensor (TP-Link, at a dehumidifier), May 2024: a test of a client of its API.
+HOME_ASSISTANT_STATE = {
+    "entity_id": "sensor.bedroom_dehumidifier_current_consumption",
+    "state": "179.7",
+    "attributes": {
+        "state_class": "measurement",
+        "unit_of_measurement": "W",
+        "device_class": "power",
+        "friendly_name": "Bedroom dehumidifier Current Consumption",
+    },
+    "last_changed": "2024-05-15T14:20:42.447228+00:00",
+    "last_updated": "2024-05-15T14:20:42.447228+00:00",
+}

@@ -1,0 +1,150 @@
+"""`ecosort-power doctor`, and the rehearsal with a simulated meter."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from ecosort_power.expect import expect, seconds_of
+from ecosort_power.machine_checks import State, drive_heat, pi_throttling, space, throttling
+from ecosort_power.meters.base import Machine
+from ecosort_power.reading import Accuracy, Capabilities, PowerKind, Scope
+
+from .measured import Measured
+from .stored import write_result
+from .support import BUILD, CHECK, PEERS, Cli, cli_env, fake_sort, write
+
+PLUG = Capabilities("plug", Scope.WALL, 1.0, PowerKind.AVERAGE, update_s=1.0, lag_s=0.0, window_s=1.0, accuracy=Accuracy(0.01))
+
+
+def test_the_uncertainty_that_a_run_will_have_falls_with_its_length() -> None:
+    found = [expect(s, 20, 60, PLUG) for s in (12.0, 60.0, 600.0)]
+    shares = [e.share for e in found]
+    assert all(s is not None for s in shares)
+    assert shares == sorted(shares, reverse=True)  # type: ignore[type-var]
+    assert shares[-1] == pytest.approx(0.01, abs=0.002)
+    assert not any(e.known_only for e in found)
+    assert expect(60, 20, 60, replace(PLUG, accuracy=None)).known_only
+
+
+def test_a_run_that_is_too_short_for_the_meter_is_said() -> None:
+    found = expect(10, 20, 60, replace(PLUG, period_s=60.0, update_s=60.0, window_s=60.0))
+    assert found.share is None
+    assert "too short" in found.text()
+
+
+# raspberrypi.com, documentation of vcgencmd: the bits of get_throttled.
+@pytest.mark.parametrize(
+    ("text", "state", "said"),
+    [
+        ("throttled=0x0", State.OK, "no under-voltage"),
+        ("throttled=0x50005", State.PROBLEM, "now: under-voltage, throttling"),
+        ("throttled=0x50000", State.WARNING, "since it was started: under-voltage, throttling"),
+        ("throttled=0x8", State.PROBLEM, "soft temperature limit"),
+        ("VCHI initialization failed", State.WARNING, "VCHI"),
+    ],
+)
+def test_under_voltage_and_throttling_of_a_raspberry_pi(text: str, state: State, said: str) -> None:
+    found = pi_throttling(text)
+    assert (found.state, said in found.text) == (state, True), found
+    assert bool(found.todo) is (state is not State.OK)
+
+
+def test_throttling_heat_and_space_of_a_machine(tmp_path: Path) -> None:
+    assert throttling(Machine(tmp_path)).state is State.OK
+    write(tmp_path / "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", 3)
+    assert "3 times" in throttling(Machine(tmp_path)).text
+    write(tmp_path / "proc/device-tree/model", "Raspberry Pi 5 Model B Rev 1.0")
+    assert "vcgencmd" in throttling(Machine(tmp_path)).text
+    write(tmp_path / "sys/class/hwmon/hwmon0/name", "nvme")
+    write(tmp_path / "sys/class/hwmon/hwmon0/temp1_input", 79_000)
+    write(tmp_path / "sys/class/hwmon/hwmon0/temp1_max", 81_850)
+    (heat,) = drive_heat(Machine(tmp_path))
+    assert heat.state is State.WARNING
+    assert space(tmp_path / "not/yet", 10**15).state is State.PROBLEM
+    assert space(tmp_path, 1000).state is State.OK
+
+
+def test_without_a_profile_it_is_said_why_the_length_of_a_run_is_not_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{BUILD}:/usr/bin:/bin")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert seconds_of(10**6, tmp_path) == (None, "there is no profile of this machine: ecosort tune probe, then ecosort tune fit")
+    assert list(tmp_path.iterdir()) == []
+
+
+def examine(directory: Path, mark: pytest.Mark) -> subprocess.CompletedProcess[str]:
+    meter = f"wall=exec:{sys.executable} {PEERS / 'lagging_meter.py'} 0.3 0 0.1#scope=wall,accuracy=1%"
+    words = (
+        "doctor",
+        "--meter",
+        meter,
+        "--load",
+        f"bash {PEERS / 'meter_load.sh'}",
+        "--records",
+        "1000",
+        "--seconds",
+        "60",
+        "--probe",
+        "8",
+    )
+    return subprocess.run(
+        [sys.executable, "-m", "ecosort_power", *words, "--json"],
+        cwd=directory,
+        env=cli_env(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.measured(by=examine)
+def test_the_doctor_has_a_line_for_all_there_is_to_know(measured: subprocess.CompletedProcess[str]) -> None:
+    checks = json.loads(measured.stdout)
+    text = "\n".join(f"{c['state']} {c['name']}: {c['text']}" for c in checks)
+    for wanted in (
+        "W now",
+        "period: a new value every",
+        "quantum:",
+        "lag:",
+        "accuracy: ±(1 %)",
+        "expected uncertainty of a run of 1000",
+    ):
+        assert wanted in text, text
+    assert {"load", "throttling", "clock", "space"} <= {c["name"] for c in checks}
+    assert all(c["todo"] for c in checks if c["state"] != "ok"), text
+    assert measured.returncode == 0, text
+
+
+def test_the_doctor_says_what_to_do_without_a_meter(cli: Cli) -> None:
+    done = cli("doctor", "--meter", "shelly://127.0.0.1:9#timeout=1", "--records", "10")
+    assert done.returncode == 1
+    assert "problem  shelly: " in done.stdout
+    assert "-> " in done.stdout
+
+
+@pytest.mark.measured("--meter", "sim:#period=0.05", *CHECK, "--runs", "2", command=fake_sort())
+def test_a_rehearsal_says_simulated_everywhere_and_is_never_ranked(measured: Measured, cli: Cli) -> None:
+    assert measured.done.returncode == 0, measured.done.stdout + measured.done.stderr
+    assert "SIMULATED" in measured.done.stdout
+    for form in ("terminal", "markdown", "html", "json"):
+        text = cli("report", measured.result, "--format", form).stdout
+        assert "SIMULATED, no measurement" in text, form
+        assert "would be number" not in text, form
+    summary = json.loads((measured.result / "summary.json").read_text())
+    assert summary["simulated"]
+    assert "SIMULATED" in summary["standing"]
+
+
+@pytest.mark.measured("--meter", "sim:#period=0.05", *CHECK, "--runs", "2", command=fake_sort())
+def test_a_rehearsal_is_not_compared_with_a_measurement(measured: Measured, cli: Cli, tmp_path: Path) -> None:
+    write_result(tmp_path / "real")
+    done = cli("compare", tmp_path / "real", measured.result)
+    assert (done.returncode, "SIMULATED" in done.stderr) == (2, True)
+    assert "both results are SIMULATED" in cli("compare", measured.result, measured.result).stdout

@@ -1,0 +1,189 @@
+"""Meters of the machine itself: battery, rails of a Raspberry Pi, INA3221, graphics cards, and the simulated one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ecosort_power.errors import MeterError, UsageError
+from ecosort_power.meters import make_meter, meter_class
+from ecosort_power.meters.base import Machine, parse_spec
+from ecosort_power.meters.battery import BatteryMeter
+from ecosort_power.meters.nvidia import NvidiaMeter
+from ecosort_power.meters.pmic import PmicMeter
+from ecosort_power.reading import Scope
+
+from .peers import captured
+from .support import opened, wait_for, write
+
+
+@pytest.fixture
+def laptop(tmp_path: Path) -> Path:
+    """BAT0 as a Lenovo Legion Go S has it (its uevent, in a test of a Steam Deck plugin), a second battery at rest, and a pen."""
+    base = tmp_path / "sys/class/power_supply"
+    for name, status, power in (("BAT0", "Discharging", 22_543_000), ("BAT1", "Not charging", 0)):
+        write(base / name / "type", "Battery")
+        write(base / name / "status", status)
+        write(base / name / "power_now", power)
+        write(base / name / "technology", "Li-poly")
+    write(base / "AC/type", "Mains")
+    write(base / "hidpp_battery_0/type", "Battery")
+    write(base / "hidpp_battery_0/scope", "Device")
+    return tmp_path
+
+
+def battery(root: Path, name: str, **files: object) -> None:
+    for file, value in files.items():
+        write(root / "sys/class/power_supply" / name / file, value)
+
+
+def test_a_battery_that_drains_is_a_meter_of_its_own_scope(laptop: Path) -> None:
+    with opened(f"battery:#root={laptop}") as (meter, found):
+        reading = meter.read()
+    assert reading.watts == pytest.approx(22.543)
+    assert (found.scope, found.title, found.identity["technology"]) == (Scope.BATTERY, "battery BAT0 + BAT1", "Li-poly")
+    assert any("not comparable" in n for n in found.notes)
+    assert BatteryMeter.derive(reading.raw or "", parse_spec("battery:")).watts == reading.watts
+
+
+def test_a_battery_with_current_and_voltage_multiplies_them(laptop: Path) -> None:
+    (laptop / "sys/class/power_supply/BAT0/power_now").unlink()
+    battery(laptop, "BAT0", current_now=1_621_000, voltage_now=11_712_000)  # of a ThinkPad, in a test of a battery monitor
+    with opened(f"battery:BAT0#root={laptop}") as (meter, _):
+        assert meter.read().watts == pytest.approx(1.621 * 11.712)
+        battery(laptop, "BAT0", current_now=-1_621_000)  # some drivers give it a sign
+        assert meter.read().watts == pytest.approx(1.621 * 11.712)
+
+
+@pytest.mark.parametrize(("status", "said"), [("Charging", "charging"), ("Full", "draining"), ("Not charging", "draining")])
+def test_a_battery_that_does_not_feed_the_machine_is_refused(laptop: Path, status: str, said: str) -> None:
+    battery(laptop, "BAT0", status=status)
+    with pytest.raises(MeterError, match=rf"{said}.*unplug"):
+        make_meter(parse_spec(f"battery:#root={laptop}")).open()
+    (first, _) = BatteryMeter.discover(Machine(laptop))
+    assert not first.usable
+    assert "unplug" in first.fix
+
+
+def test_a_battery_that_begins_to_charge_gives_no_reading(laptop: Path) -> None:
+    with opened(f"battery:#root={laptop}") as (meter, _):
+        meter.read()
+        battery(laptop, "BAT1", status="Charging")
+        with pytest.raises(MeterError, match="BAT1 is charging"):
+            meter.read()
+
+
+def test_a_battery_that_is_not_there_names_those_that_are(laptop: Path) -> None:
+    with pytest.raises(UsageError, match="BAT0, BAT1"):
+        make_meter(parse_spec(f"battery:BAT7#root={laptop}")).open()
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory in front of PATH."""
+    path = tmp_path / "bin"
+    path.mkdir()
+    monkeypatch.setenv("PATH", f"{path}:/usr/bin:/bin")
+    return path
+
+
+def program(path: Path, text: str) -> None:
+    path.write_text(f"#!/bin/bash\n{text}\n")
+    path.chmod(0o755)
+
+
+def test_the_rails_of_a_raspberry_pi_are_added_up_and_called_what_they_are(programs: Path, tmp_path: Path) -> None:
+    (tmp_path / "rails").write_text(captured.PMIC_RAILS)
+    program(programs / "vcgencmd", f'[ "$1" = pmic_read_adc ] && cat {tmp_path}/rails')
+    with opened("pmic:") as (meter, found):
+        reading = meter.read()
+    assert reading.watts == pytest.approx(7.23982, abs=1e-5)  # VDD_CORE alone: 6.22421 A x 0.861733 V = 5.36 W
+    assert found.scope is Scope.BOARD
+    assert "NOT WALL" in found.scope.headline
+    assert not found.scope.whole_system
+    assert found.identity["rails"].split()[:2] == ["3V7_WL_SW", "3V3_SYS"]
+    assert "EXT5V" not in found.identity["rails"]
+    assert PmicMeter.derive(reading.raw or "", parse_spec("pmic:")).watts == reading.watts
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("echo 'error=1 error_msg=\"Command not registered\"'", "only a Raspberry Pi 5"),
+        ("echo VCHI failed >&2; exit 255", "VCHI failed"),
+    ],
+)
+def test_another_raspberry_pi_has_no_rails(programs: Path, text: str, said: str) -> None:
+    program(programs / "vcgencmd", text)
+    with pytest.raises(MeterError, match=said):
+        make_meter(parse_spec("pmic:")).open()
+
+
+def test_a_raspberry_pi_without_the_program_is_told_which(programs: Path, tmp_path: Path) -> None:
+    write(tmp_path / "proc/device-tree/model", "Raspberry Pi 5 Model B Rev 1.0\0")
+    (found,) = PmicMeter.discover(Machine(tmp_path))
+    assert (found.usable, found.fix) == (False, "sudo apt-get install raspi-utils")
+    assert PmicMeter.discover(Machine(tmp_path / "elsewhere")) == []
+
+
+# Files as the kernel's ina3221 driver makes them (Documentation/hwmon/ina3221.rst), the rail of a Jetson; not captured.
+def test_an_ina3221_gives_the_product_of_current_and_voltage(tmp_path: Path) -> None:
+    base = tmp_path / "sys/class/hwmon/hwmon1"
+    for file, value in (("name", "ina3221"), ("in1_label", "VDD_IN"), ("in1_input", 4968), ("curr1_input", 1032)):
+        write(base / file, value)
+    write(base / "in4_input", 12)  # sum of the shunt voltages: no rail
+    with opened(f"hwmon:ina3221/curr1#root={tmp_path}") as (meter, found):
+        reading = meter.read()
+    assert reading.watts == pytest.approx(4.968 * 1.032)
+    assert (reading.raw, found.scope) == ("1032 4968", Scope.COMPONENT)
+    assert "VDD_IN" in found.title
+    assert meter_class("hwmon").derive("1032 4968", parse_spec("hwmon:ina3221/curr1")).watts == reading.watts  # type: ignore[attr-defined]
+
+
+# Lines as the manual of nvidia-smi describes `--query-gpu` with `--format=csv,noheader,nounits`; not captured.
+NVIDIA = """case "$*" in
+*name,uuid*) echo 'NVIDIA GeForce RTX 3060, GPU-8a56a4bc-e184-a047-2620-be19fdf913d5, 535.183.01, 13.62, 170.00' ;;
+*index,name*) echo '0, NVIDIA GeForce RTX 3060, 13.62'; echo '1, NVIDIA GeForce GT 710, [N/A]' ;;
+*loop-ms*) for w in 13.62 13.58 99.40; do echo $w; sleep 0.05; done; echo '[Unknown Error]'; exec sleep 60 ;;
+esac"""
+
+
+def test_a_graphics_card_gives_a_line_per_period(programs: Path) -> None:
+    program(programs / "nvidia-smi", NVIDIA)
+    with opened("nvidia:0#period=0.05") as (meter, found):
+        assert [meter.read().watts for _ in range(3)] == [13.62, 13.58, 99.40]
+        with pytest.raises(MeterError, match=r"\[Unknown Error\]"):
+            meter.read()
+        (pid,) = meter.pids()
+    assert wait_for(lambda: not Path(f"/proc/{pid}").exists())
+    assert (found.scope, found.identity["driver"]) == (Scope.COMPONENT, "535.183.01")
+    first, second = NvidiaMeter.discover(Machine())
+    assert (first.usable, second.usable, second.spec) == (True, False, "nvidia:1")
+
+
+def test_a_card_that_does_not_measure_is_refused(programs: Path) -> None:
+    program(programs / "nvidia-smi", "echo 'NVIDIA GeForce GT 710, GPU-1, 470.256.02, [N/A], [N/A]'")
+    with pytest.raises(MeterError, match="does not measure"):
+        make_meter(parse_spec("nvidia:")).open()
+
+
+def test_the_simulated_meter_follows_the_load_and_says_what_it_is(tmp_path: Path) -> None:
+    stat = "cpu  {} 0 0 {} 0 0 0 0 0 0"
+    write(tmp_path / "proc/stat", stat.format(1000, 1000))
+    with opened(f"sim:#idle=10,busy=50,root={tmp_path},period=0.05") as (meter, found):
+        meter.read()
+        idle = meter.read()
+        write(tmp_path / "proc/stat", stat.format(10**9, 1000))
+        busy = meter.read()
+    assert (idle.watts, busy.watts) == (10.0, 50.0)
+    assert found.simulated
+    assert "SIMULATED" in found.title
+    assert meter_class("sim").derive(idle.raw or "", meter.spec).watts == 10.0  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "spec", ["sim:x", "sim:#idle=0,busy=1", "sim:#idle=9,busy=5", "nvidia:x y", "nut://h/ups#value=ups.load"]
+)
+def test_settings_that_mean_nothing_are_refused(spec: str) -> None:
+    with pytest.raises(UsageError):
+        make_meter(parse_spec(spec))

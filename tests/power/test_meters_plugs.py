@@ -1,0 +1,164 @@
+"""Plugs that people own, on answers that real ones gave, over real HTTP."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from ecosort_power.errors import MeterError, UsageError
+from ecosort_power.meters import make_meter
+from ecosort_power.meters.base import parse_spec
+from ecosort_power.reading import Flag, Scope, screen
+
+from .peers import captured
+from .peers import http_peers as peers
+from .support import opened
+
+
+def answers(documents: dict[str, Any]) -> peers.Handler:
+    """A server that knows these paths."""
+
+    def answer(peer: peers.Peer, path: str, given: str) -> peers.Answer:
+        return (200, documents[path], {}) if path in documents else (404, {}, {})
+
+    return answer
+
+
+GEN1 = {
+    "/shelly": captured.GEN1_1PM_ABOUT,
+    "/status": captured.GEN1_1PM_STATUS,
+    "/meter/0": captured.GEN1_PLUG_METER,
+}
+
+
+def test_shelly_gen1_counts_watt_minutes_and_has_a_clock() -> None:
+    with peers.serve(answers(GEN1)) as peer, opened(f"shelly://{peer.host}") as (meter, found):
+        reading = meter.read()
+    assert (reading.watts, reading.joules, reading.stamp) == (85.05, 116 * 60.0, "1618501251")
+    assert (found.scope, found.counter, found.quantum_j) == (Scope.WALL, True, 60.0)
+    assert found.identity["fw"] == "20200827-070450/v1.8.3@4a8bc427"
+    assert peer.requests[-1] == "/meter/0"
+
+
+def test_shelly_gen1_that_doubts_itself_is_not_believed() -> None:
+    doubtful = {**GEN1, "/meter/0": {**captured.GEN1_PLUG_METER, "is_valid": False}}
+    with peers.serve(answers(doubtful)) as peer, pytest.raises(MeterError, match="invalid"):
+        make_meter(parse_spec(f"shelly://{peer.host}")).open()
+
+
+def test_shelly_gen1_logs_in_with_basic(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ECOSORT_METER_PASSWORD", peers.PASSWORD)
+
+    def answer(peer: peers.Peer, path: str, given: str) -> peers.Answer:
+        if path != "/shelly" and not peers.basic_ok(given):
+            return 401, {}, {"WWW-Authenticate": 'Basic realm="shelly"'}
+        return answers(GEN1)(peer, path, given)
+
+    with peers.serve(answer) as peer, opened(f"shelly://{peers.USER}@{peer.host}") as (meter, _):
+        assert meter.read().watts == 85.05
+
+
+def gen2(components: dict[str, Any], **calls: Any) -> dict[str, Any]:
+    """A device with these components in its status and these calls, e.g. EM=..."""
+    documents = {"/shelly": captured.PRO_3EM_ABOUT, "/rpc/Shelly.GetStatus": {"sys": {}, **components}}
+    return documents | {f"/rpc/{name}.GetStatus?id=0": document for name, document in calls.items()}
+
+
+def test_shelly_gen2_switch() -> None:
+    documents = gen2({"switch:0": captured.GEN2_SWITCH}, Switch=captured.GEN2_SWITCH)
+    with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}") as (meter, found):
+        reading = meter.read()
+    assert (reading.watts, reading.joules) == (47.11, pytest.approx(5.125 * 3600))
+    assert found.identity["power_factor"] == "0"
+
+
+def test_shelly_pm1_is_found_where_there_is_no_switch_that_measures() -> None:
+    relay = {"id": 0, "output": True}
+    documents = gen2({"switch:0": relay, "pm1:0": captured.GEN2_SWITCH}, PM1=captured.GEN2_SWITCH)
+    with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}") as (meter, _):
+        assert meter.read().watts == 47.11
+    assert peer.requests[-1] == "/rpc/PM1.GetStatus?id=0"
+
+
+@pytest.mark.parametrize(("phase", "watts"), [("", 2413.825), ("#phase=a", 2166.2), ("#phase=b", 3.6)])
+def test_shelly_pro_3em_gives_real_power_in_total_and_by_phase(phase: str, watts: float) -> None:
+    documents = gen2({"em:0": captured.PRO_3EM}, EM=captured.PRO_3EM)
+    with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}{phase}") as (meter, found):
+        assert meter.read().watts == watts
+    assert not found.counter
+    assert found.identity["app"] == "Pro3EM"
+
+
+def test_shelly_em1_that_feeds_in_is_negative_and_no_measurement() -> None:
+    documents = gen2({"em1:0": captured.PRO_EM1}, EM1=captured.PRO_EM1)
+    with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}") as (meter, found):
+        assert Flag.NEGATIVE in screen(meter.read(), found).flags
+
+
+@pytest.mark.parametrize(("address", "text"), [("/1", "channel 1"), ("#component=em", "component em"), ("", "measures power")])
+def test_a_shelly_without_such_a_meter_says_so(address: str, text: str) -> None:
+    with peers.serve(answers(gen2({"switch:0": {"id": 0, "output": True}}))) as peer:
+        meter = make_meter(parse_spec(f"shelly://{peer.host}{address}"))
+        with pytest.raises(MeterError, match=text):
+            meter.open()
+
+
+@pytest.mark.parametrize(
+    "address", ["shelly://h/x", "shelly://h#phase=d", "shelly:h", "shelly://", "tasmota://h/0", "shelly://[::"]
+)
+def test_an_address_that_no_plug_has_is_refused(address: str) -> None:
+    with pytest.raises(UsageError):
+        make_meter(parse_spec(address))
+
+
+TASMOTA = "/cm?cmnd=Status%208"
+
+
+@pytest.mark.parametrize(
+    ("document", "watts", "joules", "factor"),
+    [
+        (captured.TASMOTA_POW, 2629.0, 6.404 * 3.6e6, "0.99"),
+        ({"StatusSNS": captured.TASMOTA_SENSOR}, 1.0, 6.096 * 3.6e6, "0.25"),
+    ],
+)
+def test_tasmota_gives_real_power_and_keeps_the_power_factor(document: Any, watts: float, joules: float, factor: str) -> None:
+    with peers.serve(answers({TASMOTA: document})) as peer, opened(f"tasmota://{peer.host}") as (meter, found):
+        reading = meter.read()
+    assert (reading.watts, reading.joules) == (watts, pytest.approx(joules))
+    assert found.identity["power_factor"] == factor
+
+
+def test_tasmota_with_two_channels_asks_which_and_counts_none_of_them_alone() -> None:
+    document = json.loads(json.dumps(captured.TASMOTA_POW))
+    document["StatusSNS"]["ENERGY"]["Power"] = [17, 2]
+    with peers.serve(answers({TASMOTA: document})) as peer:
+        with pytest.raises(UsageError, match="2 channels"):
+            make_meter(parse_spec(f"tasmota://{peer.host}")).open()
+        with opened(f"tasmota://{peer.host}/2") as (meter, found):
+            reading = meter.read()
+    assert (reading.watts, reading.joules, found.counter) == (2.0, None, False)
+
+
+@pytest.mark.parametrize(
+    ("document", "text"),
+    [
+        ({"StatusSNS": {"Time": "2025-01-11T23:10:38"}}, "no power meter"),
+        ({"WARNING": "Need user=<username>&password=<password>"}, "wants a user"),
+    ],
+)
+def test_a_tasmota_that_gives_no_power_says_why(document: Any, text: str) -> None:
+    with peers.serve(answers({TASMOTA: document})) as peer, pytest.raises(MeterError, match=text):
+        make_meter(parse_spec(f"tasmota://{peer.host}")).open()
+
+
+def test_redfish_on_the_mockup_of_its_makers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDFISH_PASSWORD", "any")
+
+    def answer(peer: peers.Peer, path: str, given: str) -> peers.Answer:
+        return answers(captured.REDFISH_RACKMOUNT)(peer, path.rstrip("/"), given)
+
+    with peers.serve(answer) as peer, opened(f"redfish://root@{peer.host}/1U#tls=off") as (meter, found):
+        assert meter.read().watts == 374.0
+    assert "EnvironmentMetrics" in found.title
+    assert found.identity["Vendor"] == "Contoso"

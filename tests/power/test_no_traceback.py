@@ -1,0 +1,175 @@
+"""Whatever is written as an address, a setting or a number, the answer is one line and no traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from ecosort_power.cli import cli as program
+from ecosort_power.errors import PowerError
+from ecosort_power.meters import make_meter, meter_class, schemes
+from ecosort_power.meters.base import COMMON_SETTINGS, parse_spec, with_settings
+from ecosort_power.reading import Capabilities, Scope
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+SCHEMES = [s for s in schemes() if s not in ("lamp",)]
+DEEP = 2000 if os.environ.get("ECOSORT_SOAK") else 50
+NUMBERS = [
+    "nan",
+    "inf",
+    "-inf",
+    "-1",
+    "0",
+    "-0",
+    "1e-320",
+    "1e300",
+    "1e400",
+    "9" * 400,
+    "0x10",
+    "1_000",
+    "١٢",
+    "x",
+    "",
+    " ",
+    "1,5",
+    "%",
+    "\0",
+]
+HOSTS = [
+    "//",
+    "//[",
+    "//[::1",
+    "//h:",
+    "//h:x",
+    "//h:99999",
+    "//h:-1",
+    "//:80",
+    "//a b",
+    "//user@",
+    "//u@h@i",
+    "///x",
+    "//h/\0",
+    "//ü.example",
+]
+
+
+def understood(text: str) -> None:
+    """Parses a specification and makes the meter, which says no with a PowerError or not at all."""
+    with contextlib.suppress(PowerError):
+        spec = parse_spec(text)
+        make_meter(spec)
+        with_settings(Capabilities("x", Scope.WALL, 1.0), spec)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@settings(max_examples=DEEP, deadline=None)
+@given(text=st.text(max_size=40) | st.from_regex(r"//[\w.\[\]:@-]{0,20}(/[\w.-]{0,9})?(#[\w=,.:%-]{0,30})?", fullmatch=True))
+@example(text="//[")
+@example(text="//h:port/x")
+def test_any_address(scheme: str, text: str) -> None:
+    understood(f"{scheme}:{text}")
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=DEEP, deadline=None)
+def test_any_specification(text: str) -> None:
+    understood(text)
+
+
+def test_addresses_of_no_host() -> None:
+    for scheme in SCHEMES:
+        for address in HOSTS:
+            understood(f"{scheme}:{address}")
+            understood(f"{scheme}:{address}#user=x,value=a,profile=generic,preset=apc-rpdu2")
+
+
+PROPER = {
+    "scpi": ("//127.0.0.1:9", "profile=lmg600"),
+    "snmp": ("//127.0.0.1:9", "preset=apc-rpdu2"),
+    "http": ("//127.0.0.1:9/x", "value=a"),
+    "https": ("//127.0.0.1:9/x", "value=a"),
+    "fritz": ("//u@127.0.0.1:9/1", ""),
+    "homeassistant": ("//127.0.0.1:9/sensor.a", ""),
+    "redfish": ("//u@127.0.0.1:9", "tls=off"),
+    "ipmi": ("//u@127.0.0.1:9", ""),
+    "mqtt": ("//127.0.0.1:9/t", ""),
+    "nut": ("//127.0.0.1:9/u", ""),
+    "kasa": ("//127.0.0.1:9", "type=plug"),
+    "shelly": ("//127.0.0.1:9", ""),
+    "tasmota": ("//127.0.0.1:9", ""),
+    "exec": ("true", ""),
+    "csv": ("x.csv", ""),
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_any_number_in_any_setting(scheme: str) -> None:
+    address, proper = PROPER.get(scheme, ("", ""))
+    for key in {**COMMON_SETTINGS, **meter_class(scheme).settings_known}:
+        for number in NUMBERS:
+            understood(f"{scheme}:{address}#{proper},{key}={number}")
+
+
+@pytest.mark.parametrize("scheme", [s for s in PROPER if s not in ("ipmi", "kasa")])
+@pytest.mark.parametrize("setting", ["timeout=0.001", "period=86400,timeout=0.2"])
+def test_opening_what_is_not_there(scheme: str, setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ECOSORT_METER_PASSWORD", "REDFISH_PASSWORD", "HOME_ASSISTANT_TOKEN"):
+        monkeypatch.setenv(name, "any")
+    address, proper = PROPER[scheme]
+    meter = make_meter(parse_spec(f"{scheme}:{address}#{proper},{setting}"))
+    try:
+        if not meter.deferred:
+            with pytest.raises(PowerError) as caught:
+                meter.open()
+            assert "\n" not in str(caught.value)
+    finally:
+        meter.close()
+
+
+@pytest.mark.parametrize(
+    "spec", ["exec:a\0b", "csv:a\0b", "hwmon:x#root=a\0b", "battery:#root=\0", "rapl:#root=\0", "sim:#root=\0", "csv:/"]
+)
+def test_names_of_files_that_cannot_be(spec: str) -> None:
+    with contextlib.suppress(PowerError):
+        meter = make_meter(parse_spec(spec))
+        meter.open()
+
+
+def call(*words: str) -> None:
+    """A command line in this process; what it says no with is what `main` turns into one line."""
+    with contextlib.suppress(PowerError, click.ClickException, click.exceptions.Exit, OSError):
+        program.main(list(words), standalone_mode=False)
+
+
+def numeric_options() -> list[tuple[str, str]]:
+    """(command, option) of all that take a number."""
+    options = [(n, o) for n, c in program.commands.items() for o in c.params if isinstance(o, click.Option) and not o.is_flag]
+    return [(name, option.opts[0]) for name, option in options if _is_number(option.type)]
+
+
+def _is_number(kind: Any) -> bool:
+    return isinstance(kind, (click.types.IntParamType, click.types.FloatParamType)) or kind.name == "seconds"
+
+
+def test_every_number_of_every_command_is_known_here() -> None:
+    assert {("run", "--idle"), ("run", "--records"), ("probe", "--seconds"), ("doctor", "--seconds")} <= set(numeric_options())
+
+
+@pytest.mark.parametrize(("command", "option"), numeric_options())
+def test_any_number_in_any_option(command: str, option: str, in_tmp: Path) -> None:
+    """The meter cannot be opened and there is no command to run: the numbers are all that is read."""
+    rest = {"probe": ["csv:x"], "doctor": ["--meter", "csv:x#unit=VA"]}.get(command, [])
+    for number in NUMBERS:
+        call(command, *rest, option, number)
+    assert not [p for p in in_tmp.iterdir() if p.name != "ecosort"]
+
+
+@pytest.mark.parametrize("words", [("check",), ("report",), ("compare", "x"), ("attach", "--meter", "csv:x")])
+@pytest.mark.parametrize("path", ["", "x" * 5000, "/dev/null", "/proc/1/mem", "."])
+def test_any_directory(words: tuple[str, ...], path: str, in_tmp: Path) -> None:
+    call(*words, path)

@@ -1,0 +1,147 @@
+"""Readings that cannot be true, and meters of which too little is known, are refused; before the runs where that is possible."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from ecosort_power.errors import MeterError
+from ecosort_power.monitor import LoadPoint, drive_step
+from ecosort_power.preflight import preflight
+from ecosort_power.quality import Window, defects_of
+from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
+
+from .support import CHECK, QUICK, Cli, fake_sort
+from .synthetic import COUNTING, WALL, counts, instants, ticks, window
+
+BUSY = {"load_step": 0.8}
+
+
+def codes(readings: list[Reading], w: Window, capabilities: Capabilities = WALL) -> set[str]:
+    return {d.code for d in defects_of(readings, capabilities, w, "m") if d.fatal}
+
+
+def constant(watts: float) -> list[Reading]:
+    return instants(lambda t: watts, ticks(80, 180, 1.0))
+
+
+def test_kilowatts_that_were_read_as_watts_are_refused() -> None:
+    readings = instants(lambda t: 0.04 + t / 1e5, ticks(80, 180, 1.0))
+    assert codes(readings, window(100, 160)) == {"implausible"}
+    assert codes(readings, window(100, 160), replace(WALL, scope=Scope.COMPONENT)) == set()
+
+
+def test_a_counter_in_another_unit_is_refused() -> None:
+    readings = counts(lambda t: 40 * t / 1000, ticks(80, 180, 1.0))
+    assert "implausible" in codes(readings, window(100, 160), COUNTING)
+    assert codes(counts(lambda t: 40 * t, ticks(80, 180, 1.0)), window(100, 160), COUNTING) == set()
+
+
+@pytest.mark.parametrize(("interval", "refused"), [(1.0, False), (1.01, False), (2.0, True), (1000.0, True)])
+def test_intervals_that_add_up_to_more_than_the_time_are_refused(interval: float, refused: bool) -> None:
+    readings = [replace(r, interval_s=interval) for r in instants(lambda t: 40 + t / 1e3, ticks(80, 180, 1.0))]
+    found = codes(readings, window(100, 160), replace(WALL, power=PowerKind.AVERAGE))
+    assert ("intervals" in found) is refused
+
+
+@pytest.mark.parametrize(
+    ("given", "quantum", "refused"),
+    [(False, None, True), (True, None, False), (True, 4.0, False), (True, 0.01, True), (False, 4.0, True)],
+)
+def test_one_value_is_believed_where_the_user_says_how_often_it_is_new(given: bool, quantum: float | None, refused: bool) -> None:
+    told = replace(WALL, update_s=1.0, update_given=given, quantum_w=quantum)
+    assert ("stale" in codes(constant(42.0), window(100, 160, **BUSY), told)) is refused
+
+
+def test_one_value_while_the_drives_work_is_stale_too() -> None:
+    still = replace(window(100, 160, load_step=0.01), drive_step_bytes_s=1e6)
+    assert codes(constant(42.0), still) == set()
+    assert codes(constant(42.0), replace(still, drive_step_bytes_s=200e6)) == {"stale"}
+
+
+def test_what_the_drives_moved_is_measured_against_before_and_after() -> None:
+    points = [LoadPoint(float(t), 0.0, int(max(0, min(t, 20) - 10) * 1e9 / 512)) for t in range(31)]
+    assert drive_step(points, 0.0, 10.0, 20.0) == pytest.approx(1e9, rel=0.02)
+
+
+class FakeSampler:
+    """A meter that answers at once, at the times that it is asked."""
+
+    def __init__(self, capabilities: Capabilities, watts: list[float], answer_s: float = 0.0, follows: bool = False) -> None:
+        self.name, self.capabilities, self.death = "wall", capabilities, None
+        self._watts, self._answer_s, self._follows = watts, answer_s, follows
+        self._begin = time.monotonic()
+
+    def begin_segment(self, path: None) -> None:
+        self._begin = time.monotonic()
+
+    def since(self, count: int) -> list[Reading]:
+        times = [self._begin + 0.02 * i for i in range(int((time.monotonic() - self._begin) / 0.02))]
+        return [Reading(t, t + self._answer_s, watts=self._at(i, t)) for i, t in enumerate(times)]
+
+    def _at(self, i: int, t: float) -> float:
+        return self._watts[i % len(self._watts)] + (8.0 if self._follows and t - self._begin > 0.3 else 0.0)
+
+    def end_segment(self) -> list[Reading]:
+        return []
+
+
+UNKNOWN = Capabilities("m", Scope.WALL, 0.02)
+
+
+def test_a_meter_that_shows_one_value_is_refused_before_the_runs_and_told_what_to_say() -> None:
+    with pytest.raises(MeterError, match=r"42 W in all of .*#update=SECONDS.*ecosort-power probe wall"):
+        preflight([FakeSampler(UNKNOWN, [42.0])], dict(os.environ))
+
+
+def test_a_coarse_meter_that_moves_with_the_load_is_taken() -> None:
+    preflight([FakeSampler(UNKNOWN, [42.0], follows=True)], dict(os.environ))
+    preflight([FakeSampler(replace(UNKNOWN, update_s=1.0), [42.0])], dict(os.environ))
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (FakeSampler(UNKNOWN, [0.041, 0.043]), "right unit"),
+        (FakeSampler(replace(UNKNOWN, period_s=1.0), [41.0, 43.0], answer_s=2.3), "say #period=5 "),
+    ],
+)
+def test_what_the_first_readings_show_is_said_before_the_runs(source: FakeSampler, text: str) -> None:
+    with pytest.raises(MeterError, match=text):
+        preflight([source], dict(os.environ))
+
+
+def test_a_run_with_such_a_meter_ends_before_the_sort_begins(cli: Cli, tmp_path: Path) -> None:
+    program = tmp_path / "constant.py"
+    program.write_text("import time\nwhile True:\n    print('{\"watts\": 42.0}', flush=True)\n    time.sleep(0.05)\n")
+    words = ("run", *QUICK, "--runs", "1", "--out", "r", "--meter", f"exec:python3 {program}#scope=wall,period=0.05")
+    done = cli(*words, "--no-validate", "--", *fake_sort())
+    assert (done.returncode, "#update=SECONDS" in done.stderr) == (3, True), done.stderr
+    assert not (tmp_path / "out").exists()
+    assert done.stderr.count("\n") <= 2, done.stderr
+    done = cli(
+        *[w.replace("period=0.05", "period=0.05,update=0.05,quantum=1,accuracy=1%") for w in words], *CHECK, "--", *fake_sort()
+    )
+    assert "42.00 W" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_coarse_counter_beside_power_that_moves_is_not_unclear() -> None:
+    """A Tasmota plug: one step of its counter is 3,600 J."""
+    readings = [Reading(float(t), float(t), watts=20.0 + t % 3, joules=7200.0) for t in range(80, 180)]
+    found = defects_of(readings, replace(WALL, counter=True, quantum_j=3600.0), window(100, 160, **BUSY), "m")
+    assert not any("repeats one value" in d.text for d in found)
+
+
+def test_what_a_probe_found_is_not_the_word_of_the_user(tmp_path: Path) -> None:
+    from ecosort_power.equipment import Equipment
+    from ecosort_power.meters.base import parse_spec
+
+    equipment = Equipment([parse_spec("a=sim:#update=1"), parse_spec("b=sim:#update=1")])
+    try:
+        equipment.not_the_users_word(["b"])
+        assert [r.capabilities.update_given for r in equipment.records] == [True, False]
+    finally:
+        equipment.close()
