@@ -20,6 +20,7 @@
 #include "cli/commands.h"
 #include "cli/debug_output.h"
 #include "cli/end_at_once.h"
+#include "cli/line_contents.h"
 #include "cli/lines_bounds.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
@@ -194,6 +195,16 @@ void print_notice(const LinesOptions& options, const std::string& notice) {
   if (!options.quiet && !notice.empty()) say_line(fmt::format("ecosort lines: {}", notice));
 }
 
+// Tells once each what the contents of the inputs suggest.
+lines::FirstLook contents_look(const LinesOptions& options) {
+  if (options.quiet) return {};
+  const bool has_fields = !options.order.keys.empty();
+  return [&options, contents = LineContents(has_fields ? options.order.separator : std::nullopt)](const std::string& name,
+                                                                                                  lines::Text first) mutable {
+    for (const std::string& notice : contents.look(name, first)) print_notice(options, notice);
+  };
+}
+
 nlohmann::ordered_json stats(const lines::LinesReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage,
                              const lines::LinesJob& job, const char* backend) {
   return {{"schema", "ecosort.lines-stats/1"},
@@ -234,7 +245,7 @@ int check_order(const LinesOptions& options) {
     if (S_ISDIR(info.st_mode)) cannot("read failed", name, EISDIR);
   }
   const auto disorder = lines::find_disorder(name, lines::LineOrder(options.order), options.terminator(), options.unique,
-                                             memory_of(options, plan::read_machine()));
+                                             memory_of(options, plan::read_machine()), contents_look(options));
   if (!disorder) return 0;
   if (options.check == lines::Check::first)
     say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line, options.terminator()));
@@ -329,6 +340,7 @@ int sort_files(const LinesOptions& options, double started_s) {
   const bool is_small = are_small(job.inputs);
   if (is_small) job.plan = lines::plan_for_small_input(job.plan);
   check_space(job, storage);
+  job.look = contents_look(options);
   const io::Backend backend = make_queue(options.io, is_small, job.plan.read_depth + job.plan.write_depth + 2);
   print_notice(options, backend.notice);
   if (!is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's

@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/open_files.h"
 #include "base/size_text.h"
+#include "cli/benchmark_records.h"
 #include "cli/sort_options.h"
 #include "cli/sort_places.h"
 #include "io/direct_io.h"
@@ -113,8 +114,11 @@ std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage
           input.file->path()));
     if (!input.file->facts().is_stream) {
       check_really_empty(*input.file);
+      if (is_format_assumed(options.given)) require_benchmark_records(*input.file, "sort");
       input.opened = storage.state(*input.file);
       input.records = whole_records(*input.file, options.record_size);
+    } else if (is_format_assumed(options.given)) {
+      input.look = look_at_stream(input.file->path());
     }
     inputs.push_back(std::move(input));
   }

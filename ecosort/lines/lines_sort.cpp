@@ -62,6 +62,7 @@ class Sorter {
     reader_.emplace(reactor_, compute_, job_.plan, order_, job_.inputs, job_.terminator, job_.header_lines, progress_, seen_,
                     storage_);
     reader_->limit_header(job_.header_bytes);
+    reader_->set_look(job_.look);
     if (job_.merge) {
       take_sorted_inputs();
     } else {
@@ -89,6 +90,7 @@ class Sorter {
       MergeInput plain;
       plain.name = input.name;
       plain.is_plain = true;
+      plain.look = &job_.look;
       plain.run.file = std::move(input.file);
       runs_.push_back(std::move(plain));
     }

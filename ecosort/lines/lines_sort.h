@@ -8,6 +8,7 @@
 
 #include "io/queue.h"
 #include "io/storage.h"
+#include "lines/first_look.h"
 #include "lines/line_order.h"
 #include "lines/line_plan.h"
 #include "lines/read_lines.h"
@@ -31,6 +32,7 @@ struct LinesJob {
   bool unique = false;
   bool merge = false;                // the inputs are sorted
   std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
+  FirstLook look;                    // at each input
 };
 
 struct LinesReport {
