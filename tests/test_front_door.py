@@ -52,6 +52,8 @@ def test_install_puts_program_man_page_and_completions_below_the_prefix(ecosort:
     sort: list[str | Path] = [
         tmp_path / "opt/eco/bin/ecosort",
         "sort",
+        "--key",
+        "0:10",
         "--io",
         "stxxl",
         "--stats",

@@ -143,12 +143,16 @@ class TestBadInput:
         (place / "folder").mkdir()
         refuse(*command, "folder", "-o", "out", says=("'folder'", "is a directory"))
 
-    def test_size_that_is_no_multiple_of_the_record(self, refuse: Callable[..., str], place: Path, command: list[str]) -> None:
-        (place / "cut").write_bytes(bytes(1042))
+    def test_size_that_is_no_multiple_of_the_record(
+        self, refuse: Callable[..., str], place: Path, records: bytes, command: list[str]
+    ) -> None:
+        (place / "cut").write_bytes(records[:1042])
         refuse(*command, "cut", "-o", "out", says=("'cut'", "1042 bytes", "record size 100", "42 bytes are left over"))
 
-    def test_the_wrong_file_of_several_is_named(self, refuse: Callable[..., str], place: Path, command: list[str]) -> None:
-        (place / "cut").write_bytes(bytes(101))
+    def test_the_wrong_file_of_several_is_named(
+        self, refuse: Callable[..., str], place: Path, records: bytes, command: list[str]
+    ) -> None:
+        (place / "cut").write_bytes(records[:101])
         refuse(*command, "in", "cut", "-o", "out", says=("'cut'", "1 byte is left over"))
 
     def test_memory_below_the_minimum(self, refuse: Callable[..., str], command: list[str]) -> None:
@@ -227,7 +231,7 @@ def test_output_is_a_device_or_a_pipe(refuse: Callable[..., str], place: Path) -
 
 
 @pytest.mark.parametrize("how", ["same name", "other spelling", "symbolic link", "hard link", "input is a link", "second input"])
-def test_output_is_the_input(refuse: Callable[..., str], place: Path, how: str) -> None:
+def test_output_is_the_input(refuse: Callable[..., str], place: Path, records: bytes, how: str) -> None:
     source, output, inputs = place / "in", "in", ["in"]
     if how == "other spelling":
         output = f"../{place.name}/./in"
@@ -242,7 +246,7 @@ def test_output_is_the_input(refuse: Callable[..., str], place: Path, how: str) 
         inputs = ["link"]
     elif how == "second input":
         inputs = ["old", "in"]
-        (place / "old").write_bytes(bytes(100))
+        (place / "old").write_bytes(records[:100])
     refuse("sort", *inputs, "-o", output, says=(f"'{output}' is the input",))
 
 

@@ -17,7 +17,7 @@ namespace ecosort::cli {
 [[nodiscard]] bool is_format_assumed(const std::set<std::string_view>& given);
 
 // Looks at a few records at the begin, in the middle and at the end of a file. UsageError with the two commands that may be
-// meant; `command` is "sort" or "inplace". IoError if the file cannot be read. An empty file passes.
+// meant; `command` is "sort" or "inplace". A file without a whole record passes, and what cannot be read.
 void require_benchmark_records(const io::File& file, std::string_view command);
 
 // The same for the first bytes of a stream of this name, when they are there.

@@ -57,8 +57,9 @@ std::vector<std::string> LineContents::look(const std::string& name, std::string
   const std::string file = name == "-" ? "FILE" : lines::quoted_name(name);
   std::vector<std::string> notices;
   if (const char* const program = compressing_program(first); program != nullptr && !std::exchange(told_compressed_, true))
-    notices.push_back(fmt::format("{}: is compressed, and sorted as it is; decompress it first: {} -dc {} | ecosort lines -",
-                                  word, program, file));
+    notices.push_back(
+        fmt::format("{0}: is compressed ({1}), and sorted as it is; decompress it first: {1} -dc {2} | ecosort lines -", word,
+                    program, file));
   if (first.starts_with("\xef\xbb\xbf") && !std::exchange(told_mark_, true))
     notices.push_back(
         fmt::format("{}: begins with a UTF-8 byte order mark, which is sorted as a part of its first line; take it "
