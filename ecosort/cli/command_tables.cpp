@@ -20,6 +20,11 @@ constexpr std::string_view key_types =
     "            optional point; blanks around it (space, tab, CR, LF, NUL). Anything else is no number:\n"
     "            it comes before all numbers, equal to its like.";
 
+OptionRow progress_option() {
+  return {"--progress", "auto|none|json", "auto",
+          "`auto`: a line on standard error if it is a terminal, and one that sums up at the end; `json`: JSON lines there"};
+}
+
 std::vector<OptionRow> sort_options() {
   return {
       {"-o,--output", "FILE", "",
@@ -53,7 +58,7 @@ std::vector<OptionRow> sort_options() {
       {"--stats", "FILE", "", "write a report of the run as JSON"},
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
       {"--trace", "FILE", "", "write every I/O request as a line of text, for a replay without computing (for developers)"},
-      {"--progress", "auto|none|json", "auto", "`auto`: a line on standard error if it is a terminal; `json`: JSON lines there"},
+      progress_option(),
       {"-q,--quiet", "", "", "no notices, no progress line"},
   };
 }
@@ -184,7 +189,7 @@ std::vector<OptionRow> lines_options() {
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
-      {"--progress", "auto|none|json", "auto", "`auto`: a line on standard error if it is a terminal; `json`: JSON lines there"},
+      progress_option(),
       {"--quiet", "", "", "no notices, no progress line"},
   };
 }
@@ -239,7 +244,9 @@ CommandTable gen_table() {
                       {"-c", "", "", "print the sum of the records' CRC-32s on stderr"},
                       {"-b", "N", "0", "number of the first record, up to 128 bits", false, true},
                       {"-s", "", "", "skewed keys"},
-                      {"-t", "N", "the CPUs this process may use", "compute with N threads", false, true}},
+                      {"-t", "N", "the CPUs this process may use", "compute with N threads", false, true},
+                      progress_option(),
+                      {"--quiet", "", "", "no progress line"}},
           .operands = {{"NUM_RECS", "how many records, in decimal digits; 0 makes an empty file"},
                        {"FILE", "created or overwritten in place; /dev/null writes nothing, /dev/stdout writes a stream"},
                        {",buf ,dir",
@@ -266,7 +273,9 @@ CommandTable check_table() {
                       {"-q", "", "", "no report, only the exit status"},
                       {"-t", "N", "the CPUs this process may use", "compute with N threads", false, true},
                       {"-o", "FILE", "", "write a summary of 280 bytes there"},
-                      {"-s", "", "", "the files hold summaries instead of records"}},
+                      {"-s", "", "", "the files hold summaries instead of records"},
+                      progress_option(),
+                      {"--quiet", "", "", "no progress line"}},
           .operands = {{"FILE", "may be a pipe or /dev/stdin"},
                        {",buf ,dir",
                         "read through the page cache, or bypass it; by default it is bypassed for large files "

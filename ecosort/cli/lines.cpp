@@ -234,6 +234,11 @@ nlohmann::ordered_json stats(const lines::LinesReport& report, const pipeline::P
           {"version", ECOSORT_VERSION}};
 }
 
+JobSummary summary_of(const lines::LinesReport& report) {
+  return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
+          fmt::format("{} line{}", report.lines, report.lines == 1 ? "" : "s")};
+}
+
 int check_order(const LinesOptions& options) {
   if (options.inputs.size() > 1)  // named by --files0-from
     throw UsageError(fmt::format("extra operand {} not allowed with -{}", lines::quoted_word(options.inputs[1]),
@@ -344,14 +349,17 @@ int sort_files(const LinesOptions& options, double started_s) {
   const io::Backend backend = make_queue(options.io, is_small, job.plan.read_depth + job.plan.write_depth + 2);
   print_notice(options, backend.notice);
   if (!is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's
-  WatchedRun run({options.stats, options.events, options.progress, options.quiet});
-  const lines::LinesReport report = run.watch(*backend.queue, [&](auto& progress, auto& log, const auto& interrupted) {
-    try {
-      return lines::sort_lines(job, storage, *backend.queue, progress, log, interrupted);
-    } catch (const io::QueueBroken& broken) {
-      end_at_once(progress, broken);
-    }
-  });
+  WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output});
+  const lines::LinesReport report = run.watch(
+      *backend.queue,
+      [&](auto& progress, auto& log, const auto& interrupted) {
+        try {
+          return lines::sort_lines(job, storage, *backend.queue, progress, log, interrupted);
+        } catch (const io::QueueBroken& broken) {
+          end_at_once(progress, broken);
+        }
+      },
+      summary_of);
   for (const std::string& notice : report.notices) print_notice(options, notice);
   run.write_reports("the sorted output is complete",
                     [&] { return stats(report, run.log(), process_usage(started_s), job, backend.queue->backend_name()); });

@@ -105,10 +105,13 @@ int run_sort(const Words& words) {
   }
   io::Queue& queue = traced ? static_cast<io::Queue&>(*traced) : *backend.queue;
 
-  WatchedRun run({options.stats, options.events, options.progress, options.quiet});
-  const pipeline::SortReport report = run.watch(queue, [&](auto& progress, auto& log, const auto& interrupted) {
-    return sort_telling_phase(resolved, storage, queue, progress, log, interrupted);
-  });
+  WatchedRun run({options.stats, options.events, options.progress, options.quiet, options.output});
+  const pipeline::SortReport report = run.watch(
+      queue,
+      [&](auto& progress, auto& log, const auto& interrupted) {
+        return sort_telling_phase(resolved, storage, queue, progress, log, interrupted);
+      },
+      summary_of);
   print_notice(options.quiet, report.notice);
   run.write_reports(
       "the sorted output is complete",

@@ -116,11 +116,4 @@ unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::
   return static_cast<unsigned>(threads);
 }
 
-ProgressMode progress_mode(const std::string& text, bool quiet) {
-  if (text == "auto") return quiet ? ProgressMode::none : ProgressMode::automatic;
-  if (text == "none") return ProgressMode::none;
-  if (text == "json") return ProgressMode::json;
-  throw UsageError(fmt::format("--progress: '{}' is none of auto, none, json", text));
-}
-
 }  // namespace ecosort::cli

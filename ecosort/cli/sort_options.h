@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/option_binding.h"
 #include "cli/profile_choice.h"
+#include "cli/progress_line.h"
 #include "cli/sort_space.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
@@ -16,8 +17,6 @@
 #include "plan/machine.h"
 
 namespace ecosort::cli {
-
-enum class ProgressMode : std::uint8_t { automatic, none, json };
 
 // What the user wrote, checked for form only.
 struct SortOptions {
@@ -59,9 +58,6 @@ struct ResolvedSort {
 [[nodiscard]] plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs,
                                        const plan::Machine& machine);
 void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const plan::Machine& machine);
-
-// UsageError for a word that is none of --progress. --quiet shows nothing that was not asked for.
-[[nodiscard]] ProgressMode progress_mode(const std::string& text, bool quiet = false);
 
 // UsageError for any other word than those of --verify.
 void check_verify(const std::string& verify);
