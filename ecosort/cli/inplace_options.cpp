@@ -86,8 +86,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
   check_verify(options.verify);
   const bool is_assumed = !options.assume_size.empty();
   if (is_assumed && !files.empty()) throw UsageError("--assume-size is for a file that is not there; leave one of them out");
-  if (!is_assumed && files.size() != 1)
-    throw UsageError(fmt::format("{}: name one file", command == "plan" ? "plan inplace" : command));
+  if (!is_assumed && files.size() != 1) throw UsageError(fmt::format("{}: name one file", command));
   if (options.status && options.abandon) throw UsageError("resume: give either --status or --abandon");
   if (!is_assumed) options.run.file = files.front();
   return options;

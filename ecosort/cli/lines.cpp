@@ -308,7 +308,8 @@ void check_space(lines::LinesJob& job, io::Storage& storage) {
 }
 
 // Everything is resolved; nothing is created.
-lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
+// With `assumed_bytes`, for lines that are not there.
+lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage, std::uint64_t assumed_bytes = 0) {
   const plan::Machine machine = plan::read_machine();
   const unsigned threads =
       options.parallel == 0 ? machine.cpus : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, plan::most_threads));
@@ -320,7 +321,7 @@ lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
                                options.batch_size == 0 ? most_open : std::min<std::uint64_t>(options.batch_size, most_open),
                                options.unique);
   job.order = options.order;
-  job.inputs = open_inputs(options, most_open, storage);
+  if (assumed_bytes == 0) job.inputs = open_inputs(options, most_open, storage);
   job.output = resolve_output(options.output);
   job.directories = run_directories(options, job.output);
   job.header_lines = options.header_lines;
@@ -328,7 +329,7 @@ lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
   job.unique = options.unique;
   job.merge = options.merge;
   job.compress_program = options.compress_program;
-  const std::uint64_t bytes = known_bytes(job.inputs);
+  const std::uint64_t bytes = assumed_bytes != 0 ? assumed_bytes : known_bytes(job.inputs);
   if (!job.merge && bytes > job.plan.run_buffer_bytes) {
     job.plan = lines::plan_for_stored_runs(job.plan);
     // What -u leaves of the lines is not known, nor how many runs a program takes.
@@ -336,6 +337,24 @@ lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
   }
   job.plan.most_programs = most_programs(options.batch_size, most_open);
   return job;
+}
+
+// --assume-size, which GNU sort's grammar does not know, is taken out of the words. 0: it is not there.
+std::uint64_t take_assumed_size(const Words& words, Words& others) {
+  constexpr std::string_view option = "--assume-size";
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (!word.starts_with(option) || (word.size() > option.size() && word[option.size()] != '=')) {
+      others.push_back(word);
+      continue;
+    }
+    const bool is_joined = word.size() > option.size();
+    if (!is_joined && i + 1 == words.size()) throw UsageError("--assume-size needs a size, such as 1TB");
+    bytes = parse_bytes(is_joined ? word.substr(option.size() + 1) : words[++i], option);
+    if (bytes == 0) throw UsageError("--assume-size: give at least one byte");
+  }
+  return bytes;
 }
 
 int sort_files(const LinesOptions& options, double started_s) {
@@ -397,16 +416,21 @@ int run(const Words& words) {
 }  // namespace
 
 int plan_lines(const Words& words) {
-  LinesOptions options = lines::parse_lines_words(words);
+  Words others;
+  const std::uint64_t assumed_bytes = take_assumed_size(words, others);
+  LinesOptions options = lines::parse_lines_words(others);
   if (options.help) {
-    print_out(help_text(command_table("plan")));
+    print_out(help_text(command_table("plan lines")));
     return 0;
   }
+  if (assumed_bytes != 0 && (options.inputs != Words{"-"} || !options.files0_from.empty()))
+    throw UsageError("--assume-size is for lines that are not there; leave one of them out");
   if (options.check != lines::Check::no) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
   read_file_names(options);
   io::PosixStorage storage;
-  const lines::LinesJob job = make_job(options, storage);
-  print_out(lines_bounds_text(job, are_known(job.inputs) ? known_bytes(job.inputs) : 0));
+  const lines::LinesJob job = make_job(options, storage, assumed_bytes);
+  const std::uint64_t known = are_known(job.inputs) ? known_bytes(job.inputs) : 0;
+  print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));
   return 0;
 }
 

@@ -94,6 +94,23 @@ std::vector<plan::InputExtent> extents_of(const std::vector<pipeline::Input>& in
   return extents;
 }
 
+// Nothing of it is there: what the machine would have for it is told and not judged.
+ResolvedSort resolve_assumed(const SortOptions& options, io::PosixStorage& storage) {
+  ResolvedSort resolved;
+  resolved.machine = plan::read_machine();
+  resolved.job.output = options.output.empty() ? "sorted" : options.output;
+  resolved.job.plan = make_plan(options, resolved);
+  SortOptions placed = options;
+  placed.output = resolved.job.output;
+  resolved.job.directories = run_directories(placed);
+  for (const std::string& directory : resolved.job.directories)
+    resolved.job.runs_give_back &= io::reuses_released_space(directory);
+  resolved.space =
+      space_needs(resolved.job.plan, resolved.job.directories, resolved.job.runs_give_back, resolved.job.output, storage);
+  plan::account_edges(resolved.job.plan, {{0, resolved.job.plan.wanted.input_records, page_bytes}}, page_bytes);
+  return resolved;
+}
+
 }  // namespace
 
 std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage& storage) {
@@ -134,7 +151,9 @@ plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline:
   wanted.run_records = options.run_records;
   wanted.requests = options.requests;
   wanted.several_inputs = inputs.size() > 1;
-  wanted.input_alignment = 1;
+  wanted.input_alignment = options.assume_size.empty() ? 1 : page_bytes;
+  if (!options.assume_size.empty())
+    wanted.input_records = parse_bytes(options.assume_size, "--assume-size") / options.record_size;
   for (const pipeline::Input& input : inputs) {
     wanted.size_unknown |= input.file->facts().is_stream;
     wanted.input_records += input.records;
@@ -155,6 +174,7 @@ void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, c
 
 ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage) {
   (void)records::make_record_format(options.record_size, options.keys);  // a bad key is reported before a missing file
+  if (!options.assume_size.empty()) return resolve_assumed(options, storage);
   ResolvedSort resolved;
   resolved.machine = plan::read_machine();
   check_open_files(options.inputs.size(), {}, 0);

@@ -40,7 +40,7 @@ std::vector<std::string_view> applicable_settings(const SortOptions& options) {
 SortOptions parse_plainly(const std::string& command, const Words& words) {
   SortOptions options;
   std::uint64_t threads = 0, merge_threads = 0, request_depth = 0;
-  std::string request_size, assume_size, space;
+  std::string request_size, space;
   OptionTargets targets;
   targets.texts = {{"-o,--output", &options.output},
                    {"--memory", &options.memory},
@@ -51,7 +51,7 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
                    {"--trace", &options.trace},
                    {"--progress", &options.progress},
                    {"--request-size", &request_size},
-                   {"--assume-size", &assume_size},
+                   {"--assume-size", &options.assume_size},
                    {"--space", &space},
                    {"--profile", &options.profile_words.file}};
   targets.lists = {{"--key", &options.keys}, {"--temp", &options.temp}};
@@ -80,7 +80,6 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
   if (parsed.given.contains("--request-depth")) options.requests.depth = checked_depth(request_depth);
   if (parsed.given.contains("--run-records") && options.run_records < plan::least_run_records)
     throw UsageError(fmt::format("--run-records: give at least {}", plan::least_run_records));
-  if (!assume_size.empty()) throw UsageError("--assume-size goes with: ecosort plan inplace");
   if (!space.empty()) throw UsageError("--space goes with: ecosort plan inplace");
   (void)progress_mode(options.progress);
   (void)io::parse_backend(options.io);
@@ -89,6 +88,12 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
 
 void check_complete(const std::string& command, const SortOptions& options) {
   check_verify(options.verify);
+  if (!options.assume_size.empty()) {
+    if (!options.inputs.empty()) throw UsageError("--assume-size is for an input that is not there; leave one of them out");
+    if (options.resumable) throw UsageError("--assume-size goes without --resumable");
+    (void)parse_bytes(options.assume_size, "--assume-size");
+    return;
+  }
   if (options.inputs.empty())
     throw UsageError(fmt::format("{}: no input; name one or more files, or - for standard input", command));
   if (options.output.empty())

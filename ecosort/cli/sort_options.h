@@ -30,6 +30,7 @@ struct SortOptions {
   std::uint64_t run_records = 0;
   plan::Requests requests;
   std::vector<std::string> temp;
+  std::string assume_size;  // of an input that is not there, which can only be planned; empty: there are inputs
   std::string io = "auto";
   std::string verify = "always";
   std::string stats, events, trace, progress = "auto";
@@ -39,7 +40,8 @@ struct SortOptions {
   std::set<std::string_view> given;  // options on the command line
 };
 
-// UsageError naming the option for anything it cannot read. `command` is "sort" or "plan". Reads the profile, if there is one.
+// UsageError naming the option for anything it cannot read. `command` is "sort" or "plan sort". Reads the profile, if there is
+// one.
 [[nodiscard]] SortOptions parse_sort_options(const std::string& command, const Words& words);
 
 // Opens and checks everything (promise P9) and makes the plan; creates nothing.
