@@ -1,4 +1,4 @@
-"""`ecosort lines` says once what sorting these bytes as they are may not give; what is written, and how it ends, stays GNU sort's."""
+"""`ecosort lines` says once what sorting these bytes as they are may not give; output and exit code stay those of GNU sort."""
 
 import bz2
 import gzip

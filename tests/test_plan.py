@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sort_support import MIB, OVERHEAD_BYTES, Run, listing, make_records, read_json, succeeded
+from sort_support import MIB, OVERHEAD_BYTES, Run, listing, make_records, read_json, refused, succeeded
 
 
 @pytest.fixture(scope="module")
@@ -263,3 +263,27 @@ def test_the_examples_of_the_help_work(run: Run, ecosort: Path, tmp_path: Path) 
         command = re.sub(r"/ssd\d", ".", example)
         done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, ""), command
+
+
+def test_a_size_that_is_not_there_is_planned_like_one_that_is(run: Run, tmp_path: Path, source: Path) -> None:
+    words = ("--memory", "4MiB", "--io", "pool", "--threads", "2")
+    real = plan_of(run, tmp_path, *words, source, "-o", "out")
+    for place in ((), ("-o", "out")):
+        assumed = plan_of(run, tmp_path, *words, *place, "--assume-size", "30000000B")
+        differing = {key for key in real if real[key] != assumed[key]} - {"here"}
+        assert differing <= {"bytes_read", "bytes_written"}  # by whole units of the drive
+        assert assumed["here"]["space"][0]["needed_bytes"] == real["here"]["space"][0]["needed_bytes"]
+    huge = plan_of(run, tmp_path, "--memory", "64MiB", "--assume-size=1000TB")  # more than is free, and than one pass merges
+    assert huge["here"]["space"][0]["needed_bytes"] > huge["here"]["space"][0]["free_bytes"]
+    assert listing(tmp_path) == []
+    refused(run("plan", "sort", "--assume-size", "1TB", source), 2, "--assume-size", "leave one of them out")
+    refused(run("plan", "sort", "--assume-size", "1TB", "--resumable"), 2, "--resumable")
+
+
+def test_lines_that_are_not_there_are_planned_like_those_that_are(run: Run, tmp_path: Path, source: Path) -> None:
+    real = run("plan", "lines", "-S", "4M", source, "-o", "out", cwd=tmp_path)
+    succeeded(real)
+    for words in (["--assume-size", "30000000B"], ["--assume-size=30MB"]):
+        assert run("plan", "lines", "-S", "4M", *words, "-o", "out", cwd=tmp_path).stdout == real.stdout
+    for words in (["--assume-size", "1TB", str(source)], ["--assume-size"], ["--assume-size", "0B"], ["--assume-size=many"]):
+        refused(run("plan", "lines", *words), 2, "--assume-size")

@@ -59,6 +59,12 @@ def refuse(run: Run, place: Path) -> Callable[..., str]:
     [
         ([], ["--help"]),
         (["sorted"], ["no such command", "'sorted'", "--help"]),
+        (["srot"], ["no such command", "'srot'; did you mean 'sort'?"]),
+        (["sort", "in", "-o", "out", "--memroy", "1GiB"], ["no such option: '--memroy'; did you mean '--memory'?"]),
+        (["sort", "in", "-o", "out", "--uniqe"], ["'--uniqe'; did you mean '--unique'?", "ecosort sort --help"]),
+        (["inplace", "in", "--spce=1GB"], ["'--spce=1GB'; did you mean '--space'?"]),
+        (["plan", "sort", "in", "--jsn"], ["plan sort: no such option: '--jsn'; did you mean '--json'?"]),
+        (["manual", "man", "lnes"], ["'lnes'; did you mean 'lines'?"]),
         (["--nonsense"], ["no such command", "--help"]),
         (["sort"], ["no input"]),
         (["sort", "in"], ["no output", "-o"]),
@@ -103,7 +109,7 @@ def refuse(run: Run, place: Path) -> Callable[..., str]:
         (["plan"], ["plan sort"]),
         (["plan", "words"], ["plan sort"]),
         (["plan", "sort"], ["no input"]),
-        (["plan", "sort", "in", "-o", "out", "--frobnicate"], ["--frobnicate", "ecosort plan --help"]),
+        (["plan", "sort", "in", "-o", "out", "--frobnicate"], ["--frobnicate", "ecosort plan sort --help"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

@@ -84,7 +84,7 @@ constexpr Fact files[] = {
      "sorted runs that do not fit the memory, unnamed, where no -T and no $TMPDIR say else"},
     {"manual", "PREFIX/share/man/man1, PREFIX/share/bash-completion/completions, PREFIX/share/fish/vendor_completions.d",
      "where `make install` puts what this command prints"},
-    {"power", "~/.config/ecosort/power.toml", "meters by name; see ecosort power --help"},
+    {"power", "~/.config/ecosort/meters.toml", "meters by name; see ecosort power --help"},
 };
 
 constexpr Fact environment[] = {

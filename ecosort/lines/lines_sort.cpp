@@ -307,8 +307,7 @@ class Sorter {
 
   LinesReport finish() {
     begin("publish", Phase::sync, 0);
-    if (!output_->facts().is_stream) report_.notices.push_back(storage_.publish(*output_, job_.output));
-    storage_.close(std::move(output_));
+    report_.notices.push_back(pipeline::publish_output(storage_, std::move(output_), job_.output));
     log_.end(reactor_.traffic());
     report_.lines = report_.hash.count;
     report_.is_merge = job_.merge;

@@ -190,10 +190,7 @@ class Sorter {
 
   SortReport finish() {
     begin("publish", Phase::sync, 0);
-    if (output_->facts().is_stream)
-      storage_.close(std::move(output_));
-    else
-      publish();
+    report_.notice = publish_output(storage_, std::move(output_), job_.output);
     log_.end(reactor_.traffic());
     report_.plan = plan_;
     report_.records = plan_.wanted.input_records;
@@ -204,17 +201,6 @@ class Sorter {
     report_.peak_memory_bytes = memory_.peak_bytes();
     progress_.begin(Phase::done, 0);
     return report_;
-  }
-
-  // Once the output has its name, it and the name were synced: a failed close can lose nothing. It is told all the same.
-  void publish() {
-    report_.notice = storage_.publish(*output_, job_.output);
-    try {
-      storage_.close(std::move(output_));
-    } catch (const IoError& error) {
-      report_.notice +=
-          fmt::format("{}{}; the output is complete and was synced before", report_.notice.empty() ? "" : "; ", error.what());
-    }
   }
 
   void begin(const char* name, Phase phase, std::uint64_t bytes, std::uint64_t share_bytes = 0) {
