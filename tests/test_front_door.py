@@ -78,6 +78,11 @@ def test_install_puts_program_man_page_and_completions_below_the_prefix(ecosort:
     assert [path.name for path in (tmp_path / "opt").rglob("*") if path.is_file()] == ["other"]
 
 
+def open_to_everyone(directory: Path) -> None:
+    for path in (directory, *directory.parents[:3]):
+        path.chmod(path.stat().st_mode | 0o055)
+
+
 @pytest.fixture
 def stubs(tmp_path: Path) -> Callable[..., dict[str, str]]:
     """`stubs(sudo="exit 1")`: an environment in which these programs do that, and note in `called` that they were."""
@@ -117,7 +122,7 @@ def test_where_cmake_finds_nothing_the_missing_packages_are_named(
     environment = stubs(
         cmake="echo CMake Error: no such library >&2; exit 1", dpkg_query="exit 1", apt_cache="exit 1", sudo="exit 1"
     )
-    tmp_path.chmod(0o755)
+    open_to_everyone(tmp_path)
     plain_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     command = [*plain_user, str(plain_user_setup / "configure"), "/nowhere"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
@@ -140,8 +145,7 @@ def test_sudo_is_used_when_somebody_says_so(
     require("setpriv")
     (plain_user_setup / "debian.txt").write_text("[absent]\nno-such-package\n")
     environment = stubs(sudo="exit 1", dpkg_query="exit 1")
-    for path in (tmp_path, *tmp_path.parents[:3]):
-        path.chmod(path.stat().st_mode | 0o055)
+    open_to_everyone(tmp_path)
     ours, theirs = pty.openpty()
     os.write(ours, answer.encode())
     plain_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]

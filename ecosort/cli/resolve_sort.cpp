@@ -63,8 +63,8 @@ void tell_unused_directories(ResolvedSort& resolved, const SortOptions& options)
 
 // The runs that a search found best are for the memory that it had; for other memory, and where they do not fit, the planner
 // chooses.
-plan::Plan make_plan(const SortOptions& options, ResolvedSort& resolved) {
-  plan::Wanted wanted = wanted_from(options, resolved.job.inputs, resolved.machine);
+plan::Plan make_plan(const SortOptions& options, ResolvedSort& resolved, std::uint64_t assumed_alignment = page_bytes) {
+  plan::Wanted wanted = wanted_from(options, resolved.job.inputs, resolved.machine, assumed_alignment);
   const bool from_profile = options.profile.used.contains("--run-records");
   if (from_profile && !options.profile.is_for("--run-records", wanted.memory_bytes)) wanted.run_records = 0;
   try {
@@ -94,20 +94,29 @@ std::vector<plan::InputExtent> extents_of(const std::vector<pipeline::Input>& in
   return extents;
 }
 
+// In which a file beside the output would be read. Nothing but an unnamed file is created, and it is gone at once.
+std::uint64_t unit_beside(const std::string& output, io::PosixStorage& storage) {
+  const std::string directory = output == "-" ? "." : io::resolve_output(output).directory;
+  if (!storage.has_unnamed_files(directory)) return 1;
+  return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->alignment();
+}
+
 // Nothing of it is there: what the machine would have for it is told and not judged.
 ResolvedSort resolve_assumed(const SortOptions& options, io::PosixStorage& storage) {
   ResolvedSort resolved;
   resolved.machine = plan::read_machine();
   resolved.job.output = options.output.empty() ? "sorted" : options.output;
-  resolved.job.plan = make_plan(options, resolved);
   SortOptions placed = options;
   placed.output = resolved.job.output;
   resolved.job.directories = run_directories(placed);
+  look_at_output_directory(resolved, storage);
+  const std::uint64_t unit = unit_beside(resolved.job.output, storage);
+  resolved.job.plan = make_plan(options, resolved, unit);
   for (const std::string& directory : resolved.job.directories)
     resolved.job.runs_give_back &= io::reuses_released_space(directory);
   resolved.space =
       space_needs(resolved.job.plan, resolved.job.directories, resolved.job.runs_give_back, resolved.job.output, storage);
-  plan::account_edges(resolved.job.plan, {{0, resolved.job.plan.wanted.input_records, page_bytes}}, page_bytes);
+  plan::account_edges(resolved.job.plan, {{0, resolved.job.plan.wanted.input_records, unit}}, output_unit(resolved, storage));
   return resolved;
 }
 
@@ -142,7 +151,8 @@ std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage
   return inputs;
 }
 
-plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs, const plan::Machine& machine) {
+plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs, const plan::Machine& machine,
+                         std::uint64_t assumed_alignment) {
   plan::Wanted wanted;
   wanted.format = records::make_record_format(options.record_size, options.keys, options.reverse);
   wanted.memory_bytes = options.memory.empty() ? plan::default_memory_bytes(machine) : parse_bytes(options.memory, "--memory");
@@ -151,7 +161,7 @@ plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline:
   wanted.run_records = options.run_records;
   wanted.requests = options.requests;
   wanted.several_inputs = inputs.size() > 1;
-  wanted.input_alignment = options.assume_size.empty() ? 1 : page_bytes;
+  wanted.input_alignment = options.assume_size.empty() ? 1 : assumed_alignment;
   if (!options.assume_size.empty())
     wanted.input_records = parse_bytes(options.assume_size, "--assume-size") / options.record_size;
   for (const pipeline::Input& input : inputs) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/option_binding.h"
 #include "cli/profile_choice.h"
@@ -58,7 +59,7 @@ struct ResolvedSort {
 // Steps of it. UsageError for what cannot be.
 [[nodiscard]] std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage& storage);
 [[nodiscard]] plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs,
-                                       const plan::Machine& machine);
+                                       const plan::Machine& machine, std::uint64_t assumed_alignment = page_bytes);
 void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const plan::Machine& machine);
 
 // UsageError for any other word than those of --verify.
