@@ -243,6 +243,11 @@ Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& lo
           {"version", ECOSORT_VERSION}};
 }
 
+JobSummary summary_of(const pipeline::SortReport& report) {
+  const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
+  return {"sorted", report.records * report.plan.wanted.format.record_size, records_text(report.records) + dropped};
+}
+
 void write_text_file(const std::string& path, const std::string& text) {
   std::FILE* const file = std::fopen(path.c_str(), "we");
   if (file == nullptr) throw IoError::from_call("create", path, errno);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/size_text.h"
@@ -145,6 +146,7 @@ Task<void> ReadAhead::fill_from_stream(RunBuffer& run, std::uint64_t count, Prog
       const std::uint64_t size = std::min(plan_.formation.read_block_bytes, wanted - have);
       const std::size_t got = co_await reactor_.read(file, 0, run.records + have, size, 0);
       have += got;
+      if (const auto look = std::exchange(inputs_.front().look, nullptr)) look({run.records, have});
       progress.add_bytes(got);
       ended = got < size;
       if (have / record_size_ == extracted) continue;
