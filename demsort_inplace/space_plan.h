@@ -28,7 +28,7 @@ struct Ground {
 
 struct SpacePlan {
   Layout layout;
-  plan::Plan engine;
+  planner::Plan engine;
   std::uint64_t journal_bytes = 0;
   std::uint64_t metadata_bytes = 0;  // of the file system about our files: an allowance
   std::uint64_t held_bytes = 0;      // of the ground
@@ -45,13 +45,13 @@ struct SpaceChoice {
 };
 
 // `wanted.input_alignment` is the layout's unit.
-[[nodiscard]] SpaceChoice choose_space(const plan::Wanted& wanted, std::uint64_t free_bytes, const Ground& ground = {});
+[[nodiscard]] SpaceChoice choose_space(const planner::Wanted& wanted, std::uint64_t free_bytes, const Ground& ground = {});
 
 // The space with which more would gain little: the least one with which everything but moving the bytes takes at most a twentieth
 // of the time that moving them at 1 GB/s does, or no longer than with any amount of space. Nothing: the memory is too little.
-[[nodiscard]] std::optional<SpacePlan> recommended_space(const plan::Wanted& wanted, const Ground& ground = {});
+[[nodiscard]] std::optional<SpacePlan> recommended_space(const planner::Wanted& wanted, const Ground& ground = {});
 
 // The least memory with which there is a layout at all, in place.
-[[nodiscard]] std::uint64_t least_memory_bytes(plan::Wanted wanted);
+[[nodiscard]] std::uint64_t least_memory_bytes(planner::Wanted wanted);
 
 }  // namespace ecosort::inplace

@@ -126,12 +126,12 @@ InPlaceOptions parse_inplace_options(const std::string& command, const Words& wo
 
 ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage& storage) {
   ResolvedInPlace resolved;
-  plan::Wanted& wanted = resolved.wanted;
+  planner::Wanted& wanted = resolved.wanted;
   wanted.format =
       records::make_record_format(options.record_size, options.keys, options.reverse);  // a bad key before a missing file
-  resolved.machine = plan::read_machine();
+  resolved.machine = planner::read_machine();
   wanted.memory_bytes =
-      options.memory.empty() ? plan::default_memory_bytes(resolved.machine) : parse_bytes(options.memory, "--memory");
+      options.memory.empty() ? planner::default_memory_bytes(resolved.machine) : parse_bytes(options.memory, "--memory");
   wanted.threads = options.threads != 0 ? options.threads : resolved.machine.cpus;
   wanted.input_alignment = page_bytes;
   resolved.free_bytes = no_space_limit;
@@ -175,7 +175,7 @@ const inplace::SpacePlan& require_space(const InPlaceOptions& options, const Res
     return *choice.best;
   }
   const std::uint64_t need = choice.least->need_bytes();
-  plan::Wanted richer = resolved.wanted;
+  planner::Wanted richer = resolved.wanted;
   richer.memory_bytes *= 4;
   const std::uint64_t with_more =
       inplace::choose_space(richer, 0, {inplace::Mode::in_place, resolved.held_bytes}).least->need_bytes();

@@ -92,9 +92,9 @@ void choose_salt(LinesOptions& options) {
 
 // -S is a wish, as for sort: what is too little or more than there is becomes the nearest that can be. --memory is held to, or
 // refused.
-std::uint64_t memory_of(const LinesOptions& options, const plan::Machine& machine) {
+std::uint64_t memory_of(const LinesOptions& options, const planner::Machine& machine) {
   const std::uint64_t least = lines::least_line_memory_bytes, most = std::max(machine.available_bytes, least);
-  std::uint64_t bytes = plan::default_memory_bytes(machine);
+  std::uint64_t bytes = planner::default_memory_bytes(machine);
   if (!options.memory.empty()) {
     bytes = parse_bytes(options.memory, "--memory");
     if (bytes < least)
@@ -250,7 +250,7 @@ int check_order(const LinesOptions& options) {
     if (S_ISDIR(info.st_mode)) cannot("read failed", name, EISDIR);
   }
   const auto disorder = lines::find_disorder(name, lines::LineOrder(options.order), options.terminator(), options.unique,
-                                             memory_of(options, plan::read_machine()), contents_look(options));
+                                             memory_of(options, planner::read_machine()), contents_look(options));
   if (!disorder) return 0;
   if (options.check == lines::Check::first)
     say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line, options.terminator()));
@@ -310,9 +310,9 @@ void check_space(lines::LinesJob& job, io::Storage& storage) {
 // Everything is resolved; nothing is created.
 // With `assumed_bytes`, for lines that are not there.
 lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage, std::uint64_t assumed_bytes = 0) {
-  const plan::Machine machine = plan::read_machine();
+  const planner::Machine machine = planner::read_machine();
   const unsigned threads =
-      options.parallel == 0 ? machine.cpus : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, plan::most_threads));
+      options.parallel == 0 ? machine.cpus : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, planner::most_threads));
   const std::size_t most_open = allow_open_files();
   lines::LinesJob job;
   const std::uint64_t memory_bytes = memory_of(options, machine);

@@ -21,7 +21,7 @@ struct ProcessUsage {
 [[nodiscard]] nlohmann::ordered_json keys_json(const records::RecordFormat& format);
 [[nodiscard]] std::string keys_text(const records::RecordFormat& format);
 
-[[nodiscard]] nlohmann::ordered_json plan_json(const plan::Plan& plan);
+[[nodiscard]] nlohmann::ordered_json plan_json(const planner::Plan& plan);
 // The same with what this machine has for it ("here"): memory, directories, free space, I/O backend.
 [[nodiscard]] nlohmann::ordered_json resolved_plan_json(const ResolvedSort& resolved, const std::string& backend);
 [[nodiscard]] std::string plan_text(const ResolvedSort& resolved, const std::string& backend);

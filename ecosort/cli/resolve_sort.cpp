@@ -44,7 +44,7 @@ void look_at_output_directory(ResolvedSort& resolved, io::PosixStorage& storage)
 }
 
 // Every input is an open file, and every run one in every directory.
-void check_open_files(std::size_t inputs, const plan::Plan& plan, std::size_t directories) {
+void check_open_files(std::size_t inputs, const planner::Plan& plan, std::size_t directories) {
   const std::uint64_t most = raise_open_files();
   const std::uint64_t runs = plan.merge.stored_runs;
   const std::uint64_t need = inputs + (runs + plan.merge.steps.size()) * directories + 64;
@@ -63,16 +63,16 @@ void tell_unused_directories(ResolvedSort& resolved, const SortOptions& options)
 
 // The runs that a search found best are for the memory that it had; for other memory, and where they do not fit, the planner
 // chooses.
-plan::Plan make_plan(const SortOptions& options, ResolvedSort& resolved, std::uint64_t assumed_alignment = page_bytes) {
-  plan::Wanted wanted = wanted_from(options, resolved.job.inputs, resolved.machine, assumed_alignment);
+planner::Plan make_plan(const SortOptions& options, ResolvedSort& resolved, std::uint64_t assumed_alignment = page_bytes) {
+  planner::Wanted wanted = wanted_from(options, resolved.job.inputs, resolved.machine, assumed_alignment);
   const bool from_profile = options.profile.used.contains("--run-records");
   if (from_profile && !options.profile.is_for("--run-records", wanted.memory_bytes)) wanted.run_records = 0;
   try {
-    return plan::make_plan(wanted);
+    return planner::make_plan(wanted);
   } catch (const UsageError& error) {
     if (wanted.run_records == 0 || !from_profile) throw;
     wanted.run_records = 0;
-    plan::Plan plan = plan::make_plan(wanted);
+    planner::Plan plan = planner::make_plan(wanted);
     resolved.profile_notice =
         fmt::format("profile '{}': {}; as many as the memory holds are taken", options.profile.path, error.what());
     return plan;
@@ -86,8 +86,8 @@ std::uint64_t output_unit(const ResolvedSort& resolved, io::Storage& storage) {
   return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->write_unit();
 }
 
-std::vector<plan::InputExtent> extents_of(const std::vector<pipeline::Input>& inputs) {
-  std::vector<plan::InputExtent> extents;
+std::vector<planner::InputExtent> extents_of(const std::vector<pipeline::Input>& inputs) {
+  std::vector<planner::InputExtent> extents;
   extents.reserve(inputs.size());
   for (const pipeline::Input& input : inputs)
     extents.push_back({input.file->facts().start_offset, input.records, input.file->alignment()});
@@ -104,7 +104,7 @@ std::uint64_t unit_beside(const std::string& output, io::PosixStorage& storage) 
 // Nothing of it is there: what the machine would have for it is told and not judged.
 ResolvedSort resolve_assumed(const SortOptions& options, io::PosixStorage& storage) {
   ResolvedSort resolved;
-  resolved.machine = plan::read_machine();
+  resolved.machine = planner::read_machine();
   resolved.job.output = options.output.empty() ? "sorted" : options.output;
   SortOptions placed = options;
   placed.output = resolved.job.output;
@@ -116,7 +116,7 @@ ResolvedSort resolve_assumed(const SortOptions& options, io::PosixStorage& stora
     resolved.job.runs_give_back &= io::reuses_released_space(directory);
   resolved.space =
       space_needs(resolved.job.plan, resolved.job.directories, resolved.job.runs_give_back, resolved.job.output, storage);
-  plan::account_edges(resolved.job.plan, {{0, resolved.job.plan.wanted.input_records, unit}}, output_unit(resolved, storage));
+  planner::account_edges(resolved.job.plan, {{0, resolved.job.plan.wanted.input_records, unit}}, output_unit(resolved, storage));
   return resolved;
 }
 
@@ -151,11 +151,11 @@ std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage
   return inputs;
 }
 
-plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs, const plan::Machine& machine,
+planner::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs, const planner::Machine& machine,
                          std::uint64_t assumed_alignment) {
-  plan::Wanted wanted;
+  planner::Wanted wanted;
   wanted.format = records::make_record_format(options.record_size, options.keys, options.reverse);
-  wanted.memory_bytes = options.memory.empty() ? plan::default_memory_bytes(machine) : parse_bytes(options.memory, "--memory");
+  wanted.memory_bytes = options.memory.empty() ? planner::default_memory_bytes(machine) : parse_bytes(options.memory, "--memory");
   wanted.threads = options.threads != 0 ? options.threads : machine.cpus;
   wanted.merge_threads = options.merge_threads;
   wanted.run_records = options.run_records;
@@ -175,8 +175,8 @@ plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline:
 
 // Better said now than killed in an hour. Whoever exceeds a control group is killed without a word, so that there the overhead
 // counts; an eighth is in use already.
-void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const plan::Machine& machine) {
-  const std::uint64_t overhead = machine.limited_by.starts_with("cgroup") ? plan::fixed_overhead_bytes / 8 * 7 : 0;
+void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const planner::Machine& machine) {
+  const std::uint64_t overhead = machine.limited_by.starts_with("cgroup") ? planner::fixed_overhead_bytes / 8 * 7 : 0;
   const std::uint64_t need = need_bytes + overhead;
   if (need <= machine.available_bytes) return;
   throw UsageError(fmt::format("--memory {} would take {}, but {} are available ({}); give less", format_bytes(memory_bytes),
@@ -187,14 +187,14 @@ ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage)
   (void)records::make_record_format(options.record_size, options.keys);  // a bad key is reported before a missing file
   if (!options.assume_size.empty()) return resolve_assumed(options, storage);
   ResolvedSort resolved;
-  resolved.machine = plan::read_machine();
+  resolved.machine = planner::read_machine();
   check_open_files(options.inputs.size(), {}, 0);
   resolved.job.inputs = open_inputs(options, storage);
   check_output(options.output, resolved.job.inputs);
   check_report_files(options, resolved.job.inputs);
   resolved.job.plan = make_plan(options, resolved);
   // A pipe may bring anything, so that all of --memory may be used.
-  const plan::Plan& plan = resolved.job.plan;
+  const planner::Plan& plan = resolved.job.plan;
   check_memory_exists(plan.wanted.memory_bytes, plan.wanted.size_unknown ? plan.wanted.memory_bytes : plan.peak_memory_bytes,
                       resolved.machine);
   resolved.job.directories = run_directories(options);
@@ -208,7 +208,7 @@ ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage)
   check_open_files(options.inputs.size(), resolved.job.plan, resolved.job.directories.size());
   resolved.job.output = options.output == "-" ? "-" : io::resolve_output(options.output).path;
   look_at_output_directory(resolved, storage);
-  plan::account_edges(resolved.job.plan, extents_of(resolved.job.inputs), output_unit(resolved, storage));
+  planner::account_edges(resolved.job.plan, extents_of(resolved.job.inputs), output_unit(resolved, storage));
   resolved.job.unique = options.unique;
   resolved.job.reread = options.verify == "reread";
   return resolved;

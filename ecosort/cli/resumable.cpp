@@ -42,7 +42,7 @@ void check_options(const SortOptions& options) {
         "the sorted file");
   if (options.checksum) throw UsageError("--checksum goes without --resumable; `ecosort check` tells the checksum of the output");
   if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  const plan::Requests usual;
+  const planner::Requests usual;
   if (options.requests.bytes != usual.bytes || options.requests.depth != usual.depth)
     throw UsageError("--request-size and --request-depth go without --resumable");
   if (options.merge_threads != 0 || options.run_records != 0)
@@ -98,7 +98,7 @@ std::uint64_t unit_in(const std::string& directory, const ResolvedResumable& res
 }
 
 void require_layout(const ResolvedResumable& resolved) {
-  const plan::Wanted& wanted = resolved.wanted;
+  const planner::Wanted& wanted = resolved.wanted;
   if (!resolved.choice.least) {
     const std::uint64_t least = inplace::least_memory_bytes(wanted);
     throw UsageError(
@@ -123,7 +123,7 @@ ResolvedResumable resolve_resumable(const SortOptions& options, io::PosixStorage
   check_options(options);
   (void)records::make_record_format(options.record_size, options.keys);  // a bad key is reported before a missing file
   ResolvedResumable resolved;
-  resolved.machine = plan::read_machine();
+  resolved.machine = planner::read_machine();
   resolved.inputs = open_inputs(options, storage);
   std::ranges::for_each(resolved.inputs, check_regular);
   check_output(options.output, resolved.inputs);

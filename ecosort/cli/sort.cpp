@@ -29,9 +29,9 @@ namespace ecosort::cli {
 
 namespace {
 
-unsigned queue_depth(const plan::Plan& plan) { return plan.read_depth + plan.write_depth + 4; }
+unsigned queue_depth(const planner::Plan& plan) { return plan.read_depth + plan.write_depth + 4; }
 
-io::Backend open_backend(const SortOptions& options, const plan::Plan& plan) {
+io::Backend open_backend(const SortOptions& options, const planner::Plan& plan) {
   return io::make_queue(io::parse_backend(options.io), queue_depth(plan));
 }
 
@@ -62,8 +62,8 @@ pipeline::SortReport sort_telling_phase(ResolvedSort& resolved, io::Storage& sto
 
 void print_plan(const SortOptions& options, const ResolvedSort& resolved, const std::string& backend) {
   const std::vector<PlanValue> values = values_of(options, resolved, backend);
-  plan::Forecast forecast;
-  if (options.profile.profile) forecast = plan::predict(resolved.job.plan, *options.profile.profile);
+  planner::Forecast forecast;
+  if (options.profile.profile) forecast = planner::predict(resolved.job.plan, *options.profile.profile);
   if (options.json) {
     nlohmann::ordered_json json = resolved_plan_json(resolved, backend);
     add_values(json["here"], values, options.profile);
@@ -95,7 +95,7 @@ int run_sort(const Words& words) {
   print_notice(options.quiet, resolved.profile_notice);
   const io::Backend backend = open_backend(options, resolved.job.plan);
   print_notice(options.quiet, backend.notice);
-  const plan::Wanted& wanted = resolved.job.plan.wanted;
+  const planner::Wanted& wanted = resolved.job.plan.wanted;
   check_threads_can_start(std::max(wanted.threads, wanted.threads_of_merge()) + 1);  // and the progress line's
   std::optional<RequestTrace> trace;
   std::optional<io::CountingQueue> traced;

@@ -21,14 +21,14 @@ bool is_standard_output(const std::string& path) {
 
 std::uint64_t checked_request_size(const std::string& text) {
   const std::uint64_t bytes = parse_bytes(text, "--request-size");
-  if (bytes % page_bytes == 0 && bytes >= plan::least_request_bytes && bytes <= plan::most_request_bytes) return bytes;
+  if (bytes % page_bytes == 0 && bytes >= planner::least_request_bytes && bytes <= planner::most_request_bytes) return bytes;
   throw UsageError(fmt::format("--request-size {}: give a multiple of 4KiB from {} to {}", text,
-                               format_bytes(plan::least_request_bytes), format_bytes(plan::most_request_bytes)));
+                               format_bytes(planner::least_request_bytes), format_bytes(planner::most_request_bytes)));
 }
 
 unsigned checked_depth(std::uint64_t depth) {
-  if (depth > 0 && depth <= plan::most_depth) return static_cast<unsigned>(depth);
-  throw UsageError(fmt::format("--request-depth: give a number from 1 to {}", plan::most_depth));
+  if (depth > 0 && depth <= planner::most_depth) return static_cast<unsigned>(depth);
+  throw UsageError(fmt::format("--request-depth: give a number from 1 to {}", planner::most_depth));
 }
 
 // What a profile may set; a resumable sort lays out runs and requests by itself.
@@ -76,8 +76,8 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
   if (parsed.given.contains("--request-size"))
     options.requests.bytes = options.requests.output_bytes = checked_request_size(request_size);
   if (parsed.given.contains("--request-depth")) options.requests.depth = checked_depth(request_depth);
-  if (parsed.given.contains("--run-records") && options.run_records < plan::least_run_records)
-    throw UsageError(fmt::format("--run-records: give at least {}", plan::least_run_records));
+  if (parsed.given.contains("--run-records") && options.run_records < planner::least_run_records)
+    throw UsageError(fmt::format("--run-records: give at least {}", planner::least_run_records));
   if (!space.empty()) throw UsageError("--space goes with: ecosort plan inplace");
   (void)progress_mode(options.progress);
   (void)io::parse_backend(options.io);
@@ -116,8 +116,8 @@ void check_verify(const std::string& verify) {
 }
 
 unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::string_view option) {
-  if (parsed.given.contains(option) && (threads == 0 || threads > plan::most_threads))
-    throw UsageError(fmt::format("{}: give a number from 1 to {}", option, plan::most_threads));
+  if (parsed.given.contains(option) && (threads == 0 || threads > planner::most_threads))
+    throw UsageError(fmt::format("{}: give a number from 1 to {}", option, planner::most_threads));
   return static_cast<unsigned>(threads);
 }
 

@@ -29,7 +29,7 @@ struct SortOptions {
   unsigned threads = 0;  // 0: default
   unsigned merge_threads = 0;
   std::uint64_t run_records = 0;
-  plan::Requests requests;
+  planner::Requests requests;
   std::vector<std::string> temp;
   std::string assume_size;  // of an input that is not there, which can only be planned; empty: there are inputs
   std::string io = "auto";
@@ -48,7 +48,7 @@ struct SortOptions {
 // Opens and checks everything (promise P9) and makes the plan; creates nothing.
 struct ResolvedSort {
   pipeline::SortJob job;
-  plan::Machine machine;
+  planner::Machine machine;
   std::vector<SpaceNeed> space;
   std::vector<std::string> notices;          // for the user, unless --quiet
   std::string profile_notice;                // the same, about a setting of the profile that this sort cannot have
@@ -58,9 +58,9 @@ struct ResolvedSort {
 
 // Steps of it. UsageError for what cannot be.
 [[nodiscard]] std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage& storage);
-[[nodiscard]] plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs,
-                                       const plan::Machine& machine, std::uint64_t assumed_alignment = page_bytes);
-void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const plan::Machine& machine);
+[[nodiscard]] planner::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs,
+                                       const planner::Machine& machine, std::uint64_t assumed_alignment = page_bytes);
+void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const planner::Machine& machine);
 
 // UsageError for any other word than those of --verify.
 void check_verify(const std::string& verify);

@@ -28,7 +28,7 @@ struct SpaceNeed {
 // that the merge gives back (`runs_give_back`), or, where a file system does not reuse that at once, all of its own. Nothing is
 // needed for standard output, for an empty input, or for a stream whose size nobody knows yet. Throws UsageError or IoError for
 // a directory that cannot be asked.
-[[nodiscard]] std::vector<SpaceNeed> space_needs(const plan::Plan& plan, const std::vector<std::string>& directories,
+[[nodiscard]] std::vector<SpaceNeed> space_needs(const planner::Plan& plan, const std::vector<std::string>& directories,
                                                  bool runs_give_back, const std::string& output, io::Storage& storage);
 
 // UsageError: how much is needed, how much there is, and where.

@@ -10,7 +10,7 @@
 
 namespace ecosort::pipeline {
 
-FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const plan::Plan& plan,
+FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const planner::Plan& plan,
                    const records::Encoder& encoder, ReadAhead& reader, RunStore& store, Progress& progress)
     : reactor_(reactor),
       compute_(compute),
@@ -23,7 +23,7 @@ FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory,
       free_slots_(reactor.gate(), plan.formation.run_buffers),
       scratch_free_(reactor.gate(), 1),
       free_blocks_(reactor.gate(), plan.formation.write_blocks) {
-  const plan::Formation& f = plan.formation;
+  const planner::Formation& f = plan.formation;
   for (std::uint32_t i = 0; Slot & slot : slots_) {
     slot.run.first_index = records::RecordTable::first_index(i++);
     slot.run.bytes = memory.allocate(f.run_buffer_bytes, "a run buffer");
@@ -123,9 +123,9 @@ Task<void> FormRuns::form_stream() {
       if (free_slots_.free() == 0 && !held.empty()) {
         const std::size_t slot = held.front();
         held.erase(held.begin());
-        if (formed_.records.size() >= plan::most_runs)
+        if (formed_.records.size() >= planner::most_runs)
           throw UsageError(fmt::format("the input is too long for this memory: it makes more than {} runs; give --memory {}KiB",
-                                       plan::most_runs, 8 * (plan_.wanted.memory_bytes >> 10U)));
+                                       planner::most_runs, 8 * (plan_.wanted.memory_bytes >> 10U)));
         const std::size_t number = store_.create(slots_[slot].run.count);
         formed_.stored.push_back(number);
         runs.spawn(store_run(slot, number));

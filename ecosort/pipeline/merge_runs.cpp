@@ -10,7 +10,7 @@
 namespace ecosort::pipeline {
 
 MergeRuns::MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
-                     const plan::MergeBuffers& buffers, std::uint64_t waiting_bytes, std::vector<MergeSource> sources,
+                     const planner::MergeBuffers& buffers, std::uint64_t waiting_bytes, std::vector<MergeSource> sources,
                      MemoryBudget& memory, Progress& progress)
     : reactor_(reactor),
       compute_(compute),
@@ -201,7 +201,7 @@ Task<void> MergeRuns::write_granules(std::size_t run, std::uint64_t first, std::
 }
 
 Task<void> MergeRuns::merge_to_run(std::size_t run) {
-  const plan::Granule& granule = store_.granule();
+  const planner::Granule& granule = store_.granule();
   const Buffer memory = memory_.allocate(buffers_.output_block_bytes * buffers_.output_blocks, "output blocks");
   for (unsigned i = 0; i < buffers_.output_blocks; ++i)
     idle_run_blocks_.push_back(memory.data() + i * buffers_.output_block_bytes);

@@ -35,14 +35,14 @@ std::uint64_t random_job() {
 
 }  // namespace
 
-RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan& plan, std::vector<std::string> directories)
+RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, std::vector<std::string> directories)
     : storage_(storage),
       reactor_(reactor),
       granule_(plan.granule),
       record_size_(plan.wanted.format.record_size),
       stride_(plan.forecast_stride),
       stride_is_fixed_(!plan.wanted.size_unknown),
-      forecast_limit_(plan.forecast_bytes / plan::forecast_entry_bytes / 2),
+      forecast_limit_(plan.forecast_bytes / planner::forecast_entry_bytes / 2),
       most_stride_(plan.most_forecast_stride),
       memory_bytes_(plan.wanted.memory_bytes),
       unit_bytes_(std::max<std::uint64_t>(plan.formation.write_block_bytes, granule_.bytes)),
@@ -52,7 +52,7 @@ RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan&
   choose_pattern();
 }
 
-RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan& plan, std::string directory,
+RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, std::string directory,
                    RunDirection direction, std::uint64_t job)
     : RunStore(storage, reactor, plan, std::vector<std::string>{std::move(directory)}) {
   direction_ = direction;

@@ -75,13 +75,13 @@ class Sorter {
 
   Task<void> form_runs() {
     if (!plan_.wanted.size_unknown) plan_job(0);
-    begin(plan_.shape == plan::Shape::one_pass ? "read_and_sort" : "run_formation", Phase::run_formation, formation_bytes(),
+    begin(plan_.shape == planner::Shape::one_pass ? "read_and_sort" : "run_formation", Phase::run_formation, formation_bytes(),
           std::max<std::uint64_t>(formation_bytes(), 1));
     former_.emplace(reactor_, compute_, memory_, plan_, encoder_, *reader_, *store_, progress_);
     if (plan_.wanted.size_unknown) {
       co_await former_->form_stream();
       plan_.forecast_stride = store_->fix_forecast_stride();
-      plan::complete_plan(plan_, former_->run_records(), former_->runs_in_memory());
+      planner::complete_plan(plan_, former_->run_records(), former_->runs_in_memory());
       co_await former_->store_all_but(plan_.merge.resident_runs);
       plan_job(output_bytes() + plan_.run_bytes);
     } else {
@@ -109,7 +109,7 @@ class Sorter {
   }
 
   Task<void> merge_intermediate() {
-    const std::vector<plan::MergeStep>& steps = plan_.merge.steps;
+    const std::vector<planner::MergeStep>& steps = plan_.merge.steps;
     for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
       const auto first = sources_.begin() + steps[i].first_run;
       const auto last = first + steps[i].fan_in;
@@ -134,7 +134,7 @@ class Sorter {
     if (sources_.empty()) co_return;
     const std::uint64_t left = progress_.job_bytes_left();
     begin("merge", Phase::merge, output_bytes(), std::max(left - std::min(left, reread_bytes()), output_bytes()));
-    const plan::MergeBuffers& buffers = plan_.merge.final;
+    const planner::MergeBuffers& buffers = plan_.merge.final;
     const OutputTerms terms{.total_bytes = output_bytes(),
                             .reserve_bytes = plan_.merge.reserve_bytes,
                             .reserved_bytes = output_reserved_,
@@ -226,7 +226,7 @@ class Sorter {
   io::Storage& storage_;
   Progress& progress_;
   PhaseLog& log_;
-  plan::Plan plan_;
+  planner::Plan plan_;
   records::Encoder encoder_;
   MemoryBudget memory_;
   io::Reactor reactor_;

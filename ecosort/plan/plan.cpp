@@ -14,7 +14,7 @@
 #include "plan/fit_merge.h"
 #include "records/record_table.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 namespace {
 
@@ -185,4 +185,4 @@ Plan make_plan(const Wanted& wanted) {
                                format_bytes(wanted.memory_bytes), format_bytes(least), least / KiB));
 }
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner
