@@ -236,23 +236,23 @@ Task<void> ReadLines::fill(LineRun& run) {
   run.terminator = terminator_;
   full_ = false;
   place_tail(run);
-  try {
-    if (indexed_ < present_) co_await index(run);
-    while (!full_ && input_ < inputs_.size()) {
-      request_blocks(run);
-      if (!blocks_.empty()) {
-        co_await accept_block(run);
-      } else if (input_ended_) {
-        if (indexed_ == present_ || run.bytes()[present_ - 1] != terminator_) end_input(run);
-        if (indexed_ < present_) co_await index(run);
-      }
-    }
-    co_await cut_off(run);
-  } catch (...) {
-    reactor_.gate().fail(std::current_exception());
-  }
+  reads_.spawn(read_until_full(run));
   co_await reads_.join();
   take_header(run);
+}
+
+Task<void> ReadLines::read_until_full(LineRun& run) {
+  if (indexed_ < present_) co_await index(run);
+  while (!full_ && input_ < inputs_.size()) {
+    request_blocks(run);
+    if (!blocks_.empty()) {
+      co_await accept_block(run);
+    } else if (input_ended_) {
+      if (indexed_ == present_ || run.bytes()[present_ - 1] != terminator_) end_input(run);
+      if (indexed_ < present_) co_await index(run);
+    }
+  }
+  co_await cut_off(run);
 }
 
 void ReadLines::take_header(LineRun& run) {

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/block_pool.h"
 #include "io/reactor.h"
 #include "io/storage.h"
 #include "pipeline/compute.h"
@@ -40,7 +42,7 @@ class ReadAhead {
 
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }  // of everything extracted so far
 
-  void free_buffers() { bounce_ = Buffer(); }  // nothing can be read afterwards
+  void free_buffers() { bounce_.reset(); }  // nothing can be read afterwards
 
   // IoError if an input is not what it was when the sort began.
   void check_unchanged(io::Storage& storage) const;
@@ -64,6 +66,7 @@ class ReadAhead {
   };
 
   Task<void> read_block(Arrival& arrival, std::size_t number, Block block);
+  Task<void> read_stream(TaskGroup& extractions, RunBuffer& run, std::uint64_t wanted_bytes, Progress& progress);
   Task<void> extract_arrived(Arrival& arrival);
   Task<void> extract(RunBuffer& run, std::uint64_t first, std::uint64_t count);
   std::vector<Block> blocks_of(RunBuffer& run, std::uint64_t first, std::uint64_t count) const;
@@ -74,9 +77,7 @@ class ReadAhead {
   const records::Encoder& encoder_;
   std::vector<Input>& inputs_;
   std::uint64_t record_size_;
-  Buffer bounce_;
-  Slots bounce_slots_;
-  std::vector<std::byte*> free_bounce_;
+  std::optional<BlockPool> bounce_;
   Tally tally_;
 };
 

@@ -28,11 +28,7 @@ Task<void> Reread::run() {
     if (first > 0) std::swap(present, next);
     TaskGroup ahead(reactor_.gate());
     if (first + present.count < records_) ahead.spawn(read(next, first + present.count));
-    try {
-      co_await check(present);
-    } catch (...) {  // the read still uses its block: wait for it first
-      reactor_.gate().fail(std::current_exception());
-    }
+    ahead.spawn(check(present));
     co_await ahead.join();
   }
 }
