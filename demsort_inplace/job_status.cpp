@@ -176,21 +176,21 @@ std::uint64_t fresh_job_number() {
   return (std::uint64_t{device()} << 32U) | device();
 }
 
-plan::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads) {
+planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads) {
   const Layout& layout = header.layout;
-  plan::Wanted wanted{.format = header.format,
+  planner::Wanted wanted{.format = header.format,
                       .input_records = layout.records,
                       .several_inputs = header.inputs.size() > 1,
                       .memory_bytes = memory_bytes,
                       .threads = threads,
                       .input_alignment = layout.unit};
-  const auto plan = plan::plan_equal_runs(wanted, layout.granule, layout.piece_records, most_batch_bytes(layout));
+  const auto plan = planner::plan_equal_runs(wanted, layout.granule, layout.piece_records, most_batch_bytes(layout));
   if (plan) return *plan;
   std::uint64_t enough = memory_bytes;
   do {
     enough += enough / 4;
     wanted.memory_bytes = enough;
-  } while (!plan::plan_equal_runs(wanted, layout.granule, layout.piece_records, most_batch_bytes(layout)));
+  } while (!planner::plan_equal_runs(wanted, layout.granule, layout.piece_records, most_batch_bytes(layout)));
   throw UsageError(fmt::format("--memory {}KiB is too little for this job, whose pieces are laid out; try --memory {}KiB",
                                memory_bytes >> 10U, (enough >> 10U) + 1));
 }

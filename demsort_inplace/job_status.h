@@ -42,7 +42,7 @@ struct JobStatus {
 [[nodiscard]] std::uint64_t fresh_job_number();
 
 // The engine's plan for a job with so much memory. UsageError if it is too little.
-[[nodiscard]] plan::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads);
+[[nodiscard]] planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads);
 
 // Removes what a job that is not begun, or removed but for its last trace, has left.
 void discard(const std::string& path, JobStatus status, io::NamedStorage& storage);

@@ -20,7 +20,7 @@ namespace ecosort::inplace {
 struct Layout {
   std::uint64_t records = 0;
   std::uint32_t record_size = 0;
-  plan::Granule granule = {};
+  planner::Granule granule = {};
   std::uint64_t piece_records = 0;
   std::uint64_t unit = page_bytes;   // files are cut at multiples of this: a file system block, and a unit of direct I/O
   std::uint64_t interval_bytes = 0;  // so much output at least has room between checkpoints

@@ -149,7 +149,7 @@ std::vector<InputIdentity> identities(const std::vector<pipeline::Input>& inputs
 }
 
 pipeline::SortReport start_resumable(const std::string& output, std::vector<pipeline::Input> inputs, const JobHeader& header,
-                                     const plan::Plan& plan, const Environment& environment) {
+                                     const planner::Plan& plan, const Environment& environment) {
   return on_bench(output, header, plan, environment,
                   [&](Workbench& bench) { return ResumableSort(bench).start(std::move(inputs)); });
 }

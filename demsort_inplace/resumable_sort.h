@@ -18,7 +18,7 @@ namespace ecosort::inplace {
 // Throws as sort() does. Until the job directory is complete a failure leaves nothing behind; from then on the job can be
 // resumed, whatever is thrown.
 [[nodiscard]] pipeline::SortReport start_resumable(const std::string& output, std::vector<pipeline::Input> inputs,
-                                                   const JobHeader& header, const plan::Plan& plan,
+                                                   const JobHeader& header, const planner::Plan& plan,
                                                    const Environment& environment);
 
 // A job on the bench that is under way, or complete. InputChanged where an input is another file than it was; once all records

@@ -35,7 +35,7 @@ Task<void> adopt_runs(Workbench& bench) {
 }
 
 pipeline::WriteBehind make_writer(Workbench& bench, io::File& file) {
-  const plan::MergeBuffers& buffers = bench.plan.merge.final;
+  const planner::MergeBuffers& buffers = bench.plan.merge.final;
   const pipeline::OutputTerms terms{.total_bytes = bench.layout.bytes(),
                                     .reserve_bytes = bench.layout.unit,
                                     .reserved_bytes = std::numeric_limits<std::uint64_t>::max(),

@@ -49,9 +49,9 @@ std::uint64_t cost_us(const SpacePlan& plan) {
 }
 
 // Fills in what follows from layout and memory. False: the memory is too little.
-bool complete(SpacePlan& plan, const plan::Wanted& wanted) {
+bool complete(SpacePlan& plan, const planner::Wanted& wanted) {
   plan.layout.interval_bytes = round_down(plan.layout.interval_bytes, plan.layout.unit);
-  auto engine = plan::plan_equal_runs(wanted, plan.layout.granule, plan.layout.piece_records, most_batch_bytes(plan.layout));
+  auto engine = planner::plan_equal_runs(wanted, plan.layout.granule, plan.layout.piece_records, most_batch_bytes(plan.layout));
   if (!engine) return false;
   plan.engine = std::move(*engine);
   plan.journal_bytes = round_up(Journal::size_bytes({.format = wanted.format, .layout = plan.layout}), plan.layout.unit);
@@ -60,8 +60,8 @@ bool complete(SpacePlan& plan, const plan::Wanted& wanted) {
   return true;
 }
 
-std::vector<plan::Granule> granules_for(std::uint32_t record_size, std::uint64_t unit) {
-  std::vector<plan::Granule> granules;
+std::vector<planner::Granule> granules_for(std::uint32_t record_size, std::uint64_t unit) {
+  std::vector<planner::Granule> granules;
   const std::uint64_t least = round_up(record_size + sizeof(std::uint64_t), unit);
   for (std::uint64_t i = 0; i < 16; ++i) {
     const std::uint64_t bytes = least + i * unit;
@@ -75,7 +75,7 @@ std::vector<plan::Granule> granules_for(std::uint32_t record_size, std::uint64_t
 // 1, 2, 3, ... and then in steps of 1/32.
 std::vector<std::uint64_t> run_counts(std::uint64_t records) {
   std::vector<std::uint64_t> counts;
-  for (std::uint64_t runs = 1; runs <= std::min(plan::most_runs, records); runs += std::max<std::uint64_t>(runs / 32, 1))
+  for (std::uint64_t runs = 1; runs <= std::min(planner::most_runs, records); runs += std::max<std::uint64_t>(runs / 32, 1))
     counts.push_back(runs);
   return counts;
 }
@@ -91,7 +91,7 @@ std::uint64_t interval_within(const SpacePlan& plan, std::uint64_t free_bytes) {
 }
 
 // With the shortest interval there may be.
-SpacePlan tightest(const plan::Wanted& wanted, Mode mode, const plan::Granule& granule, std::uint64_t runs) {
+SpacePlan tightest(const planner::Wanted& wanted, Mode mode, const planner::Granule& granule, std::uint64_t runs) {
   SpacePlan plan;
   plan.layout = {.records = wanted.input_records,
                  .record_size = wanted.format.record_size,
@@ -105,7 +105,7 @@ SpacePlan tightest(const plan::Wanted& wanted, Mode mode, const plan::Granule& g
 }
 
 // A longer interval may need less: fewer checkpoints make fewer extents, and where runs keep their space nothing more.
-void tighten(SpacePlan& plan, const plan::Wanted& wanted) {
+void tighten(SpacePlan& plan, const planner::Wanted& wanted) {
   SpacePlan longer = plan;
   do {
     plan = longer;
@@ -116,8 +116,8 @@ void tighten(SpacePlan& plan, const plan::Wanted& wanted) {
 
 // Calls `look` with every layout there is, in its tightest form.
 template <class Look>
-void for_each_layout(const plan::Wanted& wanted, Mode mode, const Look& look) {
-  for (const plan::Granule& granule : granules_for(wanted.format.record_size, wanted.input_alignment)) {
+void for_each_layout(const planner::Wanted& wanted, Mode mode, const Look& look) {
+  for (const planner::Granule& granule : granules_for(wanted.format.record_size, wanted.input_alignment)) {
     for (const std::uint64_t runs : run_counts(wanted.input_records)) {
       SpacePlan plan = tightest(wanted, mode, granule, runs);
       if (!complete(plan, wanted)) continue;
@@ -129,7 +129,7 @@ void for_each_layout(const plan::Wanted& wanted, Mode mode, const Look& look) {
 
 // Lengthens the interval of a layout until what it costs is at most `limit_us`. False: it is never that cheap, or needs
 // `most_bytes` then.
-bool lengthen(SpacePlan& plan, const plan::Wanted& wanted, std::uint64_t limit_us, std::uint64_t most_bytes) {
+bool lengthen(SpacePlan& plan, const planner::Wanted& wanted, std::uint64_t limit_us, std::uint64_t most_bytes) {
   const std::uint64_t longest = std::max(plan.layout.interval_bytes, most_interval(plan.layout));
   while (plan.need_bytes() < most_bytes) {
     if (cost_us(plan) <= limit_us) return true;
@@ -144,7 +144,7 @@ constexpr std::uint64_t ample_bytes = std::uint64_t{1} << 62U;
 
 }  // namespace
 
-SpaceChoice choose_space(const plan::Wanted& wanted, std::uint64_t free_bytes, Mode mode) {
+SpaceChoice choose_space(const planner::Wanted& wanted, std::uint64_t free_bytes, Mode mode) {
   SpaceChoice choice;
   for_each_layout(wanted, mode, [&](SpacePlan plan) {
     if (!choice.least || plan.need_bytes() < choice.least->need_bytes()) choice.least = plan;
@@ -157,7 +157,7 @@ SpaceChoice choose_space(const plan::Wanted& wanted, std::uint64_t free_bytes, M
   return choice;
 }
 
-std::optional<SpacePlan> recommended_space(const plan::Wanted& wanted, Mode mode) {
+std::optional<SpacePlan> recommended_space(const planner::Wanted& wanted, Mode mode) {
   const SpaceChoice ample = choose_space(wanted, ample_bytes, mode);
   if (!ample.best) return std::nullopt;
   const std::uint64_t moving_us = 4 * ample.best->layout.bytes() / 1000;  // everything read and written twice, at 1 GB/s
@@ -169,8 +169,8 @@ std::optional<SpacePlan> recommended_space(const plan::Wanted& wanted, Mode mode
   return thriftiest;
 }
 
-std::uint64_t least_memory_bytes(plan::Wanted wanted) {
-  for (std::uint64_t memory = plan::least_memory_bytes;; memory += memory / 8) {
+std::uint64_t least_memory_bytes(planner::Wanted wanted) {
+  for (std::uint64_t memory = planner::least_memory_bytes;; memory += memory / 8) {
     wanted.memory_bytes = memory;
     if (choose_space(wanted, 0).least) return round_up(memory, MiB);
   }

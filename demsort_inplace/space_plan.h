@@ -21,7 +21,7 @@ enum class Mode : std::uint8_t {
 
 struct SpacePlan {
   Layout layout;
-  plan::Plan engine;
+  planner::Plan engine;
   std::uint64_t journal_bytes = 0;
   std::uint64_t metadata_bytes = 0;  // of the file system about our files: an allowance
   std::uint64_t output_bytes = 0;    // where the input stays: what the output takes in the end
@@ -37,13 +37,13 @@ struct SpaceChoice {
 };
 
 // `wanted.input_alignment` is the layout's unit.
-[[nodiscard]] SpaceChoice choose_space(const plan::Wanted& wanted, std::uint64_t free_bytes, Mode mode = Mode::in_place);
+[[nodiscard]] SpaceChoice choose_space(const planner::Wanted& wanted, std::uint64_t free_bytes, Mode mode = Mode::in_place);
 
 // The space with which more would gain little: the least one with which everything but moving the bytes takes at most a twentieth
 // of the time that moving them at 1 GB/s does, or no longer than with any amount of space. Nothing: the memory is too little.
-[[nodiscard]] std::optional<SpacePlan> recommended_space(const plan::Wanted& wanted, Mode mode = Mode::in_place);
+[[nodiscard]] std::optional<SpacePlan> recommended_space(const planner::Wanted& wanted, Mode mode = Mode::in_place);
 
 // The least memory with which there is a layout at all, in place.
-[[nodiscard]] std::uint64_t least_memory_bytes(plan::Wanted wanted);
+[[nodiscard]] std::uint64_t least_memory_bytes(planner::Wanted wanted);
 
 }  // namespace ecosort::inplace

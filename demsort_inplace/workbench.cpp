@@ -8,7 +8,7 @@
 
 namespace ecosort::inplace {
 
-Workbench::Workbench(const std::string& path, const JobHeader& job_header, const plan::Plan& engine,
+Workbench::Workbench(const std::string& path, const JobHeader& job_header, const planner::Plan& engine,
                      const Environment& environment)
     : paths(path),
       header(job_header),

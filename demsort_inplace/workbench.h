@@ -34,7 +34,7 @@ struct Environment {
 
 // Coordinator only. Members are declared in the order in which they may be used; what computes or waits dies before what it uses.
 struct Workbench {
-  Workbench(const std::string& path, const JobHeader& job_header, const plan::Plan& engine, const Environment& environment);
+  Workbench(const std::string& path, const JobHeader& job_header, const planner::Plan& engine, const Environment& environment);
 
   // Drives `task` to its end; rethrows what ended it. A signal waits for the next checkpoint.
   void run(Task<void> task);
@@ -51,7 +51,7 @@ struct Workbench {
   const JobPaths paths;
   const JobHeader header;
   const Layout& layout;
-  const plan::Plan plan;
+  const planner::Plan plan;
   io::NamedStorage& storage;
   pipeline::Progress& progress;
   pipeline::PhaseLog& log;
@@ -76,7 +76,7 @@ struct Workbench {
 // Does `work` on a bench of its own. Where the queue breaks, the system may still use what is on the bench: it then lives as long
 // as the process.
 template <class Work>
-pipeline::SortReport on_bench(const std::string& path, const JobHeader& header, const plan::Plan& plan,
+pipeline::SortReport on_bench(const std::string& path, const JobHeader& header, const planner::Plan& plan,
                               const Environment& environment, Work work) {
   auto bench = std::make_unique<Workbench>(path, header, plan, environment);
   try {

@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "base/threads.h"
+#include "cli/advice.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/say.h"
@@ -75,7 +76,7 @@ int main(int argc, char** argv) try {
   ecosort::cli::say_line(fmt::format("ecosort: {}", interrupted.what()));
   return 128 + interrupted.signal_number();
 } catch (const ecosort::Error& error) {
-  ecosort::cli::say_line(fmt::format("ecosort: {}", error.what()));
+  ecosort::cli::say_line(fmt::format("ecosort: {}{}", error.what(), ecosort::cli::advice_on(error, {"--memory", "--temp"})));
   return static_cast<int>(error.code());
 } catch (const std::exception& error) {
   ecosort::cli::say_line(fmt::format("ecosort: internal error: {}", error.what()));

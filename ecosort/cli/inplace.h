@@ -37,8 +37,8 @@ inline constexpr std::uint64_t no_space_limit = std::uint64_t{1} << 62U;
 // A file that was found fit, and how it is to be sorted.
 struct ResolvedInPlace {
   io::FilePtr input;  // null: the size was assumed
-  plan::Machine machine;
-  plan::Wanted wanted;
+  planner::Machine machine;
+  planner::Wanted wanted;
   std::uint64_t free_bytes = 0;  // on its file system, or as much of it as may be taken; no_space_limit for an assumed one
   inplace::SpaceChoice choice;   // both are set where there is a record to sort
 };

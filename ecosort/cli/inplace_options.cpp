@@ -9,7 +9,7 @@
 #include "cli/inplace.h"
 #include "cli/option_binding.h"
 #include "cli/sort_options.h"
-#include "cli/sort_places.h"
+#include "cli/report_files.h"
 #include "demsort_inplace/job_directory.h"
 #include "demsort_inplace/preflight.h"
 
@@ -93,11 +93,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
 }  // namespace
 
 void check_job_reports(const JobRun& run) {
-  SortOptions named;
-  named.stats = run.reports.stats;
-  named.events = run.reports.events;
-  named.output = run.file;
-  check_report_files(named, {});
+  check_report_files({run.reports.stats, run.reports.events, ""}, {}, run.file);
 }
 
 void check_limits(const inplace::Layout& layout, bool is_in_place) {
@@ -124,12 +120,12 @@ InPlaceOptions parse_inplace_options(const std::string& command, const Words& wo
 
 ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage& storage) {
   ResolvedInPlace resolved;
-  plan::Wanted& wanted = resolved.wanted;
+  planner::Wanted& wanted = resolved.wanted;
   wanted.format =
       records::make_record_format(options.record_size, options.keys, options.reverse);  // a bad key before a missing file
-  resolved.machine = plan::read_machine();
+  resolved.machine = planner::read_machine();
   wanted.memory_bytes =
-      options.memory.empty() ? plan::default_memory_bytes(resolved.machine) : parse_bytes(options.memory, "--memory");
+      options.memory.empty() ? planner::default_memory_bytes(resolved.machine) : parse_bytes(options.memory, "--memory");
   wanted.threads = options.threads != 0 ? options.threads : resolved.machine.cpus;
   wanted.input_alignment = page_bytes;
   resolved.free_bytes = no_space_limit;
@@ -165,7 +161,7 @@ const inplace::SpacePlan& require_space(const InPlaceOptions& options, const Res
     return *choice.best;
   }
   const std::uint64_t need = choice.least->need_bytes();
-  plan::Wanted richer = resolved.wanted;
+  planner::Wanted richer = resolved.wanted;
   richer.memory_bytes *= 4;
   const std::uint64_t with_more = inplace::choose_space(richer, 0).least->need_bytes();
   const std::string help = with_more < need - need / 20

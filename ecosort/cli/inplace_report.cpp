@@ -8,6 +8,7 @@
 #include "cli/inplace.h"
 #include "cli/plan_values.h"
 #include "cli/report.h"
+#include "job/plan_json.h"
 #include "cli/resumable.h"
 #include "demsort_inplace/job_directory.h"
 
@@ -60,8 +61,8 @@ std::string space_text(const inplace::SpacePlan& least, const inplace::SpacePlan
 }
 
 // The models are of ordinary sorts.
-plan::Forecast forecast_of(const plan::Plan& engine, const ProfileChoice& profile) {
-  plan::Forecast forecast = plan::predict(engine, *profile.profile);
+planner::Forecast forecast_of(const planner::Plan& engine, const ProfileChoice& profile) {
+  planner::Forecast forecast = planner::predict(engine, *profile.profile);
   if (forecast.prediction)
     forecast.prediction->notes.emplace_back(
         "as an ordinary sort that moves so many bytes; checkpoints, and small pieces where space is scarce, take longer");
@@ -71,13 +72,13 @@ plan::Forecast forecast_of(const plan::Plan& engine, const ProfileChoice& profil
 }  // namespace
 
 std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPlace& resolved) {
-  const plan::Wanted& wanted = resolved.wanted;
+  const planner::Wanted& wanted = resolved.wanted;
   if (wanted.input_records == 0) return "Plan: in place\n  nothing to sort\n";
   std::string text = fmt::format("Plan: in place\n  input               {} records of {} bytes, {}\n", wanted.input_records,
                                  wanted.format.record_size, format_bytes(wanted.input_records * wanted.format.record_size));
   text += keys_text(wanted.format);
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
-                      format_bytes(plan::fixed_overhead_bytes));
+                      format_bytes(planner::fixed_overhead_bytes));
   const inplace::SpacePlan recommended = inplace::recommended_space(wanted).value();
   text += values_text(values_of(options, resolved), options.profile);
   if (options.profile.profile) text += forecast_text(forecast_of(resolved.choice.best->engine, options.profile));
@@ -91,12 +92,12 @@ std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPla
 }
 
 std::string resumable_plan_text(const SortOptions& options, const ResolvedResumable& resolved) {
-  const plan::Wanted& wanted = resolved.wanted;
+  const planner::Wanted& wanted = resolved.wanted;
   std::string text = fmt::format("Plan: resumable sort\n  input               {} records of {} bytes, {}\n", wanted.input_records,
                                  wanted.format.record_size, format_bytes(wanted.input_records * wanted.format.record_size));
   text += keys_text(wanted.format);
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
-                      format_bytes(plan::fixed_overhead_bytes));
+                      format_bytes(planner::fixed_overhead_bytes));
   text += fmt::format("  job directory       {}; runs {}\n", inplace::JobPaths(resolved.output).directory,
                       resolved.mode == inplace::Mode::keeping_runs
                           ? "keep their space to the end, because a crash could mix up blocks on this file system"
@@ -108,13 +109,13 @@ std::string resumable_plan_text(const SortOptions& options, const ResolvedResuma
 }
 
 std::string resumable_plan_json(const SortOptions& options, const ResolvedResumable& resolved) {
-  const plan::Wanted& wanted = resolved.wanted;
+  const planner::Wanted& wanted = resolved.wanted;
   Json json{{"schema", "ecosort.resumable-plan/1"},
             {"records", wanted.input_records},
             {"record_size_bytes", wanted.format.record_size},
             {"input_bytes", wanted.input_records * wanted.format.record_size},
             {"memory_limit_bytes", wanted.memory_bytes},
-            {"fixed_overhead_bytes", plan::fixed_overhead_bytes},
+            {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
             {"compute_threads", wanted.threads},
             {"job_directory", inplace::JobPaths(resolved.output).directory},
             {"keeps_runs", resolved.mode == inplace::Mode::keeping_runs},
@@ -128,14 +129,14 @@ std::string resumable_plan_json(const SortOptions& options, const ResolvedResuma
 }
 
 std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPlace& resolved) {
-  const plan::Wanted& wanted = resolved.wanted;
+  const planner::Wanted& wanted = resolved.wanted;
   Json json{{"schema", "ecosort.inplace-plan/1"},
             {"records", wanted.input_records},
             {"record_size_bytes", wanted.format.record_size},
-            {"keys", keys_json(wanted.format)},
+            {"keys", job::keys_json(wanted.format)},
             {"input_bytes", wanted.input_records * wanted.format.record_size},
             {"memory_limit_bytes", wanted.memory_bytes},
-            {"fixed_overhead_bytes", plan::fixed_overhead_bytes},
+            {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
             {"compute_threads", wanted.threads}};
   if (resolved.free_bytes != no_space_limit) json["free_bytes"] = resolved.free_bytes;
   if (wanted.input_records > 0) {

@@ -45,8 +45,8 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::vector<PlanValue> values_of(const SortOptions& options, const ResolvedSort& resolved, const std::string& backend) {
-  const plan::Wanted& wanted = resolved.job.plan.wanted;
+std::vector<PlanValue> values_of(const SortOptions& options, const job::PreparedRecords& resolved, const std::string& backend) {
+  const planner::Wanted& wanted = resolved.job.plan.wanted;
   Values values(options.profile, options.given);
   values.add("--memory", size_word(wanted.memory_bytes));
   values.add("--threads", fmt::format("{}", wanted.threads));
@@ -98,11 +98,11 @@ void add_values(Json& json, const std::vector<PlanValue>& values, const ProfileC
     json["profile"] = nullptr;
 }
 
-std::string forecast_text(const plan::Forecast& forecast) {
+std::string forecast_text(const planner::Forecast& forecast) {
   if (!forecast.prediction) return fmt::format("  no prediction       {}\n", forecast.absent);
-  const plan::Prediction& found = *forecast.prediction;
+  const planner::Prediction& found = *forecast.prediction;
   std::string text = "  prediction          seconds     GB read  GB written  limited by\n";
-  for (const plan::PhasePrediction& phase : found.phases)
+  for (const planner::PhasePrediction& phase : found.phases)
     text += fmt::format("    {:<16}{:>9.2f}{:>12.3f}{:>12.3f}  {}\n", phase.name == "merge" ? "merge" : "run formation",
                         phase.seconds, static_cast<double>(phase.bytes_read) / 1e9,
                         static_cast<double>(phase.bytes_written) / 1e9, phase.bottleneck());
@@ -114,11 +114,11 @@ std::string forecast_text(const plan::Forecast& forecast) {
   return text;
 }
 
-Json forecast_json(const plan::Forecast& forecast) {
+Json forecast_json(const planner::Forecast& forecast) {
   if (!forecast.prediction) return {{"absent", forecast.absent}};
-  const plan::Prediction& found = *forecast.prediction;
+  const planner::Prediction& found = *forecast.prediction;
   Json phases = Json::array();
-  for (const plan::PhasePrediction& phase : found.phases) {
+  for (const planner::PhasePrediction& phase : found.phases) {
     Json times = Json::object();
     for (const auto& [name, seconds] : phase.times) times[name] = seconds;
     phases.push_back({{"name", phase.name},

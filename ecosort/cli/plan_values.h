@@ -20,7 +20,7 @@ struct PlanValue {
   std::string source;  // "option", "profile" or "default"
 };
 
-[[nodiscard]] std::vector<PlanValue> values_of(const SortOptions& options, const ResolvedSort& resolved,
+[[nodiscard]] std::vector<PlanValue> values_of(const SortOptions& options, const job::PreparedRecords& resolved,
                                                const std::string& backend);
 [[nodiscard]] std::vector<PlanValue> values_of(const SortOptions& options, const ResolvedResumable& resolved);
 [[nodiscard]] std::vector<PlanValue> values_of(const InPlaceOptions& options, const ResolvedInPlace& resolved);
@@ -29,8 +29,8 @@ struct PlanValue {
 // Adds "values" and "profile" to an object.
 void add_values(nlohmann::ordered_json& json, const std::vector<PlanValue>& values, const ProfileChoice& profile);
 
-[[nodiscard]] std::string forecast_text(const plan::Forecast& forecast);
+[[nodiscard]] std::string forecast_text(const planner::Forecast& forecast);
 // Of the form that `ecosort-tune predict --json` has; "absent" alone where there is no prediction.
-[[nodiscard]] nlohmann::ordered_json forecast_json(const plan::Forecast& forecast);
+[[nodiscard]] nlohmann::ordered_json forecast_json(const planner::Forecast& forecast);
 
 }  // namespace ecosort::cli

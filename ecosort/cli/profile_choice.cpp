@@ -28,9 +28,9 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-void check_settings(const std::string& path, const plan::Profile& profile) {
+void check_settings(const std::string& path, const planner::Profile& profile) {
   std::set<std::string_view> seen;
-  for (const plan::Setting& setting : profile.settings) {
+  for (const planner::Setting& setting : profile.settings) {
     if (std::ranges::find(tunable, setting.option) == tunable.end())
       throw UsageError(fmt::format("profile '{}' is damaged: it sets '{}', which no profile may", path, setting.option));
     if (!seen.insert(setting.option).second)
@@ -42,7 +42,7 @@ void check_settings(const std::string& path, const plan::Profile& profile) {
 
 bool ProfileChoice::is_for(std::string_view option, std::uint64_t memory_bytes) const {
   if (!profile) return false;
-  const auto found = std::ranges::find(profile->settings, option, &plan::Setting::option);
+  const auto found = std::ranges::find(profile->settings, option, &planner::Setting::option);
   if (found == profile->settings.end()) return false;
   const std::uint64_t theirs = found->memory_bytes, most = std::max(theirs, memory_bytes);
   return theirs == 0 || most - std::min(theirs, memory_bytes) <= most / 8;
@@ -67,7 +67,7 @@ ProfileChoice choose_profile(const ProfileWords& words) {
   choice.path = choice.was_named ? words.file : default_profile_path();
   if (!choice.was_named && (choice.path.empty() || !is_there(choice.path))) return {};
   try {
-    plan::Profile profile = plan::read_profile(choice.path, plan::this_machine());
+    planner::Profile profile = planner::read_profile(choice.path, planner::this_machine());
     check_settings(choice.path, profile);
     choice.profile = std::move(profile);
   } catch (const UsageError& error) {
@@ -79,7 +79,7 @@ ProfileChoice choose_profile(const ProfileWords& words) {
 Words words_of(ProfileChoice& choice, const std::vector<std::string_view>& applicable, const std::set<std::string_view>& given) {
   Words words;
   if (!choice.profile) return words;
-  for (const plan::Setting& setting : choice.profile->settings) {
+  for (const planner::Setting& setting : choice.profile->settings) {
     if (given.contains(setting.option) || std::ranges::find(applicable, setting.option) == applicable.end()) continue;
     words.push_back(fmt::format("{}={}", setting.option, setting.value));
     choice.used.insert(setting.option);

@@ -23,7 +23,7 @@ struct ProfileWords {
 // Which profile was chosen. `used` names the options whose values are the profile's.
 struct ProfileChoice {
   std::string path;  // empty: there is none, or none was wanted
-  std::optional<plan::Profile> profile;
+  std::optional<planner::Profile> profile;
   bool was_named = false;  // by --profile
   std::string unused;      // why the one of the configuration directory is not used; empty if it is
   std::set<std::string, std::less<>> used;

@@ -15,12 +15,13 @@
 #include "cli/inplace.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
-#include "cli/sort_places.h"
+#include "cli/report_files.h"
 #include "demsort_inplace/file_system.h"
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/resumable_sort.h"
 #include "io/backends.h"
 #include "io/direct_io.h"
+#include "job/places.h"
 
 namespace ecosort::cli {
 
@@ -40,7 +41,7 @@ void check_options(const SortOptions& options) {
         "from "
         "the sorted file");
   if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  const plan::Requests usual;
+  const planner::Requests usual;
   if (options.requests.bytes != usual.bytes || options.requests.depth != usual.depth)
     throw UsageError("--request-size and --request-depth go without --resumable");
   if (options.merge_threads != 0 || options.run_records != 0)
@@ -76,7 +77,7 @@ std::uint64_t unit_in(const std::string& directory, const ResolvedResumable& res
 }
 
 void require_layout(const ResolvedResumable& resolved) {
-  const plan::Wanted& wanted = resolved.wanted;
+  const planner::Wanted& wanted = resolved.wanted;
   if (!resolved.choice.least) {
     const std::uint64_t least = inplace::least_memory_bytes(wanted);
     throw UsageError(
@@ -91,7 +92,7 @@ void require_layout(const ResolvedResumable& resolved) {
         "-o, or sort without --resumable",
         directory, format_bytes(resolved.choice.least->need_bytes()), resolved.choice.least->need_bytes(),
         format_bytes(resolved.free_bytes)));
-  check_memory_exists(wanted.memory_bytes, resolved.choice.best->engine.peak_memory_bytes, resolved.machine);
+  job::check_memory_exists(wanted.memory_bytes, resolved.choice.best->engine.peak_memory_bytes, resolved.machine);
   check_limits(resolved.choice.best->layout, false);
 }
 
@@ -101,14 +102,15 @@ ResolvedResumable resolve_resumable(const SortOptions& options, io::PosixStorage
   check_options(options);
   (void)records::make_record_format(options.record_size, options.keys);  // a bad key is reported before a missing file
   ResolvedResumable resolved;
-  resolved.machine = plan::read_machine();
-  resolved.inputs = open_inputs(options, storage);
+  resolved.machine = planner::read_machine();
+  const SortSpec spec = spec_of(options);
+  resolved.inputs = job::open_records(spec, storage);
   std::ranges::for_each(resolved.inputs, check_regular);
-  check_output(options.output, resolved.inputs);
-  check_report_files(options, resolved.inputs);
+  job::check_output(options.output, resolved.inputs, storage);
+  check_report_files({options.stats, options.events, ""}, resolved.inputs, options.output);
   resolved.output = io::resolve_output(options.output).path;
   check_no_job(resolved.output, storage);
-  resolved.wanted = wanted_from(options, resolved.inputs, resolved.machine);
+  resolved.wanted = job::wanted_of(spec, tuning_of(options), resolved.inputs, resolved.machine);
   if (resolved.wanted.input_records == 0) return resolved;
   const std::string directory = inplace::JobPaths(resolved.output).parent;
   if (io::is_in_memory(directory))

@@ -17,8 +17,8 @@ namespace ecosort::cli {
 struct ResolvedResumable {
   std::vector<pipeline::Input> inputs;
   std::string output;  // links followed
-  plan::Machine machine;
-  plan::Wanted wanted;
+  planner::Machine machine;
+  planner::Wanted wanted;
   inplace::Mode mode = inplace::Mode::beside_input;
   std::uint64_t free_bytes = 0;  // on the output's file system
   inplace::SpaceChoice choice;   // both are set where there is a record to sort

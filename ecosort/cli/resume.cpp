@@ -89,11 +89,11 @@ int discard_trace(const InPlaceOptions& options, inplace::JobStatus status, io::
   return 0;
 }
 
-plan::Plan plan_for(const InPlaceOptions& options, const inplace::JobHeader& header) {
+planner::Plan plan_for(const InPlaceOptions& options, const inplace::JobHeader& header) {
   const std::uint64_t memory = options.memory.empty() ? header.memory_bytes : parse_bytes(options.memory, "--memory");
   check_limits(header.layout, header.kind == inplace::JobHeader::Kind::in_place);
   const unsigned asked = options.threads != 0 ? options.threads : header.threads;
-  return inplace::engine_plan(header, memory, asked != 0 ? asked : plan::read_machine().cpus);
+  return inplace::engine_plan(header, memory, asked != 0 ? asked : planner::read_machine().cpus);
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ int run_resume(const Words& words) {
   if (abandons && !options.abandon)
     print_notice(options.run.reports.quiet, fmt::format("the job of '{}' was abandoned; that is completed", file));
   const bool was_named = status.kind == Kind::complete && !storage.exists(inplace::JobPaths(file).output);
-  const plan::Plan plan = plan_for(options, status.contents->header);
+  const planner::Plan plan = plan_for(options, status.contents->header);
   check_threads_can_start(plan.wanted.threads + 1);
   const int code = run_job(options.run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
     return abandons ? inplace::abandon(file, std::move(status), plan, environment)

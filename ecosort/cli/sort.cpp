@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/errors.h"
+#include "base/open_files.h"
 #include "base/threads.h"
 #include "cli/commands.h"
 #include "cli/end_at_once.h"
@@ -14,6 +15,7 @@
 #include "cli/option_table.h"
 #include "cli/plan_values.h"
 #include "cli/report.h"
+#include "cli/report_files.h"
 #include "cli/request_trace.h"
 #include "cli/resumable.h"
 #include "cli/run_job.h"
@@ -22,16 +24,15 @@
 #include "cli/watched_run.h"
 #include "io/backends.h"
 #include "io/counting_queue.h"
-#include "io/posix_storage.h"
 #include "io/reactor.h"
 
 namespace ecosort::cli {
 
 namespace {
 
-unsigned queue_depth(const plan::Plan& plan) { return plan.read_depth + plan.write_depth + 4; }
+unsigned queue_depth(const planner::Plan& plan) { return plan.read_depth + plan.write_depth + 4; }
 
-io::Backend open_backend(const SortOptions& options, const plan::Plan& plan) {
+io::Backend open_backend(const SortOptions& options, const planner::Plan& plan) {
   return io::make_queue(io::parse_backend(options.io), queue_depth(plan));
 }
 
@@ -45,7 +46,7 @@ const char* advice(int error_number) {
 }
 
 // Promise P2: the line says in which phase it happened.
-pipeline::SortReport sort_telling_phase(ResolvedSort& resolved, io::Storage& storage, io::Queue& queue,
+pipeline::SortReport sort_telling_phase(job::PreparedRecords& resolved, io::Storage& storage, io::Queue& queue,
                                         pipeline::Progress& progress, pipeline::PhaseLog& log,
                                         const std::atomic<int>& interrupted) {
   try {
@@ -60,10 +61,15 @@ pipeline::SortReport sort_telling_phase(ResolvedSort& resolved, io::Storage& sto
   }
 }
 
-void print_plan(const SortOptions& options, const ResolvedSort& resolved, const std::string& backend) {
+std::string tuning_notice(const SortOptions& options, const job::PreparedRecords& resolved) {
+  if (resolved.tuning_notice.empty()) return "";
+  return fmt::format("profile '{}': {}", options.profile.path, resolved.tuning_notice);
+}
+
+void print_plan(const SortOptions& options, const job::PreparedRecords& resolved, const std::string& backend) {
   const std::vector<PlanValue> values = values_of(options, resolved, backend);
-  plan::Forecast forecast;
-  if (options.profile.profile) forecast = plan::predict(resolved.job.plan, *options.profile.profile);
+  planner::Forecast forecast;
+  if (options.profile.profile) forecast = planner::predict(resolved.job.plan, *options.profile.profile);
   if (options.json) {
     nlohmann::ordered_json json = resolved_plan_json(resolved, backend);
     add_values(json["here"], values, options.profile);
@@ -89,12 +95,14 @@ int run_sort(const Words& words) {
   io::PosixStorage storage;
   if (options.resumable)
     if (const std::optional<int> code = run_resumable(options, storage, started_s)) return *code;
-  ResolvedSort resolved = resolve_sort(options, storage);
+  raise_open_files();
+  job::PreparedRecords resolved = job::prepare_records(spec_of(options), tuning_of(options), storage);
+  check_report_files({options.stats, options.events, options.trace}, resolved.job.inputs, options.output);
   for (const std::string& notice : resolved.notices) print_notice(options.quiet, notice);
-  print_notice(options.quiet, resolved.profile_notice);
+  print_notice(options.quiet, tuning_notice(options, resolved));
   const io::Backend backend = open_backend(options, resolved.job.plan);
   print_notice(options.quiet, backend.notice);
-  const plan::Wanted& wanted = resolved.job.plan.wanted;
+  const planner::Wanted& wanted = resolved.job.plan.wanted;
   check_threads_can_start(std::max(wanted.threads, wanted.threads_of_merge()) + 1);  // and the progress line's
   std::optional<RequestTrace> trace;
   std::optional<io::CountingQueue> traced;
@@ -136,8 +144,10 @@ int run_plan(const Words& words) {
   print_notice(options.quiet, notice_of(options.profile));
   io::PosixStorage storage;
   if (options.resumable && plan_resumable(options, storage)) return 0;
-  const ResolvedSort resolved = resolve_sort(options, storage);
-  print_notice(options.quiet, resolved.profile_notice);
+  raise_open_files();
+  const job::PreparedRecords resolved = job::prepare_records(spec_of(options), tuning_of(options), storage);
+  check_report_files({options.stats, options.events, options.trace}, resolved.job.inputs, options.output);
+  print_notice(options.quiet, tuning_notice(options, resolved));
   print_plan(options, resolved, open_backend(options, resolved.job.plan).queue->backend_name());
   return 0;
 }

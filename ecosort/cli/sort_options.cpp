@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/errors.h"
@@ -20,14 +21,14 @@ bool is_standard_output(const std::string& path) {
 
 std::uint64_t checked_request_size(const std::string& text) {
   const std::uint64_t bytes = parse_bytes(text, "--request-size");
-  if (bytes % page_bytes == 0 && bytes >= plan::least_request_bytes && bytes <= plan::most_request_bytes) return bytes;
+  if (bytes % page_bytes == 0 && bytes >= planner::least_request_bytes && bytes <= planner::most_request_bytes) return bytes;
   throw UsageError(fmt::format("--request-size {}: give a multiple of 4KiB from {} to {}", text,
-                               format_bytes(plan::least_request_bytes), format_bytes(plan::most_request_bytes)));
+                               format_bytes(planner::least_request_bytes), format_bytes(planner::most_request_bytes)));
 }
 
 unsigned checked_depth(std::uint64_t depth) {
-  if (depth > 0 && depth <= plan::most_depth) return static_cast<unsigned>(depth);
-  throw UsageError(fmt::format("--request-depth: give a number from 1 to {}", plan::most_depth));
+  if (depth > 0 && depth <= planner::most_depth) return static_cast<unsigned>(depth);
+  throw UsageError(fmt::format("--request-depth: give a number from 1 to {}", planner::most_depth));
 }
 
 // What a profile may set; a resumable sort lays out runs and requests by itself.
@@ -78,8 +79,8 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
   if (parsed.given.contains("--request-size"))
     options.requests.bytes = options.requests.output_bytes = checked_request_size(request_size);
   if (parsed.given.contains("--request-depth")) options.requests.depth = checked_depth(request_depth);
-  if (parsed.given.contains("--run-records") && options.run_records < plan::least_run_records)
-    throw UsageError(fmt::format("--run-records: give at least {}", plan::least_run_records));
+  if (parsed.given.contains("--run-records") && options.run_records < planner::least_run_records)
+    throw UsageError(fmt::format("--run-records: give at least {}", planner::least_run_records));
   if (!assume_size.empty()) throw UsageError("--assume-size goes with: ecosort plan inplace");
   if (!space.empty()) throw UsageError("--space goes with: ecosort plan inplace");
   (void)progress_mode(options.progress);
@@ -111,8 +112,8 @@ void check_verify(const std::string& verify) {
 }
 
 unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::string_view option) {
-  if (parsed.given.contains(option) && (threads == 0 || threads > plan::most_threads))
-    throw UsageError(fmt::format("{}: give a number from 1 to {}", option, plan::most_threads));
+  if (parsed.given.contains(option) && (threads == 0 || threads > planner::most_threads))
+    throw UsageError(fmt::format("{}: give a number from 1 to {}", option, planner::most_threads));
   return static_cast<unsigned>(threads);
 }
 
@@ -121,6 +122,32 @@ ProgressMode progress_mode(const std::string& text, bool quiet) {
   if (text == "none") return ProgressMode::none;
   if (text == "json") return ProgressMode::json;
   throw UsageError(fmt::format("--progress: '{}' is none of auto, none, json", text));
+}
+
+SortSpec spec_of(const SortOptions& options) {
+  SortSpec spec;
+  spec.inputs = options.inputs;
+  spec.output = options.output;
+  spec.record_size = options.record_size;
+  spec.keys = options.keys;
+  spec.reverse = options.reverse;
+  spec.unique = options.unique;
+  if (!options.memory.empty()) spec.memory_bytes = std::max<std::uint64_t>(parse_bytes(options.memory, "--memory"), 1);
+  spec.threads = options.threads;
+  spec.temp_directories = options.temp;
+  spec.io = options.io;
+  spec.reread = options.verify == "reread";
+  return spec;
+}
+
+// The runs that a search found best are for the memory that it had; for other memory the planner chooses.
+job::Tuning tuning_of(const SortOptions& options) {
+  job::Tuning tuning{options.merge_threads, options.run_records, options.profile.used.contains("--run-records"),
+                     options.requests};
+  const std::uint64_t memory_bytes = spec_of(options).memory_bytes;
+  const std::uint64_t bytes = memory_bytes != 0 ? memory_bytes : planner::default_memory_bytes(planner::read_machine());
+  if (tuning.runs_are_a_hint && !options.profile.is_for("--run-records", bytes)) tuning.run_records = 0;
+  return tuning;
 }
 
 }  // namespace ecosort::cli

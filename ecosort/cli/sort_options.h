@@ -1,4 +1,4 @@
-// The options of `sort` and `plan sort`, as text and then resolved against the machine and the files.
+// The options of `sort` and `plan sort`, as text, and what they mean as a job.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,8 @@
 #include "cli/commands.h"
 #include "cli/option_binding.h"
 #include "cli/profile_choice.h"
-#include "cli/sort_space.h"
 #include "io/backends.h"
-#include "io/posix_storage.h"
-#include "pipeline/sort.h"
-#include "plan/machine.h"
+#include "job/spec.h"
 
 namespace ecosort::cli {
 
@@ -29,7 +26,7 @@ struct SortOptions {
   unsigned threads = 0;  // 0: default
   unsigned merge_threads = 0;
   std::uint64_t run_records = 0;
-  plan::Requests requests;
+  planner::Requests requests;
   std::vector<std::string> temp;
   std::string io = "auto";
   std::string verify = "always";
@@ -43,22 +40,9 @@ struct SortOptions {
 // UsageError naming the option for anything it cannot read. `command` is "sort" or "plan". Reads the profile, if there is one.
 [[nodiscard]] SortOptions parse_sort_options(const std::string& command, const Words& words);
 
-// Opens and checks everything (promise P9) and makes the plan; creates nothing.
-struct ResolvedSort {
-  pipeline::SortJob job;
-  plan::Machine machine;
-  std::vector<SpaceNeed> space;
-  std::vector<std::string> notices;          // for the user, unless --quiet
-  std::string profile_notice;                // the same, about a setting of the profile that this sort cannot have
-  bool output_has_no_temporary_name = true;  // P2: which way the output will be written
-};
-[[nodiscard]] ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage);
-
-// Steps of it. UsageError for what cannot be.
-[[nodiscard]] std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage& storage);
-[[nodiscard]] plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs,
-                                       const plan::Machine& machine);
-void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const plan::Machine& machine);
+// What the options say as a job. UsageError for a size that cannot be.
+[[nodiscard]] SortSpec spec_of(const SortOptions& options);
+[[nodiscard]] job::Tuning tuning_of(const SortOptions& options);
 
 // UsageError for a word that is none of --progress. --quiet shows nothing that was not asked for.
 [[nodiscard]] ProgressMode progress_mode(const std::string& text, bool quiet = false);

@@ -222,7 +222,7 @@ class Sorter {
       if (runs_.size() - first < 2) first = 0;
       MergeFit fit = fit_merge(job_.plan, runs_, first);
       if (fit.inputs < 2) {
-        if (first == 0) throw UsageError("two lines are too long for the memory at a time; give more with -S");
+        if (first == 0) throw NotEnoughMemory("two lines are too long for the memory at a time", job_.plan.memory_bytes);
         first = 0;
         continue;
       }

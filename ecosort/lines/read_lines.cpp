@@ -260,8 +260,9 @@ void ReadLines::take_header(LineRun& run) {
   for (std::size_t i = 0; i < count; ++i) {
     const Text line = run.line(*(run.top() - 1 - i));
     if (header_.size() + line.size() + 1 > most_header_bytes_)
-      throw UsageError(fmt::format("--header: its lines are longer than {} in all, a 16th of the memory; give more with -S",
-                                   format_bytes(most_header_bytes_)));
+      throw NotEnoughMemory(fmt::format("the header's lines are longer than {} in all, a 16th of the memory",
+                                        format_bytes(most_header_bytes_)),
+                            plan_.memory_bytes);
     add_line(header_hash_, line);
     header_.append(line).push_back(terminator_);
   }
@@ -272,9 +273,10 @@ void ReadLines::take_header(LineRun& run) {
 
 void ReadLines::line_too_long(const LineRun& run) const {
   const std::string& name = input_ < inputs_.size() ? inputs_[input_].name : inputs_.back().name;
-  throw UsageError(fmt::format(
-      "{}: line {}, at byte {}, is too long for the memory: {} hold lines of up to {}; give more with -S", name, file_lines_ + 1,
-      file_indexed_, format_bytes(plan_.memory_bytes), format_bytes(run.size() - plan_.block_bytes)));
+  throw NotEnoughMemory(
+      fmt::format("{}: line {}, at byte {}, is too long for the memory: {} hold lines of up to {}", name, file_lines_ + 1,
+                  file_indexed_, format_bytes(plan_.memory_bytes), format_bytes(run.size() - plan_.block_bytes)),
+      plan_.memory_bytes);
 }
 
 void ReadLines::check_unchanged(const LineInput& input) {

@@ -10,7 +10,7 @@
 
 namespace ecosort::pipeline {
 
-FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const plan::Plan& plan,
+FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const planner::Plan& plan,
                    const records::Encoder& encoder, ReadAhead& reader, RunStore& store, Progress& progress)
     : reactor_(reactor),
       compute_(compute),
@@ -22,7 +22,7 @@ FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory,
       slots_(plan.formation.run_buffers),
       free_slots_(reactor.gate(), plan.formation.run_buffers),
       scratch_free_(reactor.gate(), 1) {
-  const plan::Formation& f = plan.formation;
+  const planner::Formation& f = plan.formation;
   for (std::uint32_t i = 0; Slot & slot : slots_) {
     slot.run.first_index = records::RecordTable::first_index(i++);
     slot.run.bytes = memory.allocate(f.run_buffer_bytes, "a run buffer");
@@ -139,9 +139,10 @@ Task<void> FormRuns::read_stream(TaskGroup& runs) {
 }
 
 void FormRuns::check_may_store() const {
-  if (formed_.records.size() >= plan::most_runs)
-    throw UsageError(fmt::format("the input is too long for this memory: it makes more than {} runs; give --memory {}KiB",
-                                 plan::most_runs, 8 * (plan_.wanted.memory_bytes >> 10U)));
+  if (formed_.records.size() >= planner::most_runs)
+    throw NotEnoughMemory(
+        fmt::format("the input is too long for this memory: it makes more than {} runs", planner::most_runs),
+        plan_.wanted.memory_bytes, 8 * plan_.wanted.memory_bytes);
 }
 
 // Of the sorted runs that are not stored yet.

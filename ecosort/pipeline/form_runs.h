@@ -51,7 +51,7 @@ class RunKeeper {
 // Coordinator only; must outlive the task.
 class FormRuns {
  public:
-  FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const plan::Plan& plan, const records::Encoder& encoder,
+  FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const planner::Plan& plan, const records::Encoder& encoder,
            ReadAhead& reader, RunStore& store, Progress& progress);
 
   // Creates all run files of inputs of known size and reserves their space, before hours of work (promise P10).
@@ -97,7 +97,7 @@ class FormRuns {
 
   io::Reactor& reactor_;
   Compute& compute_;
-  const plan::Plan& plan_;
+  const planner::Plan& plan_;
   const records::Encoder& encoder_;
   ReadAhead& reader_;
   RunStore& store_;

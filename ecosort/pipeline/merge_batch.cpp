@@ -52,7 +52,7 @@ void fill_both(LoserTree& tree_a, Piece& a, LoserTree& tree_b, Piece& b, const r
 
 void emit_granules(LoserTree& tree, const BatchTarget& target, std::uint64_t first, std::uint64_t count,
                    std::uint32_t record_size) {
-  const plan::Granule& granule = target.store->granule();
+  const planner::Granule& granule = target.store->granule();
   for (std::uint64_t position = target.filled + first, end = position + count; position < end;) {
     const std::uint64_t number = position / granule.records, within = position % granule.records;
     const std::uint64_t n = std::min(granule.records - within, end - position);

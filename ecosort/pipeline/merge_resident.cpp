@@ -9,7 +9,7 @@
 namespace ecosort::pipeline {
 
 MergeResident::MergeResident(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder,
-                             const plan::MergeBuffers& buffers, const std::vector<RunBuffer>& runs, MemoryBudget& memory)
+                             const planner::MergeBuffers& buffers, const std::vector<RunBuffer>& runs, MemoryBudget& memory)
     : reactor_(reactor),
       compute_(compute),
       encoder_(encoder),

@@ -21,7 +21,7 @@ namespace ecosort::pipeline {
 class MergeResident {
  public:
   // The runs in input order, each sorted through its index.
-  MergeResident(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const plan::MergeBuffers& buffers,
+  MergeResident(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const planner::MergeBuffers& buffers,
                 const std::vector<RunBuffer>& runs, MemoryBudget& memory);
 
   // VerificationError if the output would not be in order (promise P1).

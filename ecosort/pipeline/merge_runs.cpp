@@ -10,7 +10,7 @@
 namespace ecosort::pipeline {
 
 MergeRuns::MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
-                     const plan::MergeBuffers& buffers, std::uint64_t waiting_bytes, std::vector<MergeSource> sources,
+                     const planner::MergeBuffers& buffers, std::uint64_t waiting_bytes, std::vector<MergeSource> sources,
                      MemoryBudget& memory, Progress& progress)
     : reactor_(reactor),
       compute_(compute),
@@ -208,7 +208,7 @@ Task<void> MergeRuns::merge_to_run(std::size_t run) {
 }
 
 Task<void> MergeRuns::fill_run(BlockPool& blocks, std::size_t run) {
-  const plan::Granule& granule = store_.granule();
+  const planner::Granule& granule = store_.granule();
   const std::uint64_t block_records = buffers_.output_block_bytes / granule.bytes * granule.records;
   BatchTarget target{nullptr, &store_, run, 0, 0};
   prefetch_.advance();

@@ -47,7 +47,7 @@ enum class Ending : std::uint8_t { complete, more_to_come };
 class MergeRuns {
  public:
   MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
-            const plan::MergeBuffers& buffers, std::uint64_t waiting_bytes, std::vector<MergeSource> sources,
+            const planner::MergeBuffers& buffers, std::uint64_t waiting_bytes, std::vector<MergeSource> sources,
             MemoryBudget& memory, Progress& progress);
 
   // VerificationError if the output would not be in order (promise P1).
@@ -90,7 +90,7 @@ class MergeRuns {
   Compute& compute_;
   RunStore& store_;
   const records::Encoder& encoder_;
-  plan::MergeBuffers buffers_;
+  planner::MergeBuffers buffers_;
   std::uint64_t waiting_bytes_;
   MemoryBudget& memory_;
   Progress& progress_;

@@ -108,7 +108,7 @@ class Prefetch {
   Compute& compute_;
   RunStore& store_;
   const records::Encoder& encoder_;
-  plan::Granule granule_;
+  planner::Granule granule_;
   std::uint64_t granules_per_block_, records_per_block_;
   Buffer memory_;
   std::vector<MergeSource>& sources_;

@@ -18,7 +18,7 @@ bool is_aligned(const std::byte* address, std::size_t alignment) noexcept {
 
 }  // namespace
 
-ReadAhead::ReadAhead(io::Reactor& reactor, Compute& compute, const plan::Plan& plan, const records::Encoder& encoder,
+ReadAhead::ReadAhead(io::Reactor& reactor, Compute& compute, const planner::Plan& plan, const records::Encoder& encoder,
                      std::vector<Input>& inputs, MemoryBudget& memory)
     : reactor_(reactor),
       compute_(compute),

@@ -31,7 +31,7 @@ struct Input {
 // Coordinator only. Must outlive the tasks it returned.
 class ReadAhead {
  public:
-  ReadAhead(io::Reactor& reactor, Compute& compute, const plan::Plan& plan, const records::Encoder& encoder,
+  ReadAhead(io::Reactor& reactor, Compute& compute, const planner::Plan& plan, const records::Encoder& encoder,
             std::vector<Input>& inputs, MemoryBudget& memory);
 
   // Reads records [first, first + count) of all inputs, in order, into `run` and fills its index (unsorted).
@@ -73,7 +73,7 @@ class ReadAhead {
 
   io::Reactor& reactor_;
   Compute& compute_;
-  const plan::Plan& plan_;
+  const planner::Plan& plan_;
   const records::Encoder& encoder_;
   std::vector<Input>& inputs_;
   std::uint64_t record_size_;

@@ -34,14 +34,14 @@ std::uint64_t random_job() {
 
 }  // namespace
 
-RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan& plan, std::vector<std::string> directories)
+RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, std::vector<std::string> directories)
     : storage_(storage),
       reactor_(reactor),
       granule_(plan.granule),
       record_size_(plan.wanted.format.record_size),
       stride_(plan.forecast_stride),
       stride_is_fixed_(!plan.wanted.size_unknown),
-      forecast_limit_(plan.forecast_bytes / plan::forecast_entry_bytes / 2),
+      forecast_limit_(plan.forecast_bytes / planner::forecast_entry_bytes / 2),
       most_stride_(plan.most_forecast_stride),
       memory_bytes_(plan.wanted.memory_bytes),
       unit_bytes_(std::max<std::uint64_t>(plan.formation.write_block_bytes, granule_.bytes)),
@@ -51,7 +51,7 @@ RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan&
   choose_pattern();
 }
 
-RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan& plan, std::string directory,
+RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, std::string directory,
                    RunDirection direction, std::uint64_t job)
     : RunStore(storage, reactor, plan, std::vector<std::string>{std::move(directory)}) {
   direction_ = direction;
@@ -163,9 +163,9 @@ void RunStore::set_forecast(std::size_t number, std::uint64_t granule, const rec
 // merge could not do with so few, at once: its runs would be of no use.
 void RunStore::thin_forecast() {
   if (stride_ >= most_stride_)
-    throw UsageError(
-        fmt::format("the input is too long for {} of memory: its {} runs are all that can be merged; give --memory {}KiB",
-                    format_bytes(memory_bytes_), runs_.size(), 8 * (memory_bytes_ >> 10U)));
+    throw NotEnoughMemory(fmt::format("the input is too long for {} of memory: its {} runs are all that can be merged",
+                                      format_bytes(memory_bytes_), runs_.size()),
+                          memory_bytes_, 8 * memory_bytes_);
   stride_ *= 2;
   forecast_entries_ = 0;
   for (StoredRun& run : runs_) {

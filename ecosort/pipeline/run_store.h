@@ -43,11 +43,11 @@ struct StoredRun {
 
 class RunStore {
  public:
-  RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan& plan, std::vector<std::string> directories);
+  RunStore(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, std::vector<std::string> directories);
 
   // For runs that outlive the process: one directory, files of the caller's, one for each run, in a direction. `job` identifies
   // the job's granules.
-  RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan& plan, std::string directory, RunDirection direction,
+  RunStore(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, std::string directory, RunDirection direction,
            std::uint64_t job);
 
   // Creates the files of a run and reserves its space where the file system can. Returns the run's number.
@@ -58,7 +58,7 @@ class RunStore {
   [[nodiscard]] std::size_t adopt(io::FilePtr file, std::uint64_t identity, std::uint64_t records, std::uint64_t first_granule);
 
   [[nodiscard]] const StoredRun& run(std::size_t number) const { return runs_[number]; }
-  [[nodiscard]] const plan::Granule& granule() const noexcept { return granule_; }
+  [[nodiscard]] const planner::Granule& granule() const noexcept { return granule_; }
   [[nodiscard]] std::uint32_t forecast_stride() const noexcept { return stride_; }
   // The stride grows while a stream of unknown size comes in. Once it has ended the merge is planned with the stride that is
   // returned, which stays: blocks are multiples of it.
@@ -140,7 +140,7 @@ class RunStore {
 
   io::Storage& storage_;
   io::Reactor& reactor_;
-  plan::Granule granule_;
+  planner::Granule granule_;
   std::uint32_t record_size_;
   std::uint32_t stride_;
   bool stride_is_fixed_;

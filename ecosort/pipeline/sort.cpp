@@ -72,12 +72,12 @@ class Sorter {
   }
 
   Task<void> form_runs() {
-    begin(plan_.shape == plan::Shape::one_pass ? "read_and_sort" : "run_formation", Phase::run_formation, formation_bytes());
+    begin(plan_.shape == planner::Shape::one_pass ? "read_and_sort" : "run_formation", Phase::run_formation, formation_bytes());
     former_.emplace(reactor_, compute_, memory_, plan_, encoder_, *reader_, *store_, progress_);
     if (plan_.wanted.size_unknown) {
       co_await former_->form_stream();
       plan_.forecast_stride = store_->fix_forecast_stride();
-      plan::complete_plan(plan_, former_->run_records(), former_->runs_in_memory());
+      planner::complete_plan(plan_, former_->run_records(), former_->runs_in_memory());
       co_await former_->store_all_but(plan_.merge.resident_runs);
     } else {
       former_->create_runs();
@@ -104,7 +104,7 @@ class Sorter {
   }
 
   Task<void> merge_intermediate() {
-    const std::vector<plan::MergeStep>& steps = plan_.merge.steps;
+    const std::vector<planner::MergeStep>& steps = plan_.merge.steps;
     for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
       const auto first = sources_.begin() + steps[i].first_run;
       const auto last = first + steps[i].fan_in;
@@ -127,7 +127,7 @@ class Sorter {
   Task<void> merge_to_output() {
     if (sources_.empty()) co_return;
     begin("merge", Phase::merge, output_bytes());
-    const plan::MergeBuffers& buffers = plan_.merge.final;
+    const planner::MergeBuffers& buffers = plan_.merge.final;
     const OutputTerms terms{.total_bytes = output_bytes(),
                             .reserve_bytes = plan_.merge.reserve_bytes,
                             .reserved_bytes = output_reserved_,
@@ -225,7 +225,7 @@ class Sorter {
   io::Storage& storage_;
   Progress& progress_;
   PhaseLog& log_;
-  plan::Plan plan_;
+  planner::Plan plan_;
   records::Encoder encoder_;
   MemoryBudget memory_;
   io::Reactor reactor_;

@@ -18,7 +18,7 @@ namespace ecosort::pipeline {
 
 // Everything is checked and opened beforehand; nothing is created yet.
 struct SortJob {
-  plan::Plan plan;
+  planner::Plan plan;
   std::vector<Input> inputs;
   std::string output;                    // "-": standard output
   std::vector<std::string> directories;  // for runs
@@ -28,7 +28,7 @@ struct SortJob {
 };
 
 struct SortReport {
-  plan::Plan plan;  // as followed: complete also where the size was unknown before
+  planner::Plan plan;  // as followed: complete also where the size was unknown before
   std::uint64_t records = 0, dropped = 0;
   Tally tally;  // of the input, equal to that of the output (plus what --unique dropped)
   io::Traffic traffic;

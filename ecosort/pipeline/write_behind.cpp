@@ -11,7 +11,7 @@
 namespace ecosort::pipeline {
 
 WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& runs, io::File& file,
-                         const plan::MergeBuffers& buffers, const OutputTerms& terms, Buffer memory, Progress& progress)
+                         const planner::MergeBuffers& buffers, const OutputTerms& terms, Buffer memory, Progress& progress)
     : storage_(storage),
       reactor_(reactor),
       runs_(runs),

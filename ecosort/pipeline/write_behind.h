@@ -31,7 +31,7 @@ struct OutputTerms {
 // Coordinator only; must outlive its tasks.
 class WriteBehind {
  public:
-  WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& runs, io::File& file, const plan::MergeBuffers& buffers,
+  WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& runs, io::File& file, const planner::MergeBuffers& buffers,
               const OutputTerms& terms, Buffer memory, Progress& progress);
 
   // Before the first batch: `bytes` of the output are there already, and so is the rest of the unit they end in, which is read

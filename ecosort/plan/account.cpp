@@ -6,7 +6,7 @@
 
 #include "plan/arithmetic.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 namespace {
 
@@ -99,4 +99,4 @@ Plan::Ledger Plan::merge_ledger() const {
           {"forecast table", forecast_bytes}};
 }
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

@@ -9,7 +9,7 @@
 
 #include "plan/plan.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 // Sets everything in `plan` that follows from its buffers and its steps for `runs` (records of each).
 void account(Plan& plan, const std::vector<std::uint64_t>& runs);
@@ -17,4 +17,4 @@ void account(Plan& plan, const std::vector<std::uint64_t>& runs);
 // Less is better: bytes moved first.
 [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> cost(const Plan& plan);
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

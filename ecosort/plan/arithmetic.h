@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "plan/plan.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 inline constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 
@@ -25,4 +25,4 @@ inline constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
   return std::max<std::uint64_t>(wanted.input_alignment, page_bytes);
 }
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

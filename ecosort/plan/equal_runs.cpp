@@ -5,7 +5,7 @@
 #include "plan/fit_merge.h"
 #include "records/record_table.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 namespace {
 
@@ -60,4 +60,4 @@ std::optional<Plan> plan_equal_runs(const Wanted& wanted, const Granule& granule
   return std::nullopt;
 }
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

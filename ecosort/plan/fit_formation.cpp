@@ -6,7 +6,7 @@
 #include "plan/arithmetic.h"
 #include "records/record_table.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 namespace {
 
@@ -100,4 +100,4 @@ std::uint64_t Formation::memory_bytes() const noexcept {
          read_block_bytes * bounce_blocks;
 }
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

@@ -8,7 +8,7 @@
 
 #include "plan/plan.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 [[nodiscard]] Granule choose_granule(std::uint32_t record_size, std::uint64_t memory);
 
@@ -25,4 +25,4 @@ void set_run_size(Formation& formation, const Plan& plan, std::uint64_t run_reco
 [[nodiscard]] bool makes_too_many_runs(const Formation& formation, std::uint64_t records);
 [[nodiscard]] std::vector<std::uint64_t> foresee_runs(const Formation& formation, std::uint64_t records);
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

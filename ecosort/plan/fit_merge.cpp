@@ -4,7 +4,7 @@
 
 #include "plan/arithmetic.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 namespace {
 
@@ -136,4 +136,4 @@ std::optional<Merge> try_merge(const Plan& plan, const std::vector<std::uint64_t
   return merge;
 }
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

@@ -9,7 +9,7 @@
 
 #include "plan/plan.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 // Sets the stride with which the forecast tables take at most 1/`memory_share` of the memory, and their size.
 void choose_forecast(Plan& plan, unsigned memory_share);
@@ -25,4 +25,4 @@ void choose_forecast(Plan& plan, unsigned memory_share);
 [[nodiscard]] std::optional<Merge> try_merge(const Plan& plan, const std::vector<std::uint64_t>& runs,
                                              std::uint32_t resident_runs, std::uint64_t resident_bytes);
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

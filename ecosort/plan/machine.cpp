@@ -12,7 +12,7 @@
 #include "base/cpus.h"
 #include "base/memory.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 namespace {
 
@@ -156,4 +156,4 @@ std::uint64_t default_memory_bytes(const Machine& machine) {
   return std::max(round_down(usable, std::uint64_t{1} << 20U), least);
 }
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 // Process total = memory + this: code, thread stacks, library tables, coroutine frames. tests/test_sort_memory.py measures it.
 inline constexpr std::uint64_t fixed_overhead_bytes = std::uint64_t{32} << 20U;
@@ -25,4 +25,4 @@ struct Machine {
 // rest of a home server lives there too.
 [[nodiscard]] std::uint64_t default_memory_bytes(const Machine& machine);
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

@@ -12,7 +12,7 @@
 
 #include "plan/profile.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 namespace {
 
@@ -80,4 +80,4 @@ std::optional<std::string> difference(const MachineIdentity& here, const Machine
   return std::nullopt;
 }
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

@@ -13,7 +13,7 @@
 
 #include "records/key_spec.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 // How the drives are asked. Fewer and smaller requests leave a fast drive idle, more and larger ones stand in each other's way.
 struct Requests {
@@ -154,4 +154,4 @@ inline constexpr std::uint64_t most_runs = 16'384;
 inline constexpr std::uint64_t least_run_records = 3;
 inline constexpr std::uint64_t least_memory_bytes = std::uint64_t{2} << 20;
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 namespace {
 
@@ -167,4 +167,4 @@ Forecast predict(const Plan& plan, const Profile& profile) {
   return {.prediction = std::move(found), .absent = ""};
 }
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

@@ -13,7 +13,7 @@
 #include "plan/plan.h"
 #include "plan/profile.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 struct PhasePrediction {
   std::string name;  // "run_formation", "merge"
@@ -44,4 +44,4 @@ struct Forecast {
 
 [[nodiscard]] Forecast predict(const Plan& plan, const Profile& profile);
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

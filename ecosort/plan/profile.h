@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 // `machine_id` is a hash, because the identity of an installation is not to be published. Empty where there is none (containers).
 struct MachineIdentity {
@@ -68,4 +68,4 @@ struct Profile {
 // UsageError with the reason for what is no profile, of another version, damaged in any part, or of another machine than `here`.
 [[nodiscard]] Profile read_profile(const std::string& path, const MachineIdentity& here);
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

@@ -12,7 +12,7 @@
 #include "base/errors.h"
 #include "plan/profile.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 namespace {
 
@@ -181,4 +181,4 @@ Profile read_profile(const std::string& path, const MachineIdentity& here) {
   }
 }
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

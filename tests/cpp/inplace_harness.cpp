@@ -44,7 +44,7 @@ const std::vector<SmallJob>& small_jobs() {
        .piece_records = 800,
        .granule_bytes = 16'384,
        .interval_bytes = std::uint64_t{64} * 1024,
-       .memory_bytes = 4 * plan::least_memory_bytes,
+       .memory_bytes = 4 * planner::least_memory_bytes,
        .unit = 16'384},
   };
   return jobs;
@@ -59,7 +59,7 @@ pipeline::SortReport Machine::start(const SmallJob& job) {
 pipeline::SortReport Machine::resume(std::uint64_t memory_bytes) {
   JobStatus status = examine(job_file, storage_, queue_);
   const JobHeader header = status.contents.value().header;
-  const plan::Plan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
+  const planner::Plan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
   return inplace::resume(job_file, std::move(status), plan, environment());
 }
 

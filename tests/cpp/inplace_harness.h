@@ -23,7 +23,7 @@ struct SmallJob {
   std::uint64_t piece_records = 0;
   std::uint32_t granule_bytes = 4096;
   std::uint64_t interval_bytes = std::uint64_t{32} * 1024;
-  std::uint64_t memory_bytes = plan::least_memory_bytes;
+  std::uint64_t memory_bytes = planner::least_memory_bytes;
   std::uint64_t unit = page_bytes;
   bool reread = false;
 

@@ -486,7 +486,7 @@ TEST(InPlaceSort, CanBeResumedWithMoreMemoryAndAbandonedInEveryPhase) {
       io::FaultyQueue queue(*disk.queue, plan);
       EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
       const io::DiskImage interrupted = disk.store.snapshot();
-      (void)disk.machine.resume(16 * plan::least_memory_bytes);
+      (void)disk.machine.resume(16 * planner::least_memory_bytes);
       EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted())) << job.name;
 
       const std::uint64_t bound = job.header().layout.total_bytes() + Journal::size_bytes(job.header());

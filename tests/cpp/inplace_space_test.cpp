@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB, MB = 1'000'000;
 
-plan::Wanted wanted(std::uint64_t bytes, std::uint64_t memory, std::uint32_t record_size = 100) {
+planner::Wanted wanted(std::uint64_t bytes, std::uint64_t memory, std::uint32_t record_size = 100) {
   return {.format = {record_size, {{0, 1}}},
           .input_records = bytes / record_size,
           .memory_bytes = memory,
@@ -66,7 +66,7 @@ TEST(InPlaceSpace, AGigabyteIsSortedInTwoPointFourPercent) {
 TEST(InPlaceSpace, TheLeastSpaceIsEnoughAndOneBlockLessIsNot) {
   for (const std::uint32_t record_size : {7U, 16U, 100U, 101U, 5'000U, 100'003U}) {
     for (const std::uint64_t bytes : {MB, 30 * MB, 700 * MB}) {
-      const plan::Wanted asked = wanted(bytes, 64 * MiB, record_size);
+      const planner::Wanted asked = wanted(bytes, 64 * MiB, record_size);
       const SpaceChoice choice = choose_space(asked, 0);
       ASSERT_TRUE(choice.least);
       EXPECT_FALSE(choice.best);
@@ -80,7 +80,7 @@ TEST(InPlaceSpace, TheLeastSpaceIsEnoughAndOneBlockLessIsNot) {
 }
 
 TEST(InPlaceSpace, MoreRoomIsUsedForFewerRunsAndCheckpoints) {
-  const plan::Wanted asked = wanted(2'000 * MB, 64 * MiB);
+  const planner::Wanted asked = wanted(2'000 * MB, 64 * MiB);
   std::uint64_t need_before = 0, checkpoints_before = UINT64_MAX;
   for (const std::uint64_t free : {30 * MB, 60 * MB, 200 * MB, 3'000 * MB}) {
     const SpaceChoice choice = choose_space(asked, free);
@@ -94,7 +94,7 @@ TEST(InPlaceSpace, MoreRoomIsUsedForFewerRunsAndCheckpoints) {
 }
 
 TEST(InPlaceSpace, TooLittleMemoryHasNoLayoutAndTheLeastHasOne) {
-  plan::Wanted asked = wanted(100'000 * MB, 4 * MiB);
+  planner::Wanted asked = wanted(100'000 * MB, 4 * MiB);
   EXPECT_FALSE(choose_space(asked, UINT64_MAX / 4).least);
   asked.memory_bytes = least_memory_bytes(asked);
   EXPECT_TRUE(choose_space(asked, UINT64_MAX / 4).best);
@@ -110,7 +110,7 @@ TEST(InPlaceSpace, TheLeastSpaceNeverMeansMillionsOfCheckpoints) {
 
 TEST(InPlaceSpace, TheRecommendedSpaceIsEnoughAndCheckpointsAreRare) {
   for (const std::uint64_t bytes : {MB, 1'000 * MB, 1'000'000 * MB}) {
-    const plan::Wanted asked = wanted(bytes, 1'024 * MiB);
+    const planner::Wanted asked = wanted(bytes, 1'024 * MiB);
     for (const Mode mode : {Mode::in_place, Mode::beside_input, Mode::keeping_runs}) {
       const auto recommended = recommended_space(asked, mode);
       ASSERT_TRUE(recommended);
@@ -124,7 +124,7 @@ TEST(InPlaceSpace, TheRecommendedSpaceIsEnoughAndCheckpointsAreRare) {
 
 // What does not give up its space has to be there besides.
 TEST(InPlaceSpace, AnInputThatStaysAndRunsThatDoNotGiveWayNeedTheirSpace) {
-  const plan::Wanted asked = wanted(1'000 * MB, 64 * MiB);
+  const planner::Wanted asked = wanted(1'000 * MB, 64 * MiB);
   const std::uint64_t in_place = choose_space(asked, 0, Mode::in_place).least->need_bytes();
   const std::uint64_t beside = choose_space(asked, 0, Mode::beside_input).least->need_bytes();
   const std::uint64_t keeping = choose_space(asked, 0, Mode::keeping_runs).least->need_bytes();

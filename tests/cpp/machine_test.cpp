@@ -9,7 +9,7 @@
 #include "base/cpus.h"
 #include "io_test_support.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 
 namespace {
 
@@ -126,4 +126,4 @@ TEST(DefaultMemory, IsHalfOfFreeMemoryButAllOfALimitLessTheOverhead) {
   EXPECT_EQ(default_memory_bytes({20 * MiB, "cgroup v2 memory.max", 1}), 8 * MiB) << "less cannot sort much";
 }
 
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

@@ -62,7 +62,7 @@ TEST(MergeBatch, GranulesAreFilledAcrossBatchesAndSealedWhenFull) {
   io::MemoryStore disk(image);
   const std::unique_ptr<io::Queue> queue = disk.make_queue(40);
   io::Reactor reactor(*queue, 16, 16);
-  plan::Plan plan;
+  planner::Plan plan;
   plan.wanted.format = format;
   plan.granule = {4096, 40};
   plan.formation.write_block_bytes = 4096;

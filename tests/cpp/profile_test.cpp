@@ -14,7 +14,7 @@
 #include "plan/plan.h"
 #include "plan/predict.h"
 
-namespace ecosort::plan {
+namespace ecosort::planner {
 namespace {
 
 using ::testing::HasSubstr;
@@ -244,4 +244,4 @@ TEST(EdgesTest, UnitsThatTwoRunsShareAreReadTwice) {
 }
 
 }  // namespace
-}  // namespace ecosort::plan
+}  // namespace ecosort::planner

@@ -66,7 +66,7 @@ pipeline::SortReport SortMachine::start(const SmallSort& sort) {
 pipeline::SortReport SortMachine::resume(std::uint64_t memory_bytes) {
   JobStatus status = look();
   const JobHeader header = status.contents.value().header;
-  const plan::Plan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
+  const planner::Plan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
   return inplace::resume(sort_output, std::move(status), plan, environment());
 }
 

@@ -193,7 +193,7 @@ TEST(ResumableSort, CanBeInterruptedAgainAndAgainAndResumedWithMoreMemory) {
   EXPECT_THROW((void)disk.machine.start(sort), Interrupted);
   while (disk.machine.look().kind == JobStatus::Kind::under_way && stops < 1'000) {
     try {
-      (void)disk.machine.resume(stops % 2 == 0 ? 0 : 16 * plan::least_memory_bytes);
+      (void)disk.machine.resume(stops % 2 == 0 ? 0 : 16 * planner::least_memory_bytes);
     } catch (const Interrupted&) {
       ++stops;
       // In the second phase a checkpoint needs a batch: without one there would be no progress.

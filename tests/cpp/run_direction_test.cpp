@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint32_t granule_bytes = 4096, granule_records = 40;
 const records::RecordFormat format{100, {{0, 10}}};
 
-plan::Plan small_plan(std::uint32_t stride) {
-  plan::Plan plan;
+planner::Plan small_plan(std::uint32_t stride) {
+  planner::Plan plan;
   plan.wanted.format = format;
   plan.granule = {granule_bytes, granule_records};
   plan.formation.write_block_bytes = 2 * granule_bytes;
@@ -124,7 +124,7 @@ TEST(RunDirection, AContinuedOutputRewritesNothing) {
       Bench bench(text.substr(0, durable));
       RunStore runs(bench.disk, bench.reactor, small_plan(1), std::vector<std::string>{"/job"});
       const io::FilePtr file = bench.open("/job/out", io::Role::output);
-      plan::MergeBuffers buffers;
+      planner::MergeBuffers buffers;
       buffers.output_block_bytes = 3UL * 4'096;
       buffers.output_blocks = 2;
       MemoryBudget memory(1U << 20U);
@@ -162,7 +162,7 @@ TEST(RunDirection, AnOutputThatIsNotWhatItWasIsNotContinued) {
   Bench bench(changed);
   RunStore runs(bench.disk, bench.reactor, small_plan(1), std::vector<std::string>{"/job"});
   const io::FilePtr file = bench.open("/job/out", io::Role::output);
-  plan::MergeBuffers buffers;
+  planner::MergeBuffers buffers;
   buffers.output_block_bytes = 3UL * 4'096;
   buffers.output_blocks = 2;
   MemoryBudget memory(1U << 20U);

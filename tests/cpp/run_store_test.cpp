@@ -35,8 +35,8 @@ io::DiskImage empty_directories() {
   return image;
 }
 
-plan::Plan small_plan() {
-  plan::Plan plan;
+planner::Plan small_plan() {
+  planner::Plan plan;
   plan.wanted.format = {100, {{0, 10}}};
   plan.granule = {4096, 40};
   plan.formation.write_block_bytes = 8 * KiB;
@@ -55,7 +55,7 @@ struct Bench {
   std::vector<io::TraceEvent> requests;
   io::CountingQueue queue{faulty, 40, [this](const io::TraceEvent& event) { requests.push_back(event); }};
   io::Reactor reactor{queue, 16, 16};
-  plan::Plan plan = small_plan();
+  planner::Plan plan = small_plan();
 
   void run(Task<void> task) {
     const std::atomic<int> nothing{0};
@@ -229,7 +229,7 @@ namespace {
 // Writes a text through write behind, in batches, to /a/out. Throws what the writing throws.
 void write_in_batches(Bench& bench, const std::string& text, std::size_t batch) {
   const io::FilePtr file = bench.disk.create_named("/a/out", io::Role::output, io::Caching::direct_if_possible);
-  plan::MergeBuffers buffers;
+  planner::MergeBuffers buffers;
   buffers.output_block_bytes = 8'192 + page_bytes;
   buffers.output_blocks = 2;
   MemoryBudget memory(MiB);

@@ -27,7 +27,7 @@ namespace {
 using io::Effect;
 using io::Fault;
 using io::FaultPoint;
-using plan::Shape;
+using planner::Shape;
 
 constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 constexpr unsigned depth = 40;
@@ -63,11 +63,11 @@ Case unique_over_two_directories() {
 // Large records make large granules: only a few runs can be merged at a time.
 Case several_passes() {
   const records::RecordFormat format{50'007, {{49'000, 2}, {0, 20}}};
-  plan::Wanted wanted{.format = format, .threads = 2};
+  planner::Wanted wanted{.format = format, .threads = 2};
   while (true) {
     wanted.input_records += 20;
-    wanted.memory_bytes = plan::minimum_memory_bytes(wanted);
-    if (plan::make_plan(wanted).shape == Shape::multi_pass) break;
+    wanted.memory_bytes = planner::minimum_memory_bytes(wanted);
+    if (planner::make_plan(wanted).shape == Shape::multi_pass) break;
   }
   wanted.input_records += 10;
   SortSetup setup{.format = format, .inputs = {make_records(format, Keys::uniform, wanted.input_records)}};

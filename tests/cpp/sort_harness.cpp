@@ -193,7 +193,7 @@ std::vector<std::string> SortPlace::run_directories(const SortSetup& setup) cons
 
 SortJob SortPlace::prepare(const SortSetup& setup, io::Storage& storage) const {
   SortJob job;
-  plan::Wanted wanted;
+  planner::Wanted wanted;
   wanted.format = setup.format;
   wanted.memory_bytes = setup.memory_bytes;
   wanted.threads = setup.threads;
@@ -209,7 +209,7 @@ SortJob SortPlace::prepare(const SortSetup& setup, io::Storage& storage) const {
     job.inputs.push_back(std::move(input));
   }
   job.directories = run_directories(setup);
-  job.plan = plan::make_plan(wanted);
+  job.plan = planner::make_plan(wanted);
   job.output = output_path();
   job.unique = setup.unique;
   job.reread = setup.reread;

@@ -35,7 +35,7 @@ inline constexpr std::array all_keys{Keys::uniform, Keys::all_equal,     Keys::t
 struct SortSetup {
   records::RecordFormat format;
   std::vector<std::string> inputs;  // contents of the input files
-  std::uint64_t memory_bytes = plan::least_memory_bytes;
+  std::uint64_t memory_bytes = planner::least_memory_bytes;
   unsigned threads = 0;  // 0: everything on the coordinator
   unsigned directories = 1;
   bool unique = false;
@@ -76,7 +76,7 @@ class SortPlace {
 [[nodiscard]] std::unique_ptr<SortPlace> make_place(const SortSetup& setup, Disk disk = Disk::memory, std::uint64_t seed = 1);
 
 struct SortResult {
-  plan::Plan planned;
+  planner::Plan planned;
   SortReport report;
   std::string output;
 };

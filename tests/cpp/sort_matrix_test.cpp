@@ -10,7 +10,7 @@ namespace ecosort::pipeline {
 
 namespace {
 
-using plan::Shape;
+using planner::Shape;
 
 constexpr std::uint64_t MiB = 1U << 20U;
 constexpr std::array thread_counts{0U, 1U, 2U, 4U};
@@ -45,7 +45,7 @@ std::string all_of(const SortSetup& setup) {
 
 std::uint64_t least_memory(const SortSetup& setup) {
   const std::uint64_t records = all_of(setup).size() / setup.format.record_size;
-  return plan::minimum_memory_bytes({.format = setup.format, .input_records = records, .threads = 4});
+  return planner::minimum_memory_bytes({.format = setup.format, .input_records = records, .threads = 4});
 }
 
 // Sorts and compares every byte with the oracle; what the report says must be true, too.

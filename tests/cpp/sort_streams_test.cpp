@@ -88,9 +88,9 @@ Ending sort_piped(const records::RecordFormat& format, const std::string& record
   io::FaultyQueue faulty(*backend.queue, plan);
   io::CountingQueue queue(faulty, depth);
   SortJob job;
-  plan::Wanted wanted{.format = format, .size_unknown = true, .memory_bytes = plan::least_memory_bytes, .threads = 1};
+  planner::Wanted wanted{.format = format, .size_unknown = true, .memory_bytes = planner::least_memory_bytes, .threads = 1};
   wanted.input_alignment = 1;
-  job.plan = plan::make_plan(wanted);
+  job.plan = planner::make_plan(wanted);
   job.inputs.emplace_back();
   job.inputs[0].file = std::make_unique<io::File>(
       input.reader.release(), io::File::Facts{.role = Role::input, .path = "(standard input)", .is_stream = true});

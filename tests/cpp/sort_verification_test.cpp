@@ -15,7 +15,7 @@ namespace ecosort::pipeline {
 
 namespace {
 
-using plan::Shape;
+using planner::Shape;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 

@@ -1,0 +1,19 @@
+// What to do about an error, in the words of the command line: the library knows none of them.
+#pragma once
+
+#include <string>
+
+#include "base/errors.h"
+
+namespace ecosort::cli {
+
+// The options that give more memory and other places for runs.
+struct AdviceWords {
+  const char* memory;
+  const char* temp;
+};
+
+// "; try --memory 4096KiB" and the like, to follow the error's own line; empty where it says enough.
+[[nodiscard]] std::string advice_on(const Error& error, const AdviceWords& words);
+
+}  // namespace ecosort::cli
