@@ -161,7 +161,9 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ecosort
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ecosort.fish
 
 .PHONY: install
-install: all ## install program, man pages and completions below PREFIX (default /usr/local; DESTDIR is honoured)
+install: all ## install program, library, man pages and completions below PREFIX (default /usr/local; DESTDIR is honoured)
+	@ninja -C $(BUILD) -j $(JOBS) libecosort_shared
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --component library --prefix $(PREFIX)
 	install -D -s -m 755 $(BUILD)/ecosort $(DESTDIR)$(PREFIX)/bin/ecosort
 	[ ! -f $(BUILD)/ecosort_stxxl.so ] || install -D -s -m 644 $(BUILD)/ecosort_stxxl.so $(DESTDIR)$(PREFIX)/lib/ecosort/ecosort_stxxl.so
 	@mkdir -p $(BUILD)/manual
@@ -178,6 +180,8 @@ install: all ## install program, man pages and completions below PREFIX (default
 uninstall: ## remove what make install put below PREFIX
 	rm -f $(DESTDIR)$(PREFIX)/bin/ecosort $(DESTDIR)$(PREFIX)/lib/ecosort/ecosort_stxxl.so
 	rm -f $(MAN)/ecosort.1 $(COMMANDS:%=$(MAN)/ecosort-%.1) $(BASH_COMPLETION) $(FISH_COMPLETION)
+	rm -f $(addprefix $(DESTDIR),$(shell cat $(BUILD)/install_manifest_library.txt 2>/dev/null))
+	-rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/include/ecosort 2>/dev/null
 	-[ ! -d $(DESTDIR)$(PREFIX)/lib/ecosort ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/lib/ecosort
 
 .PHONY: clean

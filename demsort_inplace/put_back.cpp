@@ -74,11 +74,9 @@ class PutBack {
 
   // Also on the error path nothing may use the writer's blocks when it goes.
   Task<void> finish(pipeline::WriteBehind& writer) {
-    try {
-      co_await writer.finish();
-    } catch (...) {
-      bench_.reactor.gate().fail(std::current_exception());
-    }
+    TaskGroup ending(bench_.reactor.gate());
+    ending.spawn(writer.finish());
+    co_await ending.settle();
     co_await writer.settle();
     bench_.reactor.gate().throw_if_failed();
   }

@@ -12,6 +12,7 @@
 #include "base/closest_word.h"
 #include "base/errors.h"
 #include "base/threads.h"
+#include "cli/advice.h"
 #include "build_info.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
@@ -87,7 +88,7 @@ int main(int argc, char** argv) try {
   ecosort::cli::say_line(fmt::format("ecosort: {}", interrupted.what()));
   return 128 + interrupted.signal_number();
 } catch (const ecosort::Error& error) {
-  ecosort::cli::say_line(fmt::format("ecosort: {}", error.what()));
+  ecosort::cli::say_line(fmt::format("ecosort: {}{}", error.what(), ecosort::cli::advice_on(error, {argc > 1 ? argv[1] : "", "--memory", "--temp"})));
   return static_cast<int>(error.code());
 } catch (const std::exception& error) {
   ecosort::cli::say_line(fmt::format("ecosort: internal error: {}", error.what()));

@@ -340,7 +340,7 @@ def test_a_header_counts_on_a_share_of_the_memory(ecosort: Path, tmp_path: Path)
     assert stats["peak_counted_memory_bytes"] <= stats["memory_limit_bytes"] == 1 << 20
     code, output, error = run([str(ecosort), "lines"], ["--header=14000", *SMALL, "in"], tmp_path)
     assert (code, output) == (2, b"")
-    assert error == "sort: --header: its lines are longer than 64 KiB in all, a 16th of the memory; give more with -S\n"
+    assert error == "sort: the header's lines are longer than 64 KiB in all, a 16th of the memory; give more with -S\n"
 
 
 @pytest.mark.parametrize("word", ["-m", "-c", "-C"])

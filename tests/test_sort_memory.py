@@ -197,7 +197,7 @@ def test_memory_that_does_not_exist_is_refused(run: Run, tmp_path: Path, source:
     for command in (["sort"], ["plan", "sort"]):
         words = (*command, source, "-o", "out", "--memory", "1GiB")
         done = run(*words, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
-        refused(done, 2, "--memory 1 GiB would take", "64 MiB are available (RLIMIT_AS)")
+        refused(done, 2, "a sort with 1 GiB of memory would take", "64 MiB are available (RLIMIT_AS)")
     assert list(tmp_path.iterdir()) == []
     succeeded(run("sort", source, "-o", "out", "--memory", "1000TiB", cwd=tmp_path))
 
@@ -207,10 +207,10 @@ def test_memory_beyond_the_control_group_is_refused(
 ) -> None:
     enter = control_group(64 * MIB)
     done = run("sort", source, "-o", "out", "--memory", "1GiB", cwd=tmp_path, preexec_fn=enter)
-    refused(done, 2, "--memory 1 GiB would take", "memory.limit_in_bytes")
+    refused(done, 2, "a sort with 1 GiB of memory would take", "memory.limit_in_bytes")
     # The overhead counts: beyond its limit a control group does not fail, it kills.
     done = run("sort", source, "-o", "out", "--memory", "40MiB", cwd=tmp_path, preexec_fn=enter)
-    refused(done, 2, "--memory 40 MiB would take", "memory.limit_in_bytes")
+    refused(done, 2, "a sort with 40 MiB of memory would take", "memory.limit_in_bytes")
 
 
 @pytest.mark.skipif(not SOAK, reason="1 GB: ECOSORT_SOAK=1")

@@ -296,7 +296,7 @@ def test_a_drive_is_used_through_the_first_directory_named(run: Run, tmp_path: P
         words += ["--temp", name]
     sample = samples["ascii"]
     done = run("sort", sample.path, "-o", "out", *words, "--memory", "2MiB", cwd=tmp_path)
-    succeeded(done, "ecosort: --temp 'b' is not used: it is on the same drive as one named before\n")
+    succeeded(done, "ecosort: temporary directory 'b' is not used: it is on the same drive as one named before\n")
     assert (tmp_path / "out").read_bytes() == sample.sorted
     assert [list((tmp_path / name).iterdir()) for name in "ab"] == [[], []]
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace ecosort {
@@ -14,7 +15,8 @@ IoError IoError::from_call(const char* call, const std::string& path, int error_
 }
 
 Interrupted::Interrupted(int signal_number)
-    : std::runtime_error(fmt::format("interrupted by signal {} ({})", signal_number, strsignal(signal_number))),
-      signal_(signal_number) {}
+    : std::runtime_error(signal_number > 0 ? fmt::format("interrupted by signal {} ({})", signal_number, strsignal(signal_number))
+                                           : "stopped as asked"),
+      signal_(std::max(signal_number, 0)) {}
 
 }  // namespace ecosort

@@ -6,12 +6,16 @@
 
 namespace ecosort {
 
-std::uint64_t raise_open_files() noexcept {
+std::uint64_t open_files_allowed() noexcept {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::numeric_limits<std::int64_t>::max();
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : std::numeric_limits<std::int64_t>::max();
+}
+
+void raise_open_files() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
-  return limit.rlim_cur;
 }
 
 }  // namespace ecosort

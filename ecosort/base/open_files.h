@@ -5,7 +5,10 @@
 
 namespace ecosort {
 
-// Raises the limit (RLIMIT_NOFILE) as far as it goes and returns it; a large number where the system sets none.
-[[nodiscard]] std::uint64_t raise_open_files() noexcept;
+// The limit that holds (RLIMIT_NOFILE); a large number where the system sets none.
+[[nodiscard]] std::uint64_t open_files_allowed() noexcept;
+
+// Raises the limit of the process as far as it goes.
+void raise_open_files() noexcept;
 
 }  // namespace ecosort

@@ -18,7 +18,7 @@ void TaskGroup::spawn(Task<void> task) {
   drive(*this, std::move(task));
 }
 
-Task<void> TaskGroup::join() {
+Task<void> TaskGroup::settle() {
   struct AllDone {  // unlike a Signal, not cut short by a failure: the tasks must really be gone
     TaskGroup& group;
     [[nodiscard]] bool await_ready() const noexcept { return group.running_ == 0; }
@@ -27,6 +27,10 @@ Task<void> TaskGroup::join() {
   };
   AllDone all_done{*this};
   co_await all_done;
+}
+
+Task<void> TaskGroup::join() {
+  co_await settle();
   gate_.throw_if_failed();
 }
 

@@ -101,13 +101,15 @@ inline Task<void> detail::Promise<void>::get_return_object() noexcept {
   return Task<void>(std::coroutine_handle<Promise<void>>::from_promise(*this));
 }
 
-// Runs tasks side by side. An error of any of them fails the gate. join() must be awaited before the group dies, also on
-// the error path: it waits for every task, then throws Cancelled if the gate failed.
+// Runs tasks side by side. An error of any of them fails the gate. join() or settle() must be awaited before the group dies, also
+// on the error path. A task that spawns others into its own group needs no catch for them: where it fails they are woken, and the
+// group is joined when all of them are gone.
 class TaskGroup {
  public:
   explicit TaskGroup(Gate& gate) : gate_(gate) {}
   void spawn(Task<void> task);
-  [[nodiscard]] Task<void> join();
+  [[nodiscard]] Task<void> settle();  // waits for every task; throws nothing: the gate knows the error
+  [[nodiscard]] Task<void> join();    // the same, then throws Cancelled if the gate failed
   [[nodiscard]] std::size_t running() const noexcept { return running_; }
 
  private:

@@ -6,11 +6,11 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
-#include "cli/benchmark_records.h"
 #include "cli/inplace.h"
 #include "cli/option_binding.h"
 #include "cli/sort_options.h"
-#include "cli/sort_places.h"
+#include "cli/report_files.h"
+#include "job/benchmark_records.h"
 #include "demsort_inplace/job_directory.h"
 #include "demsort_inplace/preflight.h"
 
@@ -95,11 +95,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
 }  // namespace
 
 void check_job_reports(const JobRun& run) {
-  SortOptions named;
-  named.stats = run.reports.stats;
-  named.events = run.reports.events;
-  named.output = run.file;
-  check_report_files(named, {});
+  check_report_files({run.reports.stats, run.reports.events, ""}, {}, run.file);
 }
 
 void check_limits(const inplace::Layout& layout, bool is_in_place) {
@@ -140,7 +136,7 @@ ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage&
       throw UsageError(
           fmt::format("'{0}.ecosort' holds a job that was interrupted; go on with: ecosort resume {0}", options.run.file));
     resolved.input = inplace::open_fit_file(options.run.file, storage);
-    if (is_format_assumed(options.given)) require_benchmark_records(*resolved.input, "inplace");
+    if (is_format_assumed(options.given)) job::require_benchmark_records(*resolved.input);
     wanted.input_records = whole_records(options.run.file, resolved.input->facts().size_bytes, options.record_size);
     wanted.input_alignment = std::max<std::uint64_t>(
         {page_bytes, resolved.input->alignment(), inplace::block_bytes(inplace::JobPaths(options.run.file).parent)});

@@ -8,6 +8,7 @@
 #include "cli/inplace.h"
 #include "cli/plan_values.h"
 #include "cli/report.h"
+#include "job/plan_json.h"
 #include "cli/resumable.h"
 #include "demsort_inplace/job_directory.h"
 
@@ -133,7 +134,7 @@ std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPla
   Json json{{"schema", "ecosort.inplace-plan/1"},
             {"records", wanted.input_records},
             {"record_size_bytes", wanted.format.record_size},
-            {"keys", keys_json(wanted.format)},
+            {"keys", job::keys_json(wanted.format)},
             {"input_bytes", wanted.input_records * wanted.format.record_size},
             {"memory_limit_bytes", wanted.memory_bytes},
             {"fixed_overhead_bytes", planner::fixed_overhead_bytes},

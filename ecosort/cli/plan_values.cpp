@@ -45,7 +45,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::vector<PlanValue> values_of(const SortOptions& options, const ResolvedSort& resolved, const std::string& backend) {
+std::vector<PlanValue> values_of(const SortOptions& options, const job::PreparedRecords& resolved, const std::string& backend) {
   const planner::Wanted& wanted = resolved.job.plan.wanted;
   Values values(options.profile, options.given);
   values.add("--memory", size_word(wanted.memory_bytes));

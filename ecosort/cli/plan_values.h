@@ -20,7 +20,7 @@ struct PlanValue {
   std::string source;  // "option", "profile" or "default"
 };
 
-[[nodiscard]] std::vector<PlanValue> values_of(const SortOptions& options, const ResolvedSort& resolved,
+[[nodiscard]] std::vector<PlanValue> values_of(const SortOptions& options, const job::PreparedRecords& resolved,
                                                const std::string& backend);
 [[nodiscard]] std::vector<PlanValue> values_of(const SortOptions& options, const ResolvedResumable& resolved);
 [[nodiscard]] std::vector<PlanValue> values_of(const InPlaceOptions& options, const ResolvedInPlace& resolved);

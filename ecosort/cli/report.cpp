@@ -22,20 +22,6 @@ using Json = nlohmann::ordered_json;
 
 double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; }
 
-Json merge_buffers_json(const planner::MergeBuffers& b) {
-  return {{"block_bytes", b.block_bytes},
-          {"blocks", b.blocks},
-          {"output_block_bytes", b.output_block_bytes},
-          {"output_blocks", b.output_blocks},
-          {"index_bytes", b.index_bytes}};
-}
-
-Json ledger_json(const planner::Plan::Ledger& ledger) {
-  Json json = Json::object();
-  for (const auto& [purpose, bytes] : ledger) json[purpose] = bytes;
-  return json;
-}
-
 std::string ledger_text(const char* title, const planner::Plan::Ledger& ledger) {
   std::string text = fmt::format("  memory, {}\n", title);
   std::uint64_t total = 0;
@@ -69,12 +55,6 @@ std::optional<std::uint64_t> own_peak_bytes() {
 
 }  // namespace
 
-Json keys_json(const records::RecordFormat& format) {
-  Json keys = Json::array();
-  for (const records::KeyField& field : format.keys) keys.push_back(records::to_string(field));
-  return keys;
-}
-
 std::string keys_text(const records::RecordFormat& format) {
   std::string text;
   for (const records::KeyField& field : format.keys)
@@ -89,54 +69,12 @@ ProcessUsage process_usage(double started_monotonic_s) {
           own_peak_bytes().value_or(static_cast<std::uint64_t>(usage.ru_maxrss) * 1024)};
 }
 
-Json plan_json(const planner::Plan& plan) {
-  Json steps = Json::array();
-  for (const planner::MergeStep& step : plan.merge.steps) steps.push_back({{"first_run", step.first_run}, {"fan_in", step.fan_in}});
-  const planner::Formation& f = plan.formation;
-  return {{"schema", "ecosort.plan/1"},
-          {"shape", planner::to_string(plan.shape)},
-          {"records", plan.wanted.input_records},
-          {"record_size_bytes", plan.wanted.format.record_size},
-          {"keys", keys_json(plan.wanted.format)},
-          {"memory_limit_bytes", plan.wanted.memory_bytes},
-          {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
-          {"peak_memory_bytes", plan.peak_memory_bytes},
-          {"compute_threads", plan.wanted.threads},
-          {"merge_threads", plan.wanted.threads_of_merge()},
-          {"granule_bytes", plan.granule.bytes},
-          {"granule_records", plan.granule.records},
-          {"run_records", f.run_records},
-          {"run_buffers", f.run_buffers},
-          {"runs", plan.merge.stored_runs + plan.merge.resident_runs},
-          {"stored_runs", plan.merge.stored_runs},
-          {"resident_runs", plan.merge.resident_runs},
-          {"merge_passes", plan.merge.passes},
-          {"merge_steps", steps},
-          {"read_block_bytes", f.read_block_bytes},
-          {"write_block_bytes", f.write_block_bytes},
-          {"write_blocks", f.write_blocks},
-          {"request_bytes", plan.wanted.requests.bytes},
-          {"read_depth", plan.read_depth},
-          {"write_depth", plan.write_depth},
-          {"merge", merge_buffers_json(plan.merge.final)},
-          {"intermediate_merge", merge_buffers_json(plan.merge.intermediate)},
-          {"forecast_stride", plan.forecast_stride},
-          {"stored_records", plan.stored_records},
-          {"run_bytes", plan.run_bytes},
-          {"remerged_bytes", plan.remerged_bytes},
-          {"temp_bytes", plan.temp_bytes},
-          {"bytes_read", plan.bytes_read},
-          {"bytes_written", plan.bytes_written},
-          {"memory_formation", ledger_json(plan.formation_ledger())},
-          {"memory_merge", ledger_json(plan.merge_ledger())}};
-}
-
-Json resolved_plan_json(const ResolvedSort& resolved, const std::string& backend) {
+Json resolved_plan_json(const job::PreparedRecords& resolved, const std::string& backend) {
   Json space = Json::array();
-  for (const SpaceNeed& need : resolved.space)
+  for (const job::SpaceNeed& need : resolved.space)
     space.push_back(
-        {{"for", need.what}, {"directories", need.directories}, {"needed_bytes", need.bytes}, {"free_bytes", need.free_bytes}});
-  Json json = plan_json(resolved.job.plan);
+        {{"for", need.what()}, {"directories", need.directories}, {"needed_bytes", need.bytes}, {"free_bytes", need.free_bytes}});
+  Json json = job::plan_json(resolved.job.plan);
   json["here"] = {{"available_memory_bytes", resolved.machine.available_bytes},
                   {"memory_limited_by", resolved.machine.limited_by},
                   {"io_backend", backend},
@@ -146,7 +84,7 @@ Json resolved_plan_json(const ResolvedSort& resolved, const std::string& backend
   return json;
 }
 
-std::string plan_text(const ResolvedSort& resolved, const std::string& backend) {
+std::string plan_text(const job::PreparedRecords& resolved, const std::string& backend) {
   const planner::Plan& plan = resolved.job.plan;
   std::string where;
   for (const std::string& directory : resolved.job.directories) where += (where.empty() ? "" : ", ") + directory;
@@ -166,7 +104,7 @@ std::string plan_text(const ResolvedSort& resolved, const std::string& backend) 
     text += fmt::format("  drives              {} read, {} written: {:.3f} bytes moved per input byte\n",
                         format_bytes(plan.bytes_read), format_bytes(plan.bytes_written), share);
     text += fmt::format("  temporary space     {} in {}\n", format_bytes(plan.temp_bytes), where);
-    for (const SpaceNeed& need : resolved.space)
+    for (const job::SpaceNeed& need : resolved.space)
       text += fmt::format("  free space needed   {} ({} bytes) in {}, where {} are free\n", format_bytes(need.bytes), need.bytes,
                           need.where(), format_bytes(need.free_bytes));
   }
@@ -238,7 +176,7 @@ Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& lo
           {"io_backend", backend},
           {"threads", report.plan.wanted.threads},
           {"memory_limit_bytes", report.plan.wanted.memory_bytes},
-          {"plan", plan_json(report.plan)},
+          {"plan", job::plan_json(report.plan)},
           {"host", fmt::format("{} {} {}", host.nodename, host.release, host.machine)},
           {"version", ECOSORT_VERSION}};
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/sort_options.h"
+#include "job/plan_json.h"
 #include "pipeline/phase_log.h"
 #include "pipeline/sort.h"
 
@@ -17,14 +18,12 @@ struct ProcessUsage {
 };
 [[nodiscard]] ProcessUsage process_usage(double started_monotonic_s);
 
-// The key fields as they were understood: for programs, and as lines of a plan.
-[[nodiscard]] nlohmann::ordered_json keys_json(const records::RecordFormat& format);
+// The key fields as they were understood, as lines of a plan.
 [[nodiscard]] std::string keys_text(const records::RecordFormat& format);
 
-[[nodiscard]] nlohmann::ordered_json plan_json(const planner::Plan& plan);
-// The same with what this machine has for it ("here"): memory, directories, free space, I/O backend.
-[[nodiscard]] nlohmann::ordered_json resolved_plan_json(const ResolvedSort& resolved, const std::string& backend);
-[[nodiscard]] std::string plan_text(const ResolvedSort& resolved, const std::string& backend);
+// The plan with what this machine has for it ("here"): memory, directories, free space, I/O backend.
+[[nodiscard]] nlohmann::ordered_json resolved_plan_json(const job::PreparedRecords& resolved, const std::string& backend);
+[[nodiscard]] std::string plan_text(const job::PreparedRecords& resolved, const std::string& backend);
 
 // What every command tells of its phases.
 [[nodiscard]] nlohmann::ordered_json phases_json(const pipeline::PhaseLog& log);

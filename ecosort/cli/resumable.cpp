@@ -15,13 +15,14 @@
 #include "cli/inplace.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
-#include "cli/sort_places.h"
+#include "cli/report_files.h"
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/resumable_sort.h"
 #include "io/backends.h"
 #include "io/direct_io.h"
 #include "io/durable_names.h"
 #include "io/file_system.h"
+#include "job/places.h"
 
 namespace ecosort::cli {
 
@@ -113,7 +114,7 @@ void require_layout(const ResolvedResumable& resolved) {
         "-o, or sort without --resumable",
         directory, format_bytes(resolved.choice.least->need_bytes()), resolved.choice.least->need_bytes(),
         format_bytes(resolved.free_bytes)));
-  check_memory_exists(wanted.memory_bytes, resolved.choice.best->engine.peak_memory_bytes, resolved.machine);
+  job::check_memory_exists(wanted.memory_bytes, resolved.choice.best->engine.peak_memory_bytes, resolved.machine);
   check_limits(resolved.choice.best->layout, false);
 }
 
@@ -124,13 +125,14 @@ ResolvedResumable resolve_resumable(const SortOptions& options, io::PosixStorage
   (void)records::make_record_format(options.record_size, options.keys);  // a bad key is reported before a missing file
   ResolvedResumable resolved;
   resolved.machine = planner::read_machine();
-  resolved.inputs = open_inputs(options, storage);
+  const SortSpec spec = spec_of(options);
+  resolved.inputs = job::open_records(spec, tuning_of(options), storage);
   std::ranges::for_each(resolved.inputs, check_regular);
-  check_output(options.output, resolved.inputs);
-  check_report_files(options, resolved.inputs);
+  job::check_output(options.output, resolved.inputs, storage);
+  check_report_files({options.stats, options.events, ""}, resolved.inputs, options.output);
   resolved.output = io::resolve_output(options.output).path;
   check_no_job(resolved.output, storage);
-  resolved.wanted = wanted_from(options, resolved.inputs, resolved.machine);
+  resolved.wanted = job::wanted_of(spec, tuning_of(options), resolved.inputs, resolved.machine);
   if (resolved.wanted.input_records == 0) return resolved;
   const std::string directory = inplace::JobPaths(resolved.output).parent;
   check_outlives_crash(directory);

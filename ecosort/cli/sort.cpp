@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "base/errors.h"
+#include "base/open_files.h"
+#include "base/size_text.h"
 #include "base/threads.h"
 #include "cli/commands.h"
 #include "cli/end_at_once.h"
@@ -14,6 +16,7 @@
 #include "cli/option_table.h"
 #include "cli/plan_values.h"
 #include "cli/report.h"
+#include "cli/report_files.h"
 #include "cli/request_trace.h"
 #include "cli/resumable.h"
 #include "cli/run_job.h"
@@ -22,7 +25,6 @@
 #include "cli/watched_run.h"
 #include "io/backends.h"
 #include "io/counting_queue.h"
-#include "io/posix_storage.h"
 #include "io/reactor.h"
 
 namespace ecosort::cli {
@@ -45,7 +47,7 @@ const char* advice(int error_number) {
 }
 
 // Promise P2: the line says in which phase it happened.
-pipeline::SortReport sort_telling_phase(ResolvedSort& resolved, io::Storage& storage, io::Queue& queue,
+pipeline::SortReport sort_telling_phase(job::PreparedRecords& resolved, io::Storage& storage, io::Queue& queue,
                                         pipeline::Progress& progress, pipeline::PhaseLog& log,
                                         const std::atomic<int>& interrupted) {
   try {
@@ -60,7 +62,22 @@ pipeline::SortReport sort_telling_phase(ResolvedSort& resolved, io::Storage& sto
   }
 }
 
-void print_plan(const SortOptions& options, const ResolvedSort& resolved, const std::string& backend) {
+std::string tuning_notice(const SortOptions& options, const job::PreparedRecords& resolved) {
+  if (resolved.tuning_notice.empty()) return "";
+  return fmt::format("profile '{}': {}", options.profile.path, resolved.tuning_notice);
+}
+
+job::PreparedRecords prepare_plan(const SortOptions& options, io::PosixStorage& storage) {
+  if (!options.assume_size.empty()) {
+    const std::uint64_t bytes = parse_bytes(options.assume_size, "--assume-size");
+    return job::prepare_assumed(spec_of(options), tuning_of(options), bytes / options.record_size, storage);
+  }
+  job::PreparedRecords prepared = job::prepare_records(spec_of(options), tuning_of(options), storage);
+  check_report_files({options.stats, options.events, options.trace}, prepared.job.inputs, options.output);
+  return prepared;
+}
+
+void print_plan(const SortOptions& options, const job::PreparedRecords& resolved, const std::string& backend) {
   const std::vector<PlanValue> values = values_of(options, resolved, backend);
   planner::Forecast forecast;
   if (options.profile.profile) forecast = planner::predict(resolved.job.plan, *options.profile.profile);
@@ -90,9 +107,11 @@ int run_sort(const Words& words) {
   tell_waits(storage, options.quiet);
   if (options.resumable)
     if (const std::optional<int> code = run_resumable(options, storage, started_s)) return *code;
-  ResolvedSort resolved = resolve_sort(options, storage);
+  raise_open_files();
+  job::PreparedRecords resolved = job::prepare_records(spec_of(options), tuning_of(options), storage);
+  check_report_files({options.stats, options.events, options.trace}, resolved.job.inputs, options.output);
   for (const std::string& notice : resolved.notices) print_notice(options.quiet, notice);
-  print_notice(options.quiet, resolved.profile_notice);
+  print_notice(options.quiet, tuning_notice(options, resolved));
   const io::Backend backend = open_backend(options, resolved.job.plan);
   print_notice(options.quiet, backend.notice);
   const planner::Wanted& wanted = resolved.job.plan.wanted;
@@ -140,8 +159,9 @@ int run_plan(const Words& words) {
   print_notice(options.quiet, notice_of(options.profile));
   io::PosixStorage storage;
   if (options.resumable && plan_resumable(options, storage)) return 0;
-  const ResolvedSort resolved = resolve_sort(options, storage);
-  print_notice(options.quiet, resolved.profile_notice);
+  raise_open_files();
+  const job::PreparedRecords resolved = prepare_plan(options, storage);
+  print_notice(options.quiet, tuning_notice(options, resolved));
   print_plan(options, resolved, open_backend(options, resolved.job.plan).queue->backend_name());
   return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/errors.h"
@@ -119,6 +120,40 @@ unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::
   if (parsed.given.contains(option) && (threads == 0 || threads > planner::most_threads))
     throw UsageError(fmt::format("{}: give a number from 1 to {}", option, planner::most_threads));
   return static_cast<unsigned>(threads);
+}
+
+bool is_format_assumed(const std::set<std::string_view>& given) {
+  return !given.contains("--record-size") && !given.contains("--key");
+}
+
+SortSpec spec_of(const SortOptions& options) {
+  SortSpec spec;
+  spec.inputs = options.inputs;
+  spec.output = options.output;
+  spec.record_size = options.record_size;
+  spec.keys = options.keys;
+  spec.reverse = options.reverse;
+  spec.unique = options.unique;
+  if (!options.memory.empty()) spec.memory_bytes = std::max<std::uint64_t>(parse_bytes(options.memory, "--memory"), 1);
+  spec.threads = options.threads;
+  spec.temp_directories = options.temp;
+  spec.io = options.io;
+  spec.reread = options.verify == "reread";
+  return spec;
+}
+
+// The runs that a search found best are for the memory that it had; for other memory the planner chooses.
+job::Tuning tuning_of(const SortOptions& options) {
+  job::Tuning tuning{.merge_threads = options.merge_threads,
+                     .run_records = options.run_records,
+                     .runs_are_a_hint = options.profile.used.contains("--run-records"),
+                     .requests = options.requests,
+                     .checksum = options.checksum,
+                     .format_is_assumed = is_format_assumed(options.given)};
+  const std::uint64_t memory_bytes = spec_of(options).memory_bytes;
+  const std::uint64_t bytes = memory_bytes != 0 ? memory_bytes : planner::default_memory_bytes(planner::read_machine());
+  if (tuning.runs_are_a_hint && !options.profile.is_for("--run-records", bytes)) tuning.run_records = 0;
+  return tuning;
 }
 
 }  // namespace ecosort::cli

@@ -1,4 +1,4 @@
-// The options of `sort` and `plan sort`, as text and then resolved against the machine and the files.
+// The options of `sort` and `plan sort`, as text, and what they mean as a job.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,8 @@
 #include "cli/option_binding.h"
 #include "cli/profile_choice.h"
 #include "cli/progress_line.h"
-#include "cli/sort_space.h"
 #include "io/backends.h"
-#include "io/posix_storage.h"
-#include "pipeline/sort.h"
-#include "plan/machine.h"
+#include "job/spec.h"
 
 namespace ecosort::cli {
 
@@ -45,22 +42,12 @@ struct SortOptions {
 // one.
 [[nodiscard]] SortOptions parse_sort_options(const std::string& command, const Words& words);
 
-// Opens and checks everything (promise P9) and makes the plan; creates nothing.
-struct ResolvedSort {
-  pipeline::SortJob job;
-  planner::Machine machine;
-  std::vector<SpaceNeed> space;
-  std::vector<std::string> notices;          // for the user, unless --quiet
-  std::string profile_notice;                // the same, about a setting of the profile that this sort cannot have
-  bool output_has_no_temporary_name = true;  // P2: which way the output will be written
-};
-[[nodiscard]] ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage);
+// The format of the records is nobody's choice: neither --record-size nor --key is among the options given.
+[[nodiscard]] bool is_format_assumed(const std::set<std::string_view>& given);
 
-// Steps of it. UsageError for what cannot be.
-[[nodiscard]] std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage& storage);
-[[nodiscard]] planner::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs,
-                                       const planner::Machine& machine, std::uint64_t assumed_alignment = page_bytes);
-void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const planner::Machine& machine);
+// What the options say as a job. UsageError for a size that cannot be.
+[[nodiscard]] SortSpec spec_of(const SortOptions& options);
+[[nodiscard]] job::Tuning tuning_of(const SortOptions& options);
 
 // UsageError for any other word than those of --verify.
 void check_verify(const std::string& verify);

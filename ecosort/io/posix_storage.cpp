@@ -92,13 +92,13 @@ FilePtr PosixStorage::open_input(const std::string& path, Caching caching) {
 // is not permitted, a duplicate serves, buffered.
 FilePtr PosixStorage::open_standard_input(Caching caching) {
   File::Facts facts{.role = Role::input, .path = "(standard input)"};
-  Descriptor descriptor(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  Descriptor descriptor(::fcntl(streams_.input, F_DUPFD_CLOEXEC, 3));
   if (!descriptor.is_open()) throw IoError::from_call("open", facts.path, errno);
   if (S_ISREG(status_of(descriptor.get(), facts.path).st_mode)) {
     const off_t position = ::lseek(descriptor.get(), 0, SEEK_CUR);
     if (position < 0) throw IoError::from_call("seek in", facts.path, errno);
     facts.start_offset = static_cast<std::uint64_t>(position);
-    Descriptor own(::open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC));
+    Descriptor own(::open(fmt::format("/proc/self/fd/{}", streams_.input).c_str(), O_RDONLY | O_CLOEXEC));
     if (own.is_open())
       descriptor = std::move(own);
     else
@@ -173,7 +173,7 @@ FilePtr PosixStorage::create_with_temporary_name(const std::string& directory, R
 
 FilePtr PosixStorage::open_standard_output() {
   File::Facts facts{.role = Role::output, .path = "(standard output)", .is_stream = true};
-  Descriptor descriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  Descriptor descriptor(::fcntl(streams_.output, F_DUPFD_CLOEXEC, 3));
   if (!descriptor.is_open()) throw IoError::from_call("open", facts.path, errno);
   return make_file(std::move(descriptor), std::move(facts));
 }

@@ -1,6 +1,8 @@
 // The real file systems behind seam 2 (io/storage.h, io/named_storage.h).
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <functional>
 #include <string>
@@ -21,11 +23,19 @@ struct OutputPlace {
 };
 [[nodiscard]] OutputPlace resolve_output(const std::string& path);
 
+// What "-" leads to.
+struct StandardStreams {
+  int input = STDIN_FILENO, output = STDOUT_FILENO;
+};
+
 class PosixStorage : public NamedStorage {
  public:
   // `never` behaves as on a file system that lacks O_TMPFILE.
   enum class Unnamed : std::uint8_t { if_possible, never };
   explicit PosixStorage(Unnamed unnamed = Unnamed::if_possible) : unnamed_(unnamed) {}
+  explicit PosixStorage(StandardStreams streams) : unnamed_(Unnamed::if_possible), streams_(streams) {}
+
+  [[nodiscard]] const StandardStreams& streams() const noexcept { return streams_; }
 
   // Whether create_unnamed() makes files without any name in `directory`, or an output would stand there under a temporary
   // name that a SIGKILL leaves behind. Tries it; throws as create_unnamed() does.
@@ -70,6 +80,7 @@ class PosixStorage : public NamedStorage {
   const Unnamed unnamed_;
   HeldDirectories held_;
   std::function<void(const File&)> on_wait_;
+  const StandardStreams streams_;
   std::atomic<std::uint64_t> opened_{0};
 };
 

@@ -57,7 +57,7 @@ class LineReader {
   bool read_more() {
     if (at_end_) return false;
     if (data_.size() - begin_ > longest_)
-      throw UsageError(fmt::format("{}: a line is longer than {}; give more memory with -S", name_, format_bytes(longest_)));
+      throw NotEnoughMemory(fmt::format("{}: a line is longer than {}", name_, format_bytes(longest_)), longest_);
     data_.erase(data_.begin(), data_.begin() + static_cast<std::ptrdiff_t>(before_));
     begin_ -= before_;
     before_ = 0;

@@ -331,14 +331,8 @@ void Parser::operand(const char* word, bool in_place) {
 }
 
 void Parser::resolve_keys() {
-  for (KeyWords& key : keys_)
-    if (!key.has_options()) key.inherit(global_);
   const bool is_global_only = keys_.empty() && global_.orders();
-  if (is_global_only) keys_.push_back(global_);
-  for (const KeyWords& key : keys_) key.check_compatible();
-  for (const KeyWords& key : keys_) options_.order.keys.push_back(key.resolved());
-  options_.order.reverse = global_.has('r');
-  options_.order.last_resort = !stable_ && !options_.unique;
+  lines::resolve_keys(keys_, global_, !stable_ && !options_.unique, options_.order);
   if (options_.debug)
     options_.warnings = key_warnings({keys_, global_, is_global_only, options_.order.last_resort, options_.order.separator});
 }

@@ -143,4 +143,14 @@ void parse_obsolescent_end(std::string_view text, KeyWords& key) {
   if (!text.empty()) bad_key(fmt::format("-{}", whole), "stray character in field spec");
 }
 
+void resolve_keys(std::vector<KeyWords>& keys, const KeyWords& global, bool has_last_resort, LineOrderTerms& order) {
+  for (KeyWords& key : keys)
+    if (!key.has_options()) key.inherit(global);
+  if (keys.empty() && global.orders()) keys.push_back(global);
+  for (const KeyWords& key : keys) key.check_compatible();
+  for (const KeyWords& key : keys) order.keys.push_back(key.resolved());
+  order.reverse = global.has('r');
+  order.last_resort = has_last_resort;
+}
+
 }  // namespace ecosort::lines

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lines/line_order.h"
 
@@ -35,6 +36,10 @@ class KeyWords {
   std::string letters_;
   bool begin_blanks_ = false, end_blanks_ = false;
 };
+
+// What the keys and the options outside of them (`global`) mean together: a key without options of its own has theirs, and where
+// there is no key they make one of the whole line. Completes `keys`. UsageError where options exclude each other.
+void resolve_keys(std::vector<KeyWords>& keys, const KeyWords& global, bool has_last_resort, LineOrderTerms& order);
 
 // "POS1[,POS2]" as after -k; UsageError in the words of sort.
 [[nodiscard]] KeyWords parse_key_words(std::string_view text);

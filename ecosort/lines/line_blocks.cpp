@@ -5,23 +5,6 @@
 
 namespace ecosort::lines {
 
-BlockPool::BlockPool(io::Reactor& reactor, MemoryBudget& memory, const LinePlan& plan)
-    : memory_(memory.allocate(plan.write_bytes(), "write blocks", plan.pages)), free_(reactor.gate(), plan.write_blocks) {
-  for (unsigned i = 0; i < plan.write_blocks; ++i) idle_.push_back(memory_.data() + i * plan.block_bytes);
-}
-
-Task<std::byte*> BlockPool::take() {
-  co_await free_.take();
-  std::byte* const block = idle_.back();
-  idle_.pop_back();
-  co_return block;
-}
-
-void BlockPool::give(std::byte* block) {
-  idle_.push_back(block);
-  free_.give();
-}
-
 LineSink::LineSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, pipeline::Progress& progress)
     : reactor_(reactor), pool_(pool), block_bytes_(block_bytes), progress_(progress), writes_(reactor.gate()) {}
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/memory.h"
+#include "base/block_pool.h"
 #include "base/task.h"
 #include "io/reactor.h"
 #include "lines/line_plan.h"
@@ -12,20 +12,6 @@
 #include "pipeline/progress.h"
 
 namespace ecosort::lines {
-
-// Blocks that are filled, written behind, and filled again.
-class BlockPool {
- public:
-  BlockPool(io::Reactor& reactor, MemoryBudget& memory, const LinePlan& plan);
-  [[nodiscard]] Task<std::byte*> take();
-  [[nodiscard]] bool has_idle() const noexcept { return free_.free() > 0; }  // take() will not wait
-  void give(std::byte* block);
-
- private:
-  Buffer memory_;
-  Slots free_;
-  std::vector<std::byte*> idle_;
-};
 
 // Where merged or sorted lines go as one sequence of bytes. Coordinator only; settle() before it dies.
 class LineSink {
@@ -44,7 +30,7 @@ class LineSink {
   virtual void complete(std::byte* block, std::size_t bytes, std::uint64_t before) const = 0;
   // Hands over a block that is complete.
   virtual void put(std::byte* block, std::size_t bytes) = 0;
-  [[nodiscard]] Task<void> settle() { return writes_.join(); }  // waits for all writes
+  [[nodiscard]] Task<void> settle() { return writes_.settle(); }  // waits for all writes; throws nothing
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  protected:

@@ -58,7 +58,8 @@ class Sorter {
     output_ = pipeline::open_output(storage_, job_.output);
     reserve_output();
     files_.emplace(storage_, reactor_, job_.directories, job_.plan.block_bytes, job_.compress_program);
-    pool_.emplace(reactor_, memory_, job_.plan);
+    pool_.emplace(reactor_.gate(), memory_.allocate(job_.plan.write_bytes(), "write blocks", job_.plan.pages),
+                  job_.plan.block_bytes, job_.plan.write_blocks);
     sink_.emplace(reactor_, *pool_, job_.plan.block_bytes, progress_, *output_);
     reader_.emplace(reactor_, compute_, job_.plan, order_, job_.inputs, job_.terminator, job_.header_lines, progress_, seen_,
                     storage_);
@@ -107,23 +108,7 @@ class Sorter {
       idle_runs_.push_back(&run);
     }
     make_seen();
-    try {
-      while (!reader_->at_end()) {
-        co_await free_runs_.take();
-        LineRun& run = *idle_runs_.back();
-        idle_runs_.pop_back();
-        do co_await reader_->fill(run);
-        while (run.count == 0 && !reader_->at_end());
-        if (run.count == 0 || (runs_.empty() && reader_->at_end())) {
-          resident_ = runs_.empty() ? &run : nullptr;
-          break;
-        }
-        runs_.emplace_back();
-        storing_.spawn(store(run, runs_.size() - 1));
-      }
-    } catch (...) {
-      reactor_.gate().fail(std::current_exception());
-    }
+    storing_.spawn(read_runs());
     co_await storing_.join();
     dropped_ += reader_->dropped();
     seen_.clear();
@@ -132,6 +117,23 @@ class Sorter {
     if (resident_ == nullptr)
       for (LineRun& run : run_buffers_) run.memory = Buffer();
     log_.end(reactor_.traffic());
+  }
+
+  // Each run that is full is sorted and stored while the next one is read.
+  Task<void> read_runs() {
+    while (!reader_->at_end()) {
+      co_await free_runs_.take();
+      LineRun& run = *idle_runs_.back();
+      idle_runs_.pop_back();
+      do co_await reader_->fill(run);
+      while (run.count == 0 && !reader_->at_end());
+      if (run.count == 0 || (runs_.empty() && reader_->at_end())) {
+        resident_ = runs_.empty() ? &run : nullptr;
+        break;
+      }
+      runs_.emplace_back();
+      storing_.spawn(store(run, runs_.size() - 1));
+    }
   }
 
   void make_seen() {
@@ -167,28 +169,30 @@ class Sorter {
   }
 
   Task<void> gather_to(GatherLines& gather, LineSink& sink) {
+    TaskGroup gathering(reactor_.gate());
+    gathering.spawn(gather_blocks(gather, sink));
+    co_await gathering.settle();
+    co_await sink.settle();
+    reactor_.gate().throw_if_failed();
+  }
+
+  Task<void> gather_blocks(GatherLines& gather, LineSink& sink) {
     struct Filled {
       std::byte* block;
       std::size_t bytes;
     };
-    try {
-      for (std::vector<Filled> blocks; !gather.finished(); blocks.clear()) {
-        do blocks.push_back({co_await sink.take(), 0});
-        while (blocks.size() < gathered_at_once && sink.has_idle_block());
-        auto work = compute_.run([&] {
-          for (std::size_t i = 0; i < blocks.size(); ++i) {
-            blocks[i].bytes = gather.fill(reinterpret_cast<char*>(blocks[i].block), sink.capacity());
-            if (blocks[i].bytes > 0) sink.complete(blocks[i].block, blocks[i].bytes, i);
-          }
-        });
-        co_await work;
-        for (const Filled& filled : blocks)
-          filled.bytes > 0 ? sink.put(filled.block, filled.bytes) : sink.give_back(filled.block);
-      }
-    } catch (...) {
-      reactor_.gate().fail(std::current_exception());
+    for (std::vector<Filled> blocks; !gather.finished(); blocks.clear()) {
+      do blocks.push_back({co_await sink.take(), 0});
+      while (blocks.size() < gathered_at_once && sink.has_idle_block());
+      auto work = compute_.run([&] {
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+          blocks[i].bytes = gather.fill(reinterpret_cast<char*>(blocks[i].block), sink.capacity());
+          if (blocks[i].bytes > 0) sink.complete(blocks[i].block, blocks[i].bytes, i);
+        }
+      });
+      co_await work;
+      for (const Filled& filled : blocks) filled.bytes > 0 ? sink.put(filled.block, filled.bytes) : sink.give_back(filled.block);
     }
-    co_await sink.settle();
   }
 
   Task<void> write_resident() {
@@ -227,7 +231,7 @@ class Sorter {
       if (runs_.size() - first < 2) first = 0;
       MergeFit fit = fit_merge(job_.plan, runs_, first);
       if (fit.inputs < 2) {
-        if (first == 0) throw UsageError("two lines are too long for the memory at a time; give more with -S");
+        if (first == 0) throw NotEnoughMemory("two lines are too long for the memory at a time", job_.plan.memory_bytes);
         first = 0;
         continue;
       }

@@ -207,23 +207,22 @@ void MergeLines::check_end() const {
   if (part_.not_after && order_.compare(last_.text, *part_.not_after) > 0) out_of_order();
 }
 
+Task<void> MergeLines::merge_into(LineSink& sink, const std::string& beginning) {
+  std::byte* const block = co_await put_beginning(sink, beginning);
+  std::vector<std::byte*> blocks{block};
+  co_await start();
+  co_await merge_all(sink, blocks);
+  if (last_.is_there) check_end();
+  sink.complete(blocks.front(), filled_, 0);
+  sink.put(blocks.front(), filled_);
+  for (std::size_t i = 1; i < blocks.size(); ++i) sink.give_back(blocks[i]);
+}
+
 Task<void> MergeLines::merge_to(LineSink& sink, const std::string& beginning) {
-  try {
-    std::byte* const block = co_await put_beginning(sink, beginning);
-    std::vector<std::byte*> blocks{block};
-    co_await start();
-    co_await merge_all(sink, blocks);
-    if (last_.is_there) check_end();
-    sink.complete(blocks.front(), filled_, 0);
-    sink.put(blocks.front(), filled_);
-    for (std::size_t i = 1; i < blocks.size(); ++i) sink.give_back(blocks[i]);
-  } catch (...) {  // what is under way still uses the blocks
-    reactor_.gate().fail(std::current_exception());
-  }
-  try {
-    co_await sink.settle();
-  } catch (const Cancelled&) {
-  }
+  TaskGroup merging(reactor_.gate());
+  merging.spawn(merge_into(sink, beginning));
+  co_await merging.settle();
+  co_await sink.settle();
   co_await sources_.join();
   merged_.out = out_.sum();
 }

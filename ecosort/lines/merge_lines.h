@@ -41,6 +41,7 @@ class MergeLines {
  private:
   enum class Reason : std::uint8_t { block_full, needs_block, finished };
 
+  Task<void> merge_into(LineSink& sink, const std::string& beginning);
   Task<void> start();
   Task<void> next_line_begins(MergeSource& source);
   Task<std::byte*> put_beginning(LineSink& sink, const std::string& beginning);

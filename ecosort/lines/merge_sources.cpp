@@ -161,8 +161,9 @@ void MergeSources::keep_last_line(const MergeSource& source) {
 
 Buffer MergeSources::allocate(const MergeSource& source, std::size_t bytes) {
   if (budget_.used_bytes() + round_up(bytes, page_bytes) > budget_.limit_bytes())
-    throw UsageError(
-        fmt::format("{}: long lines of several files do not fit in the memory at a time; give more with -S", source.input->name));
+    throw NotEnoughMemory(
+        fmt::format("{}: long lines of several files do not fit in the memory at a time", source.input->name),
+        plan_.memory_bytes);
   return budget_.allocate(bytes, "long lines");
 }
 
@@ -171,8 +172,9 @@ Buffer MergeSources::allocate(const MergeSource& source, std::size_t bytes) {
 Task<void> MergeSources::make_room(MergeSource& source, std::size_t tail) {
   const std::uint64_t most = largest_room(plan_);
   if (tail > most)
-    throw UsageError(fmt::format("{}: a line is longer than {}, a quarter of the memory; give more with -S", source.input->name,
-                                 format_bytes(most)));
+    throw NotEnoughMemory(
+        fmt::format("{}: a line is longer than {}, a quarter of the memory", source.input->name, format_bytes(most)),
+        plan_.memory_bytes);
   MergeSource::Slot& ahead = source.slots[1 - source.present];
   while (ahead.loading) co_await loaded_.changed();
   keep_last_line(source);

@@ -238,23 +238,23 @@ Task<void> ReadLines::fill(LineRun& run) {
   run.terminator = terminator_;
   full_ = false;
   place_tail(run);
-  try {
-    if (indexed_ < present_) co_await index(run);
-    while (!full_ && input_ < inputs_.size()) {
-      request_blocks(run);
-      if (!blocks_.empty()) {
-        co_await accept_block(run);
-      } else if (input_ended_) {
-        if (indexed_ == present_ || run.bytes()[present_ - 1] != terminator_) end_input(run);
-        if (indexed_ < present_) co_await index(run);
-      }
-    }
-    co_await cut_off(run);
-  } catch (...) {
-    reactor_.gate().fail(std::current_exception());
-  }
+  reads_.spawn(read_until_full(run));
   co_await reads_.join();
   take_header(run);
+}
+
+Task<void> ReadLines::read_until_full(LineRun& run) {
+  if (indexed_ < present_) co_await index(run);
+  while (!full_ && input_ < inputs_.size()) {
+    request_blocks(run);
+    if (!blocks_.empty()) {
+      co_await accept_block(run);
+    } else if (input_ended_) {
+      if (indexed_ == present_ || run.bytes()[present_ - 1] != terminator_) end_input(run);
+      if (indexed_ < present_) co_await index(run);
+    }
+  }
+  co_await cut_off(run);
 }
 
 void ReadLines::take_header(LineRun& run) {
@@ -262,8 +262,9 @@ void ReadLines::take_header(LineRun& run) {
   for (std::size_t i = 0; i < count; ++i) {
     const Text line = run.line(*(run.top() - 1 - i));
     if (header_.size() + line.size() + 1 > most_header_bytes_)
-      throw UsageError(fmt::format("--header: its lines are longer than {} in all, a 16th of the memory; give more with -S",
-                                   format_bytes(most_header_bytes_)));
+      throw NotEnoughMemory(fmt::format("the header's lines are longer than {} in all, a 16th of the memory",
+                                        format_bytes(most_header_bytes_)),
+                            plan_.memory_bytes);
     add_line(header_hash_, line);
     header_.append(line).push_back(terminator_);
   }
@@ -274,9 +275,10 @@ void ReadLines::take_header(LineRun& run) {
 
 void ReadLines::line_too_long(const LineRun& run) const {
   const std::string& name = input_ < inputs_.size() ? inputs_[input_].name : inputs_.back().name;
-  throw UsageError(fmt::format(
-      "{}: line {}, at byte {}, is too long for the memory: {} hold lines of up to {}; give more with -S", name, file_lines_ + 1,
-      file_indexed_, format_bytes(plan_.memory_bytes), format_bytes(run.size() - plan_.block_bytes)));
+  throw NotEnoughMemory(
+      fmt::format("{}: line {}, at byte {}, is too long for the memory: {} hold lines of up to {}", name, file_lines_ + 1,
+                  file_indexed_, format_bytes(plan_.memory_bytes), format_bytes(run.size() - plan_.block_bytes)),
+      plan_.memory_bytes);
 }
 
 void ReadLines::check_unchanged(const LineInput& input) {

@@ -21,8 +21,7 @@ FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory,
       progress_(progress),
       slots_(plan.formation.run_buffers),
       free_slots_(reactor.gate(), plan.formation.run_buffers),
-      scratch_free_(reactor.gate(), 1),
-      free_blocks_(reactor.gate(), plan.formation.write_blocks) {
+      scratch_free_(reactor.gate(), 1) {
   const planner::Formation& f = plan.formation;
   for (std::uint32_t i = 0; Slot & slot : slots_) {
     slot.run.first_index = records::RecordTable::first_index(i++);
@@ -30,8 +29,8 @@ FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory,
     slot.run.index = memory.allocate(f.index_bytes, "the index of a run");
   }
   scratch_ = memory.allocate(f.scratch_bytes, "the scratch of the index sort");
-  if (f.write_blocks > 0) blocks_ = memory.allocate(f.write_block_bytes * f.write_blocks, "write blocks");
-  for (unsigned i = 0; i < f.write_blocks; ++i) idle_blocks_.push_back(blocks_.data() + i * f.write_block_bytes);
+  Buffer blocks = f.write_blocks > 0 ? memory.allocate(f.write_block_bytes * f.write_blocks, "write blocks") : Buffer();
+  blocks_.emplace(reactor.gate(), std::move(blocks), f.write_block_bytes, f.write_blocks);
 }
 
 std::size_t FormRuns::take_slot() {
@@ -62,20 +61,20 @@ void FormRuns::populate_buffers(std::uint64_t runs, std::uint64_t most_records) 
 Task<void> FormRuns::form() {
   TaskGroup runs(reactor_.gate());
   if (!formed_.records.empty()) populate_buffers(formed_.records.size(), formed_.records.front());
-  std::uint64_t first = 0;
-  try {
-    for (std::uint64_t number = 0; number < formed_.records.size(); ++number) {
-      co_await free_slots_.take();
-      const std::size_t slot = take_slot();
-      const bool store = number < formed_.stored.size();
-      if (!store) resident_slots_.push_back(slot);
-      runs.spawn(form_run(slot, number, first, formed_.records[number], store));
-      first += formed_.records[number];
-    }
-  } catch (...) {  // the runs under way still use their buffers: wait for them first
-    reactor_.gate().fail(std::current_exception());
-  }
+  runs.spawn(begin_runs(runs));
   co_await runs.join();
+}
+
+Task<void> FormRuns::begin_runs(TaskGroup& runs) {
+  std::uint64_t first = 0;
+  for (std::uint64_t number = 0; number < formed_.records.size(); ++number) {
+    co_await free_slots_.take();
+    const std::size_t slot = take_slot();
+    const bool store = number < formed_.stored.size();
+    if (!store) resident_slots_.push_back(slot);
+    runs.spawn(form_run(slot, number, first, formed_.records[number], store));
+    first += formed_.records[number];
+  }
 }
 
 Task<void> FormRuns::form_run(std::size_t slot, std::uint64_t number, std::uint64_t first, std::uint64_t count, bool store) {
@@ -89,15 +88,15 @@ Task<void> FormRuns::form_run(std::size_t slot, std::uint64_t number, std::uint6
 Task<void> FormRuns::form_parts(const std::vector<RunPart>& parts, RunKeeper& keeper) {
   TaskGroup runs(reactor_.gate());
   if (!parts.empty()) populate_buffers(parts.size(), parts.front().records);
-  try {
-    for (std::size_t position = 0; position < parts.size(); ++position) {
-      co_await free_slots_.take();
-      runs.spawn(form_part(take_slot(), parts[position], position, keeper));
-    }
-  } catch (...) {
-    reactor_.gate().fail(std::current_exception());
-  }
+  runs.spawn(begin_parts(runs, parts, keeper));
   co_await runs.join();
+}
+
+Task<void> FormRuns::begin_parts(TaskGroup& runs, const std::vector<RunPart>& parts, RunKeeper& keeper) {
+  for (std::size_t position = 0; position < parts.size(); ++position) {
+    co_await free_slots_.take();
+    runs.spawn(form_part(take_slot(), parts[position], position, keeper));
+  }
 }
 
 // The buffer is free for the next run while this one is being kept.
@@ -117,42 +116,45 @@ Task<void> FormRuns::form_part(std::size_t slot, RunPart part, std::size_t posit
 // are full, so that an input that fits the memory is sorted in one pass.
 Task<void> FormRuns::form_stream() {
   TaskGroup runs(reactor_.gate());
-  std::vector<std::size_t>& held = resident_slots_;  // slots of sorted runs that are not stored yet, in input order
-  try {
-    for (bool ended = false; !ended;) {
-      if (free_slots_.free() == 0 && !held.empty()) {
-        const std::size_t slot = held.front();
-        held.erase(held.begin());
-        if (formed_.records.size() >= planner::most_runs)
-          throw UsageError(fmt::format("the input is too long for this memory: it makes more than {} runs; give --memory {}KiB",
-                                       planner::most_runs, 8 * (plan_.wanted.memory_bytes >> 10U)));
-        const std::size_t number = store_.create(slots_[slot].run.count);
-        formed_.stored.push_back(number);
-        runs.spawn(store_run(slot, number));
-      }
-      co_await free_slots_.take();
-      const std::size_t slot = take_slot();
-      RunBuffer& run = slots_[slot].run;
-      co_await reader_.fill_from_stream(run, plan_.formation.run_records, progress_);
-      ended = run.count < plan_.formation.run_records;
-      if (run.count == 0) break;
-      formed_.records.push_back(run.count);
-      held.push_back(slot);
-      co_await sort_run(run);
-    }
-  } catch (...) {
-    reactor_.gate().fail(std::current_exception());
-  }
+  runs.spawn(read_stream(runs));
   co_await runs.join();
 }
 
-Task<void> FormRuns::store_all_but(std::uint32_t resident_runs) {
-  while (resident_slots_.size() > resident_runs) {
-    const std::size_t slot = resident_slots_.front();
-    resident_slots_.erase(resident_slots_.begin());
-    formed_.stored.push_back(store_.create(slots_[slot].run.count));
-    co_await store_run(slot, formed_.stored.back());
+Task<void> FormRuns::read_stream(TaskGroup& runs) {
+  for (bool ended = false; !ended;) {
+    if (free_slots_.free() == 0 && !resident_slots_.empty()) {
+      check_may_store();
+      runs.spawn(store_oldest());
+    }
+    co_await free_slots_.take();
+    const std::size_t slot = take_slot();
+    RunBuffer& run = slots_[slot].run;
+    co_await reader_.fill_from_stream(run, plan_.formation.run_records, progress_);
+    ended = run.count < plan_.formation.run_records;
+    if (run.count == 0) break;
+    formed_.records.push_back(run.count);
+    resident_slots_.push_back(slot);
+    co_await sort_run(run);
   }
+}
+
+void FormRuns::check_may_store() const {
+  if (formed_.records.size() >= planner::most_runs)
+    throw NotEnoughMemory(
+        fmt::format("the input is too long for this memory: it makes more than {} runs", planner::most_runs),
+        plan_.wanted.memory_bytes, 8 * plan_.wanted.memory_bytes);
+}
+
+// Of the sorted runs that are not stored yet.
+Task<void> FormRuns::store_oldest() {
+  const std::size_t slot = resident_slots_.front();
+  resident_slots_.erase(resident_slots_.begin());
+  formed_.stored.push_back(store_.create(slots_[slot].run.count));
+  co_await store_run(slot, formed_.stored.back());
+}
+
+Task<void> FormRuns::store_all_but(std::uint32_t resident_runs) {
+  while (resident_slots_.size() > resident_runs) co_await store_oldest();
 }
 
 // Records of a sorted run that is not empty, evenly spaced, with the first and the last among them.
@@ -192,9 +194,7 @@ Task<void> FormRuns::store_run(std::size_t slot, std::size_t number, Tally* writ
 
 Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_granule,
                                       std::uint64_t granules, Tally* written) {
-  co_await free_blocks_.take();
-  std::byte* const block = idle_blocks_.back();
-  idle_blocks_.pop_back();
+  std::byte* const block = co_await blocks_->take();
   const records::RecordTable table = run.table(encoder_.record_size());
   for (std::uint64_t g = first_granule; g < first_granule + granules; ++g)
     store_.set_forecast(number, g, encoder_, table.at(run.entries()[g * plan_.granule.records].index));
@@ -205,8 +205,7 @@ Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, 
   if (written != nullptr) *written += tally;
   co_await store_.write(number, first_granule, block, granules * plan_.granule.bytes);
   progress_.add_bytes(granules * plan_.granule.bytes);
-  idle_blocks_.push_back(block);
-  free_blocks_.give();
+  blocks_->give(block);
 }
 
 void FormRuns::gather(std::size_t number, const RunBuffer& run, std::uint64_t first_granule, std::uint64_t granules,
@@ -231,7 +230,7 @@ void FormRuns::free_buffers() {
   populate_ahead_.end();
   slots_.clear();
   scratch_ = Buffer();
-  blocks_ = Buffer();
+  blocks_.reset();
 }
 
 }  // namespace ecosort::pipeline

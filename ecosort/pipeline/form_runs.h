@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "base/block_pool.h"
 #include "pipeline/compute.h"
 #include "pipeline/populate_ahead.h"
 #include "pipeline/progress.h"
@@ -77,6 +79,11 @@ class FormRuns {
   };
 
   void populate_buffers(std::uint64_t runs, std::uint64_t most_records);
+  Task<void> begin_runs(TaskGroup& runs);
+  Task<void> begin_parts(TaskGroup& runs, const std::vector<RunPart>& parts, RunKeeper& keeper);
+  Task<void> read_stream(TaskGroup& runs);
+  void check_may_store() const;
+  Task<void> store_oldest();
   Task<void> form_run(std::size_t slot, std::uint64_t number, std::uint64_t first, std::uint64_t count, bool store);
   Task<void> form_part(std::size_t slot, RunPart part, std::size_t position, RunKeeper& keeper);
   Task<void> sort_run(RunBuffer& run);
@@ -98,9 +105,9 @@ class FormRuns {
 
   std::vector<Slot> slots_;
   PopulateAhead populate_ahead_;  // ends before the buffers do
-  Slots free_slots_, scratch_free_, free_blocks_;
-  Buffer scratch_, blocks_;
-  std::vector<std::byte*> idle_blocks_;
+  Slots free_slots_, scratch_free_;
+  Buffer scratch_;
+  std::optional<BlockPool> blocks_;  // to write
   FormedRuns formed_;
   std::vector<std::size_t> resident_slots_;
 };

@@ -1,7 +1,6 @@
 #include "pipeline/merge_resident.h"
 
 #include <algorithm>
-#include <exception>
 
 #include "pipeline/split.h"
 #include "records/gather.h"
@@ -33,12 +32,10 @@ MergeResident::MergeResident(io::Reactor& reactor, Compute& compute, const recor
 Task<void> MergeResident::merge_to_output(CheckedOutput& output) {
   TaskGroup makers(reactor_.gate());
   for (const Desk& desk : desks_) makers.spawn(make_blocks(output, desk));
-  try {
-    co_await makers.join();
-    co_await output.finish();
-  } catch (...) {  // writes under way still use their blocks: wait for them first
-    reactor_.gate().fail(std::current_exception());
-  }
+  co_await makers.settle();
+  TaskGroup ending(reactor_.gate());
+  if (!reactor_.gate().failed()) ending.spawn(output.finish());
+  co_await ending.settle();
   co_await output.settle();
   reactor_.gate().throw_if_failed();
 }

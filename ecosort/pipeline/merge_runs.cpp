@@ -23,8 +23,7 @@ MergeRuns::MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, co
       sources_(std::move(sources)),
       prefetch_(reactor, compute, store, encoder, buffers.block_bytes,
                 memory.allocate(buffers.block_bytes * buffers.blocks, "read blocks"), sources_),
-      background_(reactor.gate()),
-      run_blocks_free_(reactor.gate(), buffers.output_blocks) {
+      background_(reactor.gate()) {
   for (const MergeSource& source : sources_) left_ += source.records - source.consumed;
 }
 
@@ -149,28 +148,30 @@ Task<void> MergeRuns::merge_to_output(CheckedOutput& output, ReleaseHook& hook, 
 }
 
 Task<void> MergeRuns::merge_all(CheckedOutput& output, ReleaseHook* hook, Ending ending) {
-  const std::uint64_t batch_records = output.records_per_batch();
-  try {
-    if (hook != nullptr) prefetch_.keep_sums();
-    prefetch_.advance();
-    while (left_ > 0) {
-      Round round = co_await next_round(batch_records);
-      while (round.records > 0) {
-        const std::uint64_t count = std::min(round.records, batch_records);
-        if (hook != nullptr) co_await hook->before_batch(count * encoder_.record_size());
-        std::byte* const out = co_await output.take(output.records_put());
-        const BatchResult batch = co_await merge_next(round, count, BatchTarget{out, nullptr, 0, 0, 0});
-        if (hook == nullptr) release_consumed(batch);
-        co_await output.put(out, count, batch.checked);
-        if (hook != nullptr) hook->after_batch({sources_, batch.checked.tally.hash});
-      }
-    }
-    if (ending == Ending::complete) co_await output.finish();
-  } catch (...) {  // fetches and writes under way still use their blocks: wait for them first
-    reactor_.gate().fail(std::current_exception());
-  }
+  TaskGroup merging(reactor_.gate());
+  merging.spawn(put_batches(output, hook, ending));
+  co_await merging.settle();
   co_await output.settle();
   co_await finish();
+}
+
+Task<void> MergeRuns::put_batches(CheckedOutput& output, ReleaseHook* hook, Ending ending) {
+  const std::uint64_t batch_records = output.records_per_batch();
+  if (hook != nullptr) prefetch_.keep_sums();
+  prefetch_.advance();
+  while (left_ > 0) {
+    Round round = co_await next_round(batch_records);
+    while (round.records > 0) {
+      const std::uint64_t count = std::min(round.records, batch_records);
+      if (hook != nullptr) co_await hook->before_batch(count * encoder_.record_size());
+      std::byte* const out = co_await output.take(output.records_put());
+      const BatchResult batch = co_await merge_next(round, count, BatchTarget{out, nullptr, 0, 0, 0});
+      if (hook == nullptr) release_consumed(batch);
+      co_await output.put(out, count, batch.checked);
+      if (hook != nullptr) hook->after_batch({sources_, batch.checked.tally.hash});
+    }
+  }
+  if (ending == Ending::complete) co_await output.finish();
 }
 
 // The blocks stay what they are until a batch is consumed, whatever arrives meanwhile.
@@ -185,55 +186,49 @@ Task<records::MultisetHash> MergeRuns::consumed() {
 
 // On the error path, too, everything under way must end before its buffers do.
 Task<void> MergeRuns::finish() {
-  try {
-    co_await prefetch_.finish();
-  } catch (const Cancelled&) {  // the gate knows the error; the background must end as well
-  }
+  co_await prefetch_.settle();
   co_await background_.join();
 }
 
-Task<void> MergeRuns::write_granules(std::size_t run, std::uint64_t first, std::byte* block, std::uint64_t granules) {
+Task<void> MergeRuns::write_granules(BlockPool& blocks, std::size_t run, std::uint64_t first, std::byte* block,
+                                     std::uint64_t granules) {
   for (std::uint64_t g = 0; g < granules; ++g) store_.set_forecast(run, first + g, encoder_, block + g * store_.granule().bytes);
   co_await store_.write(run, first, block, granules * store_.granule().bytes);
   progress_.add_bytes(granules * store_.granule().bytes);
-  idle_run_blocks_.push_back(block);
-  run_blocks_free_.give();
+  blocks.give(block);
 }
 
 Task<void> MergeRuns::merge_to_run(std::size_t run) {
+  BlockPool blocks(reactor_.gate(), memory_.allocate(buffers_.output_block_bytes * buffers_.output_blocks, "output blocks"),
+                   buffers_.output_block_bytes, buffers_.output_blocks);
+  TaskGroup merging(reactor_.gate());
+  merging.spawn(fill_run(blocks, run));
+  co_await merging.settle();
+  co_await finish();
+}
+
+Task<void> MergeRuns::fill_run(BlockPool& blocks, std::size_t run) {
   const planner::Granule& granule = store_.granule();
-  const Buffer memory = memory_.allocate(buffers_.output_block_bytes * buffers_.output_blocks, "output blocks");
-  for (unsigned i = 0; i < buffers_.output_blocks; ++i)
-    idle_run_blocks_.push_back(memory.data() + i * buffers_.output_block_bytes);
   const std::uint64_t block_records = buffers_.output_block_bytes / granule.bytes * granule.records;
   BatchTarget target{nullptr, &store_, run, 0, 0};
-  try {
-    prefetch_.advance();
-    while (left_ > 0) {
-      Round round = co_await next_round(block_records);
-      while (round.records > 0) {
-        if (target.data == nullptr) {
-          co_await run_blocks_free_.take();
-          target.data = idle_run_blocks_.back();
-          idle_run_blocks_.pop_back();
-        }
-        const std::uint64_t count = std::min(round.records, block_records - target.filled);
-        const BatchResult batch = co_await merge_next(round, count, target);
-        release_consumed(batch);
-        target.filled += count;
-        if (target.filled < block_records && left_ > 0) continue;
-        const std::uint64_t granules = div_up(target.filled, granule.records);
-        if (const std::uint64_t rest = target.filled % granule.records; rest > 0)
-          store_.seal(run, target.first_granule + granules - 1, static_cast<std::uint32_t>(rest),
-                      target.data + (granules - 1) * granule.bytes);
-        background_.spawn(write_granules(run, target.first_granule, target.data, granules));
-        target = {nullptr, &store_, run, target.first_granule + granules, 0};
-      }
+  prefetch_.advance();
+  while (left_ > 0) {
+    Round round = co_await next_round(block_records);
+    while (round.records > 0) {
+      if (target.data == nullptr) target.data = co_await blocks.take();
+      const std::uint64_t count = std::min(round.records, block_records - target.filled);
+      const BatchResult batch = co_await merge_next(round, count, target);
+      release_consumed(batch);
+      target.filled += count;
+      if (target.filled < block_records && left_ > 0) continue;
+      const std::uint64_t granules = div_up(target.filled, granule.records);
+      if (const std::uint64_t rest = target.filled % granule.records; rest > 0)
+        store_.seal(run, target.first_granule + granules - 1, static_cast<std::uint32_t>(rest),
+                    target.data + (granules - 1) * granule.bytes);
+      background_.spawn(write_granules(blocks, run, target.first_granule, target.data, granules));
+      target = {nullptr, &store_, run, target.first_granule + granules, 0};
     }
-  } catch (...) {
-    reactor_.gate().fail(std::current_exception());
   }
-  co_await finish();
 }
 
 }  // namespace ecosort::pipeline

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/block_pool.h"
 #include "pipeline/checked_output.h"
 #include "pipeline/compute.h"
 #include "pipeline/merge_batch.h"
@@ -81,7 +82,9 @@ class MergeRuns {
   Task<BatchResult> merge_next(Round& round, std::uint64_t count, BatchTarget target);
   [[nodiscard]] std::uint64_t most_waiting_bytes() const;
   void release_consumed(const BatchResult& batch);
-  Task<void> write_granules(std::size_t run, std::uint64_t first, std::byte* block, std::uint64_t granules);
+  Task<void> put_batches(CheckedOutput& output, ReleaseHook* hook, Ending ending);
+  Task<void> fill_run(BlockPool& blocks, std::size_t run);
+  Task<void> write_granules(BlockPool& blocks, std::size_t run, std::uint64_t first, std::byte* block, std::uint64_t granules);
 
   io::Reactor& reactor_;
   Compute& compute_;
@@ -95,8 +98,6 @@ class MergeRuns {
   Prefetch prefetch_;
   TaskGroup background_;    // releases and run writes
   std::uint64_t left_ = 0;  // records not merged yet
-  Slots run_blocks_free_;
-  std::vector<std::byte*> idle_run_blocks_;
 };
 
 }  // namespace ecosort::pipeline

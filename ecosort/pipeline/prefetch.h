@@ -45,7 +45,7 @@ struct MergeSource {
   [[nodiscard]] bool starving() const noexcept { return held.empty() && !fetched_all(); }
 };
 
-// Coordinator only; must outlive its loads: await finish().
+// Coordinator only; must outlive its loads: await settle().
 class Prefetch {
  public:
   // Takes over `memory` and cuts it into blocks of `block_bytes`, at least two per source.
@@ -71,8 +71,8 @@ class Prefetch {
   // The merge consumed `source` up to record `consumed`; frees the blocks before it.
   void consume(std::uint32_t source, std::uint64_t consumed);
 
-  // Waits for the loads under way.
-  [[nodiscard]] Task<void> finish() { return loads_.join(); }
+  // Waits for the loads under way; throws nothing.
+  [[nodiscard]] Task<void> settle() { return loads_.settle(); }
 
   // Fetches the next block of a starving source out of turn.
   void demand(std::uint32_t source);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 
@@ -26,9 +27,22 @@ enum class Phase : std::uint8_t {
 };
 [[nodiscard]] const char* to_string(Phase phase) noexcept;
 
-// Thread-safe.
+// Is told by the coordinator, between two steps of the work; what it throws ends the sort.
+class ProgressListener {
+ public:
+  ProgressListener() = default;
+  ProgressListener(const ProgressListener&) = delete;
+  ProgressListener& operator=(const ProgressListener&) = delete;
+  virtual ~ProgressListener() = default;
+  virtual void begin_phase(Phase phase, std::uint64_t total_bytes) = 0;
+  virtual void moved(std::uint64_t bytes) = 0;  // of the phase in all, at most ten times a second
+};
+
+// Readers are thread-safe.
 class Progress {
  public:
+  explicit Progress(ProgressListener* listener = nullptr) : listener_(listener) {}
+
   // Everything at one moment.
   struct Reading {
     Phase phase = Phase::starting;
@@ -50,16 +64,8 @@ class Progress {
   // `share_bytes` of the job are done with this phase; 0: it moves no data and has no number. Several steps of the same kind,
   // such as intermediate merges, have one number.
   void begin(Phase phase, std::uint64_t total_bytes, std::uint64_t share_bytes = 0) {
-    const std::lock_guard lock(mutex_);
-    job_done_ += share_bytes_;
-    if (share_bytes > 0 && phase != numbered_) {
-      ++number_;
-      numbered_ = phase;
-    }
-    share_bytes_ = share_bytes;
-    bytes_ = 0;
-    total_ = total_bytes;
-    phase_ = phase;
+    note_begin(phase, total_bytes, share_bytes);
+    if (listener_ != nullptr) listener_->begin_phase(phase, total_bytes);
   }
 
   // A job that goes on where another process stopped: the next phase is number `before` + 1.
@@ -68,7 +74,11 @@ class Progress {
     number_ = before;
   }
 
-  void add_bytes(std::uint64_t bytes) noexcept { bytes_ += bytes; }
+  // Any thread where nobody listens.
+  void add_bytes(std::uint64_t bytes) {
+    bytes_ += bytes;
+    if (listener_ != nullptr) tell();
+  }
 
   [[nodiscard]] Phase phase() const noexcept { return phase_; }
 
@@ -90,6 +100,28 @@ class Progress {
   }
 
  private:
+  void note_begin(Phase phase, std::uint64_t total_bytes, std::uint64_t share_bytes) {
+    const std::lock_guard lock(mutex_);
+    job_done_ += share_bytes_;
+    if (share_bytes > 0 && phase != numbered_) {
+      ++number_;
+      numbered_ = phase;
+    }
+    share_bytes_ = share_bytes;
+    bytes_ = 0;
+    total_ = total_bytes;
+    phase_ = phase;
+  }
+
+  void tell() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - told_ < std::chrono::milliseconds(100)) return;
+    told_ = now;
+    listener_->moved(bytes_);
+  }
+
+  ProgressListener* const listener_;
+  std::chrono::steady_clock::time_point told_;
   mutable std::mutex mutex_;  // for what belongs together; never held for long
   std::atomic<Phase> phase_ = Phase::starting;
   std::atomic<std::uint64_t> bytes_ = 0, total_ = 0;

@@ -26,12 +26,10 @@ ReadAhead::ReadAhead(io::Reactor& reactor, Compute& compute, const planner::Plan
       plan_(plan),
       encoder_(encoder),
       inputs_(inputs),
-      record_size_(plan.wanted.format.record_size),
-      bounce_slots_(reactor.gate(), plan.formation.bounce_blocks) {
+      record_size_(plan.wanted.format.record_size) {
   const std::uint64_t size = plan.formation.read_block_bytes;
-  if (plan.formation.bounce_blocks == 0) return;
-  bounce_ = memory.allocate(size * plan.formation.bounce_blocks, "bounce blocks");
-  for (unsigned i = 0; i < plan.formation.bounce_blocks; ++i) free_bounce_.push_back(bounce_.data() + i * size);
+  const unsigned blocks = plan.formation.bounce_blocks;
+  if (blocks > 0) bounce_.emplace(reactor.gate(), memory.allocate(size * blocks, "bounce blocks"), size, blocks);
 }
 
 // Cuts the record range into requests: aligned blocks of each file, the first one beginning at or before the range.
@@ -89,15 +87,12 @@ Task<void> ReadAhead::read_block(Arrival& arrival, std::size_t number, Block blo
     (void)co_await reactor_.read(*block.file, block.offset, block.target, block.size, block.at_least);
   } else {
     // A file after the first begins where the one before ended; a direct read cannot land there.
-    co_await bounce_slots_.take();
-    std::byte* const bounce = free_bounce_.back();
-    free_bounce_.pop_back();
+    std::byte* const bounce = co_await bounce_->take();
     (void)co_await reactor_.read(*block.file, block.offset, bounce, block.size, block.at_least);
     std::byte* const target = block.target + block.lead;
     const std::uint64_t room = arrival.run.count * record_size_ - static_cast<std::uint64_t>(target - arrival.run.records);
     std::memcpy(target, bounce + block.lead, std::min(block.at_least - block.lead, room));
-    free_bounce_.push_back(bounce);
-    bounce_slots_.give();
+    bounce_->give(bounce);
   }
   arrival.arrived[number] = true;
   co_await extract_arrived(arrival);
@@ -133,31 +128,27 @@ Task<void> ReadAhead::extract(RunBuffer& run, std::uint64_t first, std::uint64_t
 }
 
 Task<void> ReadAhead::fill_from_stream(RunBuffer& run, std::uint64_t count, Progress& progress) {
-  const io::File& file = *inputs_.front().file;
   run.records = run.bytes.data();
   run.count = 0;
   run.tally = {};
   TaskGroup extractions(reactor_.gate());
-  const std::uint64_t wanted = count * record_size_;
-  std::uint64_t have = 0, extracted = 0;
+  extractions.spawn(read_stream(extractions  co_await extractions.join();
+}
+
+Task<void> ReadAhead::read_stream(TaskGroup& extractions, RunBuffer& run, std::uint64_t wanted_bytes, Progress& progress) {
+  const io::File& file = *inputs_.front().file;
+  std::uint64_t have = 0;
   bool ended = false;
-  try {
-    while (have < wanted && !ended) {
-      const std::uint64_t size = std::min(plan_.formation.read_block_bytes, wanted - have);
-      const std::size_t got = co_await reactor_.read(file, 0, run.records + have, size, 0);
-      have += got;
-      if (const auto look = std::exchange(inputs_.front().look, nullptr)) look({run.records, have});
-      progress.add_bytes(got);
-      ended = got < size;
-      if (have / record_size_ == extracted) continue;
-      extractions.spawn(extract(run, extracted, have / record_size_ - extracted));
-      extracted = have / record_size_;
-    }
-  } catch (...) {  // the extractions still use the run: wait for them first
-    reactor_.gate().fail(std::current_exception());
+  while (have < wanted_bytes && !ended) {
+    const std::uint64_t size = std::min(plan_.formation.read_block_bytes, wanted_bytes - have);
+    const std::size_t got = co_await reactor_.read(file, 0, run.records + have, size, 0);
+    have += got;
+    if (const auto look = std::exchange(inputs_.front().look, nullptr)) look({run.records, have});
+    progress.add_bytes(got);
+    ended = got < size;
+    const std::uint64_t first = std::exchange(run.count, have / record_size_);
+    if (run.count > first) extractions.spawn(extract(run, first, run.count - first));
   }
-  co_await extractions.join();
-  run.count = extracted;
   if (have % record_size_ != 0)
     throw UsageError(fmt::format("'{}' ends in the middle of a record: {} after {}-byte records", file.path(),
                                  left_over_text(have % record_size_), record_size_));

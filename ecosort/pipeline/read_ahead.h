@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/block_pool.h"
 #include "io/reactor.h"
 #include "io/storage.h"
 #include "pipeline/compute.h"
@@ -44,7 +46,7 @@ class ReadAhead {
 
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }  // of everything extracted so far
 
-  void free_buffers() { bounce_ = Buffer(); }  // nothing can be read afterwards
+  void free_buffers() { bounce_.reset(); }  // nothing can be read afterwards
 
   // IoError if an input is not what it was when the sort began.
   void check_unchanged(io::Storage& storage) const;
@@ -68,6 +70,7 @@ class ReadAhead {
   };
 
   Task<void> read_block(Arrival& arrival, std::size_t number, Block block);
+  Task<void> read_stream(TaskGroup& extractions, RunBuffer& run, std::uint64_t wanted_bytes, Progress& progress);
   Task<void> extract_arrived(Arrival& arrival);
   Task<void> extract(RunBuffer& run, std::uint64_t first, std::uint64_t count);
   std::vector<Block> blocks_of(RunBuffer& run, std::uint64_t first, std::uint64_t count) const;
@@ -78,9 +81,7 @@ class ReadAhead {
   const records::Encoder& encoder_;
   std::vector<Input>& inputs_;
   std::uint64_t record_size_;
-  Buffer bounce_;
-  Slots bounce_slots_;
-  std::vector<std::byte*> free_bounce_;
+  std::optional<BlockPool> bounce_;
   Tally tally_;
 };
 

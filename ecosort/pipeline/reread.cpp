@@ -32,11 +32,7 @@ Task<void> Reread::run() {
       throw Interrupted(signal_number);
     TaskGroup ahead(reactor_.gate());
     if (first + present.count < range_.end) ahead.spawn(read(next, first + present.count));
-    try {
-      co_await check(present);
-    } catch (...) {  // the read still uses its block: wait for it first
-      reactor_.gate().fail(std::current_exception());
-    }
+    ahead.spawn(check(present));
     co_await ahead.join();
   }
 }

@@ -160,9 +160,9 @@ void RunStore::set_forecast(std::size_t number, std::uint64_t granule, const rec
 // merge could not do with so few, at once: its runs would be of no use.
 void RunStore::thin_forecast() {
   if (stride_ >= most_stride_)
-    throw UsageError(
-        fmt::format("the input is too long for {} of memory: its {} runs are all that can be merged; give --memory {}KiB",
-                    format_bytes(memory_bytes_), runs_.size(), 8 * (memory_bytes_ >> 10U)));
+    throw NotEnoughMemory(fmt::format("the input is too long for {} of memory: its {} runs are all that can be merged",
+                                      format_bytes(memory_bytes_), runs_.size()),
+                          memory_bytes_, 8 * memory_bytes_);
   stride_ *= 2;
   forecast_entries_ = 0;
   for (StoredRun& run : runs_) {

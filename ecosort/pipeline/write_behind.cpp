@@ -21,9 +21,8 @@ WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& r
       request_bytes_(terms.request_bytes == 0 || file.facts().is_stream ? block_bytes_ : round_up(terms.request_bytes, unit_)),
       reserve_bytes_(terms.reserve_bytes),
       total_bytes_(terms.total_bytes),
-      memory_(std::move(memory)),
       progress_(progress),
-      free_(reactor.gate(), buffers.output_blocks),
+      blocks_(reactor.gate(), std::move(memory), buffers.output_block_bytes, buffers.output_blocks),
       pieces_(buffers.output_blocks),
       writes_(reactor.gate()),
       carry_(unit_),
@@ -31,7 +30,6 @@ WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& r
       can_reserve_(!file.facts().is_stream) {
   // Writes inside the file's size need no exclusive lock in the file system.
   if (!file.facts().is_stream) storage_.set_size(file_, round_up(total_bytes_, unit_));
-  for (unsigned i = 0; i < buffers.output_blocks; ++i) idle_.push_back(memory_.data() + i * block_bytes_);
 }
 
 Task<void> WriteBehind::resume(std::uint64_t bytes) {
@@ -39,10 +37,11 @@ Task<void> WriteBehind::resume(std::uint64_t bytes) {
   carry_bytes_ = bytes - offset_;
   durable_until_ = offset_;
   if (carry_bytes_ == 0) co_return;
-  std::byte* const block = idle_.back();  // aligned
+  std::byte* const block = co_await blocks_.take();  // aligned
   co_await reactor_.read(file_, offset_, block, unit_, unit_);
   durable_unit_.assign(block, block + unit_);
   std::memcpy(carry_.data(), block, carry_bytes_);
+  blocks_.give(block);
   durable_until_ += unit_;
 }
 
@@ -54,18 +53,12 @@ void WriteBehind::resume_with_tail(std::uint64_t bytes, const std::vector<std::b
 }
 
 Task<std::byte*> WriteBehind::take(std::uint64_t offset) {
-  co_await free_.take();
-  std::byte* const block = idle_.back();
-  idle_.pop_back();
+  std::byte* const block = co_await blocks_.take();
   co_return block + offset % unit_;
 }
 
-std::byte* WriteBehind::block_of(std::byte* data) const noexcept {
-  return memory_.data() + round_down(static_cast<std::uint64_t>(data - memory_.data()), block_bytes_);
-}
-
 Task<void> WriteBehind::put(std::byte* data, std::uint64_t bytes) {
-  std::byte* const block = block_of(data);
+  std::byte* const block = blocks_.block_of(data);
   if (data != block + carry_bytes_) std::memmove(block + carry_bytes_, data, bytes);
   std::memcpy(block, carry_.data(), carry_bytes_);
   const std::uint64_t total = carry_bytes_ + bytes;
@@ -91,9 +84,7 @@ void WriteBehind::check_durable_unit(const std::byte* block, std::uint64_t size)
                     file_.path(), durable_until_ - unit_));
 }
 
-unsigned& WriteBehind::pieces_of(const std::byte* block) noexcept {
-  return pieces_[static_cast<std::size_t>(block - memory_.data()) / block_bytes_];
-}
+unsigned& WriteBehind::pieces_of(const std::byte* block) noexcept { return pieces_[blocks_.number_of(block)]; }
 
 // Writes the block from `skip` on; it is free again when all pieces are written.
 void WriteBehind::write_block(std::byte* block, std::uint64_t offset, std::uint64_t skip, std::uint64_t size) {
@@ -109,9 +100,7 @@ void WriteBehind::write_block(std::byte* block, std::uint64_t offset, std::uint6
 Task<void> WriteBehind::write_piece(std::byte* block, std::uint64_t offset, std::byte* data, std::uint64_t size) {
   co_await reactor_.write(file_, offset, data, size);
   progress_.add_bytes(size);
-  if (--pieces_of(block) > 0) co_return;
-  idle_.push_back(block);
-  free_.give();
+  if (--pieces_of(block) == 0) blocks_.give(block);
 }
 
 Task<void> WriteBehind::reserve_until(std::uint64_t end) {
@@ -141,8 +130,7 @@ Task<void> WriteBehind::finish() {
     std::memset(block + carry_bytes_, 0, unit_ - carry_bytes_);
     if (offset_ < durable_until_) {
       check_durable_unit(block, carry_bytes_);
-      idle_.push_back(block);
-      free_.give();
+      blocks_.give(block);
     } else {
       co_await reserve_until(offset_ + unit_);
       write_block(block, offset_, 0, unit_);
@@ -150,13 +138,6 @@ Task<void> WriteBehind::finish() {
   }
   co_await writes_.join();
   if (!file_.facts().is_stream) storage_.set_size(file_, written_bytes());
-}
-
-Task<void> WriteBehind::settle() {
-  try {
-    co_await writes_.join();
-  } catch (const Cancelled&) {  // the gate knows the error
-  }
 }
 
 }  // namespace ecosort::pipeline

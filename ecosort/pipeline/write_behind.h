@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/memory.h"
+#include "base/block_pool.h"
 #include "io/reactor.h"
 #include "io/storage.h"
 #include "pipeline/progress.h"
@@ -56,12 +56,11 @@ class WriteBehind {
   [[nodiscard]] std::uint64_t submitted_bytes() const noexcept { return offset_; }
 
   // After an error: waits until no write uses the blocks or the file. Throws nothing.
-  [[nodiscard]] Task<void> settle();
+  [[nodiscard]] Task<void> settle() { return writes_.settle(); }
 
   [[nodiscard]] std::uint64_t written_bytes() const noexcept { return offset_ + carry_bytes_; }
 
  private:
-  [[nodiscard]] std::byte* block_of(std::byte* data) const noexcept;
   void write_block(std::byte* block, std::uint64_t offset, std::uint64_t skip, std::uint64_t size);
   Task<void> write_piece(std::byte* block, std::uint64_t offset, std::byte* data, std::uint64_t size);
   [[nodiscard]] unsigned& pieces_of(const std::byte* block) noexcept;
@@ -74,10 +73,8 @@ class WriteBehind {
   RunStore& runs_;
   io::File& file_;
   std::uint64_t block_bytes_, unit_, request_bytes_, reserve_bytes_, total_bytes_;
-  Buffer memory_;
   Progress& progress_;
-  Slots free_;
-  std::vector<std::byte*> idle_;
+  BlockPool blocks_;
   std::vector<unsigned> pieces_;  // of each block: so many are being written
   TaskGroup writes_;
   std::vector<std::byte> carry_;  // at most one unit

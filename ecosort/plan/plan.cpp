@@ -118,9 +118,9 @@ std::optional<Plan> try_plan(const Wanted& wanted) {
     if (fit_run_size(formation, frame, wanted.memory_bytes - frame.forecast_bytes)) most = std::max(most, formation.run_records);
   }
   if (wanted.run_records > most)
-    throw UsageError(fmt::format("--run-records {} do not fit --memory {}: give at most {}", wanted.run_records,
+    throw UsageError(fmt::format("runs of {} records do not fit {} of memory: give at most {}", wanted.run_records,
                                  format_bytes(wanted.memory_bytes), most));
-  throw UsageError(fmt::format("--run-records {} make more than {} runs: give at least {}", wanted.run_records, most_runs,
+  throw UsageError(fmt::format("runs of {} records are more than {} runs: give at least {}", wanted.run_records, most_runs,
                                div_up(wanted.input_records, most_runs - 2)));
 }
 
@@ -147,8 +147,8 @@ void complete_plan(Plan& plan, const std::vector<std::uint64_t>& runs, std::uint
     if (!best || cost(candidate) < cost(*best)) best = std::move(candidate);
   }
   if (!best)
-    throw UsageError(fmt::format("{} of memory cannot merge {} runs; give more with --memory",
-                                 format_bytes(plan.wanted.memory_bytes), runs.size()));
+    throw NotEnoughMemory(fmt::format("{} of memory cannot merge {} runs", format_bytes(plan.wanted.memory_bytes), runs.size()),
+                          plan.wanted.memory_bytes);
   plan = std::move(*best);
 }
 
@@ -181,8 +181,9 @@ Plan make_plan(const Wanted& wanted) {
     if (auto plan = try_plan(any)) refuse_run_records(wanted, *std::move(plan));
   }
   const std::uint64_t least = minimum_memory_bytes(wanted);
-  throw UsageError(fmt::format("--memory {} is too little for this input: at least {} is needed; try --memory {}KiB",
-                               format_bytes(wanted.memory_bytes), format_bytes(least), least / KiB));
+  throw NotEnoughMemory(fmt::format("{} of memory is too little for this input: at least {} is needed",
+                                    format_bytes(wanted.memory_bytes), format_bytes(least)),
+                        wanted.memory_bytes, least);
 }
 
 }  // namespace ecosort::planner

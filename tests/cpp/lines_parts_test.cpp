@@ -236,7 +236,8 @@ Task<void> write_parts(Bench& bench, const io::File& file, const std::vector<std
     if (&text != &texts.front()) borders.push_back(end);
     end += text.size();
   }
-  BlockPool pool(bench.reactor, bench.memory, bench.plan);
+  BlockPool pool(bench.reactor.gate(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
+                 bench.plan.write_blocks);
   BorderPages pages(bench.memory, file, borders, end);
   std::vector<std::unique_ptr<PartSink>> sinks;
   std::uint64_t begin = 0;
@@ -274,7 +275,8 @@ TEST(PartsOfTheOutput, StandBehindEachOtherWhateverTheirSizes) {
 TEST(PartsOfTheOutput, MustBeWhatTheyWereSaidToBe) {
   Bench bench;
   const io::FilePtr file = bench.store.create_named("/disk/out", io::Role::output, io::Caching::direct_if_possible);
-  BlockPool pool(bench.reactor, bench.memory, bench.plan);
+  BlockPool pool(bench.reactor.gate(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
+                 bench.plan.write_blocks);
   BorderPages pages(bench.memory, *file, {5000}, 10'000);
   PartSink sink(bench.reactor, pool, bench.plan.block_bytes, bench.progress, *file, pages, {5000, 10'000}, true);
   bench.run(fill(sink, std::string(4999, 'x')));

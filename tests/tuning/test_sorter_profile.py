@@ -377,8 +377,8 @@ def test_run_records_set_the_size_of_runs(run: Run, place: Path) -> None:
 
 def test_run_records_that_do_not_fit_are_refused_in_one_line(run: Run, place: Path) -> None:
     for words, reason in (
-        (("--run-records", "50000000"), "do not fit --memory 8 MiB: give at most "),
-        (("--run-records", "4"), "make more than 16384 runs: give at least "),
+        (("--run-records", "50000000"), "do not fit 8 MiB of memory: give at most "),
+        (("--run-records", "4"), "are more than 16384 runs: give at least "),
         (("--run-records", "2"), "give at least 3"),
         (("--run-records", "x"), "not a whole number"),
         (("--merge-threads", "0"), "--merge-threads: give a number from 1 to "),
@@ -405,4 +405,4 @@ def test_runs_of_a_profile_that_do_not_fit_this_memory_are_left_to_the_plan(run:
     assert found["--threads"] == ("1", "profile")
     done = run("sort", *words, "in", "-o", "out", cwd=place)
     assert (done.returncode, done.stderr.count("\n")) == (0, 1)
-    assert "do not fit --memory 4 MiB" in done.stderr
+    assert "do not fit 4 MiB of memory" in done.stderr

@@ -1,18 +1,18 @@
-#include "cli/sort_space.h"
+#include "job/space.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
-#include "base/errors.h"
 #include "base/memory.h"
 #include "base/size_text.h"
 #include "io/posix_storage.h"
 
-namespace ecosort::cli {
+namespace ecosort::job {
 
 namespace {
 
@@ -47,6 +47,11 @@ std::uint64_t drive_of(const std::string& directory) {
   return info.st_dev;
 }
 
+const char* SpaceNeed::what() const noexcept {
+  static constexpr std::array names{"temporary space", "space for the output", "space for the runs and the output"};
+  return names[static_cast<std::size_t>(purpose)];
+}
+
 std::string SpaceNeed::where() const {
   std::string text;
   for (const std::string& directory : directories) text += fmt::format("{}'{}'", text.empty() ? "" : ", ", directory);
@@ -63,9 +68,9 @@ std::vector<SpaceNeed> space_needs(const planner::Plan& plan, const std::vector<
                         return drive_of(directory) == drive_of(place);
                       });
   const std::uint64_t output_blocks = round_up(plan.wanted.input_records * plan.wanted.format.record_size, page_bytes);
-  SpaceNeed runs{"temporary space", directories, plan.temp_bytes + striping_bytes(plan, directories.size()), 0,
-                 "name another drive with --temp"};
-  SpaceNeed written{"space for the output", {place}, output_blocks, 0, "name another drive with -o"};
+  using For = NotEnoughSpace::For;
+  SpaceNeed runs{For::runs, directories, plan.temp_bytes + striping_bytes(plan, directories.size()), 0};
+  SpaceNeed written{For::output, {place}, output_blocks, 0};
   if (shared && runs_give_back) {
     runs.bytes += std::min(plan.merge.reserve_bytes, output_blocks);
     written.bytes += std::min(lag_bytes(plan), plan.temp_bytes);
@@ -77,8 +82,7 @@ std::vector<SpaceNeed> space_needs(const planner::Plan& plan, const std::vector<
   const std::uint64_t hole = std::max<std::uint64_t>(plan.merge.waiting_bytes / stored, plan.granule.bytes);
   written.bytes += metadata_bytes(1, shared ? output_blocks / hole : 0);
   if (shared && directories.size() == 1) {
-    written.what = "space for the runs and the output";
-    written.hint = "name another drive with --temp or -o";
+    written.purpose = For::runs_and_output;
     written.bytes = std::max(written.bytes, runs.bytes);
     needs.push_back(std::move(written));
   } else {
@@ -93,8 +97,9 @@ std::vector<SpaceNeed> space_needs(const planner::Plan& plan, const std::vector<
 void check_space(const std::vector<SpaceNeed>& needs) {
   for (const SpaceNeed& need : needs)
     if (need.bytes > need.free_bytes)
-      throw UsageError(fmt::format("not enough {} in {}: {} ({} bytes) needed, {} free; {}", need.what, need.where(),
-                                   format_bytes(need.bytes), need.bytes, format_bytes(need.free_bytes), need.hint));
+      throw NotEnoughSpace(fmt::format("not enough {} in {}: {} ({} bytes) needed, {} free", need.what(), need.where(),
+                                       format_bytes(need.bytes), need.bytes, format_bytes(need.free_bytes)),
+                           need.purpose, need.free_bytes, need.bytes);
 }
 
-}  // namespace ecosort::cli
+}  // namespace ecosort::job

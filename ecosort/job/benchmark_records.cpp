@@ -1,4 +1,4 @@
-#include "cli/benchmark_records.h"
+#include "job/benchmark_records.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,29 +8,16 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/errors.h"
 #include "base/memory.h"
-#include "lines/quoted.h"
 #include "records/gensort.h"
 
-namespace ecosort::cli {
+namespace ecosort::job {
 
 namespace {
 
 using records::gensort_record_bytes;
 
 constexpr std::uint64_t looked_at_once = 4;  // records, at each place
-
-[[noreturn]] void refuse(const std::string& name, std::string_view command) {
-  const bool is_named = name != "-" && !name.starts_with('(');
-  const std::string word = is_named ? lines::quoted_name(name) : "-";
-  const bool is_in_place = command == "inplace";
-  throw UsageError(
-      fmt::format("'{}' does not look like records of the Sort Benchmark (see ecosort gen); for lines of text: ecosort lines {} "
-                  "-o {}; for any "
-                  "records of 100 bytes: ecosort {} --record-size 100 --key 0:10 {}{}",
-                  name, word, is_in_place ? word : "OUTPUT", command, word, is_in_place ? "" : " -o OUTPUT"));
-}
 
 // Of `bytes`, the first of which begins a record.
 bool all_look_generated(std::span<const std::byte> bytes) {
@@ -58,11 +45,10 @@ bool stretch_looks_generated(const io::File& file, std::uint64_t offset, std::ui
 
 }  // namespace
 
-bool is_format_assumed(const std::set<std::string_view>& given) {
-  return !given.contains("--record-size") && !given.contains("--key");
-}
+UnlikelyRecords::UnlikelyRecords(const std::string& input)
+    : UsageError(fmt::format("'{}' does not look like records of the Sort Benchmark", input)), name(input) {}
 
-void require_benchmark_records(const io::File& file, std::string_view command) {
+void require_benchmark_records(const io::File& file) {
   const std::uint64_t bytes = file.facts().bytes_to_read(), records = bytes / gensort_record_bytes;
   if (records == 0) return;
   MemoryBudget memory(2 * round_up(looked_at_once * gensort_record_bytes, std::max<std::size_t>(file.alignment(), page_bytes)));
@@ -70,7 +56,7 @@ void require_benchmark_records(const io::File& file, std::string_view command) {
   const std::uint64_t size = std::min(records, looked_at_once) * gensort_record_bytes;
   for (const std::uint64_t place : places(records))
     if (!stretch_looks_generated(file, file.facts().start_offset + place * gensort_record_bytes, size, buffer))
-      refuse(file.path(), command);
+      throw UnlikelyRecords(file.path());
 }
 
 std::function<void(std::span<const std::byte>)> look_at_stream(std::string name) {
@@ -78,8 +64,8 @@ std::function<void(std::span<const std::byte>)> look_at_stream(std::string name)
     const std::uint64_t records = first.size() / gensort_record_bytes;
     const std::uint64_t size = std::min(records, looked_at_once) * gensort_record_bytes;
     for (const std::uint64_t place : places(records))
-      if (!all_look_generated(first.subspan(place * gensort_record_bytes, size))) refuse(name, "sort");
+      if (!all_look_generated(first.subspan(place * gensort_record_bytes, size))) throw UnlikelyRecords(name);
   };
 }
 
-}  // namespace ecosort::cli
+}  // namespace ecosort::job

@@ -6,22 +6,23 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.h"
 #include "io/storage.h"
 #include "plan/plan.h"
 
-namespace ecosort::cli {
+namespace ecosort::job {
 
 // Which drive (file system) a directory is on. UsageError if it cannot be asked.
 [[nodiscard]] std::uint64_t drive_of(const std::string& directory);
 
 struct SpaceNeed {
-  std::string what;                      // "temporary space", ...
+  NotEnoughSpace::For purpose = NotEnoughSpace::For::runs;
   std::vector<std::string> directories;  // any of these may give it
   std::uint64_t bytes = 0;               // blocks of our files and the file system's own about them
   std::uint64_t free_bytes = 0;          // in all of them now
-  const char* hint = "";                 // what to do if it is too little
 
-  [[nodiscard]] std::string where() const;  // "'a', 'b'"
+  [[nodiscard]] const char* what() const noexcept;  // "temporary space", ...
+  [[nodiscard]] std::string where() const;          // "'a', 'b'"
 };
 
 // `directories` hold the runs, one per drive. Where one of them shares its drive with the output, the output takes the space
@@ -31,7 +32,7 @@ struct SpaceNeed {
 [[nodiscard]] std::vector<SpaceNeed> space_needs(const planner::Plan& plan, const std::vector<std::string>& directories,
                                                  bool runs_give_back, const std::string& output, io::Storage& storage);
 
-// UsageError: how much is needed, how much there is, and where.
+// NotEnoughSpace: how much is needed, how much there is, and where.
 void check_space(const std::vector<SpaceNeed>& needs);
 
-}  // namespace ecosort::cli
+}  // namespace ecosort::job

@@ -1,0 +1,38 @@
+#include "cli/advice.h"
+
+#include <fmt/format.h>
+
+#include "job/benchmark_records.h"
+#include "lines/quoted.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+// The two commands that may be meant.
+std::string ways_for(const job::UnlikelyRecords& unlikely, std::string_view command) {
+  const bool is_named = unlikely.name != "-" && !unlikely.name.starts_with('(');
+  const std::string word = is_named ? lines::quoted_name(unlikely.name) : "-";
+  const bool is_in_place = command == "inplace";
+  return fmt::format(
+      " (see ecosort gen); for lines of text: ecosort lines {} -o {}; for any records of 100 bytes: ecosort {} --record-size 100 "
+      "--key 0:10 {}{}",
+      word, is_in_place ? word : "OUTPUT", is_in_place ? command : "sort", word, is_in_place ? "" : " -o OUTPUT");
+}
+
+}  // namespace
+
+std::string advice_on(const Error& error, const AdviceWords& words) {
+  if (const auto* memory = dynamic_cast<const NotEnoughMemory*>(&error))
+    return memory->need_bytes == 0 ? fmt::format("; give more with {}", words.memory)
+                                   : fmt::format("; try {} {}KiB", words.memory, (memory->need_bytes + 1023) >> 10U);
+  if (const auto* space = dynamic_cast<const NotEnoughSpace*>(&error)) {
+    using For = NotEnoughSpace::For;
+    if (space->purpose == For::output) return "; name another drive with -o";
+    return fmt::format("; name another drive with {}{}", words.temp, space->purpose == For::runs ? "" : " or -o");
+  }
+  if (const auto* unlikely = dynamic_cast<const job::UnlikelyRecords*>(&error)) return ways_for(*unlikely, words.command);
+  return "";
+}
+
+}  // namespace ecosort::cli

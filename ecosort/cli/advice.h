@@ -1,0 +1,21 @@
+// What to do about an error, in the words of the command line: the library knows none of them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/errors.h"
+
+namespace ecosort::cli {
+
+// The command, and its options that give more memory and other places for runs.
+struct AdviceWords {
+  std::string_view command;
+  const char* memory;
+  const char* temp;
+};
+
+// "; try --memory 4096KiB" and the like, to follow the error's own line; empty where it says enough.
+[[nodiscard]] std::string advice_on(const Error& error, const AdviceWords& words);
+
+}  // namespace ecosort::cli

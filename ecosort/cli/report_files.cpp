@@ -1,0 +1,63 @@
+#include "cli/report_files.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/errors.h"
+#include "job/places.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+struct ReportFile {
+  const char* option;
+  const std::string& path;
+};
+
+// What a name leads to, whether or not it exists yet.
+std::string canonical(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::path found = std::filesystem::weakly_canonical(path, ignored);
+  return found.empty() ? path : std::filesystem::absolute(found, ignored).string();
+}
+
+void check_report_file(const ReportFile& report, const std::vector<pipeline::Input>& inputs) {
+  const std::string parent = std::filesystem::path(report.path).parent_path().string();
+  struct stat info {};
+  if (::stat(report.path.c_str(), &info) != 0) {
+    if (errno != ENOENT) throw UsageError(fmt::format("{} '{}': {}", report.option, report.path, std::strerror(errno)));
+    return job::check_writable_directory(fmt::format("{}: directory", report.option), parent.empty() ? "." : parent);
+  }
+  if (S_ISDIR(info.st_mode)) throw UsageError(fmt::format("{} '{}' is a directory", report.option, report.path));
+  if (job::is_input(info.st_dev, info.st_ino, inputs))
+    throw UsageError(fmt::format("{} '{}' is an input and would be overwritten", report.option, report.path));
+  if (::access(report.path.c_str(), W_OK) != 0)
+    throw UsageError(fmt::format("{} '{}' is not writable: {}", report.option, report.path, std::strerror(errno)));
+}
+
+}  // namespace
+
+void check_report_files(const ReportFiles& files, const std::vector<pipeline::Input>& inputs, const std::string& output) {
+  std::vector<ReportFile> reports;
+  if (!files.stats.empty()) reports.push_back({"--stats", files.stats});
+  if (!files.events.empty()) reports.push_back({"--events", files.events});
+  if (!files.trace.empty()) reports.push_back({"--trace", files.trace});
+  for (const ReportFile& report : reports) {
+    check_report_file(report, inputs);
+    if (output != "-" && canonical(report.path) == canonical(output))
+      throw UsageError(fmt::format("{} '{}' is the output; name another file", report.option, report.path));
+  }
+  for (std::size_t i = 0; i < reports.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (canonical(reports[i].path) == canonical(reports[j].path))
+        throw UsageError(
+            fmt::format("{} and {} are both '{}'; name two files", reports[j].option, reports[i].option, reports[i].path));
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,19 @@
+// The files into which a command reports: checked before hours of work (promise P9).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pipeline/read_ahead.h"
+
+namespace ecosort::cli {
+
+// Empty: not wanted.
+struct ReportFiles {
+  std::string stats, events, trace;
+};
+
+// They can be written, and name neither an input nor the output ("-": a stream) nor each other. UsageError.
+void check_report_files(const ReportFiles& files, const std::vector<pipeline::Input>& inputs, const std::string& output);
+
+}  // namespace ecosort::cli

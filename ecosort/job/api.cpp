@@ -1,0 +1,86 @@
+// The interface of the library: include/ecosort/ecosort.hpp.
+#include "ecosort/ecosort.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/errors.h"
+#include "job/plan_json.h"
+#include "job/prepare_lines.h"
+#include "job/run.h"
+#include "job/spec.h"
+#include "records/gensort.h"
+
+namespace ecosort {
+
+namespace {
+
+void check_complete(const SortSpec& spec) {
+  if (spec.inputs.empty()) throw UsageError("no input is named");
+  if (spec.output.empty()) throw UsageError("no output is named");
+  if (spec.threads > planner::most_threads) throw UsageError("more threads than can be");
+  if (spec.reread && spec.format == Format::lines) throw UsageError("the output of lines cannot be read back yet");
+}
+
+// Text whose size happens to be a multiple of 100 would be torn line by line.
+job::Tuning tuning_of(const SortSpec& spec) {
+  return {.format_is_assumed = spec.keys.empty() && spec.record_size == records::gensort_record_bytes};
+}
+
+job::PreparedLines prepare_lines(const SortSpec& spec, io::Storage& storage) {
+  return job::prepare_lines(job::line_options_of(spec), storage, job::SpecialOutput::refused);
+}
+
+Plan plan_of_lines(const SortSpec& spec) {
+  io::PosixStorage storage;
+  const job::PreparedLines prepared = prepare_lines(spec, storage);
+  Plan plan;
+  plan.memory_bytes = prepared.job.plan.memory_bytes + prepared.job.header_bytes;
+  const std::uint64_t bytes = job::known_bytes(prepared.job.inputs);
+  plan.shape = bytes <= prepared.job.plan.run_buffer_bytes ? "one pass" : "two passes or more";
+  plan.temp_bytes = bytes <= prepared.job.plan.run_buffer_bytes ? 0 : bytes;
+  return plan;
+}
+
+Plan plan_of_records(const SortSpec& spec) {
+  io::PosixStorage storage;
+  const planner::Plan found = job::prepare_records(spec, tuning_of(spec), storage).job.plan;
+  Plan plan;
+  plan.shape = planner::to_string(found.shape);
+  plan.records = found.wanted.input_records;
+  plan.runs = found.merge.stored_runs;
+  plan.merge_passes = found.merge.passes;
+  plan.bytes_read = found.bytes_read;
+  plan.bytes_written = found.bytes_written;
+  plan.temp_bytes = found.temp_bytes;
+  plan.memory_bytes = found.peak_memory_bytes;
+  plan.json = job::plan_json(found).dump();
+  return plan;
+}
+
+}  // namespace
+
+Observer::~Observer() = default;
+void Observer::begin_phase(std::string_view /*name*/, std::uint64_t /*total_bytes*/) {}
+void Observer::progress(std::uint64_t /*bytes*/) {}
+
+Plan plan(const SortSpec& spec) {
+  check_complete(spec);
+  return spec.format == Format::lines ? plan_of_lines(spec) : plan_of_records(spec);
+}
+
+Report sort(const SortSpec& spec, Observer* observer, std::stop_token stop) {
+  check_complete(spec);
+  const job::Attendance attendance{observer, std::move(stop)};
+  auto storage = std::make_unique<io::PosixStorage>();
+  if (spec.format == Format::lines) {
+    job::PreparedLines prepared = prepare_lines(spec, *storage);
+    return job::run_lines(std::move(prepared), spec.io, std::move(storage), attendance);
+  }
+  job::PreparedRecords prepared = job::prepare_records(spec, tuning_of(spec), *storage);
+  return job::run_records(std::move(prepared), spec.io, std::move(storage), attendance);
+}
+
+const char* version() noexcept { return ECOSORT_VERSION; }
+
+}  // namespace ecosort

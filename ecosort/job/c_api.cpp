@@ -1,0 +1,195 @@
+// The C interface: include/ecosort/ecosort.h over ecosort.hpp. No exception leaves it.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "ecosort/ecosort.h"
+#include "ecosort/ecosort.hpp"
+
+struct ecosort_spec {
+  ecosort::SortSpec spec;
+};
+
+struct ecosort_error {
+  ecosort_status status;
+  std::string message;
+};
+
+struct ecosort_sorter {
+  std::optional<ecosort::Sorter> sorter;
+  std::optional<ecosort::Reader> reader;
+};
+
+namespace {
+
+// The callback asked to stop.
+struct Stopped {};
+
+class Callbacks : public ecosort::Observer {
+ public:
+  explicit Callbacks(const ecosort_callbacks* callbacks) {
+    if (callbacks != nullptr) std::memcpy(&callbacks_, callbacks, std::min(callbacks->struct_size, sizeof callbacks_));
+  }
+  void begin_phase(std::string_view name, std::uint64_t total_bytes) override {
+    if (callbacks_.begin_phase == nullptr) return;
+    if (callbacks_.begin_phase(callbacks_.context, std::string(name).c_str(), total_bytes) != 0) throw Stopped();
+  }
+  void progress(std::uint64_t bytes) override {
+    if (callbacks_.progress != nullptr && callbacks_.progress(callbacks_.context, bytes) != 0) throw Stopped();
+  }
+
+ private:
+  ecosort_callbacks callbacks_{};
+};
+
+ecosort_status failed(ecosort_error** error, ecosort_status status, const char* message) noexcept {
+  if (error == nullptr) return status;
+  *error = new (std::nothrow) ecosort_error{status, {}};
+  if (*error == nullptr) return status;
+  try {
+    (*error)->message = message;
+  } catch (const std::bad_alloc&) {  // the status says enough
+  }
+  return status;
+}
+
+// Does `work`; what it throws becomes a status and an error.
+template <class Work>
+ecosort_status guarded(ecosort_error** error, const Work& work) noexcept {
+  if (error != nullptr) *error = nullptr;
+  try {
+    work();
+    return ECOSORT_OK;
+  } catch (const Stopped&) {
+    return failed(error, ECOSORT_INTERRUPTED, "stopped as the callback asked");
+  } catch (const ecosort::Interrupted& interrupted) {
+    return failed(error, ECOSORT_INTERRUPTED, interrupted.what());
+  } catch (const ecosort::Error& failure) {
+    return failed(error, static_cast<ecosort_status>(failure.code()), failure.what());
+  } catch (const std::exception& failure) {
+    return failed(error, ECOSORT_INTERNAL, failure.what());
+  }
+}
+
+void fill(ecosort_report* report, const ecosort::Report& done) {
+  if (report == nullptr) return;
+  const std::size_t size = std::min(report->struct_size, sizeof *report);
+  const ecosort_report filled{size,
+                              done.records,
+                              done.dropped,
+                              done.input_bytes,
+                              done.output_bytes,
+                              done.runs,
+                              done.bytes_read,
+                              done.bytes_written,
+                              done.peak_temp_bytes,
+                              done.peak_memory_bytes};
+  std::memcpy(report, &filled, size);
+}
+
+}  // namespace
+
+extern "C" {
+
+ecosort_spec* ecosort_spec_new(void) { return new (std::nothrow) ecosort_spec; }
+void ecosort_spec_free(ecosort_spec* spec) { delete spec; }
+
+ecosort_status ecosort_spec_set_format(ecosort_spec* spec, ecosort_format format) {
+  spec->spec.format = format == ECOSORT_LINES ? ecosort::Format::lines : ecosort::Format::records;
+  return ECOSORT_OK;
+}
+ecosort_status ecosort_spec_add_input(ecosort_spec* spec, const char* path) {
+  return guarded(nullptr, [&] { spec->spec.inputs.emplace_back(path); });
+}
+ecosort_status ecosort_spec_set_output(ecosort_spec* spec, const char* path) {
+  return guarded(nullptr, [&] { spec->spec.output = path; });
+}
+ecosort_status ecosort_spec_set_record_size(ecosort_spec* spec, uint64_t bytes) {
+  spec->spec.record_size = bytes;
+  return ECOSORT_OK;
+}
+ecosort_status ecosort_spec_add_key(ecosort_spec* spec, const char* key) {
+  return guarded(nullptr, [&] {
+    spec->spec.keys.emplace_back(key);
+    spec->spec.lines.keys.emplace_back(key);
+  });
+}
+ecosort_status ecosort_spec_set_line_ordering(ecosort_spec* spec, const char* letters) {
+  return guarded(nullptr, [&] { spec->spec.lines.ordering = letters; });
+}
+ecosort_status ecosort_spec_set_field_separator(ecosort_spec* spec, char separator) {
+  spec->spec.lines.field_separator = separator;
+  return ECOSORT_OK;
+}
+ecosort_status ecosort_spec_set_reverse(ecosort_spec* spec, int on) {
+  spec->spec.reverse = on != 0;
+  return ECOSORT_OK;
+}
+ecosort_status ecosort_spec_set_unique(ecosort_spec* spec, int on) {
+  spec->spec.unique = on != 0;
+  return ECOSORT_OK;
+}
+ecosort_status ecosort_spec_set_memory(ecosort_spec* spec, uint64_t bytes) {
+  spec->spec.memory_bytes = bytes;
+  return ECOSORT_OK;
+}
+ecosort_status ecosort_spec_set_threads(ecosort_spec* spec, unsigned threads) {
+  spec->spec.threads = threads;
+  return ECOSORT_OK;
+}
+ecosort_status ecosort_spec_add_temp_directory(ecosort_spec* spec, const char* path) {
+  return guarded(nullptr, [&] { spec->spec.temp_directories.emplace_back(path); });
+}
+
+ecosort_status ecosort_sort(const ecosort_spec* spec, const ecosort_callbacks* callbacks, ecosort_report* report,
+                            ecosort_error** error) {
+  return guarded(error, [&] {
+    Callbacks observer(callbacks);
+    fill(report, ecosort::sort(spec->spec, &observer));
+  });
+}
+
+ecosort_sorter* ecosort_sorter_new(const ecosort_spec* spec, ecosort_error** error) {
+  std::unique_ptr<ecosort_sorter> made;
+  const ecosort_status status = guarded(error, [&] {
+    const ecosort::SortSpec& from = spec->spec;
+    ecosort::SorterTerms terms;
+    terms.record_size = from.record_size;
+    terms.keys = from.keys;
+    terms.reverse = from.reverse;
+    terms.unique = from.unique;
+    terms.memory_bytes = from.memory_bytes;
+    terms.threads = from.threads;
+    if (!from.temp_directories.empty()) terms.temp_directory = from.temp_directories.front();
+    terms.io = from.io;
+    made = std::make_unique<ecosort_sorter>();
+    made->sorter.emplace(terms);
+  });
+  return status == ECOSORT_OK ? made.release() : nullptr;
+}
+void ecosort_sorter_free(ecosort_sorter* sorter) { delete sorter; }
+
+ecosort_status ecosort_sorter_push(ecosort_sorter* sorter, const void* bytes, size_t size, ecosort_error** error) {
+  return guarded(error, [&] { sorter->sorter.value().push({static_cast<const std::byte*>(bytes), size}); });
+}
+ecosort_status ecosort_sorter_finish(ecosort_sorter* sorter, ecosort_error** error) {
+  return guarded(error, [&] { sorter->reader.emplace(sorter->sorter.value().finish()); });
+}
+ecosort_status ecosort_sorter_next(ecosort_sorter* sorter, const void** records, size_t* size, ecosort_error** error) {
+  return guarded(error, [&] {
+    const std::span<const std::byte> next = sorter->reader.value().next();
+    *records = next.data();
+    *size = next.size();
+  });
+}
+
+ecosort_status ecosort_error_status(const ecosort_error* error) { return error == nullptr ? ECOSORT_OK : error->status; }
+const char* ecosort_error_message(const ecosort_error* error) { return error == nullptr ? "" : error->message.c_str(); }
+void ecosort_error_free(ecosort_error* error) { delete error; }
+
+const char* ecosort_version(void) { return ecosort::version(); }
+
+}  // extern "C"

@@ -1,0 +1,30 @@
+// Where a sort reads and writes: checked before hours of work (promise P9). Nothing here creates anything.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/posix_storage.h"
+#include "pipeline/read_ahead.h"
+
+namespace ecosort::job {
+
+// All of them throw UsageError, one line that says what is wrong where, and what would work.
+
+// The output can be created or replaced, and is none of the inputs, through whatever name or link.
+void check_output(const std::string& output, const std::vector<pipeline::Input>& inputs, const io::PosixStorage& storage);
+
+// The directories for runs: those that are named, one per drive (a second one there gains nothing), else that of the output.
+// All are writable.
+[[nodiscard]] std::vector<std::string> run_directories(std::vector<std::string> named, const std::string& output);
+
+// A tmpfs that nobody named would take the memory that the sort was told not to use.
+void check_not_tmpfs(const std::string& directory);
+
+// `what` and `directory` for the message.
+void check_writable_directory(const std::string& what, const std::string& directory);
+
+// Whether this is the file of one of them.
+[[nodiscard]] bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<pipeline::Input>& inputs);
+
+}  // namespace ecosort::job

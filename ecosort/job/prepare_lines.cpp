@@ -1,0 +1,271 @@
+#include "job/prepare_lines.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <span>
+
+#include "base/open_files.h"
+#include "base/size_text.h"
+#include "job/space.h"
+#include "lines/key_words.h"
+#include "lines/quoted.h"
+#include "pipeline/plain_file.h"
+#include "plan/machine.h"
+
+namespace ecosort::job {
+namespace {
+
+using lines::LinesOptions;
+
+constexpr std::uint64_t header_share = 16;  // of the memory; what --header keeps lies there until the output is written
+constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
+
+[[noreturn]] void cannot(const char* what, const std::string& name, int error) {
+  throw UsageError(fmt::format("{}: {}: {}", what, lines::quoted_name(name), std::strerror(error)));
+}
+
+std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size_t most_open, io::Storage& storage) {
+  std::vector<lines::LineInput> inputs;
+  for (const std::string& name : options.inputs) {
+    struct stat info {};
+    if (name != "-") {
+      if (::stat(name.c_str(), &info) != 0 || ::access(name.c_str(), R_OK) != 0) cannot("cannot read", name, errno);
+      if (S_ISDIR(info.st_mode)) cannot("read failed", name, EISDIR);
+    }
+    lines::LineInput input;
+    input.name = name;
+    input.is_opened_late = inputs.size() >= most_open;
+    if (!input.is_opened_late) input.open(storage);
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+// Whether the inputs are worth a thread of computing besides the coordinator.
+bool are_small(const std::vector<lines::LineInput>& inputs) {
+  std::uint64_t bytes = 0;
+  for (const lines::LineInput& input : inputs) {
+    if (!input.file || input.file->facts().is_stream) return false;
+    bytes += input.file->facts().size_bytes;
+  }
+  return bytes < least_threaded_bytes;
+}
+
+// Where the output goes. What is no regular file, such as /dev/null or a FIFO, becomes standard output.
+std::string resolve_output(const std::string& output, SpecialOutput special) {
+  if (output.empty()) return "-";
+  struct stat info {};
+  const int error = ::stat(output.c_str(), &info) == 0 ? 0 : errno;
+  if (error != 0 && error != ENOENT) cannot("open failed", output, error);
+  if (error != 0 || S_ISREG(info.st_mode)) {
+    if (output == "-") return "./-";  // sort makes a file of this name
+    const std::string parent = std::filesystem::path(output).parent_path().string();
+    if (::access(parent.empty() ? "." : parent.c_str(), W_OK | X_OK) != 0) cannot("open failed", output, errno);
+    return io::resolve_output(output).path;
+  }
+  if (S_ISDIR(info.st_mode)) cannot("open failed", output, EISDIR);
+  if (special == SpecialOutput::refused) throw UsageError(fmt::format("output '{}' is not a regular file", output));
+  const int fd = ::open(output.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0 || ::dup2(fd, STDOUT_FILENO) < 0) cannot("open failed", output, errno);
+  ::close(fd);
+  return "-";
+}
+
+std::vector<std::string> run_directories(const LinesOptions& options, const std::string& output) {
+  std::vector<std::string> directories = options.temp;
+  if (directories.empty()) {
+    const char* const named = std::getenv("TMPDIR");
+    const std::string parent = output == "-" ? "" : std::filesystem::path(output).parent_path().string();
+    directories.push_back(named != nullptr && *named != '\0' ? named : output == "-" ? "/tmp" : parent.empty() ? "." : parent);
+  }
+  return directories;
+}
+
+// Only where they are needed: sort does not look at them before.
+void check_directories(const std::vector<std::string>& directories) {
+  for (const std::string& directory : directories)
+    if (::access(directory.c_str(), W_OK | X_OK) != 0) cannot("cannot create temporary file in", directory, errno);
+}
+
+// Every input, and every run, is an open file. Half of what may be open is for inputs; the others are opened when they are
+// reached.
+std::size_t allow_open_files() noexcept {
+  constexpr std::size_t enough = 100'000;
+  return std::min<std::uint64_t>(open_files_allowed() / 2, enough);
+}
+
+// As many as sort runs at a time. Each has two files open.
+std::size_t most_programs(std::uint64_t batch_size, std::size_t most_open) {
+  constexpr std::size_t usual = 16, files_each = 2;
+  return std::clamp<std::uint64_t>(batch_size == 0 ? usual : batch_size, 2, std::max<std::size_t>(most_open / files_each, 2));
+}
+
+}  // namespace
+
+void choose_salt(LinesOptions& options) {
+  if (!options.uses_random()) return;
+  lines::Digest& salt = options.order.salt;
+  if (options.random_source.empty()) {
+    if (::getrandom(salt.data(), salt.size(), 0) != static_cast<ssize_t>(salt.size())) cannot("getrandom", "random bytes", errno);
+    return;
+  }
+  try {
+    pipeline::PlainFile file = pipeline::PlainFile::open_for_reading(options.random_source);
+    if (file.read(std::as_writable_bytes(std::span(salt))) < salt.size())
+      throw UsageError(fmt::format("{}: end of file", lines::quoted_word(options.random_source)));
+  } catch (const IoError& error) {
+    cannot("open failed", options.random_source, error.error_number());
+  }
+}
+
+std::uint64_t line_memory_of(const LinesOptions& options) {
+  const planner::Machine machine = planner::read_machine();
+  const std::uint64_t least = lines::least_line_memory_bytes, most = std::max(machine.available_bytes, least);
+  std::uint64_t bytes = planner::default_memory_bytes(machine);
+  if (!options.memory.empty()) {
+    bytes = parse_bytes(options.memory, "--memory");
+    if (bytes < least)
+      throw UsageError(fmt::format("--memory {} is too little: give at least {}", options.memory, format_bytes(least)));
+    if (bytes > most)
+      throw UsageError(fmt::format("--memory {} is more than the {} that are available ({}); give less", options.memory,
+                                   format_bytes(most), machine.limited_by));
+  }
+  if (options.memory_bytes != 0) bytes = options.memory_bytes;
+  if (options.memory_percent != 0) {
+    const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)),
+               size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    bytes = pages * size / 100 * options.memory_percent;
+  }
+  return std::clamp(bytes, least, most);
+}
+
+std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs) {
+  std::uint64_t bytes = 0;
+  for (const lines::LineInput& input : inputs)
+    if (input.file && !input.file->facts().is_stream) bytes += input.file->facts().bytes_to_read();
+  return bytes;
+}
+
+bool are_known(const std::vector<lines::LineInput>& inputs) {
+  return std::ranges::all_of(inputs, [](const lines::LineInput& input) { return input.file && !input.file->facts().is_stream; });
+}
+
+namespace {
+
+// The output is as long as the input (with -u, shorter). More than a run buffer holds makes runs of all lines, whose space the
+// merge gives back to the output where both are on one drive. What is known of the inputs before they are read is checked, so
+// that what cannot fit is refused at once.
+void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
+  const std::uint64_t bytes = known_bytes(job.inputs);
+  if (job.unique || bytes == 0) return;
+  using For = NotEnoughSpace::For;
+  std::vector<job::SpaceNeed> needs;
+  const bool has_runs = !job.merge && bytes > job.plan.run_buffer_bytes;
+  if (has_runs) check_directories(job.directories);
+  std::vector<std::string> places;
+  if (job.output != "-") {
+    places.push_back(io::resolve_output(job.output).directory);
+    needs.push_back({For::output, places, bytes, 0});
+  }
+  if (has_runs && job.compress_program.empty())  // what compression makes of the runs shows when they are made
+    needs.push_back({For::runs, job.directories, bytes, 0});
+  for (job::SpaceNeed& need : needs)
+    for (const std::string& directory : need.directories) need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
+  job::check_space(needs);
+  const bool shared = has_runs && !places.empty() && std::ranges::any_of(job.directories, [&](const std::string& directory) {
+                        return job::drive_of(directory) == job::drive_of(places.front());
+                      });
+  if (!places.empty() && !shared && bytes >= least_threaded_bytes) job.reserved_bytes = bytes;
+}
+
+}  // namespace
+
+lines::LinesJob make_lines_job(const LinesOptions& options, io::Storage& storage, SpecialOutput special,
+                               std::uint64_t assumed_bytes) {
+  const planner::Machine machine = planner::read_machine();
+  const unsigned threads =
+      options.parallel == 0 ? machine.cpus : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, planner::most_threads));
+  const std::size_t most_open = allow_open_files();
+  lines::LinesJob job;
+  const std::uint64_t memory_bytes = line_memory_of(options);
+  job.header_bytes = options.header_lines == 0 ? 0 : memory_bytes / header_share;
+  job.plan = lines::plan_lines(memory_bytes - job.header_bytes, threads,
+                               options.batch_size == 0 ? most_open : std::min<std::uint64_t>(options.batch_size, most_open),
+                               options.unique);
+  job.order = options.order;
+  if (assumed_bytes == 0) job.inputs = open_inputs(options, most_open, storage);
+  job.output = resolve_output(options.output, special);
+  job.directories = run_directories(options, job.output);
+  job.header_lines = options.header_lines;
+  job.terminator = options.terminator();
+  job.unique = options.unique;
+  job.merge = options.merge;
+  job.compress_program = options.compress_program;
+  const std::uint64_t bytes = assumed_bytes != 0 ? assumed_bytes : known_bytes(job.inputs);
+  if (!job.merge && bytes > job.plan.run_buffer_bytes) {
+    job.plan = lines::plan_for_stored_runs(job.plan);
+    // What -u leaves of the lines is not known, nor how many runs a program takes.
+    if (are_known(job.inputs) && !job.unique && job.compress_program.empty()) job.plan.spread_bytes = bytes;
+  }
+  job.plan.most_programs = most_programs(options.batch_size, most_open);
+  return job;
+}
+
+PreparedLines prepare_lines(const LinesOptions& options, io::Storage& storage, SpecialOutput special) {
+  PreparedLines prepared{make_lines_job(options, storage, special)};
+  prepared.is_small = are_small(prepared.job.inputs);
+  if (prepared.is_small) prepared.job.plan = lines::plan_for_small_input(prepared.job.plan);
+  check_lines_space(prepared.job, storage);
+  return prepared;
+}
+
+io::Backend make_line_queue(const std::string& name, const PreparedLines& prepared) {
+  const io::BackendChoice choice = io::parse_backend(name);
+  const unsigned depth = prepared.job.plan.read_depth + prepared.job.plan.write_depth + 2;
+  return prepared.is_small && choice == io::BackendChoice::auto_ ? io::make_queue_for_small_input(depth)
+                                                                : io::make_queue(choice, depth);
+}
+
+namespace {
+
+lines::KeyWords ordering_of(const std::string& letters) {
+  lines::KeyWords words;
+  for (const char letter : letters)
+    if (letter == 's' || letter == 'u' || !words.set(letter, lines::BlankSide::both))
+      throw UsageError(fmt::format("'{}' is no ordering option of lines: give letters of bdfghiMnRrV", letter));
+  return words;
+}
+
+}  // namespace
+
+lines::LinesOptions line_options_of(const SortSpec& spec) {
+  const LineTerms& terms = spec.lines;
+  LinesOptions options;
+  std::vector<lines::KeyWords> keys;
+  for (const std::string& key : terms.keys) keys.push_back(lines::parse_key_words(key));
+  const lines::KeyWords global = ordering_of(terms.ordering + (spec.reverse ? "r" : ""));
+  lines::resolve_keys(keys, global, !terms.stable && !spec.unique, options.order);
+  options.order.separator = terms.field_separator;
+  options.inputs = spec.inputs;
+  if (spec.output != "-") options.output = spec.output;
+  options.temp = spec.temp_directories;
+  if (spec.memory_bytes > 0) options.memory = fmt::format("{}B", spec.memory_bytes);
+  options.parallel = spec.threads;
+  options.header_lines = terms.header_lines;
+  options.zero_terminated = terms.terminator == '\0';
+  options.unique = spec.unique;
+  options.io = spec.io;
+  choose_salt(options);
+  return options;
+}
+
+}  // namespace ecosort::job

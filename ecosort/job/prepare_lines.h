@@ -1,0 +1,47 @@
+// A sort of lines: everything resolved and checked, inputs open, nothing created. Messages are those of GNU sort.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ecosort/ecosort.hpp"
+#include "io/backends.h"
+#include "io/posix_storage.h"
+#include "lines/grammar.h"
+#include "lines/lines_sort.h"
+
+namespace ecosort::job {
+
+// `is_small`: an input of a few MB, which one thread sorts sooner than others are started.
+struct PreparedLines {
+  lines::LinesJob job;
+  bool is_small = false;
+};
+
+// An output that is no regular file, such as /dev/null or a FIFO: `redirected` makes the process's standard output lead there, and
+// `job.output` is "-" then; `refused` is a UsageError.
+enum class SpecialOutput : std::uint8_t { redirected, refused };
+
+[[nodiscard]] PreparedLines prepare_lines(const lines::LinesOptions& options, io::Storage& storage, SpecialOutput special);
+
+// The same without looking at the space: for a plan. With `assumed_bytes`, of lines that are not there.
+[[nodiscard]] lines::LinesJob make_lines_job(const lines::LinesOptions& options, io::Storage& storage, SpecialOutput special,
+                                             std::uint64_t assumed_bytes = 0);
+
+// What a spec says in the words of GNU sort. UsageError.
+[[nodiscard]] lines::LinesOptions line_options_of(const SortSpec& spec);
+
+// The keys of -R: 16 bytes that decide all of its order.
+void choose_salt(lines::LinesOptions& options);
+
+// -S is a wish, as for sort: what is too little or more than there is becomes the nearest that can be. --memory is held to, or
+// refused.
+[[nodiscard]] std::uint64_t line_memory_of(const lines::LinesOptions& options);
+
+// Of all inputs that are open and no streams; whether all are.
+[[nodiscard]] std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs);
+[[nodiscard]] bool are_known(const std::vector<lines::LineInput>& inputs);
+
+[[nodiscard]] io::Backend make_line_queue(const std::string& name, const PreparedLines& prepared);
+
+}  // namespace ecosort::job

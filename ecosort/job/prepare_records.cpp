@@ -1,0 +1,212 @@
+// Checks before hours of work (promise P9): every file is opened or asked for, nothing is created.
+#include "job/spec.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/open_files.h"
+#include "base/size_text.h"
+#include "io/direct_io.h"
+#include "io/temporary_name.h"
+#include "job/benchmark_records.h"
+#include "job/places.h"
+
+namespace ecosort::job {
+
+namespace {
+
+std::uint64_t whole_records(const io::File& file, std::uint64_t record_size) {
+  const std::uint64_t bytes = file.facts().bytes_to_read();
+  if (const std::uint64_t rest = bytes % record_size; rest != 0)
+    throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {}", file.path(), bytes,
+                                 record_size, left_over_text(rest)));
+  return bytes / record_size;
+}
+
+// Files below /proc claim to be empty and are not; to sort nothing then would lose their records.
+void check_really_empty(const io::File& file) {
+  char byte = 0;
+  if (file.facts().size_bytes == 0 && ::pread(file.fd(), &byte, 1, 0) > 0)
+    throw UsageError(fmt::format("'{}' has contents but no size; pipe them into standard input instead", file.path()));
+}
+
+// What an interrupted run left in the output's directory (only where files cannot be unnamed), and how this one will write.
+void look_at_output_directory(PreparedRecords& resolved, io::PosixStorage& storage) {
+  if (resolved.job.output == "-") return;
+  const std::string directory = io::resolve_output(resolved.job.output).directory;
+  for (const std::string& path : io::abandoned_temporaries(directory))
+    resolved.notices.push_back(fmt::format("'{}' was left behind by an interrupted run; remove it to free its space", path));
+  resolved.output_has_no_temporary_name = storage.has_unnamed_files(directory);
+}
+
+// Every input is an open file, and every run one in every directory.
+void check_open_files(std::size_t inputs, const planner::Plan& plan, std::size_t directories) {
+  const std::uint64_t most = open_files_allowed();
+  const std::uint64_t runs = plan.merge.stored_runs;
+  const std::uint64_t need = inputs + (runs + plan.merge.steps.size()) * directories + 64;
+  if (need <= most) return;
+  throw UsageError(fmt::format("{} inputs and {} runs need {} open files, {} are allowed: raise that with ulimit -n {}{}", inputs,
+                               runs, need, most, need, runs > 0 ? "; more memory makes fewer runs" : ""));
+}
+
+// Runs are striped over drives; a second directory of the same drive would gain nothing.
+void tell_unused_directories(PreparedRecords& prepared, const SortSpec& spec) {
+  const std::vector<std::string>& used = prepared.job.directories;
+  for (const std::string& directory : spec.temp_directories)
+    if (std::ranges::find(used, directory) == used.end())
+      prepared.notices.push_back(
+          fmt::format("temporary directory '{}' is not used: it is on the same drive as one named before", directory));
+}
+
+// The runs that a search found best may be for other inputs than this one.
+planner::Plan make_plan(planner::Wanted wanted, const Tuning& tuning, PreparedRecords& prepared) {
+  try {
+    return planner::make_plan(wanted);
+  } catch (const UsageError& error) {
+    if (wanted.run_records == 0 || !tuning.runs_are_a_hint) throw;
+    wanted.run_records = 0;
+    planner::Plan plan = planner::make_plan(wanted);
+    prepared.tuning_notice = fmt::format("{}; as many as the memory holds are taken", error.what());
+    return plan;
+  }
+}
+
+// Requests to the output are whole units of this. Nothing but an unnamed file is created, and it is gone at once.
+std::uint64_t output_unit(const PreparedRecords& resolved, io::Storage& storage) {
+  if (resolved.job.output == "-" || !resolved.output_has_no_temporary_name) return 1;
+  const std::string directory = io::resolve_output(resolved.job.output).directory;
+  return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->write_unit();
+}
+
+std::vector<planner::InputExtent> extents_of(const std::vector<pipeline::Input>& inputs) {
+  std::vector<planner::InputExtent> extents;
+  extents.reserve(inputs.size());
+  for (const pipeline::Input& input : inputs)
+    extents.push_back({input.file->facts().start_offset, input.records, input.file->alignment()});
+  return extents;
+}
+
+}  // namespace
+
+std::vector<pipeline::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
+  const int flags = std::ranges::find(spec.inputs, "-") == spec.inputs.end() ? O_RDONLY : ::fcntl(storage.streams().input, F_GETFL);
+  if ((flags & O_ACCMODE) == O_WRONLY) throw UsageError("standard input is not open for reading; redirect it, or name a file");
+  if (std::ranges::count(spec.inputs, "-") > 1) throw UsageError("standard input (-) is named more than once");
+  std::vector<pipeline::Input> inputs;
+  for (const std::string& path : spec.inputs) {
+    pipeline::Input input;
+    try {
+      input.file = storage.open_input(path, io::Caching::direct_if_possible);
+    } catch (const IoError& error) {
+      throw UsageError(error.what());  // nothing was begun: a bad argument, not a failing drive
+    }
+    if (input.file->facts().is_stream && spec.inputs.size() > 1)
+      throw UsageError(fmt::format(
+          "'{}' is a pipe or a device and cannot be combined with other inputs; pipe all of them into standard input, one after the other",
+          input.file->path()));
+    if (!input.file->facts().is_stream) {
+      check_really_empty(*input.file);
+      input.opened = storage.state(*input.file);
+      if (tuning.format_is_assumed) require_benchmark_records(*input.file);
+      input.records = whole_records(*input.file, spec.record_size);
+    } else if (tuning.format_is_assumed) {
+      input.look = look_at_stream(input.file->path());
+    }
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+planner::Wanted wanted_of(const SortSpec& spec, const Tuning& tuning, const std::vector<pipeline::Input>& inputs,
+                       const planner::Machine& machine) {
+  planner::Wanted wanted;
+  wanted.format = records::make_record_format(spec.record_size, spec.keys, spec.reverse);
+  wanted.memory_bytes = spec.memory_bytes == 0 ? planner::default_memory_bytes(machine) : spec.memory_bytes;
+  wanted.threads = spec.threads != 0 ? spec.threads : machine.cpus;
+  wanted.merge_threads = tuning.merge_threads;
+  wanted.run_records = tuning.run_records;
+  wanted.requests = tuning.requests;
+  wanted.checksum = tuning.checksum;
+  wanted.several_inputs = inputs.size() > 1;
+  wanted.input_alignment = 1;
+  for (const pipeline::Input& input : inputs) {
+    wanted.size_unknown |= input.file->facts().is_stream;
+    wanted.input_records += input.records;
+    wanted.input_alignment = std::max<std::uint64_t>(wanted.input_alignment, input.file->alignment());
+  }
+  return wanted;
+}
+
+// Better said now than killed in an hour. Whoever exceeds a control group is killed without a word, so that there the overhead
+// counts; an eighth is in use already.
+void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const planner::Machine& machine) {
+  const std::uint64_t overhead = machine.limited_by.starts_with("cgroup") ? planner::fixed_overhead_bytes / 8 * 7 : 0;
+  const std::uint64_t need = need_bytes + overhead;
+  if (need <= machine.available_bytes) return;
+  throw UsageError(fmt::format("a sort with {} of memory would take {}, but {} are available ({}); give it less",
+                               format_bytes(memory_bytes), format_bytes(need), format_bytes(machine.available_bytes),
+                               machine.limited_by));
+}
+
+PreparedRecords prepare_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
+  (void)records::make_record_format(spec.record_size, spec.keys);  // a bad key is reported before a missing file
+  PreparedRecords prepared;
+  pipeline::SortJob& job = prepared.job;
+  prepared.machine = planner::read_machine();
+  check_open_files(spec.inputs.size(), {}, 0);
+  job.inputs = open_records(spec, tuning, storage);
+  check_output(spec.output, job.inputs, storage);
+  job.plan = make_plan(wanted_of(spec, tuning, job.inputs, prepared.machine), tuning, prepared);
+  // A pipe may bring anything, so that all of the memory may be used.
+  const planner::Wanted& wanted = job.plan.wanted;
+  check_memory_exists(wanted.memory_bytes, wanted.size_unknown ? wanted.memory_bytes : job.plan.peak_memory_bytes,
+                      prepared.machine);
+  job.directories = run_directories(spec.temp_directories, spec.output);
+  tell_unused_directories(prepared, spec);
+  if (spec.temp_directories.empty() && (job.plan.temp_bytes > 0 || wanted.size_unknown))
+    check_not_tmpfs(job.directories.front());
+  for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
+  prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, spec.output, storage);
+  check_space(prepared.space);
+  check_open_files(spec.inputs.size(), job.plan, job.directories.size());
+  job.output = spec.output == "-" ? "-" : io::resolve_output(spec.output).path;
+  look_at_output_directory(prepared, storage);
+  planner::account_edges(job.plan, extents_of(job.inputs), output_unit(prepared, storage));
+  job.unique = spec.unique;
+  job.reread = spec.reread;
+  return prepared;
+}
+
+namespace {
+
+// In which a file beside the output would be read. Nothing but an unnamed file is created, and it is gone at once.
+std::uint64_t unit_beside(const std::string& output, io::PosixStorage& storage) {
+  const std::string directory = output == "-" ? "." : io::resolve_output(output).directory;
+  if (!storage.has_unnamed_files(directory)) return 1;
+  return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->alignment();
+}
+
+}  // namespace
+
+PreparedRecords prepare_assumed(const SortSpec& spec, const Tuning& tuning, std::uint64_t assumed_records,
+                                io::PosixStorage& storage) {
+  PreparedRecords prepared;
+  pipeline::SortJob& job = prepared.job;
+  prepared.machine = planner::read_machine();
+  job.output = spec.output.empty() ? "sorted" : spec.output;
+  job.directories = run_directories(spec.temp_directories, job.output);
+  look_at_output_directory(prepared, storage);
+  planner::Wanted wanted = wanted_of(spec, tuning, {}, prepared.machine);
+  wanted.input_alignment = unit_beside(job.output, storage);
+  wanted.input_records = assumed_records;
+  job.plan = make_plan(wanted, tuning, prepared);
+  for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
+  prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, job.output, storage);
+  planner::account_edges(job.plan, {{0, assumed_records, wanted.input_alignment}}, output_unit(prepared, storage));
+  return prepared;
+}
+
+}  // namespace ecosort::job

@@ -1,0 +1,128 @@
+#include "job/run.h"
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "base/threads.h"
+#include "io/backends.h"
+#include "io/reactor.h"
+#include "lines/lines_sort.h"
+#include "pipeline/sort.h"
+
+namespace ecosort::job {
+
+namespace {
+
+constexpr int stop_requested = -1;  // in place of a signal's number
+
+class Listener : public pipeline::ProgressListener {
+ public:
+  explicit Listener(Observer* observer) : observer_(observer) {}
+  void begin_phase(pipeline::Phase phase, std::uint64_t total_bytes) override {
+    if (observer_ != nullptr) observer_->begin_phase(pipeline::to_string(phase), total_bytes);
+  }
+  void moved(std::uint64_t bytes) override {
+    if (observer_ != nullptr) observer_->progress(bytes);
+  }
+
+ private:
+  Observer* observer_;
+};
+
+// Members outlive those below them.
+template <class Prepared>
+struct Bench {
+  Bench(Prepared what, io::Backend with, std::unique_ptr<io::Storage> in, const Attendance& attendance)
+      : prepared(std::move(what)),
+        backend(std::move(with)),
+        storage(std::move(in)),
+        listener(attendance.observer),
+        progress(&listener),
+        log("") {}
+
+  Prepared prepared;
+  io::Backend backend;
+  std::unique_ptr<io::Storage> storage;
+  Listener listener;
+  pipeline::Progress progress;
+  pipeline::PhaseLog log;
+  std::atomic<int> interrupted = 0;
+};
+
+template <class Prepared, class Work>
+auto work_on(std::unique_ptr<Bench<Prepared>> bench, const Attendance& attendance, const Work& work) {
+  const std::stop_callback stop(attendance.stop, [raw = bench.get()] {
+    raw->interrupted = stop_requested;
+    raw->backend.queue->notify();
+  });
+  try {
+    return work(*bench);
+  } catch (const io::QueueBroken& broken) {
+    (void)bench.release();
+    throw IoError(broken);
+  }
+}
+
+void take_traffic(Report& report, const io::Traffic& traffic) {
+  report.bytes_read = traffic.bytes_read;
+  report.bytes_written = traffic.bytes_written;
+}
+
+void add_notice(Report& report, const std::string& notice) {
+  if (!notice.empty()) report.notices.push_back(notice);
+}
+
+}  // namespace
+
+unsigned queue_depth(const planner::Plan& plan) noexcept { return plan.read_depth + plan.write_depth + 4; }
+
+Report run_records(PreparedRecords prepared, const std::string& io, std::unique_ptr<io::Storage> storage,
+                   const Attendance& attendance) {
+  const unsigned depth = queue_depth(prepared.job.plan);
+  auto bench = std::make_unique<Bench<PreparedRecords>>(std::move(prepared), io::make_queue(io::parse_backend(io), depth),
+                                                        std::move(storage), attendance);
+  Report report;
+  for (const std::string& notice : bench->prepared.notices) add_notice(report, notice);
+  add_notice(report, bench->backend.notice);
+  const pipeline::SortReport done = work_on(std::move(bench), attendance, [](auto& on) {
+    return pipeline::sort(on.prepared.job, *on.storage, *on.backend.queue, on.progress, on.log, on.interrupted);
+  });
+  const std::uint64_t record_size = done.plan.wanted.format.record_size;
+  report.records = done.records;
+  report.dropped = done.dropped;
+  report.input_bytes = done.records * record_size;
+  report.output_bytes = (done.records - done.dropped) * record_size;
+  report.runs = done.runs;
+  take_traffic(report, done.traffic);
+  report.peak_temp_bytes = done.peak_temp_bytes;
+  report.peak_memory_bytes = done.peak_memory_bytes;
+  report.hash = done.tally.hash.to_hex();
+  add_notice(report, done.notice);
+  return report;
+}
+
+Report run_lines(PreparedLines prepared, const std::string& io, std::unique_ptr<io::Storage> storage,
+                 const Attendance& attendance) {
+  io::Backend backend = make_line_queue(io, prepared);
+  auto bench =
+      std::make_unique<Bench<PreparedLines>>(std::move(prepared), std::move(backend), std::move(storage), attendance);
+  Report report;
+  add_notice(report, bench->backend.notice);
+  const lines::LinesReport done = work_on(std::move(bench), attendance, [](auto& on) {
+    return lines::sort_lines(on.prepared.job, *on.storage, *on.backend.queue, on.progress, on.log, on.interrupted);
+  });
+  report.records = done.lines;
+  report.dropped = done.dropped;
+  report.input_bytes = done.input_bytes;
+  report.output_bytes = done.output_bytes;
+  report.runs = done.runs;
+  take_traffic(report, done.traffic);
+  report.peak_temp_bytes = done.peak_temp_bytes;
+  report.peak_memory_bytes = done.peak_memory_bytes;
+  report.hash = done.hash.to_hex();
+  for (const std::string& notice : done.notices) add_notice(report, notice);
+  return report;
+}
+
+}  // namespace ecosort::job

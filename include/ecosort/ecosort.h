@@ -1,0 +1,103 @@
+/* EcoSort's C interface. See ecosort.hpp for what is promised, and for thread-safety.
+ *
+ *   ecosort_spec* spec = ecosort_spec_new();
+ *   ecosort_spec_add_input(spec, "in.dat");
+ *   ecosort_spec_set_output(spec, "out.dat");
+ *   ecosort_report report = {sizeof report};
+ *   ecosort_error* error = NULL;
+ *   if (ecosort_sort(spec, NULL, &report, &error) != ECOSORT_OK) fprintf(stderr, "%s\n", ecosort_error_message(error));
+ *   ecosort_error_free(error);
+ *   ecosort_spec_free(spec);
+ *
+ * Handles are opaque. Structures begin with their size, so that later versions can add members at their ends. Text is copied.
+ */
+#ifndef ECOSORT_H
+#define ECOSORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define ECOSORT_C_API __attribute__((visibility("default")))
+#else
+#define ECOSORT_C_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The exit codes of the program. */
+typedef enum ecosort_status {
+  ECOSORT_OK = 0,
+  ECOSORT_NOT_IN_ORDER = 1, /* verification failed */
+  ECOSORT_USAGE = 2,        /* a wrong wish, a bad input, too little memory or space */
+  ECOSORT_IO = 3,           /* a failed call, a damaged run, a changed input */
+  ECOSORT_INTERNAL = 4,     /* a bug, or no memory for the interface itself */
+  ECOSORT_INTERRUPTED = 5   /* the callback asked to stop */
+} ecosort_status;
+
+typedef enum ecosort_format { ECOSORT_RECORDS = 0, ECOSORT_LINES = 1 } ecosort_format;
+
+typedef struct ecosort_spec ecosort_spec;
+typedef struct ecosort_error ecosort_error;
+typedef struct ecosort_sorter ecosort_sorter;
+
+/* NULL: no memory. */
+ECOSORT_C_API ecosort_spec* ecosort_spec_new(void);
+ECOSORT_C_API void ecosort_spec_free(ecosort_spec* spec);
+
+/* Setters return ECOSORT_OK, or ECOSORT_INTERNAL when there is no memory. Wrong values are reported by ecosort_sort. */
+ECOSORT_C_API ecosort_status ecosort_spec_set_format(ecosort_spec* spec, ecosort_format format);
+ECOSORT_C_API ecosort_status ecosort_spec_add_input(ecosort_spec* spec, const char* path);
+ECOSORT_C_API ecosort_status ecosort_spec_set_output(ecosort_spec* spec, const char* path);
+ECOSORT_C_API ecosort_status ecosort_spec_set_record_size(ecosort_spec* spec, uint64_t bytes);
+ECOSORT_C_API ecosort_status ecosort_spec_add_key(ecosort_spec* spec, const char* key); /* of records, or -k of lines */
+ECOSORT_C_API ecosort_status ecosort_spec_set_line_ordering(ecosort_spec* spec, const char* letters);
+ECOSORT_C_API ecosort_status ecosort_spec_set_field_separator(ecosort_spec* spec, char separator);
+ECOSORT_C_API ecosort_status ecosort_spec_set_reverse(ecosort_spec* spec, int on);
+ECOSORT_C_API ecosort_status ecosort_spec_set_unique(ecosort_spec* spec, int on);
+ECOSORT_C_API ecosort_status ecosort_spec_set_memory(ecosort_spec* spec, uint64_t bytes); /* 0: default */
+ECOSORT_C_API ecosort_status ecosort_spec_set_threads(ecosort_spec* spec, unsigned threads); /* 0: default */
+ECOSORT_C_API ecosort_status ecosort_spec_add_temp_directory(ecosort_spec* spec, const char* path);
+
+/* Called from the thread that sorts. `context` is the caller's. Return 0 to go on, anything else to stop. */
+typedef struct ecosort_callbacks {
+  size_t struct_size; /* sizeof(ecosort_callbacks) */
+  void* context;
+  int (*begin_phase)(void* context, const char* name, uint64_t total_bytes); /* or NULL */
+  int (*progress)(void* context, uint64_t bytes);                           /* or NULL; at most ten times a second */
+} ecosort_callbacks;
+
+typedef struct ecosort_report {
+  size_t struct_size; /* sizeof(ecosort_report), set by the caller; the rest is filled in */
+  uint64_t records, dropped;
+  uint64_t input_bytes, output_bytes;
+  uint64_t runs;
+  uint64_t bytes_read, bytes_written, peak_temp_bytes, peak_memory_bytes;
+} ecosort_report;
+
+/* `callbacks`, `report` and `error` may be NULL. On failure *error is set, to be freed by the caller. */
+ECOSORT_C_API ecosort_status ecosort_sort(const ecosort_spec* spec, const ecosort_callbacks* callbacks, ecosort_report* report,
+                                          ecosort_error** error);
+
+/* NULL on failure. Of `spec` counts what concerns records, the memory, the threads and the first temporary directory. */
+ECOSORT_C_API ecosort_sorter* ecosort_sorter_new(const ecosort_spec* spec, ecosort_error** error);
+ECOSORT_C_API void ecosort_sorter_free(ecosort_sorter* sorter); /* gives up what was not read */
+ECOSORT_C_API ecosort_status ecosort_sorter_push(ecosort_sorter* sorter, const void* bytes, size_t size, ecosort_error** error);
+ECOSORT_C_API ecosort_status ecosort_sorter_finish(ecosort_sorter* sorter, ecosort_error** error);
+/* The next whole records in order, valid until the next call; *size == 0: the end. */
+ECOSORT_C_API ecosort_status ecosort_sorter_next(ecosort_sorter* sorter, const void** records, size_t* size,
+                                                 ecosort_error** error);
+
+ECOSORT_C_API ecosort_status ecosort_error_status(const ecosort_error* error);
+ECOSORT_C_API const char* ecosort_error_message(const ecosort_error* error); /* "" for NULL */
+ECOSORT_C_API void ecosort_error_free(ecosort_error* error);
+
+ECOSORT_C_API const char* ecosort_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

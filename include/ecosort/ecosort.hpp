@@ -1,0 +1,173 @@
+// EcoSort as a library: sorts what is larger than memory, records of a fixed size or lines of text.
+//
+//   ecosort::SortSpec spec;
+//   spec.inputs = {"in.dat"};
+//   spec.output = "out.dat";
+//   spec.memory_bytes = 256 << 20;
+//   const ecosort::Report report = ecosort::sort(spec);
+//
+// Promises: the output exists under its name only when it is complete, verified and on stable storage; the order is stable, and the
+// same bytes come out for any memory and any number of threads; memory_bytes bounds every buffer; a failure leaves nothing behind.
+// The library installs no signal handlers, changes no limits of the process, prints nothing and never ends the process.
+//
+// Thread-safety: any number of sorts may run at a time, each called from a thread of its own; a SortSpec or a Sorter is used by one
+// thread at a time. A sort starts `threads` compute threads, with all signals blocked, and ends them before it returns.
+// Errors: errors.hpp. Should the system's I/O queue itself break (an io_uring that the kernel refuses to enter), that sort throws
+// IoError, and its buffers stay allocated until the process ends, because the system may still write to them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ecosort/errors.hpp"
+
+namespace ecosort {
+
+enum class Format : std::uint8_t { records, lines };
+
+// How text lines are ordered: the keys of GNU sort in the C locale. Without keys the whole line is the key.
+struct LineTerms {
+  std::vector<std::string> keys;        // as `sort -k` takes them, e.g. "2,2n"
+  std::string ordering;                 // letters for keys that have none of their own, and for the whole line: bdfghiMnRrV
+  std::optional<char> field_separator;  // of the fields; none: from non-blank to blank
+  char terminator = '\n';               // or '\0'
+  bool stable = false;                  // lines with equal keys stay in input order, instead of being compared as a whole
+  std::uint64_t header_lines = 0;       // the first lines of the first input stay in front
+};
+
+// What is to be sorted, and with which means. The defaults are right for this machine.
+struct SortSpec {
+  Format format = Format::records;
+  std::vector<std::string> inputs;  // files; "-" alone: standard input
+  std::string output;               // replaced when the result is complete; "-": standard output
+
+  // Records.
+  std::uint64_t record_size = 100;  // bytes, 1 to 1 MiB
+  std::vector<std::string> keys;    // "OFFSET:LENGTH[:TYPE][:desc]" or "OFFSET:TYPE[:desc]", the first decides first; none: 0:10
+  bool reverse = false;             // the direction of every key
+  // Lines.
+  LineTerms lines;
+
+  bool unique = false;  // of records or lines with equal keys only the first one stays
+
+  std::uint64_t memory_bytes = 0;              // bound of all buffers; 0: what this process may take
+  unsigned threads = 0;                        // that compute; 0: as many as this process has processors
+  std::vector<std::string> temp_directories;   // for runs, striped by free space; none: that of the output
+  std::string io = "auto";                     // "auto", "uring", "pool", "stxxl"
+  bool reread = false;                         // records: read the output back from the device before it gets its name
+};
+
+// What a sort will do; see `ecosort plan`. Sizes are exact.
+struct Plan {
+  std::string shape;            // "one pass", "two passes", ...
+  std::uint64_t records = 0;    // or 0 for lines, whose number is not known
+  std::uint64_t runs = 0;       // stored on drives
+  unsigned merge_passes = 0;
+  std::uint64_t bytes_read = 0, bytes_written = 0, temp_bytes = 0, memory_bytes = 0;
+  std::string json;             // all of it: schema "ecosort.plan/1"
+};
+
+// What a sort did.
+struct Report {
+  std::uint64_t records = 0;    // or lines that were read
+  std::uint64_t dropped = 0;    // by `unique`
+  std::uint64_t input_bytes = 0, output_bytes = 0;
+  std::uint64_t runs = 0;       // stored on drives
+  std::uint64_t bytes_read = 0, bytes_written = 0, peak_temp_bytes = 0, peak_memory_bytes = 0;
+  std::string hash;             // hexadecimal, of the multiset of the input's records
+  std::vector<std::string> notices;  // what the user should know although all went well
+};
+
+// Looks on while a sort works. All calls come from the thread that called sort(); what they throw ends the sort.
+class ECOSORT_API Observer {
+ public:
+  Observer() = default;
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+  virtual ~Observer();
+
+  // A phase begins: "run formation", "merge", "sync", ... `total_bytes`: what is to be moved in it; 0: not known.
+  virtual void begin_phase(std::string_view name, std::uint64_t total_bytes);
+  // At most ten times a second: so many bytes of the phase have been moved.
+  virtual void progress(std::uint64_t bytes);
+};
+
+// What sort() would do. Opens and checks the files, creates nothing. UsageError for what cannot work.
+[[nodiscard]] ECOSORT_API Plan plan(const SortSpec& spec);
+
+// Sorts. Throws UsageError, NotEnoughMemory, NotEnoughSpace, IoError, VerificationError, Interrupted (when `stop` is requested):
+// the output then does not exist, or is what it was before.
+ECOSORT_API Report sort(const SortSpec& spec, Observer* observer = nullptr, std::stop_token stop = {});
+
+// Records inside a program, more than fit in memory: push them, then pull them in order.
+//
+//   ecosort::Sorter sorter({.record_size = 16, .keys = {"0:u64"}, .memory_bytes = 64 << 20, .temp_directory = "/ssd/tmp"});
+//   sorter.push(bytes);                 // whole records, any number of times
+//   ecosort::Reader reader = sorter.finish();
+//   while (const auto records = reader.next(); !records.empty()) use(records);
+//
+// Source of the interface: STXXL's sorter (Dementiev, Kettner, Sanders 2008, section 5).
+struct SorterTerms {
+  std::uint64_t record_size = 100;
+  std::vector<std::string> keys;
+  bool reverse = false, unique = false;
+  std::uint64_t memory_bytes = 0;  // besides the two blocks of 1 MiB through which records come and go
+  unsigned threads = 0;
+  std::string temp_directory;  // for runs; empty: $TMPDIR, else /tmp
+  std::string io = "auto";
+};
+
+// The sorted records. Move-only. One thread at a time.
+class ECOSORT_API Reader {
+ public:
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  ~Reader();  // gives up what was not read
+
+  // The next records, whole ones, valid until the next call; empty at the end. Throws what ended the sort: the end is only reached
+  // when all records were given out and the sort was verified.
+  [[nodiscard]] std::span<const std::byte> next();
+
+  // After the end.
+  [[nodiscard]] const Report& report() const;
+
+ private:
+  friend class Sorter;
+  struct Impl;
+  explicit Reader(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Move-only. One thread at a time. The sort works in a thread of its own while records are pushed.
+class ECOSORT_API Sorter {
+ public:
+  explicit Sorter(const SorterTerms& terms);  // UsageError for terms that cannot be
+  Sorter(Sorter&&) noexcept;
+  Sorter& operator=(Sorter&&) noexcept;
+  Sorter(const Sorter&) = delete;
+  Sorter& operator=(const Sorter&) = delete;
+  ~Sorter();  // without finish(): gives up
+
+  // Any number of bytes; what they make in all must be whole records by finish(). Throws what ended the sort.
+  void push(std::span<const std::byte> bytes);
+
+  // No more records come. Once.
+  [[nodiscard]] Reader finish();
+
+ private:
+  std::unique_ptr<Reader::Impl> impl_;
+};
+
+// The version of the library, e.g. "0.2.0".
+[[nodiscard]] ECOSORT_API const char* version() noexcept;
+
+}  // namespace ecosort

@@ -1,0 +1,336 @@
+// The library's interface (include/ecosort/): what a program may rely on beside the promises of a sort.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ecosort/ecosort.h"
+#include "ecosort/ecosort.hpp"
+
+namespace ecosort {
+namespace {
+
+class LibraryTest : public testing::Test {
+ protected:
+  LibraryTest() : place_(std::filesystem::temp_directory_path() / ("ecosort-library-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(place_);
+  }
+  ~LibraryTest() override { std::filesystem::remove_all(place_); }
+  LibraryTest(const LibraryTest&) = delete;
+  LibraryTest& operator=(const LibraryTest&) = delete;
+
+  [[nodiscard]] std::string path(const std::string& name) const { return place_ / name; }
+
+  static std::vector<std::uint64_t> numbers(std::size_t count, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::uint64_t> made(count);
+    std::ranges::generate(made, std::ref(random));
+    return made;
+  }
+  static void write(const std::string& to, const std::vector<std::uint64_t>& numbers) {
+    std::ofstream file(to, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(numbers.data()), static_cast<std::streamsize>(numbers.size() * sizeof numbers[0]));
+  }
+  static std::vector<std::uint64_t> read(const std::string& from) {
+    std::vector<std::uint64_t> numbers(std::filesystem::file_size(from) / sizeof(std::uint64_t));
+    std::ifstream file(from, std::ios::binary);
+    file.read(reinterpret_cast<char*>(numbers.data()), static_cast<std::streamsize>(numbers.size() * sizeof numbers[0]));
+    return numbers;
+  }
+  static std::string text(const std::string& from) {
+    std::ifstream file(from, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  [[nodiscard]] SortSpec spec(const std::string& in, const std::string& out) const {
+    SortSpec spec;
+    spec.inputs = {path(in)};
+    spec.output = path(out);
+    spec.record_size = sizeof(std::uint64_t);
+    spec.keys = {"0:u64"};
+    spec.memory_bytes = std::uint64_t{2} << 20U;
+    spec.threads = 2;
+    return spec;
+  }
+  static SorterTerms terms() {
+    SorterTerms terms;
+    terms.record_size = sizeof(std::uint64_t);
+    terms.keys = {"0:u64"};
+    terms.memory_bytes = std::uint64_t{2} << 20U;
+    terms.threads = 1;
+    return terms;
+  }
+  static std::vector<std::uint64_t> drain(Reader& reader) {
+    std::vector<std::uint64_t> all;
+    for (auto records = reader.next(); !records.empty(); records = reader.next()) {
+      const std::size_t before = all.size();
+      all.resize(before + records.size() / sizeof(std::uint64_t));
+      std::memcpy(all.data() + before, records.data(), records.size());
+    }
+    return all;
+  }
+
+  std::filesystem::path place_;
+};
+
+constexpr std::size_t many = 1'000'000;  // 8 MB, four times the memory
+
+TEST_F(LibraryTest, SortsAsPlannedThroughRuns) {
+  std::vector<std::uint64_t> input = numbers(many, 1);
+  write(path("in"), input);
+  const Plan planned = plan(spec("in", "out"));
+  EXPECT_EQ(planned.records, many);
+  EXPECT_GT(planned.runs, 1U);
+  EXPECT_NE(planned.json.find("\"ecosort.plan/1\""), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(path("out"))) << "a plan writes nothing";
+  const Report report = sort(spec("in", "out"));
+  EXPECT_EQ(report.records, many);
+  EXPECT_EQ(report.runs, planned.runs);
+  EXPECT_EQ(report.bytes_read, planned.bytes_read);
+  EXPECT_EQ(report.bytes_written, planned.bytes_written);
+  EXPECT_EQ(report.peak_temp_bytes, planned.temp_bytes);
+  std::ranges::sort(input);
+  EXPECT_EQ(read(path("out")), input);
+}
+
+TEST_F(LibraryTest, SortsLinesByKeys) {
+  std::ofstream(path("in")) << "b,10\na,9\nc,10\nb,2\n";
+  SortSpec wanted;
+  wanted.format = Format::lines;
+  wanted.inputs = {path("in")};
+  wanted.output = path("out");
+  wanted.lines.keys = {"2,2n", "1,1r"};
+  wanted.lines.field_separator = ',';
+  EXPECT_EQ(sort(wanted).records, 4U);
+  EXPECT_EQ(text(path("out")), "b,2\na,9\nc,10\nb,10\n");
+  wanted.lines.keys = {"2,1x"};
+  EXPECT_THROW(sort(wanted), UsageError);
+  wanted.lines.keys.clear();
+  wanted.lines.ordering = "q";
+  EXPECT_THROW(sort(wanted), UsageError);
+  wanted.lines.ordering.clear();
+  wanted.output = "/dev/null";  // a program redirects its output, a library does not
+  EXPECT_THROW(sort(wanted), UsageError);
+}
+
+TEST_F(LibraryTest, ErrorsHaveNumbers) {
+  EXPECT_THROW(sort({}), UsageError);
+  write(path("in"), numbers(1000, 1));
+  SortSpec wanted = spec("missing", "out");
+  EXPECT_THROW(sort(wanted), UsageError);
+  wanted = spec("in", "out");
+  wanted.record_size = 7;
+  wanted.keys = {"0:7"};
+  EXPECT_THROW(sort(wanted), UsageError) << "8000 is no multiple of 7";
+  write(path("large"), numbers(many, 1));
+  wanted = spec("large", "out");
+  wanted.memory_bytes = 4096;
+  try {
+    sort(wanted);
+    ADD_FAILURE() << "4 KiB cannot do";
+  } catch (const NotEnoughMemory& error) {
+    EXPECT_EQ(error.have_bytes, 4096U);
+    wanted.memory_bytes = error.need_bytes;
+  }
+  EXPECT_EQ(sort(wanted).records, many) << "what the error asks for is enough";
+}
+
+TEST_F(LibraryTest, AnObserverSeesPhasesAndMayEndTheSort) {
+  struct Watching : Observer {
+    void begin_phase(std::string_view name, std::uint64_t /*total_bytes*/) override {
+      names.emplace_back(name);
+      if (names.size() == most) throw std::runtime_error("enough");
+    }
+    std::vector<std::string> names;
+    std::size_t most = 100;
+  };
+  write(path("in"), numbers(many, 1));
+  Watching watching;
+  sort(spec("in", "out"), &watching);
+  EXPECT_EQ(watching.names, (std::vector<std::string>{"run formation", "merge", "sync", "sync", "done"}));
+  std::filesystem::remove(path("out"));
+  for (std::size_t most = 1; most <= 3; ++most) {
+    Watching ending;
+    ending.most = most;
+    EXPECT_THROW(sort(spec("in", "out"), &ending), std::runtime_error);
+    EXPECT_FALSE(std::filesystem::exists(path("out")));
+  }
+}
+
+TEST_F(LibraryTest, AStopEndsASortThatWaitsForItsInput) {
+  std::filesystem::remove(path("fifo"));
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  std::stop_source stop;
+  std::jthread writer([&] {
+    std::ofstream fifo(path("fifo"), std::ios::binary);  // never writes
+    stop.request_stop();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  });
+  EXPECT_THROW(sort(spec("fifo", "out"), nullptr, stop.get_token()), Interrupted);
+  EXPECT_FALSE(std::filesystem::exists(path("out")));
+}
+
+TEST_F(LibraryTest, LeavesTheProcessAsItWas) {
+  struct sigaction before {}, after {};
+  rlimit limit_before{}, limit_after{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit_before), 0);
+  const rlimit small{.rlim_cur = std::min<rlim_t>(limit_before.rlim_cur, 256), .rlim_max = limit_before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &small), 0);
+  ASSERT_EQ(::sigaction(SIGINT, nullptr, &before), 0);
+  write(path("in"), numbers(many, 1));
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  sort(spec("in", "out"));
+  EXPECT_EQ(testing::internal::GetCapturedStdout() + testing::internal::GetCapturedStderr(), "");
+  ASSERT_EQ(::sigaction(SIGINT, nullptr, &after), 0);
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit_after), 0);
+  EXPECT_EQ(before.sa_handler, after.sa_handler);
+  EXPECT_EQ(limit_after.rlim_cur, small.rlim_cur);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit_before), 0);
+}
+
+TEST_F(LibraryTest, SortsInSeveralThreadsDoNotDisturbEachOther) {
+  constexpr int sorts = 4;
+  std::vector<std::vector<std::uint64_t>> inputs;
+  for (int i = 0; i < sorts; ++i) {
+    inputs.push_back(numbers(many / 2, static_cast<std::uint64_t>(i)));
+    write(path("in" + std::to_string(i)), inputs.back());
+  }
+  std::atomic<int> failed = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < sorts; ++i)
+      threads.emplace_back([&, i] {
+        SortSpec wanted = spec("in" + std::to_string(i), "out" + std::to_string(i));
+        if (i == 1) wanted.record_size = 7;  // fails, and the others do not notice
+        try {
+          sort(wanted);
+        } catch (const UsageError&) {
+          ++failed;
+        }
+      });
+  }
+  EXPECT_EQ(failed, 1);
+  for (int i = 0; i < sorts; ++i) {
+    if (i == 1) continue;
+    std::ranges::sort(inputs[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(read(path("out" + std::to_string(i))), inputs[static_cast<std::size_t>(i)]);
+  }
+}
+
+TEST_F(LibraryTest, ASorterTakesAndGivesMoreThanItsMemory) {
+  std::vector<std::uint64_t> input = numbers(many, 3);
+  Sorter sorter(terms());
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(input));
+  for (std::size_t at = 0, step = 1; at < bytes.size(); at += step, step = step % 99991 + 7)  // records need not be whole
+    sorter.push(bytes.subspan(at, std::min(step, bytes.size() - at)));
+  Reader reader = sorter.finish();
+  EXPECT_THROW((void)reader.report(), UsageError) << "not before the end";
+  const std::vector<std::uint64_t> output = drain(reader);
+  std::ranges::sort(input);
+  EXPECT_EQ(output, input);
+  EXPECT_EQ(reader.report().records, many);
+  EXPECT_GT(reader.report().runs, 1U);
+  EXPECT_TRUE(reader.next().empty()) << "the end stays the end";
+}
+
+TEST_F(LibraryTest, ASorterOfNothingAndOfLittle) {
+  Sorter empty(terms());
+  Reader nothing = empty.finish();
+  EXPECT_TRUE(nothing.next().empty());
+  EXPECT_THROW(empty.push({}), UsageError);
+  EXPECT_THROW((void)empty.finish(), UsageError);
+  Sorter small(terms());
+  const std::vector<std::uint64_t> few{3, 1, 2};
+  small.push(std::as_bytes(std::span(few)));
+  Reader reader = small.finish();
+  EXPECT_EQ(drain(reader), (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(reader.report().runs, 0U);
+}
+
+TEST_F(LibraryTest, ASorterTellsWhatIsWrong) {
+  SorterTerms wrong = terms();
+  wrong.keys = {"0:99"};
+  EXPECT_THROW(Sorter{wrong}, UsageError);
+  wrong = terms();
+  wrong.temp_directory = path("missing");
+  EXPECT_THROW(Sorter{wrong}, UsageError);
+  Sorter torn(terms());
+  const std::vector<std::byte> half(12);
+  torn.push(half);
+  Reader reader = torn.finish();
+  EXPECT_THROW(drain(reader), UsageError) << "12 bytes are no whole records of 8";
+}
+
+TEST_F(LibraryTest, SortersThatAreGivenUpLeaveNothing) {
+  const std::vector<std::uint64_t> input = numbers(many, 4);
+  const auto open_files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  const auto before = open_files();
+  {
+    Sorter unfinished(terms());
+    unfinished.push(std::as_bytes(std::span(input)));
+  }
+  {
+    Sorter sorter(terms());
+    sorter.push(std::as_bytes(std::span(input)));
+    Reader unread = sorter.finish();
+    EXPECT_FALSE(unread.next().empty());
+  }
+  EXPECT_EQ(open_files(), before);
+}
+
+TEST_F(LibraryTest, TheInterfaceForC) {
+  std::vector<std::uint64_t> input = numbers(many, 5);
+  write(path("in"), input);
+  ecosort_spec* const wanted = ecosort_spec_new();
+  ecosort_spec_add_input(wanted, path("in").c_str());
+  ecosort_spec_set_output(wanted, path("out").c_str());
+  ecosort_spec_set_record_size(wanted, sizeof input[0]);
+  ecosort_spec_add_key(wanted, "0:u64:desc");
+  ecosort_spec_set_memory(wanted, 2 << 20);
+  ecosort_report report{};
+  report.struct_size = sizeof report;
+  ecosort_error* error = nullptr;
+  ASSERT_EQ(ecosort_sort(wanted, nullptr, &report, &error), ECOSORT_OK) << ecosort_error_message(error);
+  EXPECT_EQ(report.records, many);
+  std::ranges::sort(input, std::greater());
+  EXPECT_EQ(read(path("out")), input);
+
+  const auto stop = [](void*, const char*, std::uint64_t) { return 1; };
+  const ecosort_callbacks callbacks{sizeof callbacks, nullptr, stop, nullptr};
+  EXPECT_EQ(ecosort_sort(wanted, &callbacks, nullptr, &error), ECOSORT_INTERRUPTED);
+  EXPECT_STRNE(ecosort_error_message(error), "");
+  ecosort_error_free(error);
+  ecosort_spec_add_input(wanted, "/nowhere");
+  EXPECT_EQ(ecosort_sort(wanted, nullptr, nullptr, nullptr), ECOSORT_USAGE);
+
+  ecosort_sorter* const sorter = ecosort_sorter_new(wanted, &error);
+  ASSERT_NE(sorter, nullptr) << ecosort_error_message(error);
+  const std::uint64_t few[] = {1, 3, 2};
+  EXPECT_EQ(ecosort_sorter_push(sorter, few, sizeof few, &error), ECOSORT_OK);
+  EXPECT_EQ(ecosort_sorter_finish(sorter, &error), ECOSORT_OK);
+  const void* records = nullptr;
+  std::size_t size = 0;
+  ASSERT_EQ(ecosort_sorter_next(sorter, &records, &size, &error), ECOSORT_OK);
+  const std::uint64_t sorted[] = {3, 2, 1};
+  ASSERT_EQ(size, sizeof sorted);
+  EXPECT_EQ(std::memcmp(records, sorted, size), 0);
+  ASSERT_EQ(ecosort_sorter_next(sorter, &records, &size, &error), ECOSORT_OK);
+  EXPECT_EQ(size, 0U);
+  ecosort_sorter_free(sorter);
+  ecosort_spec_free(wanted);
+}
+
+}  // namespace
+}  // namespace ecosort

@@ -1,0 +1,106 @@
+"""The library as other programs get it: installed into an empty prefix, found by CMake and pkg-config, used by the examples."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, ROOT
+
+EXAMPLES = ROOT / "docs" / "examples"
+
+pytestmark = pytest.mark.skipif(bool(os.environ.get("ECOSORT_SAN")), reason="a program would have to be built with the same sanitizers")
+
+
+def call(*words: str | Path, **how: object) -> str:
+    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False, **how)  # type: ignore[call-overload]
+    assert done.returncode == 0, done.stdout + done.stderr
+    return str(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("prefix")
+    call("cmake", "--install", BUILD, "--component", "library", "--prefix", place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def examples(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built = tmp_path_factory.mktemp("examples")
+    call("cmake", "-S", EXAMPLES, "-B", built, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+    call("ninja", "-C", built)
+    return built
+
+
+def library(prefix: Path) -> Path:
+    return next(prefix.rglob("libecosort.so"))
+
+
+def test_the_shared_library_shows_its_interface_and_nothing_else(prefix: Path) -> None:
+    shown = [line.split(maxsplit=2)[2] for line in call("nm", "-DC", "--defined-only", library(prefix)).splitlines()]
+    names = [name for name in shown if name != "ECOSORT_1"]
+    assert all(name.endswith("@@ECOSORT_1") for name in names), names
+    ours = re.compile(r"^(ecosort_\w+|(typeinfo (name )?for |vtable for )?ecosort::\w+(::~?\w+)?(\(.*\)( const)?)?)@@")
+    assert [name for name in names if not ours.match(name)] == []
+    inner = re.compile(r"ecosort::(io|planner|pipeline|records|lines|inplace|job|cli)::")
+    assert [name for name in names if inner.search(name)] == []
+    for wanted in ("ecosort::sort(", "ecosort::plan(", "ecosort::Sorter::push(", "ecosort_sort@@", "typeinfo for ecosort::IoError@@"):
+        assert any(name.startswith(wanted) for name in names), wanted
+
+
+def test_every_function_of_the_header_for_c_is_there(prefix: Path) -> None:
+    header = (prefix / "include" / "ecosort" / "ecosort.h").read_text()
+    declared = set(re.findall(r"^ECOSORT_C_API .*?(ecosort_\w+)\(", header, re.MULTILINE))
+    shown = {line.split()[2].split("@")[0] for line in call("nm", "-D", "--defined-only", library(prefix)).splitlines()}
+    assert declared
+    assert declared <= shown
+
+
+@pytest.mark.parametrize("program", ["sort_file", "sort_file_c"])
+def test_the_examples_sort_as_the_program_does(examples: Path, ecosort: Path, tmp_path: Path, program: str) -> None:
+    call(ecosort, "gen", "-a", "1000000", tmp_path / "in")
+    told = call(examples / program, tmp_path / "in", tmp_path / "out")
+    assert re.fullmatch(r"1000000 records, [1-9]\d* runs\n", told), "100 MB through 64 MiB"
+    call(ecosort, "sort", "--memory", "64MiB", tmp_path / "in", "-o", tmp_path / "expected")
+    call("cmp", tmp_path / "out", tmp_path / "expected")
+    missing = subprocess.run([examples / program, "missing", "out2"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (missing.returncode, "missing" in missing.stderr, (tmp_path / "out2").exists()) == (2, True, False)
+
+
+def test_the_example_of_push_and_pull(examples: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    assert re.fullmatch(r"5000000 numbers in order, [1-9]\d* runs\n", call(examples / "push_pull", "5000000", env=environment))
+    assert call(examples / "push_pull", "1000", env=environment) == "1000 numbers in order, 0 runs\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pkg_config_finds_it_too(prefix: Path, tmp_path: Path) -> None:
+    where = next(prefix.rglob("ecosort.pc")).parent
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(where)}
+    flags = call("pkg-config", "--cflags", "--libs", "ecosort", env=environment).split()
+    version = call("pkg-config", "--modversion", "ecosort", env=environment).strip()
+    source = tmp_path / "version.c"
+    source.write_text('#include <ecosort/ecosort.h>\n#include <stdio.h>\nint main(void) { return puts(ecosort_version()) < 0; }\n')
+    call("cc", "-std=c99", "-pedantic", "-Wall", "-Werror", source, "-o", tmp_path / "version", *flags)
+    assert call(tmp_path / "version", env={**os.environ, "LD_LIBRARY_PATH": str(library(prefix).parent)}) == f"{version}\n"
+
+
+def test_the_archive_links_into_a_program_as_well(prefix: Path, tmp_path: Path) -> None:
+    archive = next(prefix.rglob("libecosort.a"))
+    where = next(prefix.rglob("ecosort.pc")).parent
+    private = call("pkg-config", "--static", "--libs-only-l", "ecosort", env={**os.environ, "PKG_CONFIG_PATH": str(where)}).split()
+    words = ["c++", "-std=c++20", EXAMPLES / "push_pull.cpp", f"-I{prefix}/include", "-o", tmp_path / "push_pull", archive]
+    call(*words, *(word for word in private if word != "-lecosort"))
+    assert call(tmp_path / "push_pull", "1000", env={**os.environ, "TMPDIR": str(tmp_path)}).startswith("1000 numbers")
+
+
+def test_headers_stand_alone(tmp_path: Path) -> None:
+    """Each compiles by itself, the one for C as C99, and none needs what is not installed."""
+    place = tmp_path / "include"
+    shutil.copytree(ROOT / "include", place)
+    for header in sorted((place / "ecosort").iterdir()):
+        words = ["c++", "-std=c++20", "-x", "c++"] if header.suffix == ".hpp" else ["cc", "-std=c99", "-x", "c"]
+        call(*words, "-fsyntax-only", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-pragma-once-outside-header", f"-I{place}", header)
