@@ -113,6 +113,11 @@ bench-readme: ## write the numbers of tuning/bench/results into the README
 	@$(DEPS) python
 	@$(VENV)/python tuning/bench/bench.py --readme
 
+.PHONY: power-accuracy
+power-accuracy: ## simulate meters and loads of known energy and write the table of intervals into power/README.md (some minutes)
+	@$(DEPS) python
+	@cd power && ../$(VENV)/python -m ecosort_power.accuracy --jobs $(JOBS)
+
 .PHONY: lint
 lint: ## check format, clang-tidy, ruff and mypy
 	@$(DEPS) program build python lint
@@ -155,7 +160,7 @@ soak: ## all tests with larger sweeps (hours), then make oldest and make cross
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory oldest
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory cross
 
-COMMANDS := sort inplace resume lines plan gen check power tune manual
+COMMANDS := sort inplace resume lines plan gen check power tune joulesort manual
 MAN := $(DESTDIR)$(PREFIX)/share/man/man1
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ecosort
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ecosort.fish
