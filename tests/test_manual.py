@@ -154,6 +154,7 @@ def test_shells_propose_what_power_and_tune_take(run: Run, tmp_path: Path, progr
     options = re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", run(program, command, "--help").stdout, re.MULTILINE)
     assert set(options) <= complete_in_bash(run, tmp_path, program, command, "--")
     if program == "power":
+        assert "--meter" in complete_in_bash(run, tmp_path, "joulesort", "--m")
         assert "a file" in complete_in_bash(run, tmp_path, program, command, "a")
 
 

@@ -121,9 +121,11 @@ _ecosort_propose() {{
 # ecosort-power and ecosort-tune know their own commands, options and values.
 _ecosort_ask() {{
   local IFS=$'\n' line
-  local words="ecosort-$1 ${{COMP_WORDS[*]:2}}" variable="_ECOSORT_${{1^^}}_COMPLETE"
+  local program=$1 at=$((COMP_CWORD - 1)) words="${{COMP_WORDS[*]:2}}"
+  [[ $program == joulesort ]] && program=power words="joulesort $words" at=$COMP_CWORD
+  words="ecosort-$program $words"
   words=${{words//$'\n'/ }}
-  for line in $(env "COMP_WORDS=$words" COMP_CWORD=$((COMP_CWORD - 1)) "$variable=bash_complete" "${{COMP_WORDS[0]}}" "$1" 2>/dev/null); do
+  for line in $(env "COMP_WORDS=$words" COMP_CWORD="$at" "_ECOSORT_${{program^^}}_COMPLETE=bash_complete" "${{COMP_WORDS[0]}}" "$program" 2>/dev/null); do
     case $line in
     plain,*) COMPREPLY+=("${{line#plain,}}") ;;
     dir,*) _ecosort_propose -d ;;
@@ -143,7 +145,7 @@ _ecosort() {{
     return
   fi
   case $command in
-  power|tune) _ecosort_ask "$command"; return ;;
+  power|tune|joulesort) _ecosort_ask "$command"; return ;;
   plan) ((COMP_CWORD > 2)) && command="plan ${{COMP_WORDS[2]}}" ;;
   esac
   case "$command $before" in
@@ -174,7 +176,12 @@ end
 function __ecosort_ask
     set -l words (commandline -opc)
     set -l program $argv[1]
-    for line in (env COMP_WORDS="ecosort-$program $words[3..]" COMP_CWORD=(commandline -t) _ECOSORT_(string upper $program)_COMPLETE=fish_complete $words[1] $program 2>/dev/null)
+    set -l given $words[3..]
+    if test $program = joulesort
+        set program power
+        set given joulesort $given
+    end
+    for line in (env COMP_WORDS="ecosort-$program $given" COMP_CWORD=(commandline -t) _ECOSORT_(string upper $program)_COMPLETE=fish_complete $words[1] $program 2>/dev/null)
         set -l parts (string split -m 1 ',' -- $line)
         switch $parts[1]
             case dir
@@ -191,7 +198,7 @@ end
     text += fmt::format("complete -c ecosort -n '{}' -f -a {} -d {}\n", none_yet, table.name, fish_quoted(table.summary));
     if (const auto words = first_words(table); !words.empty())
       text += fmt::format("complete -c ecosort -n '__ecosort_is {}' -a '{}'\n", table.name, fmt::join(words, " "));
-    if (table.name == "power" || table.name == "tune")
+    if (table.name == "power" || table.name == "tune" || table.name == "joulesort")
       text += fmt::format("complete -c ecosort -n '__ecosort_is {0}' -f -a '(__ecosort_ask {0})'\n", table.name);
   }
   for (const CommandTable& table : tables_with_options())

@@ -84,7 +84,7 @@ constexpr Fact files[] = {
      "sorted runs that do not fit the memory, unnamed, where no -T and no $TMPDIR say else"},
     {"manual", "PREFIX/share/man/man1, PREFIX/share/bash-completion/completions, PREFIX/share/fish/vendor_completions.d",
      "where `make install` puts what this command prints"},
-    {"power", "~/.config/ecosort/meters.toml", "meters by name; see ecosort power --help"},
+    {"power joulesort", "~/.config/ecosort/meters.toml", "meters by name; see ecosort power --help"},
 };
 
 constexpr Fact environment[] = {
@@ -96,7 +96,7 @@ constexpr Fact environment[] = {
      "are not followed: the order is that of the C locale; a notice says so where they ask for another"},
     {"lines", "POSIXLY_CORRECT, _POSIX2_VERSION", "whether options may follow files, and whether +N is a key, as in sort"},
     {"sort inplace resume lines gen check", "ECOSORT_CPU", "the newest instructions that may be used, for tests"},
-    {"power tune", "ECOSORT_BIN", "the program that sorts and validates; set to the one that is running"},
+    {"power tune joulesort", "ECOSORT_BIN", "the program that sorts and validates; set to the one that is running"},
 };
 
 template <std::size_t n>
