@@ -268,7 +268,7 @@ def test_a_size_that_is_not_there_is_planned_like_one_that_is(run: Run, tmp_path
         differing = {key for key in real if real[key] != assumed[key]} - {"here"}
         assert differing <= {"bytes_read", "bytes_written"}  # by whole units of the drive
         assert assumed["here"]["space"][0]["needed_bytes"] == real["here"]["space"][0]["needed_bytes"]
-    huge = plan_of(run, tmp_path, "--memory", "64MiB", "--assume-size=2TB")  # more than is free
+    huge = plan_of(run, tmp_path, "--memory", "1GiB", "--assume-size=2TB")  # more than is free
     assert huge["here"]["space"][0]["needed_bytes"] > huge["here"]["space"][0]["free_bytes"]
     assert listing(tmp_path) == []
     refused(run("plan", "sort", "--assume-size", "1TB", source), 2, "--assume-size", "leave one of them out")
