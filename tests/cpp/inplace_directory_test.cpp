@@ -54,7 +54,7 @@ TEST(JobDirectory, AnotherOneUnderItsNameIsLeftAlone) {
   place.put(place.paths.output);
   EXPECT_THROW(check_directory(place.storage, place.paths, *held), IoError);
   EXPECT_THROW(clean_up(place.storage, place.paths, *held, {}), IoError);
-  EXPECT_TRUE(place.storage.exists(place.paths.output));
+  EXPECT_TRUE(std::filesystem::exists(place.paths.output));
 }
 
 TEST(JobDirectory, AResultReplacesNothingThatStandsUnderItsName) {
