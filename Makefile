@@ -1,4 +1,4 @@
-# The front door. `make help` lists the targets; every target installs what it needs first (tuning/setup/deps).
+# The front door. `make help` lists the targets; every target asks for what it needs first (tuning/setup/deps).
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := all
@@ -44,38 +44,46 @@ NO_ASLR := setarch $(shell uname -m) --addr-no-randomize
 export TSAN_OPTIONS ?= suppressions=$(abspath tests/tsan.supp) halt_on_error=1
 endif
 
+CONFIGURE := tuning/setup/configure
+TYPE := -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN)
+
 .PHONY: all
-all: ## build the program (build/ecosort) and its unit tests
-	@$(DEPS) build
-	@[ -f $(BUILD)/build.ninja ] || cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN)
+all: ## build the program (build/ecosort)
+	@[ -f $(BUILD)/build.ninja ] || $(CONFIGURE) $(BUILD) $(TYPE) -DECOSORT_TESTS=OFF
+	@ninja -C $(BUILD) -j $(JOBS) program
+
+.PHONY: everything
+everything: ## build the program, its unit tests and the tools of the benchmarks
+	@$(DEPS) program build
+	@grep -q '^ECOSORT_TESTS:BOOL=ON$$' $(BUILD)/CMakeCache.txt 2>/dev/null || $(CONFIGURE) $(BUILD) $(TYPE) -DECOSORT_TESTS=ON
 	@ninja -C $(BUILD) -j $(JOBS)
 
 .PHONY: deps
-deps: ## install every Debian and Python package that the other targets need
-	@$(DEPS) build python test fuzz lint
+deps: ## install every Debian and Python package that the other targets need (asks; YES=1 answers)
+	@$(DEPS) program build python test fuzz lint
 
 .PHONY: test
 test: ## build and run all tests (SAN=address,undefined or SAN=thread: with sanitizers; PYTEST='-k word' for some)
-	@$(DEPS) build python test fuzz
-	@$(MAKE) --no-print-directory all
+	@$(DEPS) program build python test fuzz
+	@$(MAKE) --no-print-directory everything
 	@$(MAKE) --no-print-directory fuzz-build
 	@$(NO_ASLR) $(VENV)/python -m pytest $(PARALLEL) $(PYTEST)
 
 .PHONY: fuzz-build
 fuzz-build: ## build the fuzz targets (clang, libFuzzer, with sanitizers); make test runs them briefly, make soak longer
-	@$(DEPS) build fuzz
-	@[ -f $(FUZZ)/build.ninja ] || cmake -S tests/fuzz -B $(FUZZ) -G Ninja -DCMAKE_CXX_COMPILER=clang++-16
+	@$(DEPS) program build fuzz
+	@[ -f $(FUZZ)/build.ninja ] || cmake -S tests/fuzz -B $(FUZZ) -G Ninja -DCMAKE_CXX_COMPILER=$$(tuning/setup/newest clang++)
 	@ninja -C $(FUZZ) -j $(JOBS)
 
 .PHONY: demo
 demo: ## sort 1 GB with 256 MiB of memory and explain the result (data in DEMO_DIR, removed afterwards)
-	@$(DEPS) build python
+	@$(DEPS) python
 	@$(MAKE) --no-print-directory all
 	@$(VENV)/python tuning/demo.py --program $(BUILD)/ecosort --directory $(DEMO_DIR) --records $(DEMO_RECORDS) --memory $(DEMO_MEMORY)
 
 .PHONY: bench
 bench: ## measure against GNU sort, STXXL and the I/O floors (RECORDS=, MEMORY=, LINES_BYTES=, BENCH_DIR= on the drive, BENCH='--help' for more)
-	@$(DEPS) build python
+	@$(DEPS) program build python
 	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
 	@ninja -C $(BUILD) -j $(JOBS)
 	@$(VENV)/python tuning/bench/bench.py --build $(BUILD) --dir $(BENCH_DIR) --records $(RECORDS) --memory $(MEMORY) \
@@ -83,14 +91,14 @@ bench: ## measure against GNU sort, STXXL and the I/O floors (RECORDS=, MEMORY=,
 
 .PHONY: bench-kernels
 bench-kernels: ## time the kernels against std::sort, the parallel mode and TBB (BENCH='--benchmark_filter=merge' for some)
-	@$(DEPS) build
+	@$(DEPS) program build
 	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
 	@ninja -C $(BUILD) -j $(JOBS)
 	@$(BUILD)/bench/kernels/kernel_bench $(BENCH)
 
 .PHONY: bench-predict
 bench-predict: ## hold predictions against measurements (BENCH_DIR= on the drive, BENCH='--help' for more)
-	@$(DEPS) build python
+	@$(DEPS) program build python
 	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
 	@ninja -C $(BUILD) -j $(JOBS)
 	@ECOSORT_BIN=$(abspath $(BUILD))/ecosort $(VENV)/ecosort-tune validate --dir $(BENCH_DIR) $(BENCH)
@@ -107,8 +115,8 @@ bench-readme: ## write the numbers of tuning/bench/results into the README
 
 .PHONY: lint
 lint: ## check format, clang-tidy, ruff and mypy
-	@$(DEPS) build python lint
-	@[ -f $(BUILD)/build.ninja ] || cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN)
+	@$(DEPS) program build python lint
+	@$(CONFIGURE) $(BUILD) $(TYPE) -DECOSORT_TESTS=ON
 	@JOBS=$(JOBS) tuning/setup/lint $(BUILD)
 
 .PHONY: format
@@ -127,7 +135,7 @@ lock: ## pin the newest Python packages that pyproject.toml allows
 
 .PHONY: cross
 cross: ## build for aarch64 and run the C++ unit tests under qemu-user
-	@$(DEPS) build python cross
+	@$(DEPS) program build python cross
 	@tuning/setup/sysroot $(CROSS)/sysroot
 	@[ -f $(CROSS)/build.ninja ] || cmake -S ecosort -B $(CROSS) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) \
 	  --toolchain $(abspath tuning/setup/aarch64.cmake) -DECOSORT_SYSROOT=$(abspath $(CROSS)/sysroot)
@@ -137,8 +145,8 @@ cross: ## build for aarch64 and run the C++ unit tests under qemu-user
 
 .PHONY: oldest
 oldest: ## run the C++ unit tests as on the oldest processor there may be, without SSE4.2 and AVX (x86-64, under qemu-user)
-	@$(DEPS) build python cross
-	@$(MAKE) --no-print-directory all
+	@$(DEPS) program build python cross
+	@$(MAKE) --no-print-directory everything
 	@ECOSORT_STRICT=0 ECOSORT_EMULATOR="qemu-x86_64 -cpu core2duo" $(VENV)/python -m pytest $(PARALLEL) tests/test_cpp_units.py $(PYTEST)
 
 .PHONY: soak
@@ -147,16 +155,30 @@ soak: ## all tests with larger sweeps (hours), then make oldest and make cross
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory oldest
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory cross
 
+COMMANDS := sort inplace resume lines plan gen check power tune joulesort manual
+MAN := $(DESTDIR)$(PREFIX)/share/man/man1
+BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ecosort
+FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ecosort.fish
+
 .PHONY: install
-install: all ## install program, man page and completions below PREFIX (default /usr/local; DESTDIR is honoured)
-	@$(BUILD)/ecosort manual man > $(BUILD)/ecosort.1
-	@$(BUILD)/ecosort manual bash > $(BUILD)/ecosort.bash
-	@$(BUILD)/ecosort manual fish > $(BUILD)/ecosort.fish
-	install -D -m 755 $(BUILD)/ecosort $(DESTDIR)$(PREFIX)/bin/ecosort
-	[ ! -f $(BUILD)/ecosort_stxxl.so ] || install -D -m 644 $(BUILD)/ecosort_stxxl.so $(DESTDIR)$(PREFIX)/lib/ecosort/ecosort_stxxl.so
-	install -D -m 644 $(BUILD)/ecosort.1 $(DESTDIR)$(PREFIX)/share/man/man1/ecosort.1
-	install -D -m 644 $(BUILD)/ecosort.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ecosort
-	install -D -m 644 $(BUILD)/ecosort.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ecosort.fish
+install: all ## install program, man pages and completions below PREFIX (default /usr/local; DESTDIR is honoured)
+	install -D -s -m 755 $(BUILD)/ecosort $(DESTDIR)$(PREFIX)/bin/ecosort
+	[ ! -f $(BUILD)/ecosort_stxxl.so ] || install -D -s -m 644 $(BUILD)/ecosort_stxxl.so $(DESTDIR)$(PREFIX)/lib/ecosort/ecosort_stxxl.so
+	@mkdir -p $(BUILD)/manual
+	@$(BUILD)/ecosort manual man > $(BUILD)/manual/ecosort.1
+	@for command in $(COMMANDS); do $(BUILD)/ecosort manual man $$command > $(BUILD)/manual/ecosort-$$command.1; done
+	@$(BUILD)/ecosort manual bash > $(BUILD)/manual/ecosort.bash
+	@$(BUILD)/ecosort manual fish > $(BUILD)/manual/ecosort.fish
+	install -d $(MAN)
+	install -m 644 $(BUILD)/manual/*.1 $(MAN)
+	install -D -m 644 $(BUILD)/manual/ecosort.bash $(BASH_COMPLETION)
+	install -D -m 644 $(BUILD)/manual/ecosort.fish $(FISH_COMPLETION)
+
+.PHONY: uninstall
+uninstall: ## remove what make install put below PREFIX
+	rm -f $(DESTDIR)$(PREFIX)/bin/ecosort $(DESTDIR)$(PREFIX)/lib/ecosort/ecosort_stxxl.so
+	rm -f $(MAN)/ecosort.1 $(COMMANDS:%=$(MAN)/ecosort-%.1) $(BASH_COMPLETION) $(FISH_COMPLETION)
+	-[ ! -d $(DESTDIR)$(PREFIX)/lib/ecosort ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/lib/ecosort
 
 .PHONY: clean
 clean: ## remove what was built (not .venv)

@@ -45,7 +45,7 @@ class PutBack {
     if (!bench_.state || bench_.state->kind != State::Kind::abandoning) co_await begin_to_abandon();
     co_await adopt_runs(bench_);
     io::File& result = into_input_ ? *bench_.files.input : *bench_.files.output;
-    bench_.begin("put_back", pipeline::Phase::merge, (layout_.records - bench_.state->records) * layout_.record_size);
+    bench_.begin("put_back", pipeline::Phase::put_back, (layout_.records - bench_.state->records) * layout_.record_size);
     Checkpoints checkpoints(bench_.storage, bench_.reactor, *bench_.journal, layout_, *bench_.store, bench_.numbers, result,
                             *bench_.state, bench_.interrupted);
     co_await checkpoints.reserve();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/errors.h"
@@ -44,7 +45,34 @@ void Workbench::take(JobStatus status) {
 
 void Workbench::begin(const char* name, pipeline::Phase phase, std::uint64_t bytes) {
   log.begin(name, reactor.traffic());
-  progress.begin(phase, bytes);
+  const std::uint64_t share = begin_of_job(phase, bytes);
+  progress.begin(phase, bytes, share);
+}
+
+// Where the job stands by then, whoever did what is done; returns what this phase reads and writes.
+std::uint64_t Workbench::begin_of_job(pipeline::Phase phase, std::uint64_t bytes) {
+  const std::uint64_t formation = layout.bytes() + layout.all_run_bytes(), merge = 2 * layout.bytes();
+  const std::uint64_t all = formation + merge + (header.reread ? layout.bytes() : 0);
+  const unsigned phases = header.reread ? 3 : 2;
+  switch (phase) {
+    case pipeline::Phase::run_formation:
+      progress.plan_job(phases, all, formation - std::min(formation, bytes));
+      progress.skip_phases(0);
+      return bytes;
+    case pipeline::Phase::merge:
+      progress.plan_job(phases, all, formation + merge - std::min(merge, 2 * bytes));
+      progress.skip_phases(1);
+      return 2 * bytes;
+    case pipeline::Phase::reread:
+      progress.plan_job(phases, all, formation + merge);
+      progress.skip_phases(2);
+      return bytes;
+    case pipeline::Phase::put_back:
+      progress.plan_job(1, 2 * bytes);
+      return 2 * bytes;
+    default:
+      return 0;
+  }
 }
 
 void Workbench::end() { log.end(reactor.traffic()); }
@@ -64,8 +92,8 @@ void make_job_directory(Workbench& bench) {
   io::FilePtr directory = lock_directory(bench.storage, bench.paths);
   if (!directory || !bench.storage.list(bench.paths.directory).empty())
     throw JobRefused(fmt::format("another process is working on a job of '{}'; nothing was changed", bench.paths.file));
-  check_trust(bench.storage, bench.paths, *directory, {});
   bench.files.directory = std::move(directory);
+  check_trust(bench.storage, bench.paths, *bench.files.directory, {});
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ struct Workbench {
 
   // Phases follow each other.
   void begin(const char* name, pipeline::Phase phase, std::uint64_t bytes);
+  std::uint64_t begin_of_job(pipeline::Phase phase, std::uint64_t bytes);
   void end();
 
   [[nodiscard]] std::uint64_t consumed(std::uint64_t run) const { return state ? state->consumed[run] : 0; }

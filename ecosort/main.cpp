@@ -7,13 +7,16 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/closest_word.h"
 #include "base/errors.h"
 #include "base/threads.h"
 #include "build_info.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/say.h"
+#include "cli/text_layout.h"
 
 namespace {
 
@@ -31,11 +34,10 @@ constexpr std::array commands{
     Command{"manual", ecosort::cli::run_manual},
 };
 
-constexpr std::string_view examples = R"(Examples:
-  ecosort gen -a 10000000 in.dat                       10 million records, 1 GB
-  ecosort sort --memory 256MiB in.dat -o sorted.dat    sorts them
-  ecosort check sorted.dat                             are they in order?
-)";
+constexpr std::array<std::string_view, 3> examples{
+    "ecosort gen -a 10000000 in.dat                       10 million records, 1 GB",
+    "ecosort sort --memory 256MiB in.dat -o sorted.dat    sorts them",
+    "ecosort check sorted.dat                             are they in order?"};
 
 // A file opened while standard output or standard error is closed would get its number, and the messages meant for people.
 // What stands in for them cannot be used the way they would be, so that using them fails.
@@ -45,10 +47,14 @@ void fill_closed_standard_streams() {
 }
 
 int print_help() {
-  std::string text = fmt::format("Usage: ecosort COMMAND ...\nSorts files far larger than memory.\n\n{}\nCommands:\n", examples);
-  for (const Command& command : commands)
-    text += fmt::format("  {:<11}{}\n", command.name, ecosort::cli::command_table(command.name).summary);
-  ecosort::cli::print_out(text + "\n`ecosort COMMAND --help` explains a command. `ecosort --version` prints the version.\n");
+  const std::size_t columns = ecosort::cli::help_columns();
+  ecosort::cli::TextRows rows;
+  for (const Command& command : commands) rows.emplace_back(command.name, ecosort::cli::command_table(command.name).summary);
+  ecosort::cli::print_out(fmt::format(
+      "Usage: ecosort COMMAND ...\nSorts files far larger than memory.\n\nExamples:\n{}\nCommands:\n{}\n{}\n",
+      ecosort::cli::examples_text({examples.begin(), examples.end()}, columns), ecosort::cli::rows_text(rows, columns),
+      ecosort::cli::wrapped("`ecosort COMMAND --help` explains a command. `ecosort --version` prints the version.", 0, 0,
+                            columns)));
   return 0;
 }
 
@@ -64,7 +70,10 @@ int run(std::string_view name, const ecosort::cli::Words& words) {
   for (const Command& command : commands)
     if (command.name == name) return command.run(words);
   if (name.empty()) throw ecosort::UsageError("no command; see ecosort --help");
-  throw ecosort::UsageError(fmt::format("no such command: '{}' (see ecosort --help)", name));
+  std::vector<std::string_view> names;
+  for (const Command& command : commands) names.push_back(command.name);
+  throw ecosort::UsageError(
+      fmt::format("no such command: '{}'{} (see ecosort --help)", name, ecosort::did_you_mean(name, names)));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -36,14 +37,19 @@ def test_unknown_sanitizers_are_refused() -> None:
     assert "give address,undefined or thread" in done.stderr
 
 
+COMMANDS = ("sort", "inplace", "resume", "lines", "plan", "gen", "check", "power", "tune", "joulesort", "manual")
+
+
 def test_install_puts_program_man_page_and_completions_below_the_prefix(ecosort: Path, tmp_path: Path) -> None:
     done = make("install", f"SAN={os.environ.get('ECOSORT_SAN', '')}", f"DESTDIR={tmp_path}", "PREFIX=/opt/eco")
     assert done.returncode == 0, done.stderr
+    assert b".debug_info" not in (tmp_path / "opt/eco/bin/ecosort").read_bytes()
     installed = {path.relative_to(tmp_path / "opt/eco").as_posix() for path in tmp_path.rglob("*") if path.is_file()}
     assert installed == {
         "bin/ecosort",
         "lib/ecosort/ecosort_stxxl.so",
         "share/man/man1/ecosort.1",
+        *(f"share/man/man1/ecosort-{command}.1" for command in COMMANDS),
         "share/bash-completion/completions/ecosort",
         "share/fish/vendor_completions.d/ecosort.fish",
     }
@@ -52,6 +58,8 @@ def test_install_puts_program_man_page_and_completions_below_the_prefix(ecosort:
     sort: list[str | Path] = [
         tmp_path / "opt/eco/bin/ecosort",
         "sort",
+        "--key",
+        "0:10",
         "--io",
         "stxxl",
         "--stats",
@@ -64,6 +72,111 @@ def test_install_puts_program_man_page_and_completions_below_the_prefix(ecosort:
     assert json.loads((tmp_path / "stats").read_text())["io_backend"] == "stxxl"
     version = subprocess.run([tmp_path / "opt/eco/bin/ecosort", "--version"], capture_output=True, text=True, check=True)
     assert version.stdout == subprocess.run([ecosort, "--version"], capture_output=True, text=True, check=True).stdout
+    (tmp_path / "opt/eco/bin/other").write_text("not ours")
+    done = make("uninstall", f"SAN={os.environ.get('ECOSORT_SAN', '')}", f"DESTDIR={tmp_path}", "PREFIX=/opt/eco")
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "opt").rglob("*") if path.is_file()] == ["other"]
+
+
+def open_to_everyone(directory: Path) -> None:
+    for path in (directory, *directory.parents[:3]):
+        path.chmod(path.stat().st_mode | 0o055)
+
+
+@pytest.fixture
+def stubs(tmp_path: Path) -> Callable[..., dict[str, str]]:
+    """`stubs(sudo="exit 1")`: an environment in which these programs do that, and note in `called` that they were."""
+
+    def make_stubs(**scripts: str) -> dict[str, str]:
+        directory = tmp_path / "stubs"
+        directory.mkdir(mode=0o755)
+        for name, script in scripts.items():
+            program = directory / name.replace("_", "-")
+            program.write_text(f'#!/bin/sh\necho "$(basename "$0") $*" >>"{directory}/called"\n{script}\n')
+            program.chmod(0o755)
+        (directory / "called").write_text("")
+        (directory / "called").chmod(0o666)
+        return {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}", "STUBS": str(directory)}
+
+    return make_stubs
+
+
+def test_where_cmake_finds_everything_no_package_is_asked_for(tmp_path: Path, stubs: Callable[..., dict[str, str]]) -> None:
+    none = dict.fromkeys(("sudo", "apt_get", "apt_cache", "dpkg_query"), "exit 1")
+    environment = stubs(**none)
+    build = tmp_path / "build"
+    command = [str(SETUP / "configure"), str(build), "-DECOSORT_TESTS=OFF"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "stubs/called").read_text() == ""
+    targets = subprocess.run(["ninja", "-C", build, "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
+    assert "\necosort: " in targets
+    assert "unit_tests" not in targets
+    assert "bench/" not in targets
+
+
+def test_where_cmake_finds_nothing_the_missing_packages_are_named(
+    tmp_path: Path, stubs: Callable[..., dict[str, str]], plain_user_setup: Path, require: Callable[[str], None]
+) -> None:
+    require("setpriv")
+    environment = stubs(
+        cmake="echo CMake Error: no such library >&2; exit 1", dpkg_query="exit 1", apt_cache="exit 1", sudo="exit 1"
+    )
+    open_to_everyone(tmp_path)
+    plain_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    command = [*plain_user, str(plain_user_setup / "configure"), "/nowhere"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    assert done.returncode == 1
+    assert "libmd-dev" in done.stderr
+    assert "sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends build-essential" in done.stderr
+    assert "libgtest-dev" not in done.stderr
+    assert "sudo" not in (tmp_path / "stubs/called").read_text()
+
+
+@pytest.mark.parametrize(("answer", "allows"), [("n\n", False), ("\n", False), ("y\n", True)])
+def test_sudo_is_used_when_somebody_says_so(
+    tmp_path: Path,
+    stubs: Callable[..., dict[str, str]],
+    plain_user_setup: Path,
+    require: Callable[[str], None],
+    answer: str,
+    allows: bool,
+) -> None:
+    require("setpriv")
+    (plain_user_setup / "debian.txt").write_text("[absent]\nno-such-package\n")
+    environment = stubs(sudo="exit 1", dpkg_query="exit 1")
+    open_to_everyone(tmp_path)
+    ours, theirs = pty.openpty()
+    os.write(ours, answer.encode())
+    plain_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    command = [*plain_user, str(plain_user_setup / "deps"), "absent"]
+    done = subprocess.run(
+        command, env=environment, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL, timeout=30, check=False
+    )
+    os.close(theirs)
+    text = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert done.returncode == 1
+    assert "missing Debian packages: no-such-package" in text
+    assert "install them with apt-get, as root? [y/N]" in text
+    assert ("sudo apt-get update" in (tmp_path / "stubs/called").read_text()) == allows
+    if not allows:
+        assert "nothing was installed; run: apt-get update" in text
+
+
+def test_the_newest_clang_is_taken(stubs: Callable[..., dict[str, str]]) -> None:
+    newest = str(SETUP / "newest")
+    environment = stubs(clang_format_17="", clang_format_16="", clang_format="")
+    path = environment["STUBS"]
+    only = {"PATH": f"{path}:/bin", "HOME": "/"}
+
+    def found(name: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["/bin/bash", newest, name], env=only, capture_output=True, text=True, check=False)
+
+    assert found("clang-format").stdout == "clang-format-17\n"
+    done = found("no-such-tool")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no no-such-tool of LLVM 16 to 19 is installed" in done.stderr
 
 
 def demo(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -167,7 +280,10 @@ def test_installed_packages_need_neither_root_nor_network(plain_user_setup: Path
     require("setpriv")
     plain_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"]
     done = subprocess.run(
-        ["unshare", "--net", *plain_user, str(plain_user_setup / "deps"), "build"], capture_output=True, text=True, check=False
+        ["unshare", "--net", *plain_user, str(plain_user_setup / "deps"), "program", "build"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -148,6 +148,96 @@ def test_numbers_out_of_range_become_the_nearest(ecosort: Path, tmp_path: Path, 
     assert_all_same(ecosort, tmp_path, line.split(" "), b"b\na\n")
 
 
+# The long options of GNU sort 9.1, with a value that shows, where one is due.
+GNU_OPTIONS = {
+    "ignore-leading-blanks": "",
+    "check": "",
+    "compress-program": "=gzip",
+    "debug": "",
+    "dictionary-order": "",
+    "ignore-case": "",
+    "files0-from": "=names",
+    "general-numeric-sort": "",
+    "ignore-nonprinting": "",
+    "key": "=2",
+    "merge": "",
+    "month-sort": "",
+    "numeric-sort": "",
+    "human-numeric-sort": "",
+    "version-sort": "",
+    "random-sort": "",
+    "random-source": "=names",
+    "sort": "=numeric",
+    "output": "=out",
+    "reverse": "",
+    "stable": "",
+    "batch-size": "=2",
+    "buffer-size": "=1M",
+    "field-separator": "=,",
+    "temporary-directory": "=.",
+    "unique": "",
+    "zero-terminated": "",
+    "parallel": "=1",
+    "help": "",
+    "version": "",
+}
+OWN_OPTIONS = {
+    "header": "",
+    "memory": "=4MiB",
+    "temp": "=.",
+    "io": "=pool",
+    "stats": "=stats",
+    "events": "=events",
+    "progress": "=none",
+    "quiet": "",
+}
+
+
+@pytest.mark.parametrize("name", GNU_OPTIONS)
+def test_every_beginning_of_an_option_means_what_it_means_to_sort(ecosort: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / "names").write_bytes(b"in\0")
+    (tmp_path / "in").write_bytes(b"b 10,2\n a 9,1\nB 2K,x\n\x01A,JAN\nb 10,2\n1.10\n1.9,FEB\n")
+    for length in range(1, len(name) + 1):
+        told = []
+        for program in ([SORT], [str(ecosort), "lines"]):
+            words = [f"--{name[:length]}{GNU_OPTIONS[name]}", *([] if name == "files0-from" else ["in"])]
+            told.append(run(program, words, tmp_path, b""))
+            written = tmp_path / "out"
+            told[-1] = (*told[-1], written.read_bytes() if written.exists() else b"")
+            written.unlink(missing_ok=True)
+        ours, theirs = told[1], told[0]
+        own = theirs[1].startswith((b"sort (GNU", b"Usage: ")) or name == "random-sort"  # each has its own text or order
+        if own and "possibilities" not in theirs[2]:
+            assert (ours[0], bool(ours[1]), ours[2]) == (theirs[0], bool(theirs[1]), theirs[2]), name[:length]
+        else:
+            assert ours == theirs, name[:length]
+
+
+@pytest.mark.parametrize("name", OWN_OPTIONS)
+def test_beginnings_that_sort_does_not_know_are_our_own_options(ecosort: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / "in").write_bytes(b"b\na\n")
+    for length in range(1, len(name) + 1):
+        words = [f"--{name[:length]}{OWN_OPTIONS[name]}", "in"]
+        theirs, ours = run([SORT], words, tmp_path, b""), run([str(ecosort), "lines"], words, tmp_path, b"")
+        if "unrecognized" in theirs[2]:
+            assert ours == (0, b"b\na\n" if name == "header" else b"a\nb\n", ""), name[:length]
+        else:
+            assert ours[0] == theirs[0], name[:length]
+            if theirs[0] != 0:
+                assert ours[2] == theirs[2]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("--revrese", "reverse"), ("--memroy=1G", "memory"), ("--uniq-ue", "unique"), ("--progres-s=json", "progress")],
+)
+def test_a_word_that_is_nearly_an_option(ecosort: Path, tmp_path: Path, typed: str, meant: str) -> None:
+    code, output, error = run([str(ecosort), "lines"], [typed], tmp_path, b"")
+    theirs = run([SORT], [typed], tmp_path, b"")
+    assert (code, output) == theirs[:2]
+    assert error == f"{theirs[2]}sort: did you mean '--{meant}'?\n"
+
+
 def random_debug_words(rng: random.Random) -> list[str]:
     words = random_words(rng)
     words = [word for word in words if word != "-R"]
@@ -165,6 +255,27 @@ def test_debug_underlines_and_warns_as_sort_does(ecosort: Path, tmp_path: Path, 
     (tmp_path / "in").write_bytes(random_lines(rng, rng.choice([1, 20, 200])))
     for _ in range(12):
         assert_all_same(ecosort, tmp_path, ["--debug", *random_debug_words(rng), "in"])
+
+
+def random_place(rng: random.Random, most_field: int) -> str:
+    return f"{rng.randrange(1, most_field)}{rng.choice(['', '', f'.{rng.randrange(1, 5)}'])}{rng.choice(['', 'b', 'b'])}"
+
+
+def random_debug_key(rng: random.Random) -> str:
+    end = rng.choice(["", f",{random_place(rng, 5)}", f",{rng.randrange(1, 4)}.0{rng.choice(['', 'b'])}"])
+    return f"-k{random_place(rng, 4)}{end}{rng.choice(['', '', 'd', 'n', 'g', 'M', 'V', 'h'])}"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_debug_marks_keys_among_blanks_of_several_files(ecosort: Path, tmp_path: Path, seed: int) -> None:
+    rng = random.Random(4000 + seed)
+    for name in "ab":
+        lines = ("".join(rng.choices(["  ", " ", "\t", "b", "12", "-3.5K", "jan", ","], k=rng.randrange(9))) for _ in range(30))
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    keys = [["-k1b,2", "-k2d", "-k5,3.1"]] + [[random_debug_key(rng) for _ in range(rng.randrange(1, 4))] for _ in range(12)]
+    for words in keys:
+        separator = rng.choice([[], ["-t "], ["-t "], ["-t,"], ["-t\t"], ["-b"]])
+        assert_all_same(ecosort, tmp_path, ["--debug", *separator, *words, "a", "b"])
 
 
 def test_debug_of_sorted_files_and_of_nothing(ecosort: Path, tmp_path: Path) -> None:

@@ -1,11 +1,16 @@
 """The man page and the completions: made from the option tables, and read by the programs that they are for."""
 
+import contextlib
+import os
+import pty
 import re
 import subprocess
+import termios
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import BUILD
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 COMMANDS = ["sort", "inplace", "resume", "lines", "plan", "gen", "check", "manual"]
@@ -13,9 +18,12 @@ COMMANDS = ["sort", "inplace", "resume", "lines", "plan", "gen", "check", "manua
 PROGRAMS = ["power", "tune", "joulesort"]
 
 
+PLANS = ["plan sort", "plan inplace", "plan lines"]
+
+
 def options_in_help(run: Run, command: str) -> set[str]:
     """The long and short options that the help of a command explains (at the start of a line)."""
-    text = run(command, "--help").stdout
+    text = run(*command.split(), "--help").stdout
     lines = re.findall(r"^  (-.*)$", text, re.MULTILINE)
     return {
         word for line in lines for word in re.findall(r"(?:^|, )(--?[A-Za-z][a-z0-9-]*)", re.sub(r"^(-[a-z])N\b", r"\1", line))
@@ -33,23 +41,79 @@ def test_every_command_is_explained_and_can_be_asked(run: Run) -> None:
         assert "--help" in options_in_help(run, command)
 
 
-def test_the_man_page_is_clean_and_holds_every_option(run: Run, tmp_path: Path) -> None:
-    page = run("manual", "man").stdout
+def typeset(page: str) -> str:
+    """What man shows; it had nothing to complain about."""
     done = subprocess.run(
         ["groff", "-ww", "-man", "-Tutf8", "-P-cbou", "-rLL=140n"], input=page, capture_output=True, text=True, check=True
     )
     assert done.stderr == ""
-    text = re.sub(r"[\u2010\u2212]", "-", done.stdout)
-    for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "EXIT STATUS"):
-        assert re.search(rf"^{section}$", text, re.MULTILINE)
-    for command in [*COMMANDS, *PROGRAMS]:
-        assert f"\n   ecosort {command} " in done.stdout
-    for command in COMMANDS:
-        body = text[text.index(f"\n   ecosort {command} ") :]
-        for option in options_in_help(run, command) - {"--help"}:
-            assert re.search(rf"^ +(-\w, )?{option}", body, re.MULTILINE), f"{command} {option}"
     # What roff would have eaten: backslashes, dots and quotes at the start of a line.
-    assert "`" not in text
+    assert "`" not in done.stdout
+    return re.sub(r"[\u2010\u2212]", "-", done.stdout)
+
+
+SECTIONS = ("NAME", "SYNOPSIS", "DESCRIPTION", "FILES", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES", "SEE ALSO")
+
+
+def test_the_overview_leads_to_the_pages_of_all_commands(run: Run) -> None:
+    text = typeset(run("manual", "man").stdout)
+    for section in (*SECTIONS, "COMMANDS"):
+        assert re.search(rf"^{section}$", text, re.MULTILINE), section
+    for command in [*COMMANDS, *PROGRAMS]:
+        assert len(re.findall(rf"ecosort-{command}\(1\)", text)) == 2, command
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, *PROGRAMS])
+def test_every_command_has_a_page_with_its_options(run: Run, command: str) -> None:
+    text = typeset(run("manual", "man", command).stdout)
+    assert re.search(rf"^ +ecosort-{command} - \w", text, re.MULTILINE)
+    for section in SECTIONS:
+        assert section == "FILES" or re.search(rf"^{section}$", text, re.MULTILINE), section
+    for kind in [command, *(PLANS if command == "plan" else [])] if command in COMMANDS else []:
+        for option in options_in_help(run, kind) - {"--help"}:
+            assert re.search(rf"^ +(-\w, )?{option}", text, re.MULTILINE), option
+    if command in ("sort", "inplace"):  # the table of key types is one
+        assert re.search(r"^ +dec {3,}a decimal number", text, re.MULTILINE)
+        assert re.search(r"^ +nocase {3,}the same", text, re.MULTILINE)
+
+
+def test_plan_tells_what_changes_its_answer(run: Run) -> None:
+    assert options_in_help(run, "plan") == {"--help"}
+    sort, inplace, lines = (options_in_help(run, plan) for plan in PLANS)
+    assert {"--memory", "--temp", "--assume-size", "--json", "--resumable"} <= sort
+    assert not {"--stats", "--events", "--trace", "--progress", "--verify", "--unique", "--stable", "--space"} & sort
+    assert {"--space", "--assume-size"} <= inplace
+    assert not {"--temp", "--output", "--stats", "--request-size"} & inplace
+    assert {"--buffer-size", "--assume-size", "--compress-program"} <= lines
+    assert not {"--numeric-sort", "--debug", "--check", "--stats"} & lines
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 132, 250])
+def test_help_fits_the_width(run: Run, columns: int) -> None:
+    for words in ([], *([command] for command in COMMANDS), *(plan.split() for plan in PLANS)):
+        text = run(*words, "--help", env={**os.environ, "COLUMNS": str(columns)}).stdout
+        too_long = [line for line in text.splitlines() if len(line) > columns and " " in line.strip()]
+        assert too_long == [], words
+    wide = {width: run("sort", "--help", env={**os.environ, "COLUMNS": str(width)}).stdout for width in (40, 80)}
+    assert wide[40].count("\n") > wide[80].count("\n")
+    assert wide[40].split() == wide[80].split()
+    without = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    assert run("sort", "--help", env=without).stdout == wide[80]
+
+
+def test_help_fits_the_terminal(ecosort: Path) -> None:
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 50))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    with subprocess.Popen([ecosort, "gen", "--help"], stdout=theirs, env=environment):
+        os.close(theirs)
+        text = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while piece := os.read(ours, 65536):
+                text += piece
+    os.close(ours)
+    lines = text.decode().splitlines()
+    assert 44 < max(map(len, lines)) <= 50
 
 
 def complete_in_bash(run: Run, script_directory: Path, *words: str) -> set[str]:
@@ -58,12 +122,13 @@ def complete_in_bash(run: Run, script_directory: Path, *words: str) -> set[str]:
     script.write_text(run("manual", "bash").stdout)
     ask = """
         source "$1"; shift
-        COMP_WORDS=(ecosort "$@"); COMP_CWORD=$#
+        COMP_WORDS=("$ECOSORT" "$@"); COMP_CWORD=$#
         _ecosort ecosort "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
         printf '%s\\n' "${COMPREPLY[@]}"
     """
     command = ["bash", "--norc", "-c", ask, "bash", str(script), *words]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=script_directory, check=True)
+    environment = {**os.environ, "ECOSORT": str(BUILD / "ecosort")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=script_directory, env=environment, check=True)
     assert done.stderr == ""
     return set(done.stdout.split("\n")) - {""}
 
@@ -75,10 +140,29 @@ def test_bash_proposes_commands(run: Run, tmp_path: Path) -> None:
     assert complete_in_bash(run, tmp_path, "manual", "") == {"man", "bash", "fish"}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*(command for command in COMMANDS if command != "plan"), *PLANS])
 def test_bash_proposes_the_options_of_the_help(command: str, run: Run, tmp_path: Path) -> None:
-    words = [command, "sort", "-"] if command == "plan" else [command, "x", "-"]
+    words = [*command.split(), "-"] if command in PLANS else [command, "x", "-"]
     assert complete_in_bash(run, tmp_path, *words) == options_in_help(run, command)
+
+
+@pytest.mark.parametrize(("program", "command"), [("power", "report"), ("tune", "probe")])
+def test_shells_propose_what_power_and_tune_take(run: Run, tmp_path: Path, program: str, command: str) -> None:
+    (tmp_path / "a file").write_text("")
+    assert complete_in_bash(run, tmp_path, program, command[:3]) == {command}
+    assert command in complete_in_bash(run, tmp_path, program, "")
+    options = re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", run(program, command, "--help").stdout, re.MULTILINE)
+    assert set(options) <= complete_in_bash(run, tmp_path, program, command, "--")
+    if program == "power":
+        assert "--meter" in complete_in_bash(run, tmp_path, "joulesort", "--m")
+        assert "a file" in complete_in_bash(run, tmp_path, program, command, "a")
+
+
+def test_fish_proposes_what_power_and_tune_take(run: Run, tmp_path: Path, ecosort: Path, require: Callable[[str], None]) -> None:
+    require("fish")
+    assert {"run", "report", "meters"} <= complete_in_fish(run, tmp_path, f"{ecosort} power ")
+    assert "--format" in complete_in_fish(run, tmp_path, f"{ecosort} power report --f")
+    assert complete_in_fish(run, tmp_path, "ecosort plan sort --ass") == {"--assume-size"}
 
 
 def test_bash_proposes_values(run: Run, tmp_path: Path) -> None:

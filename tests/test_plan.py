@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sort_support import MIB, OVERHEAD_BYTES, Run, listing, make_records, read_json, succeeded
+from sort_support import MIB, OVERHEAD_BYTES, Run, listing, make_records, read_json, refused, succeeded
 
 
 @pytest.fixture(scope="module")
@@ -223,13 +223,11 @@ def test_version(run: Run) -> None:
     assert re.fullmatch(r"compiler: \w+ \d+\.\d+.*", built[1])
 
 
-@pytest.mark.parametrize("command", ["sort", "plan"])
+@pytest.mark.parametrize("command", ["sort", "plan sort"])
 def test_help_of_a_command(run: Run, command: str) -> None:
     """Examples first; every option with what holds without it."""
-    for words in ([command, "--help"], [command, "-h"], [command, "--memory", "1GiB", "--help"]):
-        done = run(*words)
-        if command == "plan" and len(words) > 2:
-            continue
+    for words in (["--help"], ["-h"], ["--memory", "1GiB", "--help"]):
+        done = run(*command.split(), *words)
         succeeded(done)
         text = done.stdout
         assert text.startswith("Examples\n")
@@ -238,23 +236,20 @@ def test_help_of_a_command(run: Run, command: str) -> None:
             "-o, --output",
             "--record-size",
             "--key",
-            "--unique",
             "--memory",
             "--threads",
             "--temp",
             "--io",
-            "--stats",
-            "--events",
+            *(("--unique", "--stats", "--events") if command == "sort" else ("--assume-size", "--json")),
         ):
             assert option in text
-        examples, rest = text.split("\nUsage\n")
-    assert all(len(line) <= 132 for line in examples.splitlines())
-    assert all(len(line) <= 100 for line in rest.splitlines()[2:]), "lines are broken at 100 columns"
+        assert all(len(line) <= 80 for line in text.splitlines())
 
 
 def test_the_examples_of_the_help_work(run: Run, ecosort: Path, tmp_path: Path) -> None:
     """As they stand there, with files of those names."""
-    examples = re.findall(r"^  (ecosort sort .*?)(?:  .*)?$", run("sort", "--help").stdout.split("Usage")[0], re.MULTILINE)
+    text = run("sort", "--help", env={**os.environ, "COLUMNS": "100"}).stdout
+    examples = re.findall(r"^  (ecosort sort .*?)(?:  .*)?$", text.split("Usage")[0], re.MULTILINE)
     assert len(examples) >= 3
     for name in ("input.dat", "a", "b", "in"):
         subprocess.run([ecosort, "gen", "-a", "400", tmp_path / name], check=True)
@@ -263,3 +258,27 @@ def test_the_examples_of_the_help_work(run: Run, ecosort: Path, tmp_path: Path) 
         command = re.sub(r"/ssd\d", ".", example)
         done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, ""), command
+
+
+def test_a_size_that_is_not_there_is_planned_like_one_that_is(run: Run, tmp_path: Path, source: Path) -> None:
+    words = ("--memory", "4MiB", "--io", "pool", "--threads", "2")
+    real = plan_of(run, tmp_path, *words, source, "-o", "out")
+    for place in ((), ("-o", "out")):
+        assumed = plan_of(run, tmp_path, *words, *place, "--assume-size", "30000000B")
+        differing = {key for key in real if real[key] != assumed[key]} - {"here"}
+        assert differing <= {"bytes_read", "bytes_written"}  # by whole units of the drive
+        assert assumed["here"]["space"][0]["needed_bytes"] == real["here"]["space"][0]["needed_bytes"]
+    huge = plan_of(run, tmp_path, "--memory", "64MiB", "--assume-size=2TB")  # more than is free
+    assert huge["here"]["space"][0]["needed_bytes"] > huge["here"]["space"][0]["free_bytes"]
+    assert listing(tmp_path) == []
+    refused(run("plan", "sort", "--assume-size", "1TB", source), 2, "--assume-size", "leave one of them out")
+    refused(run("plan", "sort", "--assume-size", "1TB", "--resumable"), 2, "--resumable")
+
+
+def test_lines_that_are_not_there_are_planned_like_those_that_are(run: Run, tmp_path: Path, source: Path) -> None:
+    real = run("plan", "lines", "-S", "4M", source, "-o", "out", cwd=tmp_path)
+    succeeded(real)
+    for words in (["--assume-size", "30000000B"], ["--assume-size=30MB"]):
+        assert run("plan", "lines", "-S", "4M", *words, "-o", "out", cwd=tmp_path).stdout == real.stdout
+    for words in (["--assume-size", "1TB", str(source)], ["--assume-size"], ["--assume-size", "0B"], ["--assume-size=many"]):
+        refused(run("plan", "lines", *words), 2, "--assume-size")

@@ -59,6 +59,12 @@ def refuse(run: Run, place: Path) -> Callable[..., str]:
     [
         ([], ["--help"]),
         (["sorted"], ["no such command", "'sorted'", "--help"]),
+        (["srot"], ["no such command", "'srot'; did you mean 'sort'?"]),
+        (["sort", "in", "-o", "out", "--memroy", "1GiB"], ["no such option: '--memroy'; did you mean '--memory'?"]),
+        (["sort", "in", "-o", "out", "--uniqe"], ["'--uniqe'; did you mean '--unique'?", "ecosort sort --help"]),
+        (["inplace", "in", "--spce=1GB"], ["'--spce=1GB'; did you mean '--space'?"]),
+        (["plan", "sort", "in", "--jsn"], ["plan sort: no such option: '--jsn'; did you mean '--json'?"]),
+        (["manual", "man", "lnes"], ["'lnes'; did you mean 'lines'?"]),
         (["--nonsense"], ["no such command", "--help"]),
         (["sort"], ["no input"]),
         (["sort", "in"], ["no output", "-o"]),
@@ -103,7 +109,7 @@ def refuse(run: Run, place: Path) -> Callable[..., str]:
         (["plan"], ["plan sort"]),
         (["plan", "words"], ["plan sort"]),
         (["plan", "sort"], ["no input"]),
-        (["plan", "sort", "in", "-o", "out", "--frobnicate"], ["--frobnicate", "ecosort plan --help"]),
+        (["plan", "sort", "in", "-o", "out", "--frobnicate"], ["--frobnicate", "ecosort plan sort --help"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -143,12 +149,16 @@ class TestBadInput:
         (place / "folder").mkdir()
         refuse(*command, "folder", "-o", "out", says=("'folder'", "is a directory"))
 
-    def test_size_that_is_no_multiple_of_the_record(self, refuse: Callable[..., str], place: Path, command: list[str]) -> None:
-        (place / "cut").write_bytes(bytes(1042))
+    def test_size_that_is_no_multiple_of_the_record(
+        self, refuse: Callable[..., str], place: Path, records: bytes, command: list[str]
+    ) -> None:
+        (place / "cut").write_bytes(records[:1042])
         refuse(*command, "cut", "-o", "out", says=("'cut'", "1042 bytes", "record size 100", "42 bytes are left over"))
 
-    def test_the_wrong_file_of_several_is_named(self, refuse: Callable[..., str], place: Path, command: list[str]) -> None:
-        (place / "cut").write_bytes(bytes(101))
+    def test_the_wrong_file_of_several_is_named(
+        self, refuse: Callable[..., str], place: Path, records: bytes, command: list[str]
+    ) -> None:
+        (place / "cut").write_bytes(records[:101])
         refuse(*command, "in", "cut", "-o", "out", says=("'cut'", "1 byte is left over"))
 
     def test_memory_below_the_minimum(self, refuse: Callable[..., str], command: list[str]) -> None:
@@ -227,7 +237,7 @@ def test_output_is_a_device_or_a_pipe(refuse: Callable[..., str], place: Path) -
 
 
 @pytest.mark.parametrize("how", ["same name", "other spelling", "symbolic link", "hard link", "input is a link", "second input"])
-def test_output_is_the_input(refuse: Callable[..., str], place: Path, how: str) -> None:
+def test_output_is_the_input(refuse: Callable[..., str], place: Path, records: bytes, how: str) -> None:
     source, output, inputs = place / "in", "in", ["in"]
     if how == "other spelling":
         output = f"../{place.name}/./in"
@@ -242,7 +252,7 @@ def test_output_is_the_input(refuse: Callable[..., str], place: Path, how: str) 
         inputs = ["link"]
     elif how == "second input":
         inputs = ["old", "in"]
-        (place / "old").write_bytes(bytes(100))
+        (place / "old").write_bytes(records[:100])
     refuse("sort", *inputs, "-o", output, says=(f"'{output}' is the input",))
 
 

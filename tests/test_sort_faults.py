@@ -52,7 +52,8 @@ def place(tmp_path: Path, data: bytes) -> Path:
     return tmp_path / "place"
 
 
-WORDS = ("sort", "in", "-o", "out", "--memory", "2MiB")
+# The format is told, so that nothing but the sort reads the input.
+WORDS = ("sort", "--record-size", "100", "--key", "0:10", "in", "-o", "out", "--memory", "2MiB")
 
 
 def beyond_loading(ecosort: Path, directory: Path, injection: str) -> str:

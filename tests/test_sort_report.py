@@ -7,6 +7,7 @@ import pty
 import re
 import select
 import subprocess
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "peak_counted_memory_bytes": int,
     "peak_temp_bytes": int,
     "hash": str,
-    "checksum": str,
+    "checksum": type(None),
     "io_backend": str,
     "threads": int,
     "memory_limit_bytes": int,
@@ -58,6 +59,20 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
 
 
 @pytest.mark.parametrize("memory", ["4MiB", "256MiB"])
+def test_the_checksum_is_computed_where_it_is_asked_for(run: Run, place: Path, data: bytes, memory: str) -> None:
+    succeeded(run("sort", "in", "-o", "out", "--memory", memory, "--checksum", "--stats", "stats", cwd=place))
+    assert read_json(place / "stats")["checksum"] == checksum(data)
+
+
+@pytest.mark.parametrize("words", [["--record-size", "50"], ["--resumable"]])
+def test_the_checksum_is_refused_where_there_is_none(run: Run, place: Path, words: list[str]) -> None:
+    done = run("sort", "in", "-o", "out", "--checksum", *words, cwd=place)
+    assert done.returncode == 2
+    assert "--checksum" in done.stderr
+    assert not (place / "out").exists()
+
+
+@pytest.mark.parametrize("memory", ["4MiB", "256MiB"])
 def test_statistics_are_complete(run: Run, place: Path, data: bytes, memory: str) -> None:
     begin = time.clock_gettime(time.CLOCK_MONOTONIC)
     succeeded(run("sort", "in", "-o", "out", "--memory", memory, "--stats", "stats", cwd=place))
@@ -65,7 +80,6 @@ def test_statistics_are_complete(run: Run, place: Path, data: bytes, memory: str
     stats = read_json(place / "stats")
     assert {name: type(stats.get(name)) for name in FIELDS} == FIELDS
     assert stats["schema"] == "ecosort.stats/1"
-    assert stats["checksum"] == checksum(data)
     assert stats["input_bytes"] == stats["output_bytes"] == len(data)
     assert 0 < stats["wall_s"] < end - begin
     assert 0 <= stats["io_idle_s"] <= stats["wall_s"]
@@ -216,7 +230,10 @@ def test_progress_for_programs(ecosort: Path, place: Path, data: bytes, memory: 
     assert process.wait() == 0
     assert len(lines) >= 3
     for line in lines:
-        assert set(line) == {"schema", "phase", "bytes", "total_bytes", "percent", "megabytes_per_s", "eta_s"}
+        assert set(line) == {
+            *("schema", "phase", "bytes", "total_bytes", "percent", "megabytes_per_s", "eta_s"),
+            *("phase_number", "phases", "job_percent", "job_eta_s"),
+        }
         assert line["schema"] == "ecosort.progress/1"
         assert line["percent"] is None or 0 <= line["percent"] <= 100
         assert line["eta_s"] is None or line["eta_s"] >= 0
@@ -224,12 +241,14 @@ def test_progress_for_programs(ecosort: Path, place: Path, data: bytes, memory: 
     assert lines[0]["phase"] == "run formation"
     assert lines[0]["percent"] is None  # how much will come, nobody knows
     assert lines[-1]["phase"] == "done"
+    assert lines[-1]["job_percent"] == 100
     assert [line["bytes"] for line in lines if line["phase"] == "run formation"][-1] > 0
 
 
-def on_a_terminal(command: list[str | Path], cwd: Path, stdin: int | None = None) -> tuple[int, str]:
+def on_a_terminal(command: list[str | Path], cwd: Path, stdin: int | None = None, columns: int = 80) -> tuple[int, str]:
     """Runs the command with a terminal as standard error; its exit code and everything it wrote there."""
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
     process = subprocess.Popen(command, cwd=cwd, stderr=theirs, stdin=stdin or subprocess.DEVNULL)
     os.close(theirs)
     text = b""
@@ -259,7 +278,7 @@ def slow_cat(path: Path, seconds: float) -> list[str]:
 
 
 def test_progress_on_a_terminal(ecosort: Path, place: Path, data: bytes) -> None:
-    """One line that is rewritten and, at the end, gone."""
+    """One line that is rewritten and, at the end, gives way to one that sums up."""
     with subprocess.Popen(slow_cat(place / "in", 1.6), stdout=subprocess.PIPE) as source:
         assert source.stdout
         command: list[str | Path] = [ecosort, "sort", "-", "-o", "out", "--memory", "2MiB"]
@@ -267,10 +286,11 @@ def test_progress_on_a_terminal(ecosort: Path, place: Path, data: bytes) -> None
     assert code == 0
     lines = text.split(ERASE)
     assert lines[0] == ""
-    assert lines[-1] == ""
+    size = len(data) // 100
+    assert re.fullmatch(rf"sorted [\d.]+ MB in \d\.\d s, \d+ MB/s, {size} records\r\n", lines[-1]), lines
     assert len(lines) > 4
-    assert "\n" not in text
-    assert any(re.search(r"^run formation +[0-9]+ MB/s$", line) for line in lines), lines
+    assert text.count("\n") == 1
+    assert any(re.search(r"^phase 1: reading and sorting, [\d.]+ [kM]B, \d+ MB/s$", line) for line in lines), lines
     assert (place / "out").read_bytes() == expected(data)
 
 
@@ -285,8 +305,55 @@ def test_percent_rate_and_time_left_on_a_terminal(ecosort: Path, tmp_path: Path,
     ]
     code, text = on_a_terminal(command, tmp_path)
     assert code == 0
-    assert re.search(r"merge  \d+ %  \d+ MB/s  \d+ s left in this phase", text), text
-    assert text.endswith(ERASE)
+    assert re.search(r"phase 2 of 2: merging, \d+ %, \d+ MB/s, \d+ s left", text), text
+    never_backwards(text)
+
+
+def never_backwards(text: str) -> list[int]:
+    """The percentages shown; they only grow, and the time left only shrinks."""
+    lines = text.split(ERASE)
+    percents = [int(found.group(1)) for line in lines if (found := re.search(r"(\d+) %", line))]
+    left = [int(found.group(1)) for line in lines if (found := re.search(r"(\d+) s left", line))]
+    assert percents == sorted(percents), text
+    assert left == sorted(left, reverse=True), text
+    return percents
+
+
+@pytest.mark.parametrize("columns", [30, 44, 80, 200])
+@pytest.mark.parametrize("command", ["sort", "several passes", "lines", "gen"])
+def test_the_line_fits_the_terminal_and_never_goes_backwards(ecosort: Path, tmp_path: Path, command: str, columns: int) -> None:
+    """Slowed down by whoever reads the output."""
+    (tmp_path / "in").write_bytes(make_records(ecosort, "ascii", 60_000 if command == "several passes" else 100_000))
+    words = {
+        "sort": "sort in -o - --memory 2MiB",
+        "several passes": "sort in -o - --memory 2MiB --run-records 200",
+        "lines": "lines -S 2M in",
+        "gen": "gen -a 100000 /dev/stdout",
+    }[command]
+    script = f'set -o pipefail; "$0" {words} | while head -c 700000 >part && [ -s part ]; do sleep 0.15; done'
+    code, text = on_a_terminal(["bash", "-c", script, ecosort], tmp_path, columns=columns)
+    assert code == 0, text
+    lines = [line for line in text.split(ERASE) if line]
+    assert len(lines) >= 3, text
+    assert max(len(line.rstrip()) for line in lines) < columns, text
+    assert len(never_backwards(text)) >= 2, text
+    assert re.match("(sorted|made) ", lines[-1]), text
+
+
+def test_check_shows_progress_and_sums_up(ecosort: Path, tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "in").write_bytes(data)
+    code, text = on_a_terminal(["bash", "-c", '(cat in; sleep 0.7) | "$0" check /dev/stdin', ecosort], tmp_path)
+    assert code == 1, text  # not in order
+    assert "phase 1: checking, " in text
+    assert re.search(rf"{re.escape(ERASE)}checked [\d.]+ MB in \d\.\d s, \d+ MB/s, {len(data) // 100} records\r\n", text), text
+    for words in (["gen", "10", "x", "--quiet"], ["check", "-q", "in"]):
+        assert (
+            on_a_terminal([ecosort, *words] if words[0] == "check" else [ecosort, "gen", "--quiet", "10", "x"], tmp_path)[1] == ""
+        )
+    done = subprocess.run([ecosort, "gen", "--progress=json", "100", "x"], cwd=tmp_path, capture_output=True, check=True)
+    assert json.loads(done.stderr.splitlines()[-1])["job_percent"] == 100
+    done = subprocess.run([ecosort, "check", "--progress", "sometimes", "x"], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, b"none of auto, none, json" in done.stderr) == (1, True)
 
 
 @pytest.mark.parametrize("words", [["--progress=none"], ["--quiet"], ["-q"]])

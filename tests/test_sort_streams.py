@@ -116,7 +116,9 @@ def test_standard_input_from_a_file_at_a_wrong_place(ecosort: Path, tmp_path: Pa
     (tmp_path / "in").write_bytes(data)
     with (tmp_path / "in").open("rb", buffering=0) as file:
         file.seek(33)
-        done = subprocess.run([ecosort, "sort", "-", "-o", "out"], stdin=file, cwd=tmp_path, capture_output=True, check=False)
+        done = subprocess.run(
+            [ecosort, "sort", "--key", "0:10", "-", "-o", "out"], stdin=file, cwd=tmp_path, capture_output=True, check=False
+        )
     failed(done, 2, "standard input", "67 bytes are left over")
     assert listing(tmp_path) == [str(tmp_path / "in")]
 

@@ -1,6 +1,8 @@
 // ecosort check: the output validator of the Sort Benchmark, with the reports and summary files of valsort 1.5.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
@@ -10,6 +12,7 @@
 #include "base/errors.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
+#include "cli/progress_line.h"
 #include "cli/reference_words.h"
 #include "cli/say.h"
 #include "pipeline/block_files.h"
@@ -32,6 +35,7 @@ struct CheckOptions {
   unsigned threads = 1;
   std::optional<std::string> summary_file{};
   std::vector<FileWord> files{};
+  ProgressMode progress = ProgressMode::automatic;
 };
 
 CheckOptions parse(const ReferenceWords& words) {
@@ -40,6 +44,8 @@ CheckOptions parse(const ReferenceWords& words) {
                        .quiet = words.has('q'),
                        .of_summaries = words.has('s'),
                        .threads = thread_count(words)};
+  const bool is_silent = options.quiet && words.progress == ProgressMode::automatic;
+  options.progress = is_silent ? ProgressMode::none : words.progress;
   for (const std::string& word : words.positionals) options.files.push_back(parse_file_word(word));
   if (!words.has('o')) return options;
   options.summary_file = words.flags.at('o');
@@ -51,9 +57,9 @@ CheckOptions parse(const ReferenceWords& words) {
 }
 
 // Everything so far, as one summary. Announces the first record out of order as soon as it is known.
-class Progress {
+class Findings {
  public:
-  explicit Progress(const CheckOptions& options) : options_(options) {}
+  explicit Findings(const CheckOptions& options) : options_(options) {}
 
   void append(const PartitionSummary& next) {
     const bool was_in_order = total_.first_unordered == 0;
@@ -73,14 +79,14 @@ class Progress {
 // than there are threads.
 class BlockOrder {
  public:
-  explicit BlockOrder(Progress& progress) : progress_(progress) {}
+  explicit BlockOrder(Findings& findings) : findings_(findings) {}
 
   void add(std::uint64_t index, const PartitionSummary& summary) {
     const std::lock_guard lock(mutex_);
     waiting_.emplace(index, summary);
     for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
          first = waiting_.erase(first), ++next_) {
-      progress_.append(first->second);
+      findings_.append(first->second);
     }
   }
 
@@ -88,24 +94,36 @@ class BlockOrder {
   std::mutex mutex_;
   std::map<std::uint64_t, PartitionSummary> waiting_;
   std::uint64_t next_ = 0;
-  Progress& progress_;
+  Findings& findings_;
 };
 
-void check_records(const FileWord& file, const CheckOptions& options, Progress& progress) {
-  BlockOrder order(progress);
+// What regular files hold; 0: one of them is a stream, and nobody knows.
+std::uint64_t bytes_to_check(const std::vector<FileWord>& files) {
+  std::uint64_t bytes = 0;
+  for (const FileWord& file : files) {
+    struct stat info {};
+    if (::stat(file.name.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
+    bytes += static_cast<std::uint64_t>(info.st_size);
+  }
+  return bytes;
+}
+
+void check_records(const FileWord& file, const CheckOptions& options, Findings& findings, pipeline::Progress& done) {
+  BlockOrder order(findings);
   const std::uint64_t size_bytes = pipeline::read_record_file(
       file.name, {.compute_threads = options.threads, .caching = file.caching},
       [&](std::uint64_t index, std::span<const std::byte> block) {
         order.add(index, records::summarize(block.data(), block.size() / records::gensort_record_bytes, options.key_case));
+        done.add_bytes(block.size());
       });
   if (size_bytes % records::gensort_record_bytes != 0) throw Error(ExitCode::not_in_order, "partial record found at end");
 }
 
-void check_summaries(const FileWord& file, Progress& progress) {
+void check_summaries(const FileWord& file, Findings& findings) {
   const std::vector<std::byte> content = pipeline::read_whole_file(file.name);
   std::span<const std::byte> rest = content;
   for (; rest.size() >= records::summary_bytes; rest = rest.subspan(records::summary_bytes)) {
-    progress.append(PartitionSummary::from_bytes(rest.first<records::summary_bytes>()));
+    findings.append(PartitionSummary::from_bytes(rest.first<records::summary_bytes>()));
   }
   if (!rest.empty()) throw Error(ExitCode::not_in_order, "partial partition summary found at end");
 }
@@ -119,14 +137,28 @@ void print_report(const PartitionSummary& total) {
   }
 }
 
+void check_files(const CheckOptions& options, Findings& findings) {
+  if (options.of_summaries) {
+    for (const FileWord& file : options.files) check_summaries(file, findings);
+    return;
+  }
+  const std::uint64_t bytes = bytes_to_check(options.files);
+  pipeline::Progress done;
+  done.plan_job(1, bytes);
+  done.begin(pipeline::Phase::check, bytes, std::max<std::uint64_t>(bytes, 1));
+  ProgressLine line(done, options.progress);
+  for (const FileWord& file : options.files) check_records(file, options, findings, done);
+  const std::uint64_t checked = done.read().bytes;
+  done.begin(pipeline::Phase::done, 0);
+  line.finish({"checked", checked, records_text(checked / records::gensort_record_bytes)});
+}
+
 int check(const CheckOptions& options) {
   std::optional<pipeline::PlainFile> summary_file;
   if (options.summary_file) summary_file.emplace(pipeline::PlainFile::create(*options.summary_file));
-  Progress progress(options);
-  for (const FileWord& file : options.files) {
-    options.of_summaries ? check_summaries(file, progress) : check_records(file, options, progress);
-  }
-  const PartitionSummary& total = progress.total();
+  Findings findings(options);
+  check_files(options, findings);
+  const PartitionSummary& total = findings.total();
   if (total.records == 0) throw Error(ExitCode::not_in_order, "there must be at least one record to be validated");
   if (!options.quiet) print_report(total);
   if (summary_file) {

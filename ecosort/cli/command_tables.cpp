@@ -11,14 +11,31 @@ constexpr std::string_view key_types =
     "Types of keys:\n"
     "  bytes     compared as unsigned bytes; this is the default\n"
     "  nocase    the same, but the ASCII letters a-z count as A-Z\n"
-    "  u8 u16 u32 u64, i8 i16 i32 i64   unsigned and signed integers of 1, 2, 4, 8 bytes\n"
-    "  f32 f64   floating-point numbers, from -infinity over -0 and +0 to +infinity; NaN of either sign\n"
-    "            comes after them, and all NaN are equal\n"
-    "            Numbers are little-endian; `be` behind the type makes them big-endian (u32be), `le` says\n"
-    "            the default (neither behind u8, i8). Their length can be left out: 8:u64 is 8:8:u64le.\n"
-    "  dec       a decimal number in ASCII, exact for any number of digits: optional sign, digits,\n"
-    "            optional point; blanks around it (space, tab, CR, LF, NUL). Anything else is no number:\n"
-    "            it comes before all numbers, equal to its like.";
+    "  u8 u16 u32 u64  unsigned integers of 1, 2, 4, 8 bytes\n"
+    "  i8 i16 i32 i64  signed integers of 1, 2, 4, 8 bytes\n"
+    "  f32 f64   floating-point numbers, from -infinity over -0 and +0 to +infinity; NaN of either sign comes after them, and "
+    "all NaN "
+    "are equal\n"
+    "  dec       a decimal number in ASCII, exact for any number of digits: optional sign, digits, optional point; blanks around "
+    "it "
+    "(space, tab, CR, LF, NUL). Anything else is no number: it comes before all numbers, equal to its like\n"
+    "Numbers are little-endian; `be` behind the type makes them big-endian (u32be), `le` says the default (neither behind u8, "
+    "i8). "
+    "Their length can be left out: 8:u64 is 8:8:u64le.";
+
+std::vector<OperandRow> sort_codes() {
+  return {{"0", "done"},
+          {"1", "the written records failed their verification"},
+          {"2", "wrong usage, bad input, or a plan that cannot work"},
+          {"3", "an I/O error, also an input that changed while it was read; after inplace and sort --resumable, resume goes on"},
+          {"4", "an internal error"},
+          {"128+N", "ended by signal N"}};
+}
+
+OptionRow progress_option() {
+  return {"--progress", "auto|none|json", "auto",
+          "`auto`: a line on standard error if it is a terminal, and one that sums up at the end; `json`: JSON lines there"};
+}
 
 std::vector<OptionRow> sort_options() {
   return {
@@ -50,23 +67,17 @@ std::vector<OptionRow> sort_options() {
        "a profile of `ecosort tune`, for what no option says"},
       {"--no-profile", "", "", "do without any profile"},
       {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
+      {"--checksum", "", "",
+       "compute the input's checksum as valsort does, for --stats; `ecosort check` tells that of the output"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
       {"--trace", "FILE", "", "write every I/O request as a line of text, for a replay without computing (for developers)"},
-      {"--progress", "auto|none|json", "auto", "`auto`: a line on standard error if it is a terminal; `json`: JSON lines there"},
+      progress_option(),
       {"-q,--quiet", "", "", "no notices, no progress line"},
   };
 }
 
 OptionRow space_option() { return {"--space", "SIZE", "all there is", "in place: take at most so much of the free space"}; }
-
-std::vector<OptionRow> plan_options() {
-  std::vector<OptionRow> options = sort_options();
-  options.push_back({"--json", "", "", "print the plan as one JSON object"});
-  options.push_back(space_option());
-  options.push_back({"--assume-size", "SIZE", "", "plan inplace: for a file of this size that is not there, such as 1TB"});
-  return options;
-}
 
 // Those of `names` from the options of sort, in their order there.
 std::vector<OptionRow> chosen(const std::vector<std::string_view>& names) {
@@ -95,7 +106,8 @@ CommandTable inplace_table() {
                    "ecosort resume data.dat                          goes on after an interruption"},
       .options = std::move(options),
       .operands = {{"FILE", "a regular file of whole records"}},
-      .ending = key_types};
+      .ending = key_types,
+      .exit_status = sort_codes()};
 }
 
 CommandTable resume_table() {
@@ -123,7 +135,8 @@ CommandTable resume_table() {
       .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
       .options = std::move(options),
       .operands = {{"FILE", "the file that was sorted in place, or the output; its job directory FILE.ecosort does as well"}},
-      .ending = ""};
+      .ending = "",
+      .exit_status = sort_codes()};
 }
 
 CommandTable sort_table() {
@@ -140,7 +153,8 @@ CommandTable sort_table() {
            "ecosort sort --resumable -q input.dat -o sorted.dat        after a crash: ecosort resume sorted.dat"},
       .options = sort_options(),
       .operands = {{"INPUT", "a file of whole records; `-` is standard input. It is never changed"}},
-      .ending = key_types};
+      .ending = key_types,
+      .exit_status = sort_codes()};
 }
 
 std::vector<OptionRow> lines_options() {
@@ -184,7 +198,7 @@ std::vector<OptionRow> lines_options() {
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
-      {"--progress", "auto|none|json", "auto", "`auto`: a line on standard error if it is a terminal; `json`: JSON lines there"},
+      progress_option(),
       {"--quiet", "", "", "no notices, no progress line"},
   };
 }
@@ -204,76 +218,154 @@ CommandTable lines_table() {
                    "ecosort lines -m part*.txt | uniq -c               merges sorted files"},
       .options = lines_options(),
       .operands = {{"FILE", "text; `-`, or none, is standard input. An output may replace an input"}},
-      .ending =
-          "Exit status: 0 done; 1 -c or -C found lines out of order; 2 an error (1 for a wrong WORD of --sort or --check, as in "
-          "sort), "
-          "told on stderr in the words of sort. -y is refused."};
+      .ending = "-y is refused.",
+      .exit_status = {{"0", "done"},
+                      {"1", "-c or -C found lines out of order, or a wrong WORD of --sort or --check, as in sort"},
+                      {"2", "an error, told on stderr in the words of sort"},
+                      {"4", "an internal error"},
+                      {"128+N", "ended by signal N"}}};
+}
+
+OptionRow json_option() { return {"--json", "", "", "print the plan as one JSON object"}; }
+
+// Only `names` are told of; the others are understood, so that a whole command can be planned with `plan` in front of it.
+std::vector<OptionRow> showing(std::vector<OptionRow> options, const std::vector<std::string_view>& names) {
+  for (OptionRow& row : options) row.is_hidden = std::ranges::find(names, row.name) == names.end();
+  return options;
+}
+
+constexpr std::string_view plan_ending =
+    "Any other option that the command takes may stand here, too: it does not change the plan.";
+
+std::vector<OperandRow> plan_codes() { return {{"0", "it can be done so"}, {"2", "it cannot, and why is told in one line"}}; }
+
+CommandTable plan_sort_table() {
+  std::vector<OptionRow> options =
+      showing(sort_options(), {"-o,--output", "--record-size", "--key", "--reverse", "--memory", "--threads", "--merge-threads",
+                               "--temp", "--resumable", "--io", "--request-size", "--request-depth", "--run-records", "--profile",
+                               "--no-profile", "-q,--quiet"});
+  options.push_back(json_option());
+  options.push_back(
+      {"--assume-size", "SIZE", "", "plan for an input of this size that is not there, such as 1TB; -o may be left out"});
+  options.push_back({"--space", "SIZE", "", "", false, false, true});
+  return {
+      .name = "plan sort",
+      .synopsis = "[options] INPUT... -o OUTPUT",
+      .summary = "prints what `ecosort sort` would do with these words; writes nothing",
+      .description = "",
+      .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat", "ecosort plan sort --json input.dat -o sorted.dat",
+                   "ecosort plan sort --assume-size 1TB --memory 4GiB --temp /ssd     how often it would be moved",
+                   "ecosort plan sort --profile p.toml in -o out     how long it will take, and what would help"},
+      .options = std::move(options),
+      .operands = {{"INPUT", "a file of whole records; `-` is standard input"}},
+      .ending = plan_ending,
+      .exit_status = plan_codes()};
+}
+
+CommandTable plan_inplace_table() {
+  std::vector<OptionRow> options = showing(sort_options(), {"--record-size", "--key", "--reverse", "--memory", "--threads",
+                                                            "--io", "--profile", "--no-profile", "-q,--quiet"});
+  options.push_back(json_option());
+  options.push_back(space_option());
+  options.push_back({"--assume-size", "SIZE", "", "plan for a file of this size that is not there, such as 1TB"});
+  return {.name = "plan inplace",
+          .synopsis = "[options] FILE",
+          .summary = "prints what `ecosort inplace` would do with these words, and how much free space it needs; writes nothing",
+          .description = "",
+          .examples = {"ecosort plan inplace data.dat", "ecosort plan inplace --assume-size 1TB --space 24GB --memory 4GiB"},
+          .options = std::move(options),
+          .operands = {{"FILE", "a regular file of whole records"}},
+          .ending = plan_ending,
+          .exit_status = plan_codes()};
+}
+
+CommandTable plan_lines_table() {
+  std::vector<OptionRow> options = showing(
+      lines_options(), {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output", "-S,--buffer-size",
+                        "--memory", "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique", "--header"});
+  options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
+  return {.name = "plan lines",
+          .synopsis = "[options] [FILE...]",
+          .summary = "prints bounds of what `ecosort lines` would do with these words; writes nothing",
+          .description = "What `lines` takes depends on the lengths of the lines, which show only when they are read.",
+          .examples = {"ecosort plan lines -S 1G log.txt -o sorted.txt", "ecosort plan lines -S 4G --assume-size 1TB"},
+          .options = std::move(options),
+          .operands = {{"FILE", "text; `-`, or none, is standard input"}},
+          .ending = plan_ending,
+          .exit_status = plan_codes()};
 }
 
 CommandTable plan_table() {
-  return {
-      .name = "plan",
-      .synopsis = "sort [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...]",
-      .summary = "prints what sort, inplace or lines would do; writes nothing",
-      .description = "",
-      .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat", "ecosort plan sort --json input.dat -o sorted.dat",
-                   "ecosort plan sort --profile p.toml in -o out     how long it will take, and what would help",
-                   "ecosort plan lines -S 1G log.txt -o sorted.txt   bounds: what lines takes depends on their lengths",
-                   "ecosort plan inplace data.dat", "ecosort plan inplace --assume-size 1TB --space 24GB --memory 4GiB"},
-      .options = plan_options(),
-      .operands = {},
-      .ending = ""};
+  return {.name = "plan",
+          .synopsis = "sort [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...]",
+          .summary = "prints what sort, inplace or lines would do; writes nothing",
+          .description = "",
+          .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat",
+                       "ecosort plan sort --assume-size 1TB --memory 4GiB", "ecosort plan lines -S 1G log.txt -o sorted.txt",
+                       "ecosort plan inplace data.dat                    how much free space it needs"},
+          .options = {},
+          .operands = {{"sort", "its options: ecosort plan sort --help"},
+                       {"inplace", "its options: ecosort plan inplace --help"},
+                       {"lines", "its options: ecosort plan lines --help"}},
+          .ending = "",
+          .exit_status = plan_codes()};
 }
 
 CommandTable gen_table() {
-  return {.name = "gen",
-          .synopsis = "[-a] [-c] [-bN] [-s] [-tN] NUM_RECS FILE[,buf|,dir]",
-          .summary = "makes records of the Sort Benchmark",
-          .description = "Makes records of 100 bytes with keys of 10 bytes, the same bytes as gensort 1.5 of sortbenchmark.org.",
-          .examples = {"ecosort gen -a 10000000 in.dat        10 million ASCII records, 1 GB",
-                       "ecosort gen -a -s 10000000 in.dat     the same with skewed keys",
-                       "ecosort gen -c 10000000 /dev/null     only the checksum, on stderr",
-                       "ecosort gen -b500 500 part2.dat       records 500 to 999 of a larger set",
-                       "ecosort gen -a 1000 /dev/stdout | less"},
-          .options = {{"-a", "", "", "ASCII records (printable); otherwise binary"},
-                      {"-c", "", "", "print the sum of the records' CRC-32s on stderr"},
-                      {"-b", "N", "0", "number of the first record, up to 128 bits", false, true},
-                      {"-s", "", "", "skewed keys"},
-                      {"-t", "N", "the CPUs this process may use", "compute with N threads", false, true}},
-          .operands = {{"NUM_RECS", "how many records, in decimal digits; 0 makes an empty file"},
-                       {"FILE", "created or overwritten in place; /dev/null writes nothing, /dev/stdout writes a stream"},
-                       {",buf ,dir",
-                        "write through the page cache, or bypass it; by default it is bypassed for large files "
-                        "where that is possible"}},
-          .ending =
-              "Exit status: 0 done; 1 an error, told in one line on stderr. A write that fails, or data that does not reach "
-              "the drive, is an error; FILE is then left empty. A run that is killed leaves FILE incomplete, perhaps at its "
-              "full size: delete it or run again."};
+  return {
+      .name = "gen",
+      .synopsis = "[-a] [-c] [-bN] [-s] [-tN] NUM_RECS FILE[,buf|,dir]",
+      .summary = "makes records of the Sort Benchmark",
+      .description = "Makes records of 100 bytes with keys of 10 bytes, the same bytes as gensort 1.5 of sortbenchmark.org.",
+      .examples = {"ecosort gen -a 10000000 in.dat        10 million ASCII records, 1 GB",
+                   "ecosort gen -a -s 10000000 in.dat     the same with skewed keys",
+                   "ecosort gen -c 10000000 /dev/null     only the checksum, on stderr",
+                   "ecosort gen -b500 500 part2.dat       records 500 to 999 of a larger set",
+                   "ecosort gen -a 1000 /dev/stdout | less"},
+      .options = {{"-a", "", "", "ASCII records (printable); otherwise binary"},
+                  {"-c", "", "", "print the sum of the records' CRC-32s on stderr"},
+                  {"-b", "N", "0", "number of the first record, up to 128 bits", false, true},
+                  {"-s", "", "", "skewed keys"},
+                  {"-t", "N", "the CPUs this process may use", "compute with N threads", false, true},
+                  progress_option(),
+                  {"--quiet", "", "", "no progress line"}},
+      .operands = {{"NUM_RECS", "how many records, in decimal digits; 0 makes an empty file"},
+                   {"FILE", "created or overwritten in place; /dev/null writes nothing, /dev/stdout writes a stream"},
+                   {",buf ,dir",
+                    "write through the page cache, or bypass it; by default it is bypassed for large files "
+                    "where that is possible"}},
+      .ending =
+          "A write that fails, or data that does not reach the drive, is an error; FILE is then left empty. A run that is killed "
+          "leaves FILE incomplete, perhaps at its full size: delete it or run again.",
+      .exit_status = {{"0", "done"}, {"1", "an error, told in one line on stderr"}}};
 }
 
 CommandTable check_table() {
-  return {.name = "check",
-          .synopsis = "[-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] FILE[,buf|,dir]...",
-          .summary = "says whether such records are in order, and their checksum",
-          .description =
-              "Checks the order of 100-byte records by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The "
-              "report is on stderr.",
-          .examples = {"ecosort check out.dat                           is it in order? duplicates, checksum",
-                       "ecosort check part1.dat part2.dat               two files that follow each other",
-                       "ecosort check -o part1.sum part1.dat            keep a summary of a partition,",
-                       "cat part*.sum > all.sum; ecosort check -s all.sum   and check all partitions as one"},
-          .options = {{"-i", "", "", "upper and lower case letters (ASCII) are equal"},
-                      {"-q", "", "", "no report, only the exit status"},
-                      {"-t", "N", "the CPUs this process may use", "compute with N threads", false, true},
-                      {"-o", "FILE", "", "write a summary of 280 bytes there"},
-                      {"-s", "", "", "the files hold summaries instead of records"}},
-          .operands = {{"FILE", "may be a pipe or /dev/stdin"},
-                       {",buf ,dir",
-                        "read through the page cache, or bypass it; by default it is bypassed for large files "
-                        "where that is possible"}},
-          .ending =
-              "Exit status: 0 in order; 1 not in order, no record at all, an incomplete record, or an error, told in one "
-              "line on stderr."};
+  return {
+      .name = "check",
+      .synopsis = "[-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] FILE[,buf|,dir]...",
+      .summary = "says whether such records are in order, and their checksum",
+      .description =
+          "Checks the order of 100-byte records by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The "
+          "report is on stderr.",
+      .examples = {"ecosort check out.dat                           is it in order? duplicates, checksum",
+                   "ecosort check part1.dat part2.dat               two files that follow each other",
+                   "ecosort check -o part1.sum part1.dat            keep a summary of a partition,",
+                   "cat part*.sum > all.sum; ecosort check -s all.sum   and check all partitions as one"},
+      .options = {{"-i", "", "", "upper and lower case letters (ASCII) are equal"},
+                  {"-q", "", "", "no report, only the exit status"},
+                  {"-t", "N", "the CPUs this process may use", "compute with N threads", false, true},
+                  {"-o", "FILE", "", "write a summary of 280 bytes there"},
+                  {"-s", "", "", "the files hold summaries instead of records"},
+                  progress_option(),
+                  {"--quiet", "", "", "no progress line"}},
+      .operands = {{"FILE", "may be a pipe or /dev/stdin"},
+                   {",buf ,dir",
+                    "read through the page cache, or bypass it; by default it is bypassed for large files "
+                    "where that is possible"}},
+      .ending = "",
+      .exit_status = {{"0", "in order"},
+                      {"1", "not in order, no record at all, an incomplete record, or an error, told in one line on stderr"}}};
 }
 
 CommandTable power_table() {
@@ -315,16 +407,18 @@ CommandTable joulesort_table() {
 
 CommandTable manual_table() {
   return {.name = "manual",
-          .synopsis = "man|bash|fish",
-          .summary = "prints the man page, or the completion of a shell",
+          .synopsis = "man [COMMAND] | bash | fish",
+          .summary = "prints a man page, or the completion of a shell",
           .description = "",
           .examples = {"ecosort manual man | man -l -                   read it",
+                       "ecosort manual man lines | man -l -             the page of a command",
                        "source <(ecosort manual bash)                   complete options and values in this shell"},
           .options = {},
-          .operands = {{"man", "the man page ecosort(1)"},
+          .operands = {{"man", "the man page ecosort(1), or with COMMAND that of a command, such as ecosort-sort(1)"},
                        {"bash", "completion for bash; zsh reads it, too, after `autoload -U bashcompinit && bashcompinit`"},
                        {"fish", "completion for fish"}},
-          .ending = ""};
+          .ending = "",
+          .exit_status = {{"0", "done"}, {"2", "wrong usage"}, {"3", "it could not be written"}}};
 }
 
 }  // namespace
@@ -333,6 +427,11 @@ const std::vector<CommandTable>& command_tables() {
   static const std::vector<CommandTable> tables{sort_table(), inplace_table(),   resume_table(), lines_table(),
                                                 plan_table(), gen_table(),       check_table(),  power_table(),
                                                 tune_table(), joulesort_table(), manual_table()};
+  return tables;
+}
+
+const std::vector<CommandTable>& plan_tables() {
+  static const std::vector<CommandTable> tables{plan_sort_table(), plan_inplace_table(), plan_lines_table()};
   return tables;
 }
 

@@ -33,7 +33,7 @@ std::string command_names() {
 // The words that may stand right after the command, where they are a fixed few: `plan sort`, `manual man`.
 std::vector<std::string_view> first_words(const CommandTable& table) {
   if (table.name == "plan") return {"sort", "inplace", "lines"};
-  if (table.name == "manual") return split(table.synopsis, '|');
+  if (table.name == "manual") return {"man", "bash", "fish"};
   return {};
 }
 
@@ -49,7 +49,7 @@ std::string compgen_of(const OptionRow& option) {
 std::string bash_values(const CommandTable& table) {
   std::string cases;
   for (const OptionRow& option : table.options) {
-    if (option.argument.empty() || option.joined) continue;
+    if (option.argument.empty() || option.joined || option.is_hidden) continue;
     std::vector<std::string> patterns;
     for (const std::string_view name : split(option.name, ',')) patterns.push_back(fmt::format("'{} {}'", table.name, name));
     const std::string values = compgen_of(option);
@@ -62,8 +62,9 @@ std::string bash_values(const CommandTable& table) {
 std::string bash_options(const CommandTable& table) {
   std::string names;
   for (const OptionRow& option : table.options)
-    for (const std::string_view name : split(option.name, ',')) names += fmt::format("{} ", name);
-  return fmt::format("    {}) options='{}--help' ;;\n", table.name, names);
+    for (const std::string_view name : split(option.name, ','))
+      if (!option.is_hidden) names += fmt::format("{} ", name);
+  return fmt::format("    '{}') options='{}--help' ;;\n", table.name, names);
 }
 
 std::string bash_first_words(const CommandTable& table) {
@@ -82,7 +83,7 @@ std::string fish_quoted(std::string_view text) {
 }
 
 std::string fish_option(const CommandTable& table, const OptionRow& option) {
-  std::string line = fmt::format("complete -c ecosort -n '__fish_seen_subcommand_from {}'", table.name);
+  std::string line = fmt::format("complete -c ecosort -n '__ecosort_is {}'", table.name);
   for (const std::string_view name : split(option.name, ','))
     line += name.starts_with("--") ? fmt::format(" -l {}", name.substr(2)) : fmt::format(" -s {}", name.substr(1));
   if (!option.argument.empty()) line += " -x";
@@ -93,11 +94,18 @@ std::string fish_option(const CommandTable& table, const OptionRow& option) {
   return line + fmt::format(" -d {}\n", fish_quoted(option.text));
 }
 
+// Every command with options of its own: `plan` has those of what is planned.
+std::vector<CommandTable> tables_with_options() {
+  std::vector<CommandTable> tables = command_tables();
+  tables.insert(tables.end(), plan_tables().begin(), plan_tables().end());
+  return tables;
+}
+
 }  // namespace
 
 std::string bash_completion() {
   std::string values, options, first;
-  for (const CommandTable& table : command_tables()) {
+  for (const CommandTable& table : tables_with_options()) {
     values += bash_values(table);
     options += bash_options(table);
     first += bash_first_words(table);
@@ -110,6 +118,23 @@ _ecosort_propose() {{
   COMPREPLY=($(IFS=$' \n'; compgen "$@" -- "$word"))
 }}
 
+# ecosort-power and ecosort-tune know their own commands, options and values.
+_ecosort_ask() {{
+  local IFS=$'\n' line
+  local program=$1 at=$((COMP_CWORD - 1)) words="${{COMP_WORDS[*]:2}}"
+  [[ $program == joulesort ]] && program=power words="joulesort $words" at=$COMP_CWORD
+  words="ecosort-$program $words"
+  words=${{words//$'\n'/ }}
+  for line in $(env "COMP_WORDS=$words" COMP_CWORD="$at" "_ECOSORT_${{program^^}}_COMPLETE=bash_complete" "${{COMP_WORDS[0]}}" "$program" 2>/dev/null); do
+    case $line in
+    plain,*) COMPREPLY+=("${{line#plain,}}") ;;
+    dir,*) _ecosort_propose -d ;;
+    file,*) _ecosort_propose -f ;;
+    esac
+  done
+  ((${{#COMPREPLY[@]}})) || _ecosort_propose -f
+}}
+
 _ecosort() {{
   local command=${{COMP_WORDS[1]}} before=${{COMP_WORDS[COMP_CWORD-1]}} options=''
   # --io=auto reaches us in three words.
@@ -119,11 +144,15 @@ _ecosort() {{
     _ecosort_propose -W '{}--help --version'
     return
   fi
+  case $command in
+  power|tune|joulesort) _ecosort_ask "$command"; return ;;
+  plan) ((COMP_CWORD > 2)) && command="plan ${{COMP_WORDS[2]}}" ;;
+  esac
   case "$command $before" in
 {}  esac
   case "$command $COMP_CWORD" in
 {}  esac
-  case $command in
+  case "$command" in
 {}  esac
   if [[ ${{COMP_WORDS[COMP_CWORD]}} == -* ]]; then
     _ecosort_propose -W "$options"
@@ -138,13 +167,43 @@ complete -o filenames -F _ecosort ecosort
 
 std::string fish_completion() {
   const std::string none_yet = fmt::format("not __fish_seen_subcommand_from {}", command_names());
-  std::string text = "# fish completion for ecosort\n";
+  std::string text = R"(# fish completion for ecosort
+function __ecosort_is
+    set -l words (commandline -opc)
+    test "$words[2..]" = "$argv"; or string match -q -- "$argv *" "$words[2..]"
+end
+# ecosort-power and ecosort-tune know their own commands, options and values.
+function __ecosort_ask
+    set -l words (commandline -opc)
+    set -l program $argv[1]
+    set -l given $words[3..]
+    if test $program = joulesort
+        set program power
+        set given joulesort $given
+    end
+    for line in (env COMP_WORDS="ecosort-$program $given" COMP_CWORD=(commandline -t) _ECOSORT_(string upper $program)_COMPLETE=fish_complete $words[1] $program 2>/dev/null)
+        set -l parts (string split -m 1 ',' -- $line)
+        switch $parts[1]
+            case dir
+                __fish_complete_directories
+            case file
+                __fish_complete_path
+            case '*'
+                echo $parts[2]
+        end
+    end
+end
+)";
   for (const CommandTable& table : command_tables()) {
     text += fmt::format("complete -c ecosort -n '{}' -f -a {} -d {}\n", none_yet, table.name, fish_quoted(table.summary));
     if (const auto words = first_words(table); !words.empty())
-      text += fmt::format("complete -c ecosort -n '__fish_seen_subcommand_from {}' -a '{}'\n", table.name, fmt::join(words, " "));
-    for (const OptionRow& option : table.options) text += fish_option(table, option);
+      text += fmt::format("complete -c ecosort -n '__ecosort_is {}' -a '{}'\n", table.name, fmt::join(words, " "));
+    if (table.name == "power" || table.name == "tune" || table.name == "joulesort")
+      text += fmt::format("complete -c ecosort -n '__ecosort_is {0}' -f -a '(__ecosort_ask {0})'\n", table.name);
   }
+  for (const CommandTable& table : tables_with_options())
+    for (const OptionRow& option : table.options)
+      if (!option.is_hidden) text += fish_option(table, option);
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
+#include "cli/progress_line.h"
 #include "cli/reference_words.h"
 #include "cli/say.h"
 #include "pipeline/block_files.h"
@@ -27,6 +28,7 @@ struct GenOptions {
   std::uint64_t count = 0;
   unsigned threads = 1;
   FileWord file;
+  ProgressMode progress = ProgressMode::automatic;
 };
 
 GenOptions parse(const ReferenceWords& words) {
@@ -41,6 +43,7 @@ GenOptions parse(const ReferenceWords& words) {
       .count = low_half(parse_number("NUM_RECS", words.positionals[0], 64)),
       .threads = thread_count(words),
       .file = parse_file_word(words.positionals[1]),
+      .progress = words.progress,
   };
 }
 
@@ -62,13 +65,21 @@ records::Checksum fill(std::span<std::byte> block, uint128 first, const GenOptio
 int generate(const GenOptions& options) {
   std::mutex mutex;
   records::Checksum checksum;
+  const std::uint64_t bytes = options.count * records::gensort_record_bytes;
+  pipeline::Progress progress;
+  progress.plan_job(1, bytes);
+  progress.begin(pipeline::Phase::generate, bytes, std::max<std::uint64_t>(bytes, 1));
+  ProgressLine line(progress, options.progress, options.file.name);
   pipeline::write_record_file(options.file.name, options.count,
                               {.compute_threads = options.threads, .caching = options.file.caching},
                               [&](std::uint64_t first, std::span<std::byte> block) {
                                 const records::Checksum of_block = fill(block, options.first + first, options);
                                 const std::lock_guard lock(mutex);
                                 checksum += of_block;
+                                progress.add_bytes(block.size());
                               });
+  progress.begin(pipeline::Phase::done, 0);
+  line.finish({"made", bytes, records_text(options.count)});
   if (options.checksum) report(checksum.to_hex() + "\n");
   return 0;
 }

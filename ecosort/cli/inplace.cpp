@@ -40,9 +40,9 @@ int run_inplace(const Words& words) {
 }
 
 int plan_inplace(const Words& words) {
-  const InPlaceOptions options = parse_inplace_options("plan", words);
+  const InPlaceOptions options = parse_inplace_options("plan inplace", words);
   if (options.help) {
-    print_out(help_text(command_table("plan")));
+    print_out(help_text(command_table("plan inplace")));
     return 0;
   }
   print_notice(options.run.reports.quiet, notice_of(options.profile));

@@ -30,7 +30,7 @@ struct InPlaceOptions {
   std::set<std::string_view> given;  // options on the command line
 };
 
-// `command` is "inplace", "resume" or "plan". UsageError naming the option for anything that cannot be.
+// `command` is "inplace", "resume" or "plan inplace". UsageError naming the option for anything that cannot be.
 [[nodiscard]] InPlaceOptions parse_inplace_options(const std::string& command, const Words& words);
 
 inline constexpr std::uint64_t no_space_limit = std::uint64_t{1} << 62U;

@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "cli/benchmark_records.h"
 #include "cli/inplace.h"
 #include "cli/option_binding.h"
 #include "cli/sort_options.h"
@@ -85,8 +86,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
   check_verify(options.verify);
   const bool is_assumed = !options.assume_size.empty();
   if (is_assumed && !files.empty()) throw UsageError("--assume-size is for a file that is not there; leave one of them out");
-  if (!is_assumed && files.size() != 1)
-    throw UsageError(fmt::format("{}: name one file", command == "plan" ? "plan inplace" : command));
+  if (!is_assumed && files.size() != 1) throw UsageError(fmt::format("{}: name one file", command));
   if (options.status && options.abandon) throw UsageError("resume: give either --status or --abandon");
   if (!is_assumed) options.run.file = files.front();
   return options;
@@ -140,6 +140,7 @@ ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage&
       throw UsageError(
           fmt::format("'{0}.ecosort' holds a job that was interrupted; go on with: ecosort resume {0}", options.run.file));
     resolved.input = inplace::open_fit_file(options.run.file, storage);
+    if (is_format_assumed(options.given)) require_benchmark_records(*resolved.input, "inplace");
     wanted.input_records = whole_records(options.run.file, resolved.input->facts().size_bytes, options.record_size);
     wanted.input_alignment = std::max<std::uint64_t>(
         {page_bytes, resolved.input->alignment(), inplace::block_bytes(inplace::JobPaths(options.run.file).parent)});

@@ -20,6 +20,7 @@
 #include "cli/commands.h"
 #include "cli/debug_output.h"
 #include "cli/end_at_once.h"
+#include "cli/line_contents.h"
 #include "cli/lines_bounds.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
@@ -194,6 +195,16 @@ void print_notice(const LinesOptions& options, const std::string& notice) {
   if (!options.quiet && !notice.empty()) say_line(fmt::format("ecosort lines: {}", notice));
 }
 
+// Tells once each what the contents of the inputs suggest.
+lines::FirstLook contents_look(const LinesOptions& options) {
+  if (options.quiet) return {};
+  const bool has_fields = !options.order.keys.empty();
+  return [&options, contents = LineContents(has_fields ? options.order.separator : std::nullopt)](const std::string& name,
+                                                                                                  lines::Text first) mutable {
+    for (const std::string& notice : contents.look(name, first)) print_notice(options, notice);
+  };
+}
+
 nlohmann::ordered_json stats(const lines::LinesReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage,
                              const lines::LinesJob& job, const char* backend) {
   return {{"schema", "ecosort.lines-stats/1"},
@@ -223,6 +234,11 @@ nlohmann::ordered_json stats(const lines::LinesReport& report, const pipeline::P
           {"version", ECOSORT_VERSION}};
 }
 
+JobSummary summary_of(const lines::LinesReport& report) {
+  return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
+          fmt::format("{} line{}", report.lines, report.lines == 1 ? "" : "s")};
+}
+
 int check_order(const LinesOptions& options) {
   if (options.inputs.size() > 1)  // named by --files0-from
     throw UsageError(fmt::format("extra operand {} not allowed with -{}", lines::quoted_word(options.inputs[1]),
@@ -234,7 +250,7 @@ int check_order(const LinesOptions& options) {
     if (S_ISDIR(info.st_mode)) cannot("read failed", name, EISDIR);
   }
   const auto disorder = lines::find_disorder(name, lines::LineOrder(options.order), options.terminator(), options.unique,
-                                             memory_of(options, plan::read_machine()));
+                                             memory_of(options, plan::read_machine()), contents_look(options));
   if (!disorder) return 0;
   if (options.check == lines::Check::first)
     say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line, options.terminator()));
@@ -292,7 +308,8 @@ void check_space(lines::LinesJob& job, io::Storage& storage) {
 }
 
 // Everything is resolved; nothing is created.
-lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
+// With `assumed_bytes`, for lines that are not there.
+lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage, std::uint64_t assumed_bytes = 0) {
   const plan::Machine machine = plan::read_machine();
   const unsigned threads =
       options.parallel == 0 ? machine.cpus : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, plan::most_threads));
@@ -304,7 +321,7 @@ lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
                                options.batch_size == 0 ? most_open : std::min<std::uint64_t>(options.batch_size, most_open),
                                options.unique);
   job.order = options.order;
-  job.inputs = open_inputs(options, most_open, storage);
+  if (assumed_bytes == 0) job.inputs = open_inputs(options, most_open, storage);
   job.output = resolve_output(options.output);
   job.directories = run_directories(options, job.output);
   job.header_lines = options.header_lines;
@@ -312,7 +329,7 @@ lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
   job.unique = options.unique;
   job.merge = options.merge;
   job.compress_program = options.compress_program;
-  const std::uint64_t bytes = known_bytes(job.inputs);
+  const std::uint64_t bytes = assumed_bytes != 0 ? assumed_bytes : known_bytes(job.inputs);
   if (!job.merge && bytes > job.plan.run_buffer_bytes) {
     job.plan = lines::plan_for_stored_runs(job.plan);
     // What -u leaves of the lines is not known, nor how many runs a program takes.
@@ -322,6 +339,24 @@ lines::LinesJob make_job(const LinesOptions& options, io::Storage& storage) {
   return job;
 }
 
+// --assume-size, which GNU sort's grammar does not know, is taken out of the words. 0: it is not there.
+std::uint64_t take_assumed_size(const Words& words, Words& others) {
+  constexpr std::string_view option = "--assume-size";
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (!word.starts_with(option) || (word.size() > option.size() && word[option.size()] != '=')) {
+      others.push_back(word);
+      continue;
+    }
+    const bool is_joined = word.size() > option.size();
+    if (!is_joined && i + 1 == words.size()) throw UsageError("--assume-size needs a size, such as 1TB");
+    bytes = parse_bytes(is_joined ? word.substr(option.size() + 1) : words[++i], option);
+    if (bytes == 0) throw UsageError("--assume-size: give at least one byte");
+  }
+  return bytes;
+}
+
 int sort_files(const LinesOptions& options, double started_s) {
   io::PosixStorage storage;
   tell_waits(storage, options.quiet);
@@ -329,17 +364,21 @@ int sort_files(const LinesOptions& options, double started_s) {
   const bool is_small = are_small(job.inputs);
   if (is_small) job.plan = lines::plan_for_small_input(job.plan);
   check_space(job, storage);
+  job.look = contents_look(options);
   const io::Backend backend = make_queue(options.io, is_small, job.plan.read_depth + job.plan.write_depth + 2);
   print_notice(options, backend.notice);
   if (!is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's
-  WatchedRun run({options.stats, options.events, options.progress, options.quiet});
-  const lines::LinesReport report = run.watch(*backend.queue, [&](auto& progress, auto& log, const auto& interrupted) {
-    try {
-      return lines::sort_lines(job, storage, *backend.queue, progress, log, interrupted);
-    } catch (const io::QueueBroken& broken) {
-      end_at_once(progress, broken);
-    }
-  });
+  WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output});
+  const lines::LinesReport report = run.watch(
+      *backend.queue,
+      [&](auto& progress, auto& log, const auto& interrupted) {
+        try {
+          return lines::sort_lines(job, storage, *backend.queue, progress, log, interrupted);
+        } catch (const io::QueueBroken& broken) {
+          end_at_once(progress, broken);
+        }
+      },
+      summary_of);
   for (const std::string& notice : report.notices) print_notice(options, notice);
   run.write_reports("the sorted output is complete",
                     [&] { return stats(report, run.log(), process_usage(started_s), job, backend.queue->backend_name()); });
@@ -377,16 +416,21 @@ int run(const Words& words) {
 }  // namespace
 
 int plan_lines(const Words& words) {
-  LinesOptions options = lines::parse_lines_words(words);
+  Words others;
+  const std::uint64_t assumed_bytes = take_assumed_size(words, others);
+  LinesOptions options = lines::parse_lines_words(others);
   if (options.help) {
-    print_out(help_text(command_table("plan")));
+    print_out(help_text(command_table("plan lines")));
     return 0;
   }
+  if (assumed_bytes != 0 && (options.inputs != Words{"-"} || !options.files0_from.empty()))
+    throw UsageError("--assume-size is for lines that are not there; leave one of them out");
   if (options.check != lines::Check::no) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
   read_file_names(options);
   io::PosixStorage storage;
-  const lines::LinesJob job = make_job(options, storage);
-  print_out(lines_bounds_text(job, are_known(job.inputs) ? known_bytes(job.inputs) : 0));
+  const lines::LinesJob job = make_job(options, storage, assumed_bytes);
+  const std::uint64_t known = are_known(job.inputs) ? known_bytes(job.inputs) : 0;
+  print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));
   return 0;
 }
 

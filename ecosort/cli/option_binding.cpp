@@ -6,6 +6,7 @@
 #include <charconv>
 #include <ranges>
 
+#include "base/closest_word.h"
 #include "base/errors.h"
 
 namespace ecosort::cli {
@@ -44,6 +45,18 @@ void bind(CLI::App& app, const CommandTable& table, const OptionTargets& targets
   }
 }
 
+std::string unknown_word(const CommandTable& table, const std::string& word) {
+  const std::string_view name = std::string_view(word).substr(0, word.find('='));
+  std::vector<std::string_view> names{"--help"};
+  for (const OptionRow& row : table.options) {
+    if (row.is_hidden) continue;
+    const std::size_t comma = row.name.find(',');
+    names.push_back(row.name.substr(comma == std::string_view::npos ? 0 : comma + 1));
+  }
+  return fmt::format("{}: no such option: '{}'{} (see ecosort {} --help)", table.name, word,
+                     word.starts_with("--") ? did_you_mean(name, names) : "", table.name);
+}
+
 std::string last_spelling(std::string_view name) { return std::string(name.substr(name.rfind(',') + 1)); }
 
 }  // namespace
@@ -61,6 +74,8 @@ ParsedWords parse_words(const CommandTable& table, const Words& words, const Opt
   } catch (const CLI::CallForHelp&) {
     parsed.asks_for_help = true;
     return parsed;
+  } catch (const CLI::ExtrasError&) {
+    throw UsageError(unknown_word(table, app.remaining(true).front()));
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{}: {} (see ecosort {} --help)", table.name, error.what(), table.name));
   }

@@ -14,7 +14,8 @@ struct OptionRow {
   std::string_view fallback;  // what holds without the option, for people
   std::string_view text;
   bool repeatable = false;
-  bool joined = false;  // the argument follows without a space: "-tN"
+  bool joined = false;     // the argument follows without a space: "-tN"
+  bool is_hidden = false;  // understood, but told to nobody
 };
 
 // A word that is no option, such as INPUT.
@@ -31,10 +32,13 @@ struct CommandTable {
   std::vector<std::string_view> examples;
   std::vector<OptionRow> options;
   std::vector<OperandRow> operands;
-  std::string_view ending;  // exit codes and what else is to say; may be empty
+  std::string_view ending;                // what else is to say; may be empty
+  std::vector<OperandRow> exit_status{};  // codes and their meanings; empty: those of plan, or of another program
 };
 
 [[nodiscard]] const std::vector<CommandTable>& command_tables();
+// Of `ecosort plan WHAT`, each under the name "plan WHAT".
+[[nodiscard]] const std::vector<CommandTable>& plan_tables();
 [[nodiscard]] const CommandTable& command_table(std::string_view name);
 
 // "-o, --output FILE", as people write it.

@@ -4,66 +4,92 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 
+#include "base/errors.h"
 #include "cli/say.h"
+#include "cli/terminal.h"
+#include "pipeline/phase_log.h"
 
 namespace ecosort::cli {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using pipeline::Phase;
+using pipeline::Progress;
 
 constexpr double shortest_s = 0.1;  // a rate over less says nothing
+constexpr const char* erase_line = "\r\033[K";
 
-// The rate of the present phase, and what is left of it.
-struct Pace {
-  pipeline::Phase phase = pipeline::Phase::starting;
-  Clock::time_point began = Clock::now();
+// The pace of the present phase and of the whole job.
+class Pace {
+ public:
+  explicit Pace(double began_s) : job_began_s_(began_s), phase_began_s_(began_s) {}
 
-  struct Reading {
-    double percent, megabytes_per_s, eta_s;  // eta < 0: unknown
-  };
-  Reading read(const pipeline::Progress& progress) {
-    if (progress.phase() != phase) {
-      phase = progress.phase();
-      began = Clock::now();
+  void update(const Progress& progress) {
+    const double now_s = pipeline::monotonic_seconds();
+    words_.now = progress.read();
+    if (words_.now.phase != phase_) {
+      phase_ = words_.now.phase;
+      phase_began_s_ = now_s;
     }
-    const double elapsed = std::chrono::duration<double>(Clock::now() - began).count();
-    const auto done = static_cast<double>(progress.bytes());
-    const auto total = static_cast<double>(progress.total_bytes());
-    const double rate = elapsed >= shortest_s ? done / elapsed : 0;
-    return {total > 0 ? std::min(100.0, 100 * done / total) : -1, rate / 1e6, total > 0 && rate > 0 ? (total - done) / rate : -1};
+    const double took = now_s - phase_began_s_;
+    words_.megabytes_per_s = took >= shortest_s ? static_cast<double>(words_.now.bytes) / 1e6 / took : 0;
+    job_.update(words_.now, now_s - job_began_s_);
+    words_.percent = job_.percent();
+    words_.left_s = job_.left_s();
   }
+
+  [[nodiscard]] const ProgressWords& words() const { return words_; }
+
+ private:
+  double job_began_s_, phase_began_s_;
+  Phase phase_ = Phase::starting;
+  JobPace job_;
+  ProgressWords words_;
 };
 
-void print_line(const pipeline::Progress& progress, Pace& pace) {
-  const Pace::Reading r = pace.read(progress);
-  std::string line = fmt::format("\r\033[K{}", pipeline::to_string(pace.phase));
-  if (r.percent >= 0) line += fmt::format("  {:.0f} %", r.percent);
-  if (r.megabytes_per_s > 0) line += fmt::format("  {:.0f} MB/s", r.megabytes_per_s);
-  if (r.eta_s >= 0) line += fmt::format("  {:.0f} s left in this phase", r.eta_s);
-  say(line);
+std::string number_or_null(std::optional<double> number) { return number ? fmt::format("{:.1f}", *number) : "null"; }
+
+// Percent and eta_s are those of the phase, those that begin with job_ of all of it.
+std::string json_text(const ProgressWords& words) {
+  const Progress::Reading& now = words.now;
+  std::optional<double> percent, left_s;
+  if (now.total_bytes > 0) {
+    const auto done = static_cast<double>(now.bytes), total = static_cast<double>(now.total_bytes);
+    percent = std::min(100.0, 100 * done / total);
+    if (words.megabytes_per_s > 0) left_s = std::max(0.0, total - done) / (1e6 * words.megabytes_per_s);
+  }
+  return fmt::format(
+      R"({{"schema":"ecosort.progress/1","phase":"{}","bytes":{},"total_bytes":{},"percent":{},"megabytes_per_s":{:.1f},"eta_s":{},)"
+      R"("phase_number":{},"phases":{},"job_percent":{},"job_eta_s":{}}})"
+      "\n",
+      pipeline::to_string(now.phase), now.bytes, now.total_bytes, number_or_null(percent), words.megabytes_per_s,
+      number_or_null(left_s), now.number, now.phases, number_or_null(words.percent), number_or_null(words.left_s));
 }
 
-void print_json(const pipeline::Progress& progress, Pace& pace) {
-  const Pace::Reading r = pace.read(progress);
-  say(fmt::format(
-      R"({{"schema":"ecosort.progress/1","phase":"{}","bytes":{},"total_bytes":{},"percent":{},"megabytes_per_s":{:.1f},"eta_s":{}}})"
-      "\n",
-      pipeline::to_string(pace.phase), progress.bytes(), progress.total_bytes(),
-      r.percent < 0 ? "null" : fmt::format("{:.1f}", r.percent), r.megabytes_per_s,
-      r.eta_s < 0 ? "null" : fmt::format("{:.1f}", r.eta_s)));
+bool is_mixed_with(const std::string& output) {
+  return (output == "-" || output == "/dev/stdout") && ::isatty(STDOUT_FILENO) != 0;
 }
 
 }  // namespace
 
-ProgressLine::ProgressLine(const pipeline::Progress& progress, ProgressMode mode) : progress_(progress) {
-  if (mode == ProgressMode::none || (mode == ProgressMode::automatic && isatty(STDERR_FILENO) == 0)) return;
-  thread_ = std::thread([this, json = mode == ProgressMode::json] { show_until_stopped(json); });
+ProgressMode progress_mode(const std::string& text, bool quiet) {
+  if (text == "auto") return quiet ? ProgressMode::none : ProgressMode::automatic;
+  if (text == "none") return ProgressMode::none;
+  if (text == "json") return ProgressMode::json;
+  throw UsageError(fmt::format("--progress: '{}' is none of auto, none, json", text));
 }
 
-ProgressLine::~ProgressLine() {
+ProgressLine::ProgressLine(const Progress& progress, ProgressMode mode, const std::string& output)
+    : progress_(progress), is_json_(mode == ProgressMode::json), began_s_(pipeline::monotonic_seconds()) {
+  if (mode == ProgressMode::none) return;
+  if (mode == ProgressMode::automatic && (::isatty(STDERR_FILENO) == 0 || is_mixed_with(output))) return;
+  thread_ = std::thread([this] { show_until_stopped(); });
+}
+
+ProgressLine::~ProgressLine() { stop(); }
+
+void ProgressLine::stop() {
   if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
@@ -73,20 +99,27 @@ ProgressLine::~ProgressLine() {
   thread_.join();
 }
 
-void ProgressLine::show_until_stopped(bool json) {
-  Pace pace;
+void ProgressLine::finish(const JobSummary& summary) {
+  if (!thread_.joinable()) return;
+  stop();
+  if (is_json_) return;
+  say_line(summary_text(summary, pipeline::monotonic_seconds() - began_s_, terminal_columns(STDERR_FILENO)));
+}
+
+void ProgressLine::show_until_stopped() {
+  Pace pace(began_s_);
   std::unique_lock lock(mutex_);
-  const auto interval = std::chrono::milliseconds(json ? 500 : 250);
+  const auto interval = std::chrono::milliseconds(is_json_ ? 500 : 250);
   while (!stop_signal_.wait_for(lock, interval, [this] { return stop_; })) {
-    if (json)
-      print_json(progress_, pace);
-    else
-      print_line(progress_, pace);
+    pace.update(progress_);
+    say(is_json_ ? json_text(pace.words()) : erase_line + progress_text(pace.words(), terminal_columns(STDERR_FILENO)));
   }
-  if (json)
-    print_json(progress_, pace);
-  else
-    say("\r\033[K");
+  if (is_json_) {
+    pace.update(progress_);
+    say(json_text(pace.words()));
+  } else {
+    say(erase_line);
+  }
 }
 
 }  // namespace ecosort::cli

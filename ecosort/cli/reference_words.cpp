@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <optional>
 
+#include "base/closest_word.h"
 #include "base/cpus.h"
 #include "base/errors.h"
 #include "cli/say.h"
@@ -85,6 +87,29 @@ std::string digits_read(std::string_view text) {
   return digits.empty() ? "0" : std::string(digits);
 }
 
+struct LongWords {
+  std::string progress = "auto";
+  bool quiet = false;
+};
+
+// words[at]; its value may be the next one.
+void take_long_word(const Words& words, std::size_t& at, LongWords& found) {
+  constexpr std::string_view progress = "--progress";
+  constexpr std::array known{progress, std::string_view("--quiet"), std::string_view("--help")};
+  const std::string& word = words[at];
+  const std::string_view name = std::string_view(word).substr(0, word.find('='));
+  if (word == "--quiet") {
+    found.quiet = true;
+  } else if (name != progress) {
+    throw UsageError(fmt::format("no such option: '{}'{}", word, did_you_mean(name, known)));
+  } else if (name.size() < word.size()) {
+    found.progress = word.substr(name.size() + 1);
+  } else {
+    if (at + 1 == words.size()) throw UsageError("--progress needs a value: auto, none or json");
+    found.progress = words[++at];
+  }
+}
+
 pipeline::FileCaching parse_file_option(std::string_view option, const std::string& word) {
   if (option == "buf") return pipeline::FileCaching::buffered;
   if (option == "dir") return pipeline::FileCaching::direct;
@@ -99,6 +124,7 @@ pipeline::FileCaching parse_file_option(std::string_view option, const std::stri
 
 ReferenceWords parse_reference_words(const Words& words, std::span<const ReferenceFlag> grammar) {
   ReferenceWords result;
+  LongWords long_words;
   std::size_t i = 0;
   for (; i < words.size() && words[i].starts_with('-'); ++i) {
     const std::string& word = words[i];
@@ -106,12 +132,17 @@ ReferenceWords parse_reference_words(const Words& words, std::span<const Referen
       result.wants_help = true;
       return result;
     }
+    if (word.starts_with("--")) {
+      take_long_word(words, i, long_words);
+      continue;
+    }
     if (word == "-") throw UsageError("'-' is no file name here; type /dev/stdin or /dev/stdout");
     const ReferenceFlag* flag = find_flag(grammar, word[1]);
     if (flag == nullptr) throw UsageError(fmt::format("unknown flag '{}'", word));
     const std::string value = flag_value(*flag, words, i, grammar);
     result.flags[flag->letter] = value;
   }
+  result.progress = progress_mode(long_words.progress, long_words.quiet);
   result.positionals.assign(words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
   for (const std::string& word : result.positionals) {
     if (word.starts_with('-')) throw UsageError(fmt::format("'{}' comes too late; flags go before everything else", word));

@@ -14,6 +14,7 @@
 
 #include "base/uint128.h"
 #include "cli/commands.h"
+#include "cli/progress_line.h"
 #include "pipeline/plain_file.h"
 
 namespace ecosort::cli {
@@ -28,6 +29,7 @@ struct ReferenceWords {
   std::map<char, std::string> flags;  // letter -> value; the last one counts
   std::vector<std::string> positionals;
   bool wants_help = false;
+  ProgressMode progress = ProgressMode::automatic;  // of --progress and --quiet, which the reference tools do not have
 
   [[nodiscard]] bool has(char letter) const { return flags.contains(letter); }
 };

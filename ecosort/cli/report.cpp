@@ -234,13 +234,18 @@ Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& lo
           {"peak_temp_bytes", report.peak_temp_bytes},
           {"hash", report.tally.hash.to_hex()},
           {"resumed", resumed_json(report)},
-          {"checksum", record_size == 100 ? Json(report.tally.checksum.to_hex()) : Json(nullptr)},
+          {"checksum", report.plan.wanted.checksum ? Json(report.tally.checksum.to_hex()) : Json(nullptr)},
           {"io_backend", backend},
           {"threads", report.plan.wanted.threads},
           {"memory_limit_bytes", report.plan.wanted.memory_bytes},
           {"plan", plan_json(report.plan)},
           {"host", fmt::format("{} {} {}", host.nodename, host.release, host.machine)},
           {"version", ECOSORT_VERSION}};
+}
+
+JobSummary summary_of(const pipeline::SortReport& report) {
+  const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
+  return {"sorted", report.records * report.plan.wanted.format.record_size, records_text(report.records) + dropped};
 }
 
 void write_text_file(const std::string& path, const std::string& text) {

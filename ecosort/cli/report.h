@@ -33,6 +33,9 @@ struct ProcessUsage {
 [[nodiscard]] nlohmann::ordered_json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& log,
                                                 const ProcessUsage& usage, const std::string& backend);
 
+// "sorted ... records".
+[[nodiscard]] JobSummary summary_of(const pipeline::SortReport& report);
+
 // Creates or replaces a small file. IoError.
 void write_text_file(const std::string& path, const std::string& text);
 

@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/open_files.h"
 #include "base/size_text.h"
+#include "cli/benchmark_records.h"
 #include "cli/sort_options.h"
 #include "cli/sort_places.h"
 #include "io/direct_io.h"
@@ -62,8 +63,8 @@ void tell_unused_directories(ResolvedSort& resolved, const SortOptions& options)
 
 // The runs that a search found best are for the memory that it had; for other memory, and where they do not fit, the planner
 // chooses.
-plan::Plan make_plan(const SortOptions& options, ResolvedSort& resolved) {
-  plan::Wanted wanted = wanted_from(options, resolved.job.inputs, resolved.machine);
+plan::Plan make_plan(const SortOptions& options, ResolvedSort& resolved, std::uint64_t assumed_alignment = page_bytes) {
+  plan::Wanted wanted = wanted_from(options, resolved.job.inputs, resolved.machine, assumed_alignment);
   const bool from_profile = options.profile.used.contains("--run-records");
   if (from_profile && !options.profile.is_for("--run-records", wanted.memory_bytes)) wanted.run_records = 0;
   try {
@@ -93,6 +94,32 @@ std::vector<plan::InputExtent> extents_of(const std::vector<pipeline::Input>& in
   return extents;
 }
 
+// In which a file beside the output would be read. Nothing but an unnamed file is created, and it is gone at once.
+std::uint64_t unit_beside(const std::string& output, io::PosixStorage& storage) {
+  const std::string directory = output == "-" ? "." : io::resolve_output(output).directory;
+  if (!storage.has_unnamed_files(directory)) return 1;
+  return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->alignment();
+}
+
+// Nothing of it is there: what the machine would have for it is told and not judged.
+ResolvedSort resolve_assumed(const SortOptions& options, io::PosixStorage& storage) {
+  ResolvedSort resolved;
+  resolved.machine = plan::read_machine();
+  resolved.job.output = options.output.empty() ? "sorted" : options.output;
+  SortOptions placed = options;
+  placed.output = resolved.job.output;
+  resolved.job.directories = run_directories(placed);
+  look_at_output_directory(resolved, storage);
+  const std::uint64_t unit = unit_beside(resolved.job.output, storage);
+  resolved.job.plan = make_plan(options, resolved, unit);
+  for (const std::string& directory : resolved.job.directories)
+    resolved.job.runs_give_back &= io::reuses_released_space(directory);
+  resolved.space =
+      space_needs(resolved.job.plan, resolved.job.directories, resolved.job.runs_give_back, resolved.job.output, storage);
+  plan::account_edges(resolved.job.plan, {{0, resolved.job.plan.wanted.input_records, unit}}, output_unit(resolved, storage));
+  return resolved;
+}
+
 }  // namespace
 
 std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage& storage) {
@@ -113,15 +140,19 @@ std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage
           input.file->path()));
     if (!input.file->facts().is_stream) {
       check_really_empty(*input.file);
+      if (is_format_assumed(options.given)) require_benchmark_records(*input.file, "sort");
       input.opened = storage.state(*input.file);
       input.records = whole_records(*input.file, options.record_size);
+    } else if (is_format_assumed(options.given)) {
+      input.look = look_at_stream(input.file->path());
     }
     inputs.push_back(std::move(input));
   }
   return inputs;
 }
 
-plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs, const plan::Machine& machine) {
+plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs, const plan::Machine& machine,
+                         std::uint64_t assumed_alignment) {
   plan::Wanted wanted;
   wanted.format = records::make_record_format(options.record_size, options.keys, options.reverse);
   wanted.memory_bytes = options.memory.empty() ? plan::default_memory_bytes(machine) : parse_bytes(options.memory, "--memory");
@@ -129,8 +160,11 @@ plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline:
   wanted.merge_threads = options.merge_threads;
   wanted.run_records = options.run_records;
   wanted.requests = options.requests;
+  wanted.checksum = options.checksum;
   wanted.several_inputs = inputs.size() > 1;
-  wanted.input_alignment = 1;
+  wanted.input_alignment = options.assume_size.empty() ? 1 : assumed_alignment;
+  if (!options.assume_size.empty())
+    wanted.input_records = parse_bytes(options.assume_size, "--assume-size") / options.record_size;
   for (const pipeline::Input& input : inputs) {
     wanted.size_unknown |= input.file->facts().is_stream;
     wanted.input_records += input.records;
@@ -151,6 +185,7 @@ void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, c
 
 ResolvedSort resolve_sort(const SortOptions& options, io::PosixStorage& storage) {
   (void)records::make_record_format(options.record_size, options.keys);  // a bad key is reported before a missing file
+  if (!options.assume_size.empty()) return resolve_assumed(options, storage);
   ResolvedSort resolved;
   resolved.machine = plan::read_machine();
   check_open_files(options.inputs.size(), {}, 0);

@@ -40,6 +40,7 @@ void check_options(const SortOptions& options) {
         "--unique goes without --resumable: after a crash nobody could tell a dropped record from a lost one; drop duplicates "
         "from "
         "the sorted file");
+  if (options.checksum) throw UsageError("--checksum goes without --resumable; `ecosort check` tells the checksum of the output");
   if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
   const plan::Requests usual;
   if (options.requests.bytes != usual.bytes || options.requests.depth != usual.depth)

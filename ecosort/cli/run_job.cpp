@@ -71,9 +71,12 @@ pipeline::SortReport work_telling_phase(const JobRun& run, const Work& work, io:
 
 int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, double started_s, const Work& work) {
   WatchedRun watched(run.reports);
-  const pipeline::SortReport report = watched.watch(queue, [&](auto& progress, auto& log, const auto& interrupted) {
-    return work_telling_phase(run, work, storage, {storage, queue, progress, log, interrupted});
-  });
+  const pipeline::SortReport report = watched.watch(
+      queue,
+      [&](auto& progress, auto& log, const auto& interrupted) {
+        return work_telling_phase(run, work, storage, {storage, queue, progress, log, interrupted});
+      },
+      summary_of);
   print_notice(run.reports.quiet, report.notice);
   watched.write_reports(fmt::format("'{}' is complete", run.file),
                         [&] { return stats_json(report, watched.log(), process_usage(started_s), queue.backend_name()); });

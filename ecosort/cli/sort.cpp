@@ -105,10 +105,13 @@ int run_sort(const Words& words) {
   }
   io::Queue& queue = traced ? static_cast<io::Queue&>(*traced) : *backend.queue;
 
-  WatchedRun run({options.stats, options.events, options.progress, options.quiet});
-  const pipeline::SortReport report = run.watch(queue, [&](auto& progress, auto& log, const auto& interrupted) {
-    return sort_telling_phase(resolved, storage, queue, progress, log, interrupted);
-  });
+  WatchedRun run({options.stats, options.events, options.progress, options.quiet, options.output});
+  const pipeline::SortReport report = run.watch(
+      queue,
+      [&](auto& progress, auto& log, const auto& interrupted) {
+        return sort_telling_phase(resolved, storage, queue, progress, log, interrupted);
+      },
+      summary_of);
   print_notice(options.quiet, report.notice);
   run.write_reports(
       "the sorted output is complete",
@@ -129,9 +132,9 @@ int run_plan(const Words& words) {
   if (words.empty() || words.front() != "sort")
     throw UsageError(fmt::format("plan: {}say what to plan, sort, lines or inplace, such as: ecosort plan sort INPUT -o OUTPUT",
                                  words.empty() ? "" : fmt::format("'{}' cannot be planned; ", words.front())));
-  const SortOptions options = parse_sort_options("plan", Words(words.begin() + 1, words.end()));
+  const SortOptions options = parse_sort_options("plan sort", Words(words.begin() + 1, words.end()));
   if (options.help) {
-    print_out(help_text(command_table("plan")));
+    print_out(help_text(command_table("plan sort")));
     return 0;
   }
   print_notice(options.quiet, notice_of(options.profile));

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/size_text.h"
 #include "cli/option_table.h"
+#include "records/gensort.h"
 
 namespace ecosort::cli {
 
@@ -40,7 +41,7 @@ std::vector<std::string_view> applicable_settings(const SortOptions& options) {
 SortOptions parse_plainly(const std::string& command, const Words& words) {
   SortOptions options;
   std::uint64_t threads = 0, merge_threads = 0, request_depth = 0;
-  std::string request_size, assume_size, space;
+  std::string request_size, space;
   OptionTargets targets;
   targets.texts = {{"-o,--output", &options.output},
                    {"--memory", &options.memory},
@@ -51,17 +52,14 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
                    {"--trace", &options.trace},
                    {"--progress", &options.progress},
                    {"--request-size", &request_size},
-                   {"--assume-size", &assume_size},
+                   {"--assume-size", &options.assume_size},
                    {"--space", &space},
                    {"--profile", &options.profile_words.file}};
   targets.lists = {{"--key", &options.keys}, {"--temp", &options.temp}};
-  targets.switches = {{"--unique", &options.unique},
-                      {"--reverse", &options.reverse},
-                      {"--stable", &options.stable},
-                      {"--resumable", &options.resumable},
-                      {"-q,--quiet", &options.quiet},
-                      {"--json", &options.json},
-                      {"--no-profile", &options.profile_words.none}};
+  targets.switches = {{"--unique", &options.unique},     {"--reverse", &options.reverse},
+                      {"--stable", &options.stable},     {"--resumable", &options.resumable},
+                      {"--checksum", &options.checksum}, {"-q,--quiet", &options.quiet},
+                      {"--json", &options.json},         {"--no-profile", &options.profile_words.none}};
   targets.numbers = {{"--record-size", &options.record_size},
                      {"--threads", &threads},
                      {"--request-depth", &request_depth},
@@ -80,7 +78,6 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
   if (parsed.given.contains("--request-depth")) options.requests.depth = checked_depth(request_depth);
   if (parsed.given.contains("--run-records") && options.run_records < plan::least_run_records)
     throw UsageError(fmt::format("--run-records: give at least {}", plan::least_run_records));
-  if (!assume_size.empty()) throw UsageError("--assume-size goes with: ecosort plan inplace");
   if (!space.empty()) throw UsageError("--space goes with: ecosort plan inplace");
   (void)progress_mode(options.progress);
   (void)io::parse_backend(options.io);
@@ -89,6 +86,14 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
 
 void check_complete(const std::string& command, const SortOptions& options) {
   check_verify(options.verify);
+  if (options.checksum && options.record_size != records::gensort_record_bytes)
+    throw UsageError("--checksum is that of the Sort Benchmark's records of 100 bytes; leave it out, or --record-size");
+  if (!options.assume_size.empty()) {
+    if (!options.inputs.empty()) throw UsageError("--assume-size is for an input that is not there; leave one of them out");
+    if (options.resumable) throw UsageError("--assume-size goes without --resumable");
+    (void)parse_bytes(options.assume_size, "--assume-size");
+    return;
+  }
   if (options.inputs.empty())
     throw UsageError(fmt::format("{}: no input; name one or more files, or - for standard input", command));
   if (options.output.empty())
@@ -114,13 +119,6 @@ unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::
   if (parsed.given.contains(option) && (threads == 0 || threads > plan::most_threads))
     throw UsageError(fmt::format("{}: give a number from 1 to {}", option, plan::most_threads));
   return static_cast<unsigned>(threads);
-}
-
-ProgressMode progress_mode(const std::string& text, bool quiet) {
-  if (text == "auto") return quiet ? ProgressMode::none : ProgressMode::automatic;
-  if (text == "none") return ProgressMode::none;
-  if (text == "json") return ProgressMode::json;
-  throw UsageError(fmt::format("--progress: '{}' is none of auto, none, json", text));
 }
 
 }  // namespace ecosort::cli

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/option_binding.h"
 #include "cli/profile_choice.h"
+#include "cli/progress_line.h"
 #include "cli/sort_space.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
@@ -16,8 +18,6 @@
 #include "plan/machine.h"
 
 namespace ecosort::cli {
-
-enum class ProgressMode : std::uint8_t { automatic, none, json };
 
 // What the user wrote, checked for form only.
 struct SortOptions {
@@ -31,16 +31,18 @@ struct SortOptions {
   std::uint64_t run_records = 0;
   plan::Requests requests;
   std::vector<std::string> temp;
+  std::string assume_size;  // of an input that is not there, which can only be planned; empty: there are inputs
   std::string io = "auto";
   std::string verify = "always";
   std::string stats, events, trace, progress = "auto";
-  bool unique = false, reverse = false, stable = false, resumable = false, quiet = false, json = false, help = false;
+  bool unique = false, reverse = false, stable = false, resumable = false, checksum = false, quiet = false, json = false, help = false;
   ProfileWords profile_words;
   ProfileChoice profile;             // what it sets is above already
   std::set<std::string_view> given;  // options on the command line
 };
 
-// UsageError naming the option for anything it cannot read. `command` is "sort" or "plan". Reads the profile, if there is one.
+// UsageError naming the option for anything it cannot read. `command` is "sort" or "plan sort". Reads the profile, if there is
+// one.
 [[nodiscard]] SortOptions parse_sort_options(const std::string& command, const Words& words);
 
 // Opens and checks everything (promise P9) and makes the plan; creates nothing.
@@ -57,11 +59,8 @@ struct ResolvedSort {
 // Steps of it. UsageError for what cannot be.
 [[nodiscard]] std::vector<pipeline::Input> open_inputs(const SortOptions& options, io::Storage& storage);
 [[nodiscard]] plan::Wanted wanted_from(const SortOptions& options, const std::vector<pipeline::Input>& inputs,
-                                       const plan::Machine& machine);
+                                       const plan::Machine& machine, std::uint64_t assumed_alignment = page_bytes);
 void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const plan::Machine& machine);
-
-// UsageError for a word that is none of --progress. --quiet shows nothing that was not asked for.
-[[nodiscard]] ProgressMode progress_mode(const std::string& text, bool quiet = false);
 
 // UsageError for any other word than those of --verify.
 void check_verify(const std::string& verify);

@@ -17,6 +17,7 @@ namespace ecosort::cli {
 struct RunReports {
   std::string stats, events, progress = "auto";
   bool quiet = false;
+  std::string output{};  // where the result goes: a progress line does not mix with it on a terminal
 };
 
 // One run of a command, from its first event to its last report. One at a time per process (see SignalGuard).
@@ -25,14 +26,16 @@ class WatchedRun {
   // Creates the events file: IoError.
   explicit WatchedRun(RunReports wanted) : wanted_(std::move(wanted)), log_(wanted_.events) {}
 
-  // Does `work(progress, log, received signal)` and returns what it returns; the phase "total" spans it.
-  template <typename Work>
-  auto watch(io::Queue& queue, const Work& work) {
+  // Does `work(progress, log, received signal)` and returns what it returns; the phase "total" spans it. `sum_up(report)` is the
+  // JobSummary of it.
+  template <typename Work, typename SumUp>
+  auto watch(io::Queue& queue, const Work& work, const SumUp& sum_up) {
     const SignalGuard signals(queue);
-    const ProgressLine line(progress_, progress_mode(wanted_.progress, wanted_.quiet));
+    ProgressLine line(progress_, progress_mode(wanted_.progress, wanted_.quiet), wanted_.output);
     log_.event("begin", "total");
     auto report = work(progress_, log_, signals.received());
     log_.event("end", "total");
+    line.finish(sum_up(report));
     return report;
   }
 

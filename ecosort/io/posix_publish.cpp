@@ -139,8 +139,8 @@ std::string PosixStorage::publish(File& file, const std::string& final_path, con
   }
   try {
     call(before_step, PublishStep::sync_directory);
-    sync(file);  // the number of its names: without a journal e2fsck takes a file that has none for removed
     sync_names(directory.get(), place.directory);
+    if (!temporary) sync(file);  // that it has a name now: without a journal e2fsck takes what was unnamed for removed
   } catch (const IoError& error) {
     if (!place.exists && ::unlinkat(directory.get(), base.c_str(), 0) == 0) throw;
     throw IoError(fmt::format("{}; '{}' is complete, but may not survive a power cut", error.what(), place.path),

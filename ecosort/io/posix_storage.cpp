@@ -58,9 +58,8 @@ constexpr int name_attempts = 100;
 [[nodiscard]] bool wait_quietly(const File& file, unsigned attempt) {
   constexpr auto first_wait = std::chrono::milliseconds(50);
   constexpr unsigned waits = 7;  // 6.35 s in all
-  if (::syncfs(file.fd()) != 0) return false;
+  if (!frees_in_background(file) || attempt > waits || ::syncfs(file.fd()) != 0) return false;
   if (attempt == 0) return true;
-  if (!frees_in_background(file) || attempt > waits) return false;
   std::this_thread::sleep_for(first_wait * (1U << (attempt - 1)));
   return true;
 }
@@ -187,7 +186,7 @@ bool PosixStorage::reserve(File& file, std::uint64_t offset, std::uint64_t size_
 
 // XFS gives back the space of what was cut off or removed in the background, after its log was written.
 bool PosixStorage::wait_for_space(const File& file, unsigned attempt) {
-  if (attempt == 1 && frees_in_background(file) && on_wait_) on_wait_(file);
+  if (attempt == 1 && on_wait_ && frees_in_background(file)) on_wait_(file);
   return wait_quietly(file, attempt);
 }
 

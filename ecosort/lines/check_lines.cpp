@@ -18,11 +18,12 @@ constexpr std::size_t block_bytes = std::size_t{256} * 1024;
 // Lines of a file, one after the other; the one before the present one stays as well.
 class LineReader {
  public:
-  LineReader(const std::string& name, char terminator, std::uint64_t longest)
+  LineReader(const std::string& name, char terminator, std::uint64_t longest, const FirstLook& look)
       : name_(name),
         file_(pipeline::PlainFile::open_for_reading(name == "-" ? "/dev/stdin" : name)),
         terminator_(terminator),
-        longest_(longest) {}
+        longest_(longest),
+        look_(look) {}
 
   // False at the end.
   bool next() {
@@ -64,6 +65,8 @@ class LineReader {
     data_.resize(size + block_bytes);
     const std::size_t count = file_.read(std::as_writable_bytes(std::span(data_)).subspan(size));
     data_.resize(size + count);
+    if (!was_looked_at_ && look_) look_(name_, {data_.data(), data_.size()});
+    was_looked_at_ = true;
     at_end_ = count < block_bytes;
     return count > 0;
   }
@@ -72,6 +75,8 @@ class LineReader {
   pipeline::PlainFile file_;
   char terminator_;
   std::uint64_t longest_;
+  const FirstLook& look_;
+  bool was_looked_at_ = false;
   std::vector<char> data_;
   std::size_t before_ = 0, begin_ = 0, end_ = 0;
   bool has_line_ = false, at_end_ = false;
@@ -80,8 +85,8 @@ class LineReader {
 }  // namespace
 
 std::optional<Disorder> find_disorder(const std::string& name, const LineOrder& order, char terminator, bool unique,
-                                      std::uint64_t memory_bytes) {
-  LineReader reader(name, terminator, memory_bytes / 4);
+                                      std::uint64_t memory_bytes, const FirstLook& look) {
+  LineReader reader(name, terminator, memory_bytes / 4, look);
   if (!reader.next()) return std::nullopt;
   for (std::uint64_t number = 2; reader.next(); ++number) {
     const int relation = order.compare(reader.before(), reader.line());

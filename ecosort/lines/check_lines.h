@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "lines/first_look.h"
 #include "lines/line_order.h"
 
 namespace ecosort::lines {
@@ -17,6 +18,6 @@ struct Disorder {
 // Reads `name` ("-": standard input) up to the first line that must not follow the one before it; with `unique`, equal lines must
 // not either. UsageError for a line longer than `memory_bytes` / 4; IoError.
 [[nodiscard]] std::optional<Disorder> find_disorder(const std::string& name, const LineOrder& order, char terminator, bool unique,
-                                                    std::uint64_t memory_bytes);
+                                                    std::uint64_t memory_bytes, const FirstLook& look = {});
 
 }  // namespace ecosort::lines

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "lines/general_number.h"
 #include "lines/numbers.h"
 
 namespace ecosort::lines {
 namespace {
 
-// The part that counts of a key whose blanks in front do not.
+// The part that counts of a key without blanks in front.
 Text meaning_of(Text text, KeyKind kind) {
-  text = without_leading_blanks(text);
   switch (kind) {
     case KeyKind::month:
       return text.substr(0, month_of(text) == 0 ? 0 : 3);
@@ -27,16 +27,20 @@ Text meaning_of(Text text, KeyKind kind) {
   return text;
 }
 
+bool is_looked_for(KeyKind kind) { return kind != KeyKind::text && kind != KeyKind::version && kind != KeyKind::random; }
+
+// Blanks at the beginning of a line are passed over up to the end of the key only, so that a key which ends among them is marked
+// there. Where any other key ends before it begins, sort looks for its number behind the blanks there all the same.
 Text marked_part(Text line, const LineOrder& order, unsigned level) {
   const SortKey& key = order.key(level);
-  const Text text = order.key_text(line, level);
-  if (key.kind == KeyKind::text || key.kind == KeyKind::version || key.kind == KeyKind::random) return text;
-  // Where a key ends before it begins, sort looks for its number behind the blanks there all the same.
-  if (order.ends_before_it_begins(line, level)) {
-    const auto begin = static_cast<std::size_t>(text.data() - line.data());
-    return without_leading_blanks(line.substr(begin)).substr(0, 0);
-  }
-  return meaning_of(text, key.kind);
+  const bool from_line_begin = key.begin_field == 0 && key.begin_char == 0;
+  const std::size_t end = order.key_end(line, level);
+  std::size_t begin = from_line_begin ? 0 : order.key_begin(line, level);
+  const std::size_t last_blank = begin <= end ? end : line.size();
+  if ((from_line_begin && key.skip_begin_blanks) || is_looked_for(key.kind))
+    while (begin < last_blank && is_blank(line[begin])) ++begin;
+  const Text text = line.substr(begin, std::max(begin, end) - begin);
+  return is_looked_for(key.kind) ? meaning_of(text, key.kind) : text;
 }
 
 std::size_t columns(Text text) {

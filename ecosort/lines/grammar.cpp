@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <optional>
+#include <span>
 
 #include "base/errors.h"
 #include "lines/key_warnings.h"
@@ -38,7 +39,8 @@ enum LongOnly : int {
   opt_quiet,
 };
 
-constexpr std::array long_options{
+// Of GNU sort 9.1.
+constexpr std::array gnu_options{
     option{"ignore-leading-blanks", no_argument, nullptr, 'b'},
     option{"check", optional_argument, nullptr, opt_check},
     option{"compress-program", required_argument, nullptr, opt_compress_program},
@@ -69,6 +71,11 @@ constexpr std::array long_options{
     option{"parallel", required_argument, nullptr, opt_parallel},
     option{"help", no_argument, nullptr, opt_help},
     option{"version", no_argument, nullptr, opt_version},
+    option{nullptr, 0, nullptr, 0},
+};
+
+// Of EcoSort. Whatever may be the beginning of one of GNU sort's means that one.
+constexpr std::array own_options{
     option{"header", optional_argument, nullptr, opt_header},
     option{"memory", required_argument, nullptr, opt_memory},
     option{"temp", required_argument, nullptr, opt_temp},
@@ -79,6 +86,12 @@ constexpr std::array long_options{
     option{"quiet", no_argument, nullptr, opt_quiet},
     option{nullptr, 0, nullptr, 0},
 };
+
+// The options to look for the word in. The word of a short option is in neither.
+std::span<const option> options_for(std::string_view word) {
+  const bool is_own = word.starts_with("--") && !begins_an_option(word, gnu_options) && begins_an_option(word, own_options);
+  return is_own ? std::span<const option>(own_options) : std::span<const option>(gnu_options);
+}
 
 // A leading '-' hands operands over in their place (+N keys stand among them), ':' tells missing arguments apart.
 constexpr const char* short_options = "-:bcCdfghik:mMno:rRsS:t:T:uVy:z";
@@ -104,7 +117,7 @@ class Parser {
     while (true) {
       if (only_operands && optind >= argc) break;
       const std::string_view word = argv_[std::min(std::max(optind, 1), argc - 1)];
-      const int c = only_operands ? -1 : getopt_long(argc, argv_.data(), short_options, long_options.data(), nullptr);
+      const int c = only_operands ? -1 : getopt_long(argc, argv_.data(), short_options, options_for(word).data(), nullptr);
       if (c == -1) {
         for (; optind < argc; ++optind) operand(argv_[optind], false);
         break;
@@ -155,9 +168,9 @@ void Parser::bad_option(int c, std::string_view word) {
   if (!is_long)
     what = fmt::format("{} -- '{}'", c == ':' ? "option requires an argument" : "invalid option", static_cast<char>(optopt));
   else if (optopt == 0)
-    what = wrong_long_option(word, long_options);
+    wrong_long_option(word, options_for(word), own_options);
   else
-    what = fmt::format("option '--{}' {}", std::ranges::find(long_options, optopt, &option::val)->name,
+    what = fmt::format("option '--{}' {}", std::ranges::find(options_for(word), optopt, &option::val)->name,
                        c == ':' ? "requires an argument" : "doesn't allow an argument");
   throw WrongOption(what, see_help);
 }

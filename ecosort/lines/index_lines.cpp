@@ -138,7 +138,7 @@ void insert_sorted(const Ties& ties, std::size_t begin, std::size_t end, unsigne
   }
 }
 
-// Stable, for keys without windows.
+// Stable, for keys that only the comparison orders.
 void merge_sorted(const Ties& ties, std::size_t begin, std::size_t end, unsigned level) {
   if (end - begin <= compare_limit) return insert_sorted(ties, begin, end, level);
   const std::size_t middle = begin + (end - begin) / 2;
@@ -151,6 +151,13 @@ void merge_sorted(const Ties& ties, std::size_t begin, std::size_t end, unsigned
     ties.entries[to++] = take_right ? ties.entries[right++] : ties.scratch[left++];
   }
   std::copy(ties.scratch + left, ties.scratch + middle, ties.entries + to);
+}
+
+bool are_equal(const Ties& ties, const Group& group) {
+  const Text first = ties.line(group.begin);
+  for (std::size_t i = group.begin + 1; i < group.end; ++i)
+    if (ties.line(i) != first) return false;
+  return true;
 }
 
 std::size_t common_depth(const Ties& ties, const Group& group) {
@@ -171,7 +178,7 @@ void order_ties(const Ties& ties, const Group& range, records::BucketWorkspace& 
     if (end - begin > 1) {
       const records::KeyWindow window{ties.entries[begin].prefix, ties.entries[begin].extension};
       Group group{begin, end, range.level, range.depth};
-      if (!ties.order.has_windows(range.level)) {
+      if (!ties.order.has_deeper_window(window, range.level)) {
         merge_sorted(ties, begin, end, range.level);
       } else if (ties.order.is_cut(window, range.level)) {
         group.depth += LineOrder::window_bytes;
@@ -189,6 +196,7 @@ void order_ties(const Ties& ties, const Group& range, records::BucketWorkspace& 
 // The group gets new windows from where its keys may differ, is sorted by them, and gets its old window back.
 void order_group(const Ties& ties, Group group, records::BucketWorkspace& workspace) {
   if (group.size() <= compare_limit) return insert_sorted(ties, group.begin, group.end, group.level);
+  if (are_equal(ties, group)) return;
   const Entry before = ties.entries[group.begin];
   group.depth = common_depth(ties, group);
   for (std::size_t i = group.begin; i < group.end; ++i) {
@@ -332,7 +340,7 @@ void sort_index(LineRun& run, const LineOrder& order, unsigned threads) {
 }
 
 bool tie_is_decided(const LineOrder& order, records::KeyWindow window, unsigned& level) noexcept {
-  level = order.has_windows(0) && !order.is_cut(window, 0) ? 1 : 0;
+  level = order.is_cut(window, 0) ? 0 : 1;
   return level == order.levels();
 }
 

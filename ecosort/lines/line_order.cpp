@@ -5,8 +5,10 @@
 #include <cstring>
 #include <string>
 
+#include "lines/general_number.h"
 #include "lines/number_window.h"
 #include "lines/numbers.h"
+#include "lines/versions.h"
 
 namespace ecosort::lines {
 namespace {
@@ -50,6 +52,8 @@ int compare_transformed(Text a, Text b, const SortKey& key) noexcept {
   }
 }
 
+records::KeyWindow complement(records::KeyWindow window) noexcept { return {~window.prefix, ~window.extension}; }
+
 records::KeyWindow make_window(const unsigned char* bytes, std::size_t count, bool reverse) noexcept {
   unsigned char window[16] = {};
   std::memcpy(window, bytes, std::min<std::size_t>(count, LineOrder::window_bytes));
@@ -60,25 +64,7 @@ records::KeyWindow make_window(const unsigned char* bytes, std::size_t count, bo
   std::memcpy(&extension, window + sizeof prefix, sizeof extension);
   prefix = __builtin_bswap64(prefix);
   extension = __builtin_bswap32(extension);
-  return reverse ? records::KeyWindow{~prefix, ~extension} : records::KeyWindow{prefix, extension};
-}
-
-// A floating-point value as an integer of the same order.
-std::uint64_t ordered_bits(long double value) noexcept {
-  const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(value));
-  return (bits >> 63U) != 0 ? ~bits : bits | (std::uint64_t{1} << 63U);
-}
-
-std::size_t general_bytes(Text text, unsigned char* to) {
-  const General number = read_general(text);
-  to[0] = static_cast<unsigned char>(number.kind);
-  if (number.kind == General::Kind::nan) {
-    std::memcpy(to + 1, &number.value, General::value_bytes);
-    return 1 + General::value_bytes;
-  }
-  const std::uint64_t bits = __builtin_bswap64(ordered_bits(number.value));
-  std::memcpy(to + 1, &bits, sizeof bits);
-  return 1 + sizeof bits;
+  return reverse ? complement({prefix, extension}) : records::KeyWindow{prefix, extension};
 }
 
 std::size_t copy_from(Text text, std::size_t depth, unsigned char* to) noexcept {
@@ -86,6 +72,12 @@ std::size_t copy_from(Text text, std::size_t depth, unsigned char* to) noexcept 
   const std::size_t count = std::min(text.size() - depth, room);
   std::memcpy(to, text.data() + depth, count);
   return count;
+}
+
+std::size_t copy_general(Text text, std::size_t depth, unsigned char* to) {
+  unsigned char bytes[general_bytes];
+  const std::size_t count = encode(read_general(text), bytes);
+  return copy_from({reinterpret_cast<const char*>(bytes), count}, depth, to);
 }
 
 std::size_t copy_transformed(Text text, const SortKey& key, std::size_t depth, unsigned char* to) noexcept {
@@ -201,7 +193,7 @@ std::size_t LineOrder::normal_bytes(Text text, const SortKey& key, std::size_t d
     case KeyKind::numeric:
       return encode(*SeparatedDecimal(text), depth, to, room);
     case KeyKind::general:
-      return general_bytes(text, to);
+      return copy_general(text, depth, to);
     case KeyKind::human: {
       if (depth > 0) return encode(*SeparatedDecimal(text), depth - 1, to, room);
       to[0] = static_cast<unsigned char>(128 + unit_of(text));
@@ -222,16 +214,28 @@ std::size_t LineOrder::normal_bytes(Text text, const SortKey& key, std::size_t d
   return 0;
 }
 
+// The first window of a number as most of them are, which is made without a loop over its bytes. Where the separator ends a
+// number anyway the key is not cut out.
+std::optional<records::KeyWindow> LineOrder::usual_window(Text line, const SortKey& key) const noexcept {
+  const auto text = [&](bool ends_number) {
+    return ends_number && key.is_one_field() ? line.substr(key_begin(line, key)) : key_of(line, key);
+  };
+  if (key.kind == KeyKind::numeric) return number_window(text(separator_ && ends_number(*separator_)));
+  if (key.kind == KeyKind::general) return general_window(text(separator_ && ends_general(*separator_)));
+  return std::nullopt;
+}
+
 records::KeyWindow LineOrder::window(Text line, unsigned level, std::size_t depth) const {
   const SortKey& key = keys_[level];
-  if (key.kind == KeyKind::numeric && depth == 0 && !is_transformed(key)) {
-    const bool is_cut_by_number = separator_ && key.is_one_field() && ends_number(*separator_);
-    const auto usual = number_window(is_cut_by_number ? line.substr(key_begin(line, key)) : key_of(line, key));
-    if (usual && key.reverse) return {~usual->prefix, ~usual->extension};
-    if (usual) return *usual;
+  if (depth == 0 && !is_transformed(key))
+    if (const auto usual = usual_window(line, key)) return key.reverse ? complement(*usual) : *usual;
+  const Text text = key_of(line, key);
+  if (key.kind == KeyKind::version) {
+    const auto window = is_transformed(key) ? version_window(transformed(text, key), depth) : version_window(text, depth);
+    return key.reverse ? complement(window) : window;
   }
   unsigned char bytes[2 * room];
-  const std::size_t count = normal_bytes(key_of(line, key), key, depth, bytes);
+  const std::size_t count = normal_bytes(text, key, depth, bytes);
   return make_window(bytes, count, key.reverse);
 }
 
@@ -287,7 +291,8 @@ int LineOrder::compare_key(Text a, Text b, const SortKey& key) const {
   return compare_kind(transformed(a, key), transformed(b, key), key);
 }
 
-int LineOrder::compare(Text a, Text b, unsigned level) const {
+int LineOrder::compare_keys(Text a, Text b, unsigned level) const {
+  if (a == b) return 0;
   for (; level < keys_.size(); ++level) {
     const int order = compare_key(a, b, keys_[level]);
     if (order != 0) return keys_[level].reverse ? -sign_of(order) : sign_of(order);

@@ -3,7 +3,8 @@
 // Every key of a line is a text of normal bytes: plain bytes, bytes after -d, -i and -f, a number encoded so that bytes order it.
 // Window `depth` of a key holds its bytes depth ... depth+10 and, last, how many bytes there are from `depth` on, at most 12. So
 // that "a" comes before "a\0", and that equal windows with a count below 12 mean equal keys. A reversed key's window is
-// complemented. The last resort, the whole line, is a level like the keys.
+// complemented. The last resort, the whole line, is a level like the keys. Windows of versions say otherwise what follows them,
+// see version_window.h.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,7 @@
 
 #include "lines/md5.h"
 #include "lines/text.h"
+#include "lines/version_window.h"
 #include "records/encoder.h"
 
 namespace ecosort::lines {
@@ -56,14 +58,16 @@ class LineOrder {
   [[nodiscard]] unsigned levels() const noexcept { return static_cast<unsigned>(keys_.size()); }
 
   [[nodiscard]] const SortKey& key(unsigned level) const noexcept { return keys_[level]; }
-  [[nodiscard]] Text key_text(Text line, unsigned level) const noexcept { return key_of(line, keys_[level]); }
-
-  [[nodiscard]] bool ends_before_it_begins(Text line, unsigned level) const noexcept {
-    return key_end(line, keys_[level]) < key_begin(line, keys_[level]);
-  }
+  // Where the level's key begins and ends in the line; it is empty where it ends before it begins.
+  [[nodiscard]] std::size_t key_begin(Text line, unsigned level) const noexcept { return key_begin(line, keys_[level]); }
+  [[nodiscard]] std::size_t key_end(Text line, unsigned level) const noexcept { return key_end(line, keys_[level]); }
 
   // a before b: negative; 0: equal in all levels from `level` on.
-  [[nodiscard]] int compare(Text a, Text b, unsigned level = 0) const;
+  [[nodiscard]] int compare(Text a, Text b, unsigned level = 0) const {
+    if (!first_is_plain_ || level > 0) return compare_keys(a, b, level);
+    const int order = compare_bytes(a, b);
+    return flip_ != 0 ? -sign_of(order) : order;
+  }
 
   [[nodiscard]] records::KeyWindow window(Text line) const {
     if (!first_is_plain_) return window(line, 0, 0);
@@ -71,21 +75,28 @@ class LineOrder {
   }
   [[nodiscard]] records::KeyWindow window(Text line, unsigned level, std::size_t depth) const;
 
-  // Whether windows of this level order its keys completely; otherwise only the first one does, up to ties.
-  [[nodiscard]] bool has_windows(unsigned level) const noexcept {
-    return keys_[level].kind != KeyKind::general && keys_[level].kind != KeyKind::version;
-  }
   // Bytes of the level's key in which a and b agree, from `skip` on that are known to agree; `skip` where that is not cheap to
   // say.
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept;
 
-  // What follows a tie of this window: deeper in the same level, or the next level.
+  // Whether keys with this window may differ; otherwise a tie goes on at the next level.
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const noexcept {
-    const auto count = static_cast<unsigned char>(window.extension);
-    return (keys_[level].reverse ? static_cast<unsigned char>(~count) : count) > window_bytes;
+    if (keys_[level].kind == KeyKind::version) return version_rest(window, level) != VersionRest::nothing;
+    return last_byte(window, level) > window_bytes;
+  }
+  // Whether a deeper window may tell where they differ; otherwise only the comparison does.
+  [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const noexcept {
+    return keys_[level].kind != KeyKind::version || version_rest(window, level) != VersionRest::by_compare;
   }
 
  private:
+  [[nodiscard]] unsigned char last_byte(records::KeyWindow window, unsigned level) const noexcept {
+    const auto byte = static_cast<unsigned char>(window.extension);
+    return keys_[level].reverse ? static_cast<unsigned char>(~byte) : byte;
+  }
+  [[nodiscard]] VersionRest version_rest(records::KeyWindow window, unsigned level) const noexcept {
+    return static_cast<VersionRest>(last_byte(window, level));
+  }
   // Windows of plain bytes: of a text that is longer than one, and of one that is not.
   [[nodiscard]] static records::KeyWindow cut_window(const char* at, std::uint64_t flip) noexcept {
     const std::uint32_t extension = (load_big_endian<std::uint32_t>(at + 8) & 0xffffff00U) | (window_bytes + 1);
@@ -95,9 +106,11 @@ class LineOrder {
   [[nodiscard]] Text key_of(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_begin(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_end(Text line, const SortKey& key) const noexcept;
+  [[nodiscard]] int compare_keys(Text a, Text b, unsigned level) const;
   [[nodiscard]] int compare_key(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_kind(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_random(Text a, Text b) const noexcept;
+  [[nodiscard]] std::optional<records::KeyWindow> usual_window(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t normal_bytes(Text text, const SortKey& key, std::size_t depth, unsigned char* to) const;
 
   std::vector<SortKey> keys_;

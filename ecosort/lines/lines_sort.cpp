@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "base/errors.h"
@@ -62,6 +63,7 @@ class Sorter {
     reader_.emplace(reactor_, compute_, job_.plan, order_, job_.inputs, job_.terminator, job_.header_lines, progress_, seen_,
                     storage_);
     reader_->limit_header(job_.header_bytes);
+    reader_->set_look(job_.look);
     if (job_.merge) {
       take_sorted_inputs();
     } else {
@@ -69,8 +71,10 @@ class Sorter {
       report_.notices.push_back(reader_->check_unchanged());
     }
     if (resident_ != nullptr) {
+      progress_.plan_job(2, 2 * reader_->bytes(), reader_->bytes());
       co_await write_resident();
     } else {
+      plan_merges();
       co_await merge_intermediate();
       co_await merge_to_output();
     }
@@ -89,13 +93,15 @@ class Sorter {
       MergeInput plain;
       plain.name = input.name;
       plain.is_plain = true;
+      plain.look = &job_.look;
       plain.run.file = std::move(input.file);
       runs_.push_back(std::move(plain));
     }
   }
 
   Task<void> form_runs() {
-    begin("run_formation", Phase::run_formation, input_size());
+    plan_job();
+    begin("run_formation", Phase::run_formation, formation_bytes(), std::max<std::uint64_t>(formation_bytes(), 1));
     for (LineRun& run : run_buffers_) {
       run.memory = memory_.allocate(job_.plan.run_buffer_bytes, "run buffer", job_.plan.pages);
       idle_runs_.push_back(&run);
@@ -186,7 +192,7 @@ class Sorter {
   }
 
   Task<void> write_resident() {
-    begin("sort_and_write", Phase::merge, reader_->bytes());
+    begin("sort_and_write", Phase::merge, reader_->bytes(), std::max<std::uint64_t>(reader_->bytes(), 1));
     co_await sort_run(*resident_);
     GatherLines gather(*resident_, order_, job_.unique ? GatherLines::Checks::ascending : GatherLines::Checks::ordered);
     gather.set_header(reader_->header());
@@ -232,7 +238,6 @@ class Sorter {
   }
 
   Task<void> merge_group(std::size_t first, const MergeFit& fit) {
-    begin("intermediate_merge", Phase::intermediate_merge, 0);
     const auto begin_at = runs_.begin() + static_cast<std::ptrdiff_t>(first);
     const auto end_at = begin_at + static_cast<std::ptrdiff_t>(fit.inputs);
     std::vector<MergeInput>& group = merging_;
@@ -241,6 +246,8 @@ class Sorter {
     std::uint64_t bytes = 0;
     for (const MergeInput& input : group) bytes += input.is_plain ? 0 : input.run.bytes;
     open_inputs(group);
+    const std::uint64_t moved = bytes_of(group);
+    begin("intermediate_merge", Phase::intermediate_merge, moved, std::max<std::uint64_t>(2 * moved, 1));
     MergeLines merge(tools(), terms(), group, fit.slots);
     StoredRun stored = files_->create(bytes);
     RunSink sink(reactor_, *pool_, job_.plan.block_bytes, progress_, stored);
@@ -263,8 +270,9 @@ class Sorter {
   }
 
   Task<void> merge_to_output() {
-    begin("merge", Phase::merge, reader_->bytes());
     open_inputs(runs_);
+    const std::uint64_t bytes = bytes_of(runs_);
+    begin("merge", Phase::merge, bytes, std::max<std::uint64_t>({progress_.job_bytes_left(), 2 * bytes, 1}));
     MergeParts merge(tools(), terms(), runs_, {*output_, *pool_, progress_});
     co_await merge.merge_to(*sink_, reader_->header());
     let_go(runs_);
@@ -299,10 +307,10 @@ class Sorter {
 
   LinesReport finish() {
     begin("publish", Phase::sync, 0);
-    if (!output_->facts().is_stream) report_.notices.push_back(storage_.publish(*output_, job_.output));
-    storage_.close(std::move(output_));
+    report_.notices.push_back(pipeline::publish_output(storage_, std::move(output_), job_.output));
     log_.end(reactor_.traffic());
     report_.lines = report_.hash.count;
+    report_.is_merge = job_.merge;
     report_.dropped = dropped_.count;
     report_.input_bytes = reader_->bytes();
     report_.output_bytes = sink_->bytes();
@@ -313,19 +321,68 @@ class Sorter {
     return report_;
   }
 
-  void begin(const char* name, Phase phase, std::uint64_t bytes) {
+  void begin(const char* name, Phase phase, std::uint64_t bytes, std::uint64_t share_bytes = 0) {
     log_.begin(name, reactor_.traffic());
-    progress_.begin(phase, bytes);
+    progress_.begin(phase, bytes, share_bytes);
   }
 
-  // Twice: the bytes are read, and most of them are written as runs. 0: unknown.
+  // 0: unknown.
   [[nodiscard]] std::uint64_t input_size() const {
     std::uint64_t bytes = 0;
     for (const LineInput& input : job_.inputs) {
       if (!input.file || input.file->facts().is_stream) return 0;
-      bytes += 2 * input.file->facts().bytes_to_read();
+      bytes += input.file->facts().bytes_to_read();
     }
     return bytes;
+  }
+
+  // More than a run buffer holds is written as runs, too.
+  [[nodiscard]] std::uint64_t formation_bytes() const {
+    return input_size() > job_.plan.run_buffer_bytes ? 2 * input_size() : input_size();
+  }
+
+  static std::uint64_t bytes_of(const std::vector<MergeInput>& inputs) {
+    std::uint64_t bytes = 0;
+    for (const MergeInput& input : inputs)
+      bytes += !input.is_plain ? input.run.bytes : input.run.file ? input.run.file->facts().bytes_to_read() : 0;
+    return bytes;
+  }
+
+  // What the job moves if the lines are short; how many runs they make shows when they are read.
+  void plan_job() {
+    const std::uint64_t bytes = input_size();
+    if (bytes == 0) return;
+    std::vector<MergeInput> runs(formation_bytes() == bytes ? 0 : div_up(bytes, job_.plan.run_buffer_bytes));
+    for (MergeInput& run : runs) run.run.bytes = bytes / runs.size();
+    const std::uint64_t again = intermediate_bytes(runs);
+    progress_.plan_job(again > 0 ? 3 : 2, formation_bytes() + 2 * again + (runs.empty() ? bytes : 2 * bytes));
+  }
+
+  // The runs are there, or the files that are to be merged.
+  void plan_merges() {
+    const std::uint64_t again = intermediate_bytes(runs_), done = job_.merge ? 0 : reader_->bytes() + bytes_of(runs_);
+    const std::uint64_t bytes = job_.merge ? input_size() : bytes_of(runs_);
+    if (bytes == 0) return;
+    progress_.plan_job((job_.merge ? 1U : 2U) + (again > 0 ? 1U : 0U), done + 2 * again + 2 * bytes, done);
+  }
+
+  // How many bytes merge_intermediate() will read, as far as the lengths of lines do not change what fits.
+  [[nodiscard]] std::uint64_t intermediate_bytes(const std::vector<MergeInput>& runs) const {
+    const std::size_t fan_in = std::max<std::size_t>(fit_merge(job_.plan, runs, 0).inputs, 2);
+    std::vector<std::uint64_t> sizes;
+    for (const MergeInput& run : runs) sizes.push_back(run.is_plain ? 0 : run.run.bytes);
+    std::uint64_t moved = 0;
+    for (std::size_t first = 0; sizes.size() > fan_in; ++first) {
+      if (sizes.size() - first < 2) first = 0;
+      const std::size_t count = std::min({fan_in, sizes.size() - first, sizes.size() - fan_in + 1});
+      const auto begin_at = sizes.begin() + static_cast<std::ptrdiff_t>(first),
+                 end_at = begin_at + static_cast<std::ptrdiff_t>(count);
+      const std::uint64_t merged = std::accumulate(begin_at, end_at, std::uint64_t{0});
+      moved += merged;
+      *begin_at = merged;
+      sizes.erase(begin_at + 1, end_at);
+    }
+    return moved;
   }
 
   LinesJob& job_;

@@ -8,6 +8,7 @@
 
 #include "io/queue.h"
 #include "io/storage.h"
+#include "lines/first_look.h"
 #include "lines/line_order.h"
 #include "lines/line_plan.h"
 #include "lines/read_lines.h"
@@ -31,6 +32,7 @@ struct LinesJob {
   bool unique = false;
   bool merge = false;                // the inputs are sorted
   std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
+  FirstLook look;                    // at each input
 };
 
 struct LinesReport {
@@ -38,6 +40,7 @@ struct LinesReport {
   std::uint64_t input_bytes = 0, output_bytes = 0;
   std::uint64_t runs = 0;        // stored ones; 0: everything was sorted in memory
   std::uint64_t merges = 0;      // before the last one
+  bool is_merge = false;         // of sorted inputs
   unsigned merge_parts = 0;      // of the last merge, at the same time; 0: there was none
   std::size_t longest_line = 0;  // bytes, with its end; of what went through a merge
   records::MultisetHash hash;    // of the lines read

@@ -124,8 +124,14 @@ bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
   return emitting_.empty();
 }
 
+// Whether the source goes on with the line that it gave last, which then is next again: no other source has a smaller one.
+bool MergeLines::repeats_last(const MergeSource& source) const noexcept {
+  return source.window.prefix == last_.window.prefix && source.window.extension == last_.window.extension && !source.exhausted &&
+         source.index == last_.source && source.line() == last_.text;
+}
+
 MergeLines::Reason MergeLines::merge_some(char* block, std::size_t capacity) {
-  for (bool is_emitting = !emitting_.empty(); is_emitting || !tree_.empty(); tree_.replay(), is_emitting = false) {
+  for (bool is_emitting = !emitting_.empty(); is_emitting || !tree_.empty(); is_emitting = false) {
     MergeSource& source = tree_.winner();
     if (is_emitting) {
       if (!go_on_emitting(block, capacity)) return Reason::block_full;
@@ -140,6 +146,7 @@ MergeLines::Reason MergeLines::merge_some(char* block, std::size_t capacity) {
       waiting_ = &source;
       return Reason::needs_block;
     }
+    if (!repeats_last(source)) tree_.replay();
   }
   return Reason::finished;
 }

@@ -46,6 +46,7 @@ class MergeLines {
   Task<std::byte*> put_beginning(LineSink& sink, const std::string& beginning);
   Task<void> merge_all(LineSink& sink, std::vector<std::byte*>& blocks);
   [[nodiscard]] bool find_line(MergeSource& source);
+  [[nodiscard]] bool repeats_last(const MergeSource& source) const noexcept;
   Reason merge_some(char* block, std::size_t capacity);
   std::size_t merge_blocks(const std::vector<std::byte*>& blocks, const LineSink& sink, Reason& reason);
   bool emit(const MergeSource& source, char* block, std::size_t capacity);

@@ -132,6 +132,8 @@ Task<void> MergeSources::load(MergeSource& source, unsigned index, std::uint64_t
     slot.bytes =
         co_await reactor_.read(file, file.facts().start_offset + block * plan_.block_bytes, slot.data, plan_.block_bytes, 0);
     slot.is_last = slot.bytes < plan_.block_bytes;
+    if (const FirstLook* const look = source.input->look; block == 0 && look != nullptr && *look)
+      (*look)(source.input->name, {reinterpret_cast<const char*>(slot.data), slot.bytes});
     if (slot.is_last) source.blocks = block + 1;
   } else {
     const std::size_t bytes = co_await files_.read_checked(source.input->run, block, slot.data);

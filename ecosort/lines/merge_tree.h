@@ -10,6 +10,7 @@
 
 #include "lines/index_lines.h"
 #include "lines/line_blocks.h"
+#include "lines/first_look.h"
 #include "lines/line_order.h"
 
 namespace ecosort::lines {
@@ -21,6 +22,7 @@ struct MergeInput {
   std::string name;
   bool is_plain = false;
   std::uint64_t released_blocks = 0;
+  const FirstLook* look = nullptr;  // of a plain file
 };
 
 // Lines of a run or of a file, or of a part of a run, in blocks. The coordinator fetches a block while the other one is merged.

@@ -1,9 +1,6 @@
 #include "lines/numbers.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 
 namespace ecosort::lines {
@@ -68,79 +65,6 @@ std::size_t encode_beginning(const Decimal& number, unsigned char* to, std::size
   for (std::size_t i = 1; i < count; ++i) to[i] = static_cast<unsigned char>(~to[i]);
   if (count < room) to[count++] = 0xff;
   return count;
-}
-
-// The characters of a version as they order: the end of the text and digits before letters before the rest, ~ before all.
-int version_rank(Text text, std::size_t at) noexcept {
-  if (at >= text.size()) return -1;
-  const char c = text[at];
-  if (is_digit(c)) return 0;
-  if (is_letter(c)) return static_cast<unsigned char>(c);
-  if (c == '~') return -2;
-  return static_cast<unsigned char>(c) + 256;
-}
-
-bool in_text_part(Text text, std::size_t at) noexcept { return at < text.size() && !is_digit(text[at]); }
-
-// Parts without digits and numbers in turn; numbers by their value.
-int compare_version_parts(Text a, Text b) noexcept {
-  std::size_t i = 0, j = 0;
-  while (i < a.size() || j < b.size()) {
-    for (; in_text_part(a, i) || in_text_part(b, j); ++i, ++j)
-      if (const int difference = version_rank(a, i) - version_rank(b, j); difference != 0) return sign_of(difference);
-    while (i < a.size() && a[i] == '0') ++i;
-    while (j < b.size() && b[j] == '0') ++j;
-    const std::size_t digits_a = i < a.size() ? count_digits(a, i) : 0, digits_b = j < b.size() ? count_digits(b, j) : 0;
-    if (digits_a != digits_b) return digits_a < digits_b ? -1 : 1;
-    if (const int order = a.substr(std::min(i, a.size()), digits_a).compare(b.substr(std::min(j, b.size()), digits_b));
-        order != 0)
-      return order;
-    i += digits_a;
-    j += digits_b;
-  }
-  return 0;
-}
-
-// Without the endings of the name, such as ".tar.gz": dots followed by a letter or ~ and then letters, digits and ~.
-Text without_endings(Text name) noexcept {
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    const std::size_t kept = at;
-    while (at + 1 < name.size() && name[at] == '.' && (is_letter(name[at + 1]) || name[at + 1] == '~')) {
-      at += 2;
-      while (at < name.size() && (is_letter(name[at]) || is_digit(name[at]) || name[at] == '~')) ++at;
-    }
-    if (at == name.size()) return name.substr(0, kept);
-  }
-  return name;
-}
-
-// Names that come before all others, in their order: the empty one, ".", "..", those that begin with a dot.
-int name_class(Text name) noexcept {
-  if (name.empty()) return 0;
-  if (name[0] != '.') return 4;
-  if (name.size() == 1) return 1;
-  return name == ".." ? 2 : 3;
-}
-
-// Where strtold stops.
-std::size_t scan_general(Text text, General& number) {
-  char near[64];
-  std::string far;
-  const char* begin = near;
-  if (text.size() < sizeof near) {
-    *std::copy(text.begin(), text.end(), near) = '\0';
-  } else {
-    far = text;
-    begin = far.c_str();
-  }
-  char* end = nullptr;
-  const long double value = std::strtold(begin, &end);
-  if (end == begin) return 0;
-  if (std::isnan(value))
-    number = {General::Kind::nan, value};
-  else
-    number = {General::Kind::number, value == 0 ? 0 : value};
-  return static_cast<std::size_t>(end - begin);
 }
 
 int unit_letter(char c) noexcept {
@@ -241,23 +165,6 @@ bool has_unit(Text text) noexcept {
   return length > 0 && length < text.size() && unit_letter(text[length]) != 0;
 }
 
-General read_general(Text text) {
-  General number;
-  (void)scan_general(text, number);
-  return number;
-}
-
-std::size_t general_length(Text text) {
-  General number;
-  return scan_general(text, number);
-}
-
-int compare(const General& a, const General& b) noexcept {
-  if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
-  if (a.kind == General::Kind::nan) return std::memcmp(&a.value, &b.value, General::value_bytes);
-  return (a.value > b.value) - (a.value < b.value);
-}
-
 int month_of(Text text) noexcept {
   text = without_leading_blanks(text);
   if (text.size() < 3) return 0;
@@ -266,14 +173,6 @@ int month_of(Text text) noexcept {
   for (std::size_t month = 0; month < 12; ++month)
     if (months.substr(3 * month, 3) == Text(name, 3)) return static_cast<int>(month) + 1;
   return 0;
-}
-
-int compare_versions(Text a, Text b) noexcept {
-  const int class_a = name_class(a), class_b = name_class(b);
-  if (class_a != class_b) return class_a < class_b ? -1 : 1;
-  if (class_a < 3) return 0;
-  if (const int order = compare_version_parts(without_endings(a), without_endings(b)); order != 0) return order;
-  return compare_version_parts(a, b);
 }
 
 }  // namespace ecosort::lines

@@ -1,10 +1,8 @@
-// What keys that are not plain text mean: numbers (-n, -h, -g) and months (-M), as sort(1) and its manual define them for the C
-// locale.
+// What keys that are not plain text mean: decimal numbers (-n, -h) and months (-M), as sort(1) and its manual define them for the
+// C locale.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <string>
 
 #include "lines/text.h"
@@ -58,24 +56,7 @@ class SeparatedDecimal {
 // The unit behind a number (-h): 0 for none, 1 for K or k, 2 for M ... 8 for Y; negative behind a negative number.
 [[nodiscard]] int unit_of(Text text) noexcept;
 
-// -g: what strtold reads. Texts without a number come first, then NaN, then the numbers. NaNs have the order of their bytes
-// in memory, so that -nan comes behind nan, and nan(5) has a place of its own.
-struct General {
-  enum class Kind : std::uint8_t { none, nan, number };
-  // Of a long double without its padding: 10 bytes of the x87 format, else all of them.
-  static constexpr std::size_t value_bytes = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
-
-  Kind kind = Kind::none;
-  long double value = 0;
-};
-[[nodiscard]] General read_general(Text text);
-[[nodiscard]] std::size_t general_length(Text text);  // of what read_general takes for the number, blanks in front included
-[[nodiscard]] int compare(const General& a, const General& b) noexcept;
-
 // -M: 1 ... 12, 0 for what is no month.
 [[nodiscard]] int month_of(Text text) noexcept;
-
-// -V: the order of version numbers in file names (coreutils manual, "Version sort ordering").
-[[nodiscard]] int compare_versions(Text a, Text b) noexcept;
 
 }  // namespace ecosort::lines

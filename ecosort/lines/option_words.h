@@ -30,7 +30,11 @@ struct SizeWord {
 [[nodiscard]] char sort_word(std::string_view word);
 [[nodiscard]] Check check_word(std::string_view word);
 
-// Of a long option that getopt_long did not take: unknown, or the beginning of several.
-[[nodiscard]] std::string wrong_long_option(std::string_view word, std::span<const option> options);
+// Whether "--NAME" or "--NAME=VALUE" is an option of these, or may be the beginning of one.
+[[nodiscard]] bool begins_an_option(std::string_view word, std::span<const option> options);
+
+// Throws WrongOption for a long option that getopt_long did not take: unknown, or the beginning of several. For an unknown one,
+// it names the nearest of these and of `more`.
+[[noreturn]] void wrong_long_option(std::string_view word, std::span<const option> options, std::span<const option> more);
 
 }  // namespace ecosort::lines

@@ -131,9 +131,11 @@ void ReadLines::request_blocks(LineRun& run) {
 
 Task<void> ReadLines::read(Block& block, LineRun& run, std::uint64_t offset) {
   const io::File& file = *inputs_[input_].file;
+  const std::string& name = inputs_[input_].name;
   const std::size_t at_least = known_to_come(file, offset, block.size);
   block.got = co_await reactor_.read(file, offset, run.memory.data() + block.at, block.size, at_least);
   if (at_least > 0) block.got = at_least;  // more is what the file grew by
+  if (look_ && offset == file.facts().start_offset) look_(name, {run.bytes() + block.at, block.got});
   block.arrived = true;
   progress_.add_bytes(block.got);
   arrived_.notify();

@@ -10,11 +10,13 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/task.h"
 #include "io/reactor.h"
 #include "io/storage.h"
+#include "lines/first_look.h"
 #include "lines/line_order.h"
 #include "lines/line_plan.h"
 #include "lines/line_run.h"
@@ -46,6 +48,8 @@ class ReadLines {
 
   // UsageError for a header of more bytes than that.
   void limit_header(std::uint64_t bytes) noexcept { most_header_bytes_ = bytes; }
+
+  void set_look(FirstLook look) { look_ = std::move(look); }
 
   // Fills `run`, whose buffer nobody uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
   [[nodiscard]] Task<void> fill(LineRun& run);
@@ -97,6 +101,7 @@ class ReadLines {
   pipeline::Progress& progress_;
   std::vector<SeenLines>& seen_;
   io::Storage& storage_;
+  FirstLook look_;
   std::vector<SeenLines> no_seen_;  // while a header is to come, whose lines are no first ones
 
   std::size_t input_ = 0;           // the one that is read

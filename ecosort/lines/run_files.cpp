@@ -25,7 +25,8 @@ RunFiles::RunFiles(io::Storage& storage, io::Reactor& reactor, std::vector<std::
 
 StoredRun RunFiles::create(std::uint64_t bytes) {
   StoredRun run;
-  const std::string& directory = directories_[created_ % directories_.size()];
+  if (!shares_) shares_.emplace(storage_, directories_);
+  const std::string& directory = directories_[shares_->next(std::max<std::uint64_t>(bytes, 1))];
   run.seed = Random(job_ + created_).next();
   run.bytes = bytes;
   run.is_compressed = !compress_program_.empty();

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "io/reactor.h"
 #include "io/storage.h"
 #include "lines/run_program.h"
+#include "pipeline/drive_shares.h"
 
 namespace ecosort::lines {
 
@@ -44,8 +46,8 @@ class RunFiles {
   RunFiles(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes,
            std::string compress_program);
 
-  // A new run in the next of the directories, with space for `bytes` of lines reserved. What a compressed one will take nobody
-  // knows: nothing is reserved for it, and a drive that is full is the program's to find.
+  // A new run in the directory whose turn it is by free space, with space for `bytes` of lines reserved. What a compressed one
+  // will take nobody knows: nothing is reserved for it, and a drive that is full is the program's to find.
   [[nodiscard]] StoredRun create(std::uint64_t bytes);
 
   // All is put: `bytes` of lines, perhaps fewer than foreseen. Gives back what the run does not need, or waits for the program.
@@ -79,6 +81,7 @@ class RunFiles {
   io::Storage& storage_;
   io::Reactor& reactor_;
   std::vector<std::string> directories_;
+  std::optional<pipeline::DriveShares> shares_;  // from the first run on: nobody looks at the directories where none is made
   std::size_t block_bytes_;
   std::string compress_program_;
   std::vector<std::weak_ptr<RunProgram>> programs_;

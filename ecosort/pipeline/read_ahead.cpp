@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/size_text.h"
@@ -115,14 +116,14 @@ Task<void> ReadAhead::extract(RunBuffer& run, std::uint64_t first, std::uint64_t
   Tally part;
   auto work = compute_.run(
       [&] {
-        // In steps that stay in the first-level caches, so that three kernels read the records from memory once.
+        // In steps that stay in the first-level caches, so that the kernels read the records from memory once.
         const std::uint64_t step = std::max<std::uint64_t>(std::uint64_t{32} * 1024 / record_size_, 1);
         for (std::uint64_t i = first; i < first + count; i += step) {
           const std::uint64_t n = std::min(step, first + count - i);
           const std::byte* records = run.records + i * record_size_;
           records::extract(encoder_, records, n, run.first_index + static_cast<std::uint32_t>(i), run.entries() + i);
           part.hash.add_records(records, n, static_cast<std::uint32_t>(record_size_));
-          if (record_size_ == 100) part.checksum += records::crc_sum(records, n);
+          if (plan_.wanted.checksum) part.checksum += records::crc_sum(records, n);
         }
       },
       count * record_size_);
@@ -145,6 +146,7 @@ Task<void> ReadAhead::fill_from_stream(RunBuffer& run, std::uint64_t count, Prog
       const std::uint64_t size = std::min(plan_.formation.read_block_bytes, wanted - have);
       const std::size_t got = co_await reactor_.read(file, 0, run.records + have, size, 0);
       have += got;
+      if (const auto look = std::exchange(inputs_.front().look, nullptr)) look({run.records, have});
       progress.add_bytes(got);
       ended = got < size;
       if (have / record_size_ == extracted) continue;

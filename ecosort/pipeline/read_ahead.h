@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,8 @@ struct Input {
   io::FilePtr file;
   std::uint64_t records = 0;  // unknown (0) for a stream
   io::FileState opened;       // as it was when the sort began
+  // Of a stream: looks at the first bytes that arrive, before anything is written; what it throws ends the sort. May be empty.
+  std::function<void(std::span<const std::byte>)> look = nullptr;
 };
 
 // Coordinator only. Must outlive the tasks it returned.

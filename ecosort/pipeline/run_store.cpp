@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "pipeline/drive_shares.h"
 #include "records/block_checksum.h"
 
 namespace ecosort::pipeline {
@@ -60,22 +61,17 @@ RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const plan::Plan&
 
 // Directories get units in proportion to their free space, spread evenly (largest remaining share first).
 void RunStore::choose_pattern() {
-  std::vector<std::uint64_t> weights;
-  weights.reserve(directories_.size());
-  for (const std::string& directory : directories_)
-    weights.push_back(std::max<std::uint64_t>(storage_.free_bytes(directory) >> 20U, 1));
+  DriveShares shares(storage_, directories_);
   const std::size_t units = directories_.size() == 1 ? 1 : std::max<std::size_t>(pattern_units, directories_.size());
-  std::vector<std::uint64_t> given(weights.size(), 0);
-  pattern_rank_.assign(weights.size(), {});
+  std::vector<std::uint64_t> given(directories_.size(), 0);
+  pattern_rank_.assign(directories_.size(), {});
   for (std::size_t unit = 0; unit < units; ++unit) {
-    std::size_t best = 0;
-    for (std::size_t d = 1; d < weights.size(); ++d)
-      if ((given[d] + 1) * weights[best] < (given[best] + 1) * weights[d]) best = d;
-    for (std::size_t d = 0; d < weights.size(); ++d) pattern_rank_[d].push_back(static_cast<std::uint32_t>(given[d]));
+    const std::size_t best = shares.next();
+    for (std::size_t d = 0; d < directories_.size(); ++d) pattern_rank_[d].push_back(static_cast<std::uint32_t>(given[d]));
     pattern_.push_back(static_cast<std::uint8_t>(best));
     ++given[best];
   }
-  for (std::size_t d = 0; d < weights.size(); ++d) pattern_rank_[d].push_back(static_cast<std::uint32_t>(given[d]));
+  for (std::size_t d = 0; d < directories_.size(); ++d) pattern_rank_[d].push_back(static_cast<std::uint32_t>(given[d]));
 }
 
 RunStore::Piece RunStore::locate(std::uint64_t offset, std::uint64_t size) const {

@@ -74,13 +74,16 @@ class Sorter {
   }
 
   Task<void> form_runs() {
-    begin(plan_.shape == plan::Shape::one_pass ? "read_and_sort" : "run_formation", Phase::run_formation, formation_bytes());
+    if (!plan_.wanted.size_unknown) plan_job(0);
+    begin(plan_.shape == plan::Shape::one_pass ? "read_and_sort" : "run_formation", Phase::run_formation, formation_bytes(),
+          std::max<std::uint64_t>(formation_bytes(), 1));
     former_.emplace(reactor_, compute_, memory_, plan_, encoder_, *reader_, *store_, progress_);
     if (plan_.wanted.size_unknown) {
       co_await former_->form_stream();
       plan_.forecast_stride = store_->fix_forecast_stride();
       plan::complete_plan(plan_, former_->run_records(), former_->runs_in_memory());
       co_await former_->store_all_but(plan_.merge.resident_runs);
+      plan_job(output_bytes() + plan_.run_bytes);
     } else {
       former_->create_runs();
       reserve_output();
@@ -114,7 +117,8 @@ class Sorter {
       MergeSource merged;
       for (const MergeSource& member : group) merged.records += member.records;
       merged.stored = store_->create(merged.records);
-      begin("intermediate_merge", Phase::intermediate_merge, merged.records * encoder_.record_size());
+      begin("intermediate_merge", Phase::intermediate_merge, merged.records * encoder_.record_size(),
+            2 * merged.records * encoder_.record_size());
       merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, plan_.merge.intermediate,
                                                     plan_.merge.waiting_bytes, std::move(group), memory_, progress_));
       co_await merges_.back()->merge_to_run(merged.stored);
@@ -128,7 +132,8 @@ class Sorter {
 
   Task<void> merge_to_output() {
     if (sources_.empty()) co_return;
-    begin("merge", Phase::merge, output_bytes());
+    const std::uint64_t left = progress_.job_bytes_left();
+    begin("merge", Phase::merge, output_bytes(), std::max(left - std::min(left, reread_bytes()), output_bytes()));
     const plan::MergeBuffers& buffers = plan_.merge.final;
     const OutputTerms terms{.total_bytes = output_bytes(),
                             .reserve_bytes = plan_.merge.reserve_bytes,
@@ -162,7 +167,7 @@ class Sorter {
     writer_.reset();
     merges_.clear();
     resident_.reset();
-    begin("reread", Phase::reread, merged_.tally.hash.count * encoder_.record_size());
+    begin("reread", Phase::reread, merged_.tally.hash.count * encoder_.record_size(), reread_bytes());
     rereader_.emplace(reactor_, compute_, encoder_, *output_, RecordRange{0, merged_.tally.hash.count},
                       plan_.formation.read_block_bytes, memory_, progress_);
     co_await rereader_->run();
@@ -185,10 +190,7 @@ class Sorter {
 
   SortReport finish() {
     begin("publish", Phase::sync, 0);
-    if (output_->facts().is_stream)
-      storage_.close(std::move(output_));
-    else
-      publish();
+    report_.notice = publish_output(storage_, std::move(output_), job_.output);
     log_.end(reactor_.traffic());
     report_.plan = plan_;
     report_.records = plan_.wanted.input_records;
@@ -201,21 +203,18 @@ class Sorter {
     return report_;
   }
 
-  // Once the output has its name, it and the name were synced: a failed close can lose nothing. It is told all the same.
-  void publish() {
-    report_.notice = storage_.publish(*output_, job_.output);
-    try {
-      storage_.close(std::move(output_));
-    } catch (const IoError& error) {
-      report_.notice +=
-          fmt::format("{}{}; the output is complete and was synced before", report_.notice.empty() ? "" : "; ", error.what());
-    }
+  void begin(const char* name, Phase phase, std::uint64_t bytes, std::uint64_t share_bytes = 0) {
+    log_.begin(name, reactor_.traffic());
+    progress_.begin(phase, bytes, share_bytes);
   }
 
-  void begin(const char* name, Phase phase, std::uint64_t bytes) {
-    log_.begin(name, reactor_.traffic());
-    progress_.begin(phase, bytes);
+  // `done_bytes` were read and written before the plan was complete.
+  void plan_job(std::uint64_t done_bytes) {
+    const unsigned phases = 2U + (plan_.merge.steps.size() > 1 ? 1U : 0U) + (reread_bytes() > 0 ? 1U : 0U);
+    progress_.plan_job(phases, plan_.bytes_read + plan_.bytes_written + reread_bytes(), done_bytes);
   }
+
+  [[nodiscard]] std::uint64_t reread_bytes() const { return job_.reread && !output_->facts().is_stream ? output_bytes() : 0; }
 
   [[nodiscard]] std::uint64_t output_bytes() const { return plan_.wanted.input_records * encoder_.record_size(); }
 

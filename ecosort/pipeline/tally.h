@@ -12,7 +12,7 @@ namespace ecosort::pipeline {
 // Sums over records, whatever their order. Added up by the coordinator from what the compute threads return.
 struct Tally {
   records::MultisetHash hash;
-  records::Checksum checksum;  // valsort's; only where records have 100 bytes
+  records::Checksum checksum;  // valsort's; only where --checksum asks for it
 
   Tally& operator+=(const Tally& other) noexcept {
     hash += other.hash;

@@ -36,6 +36,7 @@ struct Wanted {
   std::uint64_t run_records = 0;         // most records of a stored run; 0: as many as the memory holds
   std::uint64_t input_alignment = 4096;  // of the least capable input; 1: buffered
   Requests requests = {};
+  bool checksum = false;  // of the input as valsort computes it; records of 100 bytes only
 
   [[nodiscard]] unsigned threads_of_merge() const noexcept { return merge_threads != 0 ? merge_threads : threads; }
 };

@@ -132,6 +132,29 @@ void put_binary_key(std::byte*& out, const GensortRandom& random) noexcept {
   put(out, __builtin_bswap16(static_cast<std::uint16_t>(random.low() >> 48)));
 }
 
+// Block `number` of a record without its mask: the upper 80 bits of a state of the generator.
+uint128 state_top(const std::byte* record, std::size_t number) noexcept {
+  uint128 top = 0;
+  for (std::size_t i = number * gensort_key_bytes; i < (number + 1) * gensort_key_bytes; ++i)
+    top = top << 8 | (std::to_integer<unsigned char>(record[i]) ^ block_masks[i]);
+  return top;
+}
+
+// The nine blocks behind the key are the upper 80 bits of nine states in a row. Differences d of neighbouring states obey
+// d' = multiplier * d (mod 2^128), so that the sum of weight_i * d_i is 0 for weights with sum of weight_i * multiplier^i = 0.
+// These are the smallest ones that the LLL algorithm finds in that lattice. With the lower 48 bits of the states unknown, the
+// same sum over the upper 80 bits (mod 2^80) is smaller than the weights' sum of magnitudes; of anything else once in 2^62.
+bool follows_recurrence(const std::byte* record) noexcept {
+  constexpr std::array<int, 8> weights{-4931, 10260, 4897, -20521, 14328, 52933, 3442, 6920};
+  constexpr unsigned limit = 118232;  // the sum of their magnitudes
+  constexpr uint128 modulus = static_cast<uint128>(1) << 80;
+  uint128 sum = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    sum += static_cast<uint128>(std::int64_t{weights[i]}) * (state_top(record, i + 2) - state_top(record, i + 1));
+  sum &= modulus - 1;
+  return sum < limit || sum > modulus - limit;
+}
+
 // --- skewed keys -------------------------------------------------------------------------------------------------------
 
 constexpr std::size_t skew_rows = 129;
@@ -184,6 +207,10 @@ unsigned bit_length_with_quirk(std::uint64_t value) noexcept {
 }
 
 }  // namespace
+
+bool looks_generated(const std::byte* record) noexcept {
+  return (record[98] == std::byte{'\r'} && record[99] == std::byte{'\n'}) || follows_recurrence(record);
+}
 
 unsigned skew_index(uint128 number) noexcept {
   const std::uint64_t high = high_half(number);

@@ -134,7 +134,9 @@ def launch(given: Mapping[str, Any]) -> int:
         directory, options = _new(given)
     summary = measure(directory, options, earlier, f"ecosort-power run --continue {shlex.quote(str(directory.path))}")
     show(gather(directory, None))
-    click.echo(f"result: {directory.path}   (ecosort-power report {directory.path} --format html -o report.html)")
+    click.echo(
+        f"result: {directory.path}   (ecosort-power report {shlex.quote(str(directory.path))} --format html -o report.html)"
+    )
     if not summary.ok or (summary.energy is None and not options.time_only):
         return EXIT_INVALID
     return EXIT_OK

@@ -197,5 +197,35 @@ TEST(SkewIndex, IsTheBitLengthExceptThatTheFourTopBitsCountAsOne) {
   for (const auto& [number, index] : expected) EXPECT_EQ(skew_index(number), index) << to_decimal(number);
 }
 
+TEST(Gensort, RecordsOfEveryFlavourAreRecognised) {
+  for (const GensortFormat format : {binary, ascii, skewed_binary, skewed_ascii})
+    for (const uint128 first : {uint128{0}, uint128{1} << 60, ~uint128{0} - 1000}) {
+      const Bytes records = make_records(format, first, 3000);
+      for (std::size_t i = 0; i < 3000; ++i) EXPECT_TRUE(looks_generated(records.data() + i * gensort_record_bytes)) << i;
+    }
+}
+
+TEST(Gensort, AnyFlippedBitBehindTheKeyIsNoticedInABinaryRecord) {
+  for (std::size_t bit = gensort_key_bytes * 8; bit < gensort_record_bytes * 8; ++bit) {
+    Bytes record = make_records(binary, 7, 1);
+    record[bit / 8] ^= std::byte{static_cast<unsigned char>(1U << bit % 8)};
+    // The last bits of a block change the sum by less than the unknown bits do; the first ones may change it by a multiple of
+    // 2^80.
+    const std::size_t in_block = bit / 8 % gensort_key_bytes;
+    if (in_block > 0 && in_block < 7) {
+      EXPECT_FALSE(looks_generated(record.data())) << bit;
+    }
+  }
+}
+
+TEST(Gensort, OtherBytesAreNoRecords) {
+  for (const std::byte fill : {std::byte{0}, std::byte{0x20}, std::byte{0x61}, std::byte{0xff}}) {
+    const Bytes record(gensort_record_bytes, fill);
+    EXPECT_FALSE(looks_generated(record.data()));
+  }
+  Bytes shifted = make_records(binary, 0, 2);
+  for (std::size_t by = 1; by < gensort_record_bytes; ++by) EXPECT_FALSE(looks_generated(shifted.data() + by)) << by;
+}
+
 }  // namespace
 }  // namespace ecosort::records

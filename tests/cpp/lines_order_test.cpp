@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "base/random.h"
+#include "lines/general_number.h"
 #include "lines/grammar.h"
 #include "lines/index_lines.h"
 #include "lines/line_order.h"
 #include "lines/line_run.h"
 #include "lines/numbers.h"
+#include "lines/versions.h"
 
 namespace ecosort::lines {
 namespace {
@@ -26,6 +28,41 @@ std::string random_line(Random& random) {
 int order_of(const records::KeyWindow& a, const records::KeyWindow& b) {
   if (a.prefix != b.prefix) return a.prefix < b.prefix ? -1 : 1;
   return (a.extension > b.extension) - (a.extension < b.extension);
+}
+
+// Versions that are alike: what they share is longer than a window, and ends within numbers.
+std::string random_version(Random& random) {
+  static const std::string parts[] = {"1",
+                                      "0",
+                                      "00",
+                                      "10",
+                                      "151",
+                                      "256",
+                                      "65793",
+                                      "33686018",
+                                      "144680345676153346",
+                                      "18446744073709551616",
+                                      "123456789012345678901",
+                                      ".",
+                                      "~",
+                                      "-",
+                                      "a",
+                                      "lib",
+                                      "linux-image-",
+                                      "\x01",
+                                      "\x80",
+                                      "\x02",
+                                      "\x7f",
+                                      ".tar",
+                                      ".gz",
+                                      ".~",
+                                      ".1",
+                                      "..",
+                                      "_",
+                                      "Z"};
+  std::string version = random.below(8) == 0 ? "." : "";
+  for (std::uint64_t i = random.below(7); i > 0; --i) version += parts[random.below(std::size(parts))];
+  return version;
 }
 
 class LineWindows : public testing::TestWithParam<std::vector<std::string>> {};
@@ -52,19 +89,11 @@ TEST_P(LineWindows, NeverContradictTheComparison) {
   }
 }
 
-TEST_P(LineWindows, SortAnIndexAsAStableSortByComparing) {
-  LinesOptions options = parse_lines_words(GetParam());
-  const LineOrder order(options.order);
-  Random random(2);
-  std::vector<std::string> lines;
-  std::string text;
-  for (int i = 0; i < 5000; ++i) {
-    lines.push_back(random.below(3) == 0 && !lines.empty() ? lines[random.below(lines.size())] : random_line(random));
-    text += lines.back() + '\n';
-  }
+// `text` is the lines, each with its end.
+void expect_sorted_as_by_comparing(const LineOrder& order, std::vector<std::string> lines, const std::string& text) {
   MemoryBudget memory(8 << 20U);
   LineRun run;
-  run.memory = memory.allocate(1 << 20U, "run");
+  run.memory = memory.allocate(2 << 20U, "run");
   std::copy(text.begin(), text.end(), run.bytes());
   std::vector<SeenLines> none;
   const Indexed indexed = index_lines(run, order, 0, text.size(), SIZE_MAX, 2, none);
@@ -76,6 +105,62 @@ TEST_P(LineWindows, SortAnIndexAsAStableSortByComparing) {
   for (std::size_t i = 0; i < lines.size(); ++i) ASSERT_EQ(run.line(run.entries()[i]), lines[i]) << i;
 }
 
+TEST_P(LineWindows, SortAnIndexAsAStableSortByComparing) {
+  LinesOptions options = parse_lines_words(GetParam());
+  const LineOrder order(options.order);
+  Random random(2);
+  std::vector<std::string> lines;
+  std::string text;
+  for (int i = 0; i < 5000; ++i) {
+    lines.push_back(random.below(3) == 0 && !lines.empty() ? lines[random.below(lines.size())] : random_line(random));
+    text += lines.back() + '\n';
+  }
+  expect_sorted_as_by_comparing(order, lines, text);
+}
+
+// As above, deeper windows too, with versions that have long beginnings in common.
+class VersionWindows : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(VersionWindows, NeverContradictTheComparison) {
+  LinesOptions options = parse_lines_words(GetParam());
+  const LineOrder order(options.order);
+  Random random(3);
+  for (int i = 0; i < 200'000; ++i) {
+    const std::string common = random.coin() ? random_version(random) : "";
+    const std::string a = common + random_version(random), b = common + random_version(random);
+    const int relation = order.compare(a, b);
+    for (std::size_t depth = 0;; depth += LineOrder::window_bytes) {
+      const records::KeyWindow window = order.window(a, 0, depth);
+      if (const int windows = order_of(window, order.window(b, 0, depth)); windows != 0) {
+        ASSERT_EQ(windows < 0, relation < 0) << a << "|" << b << " at " << depth;
+        break;
+      }
+      if (!order.is_cut(window, 0)) {
+        ASSERT_EQ(order.compare(a, b, 1), relation) << a << "|" << b;
+        break;
+      }
+      if (!order.has_deeper_window(window, 0)) break;
+    }
+  }
+}
+
+TEST_P(VersionWindows, SortAnIndexAsAStableSortByComparing) {
+  LinesOptions options = parse_lines_words(GetParam());
+  const LineOrder order(options.order);
+  Random random(4);
+  std::vector<std::string> lines;
+  std::string text;
+  for (int i = 0; i < 8000; ++i) {
+    lines.push_back((random.coin() ? "linux-image-" : "") + random_version(random));
+    text += lines.back() + '\n';
+  }
+  expect_sorted_as_by_comparing(order, lines, text);
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, VersionWindows,
+                         testing::Values(std::vector<std::string>{"-V"}, std::vector<std::string>{"-Vr"},
+                                         std::vector<std::string>{"-V", "-f"}, std::vector<std::string>{"-V", "-s"}));
+
 INSTANTIATE_TEST_SUITE_P(Options, LineWindows,
                          testing::Values(std::vector<std::string>{}, std::vector<std::string>{"-r"},
                                          std::vector<std::string>{"-n"}, std::vector<std::string>{"-nr", "-s"},
@@ -83,7 +168,9 @@ INSTANTIATE_TEST_SUITE_P(Options, LineWindows,
                                          std::vector<std::string>{"-M"}, std::vector<std::string>{"-V"},
                                          std::vector<std::string>{"-R"}, std::vector<std::string>{"-df"},
                                          std::vector<std::string>{"-i", "-u"}, std::vector<std::string>{"-k2,2", "-k1.2r"},
-                                         std::vector<std::string>{"-t.", "-k2n", "-s"}));
+                                         std::vector<std::string>{"-t.", "-k2n", "-s"}, std::vector<std::string>{"-gr"},
+                                         std::vector<std::string>{"-t,", "-k2,2g"}, std::vector<std::string>{"-gf", "-s"},
+                                         std::vector<std::string>{"-Vr", "-f"}));
 
 TEST(LineIndex, TakesOnlyWholeLinesAndNoMoreThanThereIsRoomFor) {
   const LineOrder order({});

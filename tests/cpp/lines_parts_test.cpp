@@ -12,6 +12,7 @@
 #include "base/errors.h"
 #include "base/random.h"
 #include "io/faulty_queue.h"
+#include "io/faulty_storage.h"
 #include "io/memory_store.h"
 #include "lines/grammar.h"
 #include "lines/lines_sort.h"
@@ -304,6 +305,7 @@ class WholeSort {
     const std::unique_ptr<io::Queue> below = store.make_queue(depth);
     io::FaultPlan plan(io::parse_faults(faults));
     io::FaultyQueue queue(*below, plan);
+    io::FaultyStorage storage(store, plan);
     LinesJob job;
     job.plan = plan_lines(std::uint64_t{2} << 20U, 2, SIZE_MAX, false);
     job.inputs.emplace_back();
@@ -316,7 +318,7 @@ class WholeSort {
     pipeline::PhaseLog log("");
     const std::atomic<int> nothing{0};
     try {
-      LinesReport report = sort_lines(job, store, queue, progress, log, nothing);
+      LinesReport report = sort_lines(job, storage, queue, progress, log, nothing);
       written = store.contents("/disk/out");
       EXPECT_LE(report.peak_memory_bytes, job.plan.memory_bytes);
       return report;
@@ -336,6 +338,15 @@ class WholeSort {
 
   std::string input_, output_;
 };
+
+// As of records: the output and its name were synced by then.
+TEST(LinesInParts, AreThereThoughTheOutputCannotBeClosed) {
+  const WholeSort sort;
+  std::string written;
+  const LinesReport report = sort.run("output:close:1:EIO", 1, written);
+  EXPECT_EQ(written, sort.output());
+  EXPECT_THAT(report.notices, testing::Contains(testing::HasSubstr("the output is complete and was synced before")));
+}
 
 TEST(LinesInParts, AreSortedWhateverTheOrderOfRequests) {
   const WholeSort sort;

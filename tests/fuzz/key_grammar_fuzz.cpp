@@ -48,8 +48,7 @@ void check_pair(const LineOrder& order, bool has_last_resort, Text a, Text b) {
 
 void check_marks(const LineOrder& order, Text line) {
   for (unsigned level = 0; level < order.levels(); ++level) {
-    const Text key = order.key_text(line, level);
-    require(key.data() >= line.data() && key.data() + key.size() <= line.data() + line.size(), "a key lies in its line");
+    require(order.key_begin(line, level) <= line.size() && order.key_end(line, level) <= line.size(), "a key lies in its line");
   }
   std::string marked;
   append_marked(line, order, marked);

@@ -124,4 +124,5 @@ def test_the_terabyte_of_the_paper_fits_its_space(run: Run) -> None:
     assert plan["least"]["checkpoints"] <= 4_200
     assert plan["recommended"]["checkpoints"] < plan["least"]["checkpoints"]
     refused(run("plan", "sort", "--assume-size", "1TB", "in", "-o", "out"), 2, "--assume-size")
+    refused(run("sort", "--assume-size", "1TB", "-o", "out"), 2, "no such option: '--assume-size'")
     refused(run("plan", "inplace", "--assume-size", "1TB", "file"), 2, "--assume-size")

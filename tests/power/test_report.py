@@ -293,6 +293,22 @@ def test_the_page_and_the_submission_say_the_same(result: Path) -> None:
     assert "| output of run 5 | in order | 100000000 | 2faf0ab746e89a8 | 0 |" in text
 
 
+def test_the_power_factor_is_the_persons_else_the_meters_else_missing(result: Path, tmp_path: Path) -> None:
+    def shown(copy: Path) -> str:
+        match = re.search(r"^- power factor: (.*)$", markdown.render(gather(ResultDirectory(copy), None)), re.MULTILINE)
+        assert match is not None
+        return match[1]
+
+    def told(session: dict[str, Any]) -> None:
+        session["meters"][0]["capabilities"]["identity"]["power_factor"] = "0.91"
+
+    assert shown(result) == "MISSING"
+    copy = changed(result, tmp_path / "r", told, keep)
+    assert shown(copy) == "0.91 (by the meter, before the runs)"
+    (copy / "submission.toml").write_text("power_factor = 0.93\n")
+    assert shown(copy) == "0.93"
+
+
 def test_a_cell_cannot_leave_its_table(result: Path) -> None:
     found = gather(ResultDirectory(result), None)
     session = replace(found.session, options=replace(found.session.options, command=["a|b\n<script>alert(1)</script>"]))

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -190,7 +191,7 @@ def test_the_knobs_of_the_sorter_are_those_it_has() -> None:
 
 
 def test_every_value_of_every_knob_is_one_that_the_sorter_takes(run: Callable[..., Any], tmp_path: Path, ecosort: Path) -> None:
-    (tmp_path / "in").write_bytes(bytes(1000))
+    subprocess.run([ecosort, "gen", "10", tmp_path / "in"], check=True)
     runs = smaller_runs(ecosort, tmp_path, 100_000_000, 512 << 20)
     assert len(runs) == 3
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in"]

@@ -13,7 +13,7 @@ from typing import Any
 from ecosort_bench.floor_trace import Shape, write_floor_trace
 from ecosort_bench.measure import RunFailedError, run_cold
 from ecosort_bench.prediction import PROCESSOR, floor_s
-from ecosort_bench.programs import NEUTRAL, RECORD_BYTES, Programs, find_checksum
+from ecosort_bench.programs import ANY_RECORDS, NEUTRAL, RECORD_BYTES, Programs, find_checksum
 from ecosort_power.codec import decode, encode
 
 from ecosort_tuning.errors import RunError
@@ -94,7 +94,7 @@ class Bench:
             with self._input.open("wb") as file:  # its size is all that counts
                 file.truncate(cell.records * RECORD_BYTES)
         words = self._words(cell, ("--profile", str(profile)) if profile else NEUTRAL)
-        return dict(json.loads(self._programs.run("plan", "sort", "--json", *words)))
+        return dict(json.loads(self._programs.run("plan", "sort", "--json", *ANY_RECORDS, *words)))
 
     def _floor(self, cell: Cell, plan: Mapping[str, Any]) -> float:
         trace = self._directory / "floor.trace"

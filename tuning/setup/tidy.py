@@ -4,6 +4,7 @@ A source that passed is not looked at again until it, any header, the checks or 
 is the name of a stamp in BUILDDIR/tidy. Prints findings only; exit code 1 when there are any.
 """
 
+import functools
 import hashlib
 import json
 import re
@@ -14,12 +15,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TREES = ("ecosort", "demsort_inplace", "tuning", "tests")
-CLANG_TIDY = "clang-tidy-16"
 # libstdc++'s parallel mode includes gcc's omp.h, which clang cannot read.
 GCC_ONLY = {ROOT / "ecosort/pipeline/split.cpp"}
 # Only built for `make bench`: Google Benchmark's loops, `for (auto _ : state)`, are dead stores to the analyzer, and STXXL's
 # headers in the peers include omp.h as well.
 ONLY_FOR_BENCHMARKS = (ROOT / "tuning/bench/kernels", ROOT / "tuning/bench/peers")
+
+
+@functools.cache
+def clang_tidy() -> str:
+    """The newest one that there is."""
+    return subprocess.check_output([Path(__file__).parent / "newest", "clang-tidy"], text=True).strip()
 
 
 def common_sum() -> str:
@@ -33,7 +39,7 @@ def common_sum() -> str:
 
 def findings(source: Path, build: Path) -> str:
     """What clang-tidy says about one source; empty when it passes."""
-    command = [CLANG_TIDY, "--quiet", "-p", str(build), str(source)]
+    command = [clang_tidy(), "--quiet", "-p", str(build), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     if done.returncode == 0:
         return ""

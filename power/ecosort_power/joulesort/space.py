@@ -25,6 +25,13 @@ class Need:
     purpose: str
 
 
+def least(records: int, data: Path, files: Sequence[Path], output: Path) -> list[Need]:
+    """Inputs and output alone: what no plan of the sort can do without."""
+    size = records * RECORD_BYTES
+    found = [Need(data, max(size - _blocks(f), 0), f"the input {f.name}") for f in files]
+    return [*found, Need(output.parent, max(size - _blocks(output), 0), "the output")]
+
+
 def needs(records: int, sort_words: Sequence[str], data: Path, files: Sequence[Path], output: Path) -> list[Need]:
     """`files` are the inputs; what is there of them and of an old output needs no more space."""
     size = records * RECORD_BYTES

@@ -18,7 +18,7 @@ from ecosort_power.entry import Entry, Generated, Skewed, read_entry
 from ecosort_power.errors import EXIT_INVALID, EXIT_OK, RunError
 from ecosort_power.joulesort import sorter
 from ecosort_power.joulesort.classes import name_of
-from ecosort_power.joulesort.space import check_space, needs
+from ecosort_power.joulesort.space import check_space, least, needs
 from ecosort_power.joulesort.state import Place, Request, State, locked
 from ecosort_power.launch import measure
 from ecosort_power.live import Display
@@ -79,8 +79,9 @@ class Joulesort:
 
     def _check_space(self, state: State) -> None:
         files = [self._input] + ([self._skewed_input] if self._request.category == DAYTONA else [])
-        wanted = needs(self._request.records, self._request.sort_words, Path(self._request.data), files, self._output)
-        check_space(wanted, f"the {'rehearsal' if self._request.rehearsal else 'class'} {self._name}")
+        data, what = Path(self._request.data), f"the {'rehearsal' if self._request.rehearsal else 'class'} {self._name}"
+        check_space(least(self._request.records, data, files, self._output), what)
+        check_space(needs(self._request.records, self._request.sort_words, data, files, self._output), what)
 
     def _inputs(self, state: State) -> State:
         """The input is there and is what the generator made; the plan of its sort is known."""

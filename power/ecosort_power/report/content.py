@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ecosort_power.claim import is_simulated, place
+from ecosort_power.claim import headline_meters, is_simulated, place
 from ecosort_power.entry import Entry, read_entry
 from ecosort_power.records import Standing
 from ecosort_power.report import facts as fact_file
@@ -68,6 +68,14 @@ class Result:
 
     def fact(self, key: str) -> str:
         return self.facts.get(key, MISSING)
+
+    def power_factor(self) -> str:
+        """As a person says it, else as the meters that know it said when they were opened."""
+        meters = headline_meters(self.session, self.summary.energy.meter) if self.summary.energy is not None else []
+        said = [v for m in meters if (v := m.capabilities.identity.get("power_factor")) is not None]
+        if "power_factor" in self.facts or not said:
+            return self.fact("power_factor")
+        return f"{', '.join(said)} (by the meter, before the runs)"
 
     def standing(self) -> Standing | None:
         """None where there is no energy to compare."""

@@ -18,6 +18,7 @@ from ecosort_power.summary import number
 # Draws on axes; True: there is room for long words.
 Draw = Callable[[Any, bool], None]
 SMALL = 9  # points
+SEEN_SHARE = 0.005  # of the run: a shorter phase is no wider than a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,8 @@ def _draw_power(
     axes.locator_params(axis="x", nbins=9 if wide else 5, prune="lower")  # the lowest would meet the 0 of the watts
     axes.set_ylabel("watts")
     labelled = _label_phases(axes, phases, names, top * 1.15)
-    for name in [n for n in names if n not in labelled]:  # no room for its name: the legend says it
+    seen = [n for n in names if sum(p.end_s - p.begin_s for p in phases if p.name == n) > SEEN_SHARE * end_s]
+    for name in [n for n in seen if n not in labelled]:  # no room for its name: the legend says it
         axes.fill_between([], [], color=phase_color(name, names), alpha=0.35, linewidth=0, label=phase_name(name))
     axes.figure.legend(loc="outside lower center", ncols=6 if wide else 3, frameon=False, fontsize=SMALL)
 

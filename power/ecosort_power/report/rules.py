@@ -75,7 +75,7 @@ def _of_measurement(result: Result) -> Iterator[Rule]:
     yield _rule("a meter of 1 % or better", accurate, stated)
     period = max((m.capabilities.effective_period_s for m in meters), default=0.0)
     yield _rule("a new value every second or more often", period <= MAX_PERIOD_S, f"every {period:g} s")
-    factor = result.fact("power_factor")
+    factor = result.power_factor()
     yield _rule("power factor reported", None if factor == MISSING else True, factor)
     yield _ambient(result.fact("ambient_c"))
 

@@ -153,7 +153,7 @@ def _power(result: Result) -> Section:
         Fact("meter serial", result.fact("meter_serial")),
         Fact("meter calibrated", result.fact("meter_calibration")),
         Fact("meter accuracy as stated by its maker", result.fact("meter_accuracy")),
-        Fact("power factor", result.fact("power_factor")),
+        Fact("power factor", result.power_factor()),
         Fact("ambient temperature", ambient if ambient == MISSING else f"{ambient} C"),
         Fact("connected to the meter", result.fact("inside_boundary")),
         Fact("window", "process start to the end of a sync after exit; validation comes afterwards, outside the window"),

@@ -4,7 +4,6 @@
 #include "records/encoder.h"
 #include "records/gensort.h"
 #include "records/multiset_hash.h"
-#include "records/valsort_crc.h"
 
 namespace ecosort::bench {
 
@@ -21,9 +20,6 @@ Costs verification_costs() {
                        records::MultisetHash hash;
                        hash.add_records(chunk.data(), chunk_records, record_size);
                        keep(hash.low);
-                     }));
-  costs.emplace_back("input_checksum", cost(chunk.size(), [&] {
-                       keep(static_cast<std::uint64_t>(records::crc_sum(chunk.data(), chunk_records).sum));
                      }));
   costs.emplace_back("output_hash_and_order", cost(chunk.size(), [&] {
                        keep(pipeline::check_records(chunk.data(), chunk_records, encoder).tally.hash.low);

@@ -13,6 +13,8 @@ MAKES_SORTED_OUTPUT = ("ecosort", "ecosort_pool", "inplace", *PEERS)
 
 # What is measured does not depend on a profile that somebody left on the machine.
 NEUTRAL = ("--no-profile",)
+# Said where a plan is made for a file of zeros: its size counts, and nothing in it looks like a record.
+ANY_RECORDS = ("--record-size", "100", "--key", "0:10")
 
 # Buffers that take turns through so much are not in a cache of the processors when their turn comes again.
 BEYOND_CACHES_BYTES = 64 << 20

@@ -15,7 +15,16 @@ from ecosort_bench import lines, long_keys
 from ecosort_bench.floor_trace import BLOCK_SIZES, DEPTHS, Shape, write_floor_trace
 from ecosort_bench.inputs import make_input
 from ecosort_bench.measure import Measured, run_cold, run_warm
-from ecosort_bench.programs import BEYOND_CACHES_BYTES, MAKES_SORTED_OUTPUT, NEUTRAL, RECORD_BYTES, Programs, Work, find_checksum
+from ecosort_bench.programs import (
+    ANY_RECORDS,
+    BEYOND_CACHES_BYTES,
+    MAKES_SORTED_OUTPUT,
+    NEUTRAL,
+    RECORD_BYTES,
+    Programs,
+    Work,
+    find_checksum,
+)
 from ecosort_bench.results import Results
 
 Say = Callable[[str], None]
@@ -302,7 +311,7 @@ class Bench:
         while True:
             with work.input.open("wb") as file:
                 file.truncate(records * RECORD_BYTES)
-            options = (*NEUTRAL, "--json", "--memory", f"{work.memory_bytes}B")
+            options = (*NEUTRAL, *ANY_RECORDS, "--json", "--memory", f"{work.memory_bytes}B")
             plan = json.loads(self.programs.run("plan", "sort", *options, work.input, "-o", work.output))
             if plan["stored_runs"] == 0:
                 return records

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ecosort_bench.measure import RunFailedError, run_cold
-from ecosort_bench.programs import NEUTRAL, RECORD_BYTES, Programs, find_checksum
+from ecosort_bench.programs import ANY_RECORDS, NEUTRAL, RECORD_BYTES, Programs, find_checksum
 from ecosort_power.store import ResultDirectory
 from ecosort_power.transports.process import spawn, stop
 
@@ -165,7 +165,7 @@ def smaller_runs(program: Path, place: Path, records: int, memory_bytes: int) ->
         with empty.open("wb") as file:  # a plan asks for its size alone
             file.truncate(records * RECORD_BYTES)
         words = ("--json", "--memory", f"{memory_bytes}B", "--temp", place, empty, "-o", place / "nothing")
-        plan = json.loads(Programs(program.parent).run("plan", "sort", *NEUTRAL, *words))
+        plan = json.loads(Programs(program.parent).run("plan", "sort", *NEUTRAL, *ANY_RECORDS, *words))
     except RuntimeError as error:
         raise UsageError(str(error)) from error
     finally:

@@ -1,0 +1,85 @@
+#include "cli/benchmark_records.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/memory.h"
+#include "lines/quoted.h"
+#include "records/gensort.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+using records::gensort_record_bytes;
+
+constexpr std::uint64_t looked_at_once = 4;  // records, at each place
+
+[[noreturn]] void refuse(const std::string& name, std::string_view command) {
+  const bool is_named = name != "-" && !name.starts_with('(');
+  const std::string word = is_named ? lines::quoted_name(name) : "-";
+  const bool is_in_place = command == "inplace";
+  throw UsageError(
+      fmt::format("'{}' does not look like records of the Sort Benchmark (see ecosort gen); for lines of text: ecosort lines {} "
+                  "-o {}; for any "
+                  "records of 100 bytes: ecosort {} --record-size 100 --key 0:10 {}{}",
+                  name, word, is_in_place ? word : "OUTPUT", command, word, is_in_place ? "" : " -o OUTPUT"));
+}
+
+// Of `bytes`, the first of which begins a record.
+bool all_look_generated(std::span<const std::byte> bytes) {
+  for (; bytes.size() >= gensort_record_bytes; bytes = bytes.subspan(gensort_record_bytes))
+    if (!records::looks_generated(bytes.data())) return false;
+  return true;
+}
+
+// The numbers of the first records at the three places.
+std::array<std::uint64_t, 3> places(std::uint64_t records) {
+  const std::uint64_t last = records - std::min(records, looked_at_once);
+  return {0, last / 2, last};
+}
+
+bool stretch_looks_generated(const io::File& file, std::uint64_t offset, std::uint64_t size, const Buffer& buffer) {
+  const std::uint64_t from = round_down(offset, file.alignment()), to = round_up(offset + size, file.alignment());
+  ssize_t got = -1;
+  do got = ::pread(file.fd(), buffer.data(), to - from, static_cast<off_t>(from));
+  while (got < 0 && errno == EINTR);
+  if (got < 0) return true;  // the sort will read it, and tell
+  const std::span<const std::byte> read(buffer.data(),
+                                        std::min<std::uint64_t>(static_cast<std::uint64_t>(got), offset + size - from));
+  return all_look_generated(read.subspan(std::min<std::uint64_t>(offset - from, read.size())));
+}
+
+}  // namespace
+
+bool is_format_assumed(const std::set<std::string_view>& given) {
+  return !given.contains("--record-size") && !given.contains("--key");
+}
+
+void require_benchmark_records(const io::File& file, std::string_view command) {
+  const std::uint64_t bytes = file.facts().bytes_to_read(), records = bytes / gensort_record_bytes;
+  if (records == 0) return;
+  MemoryBudget memory(2 * round_up(looked_at_once * gensort_record_bytes, std::max<std::size_t>(file.alignment(), page_bytes)));
+  const Buffer buffer = memory.allocate(memory.limit_bytes(), "first look", Pages::small);
+  const std::uint64_t size = std::min(records, looked_at_once) * gensort_record_bytes;
+  for (const std::uint64_t place : places(records))
+    if (!stretch_looks_generated(file, file.facts().start_offset + place * gensort_record_bytes, size, buffer))
+      refuse(file.path(), command);
+}
+
+std::function<void(std::span<const std::byte>)> look_at_stream(std::string name) {
+  return [name = std::move(name)](std::span<const std::byte> first) {
+    const std::uint64_t records = first.size() / gensort_record_bytes;
+    const std::uint64_t size = std::min(records, looked_at_once) * gensort_record_bytes;
+    for (const std::uint64_t place : places(records))
+      if (!all_look_generated(first.subspan(place * gensort_record_bytes, size))) refuse(name, "sort");
+  };
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,28 @@
+// What the first bytes of an input of `ecosort lines` tell that a user should know: sorted as they are, they may not give what
+// was meant.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ecosort::cli {
+
+// Each kind of contents is told once, of the first input that has it. Not thread-safe.
+class LineContents {
+ public:
+  // `separator`: of -t, where there are keys that it cuts.
+  explicit LineContents(std::optional<char> separator) : separator_(separator) {}
+
+  // Notices about an input of this name that begins with `first`: compressed data, a byte order mark, quoted fields.
+  [[nodiscard]] std::vector<std::string> look(const std::string& name, std::string_view first);
+
+ private:
+  [[nodiscard]] bool has_quoted_field(std::string_view first) const;
+
+  std::optional<char> separator_;
+  bool told_compressed_ = false, told_mark_ = false, told_quotes_ = false;
+};
+
+}  // namespace ecosort::cli

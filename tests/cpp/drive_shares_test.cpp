@@ -1,0 +1,73 @@
+// Runs go to several drives in proportion to their room, those of records and those of lines alike.
+#include "pipeline/drive_shares.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "io/faulty_storage.h"
+#include "io/memory_store.h"
+#include "io/reactor.h"
+#include "lines/run_files.h"
+
+namespace ecosort::pipeline {
+namespace {
+
+// Two directories, of which the second has three times the room.
+class UnequalDrives : public io::FaultyStorage {
+ public:
+  UnequalDrives() : FaultyStorage(store_, none_) {
+    store_.make_directory("/small");
+    store_.make_directory("/large");
+  }
+  [[nodiscard]] std::uint64_t free_bytes(const std::string& directory) override {
+    return std::uint64_t{directory == "/small" ? 1U : 3U} << 30U;
+  }
+  [[nodiscard]] std::unique_ptr<io::Queue> make_queue() { return store_.make_queue(8); }
+
+ private:
+  io::MemoryStore store_{io::DiskImage{}, {.records_events = false}};
+  io::FaultPlan none_{{}};
+};
+
+const std::vector<std::string> directories{"/small", "/large"};
+
+TEST(DriveShares, AreInProportionToFreeSpace) {
+  UnequalDrives drives;
+  DriveShares shares(drives, directories);
+  std::map<std::size_t, int> given;
+  for (int i = 0; i < 400; ++i) ++given[shares.next()];
+  EXPECT_EQ(given[0], 100);
+  EXPECT_EQ(given[1], 300);
+}
+
+TEST(DriveShares, CountBytesWherePiecesDiffer) {
+  UnequalDrives drives;
+  DriveShares shares(drives, directories);
+  std::map<std::size_t, std::uint64_t> given;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const std::uint64_t bytes = (i * 7919 % 100 + 1) << 30U;  // products of this do not fit 64 bits
+    given[shares.next(bytes)] += bytes;
+  }
+  EXPECT_NEAR(static_cast<double>(given[1]) / static_cast<double>(given[0]), 3, 0.05);
+}
+
+TEST(DriveShares, DecideWhereRunsOfLinesAre) {
+  UnequalDrives drives;
+  const std::unique_ptr<io::Queue> queue = drives.make_queue();
+  io::Reactor reactor(*queue, 2, 2);
+  lines::RunFiles files(drives, reactor, directories, 65536, "");
+  std::map<std::string, int> runs;
+  std::vector<lines::StoredRun> kept;
+  for (int i = 0; i < 40; ++i) {
+    kept.push_back(files.create(1'000'000));
+    ++runs[kept.back().file->path().substr(0, 6)];
+  }
+  EXPECT_EQ(runs["/small"], 10);
+  EXPECT_EQ(runs["/large"], 30);
+}
+
+}  // namespace
+}  // namespace ecosort::pipeline

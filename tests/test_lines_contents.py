@@ -1,0 +1,81 @@
+"""`ecosort lines` says once what sorting these bytes as they are may not give; output and exit code stay those of GNU sort."""
+
+import bz2
+import gzip
+import lzma
+import subprocess
+from pathlib import Path
+
+import pytest
+from lines_support import SORT, run
+
+COMPRESSED = {
+    "gzip": gzip.compress(b"b\na\n"),
+    "zstd": b"\x28\xb5\x2f\xfd\x04\x20\x21\x00\x00b\na\n",
+    "xz": lzma.compress(b"b\na\n"),
+    "bzip2": bz2.compress(b"b\na\n"),
+    "lz4": b"\x04\x22\x4d\x18\x64\x40\xa7\x04\x00\x00\x80b\na\n",
+}
+CSV = b'name,town\nDoe,"Ulm, Donau"\nRoe,"Bonn"\n'
+
+
+def told(ecosort: Path, directory: Path, words: list[str], data: bytes | None = None) -> list[str]:
+    """The lines on standard error; the output and the exit code are those of GNU sort."""
+    code, output, error = run([str(ecosort), "lines"], words, directory, data)
+    assert (code, output) == run([SORT], words, directory, data)[:2]
+    quiet = run([str(ecosort), "lines", "--quiet"], words, directory, data)
+    assert quiet[:2] == (code, output)
+    assert quiet[2] in ("", *[line + "\n" for line in error.splitlines() if "disorder" in line])
+    return error.splitlines()
+
+
+@pytest.mark.parametrize("program", COMPRESSED)
+def test_compressed_input(ecosort: Path, tmp_path: Path, program: str) -> None:
+    (tmp_path / "a b").write_bytes(COMPRESSED[program])
+    (tmp_path / "plain").write_bytes(b"a\nb\n")
+    named = f"sort: 'a b': is compressed ({program}), and sorted as it is; decompress it first: {program} -dc 'a b' | sort -"
+    assert told(ecosort, tmp_path, ["a b", "plain", "a b"]) == [named]
+    assert told(ecosort, tmp_path, ["-m", "plain", "a b"]) == [named]
+    assert named in told(ecosort, tmp_path, ["-c", "a b"])
+    for words in ([], ["-"], ["-m", "-"]):
+        [line] = told(ecosort, tmp_path, words, COMPRESSED[program])
+        assert f"{program} -dc FILE | sort -" in line
+
+
+def test_a_byte_order_mark(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"\xef\xbb\xbfb\na\n")
+    [line] = told(ecosort, tmp_path, ["in"])
+    assert "byte order mark" in line
+    advice = line[line.index("tail ") :].replace("sort -", f"'{ecosort}' lines -")
+    done = subprocess.run(advice, shell=True, cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout == b"a\nb\n"
+
+
+def test_quoted_fields(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(CSV)
+    (tmp_path / "first").write_bytes(b'"Doe, John",1\n')
+    for words in (["-t,", "-k2", "in"], ["-t,", "-k2,2n", "in", "in"], ["-t,", "-n", "first"], ["-c", "-t,", "-k1,1", "first"]):
+        [line] = told(ecosort, tmp_path, words)
+        assert "quoted fields are split inside the quotes" in line
+    assert "double quotes" in told(ecosort, tmp_path, ["-t,", "-k2"], CSV)[0]
+    tabs = CSV.replace(b",", b"\t")
+    assert len(told(ecosort, tmp_path, ["-t", "\t", "-k2"], tabs)) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "data"),
+    [
+        (["-t,"], CSV),  # whole lines
+        (["-k2"], CSV),  # no separator
+        (["-t;", "-k2"], CSV),
+        (["-t,", "-k2"], b'5" nail,3\nx"y,4\n'),
+        (["-t", '"', "-k2"], CSV),
+        ([], b"BZh is how this line begins\n"),
+        ([], b"BZh9"),
+        ([], b"\x1f\x8b"),
+        ([], b"a\xef\xbb\xbfb\n"),
+        ([], b""),
+    ],
+)
+def test_nothing_is_told_of_other_contents(ecosort: Path, tmp_path: Path, words: list[str], data: bytes) -> None:
+    assert told(ecosort, tmp_path, words, data) == []
