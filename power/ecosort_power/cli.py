@@ -19,25 +19,28 @@ _DIRECTORY = click.Path(path_type=Path)
 MAX_RECORDS = 10**15
 
 
-class Seconds(click.ParamType[float]):
-    """A finite number of seconds from `least` to a week."""
+class Number(click.ParamType[float]):
+    """A finite number in some limits, both included."""
 
-    name = "seconds"
+    name = "number"
 
-    def __init__(self, least: float = 0.0) -> None:
-        self._least = least
+    def __init__(self, least: float, most: float, unit: str) -> None:
+        self._least, self._most, self._unit = least, most, unit
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
-            seconds = float(value)
+            number = float(value)
         except ValueError:
-            self.fail(f"{value!r} is no number of seconds", param, ctx)
-        if not self._least <= seconds <= _WEEK_S:
-            self.fail(f"{value} is not from {self._least:g} to {_WEEK_S:g} seconds", param, ctx)
-        return seconds
+            self.fail(f"{value!r} is no number of {self._unit}", param, ctx)
+        if not self._least <= number <= self._most:  # neither is NaN
+            self.fail(f"{value} is not from {self._least:g} to {self._most:g} {self._unit}", param, ctx)
+        return number
 
 
 _WEEK_S = 7 * 86400.0
+_SECONDS = Number(0.0, _WEEK_S, "seconds")
+_PROBE = Number(5.0, _WEEK_S, "seconds")
+_CELSIUS = Number(-50.0, 80.0, "degrees Celsius")
 CONFIG_HELP = "File with named meters (default: ~/.config/ecosort/meters.toml)."
 
 
@@ -81,7 +84,7 @@ def meters(config: str | None, as_json: bool, discover: bool, root: Path, interf
 
 @cli.command()
 @click.argument("meter")
-@click.option("--seconds", type=Seconds(5), default=60.0, show_default=True, help="Length of the busy/idle pattern.")
+@click.option("--seconds", type=_PROBE, default=60.0, show_default=True, help="Length of the busy/idle pattern.")
 @click.option("--load", "load_command", help="Command that makes the machine busy until it is stopped (default: all processors).")
 @click.option("--config", help=CONFIG_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -104,9 +107,11 @@ def probe(meter: str, seconds: float, load_command: str | None, config: str | No
 @cli.command()
 @click.option("--meter", "words", multiple=True, help="A meter (default: the best one here). Repeat for several.")
 @click.option("--records", type=click.IntRange(1, MAX_RECORDS), help="Records of the run that is planned.")
-@click.option("--seconds", type=Seconds(0.1), help="How long that run takes (default: what ecosort plan predicts).")
+@click.option(
+    "--seconds", type=Number(0.1, _WEEK_S, "seconds"), help="How long that run takes (default: what ecosort plan predicts)."
+)
 @click.option("--dir", "directory", type=_DIRECTORY, default=".", show_default=True, help="Where it will be sorted.")
-@click.option("--probe", "probe_s", type=Seconds(5), default=20.0, show_default=True, help="Seconds of a busy/idle pattern.")
+@click.option("--probe", "probe_s", type=_PROBE, default=20.0, show_default=True, help="Seconds of a busy/idle pattern.")
 @click.option("--load", "load_command", help="Command that makes the machine busy until it is stopped (default: all processors).")
 @click.option("--config", help=CONFIG_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -153,24 +158,24 @@ def doctor(
 @click.option(
     "--idle",
     "idle_s",
-    type=Seconds(),
+    type=_SECONDS,
     default=30.0,
     show_default=True,
     help="Seconds of idle baseline before and after all runs.",
 )
-@click.option("--pause", "pause_s", type=Seconds(), default=5.0, show_default=True, help="Idle seconds right before each run.")
+@click.option("--pause", "pause_s", type=_SECONDS, default=5.0, show_default=True, help="Idle seconds right before each run.")
 @click.option(
-    "--settle", "settle_s", type=Seconds(), default=60.0, show_default=True, help="Longest wait for the drives to rest; 0: none."
+    "--settle", "settle_s", type=_SECONDS, default=60.0, show_default=True, help="Longest wait for the drives to rest; 0: none."
 )
 @click.option(
     "--probe",
     "probe_s",
-    type=Seconds(),
+    type=_SECONDS,
     default=0.0,
     help="Seconds of a busy/idle pattern that finds the meters' lag before the runs.",
 )
 @click.option("--time-only", is_flag=True, help="Go on without energy where there is none; it is null, with the reason.")
-@click.option("--ambient", "ambient_c", type=click.FloatRange(-50, 80), help="Temperature of the room in C, for the report.")
+@click.option("--ambient", "ambient_c", type=_CELSIUS, help="Temperature of the room in C, for the report.")
 @click.option("--out", "directory", type=_DIRECTORY, help="Result directory (default: ecosort-power-DATE-TIME).")
 @click.option("--continue", "continued", type=_DIRECTORY, metavar="DIR", help="Go on with an interrupted measurement.")
 @click.option("--config", help=CONFIG_HELP)
@@ -189,7 +194,7 @@ def run(**given: Any) -> int:
 @click.option("--meter", "meter_words", multiple=True, required=True, help="A meter, or auto. Repeat for several side by side.")
 @click.option("--sum", "sum_meters", is_flag=True, help="The result is the sum of the meters (several power supplies).")
 @click.option("--category", type=click.Choice(["daytona", "indy"]), default="daytona", show_default=True)
-@click.option("--records", type=click.IntRange(min=1), help="Rehearse with N records; a rehearsal is never ranked.")
+@click.option("--records", type=click.IntRange(1, MAX_RECORDS), help="Rehearse with N records; a rehearsal is never ranked.")
 @click.option(
     "--runs", type=click.IntRange(1, 99), default=5, show_default=True, help="How often; 5 at least, but for a rehearsal."
 )
@@ -197,12 +202,20 @@ def run(**given: Any) -> int:
 @click.option(
     "--data", type=_DIRECTORY, help="Directory of input and output, on the drive that counts (default: in the entry's)."
 )
-@click.option("--ambient", "ambient_c", type=click.FloatRange(-50, 80), help="Temperature of the room in C, for the submission.")
-@click.option("--idle", "idle_s", default=30.0, show_default=True, help="Seconds of idle baseline before and after all runs.")
-@click.option("--pause", "pause_s", default=5.0, show_default=True, help="Idle seconds right before each run.")
-@click.option("--settle", "settle_s", default=60.0, show_default=True, help="Longest wait for the drives to rest; 0: none.")
+@click.option("--ambient", "ambient_c", type=_CELSIUS, help="Temperature of the room in C, for the submission.")
 @click.option(
-    "--probe", "probe_s", default=0.0, help="Seconds of a busy/idle pattern that finds the meters' lag before the runs."
+    "--idle", "idle_s", type=_SECONDS, default=30.0, show_default=True, help="Seconds of idle baseline before and after all runs."
+)
+@click.option("--pause", "pause_s", type=_SECONDS, default=5.0, show_default=True, help="Idle seconds right before each run.")
+@click.option(
+    "--settle", "settle_s", type=_SECONDS, default=60.0, show_default=True, help="Longest wait for the drives to rest; 0: none."
+)
+@click.option(
+    "--probe",
+    "probe_s",
+    type=_SECONDS,
+    default=0.0,
+    help="Seconds of a busy/idle pattern that finds the meters' lag before the runs.",
 )
 @click.option("--repeat-invalid", is_flag=True, help="Measure runs that were invalid again; what they were is kept and told.")
 @click.option("--config", help=CONFIG_HELP)

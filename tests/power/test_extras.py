@@ -40,7 +40,7 @@ def without(module: str, cwd: Path, *words: str, package: str = "ecosort_power")
         ("pysnmp", ("probe", "snmp://127.0.0.1:9#preset=apc-rpdu2"), "pip install pysnmp cryptography"),
         ("paho", ("probe", "mqtt://127.0.0.1:9/t"), "pip install paho-mqtt"),
         ("zeroconf", ("meters", "--discover"), "pip install zeroconf"),
-        ("matplotlib", ("report", "r", "--format", "html"), "pip install matplotlib"),
+        ("matplotlib", ("report", "r", "--format", "figures", "-o", "f"), "pip install matplotlib"),
     ],
 )
 def test_a_missing_library_is_one_line(tmp_path: Path, module: str, words: tuple[str, ...], install: str) -> None:

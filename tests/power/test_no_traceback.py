@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 import pytest
+from ecosort_power.cli import Number
 from ecosort_power.cli import cli as program
 from ecosort_power.errors import PowerError
 from ecosort_power.meters import make_meter, meter_class, schemes
@@ -153,11 +154,17 @@ def numeric_options() -> list[tuple[str, str]]:
 
 
 def _is_number(kind: Any) -> bool:
-    return isinstance(kind, (click.types.IntParamType, click.types.FloatParamType)) or kind.name == "seconds"
+    return isinstance(kind, (click.types.IntParamType, click.types.FloatParamType, Number))
 
 
 def test_every_number_of_every_command_is_known_here() -> None:
-    assert {("run", "--idle"), ("run", "--records"), ("probe", "--seconds"), ("doctor", "--seconds")} <= set(numeric_options())
+    assert {
+        ("run", "--idle"),
+        ("run", "--records"),
+        ("probe", "--seconds"),
+        ("doctor", "--seconds"),
+        ("joulesort", "--ambient"),
+    } <= set(numeric_options())
 
 
 @pytest.mark.parametrize(("command", "option"), numeric_options())

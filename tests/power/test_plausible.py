@@ -123,7 +123,7 @@ def test_a_run_with_such_a_meter_ends_before_the_sort_begins(cli: Cli, tmp_path:
     assert not (tmp_path / "out").exists()
     assert done.stderr.count("\n") <= 2, done.stderr
     done = cli(
-        *[w.replace("period=0.05", "period=0.05,update=0.05,quantum=1,accuracy=1%") for w in words], *CHECK, "--", *fake_sort()
+        *[w.replace("period=0.05", "period=0.5,update=0.05,quantum=1,accuracy=1%") for w in words], *CHECK, "--", *fake_sort()
     )
     assert "42.00 W" in done.stdout, done.stdout + done.stderr
 
