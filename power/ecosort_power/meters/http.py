@@ -32,7 +32,7 @@ WEB_SETTINGS: Mapping[str, str] = {
 
 
 def timed(reading: Reading, document: Any, before_s: float, paths: Iterable[str | None] = ()) -> Reading:
-    """The reading with its times (it was asked at `before_s`, and answered now) and with the JSON that it came from: whole, or, of
+    """The reading with its times (asked at `before_s`, answered now) and with the JSON that it came from: whole, or, of
     a long document, what is at the paths."""
     return replace(reading, before_s=before_s, after_s=time.monotonic(), raw=keep(document, paths))
 
