@@ -113,6 +113,11 @@ bench-readme: ## write the numbers of tuning/bench/results into the README
 	@$(DEPS) python
 	@$(VENV)/python tuning/bench/bench.py --readme
 
+.PHONY: power-accuracy
+power-accuracy: ## simulate meters and loads of known energy and write the table of intervals into power/README.md (some minutes)
+	@$(DEPS) python
+	@cd power && ../$(VENV)/python -m ecosort_power.accuracy --jobs $(JOBS)
+
 .PHONY: lint
 lint: ## check format, clang-tidy, ruff and mypy
 	@$(DEPS) program build python lint

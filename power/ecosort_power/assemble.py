@@ -9,11 +9,12 @@ from pathlib import Path
 from ecosort_power.cold import ColdState, SettleState
 from ecosort_power.combine import add_up, sum_name
 from ecosort_power.command import CommandResult
-from ecosort_power.evaluate import MeterEnergy, Span, evaluate
+from ecosort_power.evaluate import MeterEnergy, evaluate, withheld
 from ecosort_power.monitor import Circumstances
 from ecosort_power.phases import Phases, read_phases, read_stats
 from ecosort_power.quality import Defect, Window
 from ecosort_power.reading import Reading
+from ecosort_power.split import Span
 from ecosort_power.store import RUN_SCHEMA, Marks, MeterRecord, Run, Session
 from ecosort_power.validate import Validation
 
@@ -95,8 +96,9 @@ def _time_only(run: Run) -> Run:
 
 
 def attach_energy(session: Session, run: Run, readings: Mapping[str, Sequence[Reading]]) -> Run:
-    """The same run with its energy computed from these readings."""
-    return replace(run, energy=energies(session, run.window(), run.spans, readings), energy_reason=None)
+    """The same run with its energy computed from these readings. A run that is not valid, by whatever defect, has no figure."""
+    found = replace(run, energy=energies(session, run.window(), run.spans, readings), energy_reason=None)
+    return found if found.valid else replace(found, energy=[withheld(e) for e in found.energy or []])
 
 
 def _records(session: Session, stats: Mapping[str, object] | None, validation: Validation | None) -> int | None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ecosort_power.assemble import energies, validation_defects
+from ecosort_power.assemble import attach_energy, validation_defects
 from ecosort_power.codec import encode, read_json
 from ecosort_power.cold import MAX_CACHED_SHARE
 from ecosort_power.entry import read_entry
@@ -260,7 +260,7 @@ def _energy_defects(directory: ResultDirectory, session: Session, run: Run) -> I
     spans = read_phases(events, run.marks.start_s, run.marks.synced_s).spans
     if spans != run.spans:
         yield Defect("phases", "the stored phases are not those of events.jsonl")
-    fresh = energies(session, run.window(), spans, readings)
+    fresh = attach_energy(session, replace(run, spans=spans), readings).energy or []
     for new in fresh:
         yield from new.defects
         yield from _compare(run.energy_of(new.meter), new)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ecosort_power.errors import UsageError
-from ecosort_power.evaluate import MeterEnergy, PhaseEnergy, Uncertainty
+from ecosort_power.evaluate import MeterEnergy
 from ecosort_power.reading import Scope
+from ecosort_power.split import PhaseEnergy
 from ecosort_power.store import MeterRecord
+from ecosort_power.uncertainty import NORMAL_95, Uncertainty
 
 _ORDER = (Scope.WALL, Scope.PSU, Scope.BMC, Scope.BATTERY, Scope.UNKNOWN, Scope.BOARD, Scope.COMPONENT, Scope.PACKAGE)
 
@@ -66,13 +69,11 @@ def _add_uncertainties(parts: Sequence[MeterEnergy]) -> Uncertainty | None:
     each = [p.uncertainty for p in parts if p.uncertainty is not None]
     if len(each) != len(parts):
         return None
-    return Uncertainty(
-        instrument_j=_add([u.instrument_j for u in each]),
-        quantum_j=sum(u.quantum_j for u in each),
-        sampling_j=sum(u.sampling_j for u in each),
-        gaps_j=sum(u.gaps_j for u in each),
-        timing_j=sum(u.timing_j for u in each),
-    )
+    names = ("quantum_j", "sampling_j", "idle_j", "timing_j", "gaps_j")
+    parts_j = {name: sum(getattr(u, name) for u in each) for name in names}
+    added = Uncertainty(instrument_j=_add([u.instrument_j for u in each]), coverage=1.0, **parts_j)
+    known = sum(u.known_j for u in each)
+    return replace(added, coverage=known / added.known_j if added.known_j > 0 else NORMAL_95)
 
 
 def _add_phases(parts: Sequence[MeterEnergy]) -> list[PhaseEnergy]:

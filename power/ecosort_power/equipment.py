@@ -14,14 +14,13 @@ from ecosort_power.meters.base import Meter, MeterSpec, with_settings
 from ecosort_power.meters.csv import CsvMeter
 from ecosort_power.monitor import LoadPoint, to_load
 from ecosort_power.reading import Capabilities, Reading, screen
-from ecosort_power.sampler import Sampler, to_line
+from ecosort_power.sampler import Sampler, spread_s, to_line
 from ecosort_power.seal import Seal
 from ecosort_power.store import Marks, MeterRecord
 from ecosort_power.transports.process import programs_cpu_s
 
-# The idle tail is never shorter than this many periods of the slowest meter, plus a margin for its answer.
-TAIL_PERIODS = 5
-TAIL_MARGIN_S = 0.2
+# Lead and tail are longer than the slowest meter needs by this, for its answer.
+MARGIN_S = 0.2
 
 
 class Equipment:
@@ -45,6 +44,7 @@ class Equipment:
             sampler.start()
 
     def _add(self, spec: MeterSpec, meter: Meter, capabilities: Capabilities) -> None:
+        capabilities = replace(capabilities, spread_s=spread_s(capabilities, meter.paced and not meter.deferred))
         self.records.append(MeterRecord(spec.name, spec.text, capabilities))
         if isinstance(meter, CsvMeter):
             self._logs.append((spec.name, meter, capabilities))
@@ -61,13 +61,12 @@ class Equipment:
     @property
     def tail_s(self) -> float:
         """How long readings must go on after a run."""
-        needs = [r.capabilities.settle_s + TAIL_PERIODS * r.capabilities.effective_period_s for r in self.records]
-        return max(needs, default=0.0) + TAIL_MARGIN_S
+        return max((r.capabilities.tail_s for r in self.records), default=0.0) + MARGIN_S
 
     @property
     def lead_s(self) -> float:
         """How long readings must have gone on before a run."""
-        return self.tail_s
+        return max((r.capabilities.lead_s for r in self.records), default=0.0) + MARGIN_S
 
     def death(self) -> str | None:
         """Why a meter is gone, if one is."""

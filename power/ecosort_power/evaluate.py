@@ -4,65 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
-from ecosort_power.integrate import CounterResetError, EnergyCurve, counter, smeared_total, tiles, trapezoid
-from ecosort_power.quality import FEW_SAMPLES, MIN_SAMPLES, Defect, Window, defects_of, gap_list, gap_seconds
-from ecosort_power.reading import Capabilities, PowerKind, Reading
-from ecosort_power.updates import counter_samples, is_smeared, is_spot, power_samples, shown_update_s, states_updates
+from ecosort_power.estimate import Estimate, counter_estimate, power_estimate, spliced_estimate
+from ecosort_power.integrate import CounterResetError, EnergyCurve, arrays
+from ecosort_power.quality import MIN_SAMPLES, Defect, Window, defects_of, gap_list, gap_seconds
+from ecosort_power.reading import Capabilities, Reading
+from ecosort_power.split import PhaseEnergy, Span, split
+from ecosort_power.uncertainty import Uncertainty, rectangular
+from ecosort_power.updates import (
+    CounterMoves,
+    counter_moves,
+    keeps_own_time,
+    power_curve,
+    power_samples,
+    shown_quantum_w,
+    shown_update_s,
+    states_updates,
+)
 
-# A window longer than this smears phases beyond repair, whatever their length.
-MAX_SPLIT_WINDOW_S = 60.0
-# A counter must move by this many of its steps, and this often, during a run. Between two moves it is interpolated, and what that
-# leaves unknown at both ends of the run is part of the uncertainty; under MIN_SAMPLES moves it is also said.
+# A counter alone must move by this many of its steps, and this often, during a run; with power values the two are combined.
 MIN_QUANTA = 20
 MIN_MOVES = 3
-# Counter and power of one meter that differ by more than this contradict each other.
+SLACK = 0.5  # of a value
+# Idle powers before and after the run that differ by more than this share of what the run adds are told.
+RESTLESS = 0.1
+# Counter and power of one meter that differ by more than this, and more than is known of them, contradict each other.
 COUNTER_TOLERANCE = 0.02
-# The phase name of what is left over.
-REST = "rest"
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A phase of the run, or one of several stretches of it."""
-
-    name: str
-    begin_s: float
-    end_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Uncertainty:
-    """Parts of the uncertainty of an energy, in joules. Limits add up; `sampling` is a standard error and counts twice."""
-
-    instrument_j: float | None  # None: the accuracy of the meter is not known
-    quantum_j: float
-    sampling_j: float
-    gaps_j: float
-    timing_j: float
-
-    @property
-    def known_j(self) -> float:
-        """All but the instrument's own accuracy, about 95 %."""
-        return self.quantum_j + self.gaps_j + self.timing_j + 2 * self.sampling_j
-
-    @property
-    def total_j(self) -> float | None:
-        return None if self.instrument_j is None else self.instrument_j + self.known_j
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseEnergy:
-    name: str
-    seconds: float
-    joules: float | None
-    samples: int
-    note: str | None = None
-
-    @property
-    def watts(self) -> float | None:
-        return self.joules / self.seconds if self.joules is not None and self.seconds > 0 else None
+COUNTER, POWER, BOTH = "counter", "power", "counter and power"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +40,7 @@ class MeterEnergy:
     meter: str
     joules: float | None
     seconds: float
-    source: str | None  # counter, power, or None
+    source: str | None  # counter, power, counter and power, or None
     samples: int
     gaps: list[list[float]] = field(default_factory=list)
     uncertainty: Uncertainty | None = None
@@ -89,22 +57,24 @@ class MeterEnergy:
 
 
 @dataclass(frozen=True, slots=True)
-class _Curves:
-    """The energy curves of a meter over one run, and the total of each."""
+class Curves:
+    """What a meter says over one run: its power values, and the moves of its counter."""
 
     power: EnergyCurve | None
-    counter: EnergyCurve | None
-    power_j: float | None
-    counter_j: float | None
+    moves: CounterMoves | None
 
     @property
-    def total(self) -> tuple[EnergyCurve, float, str] | None:
-        """The meter's own counter first: it misses nothing between two readings."""
-        if self.counter is not None and self.counter_j is not None:
-            return self.counter, self.counter_j, "counter"
-        if self.power is not None and self.power_j is not None:
-            return self.power, self.power_j, "power"
-        return None
+    def counter(self) -> EnergyCurve | None:
+        return self.moves.curve if self.moves is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One way to the energy of the run."""
+
+    source: str
+    estimate: Estimate
+    values: int  # new values inside the run
 
 
 def evaluate(
@@ -113,239 +83,204 @@ def evaluate(
     """Energy of the window and of its phases, with uncertainty and defects."""
     defects = defects_of(readings, capabilities, window, meter)
     stated = states_updates(readings, capabilities)
-    if not stated:
-        capabilities = replace(capabilities, update_s=shown_update_s(readings, capabilities))
+    capabilities = _as_shown(readings, capabilities, stated)
     try:
-        curves = _curves(readings, capabilities, window)
+        curves = curves_of(readings, capabilities)
     except CounterResetError as error:
         defects.append(Defect("counter-reset", f"{meter}: {error}", True, meter))
-        curves = _Curves(None, None, None, None)
+        curves = Curves(None, None)
     if not stated and capabilities.update_s is None:
         # One value all the time, or one change: nothing tells the power readings of this run from one old value.
-        curves = replace(curves, power=None, power_j=None)
-    curves, coarse = _without_coarse_counter(meter, curves, capabilities, window)
-    inside = _count(curves.power if curves.counter_j is None else curves.counter, window.begin_s, window.end_s)
-    defects += [*coarse, *_doubts(meter, curves, capabilities, inside, stated)]
+        curves = replace(curves, power=None)
+    found = candidates(curves, capabilities, window)
+    defects += doubts(meter, curves, found, capabilities, window, stated)
+    best = choose(found)
     gaps = gap_list(readings, capabilities, window)
-    best = curves.total
     if best is None or any(d.fatal for d in defects):
+        inside = best.values if best is not None else _count(curves, window)
         return MeterEnergy(meter, None, window.seconds, None, inside, [list(g) for g in gaps], defects=defects)
-    curve, joules, source = best
+    joules = best.estimate.joules
     return MeterEnergy(
         meter=meter,
         joules=joules,
         seconds=window.seconds,
-        source=source,
-        samples=inside,
+        source=best.source,
+        samples=best.values,
         gaps=[list(g) for g in gaps],
-        uncertainty=_uncertainty(curve, joules, capabilities, window, gaps, source),
-        phases=_split(curves, joules, capabilities, window, spans),
-        idle_before_w=_idle_before(curve, window.first_s, window.begin_s),
-        idle_after_w=_idle_after(curve, window.end_s + capabilities.settle_s, window.last_s),
+        uncertainty=_uncertainty(best.estimate, _spread_w(curves, window) * gap_seconds(gaps), capabilities, window),
+        phases=split(curves.power, curves.counter, joules, capabilities, window, spans),
+        idle_before_w=best.estimate.idle_before_w,
+        idle_after_w=best.estimate.idle_after_w,
         peak_w=max((r.watts for r in readings if r.usable and r.watts is not None and _in(r, window)), default=None),
-        counter_to_power=_ratio(curves),
+        counter_to_power=_ratio(found),
         defects=defects,
     )
 
 
+def withheld(energy: MeterEnergy) -> MeterEnergy:
+    """What is kept of the energy of a run that is not valid: why, and no figure."""
+    return MeterEnergy(energy.meter, None, energy.seconds, None, energy.samples, gaps=energy.gaps, defects=energy.defects)
+
+
 def mean_watts(readings: Sequence[Reading], capabilities: Capabilities) -> float | None:
     """Mean power over a stretch of readings, e.g. of the idle machine."""
-    power = _power_curve(readings, capabilities)
-    counted = counter_samples(readings, capabilities) if capabilities.counter else []
     try:
-        curve = power or (counter(counted, capabilities.wrap_j) if len(counted) > 1 else None)
+        curves = curves_of(readings, capabilities)
     except CounterResetError:
         return None
+    curve = curves.power or curves.counter
     return None if curve is None else curve.mean_watts(curve.begin_s, curve.end_s)
+
+
+def _as_shown(readings: Sequence[Reading], capabilities: Capabilities, stated: bool) -> Capabilities:
+    """With what the readings show where the meter does not say it: how often there is a new value, and how fine it is."""
+    if not stated:
+        capabilities = replace(capabilities, update_s=shown_update_s(readings, capabilities))
+    if capabilities.quantum_w is None:
+        capabilities = replace(capabilities, quantum_w=shown_quantum_w(readings))
+    return capabilities
 
 
 def _in(reading: Reading, window: Window) -> bool:
     return window.begin_s <= reading.mid_s <= window.end_s
 
 
-def _curves(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> _Curves:
-    power = _power_curve(readings, capabilities)
-    counted = counter_samples(readings, capabilities) if capabilities.counter else []
-    count = counter(counted, capabilities.wrap_j) if len(counted) > 1 else None
-    return _Curves(power, count, _power_total(power, capabilities, window), _total(count, window.begin_s, window.end_s))
+def curves_of(readings: Sequence[Reading], capabilities: Capabilities) -> Curves:
+    """CounterResetError if the counter went back."""
+    moves = counter_moves(readings, capabilities) if capabilities.counter else None
+    return Curves(_power_curve(readings, capabilities), moves)
 
 
 def _power_curve(readings: Sequence[Reading], capabilities: Capabilities) -> EnergyCurve | None:
     samples = power_samples(readings, capabilities) if capabilities.power is not None else []
     if len(samples) < 2:
         return None
-    point_like = capabilities.power is PowerKind.INSTANT or is_spot(capabilities) or is_smeared(capabilities)
-    return trapezoid(samples) if point_like else tiles(samples)
+    return power_curve(*arrays(samples), capabilities)
 
 
-def _total(curve: EnergyCurve | None, begin_s: float, end_s: float) -> float | None:
-    if curve is None or curve.begin_s > begin_s or curve.end_s < end_s:
+def candidates(curves: Curves, capabilities: Capabilities, window: Window) -> list[Candidate]:
+    """Every way to the energy that has enough values: counter, power values, and a coarse counter together with power values."""
+    power, found = _by_power(curves, capabilities, window), []
+    if curves.moves is not None:
+        idle = (power.estimate.idle_before_w, power.estimate.idle_after_w) if power is not None else None
+        counted = counter_estimate(curves.moves, capabilities, window, idle)
+        if counted is not None and _counts_enough(curves.moves, counted, capabilities, window, power is not None):
+            found.append(Candidate(COUNTER, counted, curves.moves.count(window.begin_s, window.end_s)))
+    if power is None:
+        return found
+    if curves.power is not None and curves.moves is not None:
+        both = spliced_estimate(curves.power, curves.moves, capabilities, window)
+        found += [Candidate(BOTH, both, power.values)] if both is not None else []
+    return [*found, power]
+
+
+def _by_power(curves: Curves, capabilities: Capabilities, window: Window) -> Candidate | None:
+    """None if there are too few values. By the length of the run, not by the values that happen to lie in it: that chance goes
+    together with the error at the ends, so that the runs that are left would be biased."""
+    if curves.power is None or window.seconds < (MIN_SAMPLES - SLACK) * curves.power.spacing_s:
         return None
-    return curve.between(begin_s, end_s)
+    estimate = power_estimate(curves.power, capabilities, window)
+    return Candidate(POWER, estimate, curves.power.count(window.begin_s, window.end_s)) if estimate is not None else None
 
 
-def _power_total(curve: EnergyCurve | None, capabilities: Capabilities, window: Window) -> float | None:
-    if curve is None or not is_smeared(capabilities):
-        return _total(curve, window.begin_s, window.end_s)
-    smear = capabilities.window_s or 0.0
-    if curve.begin_s >= window.begin_s or curve.end_s <= window.end_s + smear:
-        return None
-    return smeared_total(curve, window.begin_s, window.end_s, smear)
+def _counts_enough(moves: CounterMoves, counted: Estimate, capabilities: Capabilities, window: Window, with_power: bool) -> bool:
+    """A counter alone must move often enough. Beside power values it must have moved on both sides of the run; then the smaller
+    interval decides."""
+    often = window.seconds >= (MIN_MOVES - SLACK) * (capabilities.update_s or 0.0)
+    often = often and moves.count(window.begin_s, window.end_s) >= MIN_MOVES - 1
+    steps = counted.joules / capabilities.quantum_j if capabilities.quantum_j else MIN_QUANTA
+    if often and steps >= MIN_QUANTA:
+        return True
+    return with_power and not (moves.standing[counted.begin] or moves.standing[counted.end])
 
 
-def _ratio(curves: _Curves) -> float | None:
-    if not curves.power_j or curves.counter_j is None:
-        return None
-    return curves.counter_j / curves.power_j
+def choose(found: Sequence[Candidate]) -> Candidate | None:
+    """The one of which most is known; a counter wins a tie, because it misses nothing between two readings."""
+    return min(found, key=lambda c: c.estimate.half95_j, default=None)
 
 
-def _without_coarse_counter(
-    meter: str, curves: _Curves, capabilities: Capabilities, window: Window
-) -> tuple[_Curves, list[Defect]]:
-    """A counter that moves too seldom or in too large steps for this run gives way to the power values, if there are enough."""
-    moves = _count(curves.counter, window.begin_s, window.end_s)
-    steps = capabilities.quantum_j is not None and (curves.counter_j or 0.0) < MIN_QUANTA * capabilities.quantum_j
-    if curves.counter_j is None or (moves >= MIN_SAMPLES and not steps):
-        return curves, []
-    if curves.power_j is None or _count(curves.power, window.begin_s, window.end_s) < MIN_SAMPLES:
-        if not steps:
-            return curves, []
-        text = f"{meter}: the run is too short for this meter: its counter moves in steps of {capabilities.quantum_j:g} J"
-        return curves, [Defect("too-short", text, True, meter)]
-    text = f"{meter}: its energy counter moved only {moves} times during the run; its power values are used"
-    return replace(curves, counter=None, counter_j=None), [Defect("coarse-counter", text, False, meter)]
+def _ratio(found: Sequence[Candidate]) -> float | None:
+    joules = {c.source: c.estimate.joules for c in found}
+    return joules[COUNTER] / joules[POWER] if COUNTER in joules and joules.get(POWER) else None
 
 
-def _doubts(meter: str, curves: _Curves, capabilities: Capabilities, inside: int, stated: bool) -> list[Defect]:
-    found = []
-    needed = MIN_SAMPLES if curves.counter_j is None else MIN_MOVES
-    if inside < needed:
-        text = f"{meter}: the run is too short for this meter: {inside} values in it, {needed} are needed"
-        if not stated and curves.counter_j is None:
-            shown = f"about every {capabilities.update_s:.2g} s" if capabilities.update_s is not None else "hardly ever"
-            text += f"; how often it updates is not known, and its value changes {shown} (--probe 60 or #update= settles it)"
-        found.append(Defect("too-short", text, True, meter))
-    elif inside < MIN_SAMPLES:
-        text = f"{meter}: its counter moved only {inside} times during the run: the energy is interpolated at both ends"
-        found.append(Defect("few-values", text, False, meter))
-    ratio = _ratio(curves)
-    if ratio is not None and abs(ratio - 1) > COUNTER_TOLERANCE:
-        text = f"{meter}: its energy counter gives {ratio:.3f} times what its power values add up to"
-        found.append(Defect("counter-mismatch", text, False, meter))
+def doubts(
+    meter: str, curves: Curves, found: Sequence[Candidate], capabilities: Capabilities, window: Window, stated: bool
+) -> list[Defect]:
+    """What is to be said of the energy, or why there is none."""
+    texts: list[tuple[str, str, bool]] = []
+    best = choose(found)
+    if best is None:
+        texts.append(("too-short", _too_short(curves, capabilities, window, stated), True))
+    elif curves.moves is not None and best.source != COUNTER:
+        moves = curves.moves.count(window.begin_s, window.end_s)
+        what = "its power values are used" if best.source == POWER else "its power values tell the rest"
+        texts.append(("coarse-counter", f"its energy counter moved only {moves} times during the run; {what}", False))
+    elif best.source == COUNTER and best.values < MIN_SAMPLES:
+        text = f"its counter moved only {best.values} times during the run"
+        texts.append(("few-values", text, False))
+    ratio, known = _ratio(found), sum(c.estimate.half95_j for c in found if c.source != BOTH)
+    if ratio is not None and best is not None and abs(ratio - 1) > COUNTER_TOLERANCE + known / abs(best.estimate.joules):
+        texts.append(("counter-mismatch", f"its energy counter gives {ratio:.3f} times what its power values add up to", False))
+    if best is not None and (restless := _restless(best.estimate, window)) is not None:
+        texts.append(("not-idle", restless, False))
     if capabilities.lag_s is None:
-        text = f"{meter}: its lag is not known; `run --probe 60` measures it, until then phases may be shifted"
-        found.append(Defect("lag-unknown", text, False, meter))
-    return found
+        text = "its lag is not known; `run --probe 60` measures it, until then phases may be shifted"
+        texts.append(("lag-unknown", text, False))
+    if curves.power is not None and best is not None and best.source == POWER and keeps_own_time(capabilities):
+        text = f"a load that repeats every {capabilities.update_s:g} s looks constant to it: it has a value at that moment only"
+        texts.append(("own-clock", text, False))
+    return [Defect(code, f"{meter}: {text}", fatal, meter) for code, text, fatal in texts]
 
 
-def _count(curve: EnergyCurve | None, begin_s: float, end_s: float) -> int:
-    return 0 if curve is None else sum(1 for t in curve.times_s if begin_s < t <= end_s)
+def _restless(estimate: Estimate, window: Window) -> str | None:
+    """The energy rests on the machine being idle before and after the run alike, and on readings that show it."""
+    before, after = estimate.idle_before_w, estimate.idle_after_w
+    above = estimate.joules / window.seconds - min(before, after)
+    if abs(after - before) <= RESTLESS * above:
+        return None
+    return (
+        f"{before:.4g} W before the run, {after:.4g} W after it: the machine was not idle on both sides, or the meter is later "
+        "than is known (`run --probe 60` measures its lag)"
+    )
 
 
-def _mean(curve: EnergyCurve, begin_s: float, end_s: float) -> float | None:
-    begin_s, end_s = max(begin_s, curve.begin_s), min(end_s, curve.end_s)
-    return curve.mean_watts(begin_s, end_s) if end_s > begin_s else None
+def _too_short(curves: Curves, capabilities: Capabilities, window: Window, stated: bool) -> str:
+    values, needed = _count(curves, window), MIN_SAMPLES if curves.power is not None or curves.moves is None else MIN_MOVES
+    text = f"the run is too short for this meter: {values} values in it, {needed} are needed"
+    if curves.moves is not None and capabilities.quantum_j and values >= needed:
+        return f"the run is too short for this meter: its counter moves in steps of {capabilities.quantum_j:g} J"
+    if not stated and curves.moves is None:
+        shown = f"about every {capabilities.update_s:.2g} s" if capabilities.update_s is not None else "hardly ever"
+        text += f"; how often it updates is not known, and its value changes {shown} (--probe 60 or #update= settles it)"
+    return text
 
 
-def _idle_before(curve: EnergyCurve, first_s: float, begin_s: float) -> float | None:
-    """Up to the last value before the run: between that and the next the run has begun."""
-    return _mean(curve, first_s, max((t for t in curve.times_s if t <= begin_s), default=first_s))
+def _count(curves: Curves, window: Window) -> int:
+    if curves.power is not None:
+        return curves.power.count(window.begin_s, window.end_s)
+    return curves.moves.count(window.begin_s, window.end_s) if curves.moves is not None else 0
 
 
-def _idle_after(curve: EnergyCurve, end_s: float, last_s: float) -> float | None:
-    return _mean(curve, min((t for t in curve.times_s if t >= end_s), default=last_s), last_s)
-
-
-def _uncertainty(
-    curve: EnergyCurve,
-    joules: float,
-    capabilities: Capabilities,
-    window: Window,
-    gaps: Sequence[tuple[float, float]],
-    source: str,
-) -> Uncertainty:
-    begin, end = window.begin_s, window.end_s
+def _uncertainty(estimate: Estimate, gaps_j: float, capabilities: Capabilities, window: Window) -> Uncertainty:
     accuracy = capabilities.accuracy
-    instrument = None if accuracy is None else accuracy.gain * joules + accuracy.offset_w * window.seconds
-    power_quantum = (capabilities.quantum_w or 0.0) / 2 * window.seconds
-    quantum = (capabilities.quantum_j or 0.0) if source == "counter" else power_quantum
-    spread = _spread_w(curve, begin, end)
-    # Without better knowledge the lag may be wrong by half a reading period: that much power enters or leaves at each end.
-    timing = 0.5 * capabilities.effective_period_s if capabilities.lag_s is None else 0.0
+    gaps = rectangular(gaps_j)
     return Uncertainty(
-        instrument_j=instrument,
-        quantum_j=quantum,
-        sampling_j=curve.sampling_error_j(begin, min(end, curve.end_s)),
-        gaps_j=gap_seconds(gaps) * spread,
-        timing_j=timing * (_edge_step_w(curve, begin) + _edge_step_w(curve, end)),
+        instrument_j=None if accuracy is None else accuracy.gain * estimate.joules + accuracy.offset_w * window.seconds,
+        quantum_j=estimate.quantum.sd,
+        sampling_j=estimate.sampling.sd,
+        idle_j=estimate.idle.sd,
+        timing_j=estimate.timing.sd,
+        gaps_j=gaps.sd,
+        coverage=(estimate.error + gaps).coverage,
     )
 
 
-def _spread_w(curve: EnergyCurve, begin_s: float, end_s: float) -> float:
+def _spread_w(curves: Curves, window: Window) -> float:
     """Range of the power inside the window."""
-    inside = [i for i, t in enumerate(curve.times_s) if begin_s < t < end_s]
-    if curve.watts is not None:
-        watts = [curve.watts[i] for i in inside]
-    else:
-        watts = [curve.mean_watts(curve.times_s[a], curve.times_s[b]) for a, b in pairwise(inside)]
-    return max(watts) - min(watts) if watts else 0.0
-
-
-def _edge_step_w(curve: EnergyCurve, time_s: float) -> float:
-    """How much the power changes around `time_s`."""
-    reach = 2 * (curve.end_s - curve.begin_s) / (len(curve.times_s) - 1)
-    before = _mean(curve, time_s - reach, time_s)
-    after = _mean(curve, time_s, time_s + reach)
-    return abs(after - before) if before is not None and after is not None else 0.0
-
-
-def _split(
-    curves: _Curves, joules: float, capabilities: Capabilities, window: Window, spans: Sequence[Span]
-) -> list[PhaseEnergy]:
-    """Energy per phase name. The phases that have a number and the rest add up to the total.
-
-    Of counter and power the one with more values splits; it is scaled to the total, which the counter gives if there is one.
-    """
-    if not spans:
-        return []
-    names = list(dict.fromkeys(s.name for s in spans))
-    window_s = capabilities.window_s or 0.0
-    if window_s > MAX_SPLIT_WINDOW_S:
-        note = f"n/a (the meter averages over {window_s:g} s: totals only)"
-        return [PhaseEnergy(n, _seconds(spans, n), None, 0, note) for n in names]
-    curve = max((c for c in (curves.power, curves.counter) if c is not None), key=lambda c: len(c.times_s))
-    shift = window_s / 2 if curve is curves.power and is_smeared(capabilities) else 0.0
-    own_total = _total(curve, window.begin_s + shift, window.end_s + shift)
-    if not own_total:
-        return [PhaseEnergy(n, _seconds(spans, n), None, 0, "n/a (the readings do not cover it)") for n in names]
-    scale = joules / own_total
-    result = [_phase(curve, n, [s for s in spans if s.name == n], shift, scale, capabilities) for n in names]
-    return [*result, _rest(result, joules, window)]
-
-
-def _rest(phases: Sequence[PhaseEnergy], joules: float, window: Window) -> PhaseEnergy:
-    """What no phase accounts for: start, exit, the sync of the harness, and phases too short to have a number."""
-    known = [p for p in phases if p.joules is not None]
-    lumped = [p.name for p in phases if p.joules is None]
-    note = f"includes {', '.join(n.replace('_', ' ') for n in lumped)}" if lumped else None
-    return PhaseEnergy(
-        REST, window.seconds - sum(p.seconds for p in known), joules - sum(p.joules or 0.0 for p in known), 0, note
-    )
-
-
-def _seconds(spans: Sequence[Span], name: str) -> float:
-    return sum(s.end_s - s.begin_s for s in spans if s.name == name)
-
-
-def _phase(
-    curve: EnergyCurve, name: str, spans: Sequence[Span], shift_s: float, scale: float, capabilities: Capabilities
-) -> PhaseEnergy:
-    seconds = sum(s.end_s - s.begin_s for s in spans)
-    samples = sum(_count(curve, s.begin_s + shift_s, s.end_s + shift_s) for s in spans)
-    if is_smeared(capabilities):  # overlapping averages are not independent
-        samples = min(samples, int(seconds / (capabilities.window_s or 1.0)))
-    if samples < MIN_SAMPLES:
-        return PhaseEnergy(name, seconds, None, samples, "n/a (phase too short for this meter)")
-    joules = sum(curve.between(s.begin_s + shift_s, s.end_s + shift_s) for s in spans) * scale
-    note = f"only {samples} values" if samples < FEW_SAMPLES else None
-    return PhaseEnergy(name, seconds, joules, samples, note)
+    curve = curves.power or curves.counter
+    if curve is None:
+        return 0.0
+    inside = (curve.times_s > window.begin_s) & (curve.times_s < window.end_s)
+    watts = curve.watts[inside] if curve.watts is not None else curve.slopes()[inside[1:] & inside[:-1]]
+    return float(watts.max() - watts.min()) if len(watts) else 0.0

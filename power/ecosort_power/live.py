@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from ecosort_power.reading import Reading
+from ecosort_power.reading import Flag, Reading
 
 
 class Source(Protocol):
@@ -27,6 +27,7 @@ class Counted(Protocol):
 
     watts: float | None
     joules: float
+    spoiled: bool  # something was seen that makes the run invalid: no figure is shown
 
     def update(self) -> None:
         """Takes in what is new."""
@@ -43,11 +44,13 @@ class Tally:
         self._last: Reading | None = None
         self.watts: float | None = None
         self.joules = 0.0
+        self.spoiled = False
 
     def update(self) -> None:
         new = self._sampler.since(self._seen)
         self._seen += len(new)
         for reading in new:
+            self.spoiled = self.spoiled or (Flag.SATURATED in reading.flags and reading.mid_s >= self._begin_s)
             if reading.usable and reading.mid_s >= self._begin_s:
                 self._add(reading)
 
@@ -72,10 +75,12 @@ class Together:
         self._parts = parts
         self.watts: float | None = None
         self.joules = 0.0
+        self.spoiled = False
 
     def update(self) -> None:
         for part in self._parts:
             part.update()
+        self.spoiled = any(p.spoiled for p in self._parts)
         known = [p.watts for p in self._parts if p.watts is not None]
         self.watts = sum(known) if len(known) == len(self._parts) else None
         self.joules = sum(p.joules for p in self._parts)
@@ -86,7 +91,9 @@ def format_line(step: str, phase: str | None, seconds: float, tally: Counted | N
     if phase:
         parts.append(phase.replace("_", " "))
     parts.append(f"{int(seconds) // 60:d}:{int(seconds) % 60:02d}")
-    if tally is not None and tally.watts is not None:
+    if tally is not None and tally.spoiled:
+        parts.append("INVALID: the meter is saturated")
+    elif tally is not None and tally.watts is not None:
         parts.append(f"{tally.watts:,.1f} W".replace(",", " "))
         parts.append(f"{tally.joules:,.0f} J".replace(",", " "))
     return "   ".join(parts)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ecosort_power.evaluate import Span
+from ecosort_power.split import Span
 
 EVENTS_SCHEMA = "ecosort.events/1"
 STATS_SCHEMA = "ecosort.stats/1"

@@ -12,12 +12,12 @@ from itertools import groupby, pairwise
 
 from ecosort_power.integrate import find_gaps
 from ecosort_power.plausible import implausible
-from ecosort_power.reading import Capabilities, Flag, Reading
+from ecosort_power.reading import Capabilities, Flag, Reading, has_power
 from ecosort_power.updates import shown_update_s
 
 MAX_GAP_SHARE = 0.01  # of the run
 MIN_SAMPLES = 10  # in a run or a phase, else no number
-FEW_SAMPLES = 30  # below this a phase is printed with a warning
+FEW_SAMPLES = 30  # below this a phase is printed with a warning, and values do not show how rough a load is
 STALE_READINGS = 10  # fewer equal readings than this prove nothing
 # A meter that resolves 0.1 % of its reading does not repeat a value this often by chance.
 STUCK_READINGS = 30
@@ -95,7 +95,7 @@ def gap_list(readings: Sequence[Reading], capabilities: Capabilities, window: Wi
     intervals = [r.interval_s for r in readings if r.usable and r.interval_s is not None]
     period = max([capabilities.period_s, *intervals])
     edges = times or [window.begin_s, window.end_s]
-    return find_gaps(edges, window.begin_s, window.end_s, period)
+    return find_gaps(edges, window.begin_s, window.end_s, period, capabilities.spread_s)
 
 
 def gap_seconds(gaps: Sequence[tuple[float, float]]) -> float:
@@ -129,8 +129,9 @@ def _gaps(readings: Sequence[Reading], capabilities: Capabilities, window: Windo
     return found
 
 
-def _value(reading: Reading) -> float | None:
-    return reading.joules if reading.joules is not None else reading.watts
+def _value(reading: Reading) -> tuple[float | None, float | None]:
+    """Both, where there are both: a coarse counter stands for long while the power beside it moves."""
+    return reading.joules, reading.watts
 
 
 def _stale(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> list[Defect]:
@@ -158,6 +159,8 @@ def _stamp_stands(readings: Sequence[Reading], capabilities: Capabilities, windo
 
 def _counter_stands(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:
     counters = [r for r in readings if r.joules is not None and window.begin_s <= r.mid_s <= window.end_s]
+    if has_power(counters):  # it may be too coarse for this run; the power values then give the energy
+        return None
     if len(counters) >= STALE_READINGS and counters[0].joules == counters[-1].joules:
         return "the energy counter did not move during the run"
     return None

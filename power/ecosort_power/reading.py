@@ -14,6 +14,14 @@ from math import isfinite
 # SCPI instruments send 9.91e37 for "not a number" and 9.9e37 for an overrange (IEEE 488.2 / SCPI-99 7.2.1).
 SCPI_NAN = 9.91e37
 SCPI_INFINITY = 9.9e37
+# A lag that is not known is anything up to this, or up to one period of the meter.
+UNKNOWN_LAG_S = 1.0
+# Idle values that are wanted on each side of a run, to take the idle energy away and to know how sure that is.
+IDLE_VALUES = 4
+# A counter of large steps moves seldom when idle: it is waited for as long as a machine needs that idles at so many watts, and no
+# longer than this.
+SMALL_IDLE_W = 5.0
+LONGEST_IDLE_S = 10.0
 
 
 class Scope(StrEnum):
@@ -148,6 +156,7 @@ class Capabilities:
     wrap_j: float | None = None  # the counter starts again at 0 after this
     update_given: bool = False  # `update_s` is the user's word
     simulated: bool = False  # no measurement: its results say so everywhere and are never ranked
+    spread_s: float = 0.0  # the sampler reads at a random moment within this much of each period; 0: at equal distances
     identity: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what the user accepted, and doubts about this meter
 
@@ -158,8 +167,33 @@ class Capabilities:
 
     @property
     def settle_s(self) -> float:
-        """How long after the end of a run the readings still belong to it."""
+        """How long after the end of a run the readings still belong to it, as far as is known."""
         return (self.lag_s or 0.0) + (self.window_s or 0.0)
+
+    @property
+    def idle_stretch_s(self) -> float:
+        """How long the idle machine is wanted on each side: some values. A coarse counter takes long for each of them, and the
+        moving averages of one window are one value."""
+        step = IDLE_VALUES * (self.quantum_j or 0.0) / SMALL_IDLE_W
+        smear = 2 * (self.window_s or 0.0)
+        return max(IDLE_VALUES * self.effective_period_s, min(max(step, smear), LONGEST_IDLE_S))
+
+    @property
+    def lead_s(self) -> float:
+        """How long readings must have gone on before a run: up to two periods, and idle values before that."""
+        return self.settle_s + 2 * self.effective_period_s + self.idle_stretch_s
+
+    @property
+    def tail_s(self) -> float:
+        """How long readings must go on after a run: lag, window and two periods, and idle values after that."""
+        unknown = 0.0 if self.lag_s is not None else max(self.effective_period_s, UNKNOWN_LAG_S)
+        return self.settle_s + unknown + 2 * self.effective_period_s + self.idle_stretch_s
+
+    @property
+    def reads_moments(self) -> bool:
+        """True if a power value stands for a moment, or for so short a mean that it says nothing of most of the period."""
+        spot = self.window_s is not None and self.window_s < 0.5 * self.effective_period_s
+        return self.power is PowerKind.INSTANT or (self.power is PowerKind.AVERAGE and spot)
 
 
 def _screen_watts(watts: float, capabilities: Capabilities) -> tuple[float | None, Flag | None]:

@@ -7,7 +7,9 @@ import json
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 from ecosort_power.codec import encode
 from ecosort_power.errors import MeterError, MeterGlitchError
@@ -23,6 +25,22 @@ DEAD_S = 10.0
 MAX_REOPENINGS = 5
 # A sort that uses every processor must not delay the readings; raising one's priority is allowed to root only.
 SAMPLER_NICENESS = -10
+
+
+def spread_s(capabilities: Capabilities, paced: bool) -> float:
+    """Within how much of each period the moment of a reading is drawn at random.
+
+    Readings at equal distances see a load that repeats with them as constant (aliasing). One reading at a random moment of each
+    period (stratified sampling) is right on average whatever the load does, and what it misses shows in the spread of the
+    values. Meters that average or count over the whole time, or choose the moments themselves, are read at equal distances.
+    """
+    own_time = capabilities.update_s is not None and capabilities.update_s >= capabilities.period_s
+    return capabilities.period_s if paced and capabilities.reads_moments and not own_time else 0.0
+
+
+def moment_s(period_begin_s: float, spread: float, random: Callable[[], float]) -> float:
+    """When to read within the period that begins then. `random` draws from [0, 1)."""
+    return period_begin_s + spread * random()
 
 
 def to_line(reading: Reading) -> str:
@@ -87,14 +105,18 @@ class Sampler:
     def _run(self) -> None:
         self._raise_priority()
         due = time.monotonic()
+        random = Random().random
         while not self._stop.is_set() and self.death is None:
             if self.meter.paced:
-                self._stop.wait(max(0.0, due - time.monotonic()))
+                moment = moment_s(due, self.capabilities.spread_s, random)
+                self._stop.wait(max(0.0, moment - time.monotonic()))
                 if self._stop.is_set():
                     return
             self._keep(self._read_once())
             due += self.capabilities.period_s
-            if due < time.monotonic() - self.capabilities.period_s:  # far behind: do not try to catch up
+            if (
+                due < time.monotonic() - self.capabilities.period_s - self.capabilities.spread_s
+            ):  # far behind: do not try to catch up
                 due = time.monotonic()
 
     def _read_once(self) -> Reading:

@@ -43,6 +43,15 @@ def describe(values: Sequence[float]) -> Sample:
     return Sample(n, mean, sd)
 
 
+def ratio_of_totals(numerators: Sequence[float], denominators: Sequence[float]) -> Sample:
+    """Sum of the numerators / sum of the denominators. The mean of the single ratios would count a short run as much as a long
+    one. The deviation is that of the pairs around this ratio (delta method), so that `ci95` is its interval."""
+    n, mean = len(numerators), sum(denominators) / len(denominators)
+    ratio = sum(numerators) / sum(denominators)
+    squares = sum((a - ratio * b) ** 2 for a, b in zip(numerators, denominators, strict=True))
+    return Sample(n, ratio, sqrt(squares / (n - 1)) / mean if n > 1 else None)
+
+
 @dataclass(frozen=True, slots=True)
 class Trend:
     """Straight line through the runs, in units per run."""

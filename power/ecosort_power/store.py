@@ -27,15 +27,16 @@ from typing import Any
 from ecosort_power.codec import decode, load, read_json
 from ecosort_power.cold import ColdState, SettleState
 from ecosort_power.errors import UsageError
-from ecosort_power.evaluate import MeterEnergy, Span
+from ecosort_power.evaluate import MeterEnergy
 from ecosort_power.monitor import Circumstances
 from ecosort_power.quality import Defect, Window
 from ecosort_power.reading import Capabilities, Reading
+from ecosort_power.split import Span
 from ecosort_power.validate import CheckReport, Validation
 
 SESSION_SCHEMA = "ecosort.power.session/1"
-RUN_SCHEMA = "ecosort.power.run/1"
-SUMMARY_SCHEMA = "ecosort.power.summary/1"
+RUN_SCHEMA = "ecosort.power.run/2"
+SUMMARY_SCHEMA = "ecosort.power.summary/2"
 INPUT_CHECK = "input-check.txt"  # what the validator printed of the input
 VALIDATION = "validation.txt"  # ... and of the output of a run
 
@@ -183,6 +184,7 @@ class ResultDirectory:
         found = []
         for path in sorted((self.path / "runs").glob("[0-9][0-9]/run.json")):
             document = read_json(path)
+            _refuse_other_schema(path, document)
             try:
                 found.append(decode(Run, document))
             except ValueError as error:
@@ -191,6 +193,16 @@ class ResultDirectory:
 
     def readings(self, index: int, meter: str) -> list[Reading]:
         return read_readings(self.run_path(index) / f"readings.{meter}.jsonl")
+
+
+def _refuse_other_schema(path: Path, document: Any) -> None:
+    """An energy that was computed by other rules must not stand beside one of these."""
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema != RUN_SCHEMA:
+        raise UsageError(
+            f"{path} has schema {schema}, this program reads {RUN_SCHEMA}: its energy was computed by other rules; measure "
+            "again, or read it with the version of ecosort-power that session.json names"
+        )
 
 
 def read_readings(path: Path) -> list[Reading]:

@@ -10,7 +10,7 @@ from ecosort_power.combine import scope_of
 from ecosort_power.evaluate import MeterEnergy
 from ecosort_power.quality import Defect
 from ecosort_power.reading import Scope
-from ecosort_power.statistics import Sample, describe, trend
+from ecosort_power.statistics import Sample, describe, ratio_of_totals, trend
 from ecosort_power.store import SUMMARY_SCHEMA, Run, Session, valid_runs
 
 
@@ -30,7 +30,9 @@ class MeterSummary:
     scope: Scope
     joules: Sample
     watts: Sample
-    records_per_joule: Sample | None
+    records_per_joule: Sample | None  # total records / total joules, with the deviation of the runs around it
+    records_per_joule_runs: list[float]  # of each valid run, in their order
+    records_per_joule_instrument: float | None  # half width by the meter, the same in every run; None: its accuracy is not known
     idle_w: float | None
     above_idle_j: float | None
     uncertainty_j: float | None  # instrument and all, mean over the runs; None: the meter's accuracy is not known
@@ -143,20 +145,27 @@ def _meter_summary(session: Session, runs: Sequence[Run], meter: str) -> MeterSu
     if not pairs:
         return None
     energies = [e for _, e in pairs]
-    per_joule = [r.records / (e.joules or 1.0) for r, e in pairs if r.records]
+    records = [float(r.records) for r, _ in pairs if r.records]
     idle = _idle(session, meter, energies)
     seconds = sum(r.marks.seconds for r, _ in pairs) / len(pairs)
     joules = describe([e.joules or 0.0 for e in energies])
     uncertainties = [e.uncertainty for e in energies]
+    uncertainty = _mean([u.total_j if u else None for u in uncertainties])
+    complete = len(records) == len(pairs)
+    per_joule = ratio_of_totals(records, [e.joules or 1.0 for e in energies]) if complete else None
     return MeterSummary(
         meter=meter,
         scope=scope_of(session.meters, meter),
         joules=joules,
         watts=describe([e.watts or 0.0 for e in energies]),
-        records_per_joule=describe(per_joule) if len(per_joule) == len(pairs) else None,
+        records_per_joule=per_joule,
+        records_per_joule_runs=[n / (e.joules or 1.0) for n, e in zip(records, energies, strict=True)] if complete else [],
+        records_per_joule_instrument=per_joule.mean * uncertainty / joules.mean
+        if per_joule and uncertainty is not None
+        else None,
         idle_w=idle,
         above_idle_j=joules.mean - idle * seconds if idle is not None else None,
-        uncertainty_j=_mean([u.total_j if u else None for u in uncertainties]),
+        uncertainty_j=uncertainty,
         uncertainty_known_j=_mean([u.known_j if u else None for u in uncertainties]),
         phases=_phase_summaries(energies),
     )

@@ -8,36 +8,115 @@ arrival times of a meter that states its cycle length are freed from transport j
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
-from ecosort_power.integrate import Sample
+import numpy as np
+from numpy.typing import NDArray
+
+from ecosort_power.integrate import EnergyCurve, Floats, Sample, arrays, averages, instants, unwrap
 from ecosort_power.reading import Capabilities, Flag, PowerKind, Reading
 
 # A cycle end is known to be no later than its arrival. Over this many neighbours the earliest arrival is taken as undelayed;
 # short enough that the drift between the two clocks (under 100 ppm) stays below a millisecond or so.
 JITTER_NEIGHBOURS = 25
+# A counter that moves by more than this many of its steps at once has moved by several.
+SINGLE_STEP = 1.5
+
+Bools = NDArray[np.bool_]
+
+
+def lateness_s(capabilities: Capabilities) -> float:
+    """By how much a power value is later than what it stands for: the lag, and half an average much shorter than the period."""
+    spot = capabilities.power is PowerKind.AVERAGE and capabilities.reads_moments
+    return (capabilities.lag_s or 0.0) + ((capabilities.window_s or 0.0) / 2 if spot else 0.0)
 
 
 def power_samples(readings: Sequence[Reading], capabilities: Capabilities) -> list[Sample]:
     """The power values in the meter's time: lag removed, and an average that is much shorter than the reading period
     moved to the middle of its window."""
-    shift = capabilities.lag_s or 0.0
-    if capabilities.power is PowerKind.AVERAGE and is_spot(capabilities):
-        shift += (capabilities.window_s or 0.0) / 2
+    shift = lateness_s(capabilities)
     samples = [Sample(r.mid_s - shift, r.watts, r.interval_s) for r in readings if r.usable and r.watts is not None]
     if any(s.interval_s is not None for s in samples):
         return _ascending(remove_jitter(samples))
     return _ascending(updates(_ascending(samples), capabilities))
 
 
-def counter_samples(readings: Sequence[Reading], capabilities: Capabilities) -> list[Sample]:
-    """The counter at the moments when it moved. A counter that stands still is known only to have ended by then."""
-    lag = capabilities.lag_s or 0.0
-    samples = _ascending([Sample(r.mid_s - lag, r.joules) for r in readings if r.usable and r.joules is not None])
-    moved = samples[:1] + [b for a, b in pairwise(samples) if b.value != a.value]
-    if samples and moved[-1] is not samples[-1]:
-        moved.append(samples[-1])
-    return moved
+def power_curve(times_s: Floats, watts: Floats, intervals_s: Floats | None, capabilities: Capabilities) -> EnergyCurve:
+    """The energy under power values that are in the meter's time."""
+    point_like = capabilities.reads_moments or is_smeared(capabilities)
+    return instants(times_s, watts) if point_like else averages(times_s, watts, intervals_s)
+
+
+@dataclass(frozen=True, slots=True)
+class CounterMoves:
+    """An energy counter at the moments when it moved. `standing` marks a first or last reading that was no move: there the
+    counter is known only to have been somewhere within one step."""
+
+    curve: EnergyCurve
+    hold_s: Floats  # it moved within this time before it was read
+    step_j: Floats  # by how much it moved
+    standing: Bools
+    quantum_j: float
+    update_s: float  # it looks at the energy this often; 0: not known
+
+    def count(self, begin_s: float, end_s: float) -> int:
+        """How often it moved inside a stretch of time."""
+        times = self.curve.times_s
+        return int(np.count_nonzero((times > begin_s) & (times <= end_s) & ~self.standing))
+
+    def error_at(self, index: int, watts: float) -> tuple[float, float]:
+        """Half widths in joules of what one value leaves unknown at that power: by the moment of the move, and by its step."""
+        step = float(self.step_j[index])
+        if self.standing[index]:
+            return 0.0, max(step, self.quantum_j) / 2
+        hold = float(self.hold_s[index])
+        width = self.quantum_j
+        if step <= SINGLE_STEP * self.quantum_j:  # it has passed this step since it last looked
+            looked = 0.0 if 0.0 < self.update_s < hold else max(hold, self.update_s)
+            width = min(self.quantum_j, abs(watts) * looked)
+        return abs(watts) * hold / 2, width / 2
+
+
+def counter_moves(readings: Sequence[Reading], capabilities: Capabilities) -> CounterMoves | None:
+    """None: the counter was read less than twice. CounterResetError if it went back."""
+    samples = _ascending([Sample(r.mid_s, r.joules) for r in readings if r.usable and r.joules is not None])
+    if len(samples) < 2:
+        return None
+    times, values, _ = arrays(samples)
+    return moves_of(times, values, capabilities)
+
+
+def moves_of(times_s: Floats, values_j: Floats, capabilities: Capabilities) -> CounterMoves:
+    """The same from arrays of at least two readings."""
+    steps = np.diff(values_j)
+    if bool(np.any(steps < 0)):
+        values_j = np.asarray(unwrap(values_j.tolist(), capabilities.wrap_j))
+        steps = np.diff(values_j)
+    moved = np.flatnonzero(steps) + 1
+    gaps = np.diff(times_s)[moved - 1]
+    holds = gaps
+    if capabilities.update_s:  # what is read is so old at most; but a single step was passed at any time since the last reading
+        single = np.abs(steps[moved - 1]) <= SINGLE_STEP * (capabilities.quantum_j or 0.0)
+        holds = np.where(single & (capabilities.update_s < gaps), gaps, np.minimum(gaps, capabilities.update_s))
+    # It moved between two readings; on average half way.
+    times, sizes = times_s[moved] - holds / 2, steps[moved - 1]
+    usual = float(np.median(sizes)) if len(sizes) else 0.0
+    ends = (times_s[:1], times_s[-1:])
+    if len(moved) and moved[-1] == len(times_s) - 1:
+        ends = (times_s[:1], times_s[:0])
+    times = np.concatenate((ends[0], times, ends[1])) - (capabilities.lag_s or 0.0)
+    values = np.concatenate((values_j[:1], values_j[moved], values_j[-1:][: len(ends[1])]))
+    padding = (np.array([usual]), np.full(len(ends[1]), usual))
+    standing = np.concatenate(([True], np.zeros(len(moved), dtype=bool), np.ones(len(ends[1]), dtype=bool)))
+    return CounterMoves(
+        EnergyCurve(times, values - values[0]),
+        np.concatenate(([0.0], holds, np.zeros(len(ends[1])))),
+        np.concatenate((padding[0], sizes, padding[1])),
+        standing,
+        capabilities.quantum_j or 0.0,
+        capabilities.update_s or 0.0,
+    )
 
 
 def shown_update_s(readings: Sequence[Reading], capabilities: Capabilities) -> float | None:
@@ -61,9 +140,21 @@ def states_updates(readings: Sequence[Reading], capabilities: Capabilities) -> b
     return capabilities.update_s is not None or any(r.interval_s is not None for r in readings)
 
 
-def is_spot(capabilities: Capabilities) -> bool:
-    """True if an average covers so little of the time between two values that it is a spot value."""
-    return capabilities.window_s is not None and capabilities.window_s < 0.5 * capabilities.effective_period_s
+def repeats_values(capabilities: Capabilities) -> bool:
+    """True if the meter is read clearly more often than it has a new value."""
+    return capabilities.update_s is not None and capabilities.update_s >= 1.5 * capabilities.period_s
+
+
+def keeps_own_time(capabilities: Capabilities) -> bool:
+    """True if values are of moments that the meter chooses: reading it at random moments does not change them."""
+    return capabilities.reads_moments and repeats_values(capabilities)
+
+
+def shown_quantum_w(readings: Sequence[Reading]) -> float:
+    """The last decimal place that power readings show, up to a microwatt; 0 where they show more."""
+    texts = {repr(r.watts) for r in readings if r.usable and r.watts is not None}
+    places = max((len(t.partition(".")[2].rstrip("0")) if "e" not in t else 9 for t in texts), default=9)
+    return float(10.0**-places) if places <= 6 else 0.0
 
 
 def is_smeared(capabilities: Capabilities) -> bool:
@@ -90,7 +181,7 @@ def updates(samples: Sequence[Sample], capabilities: Capabilities) -> list[Sampl
     was not updated; there a sample is placed every `update_s` before the next change, with the value that was read there.
     """
     period = capabilities.update_s
-    if period is None or period < 1.5 * capabilities.period_s or len(samples) < 2:
+    if period is None or not repeats_values(capabilities) or len(samples) < 2:
         return list(samples)
     changes = [samples[0]] + [b for a, b in pairwise(samples) if b.value != a.value]
     result = [changes[0]]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from ecosort_power.assemble import attach_energy
 from ecosort_power.cold import ColdState, SettleState
-from ecosort_power.evaluate import Span
 from ecosort_power.monitor import Circumstances, DriveHeat
 from ecosort_power.quality import Defect
 from ecosort_power.reading import Accuracy, Capabilities, PowerKind, Reading, Scope
 from ecosort_power.sampler import to_line
 from ecosort_power.seal import Seal
+from ecosort_power.split import Span
 from ecosort_power.store import RUN_SCHEMA, SESSION_SCHEMA, Marks, MeterRecord, Options, ResultDirectory, Run, Session
 from ecosort_power.summary import summarize
 from ecosort_power.validate import Validation, parse_report

@@ -16,6 +16,8 @@ from typing import Any
 
 import capabilities
 import pytest
+from ecosort_power.codec import decode
+from ecosort_power.uncertainty import Uncertainty
 
 from .measured import Measured, only_gaps
 from .peers.ipmi_bmc import PASSWORD, Bmc, build_module
@@ -133,8 +135,10 @@ def measure_real_sort(directory: Path, mark: pytest.Mark) -> tuple[Measured, Fol
 
 
 def within(stated: dict[str, Any], error: float) -> bool:
-    limits = sum(stated[k] for k in ("instrument_j", "quantum_j", "gaps_j", "timing_j"))
-    return abs(error) <= limits + 2 * stated["sampling_j"]
+    """Within one and a half times the 95 % interval: one run in twenty lies outside the interval itself."""
+    total = decode(Uncertainty, stated).total_j
+    assert total is not None
+    return abs(error) <= 1.5 * total
 
 
 @pytest.mark.measured(by=measure_real_sort)
@@ -159,7 +163,7 @@ def test_the_measured_energy_of_a_real_sort_is_the_known_one(
             spans = [s for s in found["spans"] if s["name"] == name]
             true = sum(follower.joules(s["begin_s"], s["end_s"]) for s in spans)
             assert true == pytest.approx(watts * sum(s["end_s"] - s["begin_s"] for s in spans), rel=0.05)
-            assert phases[name] == pytest.approx(true, rel=0.05)
+            assert phases[name] == pytest.approx(true, rel=0.1)  # its edges lie anywhere between two readings
         assert found["records"] == RECORDS
         assert found["stats"]["schema"] == "ecosort.stats/1"
         assert found["validation"]["problem"] is None

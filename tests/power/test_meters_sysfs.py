@@ -141,6 +141,25 @@ def test_hwmon_lists_what_is_there(hwmon: Path) -> None:
     assert all(f.usable for f in found)
 
 
+def test_two_chips_of_one_name_have_addresses_of_their_own(hwmon: Path) -> None:
+    """By their device, which stays: the number of hwmonN is another after the next boot."""
+    base = hwmon / "sys/class/hwmon"
+    for number, bus, watts in ((7, "0000:03:00.0", 31), (12, "0000:41:00.0", 47)):
+        device = hwmon / "sys/devices" / bus
+        device.mkdir(parents=True)
+        write(base / f"hwmon{number}/name", "amdgpu")
+        write(base / f"hwmon{number}/power1_input", watts * 1_000_000)
+        (base / f"hwmon{number}/device").symlink_to(device)
+    specs = [f.spec for f in HwmonMeter.discover(Machine(hwmon)) if "amdgpu" in f.spec]
+    assert specs == ["hwmon:amdgpu@0000:03:00.0/power1", "hwmon:amdgpu@0000:41:00.0/power1"]
+    for spec, watts in zip(specs, (31.0, 47.0), strict=True):
+        meter = make_meter(parse_spec(f"{spec}#root={hwmon}"))
+        meter.open()
+        assert meter.read().watts == watts
+    with pytest.raises(UsageError, match=r"several sensors fit.*amdgpu@0000:41:00.0/power1"):
+        make_meter(parse_spec(f"hwmon:amdgpu/power1#root={hwmon}")).open()
+
+
 def test_a_sensor_that_vanishes_is_an_error_of_the_reading(hwmon: Path) -> None:
     meter = make_meter(parse_spec(f"hwmon:corsairpsu#root={hwmon}"))
     meter.open()

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ecosort_power import evaluate, quality, reading, statistics, summary
-from ecosort_power.integrate import EnergyCurve, trapezoid
+from ecosort_power import estimate, evaluate, quality, reading, split, statistics, summary, updates
+from ecosort_power.estimate import Timing
+from ecosort_power.integrate import EnergyCurve, instants
 from ecosort_power.reading import Reading, Scope
 from ecosort_power.report import sections
 
@@ -40,7 +41,23 @@ class Break:
 
 
 def nearest(curve: EnergyCurve, time_s: float) -> float:
-    return curve.joules[curve._segment(time_s)]
+    return float(curve.joules[curve.segment(time_s)])
+
+
+def as_instants(times: Any, watts: Any, intervals: Any) -> EnergyCurve:
+    return instants(times, watts)
+
+
+def in_time(capabilities: Any, power: bool) -> Timing:
+    return Timing(0.0, 0.0, 0.0, 0.0)
+
+
+def by_power(found: Any) -> Any:
+    return next((c for c in found if c.source == evaluate.POWER), None)
+
+
+def by_counter(found: Any) -> Any:
+    return next((c for c in found if c.source == evaluate.COUNTER), None)
 
 
 def without_lag(readings: Any, capabilities: Any) -> Any:
@@ -53,13 +70,17 @@ def late(readings: Any, steps: Any, capabilities: Any, seconds: float) -> Any:
     )
 
 
-def above_idle(curve: EnergyCurve | None, begin_s: float, end_s: float) -> float | None:
-    found = total(curve, begin_s, end_s)
-    return None if found is None else found - rules.IDLE * (end_s - begin_s)
+def above_idle(curve: EnergyCurve, capabilities: Any, window: Any) -> Any:
+    found = power_estimate(curve, capabilities, window)
+    return None if found is None else replace(found, joules=found.joules - rules.IDLE * window.seconds)
 
 
-def naive_idle(curve: EnergyCurve, begin_s: float, end_s: float) -> float | None:
-    return mean(curve, begin_s, end_s)
+def into_the_run(curve: EnergyCurve, first: int, last: int, *rest: Any) -> Any:
+    return flank(curve, first, last + 3, *rest)
+
+
+def before_only(curve: EnergyCurve, first: int, last: int, *rest: Any) -> Any:
+    return flank(curve, 0, 20, *rest)
 
 
 def of_population(values: Any) -> Any:
@@ -74,35 +95,27 @@ def in_quadrature(found: Any) -> float | None:
 
 
 # What the mistakes are made of.
-power_samples, total, mean, describe, analyse = (
-    evaluate.power_samples,
-    evaluate._total,
-    evaluate._mean,
-    statistics.describe,
-    rules.analyse,
-)
-POWER_FIRST = property(
-    lambda c: (
-        (c.power, c.power_j, "power") if c.power_j is not None else (c.counter, c.counter_j, "counter") if c.counter else None
-    )
-)
+power_samples, power_estimate, flank = evaluate.power_samples, evaluate.power_estimate, estimate._flank
+describe, analyse = statistics.describe, rules.analyse
 
 BREAKS = [
-    Break(1, "averages by interval", rules.test_rule_1_averages_are_summed_over_their_intervals, (evaluate, "tiles", trapezoid)),
-    Break(1, "averages are no spot values", rules.test_rule_1_a_sample_means_something, (evaluate, "tiles", trapezoid)),
+    Break(
+        1, "averages by interval", rules.test_rule_1_averages_are_summed_over_their_intervals, (updates, "averages", as_instants)
+    ),
+    Break(1, "averages are no spot values", rules.test_rule_1_a_sample_means_something, (updates, "averages", as_instants)),
     Break(1, "counters at the marks", rules.test_rule_1_counters_are_interpolated_at_the_marks, (EnergyCurve, "at", nearest)),
     Break(
         1,
         "under 10 values: n/a",
         rules.test_rule_1_short_phases_are_not_printed,
-        (evaluate, "MIN_SAMPLES", 1),
+        (split, "MIN_SAMPLES", 1),
         (8, "too short", False),
     ),
     Break(
         1,
         "under 30 values: warned",
         rules.test_rule_1_short_phases_are_not_printed,
-        (evaluate, "FEW_SAMPLES", 0),
+        (split, "FEW_SAMPLES", 0),
         (20, "only 20", True),
     ),
     Break(
@@ -135,19 +148,19 @@ BREAKS = [
         2,
         "a coarse counter gives way",
         rules.test_rule_2_a_counter_that_hardly_moves_gives_way_to_the_power,
-        (evaluate, "_without_coarse_counter", lambda m, curves, c, w: (curves, [])),
+        (evaluate, "choose", by_counter),
     ),
     Break(
         2,
         "the counter is the total",
         rules.test_rule_2_the_counter_gives_the_total_and_phases_sum_to_it,
-        (evaluate._Curves, "total", POWER_FIRST),
+        (evaluate, "choose", by_power),
     ),
     Break(
         2,
         "phases sum to it",
         rules.test_rule_2_the_counter_gives_the_total_and_phases_sum_to_it,
-        (evaluate, "_rest", lambda phases, joules, w: evaluate.PhaseEnergy(evaluate.REST, 0.0, 0.0, 0)),
+        (split, "_rest", lambda phases, joules, w: split.PhaseEnergy(split.REST, 0.0, 0.0, 0)),
     ),
     Break(
         2,
@@ -166,13 +179,13 @@ BREAKS = [
         4,
         "averaging window",
         rules.test_rule_4_a_window_longer_than_the_period_is_corrected,
-        (evaluate, "smeared_total", lambda curve, begin, end, width: curve.between(begin, end)),
+        (estimate, "timing_of", in_time),
     ),
     Break(
         4,
         "300 s: totals only",
         rules.test_rule_4_a_long_average_allows_totals_only,
-        (evaluate, "MAX_SPLIT_WINDOW_S", 1e9),
+        (split, "MAX_SPLIT_WINDOW_S", 1e9),
     ),
     Break(
         4,
@@ -185,7 +198,7 @@ BREAKS = [
         4,
         "an unknown lag counts",
         rules.test_rule_4_an_unknown_lag_is_said_and_counts_as_uncertainty,
-        (evaluate, "_edge_step_w", lambda curve, t: 0.0),
+        (estimate, "timing_of", in_time),
     ),
     Break(
         5,
@@ -203,7 +216,7 @@ BREAKS = [
         5,
         "two periods",
         rules.test_rule_5_a_sample_missing_for_two_periods_is_no_gap,
-        (quality, "find_gaps", lambda times, begin, end, period: []),
+        (quality, "find_gaps", lambda times, begin, end, period, spread: []),
     ),
     Break(5, "1 %", rules.test_rule_5_gaps_over_one_percent_make_the_run_invalid, (quality, "MAX_GAP_SHARE", 0.5)),
     Break(
@@ -215,18 +228,18 @@ BREAKS = [
         rules.test_rule_5_a_stale_or_saturated_meter_makes_the_run_invalid,
         (reading, "_screen_watts", lambda watts, capabilities: (watts, None)),
     ),
-    Break(6, "idle is idle", rules.test_rule_6_idle_does_not_reach_into_the_run, (evaluate, "_idle_before", naive_idle)),
+    Break(6, "idle is idle", rules.test_rule_6_idle_does_not_reach_into_the_run, (estimate, "_flank", into_the_run)),
     Break(
         6,
         "before and after",
         rules.test_rule_6_idle_is_measured_before_and_after_and_the_total_is_the_headline,
-        (evaluate, "_idle_after", lambda curve, end_s, last_s: curve.mean_watts(curve.begin_s, curve.begin_s + 20)),
+        (estimate, "_flank", before_only),
     ),
     Break(
         6,
         "the total is the headline",
         rules.test_rule_6_idle_is_measured_before_and_after_and_the_total_is_the_headline,
-        (evaluate, "_total", above_idle),
+        (evaluate, "power_estimate", above_idle),
     ),
     Break(
         6,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ecosort_power.reading import Scope
 from ecosort_power.records import TABLE, Claim, class_name, standing
-from ecosort_power.statistics import Sample, describe, ratio_ci95, t95, trend
+from ecosort_power.statistics import Sample, describe, ratio_ci95, ratio_of_totals, t95, trend
 
 
 def test_the_deviation_is_that_of_a_sample() -> None:
@@ -44,6 +44,22 @@ def test_a_ratio_comes_with_its_interval() -> None:
     ratio, low, high = found
     assert ratio == pytest.approx(91 / 101)
     assert low < ratio < high < 1
+
+
+def test_records_per_joule_of_several_runs_is_total_by_total() -> None:
+    """Runs of 100 and 300 J with 10^6 records each: 5 000 records per joule, not the mean of 10 000 and 3 333."""
+    found = ratio_of_totals([1e6, 1e6], [100.0, 300.0])
+    assert found.mean == 5000.0
+    assert found.n == 2
+    assert ratio_of_totals([1e6], [100.0]).sd is None
+
+
+def test_the_interval_of_a_ratio_of_totals_is_that_of_the_joules() -> None:
+    joules = [100.0, 101.0, 99.0, 102.0, 98.0]
+    found, mean = ratio_of_totals([1e6] * 5, joules), describe(joules)
+    assert found.ci95 is not None
+    assert mean.ci95 is not None
+    assert found.ci95 / found.mean == pytest.approx(mean.ci95 / mean.mean)
 
 
 def claim(**changes: Any) -> Claim:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from ecosort_power.integrate import Sample, tiles
 from ecosort_power.reading import Reading
-from ecosort_power.updates import counter_samples, power_samples, remove_jitter, updates
+from ecosort_power.updates import counter_moves, power_samples, remove_jitter, updates
 
 from .synthetic import AVERAGING, COUNTING, WALL
 
@@ -41,9 +41,14 @@ def test_equal_updates_in_a_row_are_kept_apart() -> None:
     assert curve.between(2.0, 10.0) == pytest.approx(10 * 6 + 50 * 2, abs=1e-6)
 
 
-def test_a_counter_that_stands_is_interpolated_between_its_moves() -> None:
-    readings = [Reading(t, t, joules=v) for t, v in [(0, 0.0), (1, 0.0), (2, 100.0), (3, 100.0), (4, 200.0)]]
-    assert [(s.time_s, s.value) for s in counter_samples(readings, COUNTING)] == [(0, 0), (2, 100), (4, 200)]
+def test_a_counter_moves_half_way_between_the_readings_around_its_move() -> None:
+    readings = [Reading(t, t, joules=v) for t, v in [(0, 0.0), (1, 0.0), (2, 100.0), (3, 100.0), (4, 200.0), (5, 200.0)]]
+    moves = counter_moves(readings, replace(COUNTING, update_s=None))
+    assert moves is not None
+    assert moves.curve.times_s.tolist() == [0, 1.5, 3.5, 5]
+    assert moves.curve.joules.tolist() == [0, 100, 200, 200]
+    assert moves.standing.tolist() == [True, False, False, True]
+    assert moves.count(0, 5) == 2
 
 
 def test_transport_jitter_does_not_move_cycles() -> None:

@@ -1,15 +1,17 @@
 """Power sensors of the kernel's hardware monitoring: powerN_input, powerN_average, energyN_input.
 
 Address: `hwmon:CHIP/CHANNEL`, e.g. `hwmon:corsairpsu/power1` or `hwmon:amdgpu/energy1`; the channel may be left out where
-there is one. An INA3221 has voltages and currents, whose product is its power: `hwmon:ina3221/curr1`. `#root=DIR` for another /.
+there is one. Two chips of one name are told apart by their device: `hwmon:amdgpu@0000:03:00.0/power1`. An INA3221 has voltages
+and currents, whose product is its power: `hwmon:ina3221/curr1`. `#root=DIR` for another /.
 """
 
 from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -31,6 +33,8 @@ class Channel:
     label: str | None
     average_s: float | None = None
     volts: Path | None = None  # where `path` is a current: the file of the voltage it flows at
+    device: str = ""  # the chip's address on its bus
+    shared: bool = False  # another chip has the same name
 
     def read_raw(self) -> str:
         """Microwatts, microjoules, or milliamperes and millivolts. MeterError if it cannot be read."""
@@ -43,15 +47,21 @@ class Channel:
 
     @property
     def address(self) -> str:
-        return f"{self.chip}/{self.name}"
+        return f"{self.chip}{f'@{self.device}' if self.shared else ''}/{self.name}"
+
+
+def _device(chip_path: Path) -> str:
+    """The chip's address on its bus, which stays; the number of hwmonN changes from boot to boot."""
+    link = chip_path / "device"
+    return link.resolve().name if link.exists() else chip_path.name
 
 
 def find_channels(root: Path) -> list[Channel]:
     channels = []
-    for chip_path in sorted((root / HWMON).glob("hwmon*")):
-        chip = read_text(chip_path / "name")
-        if chip is None:
-            continue
+    paths = sorted((root / HWMON).glob("hwmon*"), key=lambda p: (len(p.name), p.name))
+    chips = {path: chip for path in paths if (chip := read_text(path / "name")) is not None}
+    shared = {chip for chip, count in Counter(chips.values()).items() if count > 1}
+    for chip_path, chip in chips.items():
         files = {p.name: p for p in chip_path.iterdir()}
         numbers = sorted(m[1] for f in files if (m := re.fullmatch(r"((?:power|energy)\d+)_(?:input|average)", f)))
         for name in dict.fromkeys(numbers):
@@ -59,9 +69,10 @@ def find_channels(root: Path) -> list[Channel]:
             path = files[f"{name}_average" if averaged else f"{name}_input"]
             interval = read_int(chip_path / f"{name}_average_interval") if averaged else None
             average_s = (interval / 1000 if interval else 1.0) if averaged else None
-            channels.append(Channel(chip, name, path, read_text(chip_path / f"{name}_label"), average_s))
+            label = read_text(chip_path / f"{name}_label")
+            channels.append(Channel(chip, name, path, label, average_s, None, _device(chip_path), chip in shared))
         if chip == "ina3221":
-            channels += _shunts(chip, chip_path)
+            channels += [replace(c, device=_device(chip_path), shared=chip in shared) for c in _shunts(chip, chip_path)]
     return channels
 
 
@@ -96,7 +107,8 @@ class HwmonMeter(Meter):
     def open(self) -> Capabilities:
         channels = find_channels(self._root)
         chip, _, name = self.spec.address.partition("/")
-        fitting = [c for c in channels if c.chip == chip and (not name or c.name == name)]
+        chip, _, device = chip.partition("@")
+        fitting = [c for c in channels if c.chip == chip and device in ("", c.device) and (not name or c.name == name)]
         if len(fitting) != 1:
             there = ", ".join(c.address for c in channels) or "none"
             problem = "several sensors fit" if fitting else "there is no sensor"

@@ -10,7 +10,7 @@ from pathlib import Path
 from ecosort_power.report.content import Fact, Result, Section, Table
 from ecosort_power.report.facts import MISSING
 from ecosort_power.report.rules import rules
-from ecosort_power.report.text import instrument, phase_name, plus_minus, short
+from ecosort_power.report.text import instrument, interval, phase_name, plus_minus, short
 from ecosort_power.statistics import t95
 from ecosort_power.store import MeterRecord, Run
 from ecosort_power.summary import number
@@ -86,7 +86,7 @@ def _means(result: Result) -> Section:
     rows = [["seconds", plus_minus(summary.seconds), ""], ["joules", plus_minus(head.joules), instrument(head)]]
     rows += [["records/J", plus_minus(head.records_per_joule), ""], ["watts", plus_minus(head.watts), ""]]
     rows += [["idle watts", number(head.idle_w) if head.idle_w is not None else "n/a", ""]]
-    texts = []
+    texts = [f"Records per joule: {interval(head)}."] if head.records_per_joule is not None else []
     if head.joules.ci95 is not None:
         n = head.joules.n
         texts.append(f"95 % interval of the mean (n = {n}, t = {t95(n - 1):.3f}): ±{number(head.joules.ci95)} J.")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ecosort_power.evaluate import REST
 from ecosort_power.reading import Capabilities, Reading
+from ecosort_power.split import REST
 from ecosort_power.store import Run
 
 # More points than this are not seen on a plot; each bin keeps its lowest and highest value, so that no peak is lost.

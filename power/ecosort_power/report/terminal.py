@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ecosort_power.report.content import Result
-from ecosort_power.report.text import instrument, phase_name, plus_minus, relative, short
+from ecosort_power.report.text import instrument, interval, phase_name, plus_minus, relative, short
 from ecosort_power.store import Run, Session
 from ecosort_power.summary import MeterSummary, Summary, number
 
@@ -47,7 +47,7 @@ def _meter_lines(meter: MeterSummary) -> Table:
     for name in ("", "mean ± deviation of the runs", "instrument", ""):
         table.add_column(name, style="bold" if not table.columns else "")
     if meter.records_per_joule is not None:
-        table.add_row("records/J", plus_minus(meter.records_per_joule), relative(meter))
+        table.add_row("records/J", plus_minus(meter.records_per_joule), relative(meter), interval(meter))
     table.add_row("energy", plus_minus(meter.joules, "J"), instrument(meter))
     table.add_row("power", plus_minus(meter.watts, "W"), relative(meter))
     if meter.idle_w is not None:

@@ -29,6 +29,17 @@ def instrument(meter: MeterSummary) -> str:
     return f"unknown (the meter's accuracy is not stated{known})"
 
 
+def interval(meter: MeterSummary) -> str:
+    """Records per joule are one number for all runs; its interval by the runs, and by the meter, the same in every run."""
+    found = meter.records_per_joule
+    if found is None:
+        return ""
+    known = meter.records_per_joule_instrument
+    by_meter = f"±{short(known)}" if known is not None else "unknown"
+    by_runs = f"±{short(found.ci95)} (n = {found.n})" if found.ci95 is not None else "not known (one run)"
+    return f"total records / total joules; 95 % by the runs {by_runs}, by the meter {by_meter}"
+
+
 def relative(meter: MeterSummary) -> str:
     """The same for what is derived from the energy."""
     return "unknown" if meter.uncertainty_j is None else f"±{meter.uncertainty_j / meter.joules.mean:.1%}"

@@ -1,0 +1,135 @@
+"""The results of a sweep: the file they are kept in, what they say, and their part of power/README.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ecosort_power.accuracy.meters import KINDS
+from ecosort_power.accuracy.sweep import LENGTHS_S, PERIODS_S, Cell, Outcome
+from ecosort_power.codec import decode
+from ecosort_power.errors import UsageError
+
+SCHEMA = "ecosort.power.accuracy/1"
+BEGIN = "<!-- accuracy: begin (written by make power-accuracy) -->"
+END = "<!-- accuracy: end -->"
+
+LOW, HIGH = 0.93, 0.98  # a 95 % interval is right if it holds the truth in so many runs
+MAX_BIAS = 0.001
+# A bias smaller than this many of its standard errors is not shown by so few runs.
+NOT_SHOWN = 4.0
+DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    schema: str
+    runs: int  # per cell
+    named_runs: int
+    seed: int
+    named: dict[str, Outcome]  # the shapes that the bias is told for
+    cells: list[Outcome]
+
+
+def save(results: Results, path: Path) -> None:
+    """One line per cell, so that a change shows what changed."""
+    document: Any = _rounded(asdict(results))
+    lines = ",\n".join(json.dumps(c) for c in document.pop("cells"))
+    head = json.dumps(document, indent=1).removesuffix("\n}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'{head},\n "cells": [\n{lines}\n]}}\n', encoding="utf-8")
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, dict):
+        return {k: _rounded(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_rounded(v) for v in value]
+    return round(value, DIGITS) if isinstance(value, float) else value
+
+
+def load(path: Path) -> Results:
+    results = decode(Results, json.loads(path.read_text(encoding="utf-8")))
+    if results.schema != SCHEMA:
+        raise UsageError(f"{path} has schema {results.schema}, this program reads {SCHEMA}")
+    return results
+
+
+def is_biased(outcome: Outcome) -> bool:
+    """True if a bias above the limit is shown."""
+    return outcome.bias is not None and abs(outcome.bias) > MAX_BIAS + NOT_SHOWN * (outcome.bias_se or 0.0)
+
+
+def verdict(outcome: Outcome) -> str:
+    """refused, right, wide (holds the truth in more than 98 % of the runs) or narrow (in less than 93 %)."""
+    if outcome.coverage is None:
+        return "refused"
+    if outcome.coverage > HIGH:
+        return "wide"
+    return "narrow" if outcome.coverage < LOW else "right"
+
+
+def _percent(value: float) -> str:
+    if value < 1e-4:
+        return "<0.01"
+    return f"{value * 100:.2g}" if value < 0.995 else f"{value * 100:.0f}"
+
+
+def _span(values: Iterable[float]) -> str:
+    ordered = sorted(values)
+    low, high = _percent(ordered[0]), _percent(ordered[-1])
+    return low if low == high else f"{low} to {high}"
+
+
+def _field(outcomes: Sequence[Outcome]) -> str:
+    """All loads and lags of one meter, period and length in one field of the table."""
+    known = [o for o in outcomes if o.coverage is not None]
+    if not known:
+        return "refused"
+    low, high = min(o.coverage or 0.0 for o in known), max(o.coverage or 0.0 for o in known)
+    marks = "".join(sorted({{"wide": "w", "narrow": "n"}.get(verdict(o), "") for o in known}))
+    text = f"±{_span(o.interval or 0.0 for o in known)} %, {low * 100:.0f} to {high * 100:.0f} %"
+    return f"{text} ({marks})" if marks else text
+
+
+def render(results: Results) -> str:
+    """The part of the README, between its markers."""
+    found = [verdict(o) for o in results.cells]
+    counts = {name: found.count(name) for name in ("right", "wide", "narrow", "refused")}
+    biased = sum(is_biased(o) for o in results.cells)
+    lines = [
+        BEGIN,
+        f"{len(found)} cells of {results.runs} simulated runs each. The 95 % interval holds the true energy in 93 to 98 % of "
+        f"the runs in {counts['right']} of them, in more in {counts['wide']} (w), in less in {counts['narrow']} (n); in "
+        f"{counts['refused']} the run is refused as too short for the meter. A bias above 0.1 % is shown by {biased} cells.",
+        "",
+        "| shape | energy is wrong by, on average | standard error of that |",
+        "|---|---|---|",
+        *(f"| {name} | {o.bias or 0:+.3%} | {o.bias_se or 0:.3%} |" for name, o in results.named.items()),
+        "",
+        "Half width of the stated interval, and the share of the runs whose interval holds the true energy; smallest and largest "
+        "over the six loads, lag known and not known:",
+        "",
+        "| meter | a value every | " + " | ".join(f"run of {length:g} s" for length in LENGTHS_S) + " |",
+        "|---|---|" + "---|" * len(LENGTHS_S),
+    ]
+    for meter in KINDS:
+        for period in PERIODS_S:
+            at = [[o for o in results.cells if _is(o.cell, meter, period, length)] for length in LENGTHS_S]
+            if any(at):
+                lines.append(f"| {meter} | {period:g} s | " + " | ".join(_field(o) if o else "" for o in at) + " |")
+    return "\n".join([*lines, "", END])
+
+
+def _is(cell: Cell, meter: str, period_s: float, length_s: float) -> bool:
+    return cell.meter == meter and cell.period_s == period_s and cell.length_s == length_s
+
+
+def into(text: str, part: str) -> str:
+    """The README with this part between the markers."""
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise UsageError(f"the README must have the line {BEGIN!r} once, and {END!r} once")
+    return text[: text.index(BEGIN)] + part + text[text.index(END) + len(END) :]

@@ -1,0 +1,114 @@
+"""What a meter's values leave unknown of the power that they stand for: pure, on arrays.
+
+Between two instantaneous values the power is taken as a straight line. How wrong that is follows from the values themselves,
+as in geostatistics, by a model with two parts:
+
+    steps    a change of d watts lies anywhere between the two values it is seen between: uniform within +-d*h/2 joules. The edges
+             of a run are such steps.
+    rough    what changes from value to value and back (a square wave or spikes that are faster than the readings) does not shrink
+             by drawing lines: the error is that of a random sample, sd * h * sqrt(n). Its variance is -mean(d_i * d_i+1), the
+             covariance of neighbouring changes; it is zero where steps are far apart (autocorrelated values) and sd^2 where
+             values are independent.
+
+Both hold because the sampler reads at random moments within each period: at fixed ones a load that repeats with the period looks
+constant. A few values cannot show that nothing happens between them; below FEW_SAMPLES two unseen values at the other end of
+the range are allowed for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ecosort_power.integrate import EnergyCurve, Floats
+from ecosort_power.quality import FEW_SAMPLES
+from ecosort_power.uncertainty import Error, normal, rectangular
+
+UNSEEN = 2  # so many values a few may have missed; n of them miss a share of 2/n in one case of seven
+WHOLE = 0.05  # of a value: a window of 5.0 s holds five values that are 1.01 s apart
+
+
+def _kept(times_s: Floats, without: tuple[float, float] | None) -> Floats:
+    """1 for the intervals that count, 0 for those that lie within `without`."""
+    kept = np.ones(len(times_s) - 1)
+    if without is not None:
+        kept[(times_s[:-1] >= without[0]) & (times_s[1:] <= without[1])] = 0.0
+    return kept
+
+
+def between_values(curve: EnergyCurve, first: int, last: int, without: tuple[float, float] | None = None) -> Error:
+    """Error of an instantaneous curve between two of its values, but for a stretch that is known otherwise."""
+    assert curve.watts is not None
+    times, watts = curve.times_s[first : last + 1], curve.watts[first : last + 1]
+    kept = _kept(times, without)
+    lengths, steps = np.diff(times), np.diff(watts)
+    halves = np.abs(steps) * lengths / 2 * kept
+    weights = (lengths[1:] + lengths[:-1]) / 2 * np.minimum(kept[1:], kept[:-1])
+    products = -steps[1:] * steps[:-1] * weights * weights
+    rough = max(float(products.sum()), 0.0)
+    rough = min(rough, _rough_by_distance(lengths, steps) * float(np.square(weights).sum()))
+    error = rectangular(halves)
+    if rough > 0.0:
+        seen = np.maximum(products, 0.0)
+        degrees = float(seen.sum()) ** 2 / float(np.square(seen).sum())
+        squares = 4 * float(np.square(halves).sum())
+        error = error.scaled(max(1.0 - 2 * rough / squares, 0.0)) + normal(float(np.sqrt(rough)), degrees)
+    if last - first - 1 < FEW_SAMPLES:
+        unseen_w = float(watts.max()) - float(watts.min())
+        error += rectangular(UNSEEN * unseen_w * float(np.median(lengths)) * bool(kept.any()))
+    return error
+
+
+def _rough_by_distance(lengths_s: Floats, steps_w: Floats) -> float:
+    """Variance of what is rough, from how far values that are close in time differ: the line through the mean squared differences
+    of the nearer and of the farther neighbours, at distance zero, plus its standard error. It tells apart a load that the
+    readings resolve, though it goes to and fro, from one that they do not. Infinite where the distances are all the same."""
+    near = lengths_s < 0.75 * lengths_s.mean()
+    if min(int(near.sum()), int((~near).sum())) < 5:
+        return float("inf")
+    halves = np.square(steps_w) / 2
+    (a, x), (b, y) = [(halves[side], float(lengths_s[side].mean())) for side in (near, ~near)]
+    p, q = y / (y - x), x / (y - x)
+    error = float(np.sqrt(p * p * a.var() / len(a) + q * q * b.var() / len(b)))
+    return max(p * float(a.mean()) - q * float(b.mean()), 0.0) + error
+
+
+def between_means(curve: EnergyCurve, first: int, last: int, window_s: float) -> Error:
+    """The same for averages that overlap. Where a whole number of values goes into the window, they add up to the energy exactly;
+    else their curve has kinks but no steps, and a line across a kink is wrong by a parabola."""
+    assert curve.watts is not None
+    lengths, steps = np.diff(curve.times_s[first : last + 1]), np.diff(curve.watts[first : last + 1])
+    ratio = window_s / float(np.median(lengths))
+    if abs(ratio - round(ratio)) < WHOLE:
+        return Error()
+    return rectangular(np.diff(steps) * lengths[1:] / 8)
+
+
+def rounding(values: Floats, weights_s: Floats, quantum_w: float) -> Error:
+    """Error of values that are rounded to steps of `quantum_w`, each standing for its weight in seconds.
+
+    A power that stays at one level is wrong by the same amount all the time: anywhere within half a step, times the whole time
+    at that level. Where both neighbouring levels are visited too, the power moves through the steps, and the values are
+    wrong independently of each other.
+    """
+    if quantum_w <= 0.0 or len(values) == 0:
+        return Error()
+    levels, which = np.unique(np.rint(values / quantum_w), return_inverse=True)
+    seconds = np.bincount(which, weights=weights_s)
+    squares = np.bincount(which, weights=weights_s * weights_s)
+    passed = np.isin(levels - 1, levels) & np.isin(levels + 1, levels)
+    independent = float(squares[passed].sum()) * quantum_w**2 / 12
+    return rectangular(seconds[~passed] * quantum_w / 2) + normal(float(np.sqrt(independent)))
+
+
+def value_weights(curve: EnergyCurve, begin_s: float, end_s: float, without: tuple[float, float] | None) -> tuple[Floats, Floats]:
+    """The power values inside [begin, end] and the seconds that each of them stands for."""
+    times = curve.times_s
+    lengths = np.diff(times) * _kept(times, without)
+    if curve.watts is None:
+        values, weights = curve.slopes(), lengths
+        inside = (times[1:] > begin_s) & (times[:-1] < end_s)
+    else:
+        values = curve.watts
+        weights = np.concatenate((lengths, [0.0])) / 2 + np.concatenate(([0.0], lengths)) / 2
+        inside = (times >= begin_s) & (times <= end_s)
+    return values[inside], weights[inside]

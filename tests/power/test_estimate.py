@@ -1,0 +1,156 @@
+"""The energy of a run over a wider stretch, and of meters whose counter is too coarse: on readings with a known energy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ecosort_power.accuracy.sweep import Cell, simulate
+from ecosort_power.evaluate import BOTH, COUNTER, POWER, MeterEnergy, candidates, choose, evaluate
+from ecosort_power.quality import Window
+from ecosort_power.reading import Capabilities, Reading
+
+from .synthetic import AVERAGING, COUNTING, WALL, averages, counts, instants, step, ticks, window
+
+IDLE, BUSY = 10.0, 50.0
+
+
+def coarse_plug(seconds: float, counter_w: float = 1.0) -> tuple[list[Reading], Capabilities, Window]:
+    """Whole watts and a counter of thousandths of a kilowatt-hour; busy at 50.4 W. It counts `counter_w` times as much."""
+    power, energy = step(IDLE + 0.3, BUSY + 0.4, 100, 100 + seconds)
+    times = ticks(60, 160 + seconds, 1.0, 0.3)
+    watts = instants(lambda t: float(round(power(t))), times)
+    joules = counts(lambda t: 3600.0 * int((energy(t) * counter_w + 1234) / 3600), times)
+    both = [replace(w, joules=j.joules) for w, j in zip(watts, joules, strict=True)]
+    plug = replace(WALL, counter=True, quantum_w=1.0, quantum_j=3600.0)
+    return both, plug, window(100, 100 + seconds, 30, 50, load_step=0.8)
+
+
+def flickering(readings: list[Reading]) -> list[Reading]:
+    """No real meter of fine steps shows the same value for long."""
+    return [replace(r, watts=(r.watts or 0.0) + 1e-5 * (i % 7)) for i, r in enumerate(readings)]
+
+
+def half(energy: MeterEnergy) -> float:
+    assert energy.uncertainty is not None
+    return energy.uncertainty.known_j
+
+
+def test_a_counter_of_large_steps_is_combined_with_the_power_beside_it() -> None:
+    readings, plug, w = coarse_plug(600)
+    truth = (BUSY + 0.4) * 600
+    found = evaluate("m", readings, plug, w, [])
+    alone = evaluate("m", readings, replace(plug, counter=False), w, [])
+    assert found.source == BOTH
+    assert alone.source == POWER
+    assert found.joules == pytest.approx(truth, abs=half(found))
+    assert half(found) < 0.4 * half(alone)  # the rounding of the watts is gone where the counter was counted
+    assert {d.code for d in found.defects} == {"coarse-counter"}
+
+
+def test_a_counter_that_stands_during_the_run_leaves_the_power() -> None:
+    readings, plug, w = coarse_plug(40)
+    found = evaluate("m", readings, plug, w, [])
+    assert found.source == POWER
+    assert found.joules == pytest.approx((BUSY + 0.4) * 40, abs=half(found))
+    assert not [d for d in found.defects if d.fatal]  # and is not called stale
+
+
+def test_a_coarse_counter_that_contradicts_the_power_is_said_though_its_steps_are_large() -> None:
+    readings, plug, w = coarse_plug(6000, counter_w=1.5)
+    assert "counter-mismatch" in {d.code for d in evaluate("m", readings, plug, w, []).defects}
+
+
+def test_a_fine_counter_needs_no_power() -> None:
+    cell = Cell("counter, steps of 3.6 J", 1.0, True, "constant", 60.0)
+    load, series, w = simulate(cell, np.random.default_rng(4))
+    best = choose(candidates(series.curves(), series.capabilities, w))
+    assert best is not None
+    assert best.source == COUNTER
+    assert best.estimate.joules == pytest.approx(load.truth_j, rel=0.005)
+
+
+@pytest.mark.parametrize("width", [2.0, 5.0, 20.0])
+def test_moving_averages_give_the_true_total(width: float) -> None:
+    """Energy leaks over both ends of the run; the wider stretch holds it all, whatever the idle power after it."""
+    _, energy = step(IDLE, BUSY + IDLE, 100, 135)
+    later = lambda t: energy(t) + max(t - 135, 0.0)  # noqa: E731 - one watt more after the run
+    capabilities = replace(AVERAGING, period_s=0.1, window_s=width)
+    w = Window(40, 100, 135, 135 + 3 * width + 1)
+    readings = flickering(averages(later, ticks(30, w.last_s, 0.1, 0.03), width))
+    found = evaluate("m", readings, capabilities, w, [])
+    assert found.joules == pytest.approx((BUSY + IDLE) * 35, rel=1e-3)
+    assert found.idle_after_w == pytest.approx(IDLE + 1, rel=1e-3)
+
+
+def test_a_wandering_idle_power_makes_the_energy_less_certain() -> None:
+    power, _ = step(IDLE, BUSY, 100, 160)
+    rng = np.random.default_rng(3)
+    still, wandering = (
+        flickering([replace(r, watts=(r.watts or 0.0) + (0 if 99 < r.mid_s < 161 else amount * rng.normal())) for r in readings])
+        for amount, readings in (
+            (0.01, instants(power, ticks(60, 200, 1.0, 0.5))),
+            (2.0, instants(power, ticks(60, 200, 1.0, 0.5))),
+        )
+    )
+    a, b = (evaluate("m", r, AVERAGING, window(100, 160), []).uncertainty for r in (still, wandering))
+    assert a is not None
+    assert b is not None
+    assert b.idle_j > 20 * a.idle_j
+
+
+def test_the_run_need_not_begin_and_end_at_a_reading() -> None:
+    """On average over the positions of a slow averaging meter's clock, nothing is lost at the ends."""
+    errors = []
+    for phase in np.arange(0, 5, 0.25):
+        _, energy = step(IDLE, BUSY, 100, 160)
+        slow = replace(AVERAGING, period_s=5.0, window_s=5.0)
+        readings = averages(energy, ticks(40, 230, 5.0, float(phase)), 5.0)
+        joules = evaluate("m", readings, slow, window(100, 160, 50, 50), []).joules
+        assert joules is not None
+        errors.append(joules / (BUSY * 60) - 1)
+    assert max(map(abs, errors)) < 1e-9
+
+
+def test_a_meter_whose_readings_end_with_the_run_is_refused() -> None:
+    power, _ = step(IDLE, BUSY, 100, 160)
+    readings = [r for r in instants(power, ticks(60, 200, 1.0)) if r.mid_s < 159]
+    found = evaluate("m", readings, WALL, window(100, 160), [])
+    assert found.joules is None
+    assert "coverage" in {d.code for d in found.defects}
+
+
+@pytest.mark.parametrize(("after", "told"), [(1.0, False), (8.0, True)])
+def test_a_machine_that_is_not_idle_after_the_run_is_told(after: float, told: bool) -> None:
+    power, _ = step(IDLE, BUSY, 100, 160)
+    readings = flickering(instants(lambda t: power(t) + (after if t > 160 else 0), ticks(60, 200, 1.0, 0.5)))
+    found = evaluate("m", readings, WALL, window(100, 160), [])
+    assert ("not-idle" in {d.code for d in found.defects}) == told
+
+
+def test_a_load_that_repeats_with_the_clock_of_the_meter_is_warned_of() -> None:
+    power, _ = step(IDLE, BUSY, 100, 160)
+    held = lambda t: power(float(int(t))) + (int(t) % 7) / 1000  # noqa: E731
+    own = replace(WALL, period_s=0.25, update_s=1.0)
+    found = evaluate("m", instants(held, ticks(60, 200, 0.25, 0.1)), own, window(100, 160), [])
+    assert "own-clock" in {d.code for d in found.defects}
+    counted = evaluate("m", counts(step(IDLE, BUSY, 100, 160)[1], ticks(60, 200, 0.25, 0.1)), COUNTING, window(100, 160), [])
+    assert "own-clock" not in {d.code for d in counted.defects}
+
+
+def test_the_resolution_of_a_meter_that_does_not_say_it_is_read_off_its_values() -> None:
+    power, _ = step(IDLE, BUSY, 100, 160)
+    whole, fine = (
+        evaluate("m", instants(lambda t, e=extra: power(t) + e, ticks(60, 200, 1.0, 0.5)), WALL, window(100, 160), [])
+        for extra in (0.0, 0.1234567891)
+    )
+    assert whole.uncertainty is not None
+    assert fine.uncertainty is not None
+    assert whole.uncertainty.quantum_j == pytest.approx(0.5 * 60 / 3**0.5)
+    assert fine.uncertainty.quantum_j == 0.0
+
+
+def test_the_readme_tells_how_right_the_joules_are() -> None:
+    assert "How right the joules are" in (Path(__file__).resolve().parents[2] / "power/README.md").read_text(encoding="utf-8")

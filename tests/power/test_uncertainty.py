@@ -1,0 +1,97 @@
+"""Intervals of summed errors, and what the errors of sampling and rounding are, against closed forms and simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ecosort_power.integrate import EnergyCurve, instants
+from ecosort_power.sampling import between_means, between_values, rounding, value_weights
+from ecosort_power.uncertainty import Error, Uncertainty, normal, rectangular, total
+
+RNG = np.random.default_rng(7)
+
+
+@pytest.mark.parametrize("halves", [[1.0], [1.0, 1.0], [1.0, 0.5], [1.0, 0.1], [1.0, 1.0, 1.0], [3.0, 1.0, 1.0, 0.5]])
+def test_95_percent_of_summed_rectangles_are_inside(halves: list[float]) -> None:
+    error = rectangular(halves)
+    drawn = (RNG.uniform(-1, 1, (400_000, len(halves))) * halves).sum(axis=1)
+    assert float(np.mean(np.abs(drawn) <= error.coverage * error.sd)) == pytest.approx(0.95, abs=0.01)
+    assert error.sd == pytest.approx(float(drawn.std()), rel=0.01)
+
+
+def test_a_rectangle_with_normal_noise() -> None:
+    error = rectangular(1.0) + normal(0.3)
+    drawn = RNG.uniform(-1, 1, 400_000) + RNG.normal(0, 0.3, 400_000)
+    assert float(np.mean(np.abs(drawn) <= error.coverage * error.sd)) == pytest.approx(0.95, abs=0.01)
+
+
+def test_few_degrees_of_freedom_widen_a_normal_error() -> None:
+    assert normal(1.0, 4).sd == pytest.approx(2.776 / 1.96)
+    assert normal(1.0).coverage == pytest.approx(1.96)
+    assert total([]).sd == 0.0
+
+
+def test_the_interval_is_not_twice_the_deviation_where_rounding_rules() -> None:
+    """A constant power rounded to 4 W over 100 s: anywhere within 200 J, so 95 % within 190 J."""
+    error = rounding(np.full(100, 48.0), np.ones(100), 4.0)
+    assert error.coverage * error.sd == pytest.approx(190.0, rel=1e-3)
+
+
+def test_rounding_of_two_levels_is_independent_between_them() -> None:
+    values = np.tile([24.0, 48.0], 50)
+    assert rounding(values, np.ones(100), 4.0).sd == pytest.approx(np.hypot(100, 100) / 3**0.5)
+
+
+def test_rounding_of_a_power_that_moves_through_the_steps_averages_out() -> None:
+    through = rounding(np.rint(np.linspace(10, 90, 1000)), np.ones(1000), 1.0)
+    assert through.sd < 0.1 * rounding(np.full(1000, 50.0), np.ones(1000), 1.0).sd
+
+
+def test_without_a_quantum_there_is_no_rounding() -> None:
+    assert rounding(np.ones(3), np.ones(3), 0.0) == Error()
+
+
+def curve_of(watts: np.ndarray, spread: float = 0.0) -> EnergyCurve:
+    times = np.arange(len(watts)) + spread * RNG.random(len(watts))
+    return instants(times, watts)
+
+
+def test_a_step_lies_anywhere_between_two_values() -> None:
+    error = between_values(curve_of(np.array([10.0] * 40 + [50.0] * 40)), 0, 79)
+    assert error.sd == pytest.approx(40 / 12**0.5)
+
+
+def test_values_that_are_independent_err_as_a_random_sample() -> None:
+    found = [between_values(curve_of(RNG.normal(50, 5, 500), 1.0), 0, 499).sd for _ in range(40)]
+    assert float(np.mean(found)) == pytest.approx(5 * 500**0.5, rel=0.15)
+
+
+def test_a_slow_wander_errs_less_than_independent_values() -> None:
+    wander = np.cumsum(RNG.normal(0, 1, 500)) + 100
+    assert between_values(curve_of(wander, 1.0), 0, 499).sd < 0.1 * wander.std() * 500**0.5
+
+
+def test_a_few_values_do_not_show_that_nothing_happens_between_them() -> None:
+    few, many = (between_values(curve_of(np.array([10.0] + [50.0] * n + [10.0])), 0, n + 1) for n in (12, 60))
+    assert few.sd > 2 * many.sd
+
+
+def test_what_is_known_otherwise_is_left_out() -> None:
+    curve = curve_of(np.concatenate(([10.0], RNG.normal(50, 5, 98), [10.0])), 1.0)
+    whole, ends = between_values(curve, 0, 99), between_values(curve, 0, 99, (curve.times_s[2], curve.times_s[97]))
+    assert ends.sd < whole.sd
+    _, weights = value_weights(curve, curve.begin_s, curve.end_s, (curve.times_s[2], curve.times_s[97]))
+    assert float(weights.sum()) == pytest.approx(curve.end_s - curve.begin_s - (curve.times_s[97] - curve.times_s[2]))
+
+
+def test_averages_that_overlap_a_whole_number_of_times_are_exact() -> None:
+    curve = curve_of(np.array([10.0, 10, 20, 40, 60, 60, 60, 40, 20, 10]))
+    assert between_means(curve, 0, 9, 5.0).sd == 0.0
+    assert between_means(curve, 0, 9, 2.5).sd > 0.0
+
+
+def test_the_instrument_adds_linearly_and_an_unknown_one_stays_unknown() -> None:
+    known = Uncertainty(10.0, 3.0, 4.0, 0.0, 0.0, 0.0, coverage=2.0)
+    assert known.known_j == pytest.approx(10.0)
+    assert known.total_j == pytest.approx(20.0)
+    assert Uncertainty(None, 3.0, 4.0, 0.0, 0.0, 0.0).total_j is None
