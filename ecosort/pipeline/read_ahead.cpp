@@ -132,7 +132,8 @@ Task<void> ReadAhead::fill_from_stream(RunBuffer& run, std::uint64_t count, Prog
   run.count = 0;
   run.tally = {};
   TaskGroup extractions(reactor_.gate());
-  extractions.spawn(read_stream(extractions  co_await extractions.join();
+  extractions.spawn(read_stream(extractions, run, count * record_size_, progress));
+  co_await extractions.join();
 }
 
 Task<void> ReadAhead::read_stream(TaskGroup& extractions, RunBuffer& run, std::uint64_t wanted_bytes, Progress& progress) {
