@@ -21,7 +21,7 @@ namespace {
 // Options of `sort` that `plan inplace` knows of, but that mean nothing in place.
 void check_not_given(const ParsedWords& parsed) {
   for (const char* name : {"-o,--output", "--temp", "--trace", "--request-size", "--request-depth", "--resumable",
-                           "--merge-threads", "--run-records"})
+                           "--merge-threads", "--run-records", "--checksum"})
     if (parsed.given.contains(name))
       throw UsageError(
           fmt::format("{} means nothing in place", std::string_view(name).substr(std::string_view(name).rfind('-') - 1)));
@@ -43,7 +43,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
   InPlaceOptions options;
   std::vector<std::string> files, temp;
   std::string output, trace, request_size;
-  bool unique = false, stable = false, resumable = false;
+  bool unique = false, stable = false, resumable = false, checksum = false;
   std::uint64_t threads = 0, request_depth = 0, merge_threads = 0, run_records = 0;
   const OptionTargets targets{.texts = {{"--memory", &options.memory},
                                         {"--io", &options.io},
@@ -63,6 +63,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
                                            {"--reverse", &options.reverse},
                                            {"--stable", &stable},
                                            {"--resumable", &resumable},
+                                           {"--checksum", &checksum},
                                            {"-q,--quiet", &options.run.reports.quiet},
                                            {"--json", &options.json},
                                            {"--status", &options.status},
