@@ -98,7 +98,9 @@ def seconds_of(records: int, directory: Path) -> tuple[float | None, str]:
         return None, f"{directory}: {error.strerror}"
     try:
         os.truncate(handle, records * RECORD_BYTES)  # takes no space
-        plan = json.loads(run_text([program, "plan", "sort", "--json", name, "-o", f"{name}.sorted"], 30.0))
+        # Its bytes are zeros: that they are records has to be said.
+        words = [program, "plan", "sort", "--json", "--record-size", str(RECORD_BYTES), "--key", "0:10"]
+        plan = json.loads(run_text([*words, name, "-o", f"{name}.sorted"], 30.0))
     except (OSError, OverflowError, ValueError, MeterError) as error:
         return None, str(error).splitlines()[0]
     finally:
