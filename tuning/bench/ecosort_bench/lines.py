@@ -51,6 +51,10 @@ CASES = (
     Case("short", "lines of 10 bytes", "short", 0.1),
     Case("unique", "-u, 1 % of the lines are different", "few", 0.2, ("-u",), moves_everything=False),
     Case("small", "1 MB, warm, to standard output", "text", 0, moves_everything=False),
+    Case("numeric", "decimal numbers, -n", "numbers", 0.1, ("-n",), moves_everything=False),
+    Case("general", "decimal numbers, -g", "numbers", 0.1, ("-g",), moves_everything=False),
+    Case("versions", "versions, -V", "versions", 0.1, ("-V",), moves_everything=False),
+    Case("equal", "equal lines of 20 bytes", "equal", 0.2, moves_everything=False),
     Case("u64", "records of 16 bytes, u64 key", "u64", 0.4, peer="stxxl_ksort_u64"),
 )
 

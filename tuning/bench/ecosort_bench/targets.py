@@ -153,12 +153,17 @@ def _lines(results: Results) -> list[Verdict]:
             ("csv", "-t, -k2,2n", 4),
             ("short", "10 bytes", 3),
             ("unique", "-u", 4),
+            ("numeric", "-n", 1),
+            ("general", "-g", 1),
+            ("versions", "-V", 1),
+            ("equal", "equal", 1),
         )
     ]
     small = paired(results, "lines_small", "ecosort", "gnu_sort")
     records = paired(results, "lines_u64", "stxxl_ksort_u64", "ecosort")
     return [
         *found,
+        _at_most("lines: CPU of -g / -n", paired(results, "lines_general", "ecosort", "ecosort", cpu_s, "lines_numeric"), 1.3, 3),
         _bound("lines, whole line: CPU", cpu("lines_text"), 1.5, "s/GB", statistics.median),
         _at_most("lines, 1 MB: EcoSort / GNU sort", small, 1, SHOWN_BY_PAIRS),
         _bound("records of 16 bytes: CPU", cpu("lines_u64"), 2.5, "s/GB", statistics.median),

@@ -4,6 +4,9 @@
 //   csv    id,number,text: 30 to 70 characters, ordered by neither
 //   short  9 random letters and digits
 //   few    lines like those of `text`, of which 1 % are different
+//   numbers   decimal numbers of both signs, below a million, with six digits behind the point
+//   versions  lib, a name of two letters, and three numbers: lib-ab-1.20.300, some with .tar.gz
+//   equal     the same line of 20 bytes again and again
 //   u64    binary records of 16 bytes: a random key and its number, both little-endian
 //   dates  records of 100 bytes that begin with 24 bytes such as 2026-03-29T04:05:06.789Z, of one year, in random order
 //   urls   records of 100 bytes that begin with a URL of 64 bytes, of which the first 49 or so name one of 600 places
@@ -85,6 +88,18 @@ void append_line(std::string& out, std::string_view kind, std::uint64_t number) 
     out += std::to_string(random.next() % 100);
     out += ',';
     append_text(out, random, 8 + random.next() % 40);
+  } else if (kind == "numbers") {
+    const std::uint64_t value = random.next();
+    fmt::format_to(std::back_inserter(out), "{}{}.{:06}", value >> 63U != 0 ? "-" : "", value % 1'000'000,
+                   value / 1'000'000 % 1'000'000);
+  } else if (kind == "versions") {
+    out += "lib-";
+    append_text(out, random, 2);
+    const std::uint64_t value = random.next();
+    fmt::format_to(std::back_inserter(out), "-{}.{}.{}{}", value % 10, value / 10 % 100, value / 1000 % 1000,
+                   value >> 62U == 0 ? ".tar.gz" : "");
+  } else if (kind == "equal") {
+    out += "the same line again";
   } else {
     append_text(out, random, 59 + random.next() % 81);
   }
@@ -110,12 +125,13 @@ int make(std::string_view kind, std::uint64_t bytes, const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr std::string_view kinds[] = {"text", "csv", "short", "few", "u64", "dates", "urls", "bytes"};
+  constexpr std::string_view kinds[] = {"text",  "csv", "short", "few",  "numbers", "versions",
+                                        "equal", "u64", "dates", "urls", "bytes"};
   std::uint64_t bytes = 0;
   const std::string_view number = argc == 4 ? argv[2] : "";
   const bool is_number = std::from_chars(number.data(), number.data() + number.size(), bytes).ec == std::errc();
   if (argc != 4 || !is_number || std::find(std::begin(kinds), std::end(kinds), std::string_view(argv[1])) == std::end(kinds)) {
-    std::fputs("usage: ecosort_make_lines text|csv|short|few|u64|dates|urls|bytes BYTES PATH\n", stderr);
+    std::fputs("usage: ecosort_make_lines text|csv|short|few|numbers|versions|equal|u64|dates|urls|bytes BYTES PATH\n", stderr);
     return 2;
   }
   if (make(argv[1], bytes, argv[3]) == 0) return 0;
