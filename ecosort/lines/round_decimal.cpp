@@ -68,7 +68,7 @@ constexpr std::uint64_t largest_error = 8;  // of the upper 128 bits of a produc
 std::optional<uint128> round_decimal(std::uint64_t digits, int exponent) noexcept {
   if (digits == 0) return 0;
   if (exponent < -largest_power_of_ten || exponent > largest_power_of_ten) return std::nullopt;
-  const PowerOfTen& power = powers_of_ten[static_cast<std::size_t>(largest_power_of_ten + exponent)];
+  const PowerOfTen& power = powers_of_ten.begin()[largest_power_of_ten + exponent];
   const int zeros = std::countl_zero(digits);
   digits <<= zeros;
   const uint128 lower = uint128{digits} * low_half(power.value);
