@@ -77,6 +77,12 @@ int run(std::string_view name, const ecosort::cli::Words& words) {
       fmt::format("no such command: '{}'{} (see ecosort --help)", name, ecosort::did_you_mean(name, names)));
 }
 
+// `plan COMMAND` plans that command.
+std::string_view command_of(int argc, char** argv) {
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  return first == "plan" && argc > 2 ? argv[2] : first;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -88,7 +94,7 @@ int main(int argc, char** argv) try {
   ecosort::cli::say_line(fmt::format("ecosort: {}", interrupted.what()));
   return 128 + interrupted.signal_number();
 } catch (const ecosort::Error& error) {
-  ecosort::cli::say_line(fmt::format("ecosort: {}{}", error.what(), ecosort::cli::advice_on(error, {argc > 1 ? argv[1] : "", "--memory", "--temp"})));
+  ecosort::cli::say_line(fmt::format("ecosort: {}{}", error.what(), ecosort::cli::advice_on(error, {command_of(argc, argv), "--memory", "--temp"})));
   return static_cast<int>(error.code());
 } catch (const std::exception& error) {
   ecosort::cli::say_line(fmt::format("ecosort: internal error: {}", error.what()));

@@ -37,6 +37,7 @@ def test_unknown_sanitizers_are_refused() -> None:
     assert "give address,undefined or thread" in done.stderr
 
 
+VERSION = "0.1.0"
 COMMANDS = ("sort", "inplace", "resume", "lines", "plan", "gen", "check", "power", "tune", "joulesort", "manual")
 
 
@@ -48,6 +49,10 @@ def test_install_puts_program_man_page_and_completions_below_the_prefix(ecosort:
     assert installed == {
         "bin/ecosort",
         "lib/ecosort/ecosort_stxxl.so",
+        *(f"include/ecosort/{header}" for header in ("ecosort.h", "ecosort.hpp", "errors.hpp")),
+        *(f"lib/{name}" for name in ("libecosort.a", "libecosort.so", "libecosort.so.1", f"libecosort.so.1.{VERSION}")),
+        *(f"lib/cmake/ecosort/ecosort{part}.cmake" for part in ("Config", "ConfigVersion", "Targets", "Targets-relwithdebinfo")),
+        "lib/pkgconfig/ecosort.pc",
         "share/man/man1/ecosort.1",
         *(f"share/man/man1/ecosort-{command}.1" for command in COMMANDS),
         "share/bash-completion/completions/ecosort",

@@ -180,7 +180,7 @@ def test_a_name_may_hold_a_comma_if_the_file_exists(run: Run, tmp_path: Path) ->
         (["-t0", "10", "F"], "-t takes 1 to 1024 threads"),
         (["-t5000", "10", "F"], "-t takes 1 to 1024 threads"),
         (["-x", "10", "F"], "unknown flag '-x'"),
-        (["--ascii", "10", "F"], "unknown flag '--ascii'"),
+        (["--ascii", "10", "F"], "no such option: '--ascii'"),
         (["10", "-"], "'-' comes too late; flags go before everything else"),
         (["10", "F", "-a"], "'-a' comes too late; flags go before everything else"),
         (["-", "10"], "'-' is no file name here; type /dev/stdin or /dev/stdout"),

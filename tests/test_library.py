@@ -102,5 +102,7 @@ def test_headers_stand_alone(tmp_path: Path) -> None:
     place = tmp_path / "include"
     shutil.copytree(ROOT / "include", place)
     for header in sorted((place / "ecosort").iterdir()):
-        words = ["c++", "-std=c++20", "-x", "c++"] if header.suffix == ".hpp" else ["cc", "-std=c99", "-x", "c"]
-        call(*words, "-fsyntax-only", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-pragma-once-outside-header", f"-I{place}", header)
+        words = ["c++", "-std=c++20"] if header.suffix == ".hpp" else ["cc", "-std=c99"]
+        user = tmp_path / ("user.cpp" if header.suffix == ".hpp" else "user.c")
+        user.write_text(f"#include <ecosort/{header.name}>\n#include <ecosort/{header.name}>\n")
+        call(*words, "-c", "-o", tmp_path / "user.o", "-pedantic", "-Wall", "-Wextra", "-Werror", f"-I{place}", user)

@@ -162,7 +162,7 @@ class TestBadInput:
         refuse(*command, "in", "cut", "-o", "out", says=("'cut'", "1 byte is left over"))
 
     def test_memory_below_the_minimum(self, refuse: Callable[..., str], command: list[str]) -> None:
-        refuse(*command, "in", "-o", "out", "--memory", "1MiB", says=("--memory 1 MiB", "at least 2 MiB", "--memory 2048KiB"))
+        refuse(*command, "in", "-o", "out", "--memory", "1MiB", says=("1 MiB of memory is too little", "at least 2 MiB", "--memory 2048KiB"))
 
     def test_a_file_that_hides_its_size(self, refuse: Callable[..., str], command: list[str]) -> None:
         refuse(*command, "/proc/self/status", "-o", "out", says=("/proc/self/status", "pipe them into standard input"))
@@ -171,7 +171,7 @@ class TestBadInput:
         refuse(*command, "-", "-", "-o", "out", says=("standard input", "more than once"))
 
     def test_pipe_beside_files(self, refuse: Callable[..., str], place: Path, command: list[str]) -> None:
-        refuse(*command, "in", "-", "-o", "out", stdin=subprocess.PIPE, says=("pipe", "cat FILES..."))
+        refuse(*command, "in", "-", "-o", "out", stdin=subprocess.PIPE, says=("pipe", "pipe all of them into standard input"))
 
 
 def test_the_stated_minimum_of_memory_works(run: Run, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_the_stated_minimum_of_memory_works(run: Run, tmp_path: Path) -> None:
     data = b"".join(os.urandom(size) for _ in range(12))
     (tmp_path / "in").write_bytes(data)
     words = ("sort", "in", "-o", "out", "--record-size", str(size), "--memory")
-    line = refused(run(*words, "2MiB", cwd=tmp_path), 2, "--memory 2 MiB is too little", "at least")
+    line = refused(run(*words, "2MiB", cwd=tmp_path), 2, "2 MiB of memory is too little", "at least")
     stated = line.rsplit("--memory ", 1)[1].strip()
     assert stated.endswith("KiB")
     succeeded(run(*words, stated, cwd=tmp_path))

@@ -192,7 +192,7 @@ def test_threads_are_the_cpus_this_process_may_use(run: Run, tmp_path: Path, sou
 def test_memory_that_does_not_exist_is_refused(run: Run, tmp_path: Path, source: Path) -> None:
     """Better said now than killed in an hour. A pipe may bring anything, so all of --memory counts; of a file what it takes."""
     done = run("sort", "-", "-o", "out", "--memory", "1000TiB", cwd=tmp_path, stdin=subprocess.PIPE)
-    refused(done, 2, "--memory 1000 TiB", "available")
+    refused(done, 2, "a sort with 1000 TiB of memory", "available")
     limit = 320 * MIB
     for command in (["sort"], ["plan", "sort"]):
         words = (*command, source, "-o", "out", "--memory", "1GiB")

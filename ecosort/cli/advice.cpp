@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "job/benchmark_records.h"
+#include "job/places.h"
 #include "lines/quoted.h"
 
 namespace ecosort::cli {
@@ -31,6 +32,8 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
     if (space->purpose == For::output) return "; name another drive with -o";
     return fmt::format("; name another drive with {}{}", words.temp, space->purpose == For::runs ? "" : " or -o");
   }
+  if (dynamic_cast<const job::RunsInMemory*>(&error) != nullptr)
+    return fmt::format("; name a directory on a drive with {}, or this one if you mean it", words.temp);
   if (const auto* unlikely = dynamic_cast<const job::UnlikelyRecords*>(&error)) return ways_for(*unlikely, words.command);
   return "";
 }

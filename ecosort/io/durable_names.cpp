@@ -53,7 +53,8 @@ bool makes_fast_commits(const std::string& directory) {
   if (system.type != "ext4") return false;
   const Descriptor file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   for (int i = 0; i < attempts && file.is_open() && fast_commits(system) == 0; ++i)
-    if (::pwrite(file.get(), "", 1, i) != 1 || ::fsync(file.get()) != 0) break;
+    if (::pwrite(file.get(), "", 1, i) == 1 && ::fsync(file.get()) != 0)
+      throw IoError::from_call("sync a file in", directory, errno);
   return fast_commits(system) > 0;
 }
 

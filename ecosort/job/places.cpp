@@ -94,10 +94,7 @@ std::vector<std::string> run_directories(std::vector<std::string> named, const s
 
 void check_not_tmpfs(const std::string& directory) {
   if (!io::is_in_memory(directory)) return;
-  throw UsageError(
-      fmt::format("temporary directory '{}' is a tmpfs, so that runs would take memory; name a temporary directory on a drive, or "
-                  "this one if you mean it",
-                  directory));
+  throw RunsInMemory(fmt::format("temporary directory '{}' is a tmpfs, so that runs would take memory", directory));
 }
 
 }  // namespace ecosort::job

@@ -1,9 +1,11 @@
 // Where a sort reads and writes: checked before hours of work (promise P9). Nothing here creates anything.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "base/errors.h"
 #include "io/posix_storage.h"
 #include "pipeline/read_ahead.h"
 
@@ -18,7 +20,12 @@ void check_output(const std::string& output, const std::vector<pipeline::Input>&
 // All are writable.
 [[nodiscard]] std::vector<std::string> run_directories(std::vector<std::string> named, const std::string& output);
 
-// A tmpfs that nobody named would take the memory that the sort was told not to use.
+// Runs would lie in memory.
+struct RunsInMemory : UsageError {
+  using UsageError::UsageError;
+};
+
+// RunsInMemory: a tmpfs that nobody named would take the memory that the sort was told not to use.
 void check_not_tmpfs(const std::string& directory);
 
 // `what` and `directory` for the message.

@@ -93,7 +93,7 @@ Report run_records(PreparedRecords prepared, const std::string& io, std::unique_
   report.dropped = done.dropped;
   report.input_bytes = done.records * record_size;
   report.output_bytes = (done.records - done.dropped) * record_size;
-  report.runs = done.runs;
+  report.runs = done.plan.merge.stored_runs;
   take_traffic(report, done.traffic);
   report.peak_temp_bytes = done.peak_temp_bytes;
   report.peak_memory_bytes = done.peak_memory_bytes;

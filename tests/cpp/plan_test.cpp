@@ -69,16 +69,12 @@ std::uint64_t sum(const Plan::Ledger& ledger) {
 std::optional<Plan> plan_or_minimum(const Wanted& wanted) {
   try {
     return make_plan(wanted);
-  } catch (const UsageError& error) {
-    const std::string line = error.what();
-    const std::string_view proposal = "try --memory ";
-    const std::size_t at = line.find(proposal);
-    EXPECT_TRUE(at != std::string::npos && line.ends_with("KiB")) << line;
-    if (at == std::string::npos) return std::nullopt;
+  } catch (const NotEnoughMemory& error) {
+    EXPECT_EQ(error.have_bytes, wanted.memory_bytes);
     Wanted again = wanted;
-    again.memory_bytes = std::stoull(line.substr(at + proposal.size())) * KiB;
-    EXPECT_GT(again.memory_bytes, wanted.memory_bytes) << line;
-    EXPECT_NO_THROW((void)make_plan(again)) << line;
+    again.memory_bytes = error.need_bytes;
+    EXPECT_GT(again.memory_bytes, wanted.memory_bytes) << error.what();
+    EXPECT_NO_THROW((void)make_plan(again)) << error.what();
     return std::nullopt;
   }
 }

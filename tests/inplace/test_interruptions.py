@@ -246,7 +246,7 @@ def test_a_name_that_ends_like_a_job_directory(
 
 def test_a_name_that_goes_wrong_in_the_middle_is_no_wrong_option(ecosort: Path, run: Run, file4: Path, tmp_path: Path) -> None:
     require("strace")
-    words = [*strace(tmp_path, "unlink", "unlink:error=EROFS:when=1"), ecosort, "inplace", file4, *SMALL, "--io", "pool"]
+    words = [*strace(tmp_path, "unlinkat", "unlinkat:error=EROFS:when=1"), ecosort, "inplace", file4, *SMALL, "--io", "pool"]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     refused(done, 3, "Read-only file system", f"go on with: ecosort resume {file4}")
     succeeded(run("resume", file4, "-q"))
@@ -307,7 +307,7 @@ def test_io_uring_that_breaks_loses_nothing(
 
 @pytest.mark.parametrize(
     ("call", "nth", "state"),
-    [("rename", 1, "complete, to be cleaned up"), ("rmdir", 1, "complete and sorted; nothing to resume")],
+    [("renameat", 1, "complete, to be cleaned up"), ("rmdir", 1, "complete and sorted; nothing to resume")],
 )
 def test_a_kill_in_the_last_moments_leaves_nothing_to_resume(
     ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes, call: str, nth: int, state: str
