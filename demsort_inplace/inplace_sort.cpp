@@ -130,7 +130,8 @@ pipeline::SortReport start(const std::string& path, io::FilePtr input, const Job
   return on_bench(path, header, plan, environment, [&](Workbench& bench) { return InPlaceSort(bench).start(std::move(input)); });
 }
 
-pipeline::SortReport resume(const std::string& path, JobStatus status, const planner::Plan& plan, const Environment& environment) {
+pipeline::SortReport resume(const std::string& path, JobStatus status, const planner::Plan& plan,
+                            const Environment& environment) {
   if (status.is_abandoned()) return abandon(path, std::move(status), plan, environment);
   const JobHeader header = status.contents->header;
   return on_bench(path, header, plan, environment, [&](Workbench& bench) {
@@ -140,7 +141,8 @@ pipeline::SortReport resume(const std::string& path, JobStatus status, const pla
   });
 }
 
-pipeline::SortReport abandon(const std::string& path, JobStatus status, const planner::Plan& plan, const Environment& environment) {
+pipeline::SortReport abandon(const std::string& path, JobStatus status, const planner::Plan& plan,
+                             const Environment& environment) {
   const JobHeader header = status.contents->header;
   return on_bench(path, header, plan, environment, [&](Workbench& bench) {
     const bool is_resumable_sort = status.is_resumable_sort();

@@ -188,11 +188,11 @@ std::uint64_t fresh_job_number() {
 planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads) {
   const Layout& layout = header.layout;
   planner::Wanted wanted{.format = header.format,
-                      .input_records = layout.records,
-                      .several_inputs = header.inputs.size() > 1,
-                      .memory_bytes = memory_bytes,
-                      .threads = threads,
-                      .input_alignment = layout.unit};
+                         .input_records = layout.records,
+                         .several_inputs = header.inputs.size() > 1,
+                         .memory_bytes = memory_bytes,
+                         .threads = threads,
+                         .input_alignment = layout.unit};
   const auto plan = planner::plan_equal_runs(wanted, layout.granule, layout.piece_records, most_batch_bytes(layout));
   if (plan) return *plan;
   std::uint64_t enough = memory_bytes;

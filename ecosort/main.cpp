@@ -12,8 +12,8 @@
 #include "base/closest_word.h"
 #include "base/errors.h"
 #include "base/threads.h"
-#include "cli/advice.h"
 #include "build_info.h"
+#include "cli/advice.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/say.h"
@@ -94,7 +94,8 @@ int main(int argc, char** argv) try {
   ecosort::cli::say_line(fmt::format("ecosort: {}", interrupted.what()));
   return 128 + interrupted.signal_number();
 } catch (const ecosort::Error& error) {
-  ecosort::cli::say_line(fmt::format("ecosort: {}{}", error.what(), ecosort::cli::advice_on(error, {command_of(argc, argv), "--memory", "--temp"})));
+  ecosort::cli::say_line(
+      fmt::format("ecosort: {}{}", error.what(), ecosort::cli::advice_on(error, {command_of(argc, argv), "--memory", "--temp"})));
   return static_cast<int>(error.code());
 } catch (const std::exception& error) {
   ecosort::cli::say_line(fmt::format("ecosort: internal error: {}", error.what()));

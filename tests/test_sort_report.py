@@ -381,6 +381,7 @@ def test_a_plain_user_with_little_lockable_memory(require: Require, ecosort: Pat
 
     require("setpriv")
     with directory_for_everyone() as directory:
+        directory.chmod(0o1777)  # so that nobody else can put another program in the place of this one
         program = copy_program(ecosort, directory)
         (directory / "in").write_bytes(data)
         for backend in ("auto", *BACKENDS):

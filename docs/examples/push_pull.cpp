@@ -1,7 +1,6 @@
 // Sorts numbers that one part of a program makes and another one wants in order, more than fit in memory: push_pull COUNT
-#include <ecosort/ecosort.hpp>
-
 #include <cstring>
+#include <ecosort/ecosort.hpp>
 #include <iostream>
 #include <random>
 #include <span>

@@ -1,6 +1,5 @@
 // Sorts records of 100 bytes by their first ten: sort_file INPUT OUTPUT
 #include <ecosort/ecosort.hpp>
-
 #include <iostream>
 
 namespace {

@@ -8,11 +8,11 @@
 #include "base/size_text.h"
 #include "cli/inplace.h"
 #include "cli/option_binding.h"
-#include "cli/sort_options.h"
 #include "cli/report_files.h"
-#include "job/benchmark_records.h"
+#include "cli/sort_options.h"
 #include "demsort_inplace/job_directory.h"
 #include "demsort_inplace/preflight.h"
+#include "job/benchmark_records.h"
 
 namespace ecosort::cli {
 
@@ -95,9 +95,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
 
 }  // namespace
 
-void check_job_reports(const JobRun& run) {
-  check_report_files({run.reports.stats, run.reports.events, ""}, {}, run.file);
-}
+void check_job_reports(const JobRun& run) { check_report_files({run.reports.stats, run.reports.events, ""}, {}, run.file); }
 
 void check_limits(const inplace::Layout& layout, bool is_in_place) {
   rlimit limit{};

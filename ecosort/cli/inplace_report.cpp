@@ -8,9 +8,9 @@
 #include "cli/inplace.h"
 #include "cli/plan_values.h"
 #include "cli/report.h"
-#include "job/plan_json.h"
 #include "cli/resumable.h"
 #include "demsort_inplace/job_directory.h"
+#include "job/plan_json.h"
 
 namespace ecosort::cli {
 

@@ -32,7 +32,8 @@ struct SortOptions {
   std::string io = "auto";
   std::string verify = "always";
   std::string stats, events, trace, progress = "auto";
-  bool unique = false, reverse = false, stable = false, resumable = false, checksum = false, quiet = false, json = false, help = false;
+  bool unique = false, reverse = false, stable = false, resumable = false, checksum = false, quiet = false, json = false,
+       help = false;
   ProfileWords profile_words;
   ProfileChoice profile;             // what it sets is above already
   std::set<std::string_view> given;  // options on the command line

@@ -1,10 +1,9 @@
 // The interface of the library: include/ecosort/ecosort.hpp.
-#include "ecosort/ecosort.hpp"
-
 #include <algorithm>
 #include <memory>
 
 #include "base/errors.h"
+#include "ecosort/ecosort.hpp"
 #include "job/plan_json.h"
 #include "job/prepare_lines.h"
 #include "job/run.h"

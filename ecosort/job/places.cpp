@@ -13,8 +13,8 @@
 #include <set>
 
 #include "base/errors.h"
-#include "job/space.h"
 #include "io/direct_io.h"
+#include "job/space.h"
 
 namespace ecosort::job {
 

@@ -32,7 +32,8 @@ Json keys_json(const records::RecordFormat& format) {
 
 Json plan_json(const planner::Plan& plan) {
   Json steps = Json::array();
-  for (const planner::MergeStep& step : plan.merge.steps) steps.push_back({{"first_run", step.first_run}, {"fan_in", step.fan_in}});
+  for (const planner::MergeStep& step : plan.merge.steps)
+    steps.push_back({{"first_run", step.first_run}, {"fan_in", step.fan_in}});
   const planner::Formation& f = plan.formation;
   return {{"schema", "ecosort.plan/1"},
           {"shape", planner::to_string(plan.shape)},

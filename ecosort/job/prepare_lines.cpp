@@ -192,8 +192,9 @@ void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
 lines::LinesJob make_lines_job(const LinesOptions& options, io::Storage& storage, SpecialOutput special,
                                std::uint64_t assumed_bytes) {
   const planner::Machine machine = planner::read_machine();
-  const unsigned threads =
-      options.parallel == 0 ? machine.cpus : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, planner::most_threads));
+  const unsigned threads = options.parallel == 0
+                               ? machine.cpus
+                               : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, planner::most_threads));
   const std::size_t most_open = allow_open_files();
   lines::LinesJob job;
   const std::uint64_t memory_bytes = line_memory_of(options);
@@ -232,7 +233,7 @@ io::Backend make_line_queue(const std::string& name, const PreparedLines& prepar
   const io::BackendChoice choice = io::parse_backend(name);
   const unsigned depth = prepared.job.plan.read_depth + prepared.job.plan.write_depth + 2;
   return prepared.is_small && choice == io::BackendChoice::auto_ ? io::make_queue_for_small_input(depth)
-                                                                : io::make_queue(choice, depth);
+                                                                 : io::make_queue(choice, depth);
 }
 
 namespace {

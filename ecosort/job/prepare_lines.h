@@ -18,8 +18,8 @@ struct PreparedLines {
   bool is_small = false;
 };
 
-// An output that is no regular file, such as /dev/null or a FIFO: `redirected` makes the process's standard output lead there, and
-// `job.output` is "-" then; `refused` is a UsageError.
+// An output that is no regular file, such as /dev/null or a FIFO: `redirected` makes the process's standard output lead there,
+// and `job.output` is "-" then; `refused` is a UsageError.
 enum class SpecialOutput : std::uint8_t { redirected, refused };
 
 [[nodiscard]] PreparedLines prepare_lines(const lines::LinesOptions& options, io::Storage& storage, SpecialOutput special);

@@ -1,6 +1,4 @@
 // Checks before hours of work (promise P9): every file is opened or asked for, nothing is created.
-#include "job/spec.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,6 +11,7 @@
 #include "io/temporary_name.h"
 #include "job/benchmark_records.h"
 #include "job/places.h"
+#include "job/spec.h"
 
 namespace ecosort::job {
 
@@ -92,7 +91,8 @@ std::vector<planner::InputExtent> extents_of(const std::vector<pipeline::Input>&
 }  // namespace
 
 std::vector<pipeline::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
-  const int flags = std::ranges::find(spec.inputs, "-") == spec.inputs.end() ? O_RDONLY : ::fcntl(storage.streams().input, F_GETFL);
+  const int flags =
+      std::ranges::find(spec.inputs, "-") == spec.inputs.end() ? O_RDONLY : ::fcntl(storage.streams().input, F_GETFL);
   if ((flags & O_ACCMODE) == O_WRONLY) throw UsageError("standard input is not open for reading; redirect it, or name a file");
   if (std::ranges::count(spec.inputs, "-") > 1) throw UsageError("standard input (-) is named more than once");
   std::vector<pipeline::Input> inputs;
@@ -104,9 +104,10 @@ std::vector<pipeline::Input> open_records(const SortSpec& spec, const Tuning& tu
       throw UsageError(error.what());  // nothing was begun: a bad argument, not a failing drive
     }
     if (input.file->facts().is_stream && spec.inputs.size() > 1)
-      throw UsageError(fmt::format(
-          "'{}' is a pipe or a device and cannot be combined with other inputs; pipe all of them into standard input, one after the other",
-          input.file->path()));
+      throw UsageError(
+          fmt::format("'{}' is a pipe or a device and cannot be combined with other inputs; pipe all of them into standard "
+                      "input, one after the other",
+                      input.file->path()));
     if (!input.file->facts().is_stream) {
       check_really_empty(*input.file);
       input.opened = storage.state(*input.file);
@@ -121,7 +122,7 @@ std::vector<pipeline::Input> open_records(const SortSpec& spec, const Tuning& tu
 }
 
 planner::Wanted wanted_of(const SortSpec& spec, const Tuning& tuning, const std::vector<pipeline::Input>& inputs,
-                       const planner::Machine& machine) {
+                          const planner::Machine& machine) {
   planner::Wanted wanted;
   wanted.format = records::make_record_format(spec.record_size, spec.keys, spec.reverse);
   wanted.memory_bytes = spec.memory_bytes == 0 ? planner::default_memory_bytes(machine) : spec.memory_bytes;
@@ -166,8 +167,7 @@ PreparedRecords prepare_records(const SortSpec& spec, const Tuning& tuning, io::
                       prepared.machine);
   job.directories = run_directories(spec.temp_directories, spec.output);
   tell_unused_directories(prepared, spec);
-  if (spec.temp_directories.empty() && (job.plan.temp_bytes > 0 || wanted.size_unknown))
-    check_not_tmpfs(job.directories.front());
+  if (spec.temp_directories.empty() && (job.plan.temp_bytes > 0 || wanted.size_unknown)) check_not_tmpfs(job.directories.front());
   for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
   prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, spec.output, storage);
   check_space(prepared.space);

@@ -105,8 +105,7 @@ Report run_records(PreparedRecords prepared, const std::string& io, std::unique_
 Report run_lines(PreparedLines prepared, const std::string& io, std::unique_ptr<io::Storage> storage,
                  const Attendance& attendance) {
   io::Backend backend = make_line_queue(io, prepared);
-  auto bench =
-      std::make_unique<Bench<PreparedLines>>(std::move(prepared), std::move(backend), std::move(storage), attendance);
+  auto bench = std::make_unique<Bench<PreparedLines>>(std::move(prepared), std::move(backend), std::move(storage), attendance);
   Report report;
   add_notice(report, bench->backend.notice);
   const lines::LinesReport done = work_on(std::move(bench), attendance, [](auto& on) {

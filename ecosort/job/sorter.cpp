@@ -2,8 +2,8 @@
 //
 //   push() -> socket -> | form runs ... merge | -> socket -> next()        the sockets hold some 100 KiB
 //
-// The sort sees two streams, as `ecosort sort - -o -` does, so that whatever holds for a pipe holds here: memory, verification, runs
-// kept in memory where all fits. What ends it is kept and thrown by the next call.
+// The sort sees two streams, as `ecosort sort - -o -` does, so that whatever holds for a pipe holds here: memory, verification,
+// runs kept in memory where all fits. What ends it is kept and thrown by the next call.
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-// From what a program wishes for (include/ecosort/ecosort.hpp) to what is checked, opened and planned. Nothing here creates anything.
+// From what a program wishes for (include/ecosort/ecosort.hpp) to what is checked, opened and planned. Nothing here creates
+// anything.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +42,9 @@ struct PreparedRecords {
                                               io::PosixStorage& storage);
 
 // Steps of it, for jobs of other kinds.
-[[nodiscard]] std::vector<pipeline::Input> open_records(const SortSpec& spec, const Tuning& tuning,
-                                                        io::PosixStorage& storage);
+[[nodiscard]] std::vector<pipeline::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage);
 [[nodiscard]] planner::Wanted wanted_of(const SortSpec& spec, const Tuning& tuning, const std::vector<pipeline::Input>& inputs,
-                                     const planner::Machine& machine);
+                                        const planner::Machine& machine);
 // That so much memory is there, before somebody is killed for it in an hour.
 void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const planner::Machine& machine);
 

@@ -161,9 +161,8 @@ void MergeSources::keep_last_line(const MergeSource& source) {
 
 Buffer MergeSources::allocate(const MergeSource& source, std::size_t bytes) {
   if (budget_.used_bytes() + round_up(bytes, page_bytes) > budget_.limit_bytes())
-    throw NotEnoughMemory(
-        fmt::format("{}: long lines of several files do not fit in the memory at a time", source.input->name),
-        plan_.memory_bytes);
+    throw NotEnoughMemory(fmt::format("{}: long lines of several files do not fit in the memory at a time", source.input->name),
+                          plan_.memory_bytes);
   return budget_.allocate(bytes, "long lines");
 }
 

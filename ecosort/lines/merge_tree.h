@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "lines/first_look.h"
 #include "lines/index_lines.h"
 #include "lines/line_blocks.h"
-#include "lines/first_look.h"
 #include "lines/line_order.h"
 
 namespace ecosort::lines {

@@ -262,9 +262,9 @@ void ReadLines::take_header(LineRun& run) {
   for (std::size_t i = 0; i < count; ++i) {
     const Text line = run.line(*(run.top() - 1 - i));
     if (header_.size() + line.size() + 1 > most_header_bytes_)
-      throw NotEnoughMemory(fmt::format("the header's lines are longer than {} in all, a 16th of the memory",
-                                        format_bytes(most_header_bytes_)),
-                            plan_.memory_bytes);
+      throw NotEnoughMemory(
+          fmt::format("the header's lines are longer than {} in all, a 16th of the memory", format_bytes(most_header_bytes_)),
+          plan_.memory_bytes);
     add_line(header_hash_, line);
     header_.append(line).push_back(terminator_);
   }

@@ -140,9 +140,8 @@ Task<void> FormRuns::read_stream(TaskGroup& runs) {
 
 void FormRuns::check_may_store() const {
   if (formed_.records.size() >= planner::most_runs)
-    throw NotEnoughMemory(
-        fmt::format("the input is too long for this memory: it makes more than {} runs", planner::most_runs),
-        plan_.wanted.memory_bytes, 8 * plan_.wanted.memory_bytes);
+    throw NotEnoughMemory(fmt::format("the input is too long for this memory: it makes more than {} runs", planner::most_runs),
+                          plan_.wanted.memory_bytes, 8 * plan_.wanted.memory_bytes);
 }
 
 // Of the sorted runs that are not stored yet.

@@ -51,8 +51,8 @@ class RunKeeper {
 // Coordinator only; must outlive the task.
 class FormRuns {
  public:
-  FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const planner::Plan& plan, const records::Encoder& encoder,
-           ReadAhead& reader, RunStore& store, Progress& progress);
+  FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const planner::Plan& plan,
+           const records::Encoder& encoder, ReadAhead& reader, RunStore& store, Progress& progress);
 
   // Creates all run files of inputs of known size and reserves their space, before hours of work (promise P10).
   void create_runs();

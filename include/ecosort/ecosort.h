@@ -57,7 +57,7 @@ ECOSORT_C_API ecosort_status ecosort_spec_set_line_ordering(ecosort_spec* spec, 
 ECOSORT_C_API ecosort_status ecosort_spec_set_field_separator(ecosort_spec* spec, char separator);
 ECOSORT_C_API ecosort_status ecosort_spec_set_reverse(ecosort_spec* spec, int on);
 ECOSORT_C_API ecosort_status ecosort_spec_set_unique(ecosort_spec* spec, int on);
-ECOSORT_C_API ecosort_status ecosort_spec_set_memory(ecosort_spec* spec, uint64_t bytes); /* 0: default */
+ECOSORT_C_API ecosort_status ecosort_spec_set_memory(ecosort_spec* spec, uint64_t bytes);    /* 0: default */
 ECOSORT_C_API ecosort_status ecosort_spec_set_threads(ecosort_spec* spec, unsigned threads); /* 0: default */
 ECOSORT_C_API ecosort_status ecosort_spec_add_temp_directory(ecosort_spec* spec, const char* path);
 
@@ -66,7 +66,7 @@ typedef struct ecosort_callbacks {
   size_t struct_size; /* sizeof(ecosort_callbacks) */
   void* context;
   int (*begin_phase)(void* context, const char* name, uint64_t total_bytes); /* or NULL */
-  int (*progress)(void* context, uint64_t bytes);                           /* or NULL; at most ten times a second */
+  int (*progress)(void* context, uint64_t bytes);                            /* or NULL; at most ten times a second */
 } ecosort_callbacks;
 
 typedef struct ecosort_report {

@@ -6,12 +6,12 @@
 //   spec.memory_bytes = 256 << 20;
 //   const ecosort::Report report = ecosort::sort(spec);
 //
-// Promises: the output exists under its name only when it is complete, verified and on stable storage; the order is stable, and the
-// same bytes come out for any memory and any number of threads; memory_bytes bounds every buffer; a failure leaves nothing behind.
-// The library installs no signal handlers, changes no limits of the process, prints nothing and never ends the process.
+// Promises: the output exists under its name only when it is complete, verified and on stable storage; the order is stable, and
+// the same bytes come out for any memory and any number of threads; memory_bytes bounds every buffer; a failure leaves nothing
+// behind. The library installs no signal handlers, changes no limits of the process, prints nothing and never ends the process.
 //
-// Thread-safety: any number of sorts may run at a time, each called from a thread of its own; a SortSpec or a Sorter is used by one
-// thread at a time. A sort starts `threads` compute threads, with all signals blocked, and ends them before it returns.
+// Thread-safety: any number of sorts may run at a time, each called from a thread of its own; a SortSpec or a Sorter is used by
+// one thread at a time. A sort starts `threads` compute threads, with all signals blocked, and ends them before it returns.
 // Errors: errors.hpp. Should the system's I/O queue itself break (an io_uring that the kernel refuses to enter), that sort throws
 // IoError, and its buffers stay allocated until the process ends, because the system may still write to them.
 #pragma once
@@ -57,31 +57,31 @@ struct SortSpec {
 
   bool unique = false;  // of records or lines with equal keys only the first one stays
 
-  std::uint64_t memory_bytes = 0;              // bound of all buffers; 0: what this process may take
-  unsigned threads = 0;                        // that compute; 0: as many as this process has processors
-  std::vector<std::string> temp_directories;   // for runs, striped by free space; none: that of the output
-  std::string io = "auto";                     // "auto", "uring", "pool", "stxxl"
-  bool reread = false;                         // records: read the output back from the device before it gets its name
+  std::uint64_t memory_bytes = 0;             // bound of all buffers; 0: what this process may take
+  unsigned threads = 0;                       // that compute; 0: as many as this process has processors
+  std::vector<std::string> temp_directories;  // for runs, striped by free space; none: that of the output
+  std::string io = "auto";                    // "auto", "uring", "pool", "stxxl"
+  bool reread = false;                        // records: read the output back from the device before it gets its name
 };
 
 // What a sort will do; see `ecosort plan`. Sizes are exact.
 struct Plan {
-  std::string shape;            // "one pass", "two passes", ...
-  std::uint64_t records = 0;    // or 0 for lines, whose number is not known
-  std::uint64_t runs = 0;       // stored on drives
+  std::string shape;          // "one pass", "two passes", ...
+  std::uint64_t records = 0;  // or 0 for lines, whose number is not known
+  std::uint64_t runs = 0;     // stored on drives
   unsigned merge_passes = 0;
   std::uint64_t bytes_read = 0, bytes_written = 0, temp_bytes = 0, memory_bytes = 0;
-  std::string json;             // all of it: schema "ecosort.plan/1"
+  std::string json;  // all of it: schema "ecosort.plan/1"
 };
 
 // What a sort did.
 struct Report {
-  std::uint64_t records = 0;    // or lines that were read
-  std::uint64_t dropped = 0;    // by `unique`
+  std::uint64_t records = 0;  // or lines that were read
+  std::uint64_t dropped = 0;  // by `unique`
   std::uint64_t input_bytes = 0, output_bytes = 0;
-  std::uint64_t runs = 0;       // stored on drives
+  std::uint64_t runs = 0;  // stored on drives
   std::uint64_t bytes_read = 0, bytes_written = 0, peak_temp_bytes = 0, peak_memory_bytes = 0;
-  std::string hash;             // hexadecimal, of the multiset of the input's records
+  std::string hash;                  // hexadecimal, of the multiset of the input's records
   std::vector<std::string> notices;  // what the user should know although all went well
 };
 
@@ -133,8 +133,8 @@ class ECOSORT_API Reader {
   Reader& operator=(const Reader&) = delete;
   ~Reader();  // gives up what was not read
 
-  // The next records, whole ones, valid until the next call; empty at the end. Throws what ended the sort: the end is only reached
-  // when all records were given out and the sort was verified.
+  // The next records, whole ones, valid until the next call; empty at the end. Throws what ended the sort: the end is only
+  // reached when all records were given out and the sort was verified.
   [[nodiscard]] std::span<const std::byte> next();
 
   // After the end.

@@ -42,7 +42,8 @@ Wanted random_wanted(std::mt19937_64& random) {
   wanted.several_inputs = random() % 3 == 0;
   wanted.input_alignment = std::array{1U, 512U, 4096U}[random() % 3];
   if (random() % 2 == 0)
-    wanted.requests = {std::uint64_t{16'384} << random() % 9, 1 << 20, std::array{1U, 3U, 64U, planner::most_depth}[random() % 4]};
+    wanted.requests = {std::uint64_t{16'384} << random() % 9, 1 << 20,
+                       std::array{1U, 3U, 64U, planner::most_depth}[random() % 4]};
   return wanted;
 }
 

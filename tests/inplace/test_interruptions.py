@@ -267,7 +267,7 @@ def test_whoever_completes_a_job_tells_which_attributes_are_not_kept(
         traces.mkdir(mode=0o777)
         traces.chmod(0o777)
         program = copy_program(ecosort, directory)
-        call = "ftruncate:signal=SIGKILL:when=3" if moment == "in the middle" else "fsync:signal=SIGKILL:when=5"
+        call = "ftruncate:signal=SIGKILL:when=3" if moment == "in the middle" else "fsync:signal=SIGKILL:when=6"
         words = as_plain_user(*strace(traces, call.split(":")[0], call), program, "inplace", path, *SMALL, "--io", "pool")
         done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
         assert done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL), done
