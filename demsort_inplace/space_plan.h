@@ -21,9 +21,8 @@ enum class Mode : std::uint8_t {
 
 // Where a job takes its space.
 struct Ground {
-  Ground(Mode how = Mode::in_place, std::uint64_t held = 0) : mode(how), held_bytes(held) {}
-  Mode mode;
-  std::uint64_t held_bytes;  // counted as free by the file system, but not always given out (preflight.h)
+  Mode mode = Mode::in_place;
+  std::uint64_t held_bytes = 0;  // counted as free by the file system, but not always given out (preflight.h)
 };
 
 struct SpacePlan {

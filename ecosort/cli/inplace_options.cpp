@@ -144,7 +144,7 @@ ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage&
     wanted.input_records = parse_bytes(options.assume_size, "--assume-size") / options.record_size;
   }
   if (wanted.input_records == 0) return resolved;
-  const inplace::Ground ground(inplace::Mode::in_place, resolved.held_bytes);
+  const inplace::Ground ground{inplace::Mode::in_place, resolved.held_bytes};
   const auto choose = [&](std::uint64_t wanted_bytes) {
     if (options.assume_size.empty())
       resolved.free_bytes = storage.settled_free_bytes(inplace::JobPaths(options.run.file).parent, wanted_bytes);

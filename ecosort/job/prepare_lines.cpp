@@ -252,6 +252,7 @@ lines::LinesOptions line_options_of(const SortSpec& spec) {
   const LineTerms& terms = spec.lines;
   LinesOptions options;
   std::vector<lines::KeyWords> keys;
+  keys.reserve(terms.keys.size());
   for (const std::string& key : terms.keys) keys.push_back(lines::parse_key_words(key));
   const lines::KeyWords global = ordering_of(terms.ordering + (spec.reverse ? "r" : ""));
   lines::resolve_keys(keys, global, !terms.stable && !spec.unique, options.order);

@@ -374,6 +374,7 @@ class Sorter {
   [[nodiscard]] std::uint64_t intermediate_bytes(const std::vector<MergeInput>& runs) const {
     const std::size_t fan_in = std::max<std::size_t>(fit_merge(job_.plan, runs, 0).inputs, 2);
     std::vector<std::uint64_t> sizes;
+    sizes.reserve(runs.size());
     for (const MergeInput& run : runs) sizes.push_back(run.is_plain ? 0 : run.run.bytes);
     std::uint64_t moved = 0;
     for (std::size_t first = 0; sizes.size() > fan_in; ++first) {

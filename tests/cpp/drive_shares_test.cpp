@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "io/faulty_storage.h"
-#include "io/memory_store.h"
+#include "doubles/faulty_storage.h"
+#include "doubles/memory_store.h"
 #include "io/reactor.h"
 #include "lines/run_files.h"
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "io/fault_plan.h"
-#include "io/faulty_queue.h"
-#include "io/faulty_storage.h"
+#include "doubles/fault_plan.h"
+#include "doubles/faulty_queue.h"
+#include "doubles/faulty_storage.h"
 
 namespace ecosort::inplace {
 

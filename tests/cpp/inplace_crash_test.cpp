@@ -13,10 +13,10 @@
 #include <set>
 
 #include "base/errors.h"
+#include "doubles/crash_model.h"
+#include "doubles/faulty_queue.h"
+#include "doubles/faulty_storage.h"
 #include "inplace_harness.h"
-#include "io/crash_model.h"
-#include "io/faulty_queue.h"
-#include "io/faulty_storage.h"
 #include "power_cut.h"
 #include "test_environment.h"
 

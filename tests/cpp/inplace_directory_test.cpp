@@ -7,7 +7,7 @@
 
 #include "base/errors.h"
 #include "demsort_inplace/job_status.h"
-#include "io/memory_store.h"
+#include "doubles/memory_store.h"
 #include "io/posix_storage.h"
 #include "io_test_support.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "demsort_inplace/inplace_sort.h"
-#include "io/memory_store.h"
+#include "doubles/memory_store.h"
 #include "sort_harness.h"
 
 namespace ecosort::inplace {

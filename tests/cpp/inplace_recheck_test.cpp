@@ -5,9 +5,9 @@
 
 #include "base/errors.h"
 #include "demsort_inplace/recheck.h"
+#include "doubles/faulty_queue.h"
+#include "doubles/faulty_storage.h"
 #include "inplace_harness.h"
-#include "io/faulty_queue.h"
-#include "io/faulty_storage.h"
 
 namespace ecosort::inplace {
 

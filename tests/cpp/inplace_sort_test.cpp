@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "doubles/crash_model.h"
+#include "doubles/faulty_queue.h"
+#include "doubles/faulty_storage.h"
 #include "fault_sweep.h"
 #include "inplace_harness.h"
-#include "io/crash_model.h"
-#include "io/faulty_queue.h"
-#include "io/faulty_storage.h"
 #include "sync_sweep.h"
 #include "watchdog.h"
 

@@ -112,9 +112,9 @@ TEST(InPlaceSpace, TheRecommendedSpaceIsEnoughAndCheckpointsAreRare) {
   for (const std::uint64_t bytes : {MB, 1'000 * MB, 1'000'000 * MB}) {
     const planner::Wanted asked = wanted(bytes, 1'024 * MiB);
     for (const Mode mode : {Mode::in_place, Mode::beside_input, Mode::keeping_runs}) {
-      const auto recommended = recommended_space(asked, mode);
+      const auto recommended = recommended_space(asked, {mode});
       ASSERT_TRUE(recommended);
-      const SpaceChoice choice = choose_space(asked, recommended->need_bytes(), mode);
+      const SpaceChoice choice = choose_space(asked, recommended->need_bytes(), {mode});
       ASSERT_TRUE(choice.best);
       EXPECT_LE(choice.least->need_bytes(), recommended->need_bytes());
       EXPECT_LE(choice.best->checkpoints, 1'000U);
@@ -125,9 +125,9 @@ TEST(InPlaceSpace, TheRecommendedSpaceIsEnoughAndCheckpointsAreRare) {
 // What does not give up its space has to be there besides.
 TEST(InPlaceSpace, AnInputThatStaysAndRunsThatDoNotGiveWayNeedTheirSpace) {
   const planner::Wanted asked = wanted(1'000 * MB, 64 * MiB);
-  const std::uint64_t in_place = choose_space(asked, 0, Mode::in_place).least->need_bytes();
-  const std::uint64_t beside = choose_space(asked, 0, Mode::beside_input).least->need_bytes();
-  const std::uint64_t keeping = choose_space(asked, 0, Mode::keeping_runs).least->need_bytes();
+  const std::uint64_t in_place = choose_space(asked, 0, {Mode::in_place}).least->need_bytes();
+  const std::uint64_t beside = choose_space(asked, 0, {Mode::beside_input}).least->need_bytes();
+  const std::uint64_t keeping = choose_space(asked, 0, {Mode::keeping_runs}).least->need_bytes();
   EXPECT_GE(beside, 1'000 * MB + in_place);
   EXPECT_LE(beside, 1'000 * MB + in_place + page_bytes);
   EXPECT_GE(keeping, 2'000 * MB);

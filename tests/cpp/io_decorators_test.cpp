@@ -6,10 +6,10 @@
 #include <map>
 #include <thread>
 
+#include "doubles/faulty_queue.h"
+#include "doubles/faulty_storage.h"
+#include "doubles/memory_store.h"
 #include "io/counting_queue.h"
-#include "io/faulty_queue.h"
-#include "io/faulty_storage.h"
-#include "io/memory_store.h"
 #include "io_test_support.h"
 
 namespace ecosort::io {

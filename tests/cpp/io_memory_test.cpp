@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <functional>
 
-#include "io/crash_model.h"
-#include "io/memory_store.h"
+#include "doubles/crash_model.h"
+#include "doubles/memory_store.h"
 #include "io/posix_storage.h"
 #include "io_test_support.h"
 

@@ -13,8 +13,8 @@
 #include <map>
 #include <thread>
 
+#include "doubles/memory_store.h"
 #include "io/backends.h"
-#include "io/memory_store.h"
 #include "io/posix_storage.h"
 #include "io_test_support.h"
 #include "test_environment.h"

@@ -11,9 +11,9 @@
 
 #include "base/errors.h"
 #include "base/random.h"
-#include "io/faulty_queue.h"
-#include "io/faulty_storage.h"
-#include "io/memory_store.h"
+#include "doubles/faulty_queue.h"
+#include "doubles/faulty_storage.h"
+#include "doubles/memory_store.h"
 #include "lines/grammar.h"
 #include "lines/lines_sort.h"
 #include "lines/merge_parts.h"

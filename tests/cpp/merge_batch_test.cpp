@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "io/memory_store.h"
+#include "doubles/memory_store.h"
 #include "io_test_support.h"
 #include "pipeline/output_check.h"
 #include "run_layout.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "io/crash_model.h"
+#include "doubles/crash_model.h"
 
 namespace ecosort::inplace {
 

@@ -12,8 +12,8 @@
 #include <set>
 
 #include "base/errors.h"
-#include "io/faulty_queue.h"
-#include "io/faulty_storage.h"
+#include "doubles/faulty_queue.h"
+#include "doubles/faulty_storage.h"
 #include "power_cut.h"
 #include "resumable_harness.h"
 #include "test_environment.h"

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "base/errors.h"
-#include "io/memory_store.h"
+#include "doubles/memory_store.h"
 #include "io_test_support.h"
 #include "pipeline/prefetch.h"
 #include "pipeline/run_store.h"

@@ -9,9 +9,9 @@
 #include <cstring>
 
 #include "base/errors.h"
+#include "doubles/faulty_queue.h"
+#include "doubles/memory_store.h"
 #include "io/counting_queue.h"
-#include "io/faulty_queue.h"
-#include "io/memory_store.h"
 #include "io_test_support.h"
 #include "pipeline/write_behind.h"
 

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "io/crash_model.h"
-#include "io/memory_store.h"
+#include "doubles/crash_model.h"
+#include "doubles/memory_store.h"
 #include "sort_harness.h"
 #include "test_environment.h"
 

@@ -11,10 +11,10 @@
 #include <set>
 
 #include "base/errors.h"
+#include "doubles/faulty_queue.h"
+#include "doubles/faulty_storage.h"
+#include "doubles/memory_store.h"
 #include "io/counting_queue.h"
-#include "io/faulty_queue.h"
-#include "io/faulty_storage.h"
-#include "io/memory_store.h"
 #include "io/reactor.h"
 #include "sort_harness.h"
 #include "test_environment.h"

@@ -10,8 +10,8 @@
 #include <random>
 
 #include "base/errors.h"
+#include "doubles/memory_store.h"
 #include "io/backends.h"
-#include "io/memory_store.h"
 #include "io/posix_storage.h"
 #include "io_test_support.h"
 #include "test_environment.h"

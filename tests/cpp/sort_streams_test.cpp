@@ -15,9 +15,9 @@
 
 #include "base/descriptor.h"
 #include "base/errors.h"
+#include "doubles/faulty_queue.h"
 #include "io/backends.h"
 #include "io/counting_queue.h"
-#include "io/faulty_queue.h"
 #include "io/posix_storage.h"
 #include "io_test_support.h"
 #include "sort_harness.h"

@@ -6,8 +6,8 @@
 #include <atomic>
 
 #include "base/errors.h"
+#include "doubles/faulty_queue.h"
 #include "io/counting_queue.h"
-#include "io/faulty_queue.h"
 #include "sort_harness.h"
 #include "watchdog.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "doubles/crash_model.h"
 #include "fault_sweep.h"
-#include "io/crash_model.h"
 #include "watchdog.h"
 
 namespace ecosort::inplace {

@@ -1,4 +1,4 @@
-#include "io/fault_plan.h"
+#include "doubles/fault_plan.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "io/memory_queue.h"
+#include "doubles/memory_queue.h"
 
 #include <cerrno>
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "io/paged_bytes.h"
+#include "doubles/paged_bytes.h"
 
 namespace ecosort::io {
 

@@ -1,4 +1,4 @@
-#include "io/memory_disk.h"
+#include "doubles/memory_disk.h"
 
 #include <algorithm>
 #include <cerrno>

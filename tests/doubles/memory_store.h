@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/crash_model.h"
+#include "doubles/crash_model.h"
 #include "io/named_storage.h"
 #include "io/queue.h"
 

@@ -1,4 +1,4 @@
-#include "io/memory_store.h"
+#include "doubles/memory_store.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "base/errors.h"
-#include "io/memory_disk.h"
-#include "io/memory_queue.h"
+#include "doubles/memory_disk.h"
+#include "doubles/memory_queue.h"
 #include "io/open_error.h"
 
 namespace ecosort::io {

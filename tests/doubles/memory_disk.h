@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "io/memory_store.h"
-#include "io/paged_bytes.h"
+#include "doubles/memory_store.h"
+#include "doubles/paged_bytes.h"
 
 namespace ecosort::io {
 

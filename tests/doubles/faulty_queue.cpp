@@ -1,4 +1,4 @@
-#include "io/faulty_queue.h"
+#include "doubles/faulty_queue.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "io/memory_disk.h"
+#include "doubles/memory_disk.h"
 #include "io/queue.h"
 #include "io/wakeup.h"
 

@@ -1,4 +1,4 @@
-#include "io/crash_model.h"
+#include "doubles/crash_model.h"
 
 #include <algorithm>
 #include <array>

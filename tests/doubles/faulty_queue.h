@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/fault_plan.h"
+#include "doubles/fault_plan.h"
 #include "io/queue.h"
 
 namespace ecosort::io {

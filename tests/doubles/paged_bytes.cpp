@@ -1,4 +1,4 @@
-#include "io/paged_bytes.h"
+#include "doubles/paged_bytes.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // Decorator: lets calls of seam 2 fail as a FaultPlan says (io/fault_plan.h).
 #pragma once
 
-#include "io/fault_plan.h"
+#include "doubles/fault_plan.h"
 #include "io/named_storage.h"
 
 namespace ecosort::io {

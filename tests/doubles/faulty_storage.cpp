@@ -1,4 +1,4 @@
-#include "io/faulty_storage.h"
+#include "doubles/faulty_storage.h"
 
 #include <cerrno>
 
