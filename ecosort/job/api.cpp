@@ -1,9 +1,12 @@
 // The interface of the library: include/ecosort/ecosort.hpp.
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "base/errors.h"
 #include "ecosort/ecosort.hpp"
+#include "job/benchmark_records.h"
 #include "job/plan_json.h"
 #include "job/prepare_lines.h"
 #include "job/run.h"
@@ -14,7 +17,16 @@ namespace ecosort {
 
 namespace {
 
+// The system would take what stands before the NUL for the name.
+void check_name(const std::string& name) {
+  if (name.find('\0') != std::string::npos) throw UsageError("a file name contains a NUL");
+}
+
 void check_complete(const SortSpec& spec) {
+  for (const std::string& input : spec.inputs) check_name(input);
+  for (const std::string& directory : spec.temp_directories) check_name(directory);
+  check_name(spec.output);
+  if (spec.lines.terminator != '\n' && spec.lines.terminator != '\0') throw UsageError("lines end with '\\n' or with NUL");
   if (spec.inputs.empty()) throw UsageError("no input is named");
   if (spec.output.empty()) throw UsageError("no output is named");
   if (spec.threads > planner::most_threads) throw UsageError("more threads than can be");
@@ -57,6 +69,16 @@ Plan plan_of_records(const SortSpec& spec) {
   return plan;
 }
 
+// What to do about it, in the words of the library.
+template <class Work>
+auto in_words_of_the_library(const Work& work) {
+  try {
+    return work();
+  } catch (const job::UnlikelyRecords& unlikely) {
+    throw UsageError(std::string(unlikely.what()) + "; set record_size and keys for other records, or format for lines of text");
+  }
+}
+
 }  // namespace
 
 Observer::~Observer() = default;
@@ -65,7 +87,7 @@ void Observer::progress(std::uint64_t /*bytes*/) {}
 
 Plan plan(const SortSpec& spec) {
   check_complete(spec);
-  return spec.format == Format::lines ? plan_of_lines(spec) : plan_of_records(spec);
+  return in_words_of_the_library([&] { return spec.format == Format::lines ? plan_of_lines(spec) : plan_of_records(spec); });
 }
 
 Report sort(const SortSpec& spec, Observer* observer, std::stop_token stop) {
@@ -76,8 +98,10 @@ Report sort(const SortSpec& spec, Observer* observer, std::stop_token stop) {
     job::PreparedLines prepared = prepare_lines(spec, *storage);
     return job::run_lines(std::move(prepared), spec.io, std::move(storage), attendance);
   }
-  job::PreparedRecords prepared = job::prepare_records(spec, tuning_of(spec), *storage);
-  return job::run_records(std::move(prepared), spec.io, std::move(storage), attendance);
+  return in_words_of_the_library([&] {  // a stream shows what it is only when its first block comes
+    job::PreparedRecords prepared = job::prepare_records(spec, tuning_of(spec), *storage);
+    return job::run_records(std::move(prepared), spec.io, std::move(storage), attendance);
+  });
 }
 
 const char* version() noexcept { return ECOSORT_VERSION; }

@@ -74,6 +74,24 @@ ecosort_status guarded(ecosort_error** error, const Work& work) noexcept {
   }
 }
 
+// Text of the caller's, or a UsageError for NULL.
+const char* text(const char* given) {
+  if (given == nullptr) throw ecosort::UsageError("a text is NULL");
+  return given;
+}
+
+template <class Handle>
+auto& open(Handle* handle) {
+  if (handle == nullptr) throw ecosort::UsageError("a handle is NULL");
+  return *handle;
+}
+
+// Sets something of a spec.
+template <class Set>
+ecosort_status set(ecosort_spec* spec, const Set& how) noexcept {
+  return guarded(nullptr, [&] { how(open(spec).spec); });
+}
+
 void fill(ecosort_report* report, const ecosort::Report& done) {
   if (report == nullptr) return;
   const std::size_t size = std::min(report->struct_size, sizeof *report);
@@ -90,64 +108,60 @@ ecosort_spec* ecosort_spec_new(void) { return new (std::nothrow) ecosort_spec; }
 void ecosort_spec_free(ecosort_spec* spec) { delete spec; }
 
 ecosort_status ecosort_spec_set_format(ecosort_spec* spec, ecosort_format format) {
-  spec->spec.format = format == ECOSORT_LINES ? ecosort::Format::lines : ecosort::Format::records;
-  return ECOSORT_OK;
+  return set(spec, [&](ecosort::SortSpec& of) {
+    if (format != ECOSORT_RECORDS && format != ECOSORT_LINES) throw ecosort::UsageError("no such format");
+    of.format = format == ECOSORT_LINES ? ecosort::Format::lines : ecosort::Format::records;
+  });
 }
 ecosort_status ecosort_spec_add_input(ecosort_spec* spec, const char* path) {
-  return guarded(nullptr, [&] { spec->spec.inputs.emplace_back(path); });
+  return set(spec, [&](ecosort::SortSpec& of) { of.inputs.emplace_back(text(path)); });
 }
 ecosort_status ecosort_spec_set_output(ecosort_spec* spec, const char* path) {
-  return guarded(nullptr, [&] { spec->spec.output = path; });
+  return set(spec, [&](ecosort::SortSpec& of) { of.output = text(path); });
 }
 ecosort_status ecosort_spec_set_record_size(ecosort_spec* spec, uint64_t bytes) {
-  spec->spec.record_size = bytes;
-  return ECOSORT_OK;
+  return set(spec, [&](ecosort::SortSpec& of) { of.record_size = bytes; });
 }
 ecosort_status ecosort_spec_add_key(ecosort_spec* spec, const char* key) {
-  return guarded(nullptr, [&] {
-    spec->spec.keys.emplace_back(key);
-    spec->spec.lines.keys.emplace_back(key);
+  return set(spec, [&](ecosort::SortSpec& of) {
+    of.keys.emplace_back(text(key));
+    of.lines.keys.emplace_back(key);
   });
 }
 ecosort_status ecosort_spec_set_line_ordering(ecosort_spec* spec, const char* letters) {
-  return guarded(nullptr, [&] { spec->spec.lines.ordering = letters; });
+  return set(spec, [&](ecosort::SortSpec& of) { of.lines.ordering = text(letters); });
 }
 ecosort_status ecosort_spec_set_field_separator(ecosort_spec* spec, char separator) {
-  spec->spec.lines.field_separator = separator;
-  return ECOSORT_OK;
+  return set(spec, [&](ecosort::SortSpec& of) { of.lines.field_separator = separator; });
 }
 ecosort_status ecosort_spec_set_reverse(ecosort_spec* spec, int on) {
-  spec->spec.reverse = on != 0;
-  return ECOSORT_OK;
+  return set(spec, [&](ecosort::SortSpec& of) { of.reverse = on != 0; });
 }
 ecosort_status ecosort_spec_set_unique(ecosort_spec* spec, int on) {
-  spec->spec.unique = on != 0;
-  return ECOSORT_OK;
+  return set(spec, [&](ecosort::SortSpec& of) { of.unique = on != 0; });
 }
 ecosort_status ecosort_spec_set_memory(ecosort_spec* spec, uint64_t bytes) {
-  spec->spec.memory_bytes = bytes;
-  return ECOSORT_OK;
+  return set(spec, [&](ecosort::SortSpec& of) { of.memory_bytes = bytes; });
 }
 ecosort_status ecosort_spec_set_threads(ecosort_spec* spec, unsigned threads) {
-  spec->spec.threads = threads;
-  return ECOSORT_OK;
+  return set(spec, [&](ecosort::SortSpec& of) { of.threads = threads; });
 }
 ecosort_status ecosort_spec_add_temp_directory(ecosort_spec* spec, const char* path) {
-  return guarded(nullptr, [&] { spec->spec.temp_directories.emplace_back(path); });
+  return set(spec, [&](ecosort::SortSpec& of) { of.temp_directories.emplace_back(text(path)); });
 }
 
 ecosort_status ecosort_sort(const ecosort_spec* spec, const ecosort_callbacks* callbacks, ecosort_report* report,
                             ecosort_error** error) {
   return guarded(error, [&] {
     Callbacks observer(callbacks);
-    fill(report, ecosort::sort(spec->spec, &observer));
+    fill(report, ecosort::sort(open(spec).spec, &observer));
   });
 }
 
 ecosort_sorter* ecosort_sorter_new(const ecosort_spec* spec, ecosort_error** error) {
   std::unique_ptr<ecosort_sorter> made;
   const ecosort_status status = guarded(error, [&] {
-    const ecosort::SortSpec& from = spec->spec;
+    const ecosort::SortSpec& from = open(spec).spec;
     ecosort::SorterTerms terms;
     terms.record_size = from.record_size;
     terms.keys = from.keys;
@@ -165,14 +179,19 @@ ecosort_sorter* ecosort_sorter_new(const ecosort_spec* spec, ecosort_error** err
 void ecosort_sorter_free(ecosort_sorter* sorter) { delete sorter; }
 
 ecosort_status ecosort_sorter_push(ecosort_sorter* sorter, const void* bytes, size_t size, ecosort_error** error) {
-  return guarded(error, [&] { sorter->sorter.value().push({static_cast<const std::byte*>(bytes), size}); });
+  return guarded(error, [&] {
+    if (bytes == nullptr && size > 0) throw ecosort::UsageError("the records are NULL");
+    open(sorter).sorter.value().push({static_cast<const std::byte*>(bytes), size});
+  });
 }
 ecosort_status ecosort_sorter_finish(ecosort_sorter* sorter, ecosort_error** error) {
-  return guarded(error, [&] { sorter->reader.emplace(sorter->sorter.value().finish()); });
+  return guarded(error, [&] { open(sorter).reader.emplace(sorter->sorter.value().finish()); });
 }
 ecosort_status ecosort_sorter_next(ecosort_sorter* sorter, const void** records, size_t* size, ecosort_error** error) {
   return guarded(error, [&] {
-    const std::span<const std::byte> next = sorter->reader.value().next();
+    if (!open(sorter).reader) throw ecosort::UsageError("ecosort_sorter_finish comes before the records");
+    if (records == nullptr || size == nullptr) throw ecosort::UsageError("there is no place for the records");
+    const std::span<const std::byte> next = sorter->reader->next();
     *records = next.data();
     *size = next.size();
   });

@@ -95,8 +95,13 @@ struct Reader::Impl {
     }
   }
 
-  // The sort is gone, with an error of its own as a rule.
+  // The sort is gone, with an error of its own; or the bytes cannot be read, and it has to go.
   [[noreturn]] void fail(int error_number) {
+    if (error_number != EPIPE && error_number != ECONNRESET) {
+      stop.request_stop();
+      worker.join();
+      throw IoError::from_call("take", "(records for the sorter)", error_number);
+    }
     end();
     throw IoError::from_call("write", "(sorter)", error_number);
   }
@@ -140,9 +145,13 @@ Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 Reader::~Reader() = default;
 
-std::span<const std::byte> Reader::next() { return impl_->next(); }
+std::span<const std::byte> Reader::next() {
+  if (!impl_) throw UsageError("a reader that was moved from gives no records");
+  return impl_->next();
+}
 
 const Report& Reader::report() const {
+  if (!impl_) throw UsageError("a reader that was moved from has no report");
   if (impl_->worker.joinable()) throw UsageError("the report of a sort is there when all of its records have been read");
   return impl_->report;
 }

@@ -47,7 +47,9 @@ typedef struct ecosort_sorter ecosort_sorter;
 ECOSORT_C_API ecosort_spec* ecosort_spec_new(void);
 ECOSORT_C_API void ecosort_spec_free(ecosort_spec* spec);
 
-/* Setters return ECOSORT_OK, or ECOSORT_INTERNAL when there is no memory. Wrong values are reported by ecosort_sort. */
+/* Setters return ECOSORT_OK, ECOSORT_USAGE for NULL, or ECOSORT_INTERNAL when there is no memory. Other wrong values are reported
+ * by ecosort_sort. Every function takes NULL for a handle or a text as a wrong wish (ECOSORT_USAGE); those that free one ignore
+ * it. */
 ECOSORT_C_API ecosort_status ecosort_spec_set_format(ecosort_spec* spec, ecosort_format format);
 ECOSORT_C_API ecosort_status ecosort_spec_add_input(ecosort_spec* spec, const char* path);
 ECOSORT_C_API ecosort_status ecosort_spec_set_output(ecosort_spec* spec, const char* path);

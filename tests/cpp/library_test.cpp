@@ -291,6 +291,52 @@ TEST_F(LibraryTest, SortersThatAreGivenUpLeaveNothing) {
   EXPECT_EQ(open_files(), before);
 }
 
+TEST_F(LibraryTest, MisuseIsAnErrorAndNoCrash) {
+  std::ofstream(path("notes")) << std::string(1000, 'x');
+  SortSpec text;
+  text.inputs = {path("notes")};
+  text.output = path("out");
+  try {
+    sort(text);
+    ADD_FAILURE() << "1000 bytes of text are no ten records";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("record_size"), std::string::npos) << error.what();
+  }
+  text.format = Format::lines;
+  text.lines.terminator = 'x';
+  EXPECT_THROW(sort(text), UsageError);
+  text.lines.terminator = '\n';
+  text.inputs = {path("notes") + std::string("\0x", 2)};
+  EXPECT_THROW(sort(text), UsageError);
+
+  Sorter sorter(terms());
+  Reader reader = sorter.finish();
+  const Reader taken = std::move(reader);
+  EXPECT_THROW((void)reader.next(), UsageError);    // NOLINT(bugprone-use-after-move): that is what is asked
+  EXPECT_THROW((void)reader.report(), UsageError);  // NOLINT(bugprone-use-after-move)
+  Sorter unreadable(terms());
+  EXPECT_THROW(unreadable.push({reinterpret_cast<const std::byte*>(8), 100}), IoError) << "and it does not wait for more";
+
+  ecosort_error* error = nullptr;
+  EXPECT_EQ(ecosort_sort(nullptr, nullptr, nullptr, &error), ECOSORT_USAGE);
+  ecosort_error_free(error);
+  ecosort_spec* const spec = ecosort_spec_new();
+  EXPECT_EQ(ecosort_spec_add_input(nullptr, "x"), ECOSORT_USAGE);
+  EXPECT_EQ(ecosort_spec_set_output(spec, nullptr), ECOSORT_USAGE);
+  EXPECT_EQ(ecosort_sorter_new(nullptr, nullptr), nullptr);
+  EXPECT_EQ(ecosort_sorter_push(nullptr, "x", 1, nullptr), ECOSORT_USAGE);
+  ecosort_sorter* const empty = ecosort_sorter_new(spec, nullptr);
+  ASSERT_NE(empty, nullptr);
+  const void* records = nullptr;
+  std::size_t size = 0;
+  EXPECT_EQ(ecosort_sorter_push(empty, nullptr, 100, nullptr), ECOSORT_USAGE);
+  EXPECT_EQ(ecosort_sorter_next(empty, &records, &size, nullptr), ECOSORT_USAGE) << "before finish";
+  EXPECT_EQ(ecosort_sorter_finish(empty, nullptr), ECOSORT_OK);
+  EXPECT_EQ(ecosort_sorter_next(empty, nullptr, nullptr, nullptr), ECOSORT_USAGE);
+  ecosort_sorter_free(empty);
+  ecosort_spec_free(spec);
+}
+
 TEST_F(LibraryTest, TheInterfaceForC) {
   std::vector<std::uint64_t> input = numbers(many, 5);
   write(path("in"), input);
