@@ -26,7 +26,7 @@ namespace {
   throw JobRefused(fmt::format("the job in '{}' is left alone: {}; nothing was changed; {}", paths.directory, reason, way_out));
 }
 
-// `is_closed`: only the owner of the directory gets to the file.
+// `is_closed`: only the owner of the directory gets to the file, which has the mode that the user gave it.
 void check(const JobPaths& paths, const std::string& path, const struct stat& status, const io::Owners& owners, bool is_closed) {
   constexpr const char* stranger = "remove the directory, or ask whoever made it";
   if (S_ISLNK(status.st_mode)) refuse(paths, fmt::format("'{}' is a symbolic link", path), stranger);
@@ -57,7 +57,8 @@ void check_trust(io::NamedStorage& storage, const JobPaths& paths, const io::Fil
     const std::string path = paths.directory + "/" + name;
     if (::fstatat(directory.fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
       throw IoError::from_call("examine", path, errno);
-    check(paths, path, status, name == "journal" ? owners : of_files, is_closed);
+    const bool has_users_mode = name == "input" || name == "output";
+    check(paths, path, status, name == "journal" ? owners : of_files, is_closed && has_users_mode);
   }
 }
 
