@@ -72,6 +72,7 @@ int run(std::string_view name, const ecosort::cli::Words& words) {
     if (command.name == name) return command.run(words);
   if (name.empty()) throw ecosort::UsageError("no command; see ecosort --help");
   std::vector<std::string_view> names;
+  names.reserve(commands.size());
   for (const Command& command : commands) names.push_back(command.name);
   throw ecosort::UsageError(
       fmt::format("no such command: '{}'{} (see ecosort --help)", name, ecosort::did_you_mean(name, names)));

@@ -43,7 +43,7 @@ void try_path(const std::string& name, const Words& words) {
   const char* const path = std::getenv("PATH");
   std::istringstream entries(path == nullptr ? "/usr/bin:/bin" : path);
   for (std::string directory; std::getline(entries, directory, ':');) {
-    const std::string program = directory + "/" + name;
+    const std::string program = fmt::format("{}/{}", directory, name);
     if (directory.starts_with('/') && ::access(program.c_str(), X_OK) == 0) try_exec(program, words);
   }
 }

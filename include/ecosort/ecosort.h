@@ -27,6 +27,8 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-*): C */
+
 /* The exit codes of the program. */
 typedef enum ecosort_status {
   ECOSORT_OK = 0,
@@ -97,6 +99,8 @@ ECOSORT_C_API const char* ecosort_error_message(const ecosort_error* error); /* 
 ECOSORT_C_API void ecosort_error_free(ecosort_error* error);
 
 ECOSORT_C_API const char* ecosort_version(void);
+
+/* NOLINTEND(modernize-*) */
 
 #ifdef __cplusplus
 }
