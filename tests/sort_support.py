@@ -249,13 +249,10 @@ def directory_for_everyone() -> Iterator[Path]:
 
 def copy_program(program: Path, directory: Path) -> Path:
     """The program, and the module that it loads for --io stxxl, where every user can reach them."""
-    place = directory / "bin"  # a module is not loaded from where others may write
-    place.mkdir()
-    place.chmod(0o755)
     module = program.with_name("ecosort_stxxl.so")
     if module.exists():
-        shutil.copy(module, place)
-    return Path(shutil.copy(program, place / "ecosort"))
+        shutil.copy(module, directory)
+    return Path(shutil.copy(program, directory / "ecosort"))
 
 
 def wait_until(condition: Callable[[], bool], timeout_s: float = 30, what: str = "the condition") -> None:
