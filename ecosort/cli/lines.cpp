@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 
 #include "base/errors.h"
 #include "base/open_files.h"
@@ -35,10 +34,6 @@ namespace {
 
 using lines::LinesOptions;
 
-[[noreturn]] void cannot(const char* what, const std::string& name, int error) {
-  throw UsageError(fmt::format("{}: {}: {}", what, lines::quoted_name(name), std::strerror(error)));
-}
-
 // Names separated by NUL, as --files0-from gives them.
 void read_file_names(LinesOptions& options) {
   const std::string& from = options.files0_from;
@@ -48,7 +43,7 @@ void read_file_names(LinesOptions& options) {
     content = pipeline::read_whole_file(from == "-" ? "/dev/stdin" : from);
   } catch (const IoError& error) {
     if (error.error_number() == EISDIR) throw UsageError(fmt::format("cannot read file names from {}", lines::quoted_word(from)));
-    cannot("open failed", from, error.error_number());
+    job::cannot("open failed", from, error.error_number());
   }
   const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
   for (std::size_t begin = 0; begin < text.size();) {
@@ -130,8 +125,8 @@ int check_order(const LinesOptions& options) {
   const std::string& name = options.inputs.front();
   struct stat info {};
   if (name != "-") {
-    if (::access(name.c_str(), R_OK) != 0 || ::stat(name.c_str(), &info) != 0) cannot("open failed", name, errno);
-    if (S_ISDIR(info.st_mode)) cannot("read failed", name, EISDIR);
+    if (::access(name.c_str(), R_OK) != 0 || ::stat(name.c_str(), &info) != 0) job::cannot("open failed", name, errno);
+    if (S_ISDIR(info.st_mode)) job::cannot("read failed", name, EISDIR);
   }
   const auto disorder = lines::find_disorder(name, lines::LineOrder(options.order), options.terminator(), options.unique,
                                              job::line_memory_of(options), contents_look(options));

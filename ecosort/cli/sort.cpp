@@ -26,15 +26,14 @@
 #include "io/backends.h"
 #include "io/counting_queue.h"
 #include "io/reactor.h"
+#include "job/run.h"
 
 namespace ecosort::cli {
 
 namespace {
 
-unsigned queue_depth(const planner::Plan& plan) { return plan.read_depth + plan.write_depth + 4; }
-
 io::Backend open_backend(const SortOptions& options, const planner::Plan& plan) {
-  return io::make_queue(io::parse_backend(options.io), queue_depth(plan));
+  return io::make_queue(io::parse_backend(options.io), job::queue_depth(plan));
 }
 
 // What a user can do about it, for the failures that have such an answer.
@@ -67,7 +66,7 @@ std::string tuning_notice(const SortOptions& options, const job::PreparedRecords
   return fmt::format("profile '{}': {}", options.profile.path, resolved.tuning_notice);
 }
 
-job::PreparedRecords prepare_plan(const SortOptions& options, io::PosixStorage& storage) {
+job::PreparedRecords prepare(const SortOptions& options, io::PosixStorage& storage) {
   if (!options.assume_size.empty()) {
     const std::uint64_t bytes = parse_bytes(options.assume_size, "--assume-size");
     return job::prepare_assumed(spec_of(options), tuning_of(options), bytes / options.record_size, storage);
@@ -108,8 +107,7 @@ int run_sort(const Words& words) {
   if (options.resumable)
     if (const std::optional<int> code = run_resumable(options, storage, started_s)) return *code;
   raise_open_files();
-  job::PreparedRecords resolved = job::prepare_records(spec_of(options), tuning_of(options), storage);
-  check_report_files({options.stats, options.events, options.trace}, resolved.job.inputs, options.output);
+  job::PreparedRecords resolved = prepare(options, storage);
   for (const std::string& notice : resolved.notices) print_notice(options.quiet, notice);
   print_notice(options.quiet, tuning_notice(options, resolved));
   const io::Backend backend = open_backend(options, resolved.job.plan);
@@ -120,7 +118,8 @@ int run_sort(const Words& words) {
   std::optional<io::CountingQueue> traced;
   if (!options.trace.empty()) {
     trace.emplace(options.trace);
-    traced.emplace(*backend.queue, queue_depth(resolved.job.plan), [&trace](const io::TraceEvent& event) { trace->add(event); });
+    traced.emplace(*backend.queue, job::queue_depth(resolved.job.plan),
+                   [&trace](const io::TraceEvent& event) { trace->add(event); });
   }
   io::Queue& queue = traced ? static_cast<io::Queue&>(*traced) : *backend.queue;
 
@@ -160,7 +159,7 @@ int run_plan(const Words& words) {
   io::PosixStorage storage;
   if (options.resumable && plan_resumable(options, storage)) return 0;
   raise_open_files();
-  const job::PreparedRecords resolved = prepare_plan(options, storage);
+  const job::PreparedRecords resolved = prepare(options, storage);
   print_notice(options.quiet, tuning_notice(options, resolved));
   print_plan(options, resolved, open_backend(options, resolved.job.plan).queue->backend_name());
   return 0;

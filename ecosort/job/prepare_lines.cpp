@@ -22,16 +22,17 @@
 #include "plan/machine.h"
 
 namespace ecosort::job {
+
+void cannot(const char* what, const std::string& name, int error) {
+  throw UsageError(fmt::format("{}: {}: {}", what, lines::quoted_name(name), std::strerror(error)));
+}
+
 namespace {
 
 using lines::LinesOptions;
 
 constexpr std::uint64_t header_share = 16;  // of the memory; what --header keeps lies there until the output is written
 constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
-
-[[noreturn]] void cannot(const char* what, const std::string& name, int error) {
-  throw UsageError(fmt::format("{}: {}: {}", what, lines::quoted_name(name), std::strerror(error)));
-}
 
 std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size_t most_open, io::Storage& storage) {
   std::vector<lines::LineInput> inputs;

@@ -18,6 +18,9 @@ struct PreparedLines {
   bool is_small = false;
 };
 
+// A file is in the way, as sort says it: UsageError "WHAT: NAME: reason of the system".
+[[noreturn]] void cannot(const char* what, const std::string& name, int error);
+
 // An output that is no regular file, such as /dev/null or a FIFO: `redirected` makes the process's standard output lead there,
 // and `job.output` is "-" then; `refused` is a UsageError.
 enum class SpecialOutput : std::uint8_t { redirected, refused };

@@ -10,7 +10,7 @@
 
 namespace ecosort::job {
 
-// What a sort works with. Where its queue breaks, the system may still use all of it: it then lives as long as the process.
+// Who looks on at a sort, and may end it.
 struct Attendance {
   Observer* observer = nullptr;
   std::stop_token stop;
