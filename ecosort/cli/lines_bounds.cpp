@@ -7,9 +7,9 @@
 
 #include "base/memory.h"
 #include "base/size_text.h"
-#include "lines/line_run.h"
-#include "lines/merge_lines.h"
-#include "lines/quoted.h"
+#include "engine/rows/merge_lines.h"
+#include "formats/lines/line_run.h"
+#include "formats/lines/quoted.h"
 
 namespace ecosort::cli {
 namespace {

@@ -17,7 +17,7 @@ namespace ecosort::cli {
 
 namespace {
 
-using Work = std::function<pipeline::SortReport(const inplace::Environment&)>;
+using Work = std::function<engine::SortReport(const inplace::Environment&)>;
 
 bool is_full(int error_number) { return error_number == ENOSPC || error_number == EDQUOT; }
 
@@ -40,10 +40,10 @@ std::string way_on(const JobRun& run, io::PosixStorage& storage, const char* sta
 constexpr const char* is_safe = "no record is lost";
 constexpr const char* is_stopped = "nothing more was changed";
 
-pipeline::SortReport work_telling_phase(const JobRun& run, const Work& work, io::PosixStorage& storage,
-                                        const inplace::Environment& environment) {
+engine::SortReport work_telling_phase(const JobRun& run, const Work& work, io::PosixStorage& storage,
+                                      const inplace::Environment& environment) {
   const auto in_phase = [&](const std::string& line) {
-    return fmt::format("{}: {}", pipeline::to_string(environment.progress.phase()), line);
+    return fmt::format("{}: {}", engine::to_string(environment.progress.phase()), line);
   };
   try {
     return work(environment);
@@ -71,7 +71,7 @@ pipeline::SortReport work_telling_phase(const JobRun& run, const Work& work, io:
 
 int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, double started_s, const Work& work) {
   WatchedRun watched(run.reports);
-  const pipeline::SortReport report = watched.watch(
+  const engine::SortReport report = watched.watch(
       queue,
       [&](auto& progress, auto& log, const auto& interrupted) {
         return work_telling_phase(run, work, storage, {storage, queue, progress, log, interrupted});

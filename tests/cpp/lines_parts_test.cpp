@@ -14,11 +14,11 @@
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
 #include "doubles/memory_store.h"
-#include "lines/grammar.h"
-#include "lines/lines_sort.h"
-#include "lines/merge_parts.h"
-#include "lines/output_parts.h"
-#include "lines/split_runs.h"
+#include "engine/rows/lines_sort.h"
+#include "engine/rows/merge_parts.h"
+#include "engine/rows/output_parts.h"
+#include "engine/rows/split_runs.h"
+#include "formats/lines/grammar.h"
 #include "watchdog.h"
 
 namespace ecosort::lines {
@@ -45,7 +45,7 @@ class Bench {
   }
 
   void run(Task<void> task) {
-    TaskGroup group(reactor.gate());
+    TaskGroup group(reactor.scope());
     group.spawn(std::move(task));
     reactor.run(group, interrupted);
   }
@@ -68,8 +68,8 @@ class Bench {
   LinePlan plan;
   MemoryBudget memory;
   io::Reactor reactor;
-  pipeline::Compute compute;
-  pipeline::Progress progress;
+  engine::Compute compute;
+  engine::Progress progress;
   std::unique_ptr<RunFiles> files;
 
  private:
@@ -236,7 +236,7 @@ Task<void> write_parts(Bench& bench, const io::File& file, const std::vector<std
     if (&text != &texts.front()) borders.push_back(end);
     end += text.size();
   }
-  BlockPool pool(bench.reactor.gate(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
+  BlockPool pool(bench.reactor.scope(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
                  bench.plan.write_blocks);
   BorderPages pages(bench.memory, file, borders, end);
   std::vector<std::unique_ptr<PartSink>> sinks;
@@ -244,7 +244,7 @@ Task<void> write_parts(Bench& bench, const io::File& file, const std::vector<std
   for (std::size_t i = 0; i < texts.size(); begin += texts[i++].size())
     sinks.push_back(std::make_unique<PartSink>(bench.reactor, pool, bench.plan.block_bytes, bench.progress, file, pages,
                                                ByteRange{begin, begin + texts[i].size()}, i + 1 == texts.size()));
-  TaskGroup group(bench.reactor.gate());
+  TaskGroup group(bench.reactor.scope());
   for (std::size_t i = 0; i < texts.size(); ++i) group.spawn(fill(*sinks[i], texts[i]));
   co_await group.join();
   for (const auto& sink : sinks) sink->check_complete();
@@ -275,7 +275,7 @@ TEST(PartsOfTheOutput, StandBehindEachOtherWhateverTheirSizes) {
 TEST(PartsOfTheOutput, MustBeWhatTheyWereSaidToBe) {
   Bench bench;
   const io::FilePtr file = bench.store.create_named("/disk/out", io::Role::output, io::Caching::direct_if_possible);
-  BlockPool pool(bench.reactor.gate(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
+  BlockPool pool(bench.reactor.scope(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
                  bench.plan.write_blocks);
   BorderPages pages(bench.memory, *file, {5000}, 10'000);
   PartSink sink(bench.reactor, pool, bench.plan.block_bytes, bench.progress, *file, pages, {5000, 10'000}, true);
@@ -316,8 +316,8 @@ class WholeSort {
     job.output = "/disk/out";
     job.directories = {"/disk"};
     job.order = parse_lines_words({}).order;
-    pipeline::Progress progress;
-    pipeline::PhaseLog log("");
+    engine::Progress progress;
+    engine::PhaseLog log("");
     const std::atomic<int> nothing{0};
     try {
       LinesReport report = sort_lines(job, storage, queue, progress, log, nothing);
