@@ -21,6 +21,7 @@ from ecosort.keys import Key, LineKey
 from ecosort.program import find_program
 from ecosort.report import Phase, Progress, Report
 from ecosort.streams import sorted_iter, sorted_records
+from ecosort.tables import sort_table
 from ecosort.version import __version__
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "sort_lines",
     "sort_memmap",
     "sort_records",
+    "sort_table",
     "sorted_iter",
     "sorted_records",
 ]

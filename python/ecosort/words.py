@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 
 from ecosort.errors import BadInput, OutputExists
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Size = int | str  # bytes, or a text with a unit, such as "512MiB"
+
+_BINARY = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+UNITS = _BINARY | {"kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 def path_word(path: Path) -> str:
@@ -36,6 +40,14 @@ def size_word(size: Size, name: str) -> str:
     if isinstance(size, bool) or size <= 0:
         raise BadInput(f"{name} is a positive number of bytes, or a text such as '512MiB', not {size!r}")
     return f"{size}B"
+
+
+def bytes_of(size: Size, name: str) -> int:
+    """The same as a number."""
+    found = re.fullmatch(r"(\d+)([A-Za-z]+)", size_word(size, name))
+    if found is None or found[2] not in UNITS or int(found[1]) == 0:
+        raise BadInput(f"{name}: {size!r} is no size such as 512MiB or 2GB")
+    return int(found[1]) * UNITS[found[2]]
 
 
 def flags(**options: bool) -> list[str]:
