@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 
 from ecosort.errors import BadInput, IoFailed
 
-_BUFFER_BYTES = 1 << 20
+_RELEASE_BATCHES = 16
+_BUFFER_BYTES = 64 << 10
 
 
 def check_schema(schema: Any) -> None:
@@ -43,7 +44,10 @@ def open_parquet(path: str, run_bytes: int) -> Iterator[tuple[Any, Iterable[Any]
 
 def _telling(path: str, batches: Iterable[Any]) -> Iterator[Any]:
     try:
-        yield from batches
+        for number, batch in enumerate(batches):
+            yield batch
+            if number % _RELEASE_BATCHES == 0:  # the memory of pages is kept otherwise
+                pa.default_memory_pool().release_unused()
     except (OSError, pa.ArrowException) as error:
         raise IoFailed(f"cannot read '{path}': {error}") from None
 
@@ -82,4 +86,5 @@ class Pieces:
 def _joined(held: list[Any]) -> Any:
     joined = pa.concat_batches(held)
     held.clear()
+    pa.default_memory_pool().release_unused()
     return joined

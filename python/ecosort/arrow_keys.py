@@ -20,6 +20,7 @@ from ecosort.errors import BadInput
 
 Matrix = NDArray[np.uint8]
 
+# Width -> its unsigned integer, the bits of NaN, the bits of infinity.
 _FLOATS: dict[int, Any] = {
     2: (np.uint16, 0x7E00, 0x7C00),
     4: (np.uint32, 0x7FC00000, 0x7F800000),
@@ -148,7 +149,8 @@ def _floats(values: Matrix) -> Matrix:
     bits[size > infinity] = nan
     bits[size == 0] = 0
     ordered = np.where(bits & sign, ~bits, bits | sign)
-    return ordered.astype(ordered.dtype.newbyteorder(">")).view(np.uint8).reshape(-1, width)
+    turned: Matrix = ordered.astype(ordered.dtype.newbyteorder(">")).view(np.uint8).reshape(-1, width)
+    return turned
 
 
 def _text(array: Any, column: Column) -> list[Any]:

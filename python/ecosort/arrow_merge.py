@@ -21,9 +21,14 @@ from ecosort.pipe import PipedSort
 
 @dataclass(frozen=True)
 class Shares:
-    """What of `memory` goes where, in bytes."""
+    """What of `memory` goes where, in bytes. With Parquet's reader pyarrow takes some 100 MiB by itself, of which 64 are free."""
 
-    memory: int
+    all_memory: int
+
+    @property
+    def memory(self) -> int:
+        """What is left to share."""
+        return max(self.all_memory - (32 << 20), self.all_memory // 2)
 
     @property
     def program(self) -> int:
@@ -32,13 +37,13 @@ class Shares:
 
     @property
     def run(self) -> int:
-        """Of the rows of a run, which are there twice at a time, with their keys, which may be as long, some times."""
-        return min(self.memory // 8, 512 << 20)
+        """Of the rows of a run. They are there twice, in buffers up to twice as large; so are their keys, which may be as long."""
+        return min(self.memory // 16, 512 << 20)
 
     @property
     def batch(self) -> int:
         """Of a batch in a run: in the merge one of every run is there."""
-        return min(max(self.memory // 2048, 16 << 10), 512 << 10)
+        return min(max(self.memory // 4096, 16 << 10), 512 << 10)
 
     @property
     def most_runs(self) -> int:
@@ -87,7 +92,7 @@ class RowSort:
         for number, piece in enumerate(Pieces(batches, self._shares.run)):
             if number == self._shares.most_runs:
                 line = f"the table is too long for this memory: it makes more than {number} runs; give more memory"
-                raise NotEnoughMemory(line, self._shares.memory, None)
+                raise NotEnoughMemory(line, self._shares.all_memory, None)
             yield number, piece
 
     def _make_run(self, file: RunFile, number: int, rows: Any, transport: Any, sort: PipedSort) -> Run:

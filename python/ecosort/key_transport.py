@@ -66,8 +66,8 @@ class Lines:
         self.words = ["lines", *words]
 
     def keys(self, rows: Any) -> Any:
-        """One for each row."""
-        return texts_of(rows, self._columns)
+        """One for each row, without newlines."""
+        return pc.replace_substring(pc.replace_substring(texts_of(rows, self._columns), b"\x0b", b"\x0b\x02"), b"\n", b"\x0b\x01")
 
     def order(self, keys: Any) -> Any:
         """Which row comes first, second, ...; stable."""
@@ -75,9 +75,8 @@ class Lines:
 
     def message(self, keys: Any, run: int) -> memoryview:
         """What is written to the program: behind the key 28 bits of the run in bytes from 80 on, most significant first."""
-        escaped = pc.replace_substring(pc.replace_substring(keys, b"\x0b", b"\x0b\x02"), b"\n", b"\x0b\x01")
         number = bytes(0x80 | run >> shift & 0x7F for shift in (21, 14, 7, 0))
-        lines = joined([escaped, pa.scalar(number + b"\n", pa.binary())])
+        lines = joined([keys, pa.scalar(number + b"\n", pa.binary())])
         return memoryview(lines.buffers()[2] or b"")[: pc.sum(pc.binary_length(lines)).as_py() or 0]
 
     def runs_of(self, pieces: Iterator[bytes]) -> Iterator[NDArray[np.uint32]]:

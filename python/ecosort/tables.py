@@ -1,8 +1,8 @@
 """Tables of Arrow in order, larger than memory.
 
 Batches are gathered until they fill a share of the memory. These rows are sorted and written as a run to an unnamed file; the
-key of each row goes with the number of its run to the program. When the program gives the keys back in order, the numbers behind them
-say from which run the next row is to be taken: every run is read once, from the front.
+key of each row goes with the number of its run to the program. When the program gives the keys back in order, the numbers
+behind them say from which run the next row is to be taken: every run is read once, from the front.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def sort_table(
     Everything is read before this returns. Python with pyarrow and the program take `memory` and at most 64 MiB more in all,
     however large the row groups of a Parquet file are; batches of other streams are their owner's. The rows, as long as Arrow
     has them in memory, and the keys are in unnamed files in `temp` (default: $TMPDIR or /tmp) until the stream ends or is
-    forgotten. 256 MiB suffice for 17 GB, 1 GiB for 64 GB of rows; a longer table raises NotEnoughMemory.
+    forgotten. 256 MiB suffice for 14 GB, 1 GiB for 60 GB of rows; a longer table raises NotEnoughMemory.
 
     Raises BadInput, which names the column, and what sort_file() does; the stream does so, too.
 
