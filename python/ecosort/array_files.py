@@ -23,8 +23,12 @@ class ArrayFile:
     dtype: Any
     offset: int
 
-    def check_fills_its_file(self) -> None:
-        """Raises BadInput unless there is nothing before the array."""
+    is_writable: bool
+
+    def check_can_be_in_place(self) -> None:
+        """Raises BadInput unless there is nothing before the array, and no one who could write to it meanwhile."""
+        if self.is_writable:
+            raise BadInput(f"the memmap can write to '{self.path}'; to sort it in place flush it, and open it with mode 'r'")
         if self.offset:
             raise BadInput(
                 f"'{self.path}' has {self.offset} bytes (a header) before the array, so it cannot be sorted in place; give dst"
@@ -69,7 +73,7 @@ def array_file(array: Any) -> ArrayFile:
         raise BadInput(
             f"'{path}' goes on for {behind} bytes behind the array; sort a copy of the array, or sort_file() all of it"
         )
-    return ArrayFile(path, array.dtype, array.offset)
+    return ArrayFile(path, array.dtype, array.offset, array.mode != "r")
 
 
 def _open_npy(path: Path) -> Any:

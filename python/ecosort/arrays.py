@@ -49,7 +49,7 @@ def sort_memmap(
     too, so that `dst` is opened as the array was. The memmap is flushed first.
 
     `in_place=True` instead of `dst` sorts the file in its own space, as sort_in_place() does; it must hold nothing but the
-    array. The memmap still shows the file that was there before: open it anew. The rest is as in sort_file().
+    array, whose mode must be 'r'. The memmap still shows the file that was there before: open it anew. The rest is as in sort_file().
 
     >>> import numpy as np
     >>> np.save("in.npy", np.array([(3, 0.5), (1, 2.5), (2, -1.0)], dtype=[("id", "u4"), ("x", "f8")]))
@@ -63,7 +63,7 @@ def sort_memmap(
     if in_place == (dst is not None):
         raise BadInput("give either dst, or in_place=True")
     if dst is None:
-        file.check_fills_its_file()
+        file.check_can_be_in_place()
         size = file.dtype.itemsize
         return sort_in_place(
             file.path, record_size=size, by=keys, memory=memory, threads=threads, progress=progress, cancel=cancel

@@ -44,7 +44,7 @@ def columns_of(schema: Any, by: str | Sequence[str | Sequence[str]]) -> list[Col
     wanted = [by] if isinstance(by, str) else list(by)
     if not wanted:
         raise BadInput("by is empty; name a column at least")
-    return [_column(schema, [key] if isinstance(key, str) else list(key)) for key in wanted]
+    return [_column(schema, key) for key in wanted]
 
 
 def matrix_of(batch: Any, columns: Sequence[Column]) -> Matrix:
@@ -73,8 +73,11 @@ def as_binary(matrix: Matrix) -> Any:
     return pa.Array.from_buffers(pa.binary(), rows, [None, offsets.buffers()[1], pa.py_buffer(np.ascontiguousarray(matrix))])
 
 
-def _column(schema: Any, words: Sequence[str]) -> Column:
-    name, order, nulls = (*words, "ascending", "last")[:3] if len(words) == 1 else (*words, "last")[:3]
+def _column(schema: Any, key: Any) -> Column:
+    words: Any = [key] if isinstance(key, str) else key
+    if not isinstance(words, tuple | list) or not 1 <= len(words) <= 3 or not all(isinstance(word, str) for word in words):
+        raise BadInput(f"{key!r} is no key; name a column, or give (name, 'ascending' or 'descending', nulls 'first' or 'last')")
+    name, order, nulls = [*words, *("", "ascending", "last")[len(words) :]]
     indices = schema.get_all_field_indices(name)
     if len(indices) != 1:
         raise BadInput(f"{len(indices) or 'no'} columns are called {name!r}; there are {', '.join(schema.names)}")

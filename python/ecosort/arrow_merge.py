@@ -21,7 +21,7 @@ from ecosort.pipe import PipedSort
 
 @dataclass(frozen=True)
 class Shares:
-    """What of `memory` goes where, in bytes. With Parquet's reader pyarrow takes some 100 MiB by itself, of which 64 are free."""
+    """What of `memory` goes where, in bytes. pyarrow with its Parquet takes 100 MiB by itself, of which 64 are free."""
 
     all_memory: int
 
@@ -37,7 +37,7 @@ class Shares:
 
     @property
     def run(self) -> int:
-        """Of the rows of a run. They are there twice, in buffers up to twice as large; so are their keys, which may be as long."""
+        """Of the rows of a run, which are there twice, in buffers up to twice as large; their keys may be as long."""
         return min(self.memory // 16, 512 << 20)
 
     @property

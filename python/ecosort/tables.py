@@ -34,10 +34,10 @@ def sort_table(
     (default: last). Keys can be integers, floats (NaN after all numbers, -0.0 equal to 0.0), decimals, booleans, dates, times,
     timestamps, durations, texts (by code points) and binary. Other columns may be of any type but dictionaries.
 
-    Everything is read before this returns. Python with pyarrow and the program take `memory` and at most 64 MiB more in all,
-    however large the row groups of a Parquet file are; batches of other streams are their owner's. The rows, as long as Arrow
-    has them in memory, and the keys are in unnamed files in `temp` (default: $TMPDIR or /tmp) until the stream ends or is
-    forgotten. 256 MiB suffice for 14 GB, 1 GiB for 60 GB of rows; a longer table raises NotEnoughMemory.
+    Everything is read before this returns. Python with pyarrow and the program take `memory`, from 128 MiB on, and at most
+    64 MiB more in all, however large the row groups of a Parquet file are; batches of other streams are their owner's. The
+    rows, as long as Arrow has them in memory, and the keys are in unnamed files in `temp` (default: $TMPDIR or /tmp) until the
+    stream ends or is forgotten. 256 MiB suffice for 14 GB, 1 GiB for 60 GB of rows; a longer table raises NotEnoughMemory.
 
     Raises BadInput, which names the column, and what sort_file() does; the stream does so, too.
 
