@@ -49,7 +49,8 @@ def sort_memmap(
     too, so that `dst` is opened as the array was. The memmap is flushed first.
 
     `in_place=True` instead of `dst` sorts the file in its own space, as sort_in_place() does; it must hold nothing but the
-    array, whose mode must be 'r'. The memmap still shows the file that was there before: open it anew. The rest is as in sort_file().
+    array, and the memmap must be of mode 'r'. It still shows the file that was there before: open it anew. The rest is as in
+    sort_file().
 
     >>> import numpy as np
     >>> np.save("in.npy", np.array([(3, 0.5), (1, 2.5), (2, -1.0)], dtype=[("id", "u4"), ("x", "f8")]))

@@ -74,10 +74,10 @@ def as_binary(matrix: Matrix) -> Any:
 
 
 def _column(schema: Any, key: Any) -> Column:
-    words: Any = [key] if isinstance(key, str) else key
-    if not isinstance(words, tuple | list) or not 1 <= len(words) <= 3 or not all(isinstance(word, str) for word in words):
+    words = [key] if isinstance(key, str) else list(key) if isinstance(key, tuple | list) else []
+    if not 1 <= len(words) <= 3 or not all(isinstance(word, str) for word in words):
         raise BadInput(f"{key!r} is no key; name a column, or give (name, 'ascending' or 'descending', nulls 'first' or 'last')")
-    name, order, nulls = [*words, *("", "ascending", "last")[len(words) :]]
+    name, order, nulls = words + ["", "ascending", "last"][len(words) :]
     indices = schema.get_all_field_indices(name)
     if len(indices) != 1:
         raise BadInput(f"{len(indices) or 'no'} columns are called {name!r}; there are {', '.join(schema.names)}")
