@@ -1,7 +1,8 @@
-"""Puts the program into the wheel: what `make` builds, stripped. Everything else stands in pyproject.toml."""
+"""Puts the program into the wheel: what `make` builds, or what ECOSORT_PROGRAM names, stripped. The rest is in pyproject.toml."""
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from setuptools.command.build import build
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
-PROGRAM = ROOT / "build" / "ecosort"
+PROGRAM = Path(os.environ.get("ECOSORT_PROGRAM") or ROOT / "build" / "ecosort")
 # What every system has whose C library is new enough (PEP 600).
 EVERYWHERE = re.compile(r"lib(c|m|gcc_s|stdc\+\+|pthread|dl|rt)\.so\.\d+|ld-linux.*")
 PROGRAM_MACHINE = {0x3E: "x86_64", 0xB7: "aarch64"}  # e_machine of ELF
@@ -21,12 +22,14 @@ PROGRAM_MACHINE = {0x3E: "x86_64", 0xB7: "aarch64"}  # e_machine of ELF
 
 def make_program() -> None:
     """`make`, whose messages are for people and say what is missing."""
+    if os.environ.get("ECOSORT_PROGRAM"):
+        return
     if subprocess.run(["make", "-C", ROOT, "all"], stdout=sys.stderr, check=False).returncode != 0:
         sys.exit("setup: the program could not be built (the messages of make are above; README.md names what it needs)")
 
 
 def platform_of(program: Path) -> str:
-    """The wheel's platform: manylinux where the program needs nothing but the C library and its like, of the version it asks for."""
+    """manylinux with the version of the C library that the program asks for, where it needs no library that others may lack."""
     command = ["readelf", "--wide", "--dynamic", "--version-info", program]
     said = subprocess.run(command, capture_output=True, text=True, check=True)
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", said.stdout)
@@ -42,7 +45,7 @@ class Build(build):
 
     def initialize_options(self) -> None:
         super().initialize_options()
-        self.build_base = str(PROGRAM.parent / "wheel")
+        self.build_base = str(ROOT / "build" / "wheel")
 
 
 class BuildPackages(build_py):
