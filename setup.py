@@ -24,13 +24,13 @@ def make_program() -> None:
     """`make`, whose messages are for people and say what is missing."""
     if os.environ.get("ECOSORT_PROGRAM"):
         return
-    if subprocess.run(["make", "-C", ROOT, "all"], stdout=sys.stderr, check=False).returncode != 0:
+    if subprocess.run(["make", "-C", str(ROOT), "all"], stdout=sys.stderr, check=False).returncode != 0:
         sys.exit("setup: the program could not be built (the messages of make are above; README.md names what it needs)")
 
 
 def platform_of(program: Path) -> str:
     """manylinux with the version of the C library that the program asks for, where it needs no library that others may lack."""
-    command = ["readelf", "--wide", "--dynamic", "--version-info", program]
+    command = ["readelf", "--wide", "--dynamic", "--version-info", str(program)]
     said = subprocess.run(command, capture_output=True, text=True, check=True)
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", said.stdout)
     machine = PROGRAM_MACHINE[program.read_bytes()[18]]

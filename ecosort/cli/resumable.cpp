@@ -111,10 +111,11 @@ void require_layout(const ResolvedResumable& resolved) {
   const std::string directory = inplace::JobPaths(resolved.output).parent;
   if (!resolved.choice.best)
     throw NotEnoughSpace(
-        fmt::format("not enough space for the runs and the output in '{}': {} ({} bytes) needed, {} free; name another drive with "
-                    "-o, or sort without --resumable",
-                    directory, format_bytes(resolved.choice.least->need_bytes()), resolved.choice.least->need_bytes(),
-                    format_bytes(resolved.free_bytes)),
+        fmt::format(
+            "not enough space for the runs and the output in '{}': {} ({} bytes) needed, {} free; name another drive with "
+            "-o, or sort without --resumable",
+            directory, format_bytes(resolved.choice.least->need_bytes()), resolved.choice.least->need_bytes(),
+            format_bytes(resolved.free_bytes)),
         NotEnoughSpace::For::job, resolved.free_bytes, resolved.choice.least->need_bytes(), {directory});
   job::check_memory_exists(wanted.memory_bytes, resolved.choice.best->engine.peak_memory_bytes, resolved.machine);
   check_limits(resolved.choice.best->layout, false);

@@ -135,8 +135,8 @@ std::uint64_t line_memory_of(const LinesOptions& options) {
   if (!options.memory.empty()) {
     bytes = parse_bytes(options.memory, "--memory");
     if (bytes < least)
-      throw NotEnoughMemory(fmt::format("--memory {} is too little: give at least {}", options.memory, format_bytes(least)), bytes,
-                            least);
+      throw NotEnoughMemory(fmt::format("--memory {} is too little: give at least {}", options.memory, format_bytes(least)),
+                            bytes, least);
     if (bytes > most)
       throw MemoryNotThere(fmt::format("--memory {} is more than the {} that are available ({}); give less", options.memory,
                                        format_bytes(most), machine.limited_by),

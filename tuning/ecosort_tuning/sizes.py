@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import click
-
 from ecosort.errors import BadInput
 from ecosort.words import UNITS, bytes_of
 
