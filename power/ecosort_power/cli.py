@@ -282,9 +282,12 @@ def compare_results(first: Path, second: Path, as_json: bool) -> int:
     from ecosort_power.codec import encode
     from ecosort_power.compare import compare
     from ecosort_power.report.listing import show_comparison
+    from ecosort_power.seal_check import require_seal
     from ecosort_power.store import ResultDirectory
     from ecosort_power.summary import summarize
 
+    for directory in (first, second):
+        require_seal(directory)
     a, b = (ResultDirectory(d) for d in (first, second))
     found = compare(summarize(a.session(), a.runs()), summarize(b.session(), b.runs()))
     if as_json:

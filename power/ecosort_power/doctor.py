@@ -86,7 +86,7 @@ def _now(name: str, capabilities: Capabilities, first: Reading | None) -> Check:
     if first is None:
         return Check(name, State.OK, f"{title}: a log, which is read after each run")
     if problems := implausible([first], capabilities):
-        return Check(name, State.PROBLEM, f"{title}: {problems[0][1]}", "#unit=, #scope=, another outlet or clamp")
+        return Check(name, State.PROBLEM, f"{title}: {problems[0].with_figure()}", "#unit=, #scope=, another outlet or clamp")
     if not first.usable:
         flags = ", ".join(first.flags)
         todo = f"a running computer draws at least {LEAST_W:g} W: is it the right outlet?"

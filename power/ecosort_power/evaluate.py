@@ -98,7 +98,7 @@ def evaluate(
     gaps = gap_list(readings, capabilities, window)
     if best is None or any(d.fatal for d in defects):
         inside = best.values if best is not None else _count(curves, window)
-        return MeterEnergy(meter, None, window.seconds, None, inside, [list(g) for g in gaps], defects=defects)
+        return withheld(MeterEnergy(meter, None, window.seconds, None, inside, [list(g) for g in gaps], defects=defects))
     joules = best.estimate.joules
     return MeterEnergy(
         meter=meter,
@@ -117,9 +117,14 @@ def evaluate(
     )
 
 
+# Notes that tell watts or joules of the run.
+WITH_FIGURES = frozenset({"not-idle", "counter-mismatch"})
+
+
 def withheld(energy: MeterEnergy) -> MeterEnergy:
-    """What is kept of the energy of a run that is not valid: why, and no figure."""
-    return MeterEnergy(energy.meter, None, energy.seconds, None, energy.samples, gaps=energy.gaps, defects=energy.defects)
+    """What is kept of the energy of a run that is not valid: why, and no figure, in its notes neither."""
+    defects = [d for d in energy.defects if d.fatal or d.code not in WITH_FIGURES]
+    return MeterEnergy(energy.meter, None, energy.seconds, None, energy.samples, gaps=energy.gaps, defects=defects)
 
 
 def mean_watts(readings: Sequence[Reading], capabilities: Capabilities) -> float | None:

@@ -5,7 +5,6 @@ Pure but for `seconds_of`, which asks `ecosort plan`.
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from pathlib import Path
 from ecosort_power.errors import MeterError
 from ecosort_power.evaluate import evaluate
 from ecosort_power.machine_checks import RECORD_BYTES
+from ecosort_power.nesting import parse_json
 from ecosort_power.quality import Window
 from ecosort_power.reading import Capabilities, PowerKind, Reading
 from ecosort_power.transports.process import run_text
@@ -100,7 +100,7 @@ def seconds_of(records: int, directory: Path) -> tuple[float | None, str]:
         os.truncate(handle, records * RECORD_BYTES)  # takes no space
         # Its bytes are zeros: that they are records has to be said.
         words = [program, "plan", "sort", "--json", "--record-size", str(RECORD_BYTES), "--key", "0:10"]
-        plan = json.loads(run_text([*words, name, "-o", f"{name}.sorted"], 30.0))
+        plan = parse_json(run_text([*words, name, "-o", f"{name}.sorted"], 30.0))
     except (OSError, OverflowError, ValueError, MeterError) as error:
         return None, str(error).splitlines()[0]
     finally:

@@ -35,6 +35,7 @@ class Scope(StrEnum):
     PACKAGE = "package"  # processor package (and memory) only
     COMPONENT = "component"  # a board rail, a graphics card, a drive
     UNKNOWN = "unknown"
+    SIMULATED = "simulated"  # nothing was measured, so it was measured nowhere
 
     @property
     def headline(self) -> str:
@@ -47,6 +48,7 @@ class Scope(StrEnum):
             Scope.PACKAGE: "CPU PACKAGE ONLY",
             Scope.COMPONENT: "ONE COMPONENT ONLY",
             Scope.UNKNOWN: "scope unknown",
+            Scope.SIMULATED: "computed, measured nowhere",
         }[self]
 
     @property

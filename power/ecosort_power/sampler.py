@@ -54,6 +54,7 @@ class Sampler:
     def __init__(self, name: str, meter: Meter, capabilities: Capabilities) -> None:
         self.name = name
         self.meter = meter
+        self.spec_text = meter.spec.text
         self.capabilities = capabilities
         self.death: str | None = None  # why the meter is gone
         self._lock = threading.Lock()

@@ -13,6 +13,8 @@ from ecosort_power.reading import Scope
 from ecosort_power.statistics import Sample, describe, ratio_of_totals, trend
 from ecosort_power.store import SUMMARY_SCHEMA, Run, Session, valid_runs
 
+MORE_RUNS = "more runs would tell (--runs 5 or more)"
+
 
 @dataclass(frozen=True, slots=True)
 class PhaseSummary:
@@ -74,7 +76,7 @@ def summarize(session: Session, runs: Sequence[Run]) -> Summary:
     records = _records(session, runs)
     return Summary(
         schema=SUMMARY_SCHEMA,
-        title=simulated_text(session) + _title(head, reason),
+        title=simulated_text(session) + _title(head, reason) + _valid_text(session, runs),
         runs_planned=session.options.runs,
         runs_done=len(runs),
         runs_valid=len(good),
@@ -87,9 +89,15 @@ def summarize(session: Session, runs: Sequence[Run]) -> Summary:
         energy_reason=reason,
         others=[m for m in meters if m is not head],
         standing=place(session, runs, records, head.meter, head.scope, per_joule).text if head is not None else None,
-        defects=[*_simulated(session), *_run_defects(runs), *_trends(session, good)],
+        defects=[*_simulated(session), *_run_defects(runs), *_wide(head), *_trends(session, good)],
         simulated=is_simulated(session),
     )
+
+
+def _valid_text(session: Session, runs: Sequence[Run]) -> str:
+    """What must stand beside the headline where it is not about every run."""
+    good, planned = len(valid_runs(runs)), session.options.runs
+    return "" if good == planned else f", {good} of {planned} runs valid"
 
 
 def simulated_text(session: Session) -> str:
@@ -193,6 +201,14 @@ def _phase_summaries(energies: Sequence[MeterEnergy]) -> list[PhaseSummary]:
             note = f"n/a (without a number in {len(phases) - len(joules)} of {len(energies)} runs)"
         result.append(PhaseSummary(name, sum(p.seconds for p in phases) / len(phases), describe(joules) if whole else None, note))
     return result
+
+
+def _wide(head: MeterSummary | None) -> list[Defect]:
+    """A few runs that differ much: the interval of their mean may say nothing at all."""
+    if head is None or not head.joules.includes_zero:
+        return []
+    text = f"the 95 % interval of the energy by {head.joules.n} runs reaches to zero or below: they differ too much; {MORE_RUNS}"
+    return [Defect("wide-interval", text, False, head.meter)]
 
 
 def _run_defects(runs: Sequence[Run]) -> list[Defect]:

@@ -120,3 +120,11 @@ def write_result(directory: Path, factor: float = 1.0, runs: int = 5) -> Path:
     seal.document(stored.summary_path, summarize(session, stored.runs()))
     seal.close()
     return directory
+
+
+def reseal(directory: Path, *names: str) -> None:
+    """What a test has written into a result is part of it: as if the harness had measured so."""
+    seal = Seal(directory)
+    for name in names:
+        seal.file(directory / name)
+    seal.close()

@@ -31,7 +31,7 @@ from ecosort_power.store import ResultDirectory
 from ecosort_power.summary import number, summarize
 
 from .peers.browser import Browser
-from .stored import write_result
+from .stored import reseal, write_result
 from .support import Cli
 
 
@@ -64,12 +64,13 @@ def test_the_summary_of_five_runs(result: Path) -> None:
 
 
 def changed(result: Path, target: Path, session: Callable[[dict[str, Any]], None], run: Callable[[dict[str, Any]], None]) -> Path:
-    """A copy with other documents; its seal does not matter to a report."""
+    """A copy with other documents, sealed as if they had been measured so."""
     copy = Path(shutil.copytree(result, target))
     for path, change in [(copy / "session.json", session), *((p, run) for p in copy.glob("runs/*/run.json"))]:
         document = json.loads(path.read_text())
         change(document)
         path.write_text(json.dumps(document))
+        reseal(copy, path.relative_to(copy).as_posix())
     return copy
 
 
@@ -369,6 +370,7 @@ def test_the_page_without_energy_says_why(browser: Browser, cli: Cli, tmp_path: 
     run = json.loads((copy / "runs/01/run.json").read_text())
     run.update(energy=None, energy_reason="no meter was given (--time-only)")
     (copy / "runs/01/run.json").write_text(json.dumps(run))
+    reseal(copy, "session.json", "runs/01/run.json")
     done = cli("report", "r", "--format", "html", "-o", "page.html")
     assert done.returncode == 0, done.stderr
     browser.open((tmp_path / "page.html").as_uri(), 390, 844, True)

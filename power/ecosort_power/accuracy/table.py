@@ -12,6 +12,7 @@ from ecosort_power.accuracy.meters import KINDS
 from ecosort_power.accuracy.sweep import LENGTHS_S, PERIODS_S, Cell, Outcome
 from ecosort_power.codec import decode
 from ecosort_power.errors import UsageError
+from ecosort_power.nesting import parse_json
 
 SCHEMA = "ecosort.power.accuracy/1"
 BEGIN = "<!-- accuracy: begin (written by make power-accuracy) -->"
@@ -52,7 +53,7 @@ def _rounded(value: object) -> object:
 
 
 def load(path: Path) -> Results:
-    results = decode(Results, json.loads(path.read_text(encoding="utf-8")))
+    results = decode(Results, parse_json(path.read_text(encoding="utf-8")))
     if results.schema != SCHEMA:
         raise UsageError(f"{path} has schema {results.schema}, this program reads {SCHEMA}")
     return results

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -14,6 +13,7 @@ from ecosort_power.entry import Generated
 from ecosort_power.errors import RunError, UsageError
 from ecosort_power.host import version_of
 from ecosort_power.joulesort.classes import BINARY
+from ecosort_power.nesting import parse_json
 from ecosort_power.records import RECORD_BYTES
 from ecosort_power.transports.process import spawn, stop
 from ecosort_power.validate import ecosort_program, normal_checksum, parse_report, run_check
@@ -83,7 +83,7 @@ def plan_space(words: Sequence[str], size: int, target: Path) -> list[tuple[list
         if lacking is None:
             raise UsageError(f"the sort cannot be planned: {err.strip() or out.strip()}")
         return [([lacking[1]], int(lacking[2]))]
-    space: list[dict[str, Any]] = json.loads(out)["here"]["space"]
+    space: list[dict[str, Any]] = parse_json(out)["here"]["space"]
     return [([str(d) for d in s["directories"]], int(s["needed_bytes"])) for s in space]
 
 

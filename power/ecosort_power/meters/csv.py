@@ -22,6 +22,7 @@ from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.log_columns import Columns, find_columns, has_time, unit_of
 from ecosort_power.meters.log_values import decimal_sign, number, parse_time, plain_number, time_zone
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
+from ecosort_power.nesting import parse_json
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def _cell(row: Sequence[str], index: int | None, scale: float, decimal: str) -> 
 
 def row_values(raw: str) -> tuple[float | None, float | None]:
     """Watts and joules of a row, from its cells and their factors. ValueError if a cell is no number."""
-    power, energy = json.loads(raw)
+    power, energy = parse_json(raw)
     return number(power[0]) * power[1] if power else None, number(energy[0]) * energy[1] if energy else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ecosort_power.statistics import Sample
-from ecosort_power.summary import MeterSummary, number
+from ecosort_power.summary import MORE_RUNS, MeterSummary, number
 
 
 def plus_minus(sample: Sample | None, unit: str = "") -> str:
@@ -36,8 +36,12 @@ def interval(meter: MeterSummary) -> str:
         return ""
     known = meter.records_per_joule_instrument
     by_meter = f"±{short(known)}" if known is not None else "unknown"
-    by_runs = f"±{short(found.ci95)} (n = {found.n})" if found.ci95 is not None else "not known (one run)"
+    by_runs = f"±{short(found.ci95)} (n = {found.n}{_zero(found)})" if found.ci95 is not None else "not known (one run)"
     return f"total records / total joules; 95 % by the runs {by_runs}, by the meter {by_meter}"
+
+
+def _zero(sample: Sample) -> str:
+    return f", which includes zero: {MORE_RUNS}" if sample.includes_zero else ""
 
 
 def relative(meter: MeterSummary) -> str:
