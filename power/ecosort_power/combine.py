@@ -12,17 +12,9 @@ from ecosort_power.split import PhaseEnergy
 from ecosort_power.store import MeterRecord
 from ecosort_power.uncertainty import NORMAL_95, Uncertainty
 
-_ORDER = (
-    Scope.WALL,
-    Scope.PSU,
-    Scope.BMC,
-    Scope.BATTERY,
-    Scope.UNKNOWN,
-    Scope.BOARD,
-    Scope.COMPONENT,
-    Scope.PACKAGE,
-    Scope.SIMULATED,
-)
+# From what sees most of the machine to what sees nothing of it.
+_MEASURED = (Scope.WALL, Scope.PSU, Scope.BMC, Scope.BATTERY, Scope.UNKNOWN, Scope.BOARD, Scope.COMPONENT, Scope.PACKAGE)
+_ORDER = (*_MEASURED, Scope.SIMULATED)
 
 
 def sum_name(meters: Sequence[MeterRecord]) -> str:

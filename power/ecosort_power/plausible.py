@@ -58,8 +58,8 @@ def _too_low(usable: Sequence[Reading], capabilities: Capabilities) -> Implausib
     if not low or _sees_little(capabilities):
         return None
     text = (
-        f"{len(low)} of {len(watts)} readings are below {LEAST_W:g} W: no running computer draws so little; is it the right unit, "
-        "outlet or clamp? (a part of the machine: #scope=component)"
+        f"{len(low)} of {len(watts)} readings are below {LEAST_W:g} W: no running computer draws so little; is it the right "
+        "unit, outlet or clamp? (a part of the machine: #scope=component)"
     )
     return Implausible("implausible", text, f"{min(low):g} W")
 

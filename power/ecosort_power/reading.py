@@ -181,6 +181,11 @@ class Capabilities:
         return max(IDLE_VALUES * self.effective_period_s, min(max(step, smear), LONGEST_IDLE_S))
 
     @property
+    def unknown_lag_s(self) -> float:
+        """Up to which a lag that is not known is allowed for; 0: it is known."""
+        return 0.0 if self.lag_s is not None else max(self.effective_period_s, UNKNOWN_LAG_S)
+
+    @property
     def lead_s(self) -> float:
         """How long readings must have gone on before a run: up to two periods, and idle values before that."""
         return self.settle_s + 2 * self.effective_period_s + self.idle_stretch_s
@@ -188,8 +193,7 @@ class Capabilities:
     @property
     def tail_s(self) -> float:
         """How long readings must go on after a run: lag, window and two periods, and idle values after that."""
-        unknown = 0.0 if self.lag_s is not None else max(self.effective_period_s, UNKNOWN_LAG_S)
-        return self.settle_s + unknown + 2 * self.effective_period_s + self.idle_stretch_s
+        return self.settle_s + self.unknown_lag_s + 2 * self.effective_period_s + self.idle_stretch_s
 
     @property
     def reads_moments(self) -> bool:

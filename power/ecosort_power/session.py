@@ -33,7 +33,7 @@ from ecosort_power.preflight import preflight
 from ecosort_power.reading import Reading
 from ecosort_power.seal import Seal
 from ecosort_power.store import INPUT_CHECK, SESSION_SCHEMA, VALIDATION, Marks, Options, ResultDirectory, Run, Session
-from ecosort_power.summary import Summary, summarize
+from ecosort_power.summary import Summary, simulated_text, summarize
 from ecosort_power.transports.credentials import public_environment
 from ecosort_power.transports.process import spawn
 from ecosort_power.validate import CheckReport, Validation, check_command, judge, parse_report, run_check
@@ -349,7 +349,7 @@ def set_aside(path: Path, seal: Seal, why: str = "interrupted") -> None:
 def describe_run(run: Run, session: Session, label: str) -> str:
     """One line when a run is done."""
     energy = run.energy_of(session.headline)
-    parts = [f"{label}: {run.marks.seconds:.2f} s"]
+    parts = [f"{label}: {simulated_text(session)}{run.marks.seconds:.2f} s"]
     if energy is not None and energy.joules is not None:
         parts.append(f"{energy.joules:,.1f} J".replace(",", " "))
         parts.append(f"{energy.watts:.1f} W")

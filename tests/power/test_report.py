@@ -29,6 +29,7 @@ from ecosort_power.report.style import PALETTE
 from ecosort_power.report.write import write_report
 from ecosort_power.store import ResultDirectory
 from ecosort_power.summary import number, summarize
+from rich.console import Console
 
 from .peers.browser import Browser
 from .stored import reseal, write_result
@@ -308,6 +309,22 @@ def test_the_power_factor_is_the_persons_else_the_meters_else_missing(result: Pa
     assert shown(copy) == "0.91 (by the meter, before the runs)"
     (copy / "submission.toml").write_text("power_factor = 0.93\n")
     assert shown(copy) == "0.93"
+
+
+@pytest.mark.parametrize(("factor", "told"), [(1.0, False), (3.0, True)])
+def test_an_interval_that_includes_zero_is_told_in_every_form(tmp_path: Path, factor: float, told: bool) -> None:
+    """Two runs that differ by more than a tenth or so say nothing of their mean: t of one degree of freedom is 12.7."""
+    result = gather(ResultDirectory(write_result(tmp_path / "r", runs=2)), None)
+    first, second = result.runs
+    runs = [first, replace(second, energy=[_larger(e, factor) for e in second.energy or []])]
+    result = replace(result, runs=runs, summary=summarize(result.session, runs))
+    console = Console(width=250, no_color=True)
+    with console.capture() as captured:
+        console.print(terminal.render(result))
+    for text in (captured.get(), markdown.render(result), html.render(result)):
+        assert ("includes zero" in text) is told
+        assert ("runs reaches to zero or below" in text) is told
+    assert any(d.code == "wide-interval" for d in result.summary.defects) is told
 
 
 def test_a_cell_cannot_leave_its_table(result: Path) -> None:

@@ -264,6 +264,8 @@ def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
         changes["timing_source"] = "given"
     if "update" in given:
         changes["update_given"] = True
-    if spec.flag("simulated") or capabilities.simulated:  # a simulation cannot be told to be none
+    if (
+        spec.flag("simulated") or capabilities.simulated or capabilities.scope is Scope.SIMULATED
+    ):  # a simulation cannot be told to be none
         changes |= {"simulated": True, "scope": Scope.SIMULATED}
     return replace(capabilities, **changes)  # type: ignore[arg-type]

@@ -6,7 +6,8 @@
     {"watts": 41.7, "monotonic_s": 123.456}            with its own time (or "realtime_s", seconds since 1970)
 
 A first line {"meter": {"title": ..., "scope": "wall", "period_s": 1, "accuracy": "1%", ...}} may say what the meter is;
-settings of the specification override it; "simulated": true says that its values are made up. Address: the command, split like a shell does, without a shell.
+settings of the specification override it; "simulated": true says that its values are made up. Address: the command, split like
+a shell does, without a shell.
 """
 
 from __future__ import annotations

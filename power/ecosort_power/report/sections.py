@@ -82,7 +82,7 @@ def _runs(result: Result) -> Section:
 def _means(result: Result) -> Section:
     head, summary = result.energy, result.summary
     if head is None:
-        return Section("Means", texts=[f"Energy: null. Reason: {summary.energy_reason}"])
+        return Section("Means", texts=[f"No energy. Reason: {summary.energy_reason}"])
     rows = [["seconds", plus_minus(summary.seconds), ""], ["joules", plus_minus(head.joules), instrument(head)]]
     rows += [["records/J", plus_minus(head.records_per_joule), ""], ["watts", plus_minus(head.watts), ""]]
     rows += [["idle watts", number(head.idle_w) if head.idle_w is not None else "n/a", ""]]
