@@ -37,6 +37,15 @@ class Number(click.ParamType[float]):
         return number
 
 
+class Records(click.IntRange):
+    """A number of records; `auto`, as many as the meter needs, is 0."""
+
+    name = "records"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return 0 if value == "auto" else super().convert(value, param, ctx)
+
+
 _WEEK_S = 7 * 86400.0
 _SECONDS = Number(0.0, _WEEK_S, "seconds")
 _PROBE = Number(5.0, _WEEK_S, "seconds")
@@ -194,7 +203,12 @@ def run(**given: Any) -> int:
 @click.option("--meter", "meter_words", multiple=True, required=True, help="A meter, or auto. Repeat for several side by side.")
 @click.option("--sum", "sum_meters", is_flag=True, help="The result is the sum of the meters (several power supplies).")
 @click.option("--category", type=click.Choice(["daytona", "indy"]), default="daytona", show_default=True)
-@click.option("--records", type=click.IntRange(1, MAX_RECORDS), help="Rehearse with N records; a rehearsal is never ranked.")
+@click.option(
+    "--records",
+    type=Records(1, MAX_RECORDS),
+    metavar="N|auto",
+    help="Rehearse with N records, or as few as the meter needs; a rehearsal is never ranked.",
+)
 @click.option(
     "--runs", type=click.IntRange(1, 99), default=5, show_default=True, help="How often; 5 at least, but for a rehearsal."
 )

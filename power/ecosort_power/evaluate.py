@@ -25,6 +25,7 @@ from ecosort_power.updates import (
 # A counter alone must move by this many of its steps, and this often, during a run; with power values the two are combined.
 MIN_QUANTA = 20
 MIN_MOVES = 3
+SMALL_BUSY_W = 50.0
 SLACK = 0.5  # of a value
 # Idle powers before and after the run that differ by more than this share of what the run adds are told.
 RESTLESS = 0.1
@@ -186,6 +187,17 @@ def _by_power(curves: Curves, capabilities: Capabilities, window: Window) -> Can
         return None
     estimate = power_estimate(curves.power, capabilities, window)
     return Candidate(POWER, estimate, curves.power.count(window.begin_s, window.end_s)) if estimate is not None else None
+
+
+def least_seconds(capabilities: Capabilities) -> float:
+    """The shortest run that may have an energy by this meter, as far as is known before its first reading: by its power values
+    or, if that is shorter, by its counter on a machine of SMALL_BUSY_W."""
+    by_power = MIN_SAMPLES * capabilities.effective_period_s
+    by_steps = MIN_QUANTA * (capabilities.quantum_j or 0.0) / SMALL_BUSY_W
+    by_counter = max(MIN_MOVES * capabilities.effective_period_s, by_steps)
+    if capabilities.power is None:
+        return by_counter
+    return min(by_power, by_counter) if capabilities.counter else by_power
 
 
 def _counts_enough(moves: CounterMoves, counted: Estimate, capabilities: Capabilities, window: Window, with_power: bool) -> bool:

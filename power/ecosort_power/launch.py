@@ -54,7 +54,7 @@ def _options(given: Mapping[str, Any]) -> Options:
     )
 
 
-def _specs(options: Options) -> tuple[list[MeterSpec], str | None]:
+def specs_of(options: Options) -> tuple[list[MeterSpec], str | None]:
     """The meters, and why there are none where that is allowed."""
     words = options.meters
     if words == ["auto"]:
@@ -107,7 +107,7 @@ def _earlier(path: Path, given: Mapping[str, Any]) -> tuple[ResultDirectory, Ses
 
 def measure(directory: ResultDirectory, options: Options, earlier: Session | None, again: str) -> Summary:
     """All runs that are not there yet. `again` is the command that goes on after an interruption, which is then said."""
-    specs, no_meter = _specs(options)
+    specs, no_meter = specs_of(options)
     is_new = not directory.path.exists()
     directory.path.mkdir(parents=True, exist_ok=True)
     measurement = Measurement(directory, options, specs, no_meter, Display())

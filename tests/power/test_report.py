@@ -200,11 +200,13 @@ CLASHES = """(() => { const found = [];
   return found; })()"""
 
 
-@pytest.mark.parametrize(("runs", "factor"), [(5, 1.0), (1, 1.0), (20, 1.0), (5, 1234.0)])
-def test_no_words_of_a_figure_overlap(browser: Browser, tmp_path: Path, runs: int, factor: float) -> None:
-    """Also with many runs, and with energies of seven digits. The mean stands beside each bar."""
+@pytest.mark.parametrize(
+    ("runs", "factor", "spread"), [(5, 1.0, 0.0), (1, 1.0, 0.0), (20, 1.0, 0.0), (5, 1234.0, 0.0), (5, 1.0, 0.4)]
+)
+def test_no_words_of_a_figure_overlap(browser: Browser, tmp_path: Path, runs: int, factor: float, spread: float) -> None:
+    """Also with many runs, with energies of seven digits, and with runs that differ much. The mean stands beside its bar."""
     result = gather(ResultDirectory(write_result(tmp_path / "r", runs=runs)), None)
-    many = [replace(r, energy=[_larger(e, factor) for e in r.energy or []]) for r in result.runs]
+    many = [replace(r, energy=[_larger(e, factor * (1 + i * spread)) for e in r.energy or []]) for i, r in enumerate(result.runs)]
     result = replace(result, runs=many, summary=summarize(result.session, many))
     (tmp_path / "page.html").write_text(html.render(result), encoding="utf-8")
     for width, mobile in ((400, True), (320, True), (1280, False)):
@@ -212,7 +214,8 @@ def test_no_words_of_a_figure_overlap(browser: Browser, tmp_path: Path, runs: in
         assert browser.evaluate(CLASHES) == []
         beside = browser.evaluate(BESIDE)
         assert len(beside) == 3
-        assert all(2 < gap < 60 for gap in beside), beside
+        assert all(1 < gap < 14 for gap in beside), beside
+        assert browser.evaluate(ON_DOTS) == []
 
 
 def _larger(energy: MeterEnergy, factor: float) -> MeterEnergy:
@@ -229,6 +232,16 @@ BESIDE = """(() => {
   return bars.map(b => { const y = (b.top + b.bottom) / 2;
     const beside = words.find(w => w.top < y && y < w.bottom); return beside ? beside.left - b.right : -1; });
 })()"""
+
+
+# Numbers of the phases that stand on the dot of a run.
+ON_DOTS = """(() => {
+  const svg = [...document.querySelectorAll('#phases svg')].find(s => s.getBoundingClientRect().width > 0);
+  const words = [...svg.querySelectorAll('text')].filter(t => / J$/.test(t.textContent)).map(t => t.getBoundingClientRect());
+  const dots = [...svg.querySelectorAll('g[clip-path] use')].map(d => d.getBoundingClientRect()).filter(d => d.width < 12);
+  if (!dots.length) return ['no dots'];
+  return words.filter(w => dots.some(d => d.left < w.right && w.left < d.right && d.top < w.bottom - 2 && w.top + 2 < d.bottom))
+    .map(w => [w.left, w.top]); })()"""
 
 
 def test_the_figures_have_only_colours_of_the_palette(page: Path) -> None:
@@ -377,6 +390,25 @@ def test_the_page_in_a_browser(browser: Browser, page: Path, width: int, mobile:
     text = browser.evaluate("document.body.innerText")
     for wanted in ("records per joule", "at the wall", "validated", "Power over time", "Energy per phase", "MISSING"):
         assert wanted in text
+
+
+# What is cut off: boxes that are wider inside than outside, and cells that end outside the window.
+CUT = """[...document.querySelectorAll('.scroll, td, .card, header')]
+  .filter(e => e.getBoundingClientRect().width > 0)
+  .filter(e => e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth)
+  .map(e => [e.tagName, e.textContent.slice(0, 30)])"""
+# The cells of the first table, each with the name that stands before it.
+NAMED = """[...document.querySelector('table.numbers tbody tr').cells].map(td => getComputedStyle(td, '::before').content)"""
+
+
+@pytest.mark.parametrize(("width", "mobile"), [(320, True), (400, True), (640, True), (768, True), (1280, False)])
+def test_no_table_is_cut_off(browser: Browser, page: Path, width: int, mobile: bool) -> None:
+    browser.open(page.as_uri(), width, 844, mobile)
+    assert browser.evaluate(CUT) == []
+    named = browser.evaluate(NAMED)
+    assert (named[:3] == ['"run"', '"started"', '"seconds"']) is (width <= 860), named
+    text = browser.evaluate("document.body.innerText")
+    assert "null" not in text
 
 
 def test_the_page_without_energy_says_why(browser: Browser, cli: Cli, tmp_path: Path) -> None:
