@@ -267,6 +267,8 @@ def _too_short(curves: Curves, capabilities: Capabilities, window: Window, state
     text = f"the run is too short for this meter: {values} values in it, {needed} are needed"
     if curves.moves is not None and capabilities.quantum_j and values >= needed:
         return f"the run is too short for this meter: its counter moves in steps of {capabilities.quantum_j:g} J"
+    if curves.moves is not None and curves.power is None and capabilities.quantum_j:
+        text += f", and one step of its counter is {capabilities.quantum_j:g} J: have the meter tell its power (W) as well"
     if not stated and curves.moves is None:
         shown = f"about every {capabilities.update_s:.2g} s" if capabilities.update_s is not None else "hardly ever"
         text += f"; how often it updates is not known, and its value changes {shown} (--probe 60 or #update= settles it)"

@@ -58,6 +58,7 @@ def defects_of(readings: Sequence[Reading], capabilities: Capabilities, window: 
     inside = [r for r in readings if window.begin_s <= r.mid_s <= window.end_s]
     found = [
         *_flags(inside, capabilities),
+        *_reopened(readings, inside),
         *_gaps(readings, capabilities, window),
         *_stale(readings, capabilities, window),
         *(Defect(p.code, p.text) for p in implausible(inside, capabilities)),
@@ -82,11 +83,25 @@ def _flags(inside: Sequence[Reading], capabilities: Capabilities) -> list[Defect
         found.append(Defect("saturated", f"{n} of {len(inside)} readings are saturated{limit}; choose a larger range"))
     if counts.pop(Flag.DEACTIVATED, 0):
         found.append(Defect("deactivated", "the meter calls its measurement deactivated; accepted by the user", False))
+    counts.pop(Flag.REOPENED, 0)
     for flag, n in counts.items():
         everything = n == len(inside)
         text = f"{'every reading' if everything else f'{n} of {len(inside)} readings'} {_FLAG_TEXT[flag]}"
         found.append(Defect(flag.value, text, everything))
     return found
+
+
+def _reopened(readings: Sequence[Reading], inside: Sequence[Reading]) -> list[Defect]:
+    """A meter program that ended and was started again, or a connection that was lost and found: told also if it fell into the
+    idle time beside the run."""
+    last = [r for r in readings if Flag.REOPENED in r.flags]
+    if not last:
+        return []
+    count = sum(Flag.REOPENED in r.flags for r in inside)
+    text = (
+        f"it was lost and begun again {len(last)} times, {count} of them during the run: {last[-1].raw or 'no reason is known'}"
+    )
+    return [Defect("reopened", text, False)]
 
 
 def gap_list(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> list[tuple[float, float]]:

@@ -73,6 +73,7 @@ class Flag(StrEnum):
     SATURATED = "saturated"
     DEACTIVATED = "deactivated"  # the meter says that it is not measuring; accepted by the user
     LOST = "lost"  # the meter says that values before this one were lost
+    REOPENED = "reopened"  # the connection, or the meter's program, was lost and begun again after this
 
 
 @dataclass(frozen=True, slots=True)

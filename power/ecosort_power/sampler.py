@@ -62,6 +62,7 @@ class Sampler:
         self._journal: Journal | None = None
         self._stop = threading.Event()
         self._reopened = 0
+        self._reopened_well = 0
         self._last_reopen_s = 0.0
         self._loss: MeterError | None = None  # why the meter could not be opened again
         self._last_good_s = time.monotonic()
@@ -121,7 +122,7 @@ class Sampler:
                 due = time.monotonic()
 
     def _read_once(self) -> Reading:
-        before = time.monotonic()
+        before, reopened = time.monotonic(), self._reopened_well
         patience = max(DEAD_S, DEAD_PERIODS * self.capabilities.effective_period_s)
         try:
             return screen(self.meter.read(), self.capabilities)
@@ -135,7 +136,8 @@ class Sampler:
         if now - self._last_good_s > patience:
             self.death = f"meter {self.name} gave no reading for {now - self._last_good_s:.0f} s: {failure}"
         self._stop.wait(min(1.0, self.capabilities.period_s))
-        return Reading(before, now, flags=(Flag.ERROR,), raw=str(failure)[:200])
+        again = (Flag.REOPENED,) if self._reopened_well > reopened else ()
+        return Reading(before, now, flags=(Flag.ERROR, *again), raw=str(failure)[:200])
 
     def _reopen(self, error: MeterError) -> MeterError:
         """The connection is lost: tries to get it back. The gap in the readings stays visible."""
@@ -150,6 +152,7 @@ class Sampler:
         except MeterError as again:
             self._loss = again
             return again
+        self._reopened_well += 1
         return error
 
     def _keep(self, reading: Reading) -> None:
