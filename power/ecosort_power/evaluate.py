@@ -241,13 +241,37 @@ def doubts(
         texts.append(("counter-mismatch", f"its energy counter gives {ratio:.3f} times what its power values add up to", False))
     if best is not None and (restless := _restless(best.estimate, window)) is not None:
         texts.append(("not-idle", restless, False))
-    if capabilities.lag_s is None:
+    if best is not None and _is_late(curves, best.estimate, capabilities, window):
+        text = (
+            f"it still shows the run {capabilities.unknown_lag_s:g} s after its end, which is as much as is allowed for a lag "
+            "that is not known; find it out (run --probe 60) or say it (#lag=SECONDS)"
+        )
+        texts.append(("late", text, True))
+    elif capabilities.lag_s is None:
         text = "its lag is not known; `run --probe 60` measures it, until then phases may be shifted"
         texts.append(("lag-unknown", text, False))
     if curves.power is not None and best is not None and best.source == POWER and keeps_own_time(capabilities):
-        text = f"a load that repeats every {capabilities.update_s:g} s looks constant to it: it has a value at that moment only"
+        text = (
+            f"a load that repeats every {capabilities.update_s:g} s looks constant to it within a run; the runs begin at random "
+            "moments of that time, so that their deviation shows it and is part of the interval"
+        )
         texts.append(("own-clock", text, False))
     return [Defect(code, f"{meter}: {text}", fatal, meter) for code, text, fatal in texts]
+
+
+def _is_late(curves: Curves, estimate: Estimate, capabilities: Capabilities, window: Window) -> bool:
+    """True if the lag is not known and, when the longest that is allowed for has gone by, the power is still rather that of the
+    run than of the idle machine. Nothing else can tell a longer lag; where the two powers are alike it does no harm either."""
+    curve = curves.power if curves.power is not None else curves.counter
+    if capabilities.lag_s is not None or curve is None:
+        return False
+    period = capabilities.effective_period_s
+    begin = window.end_s + capabilities.unknown_lag_s + (capabilities.window_s or 0.0) + period
+    after = curve.mean_watts(begin, begin + 2 * period) if begin + 2 * period <= curve.end_s else None
+    idle, busy = estimate.idle_before_w, curve.mean_watts(window.begin_s, window.end_s)
+    if after is None or busy is None or busy <= (1 + RESTLESS) * idle:
+        return False
+    return after > (idle + busy) / 2
 
 
 def _restless(estimate: Estimate, window: Window) -> str | None:

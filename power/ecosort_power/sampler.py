@@ -38,6 +38,16 @@ def spread_s(capabilities: Capabilities, paced: bool) -> float:
     return capabilities.period_s if paced and capabilities.reads_moments and not own_time else 0.0
 
 
+def start_spread_s(capabilities: Capabilities) -> float:
+    """Within how much a run begins at random, where the moments of the readings cannot be drawn: the meter's own clock.
+
+    A load that repeats with that clock looks constant within a run. With the beginning at random that is right on average over
+    the runs, and their deviation shows how wrong one of them is.
+    """
+    fixed = capabilities.reads_moments and not capabilities.spread_s
+    return capabilities.effective_period_s if fixed else 0.0
+
+
 def moment_s(period_begin_s: float, spread: float, random: Callable[[], float]) -> float:
     """When to read within the period that begins then. `random` draws from [0, 1)."""
     return period_begin_s + spread * random()

@@ -6,6 +6,7 @@ old output removed | cold cache | drives at rest | idle | COMMAND ... exit, sync
 
 from __future__ import annotations
 
+import random
 import shlex
 import shutil
 import subprocess
@@ -244,7 +245,8 @@ class Measurement:
         gear.begin(directory, "readings", self._chain())
         self._monitor.begin_run()
         with self._display.line(f"{label}: idle"):
-            self._wait(max(self._options.pause_s, gear.lead_s if session.meters else 0.0))
+            idle_s = max(self._options.pause_s, gear.lead_s if session.meters else 0.0)
+            self._wait(idle_s + random.uniform(0.0, gear.start_spread_s))
         offset, cpu = time.time() - time.monotonic(), gear.cpu_s()
         with self._display.line(f"{label}: measuring", self._details(session, label, directory)):
             result = run_command(words, directory, self._output, self._watch, gear.pids, self._env)

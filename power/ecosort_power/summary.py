@@ -12,6 +12,7 @@ from ecosort_power.quality import Defect
 from ecosort_power.reading import Scope
 from ecosort_power.statistics import Sample, describe, ratio_of_totals, trend
 from ecosort_power.store import SUMMARY_SCHEMA, Run, Session, valid_runs
+from ecosort_power.updates import keeps_own_time
 
 MORE_RUNS = "more runs would tell (--runs 5 or more)"
 
@@ -40,6 +41,7 @@ class MeterSummary:
     uncertainty_j: float | None  # instrument and all, mean over the runs; None: the meter's accuracy is not known
     uncertainty_known_j: float | None  # without the instrument's own accuracy
     phases: list[PhaseSummary] = field(default_factory=list)
+    own_clock: bool = False  # its values are of moments that it chooses: the interval holds the deviation of the runs as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,11 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
+def _plus(a: float | None, b: float | None) -> float | None:
+    """None: one of them is not known."""
+    return a + b if a is not None and b is not None else None
+
+
 def _meter_summary(session: Session, runs: Sequence[Run], meter: str) -> MeterSummary | None:
     pairs = _energies(runs, meter)
     if not pairs:
@@ -158,7 +165,9 @@ def _meter_summary(session: Session, runs: Sequence[Run], meter: str) -> MeterSu
     seconds = sum(r.marks.seconds for r, _ in pairs) / len(pairs)
     joules = describe([e.joules or 0.0 for e in energies])
     uncertainties = [e.uncertainty for e in energies]
-    uncertainty = _mean([u.total_j if u else None for u in uncertainties])
+    own_clock = any(keeps_own_time(m.capabilities) for m in session.meters if m.name in meter.split("+"))
+    unseen = joules.ci95 if own_clock else 0.0
+    uncertainty = _plus(_mean([u.total_j if u else None for u in uncertainties]), unseen)
     complete = len(records) == len(pairs)
     per_joule = ratio_of_totals(records, [e.joules or 1.0 for e in energies]) if complete else None
     return MeterSummary(
@@ -174,8 +183,9 @@ def _meter_summary(session: Session, runs: Sequence[Run], meter: str) -> MeterSu
         idle_w=idle,
         above_idle_j=joules.mean - idle * seconds if idle is not None else None,
         uncertainty_j=uncertainty,
-        uncertainty_known_j=_mean([u.known_j if u else None for u in uncertainties]),
+        uncertainty_known_j=_plus(_mean([u.known_j if u else None for u in uncertainties]), unseen),
         phases=_phase_summaries(energies),
+        own_clock=own_clock,
     )
 
 

@@ -442,3 +442,14 @@ def test_a_full_drive_is_one_clear_line(measured: subprocess.CompletedProcess[st
     assert measured.returncode == 3, measured.stderr
     assert "No space left on device" in measured.stderr.splitlines()[-1]
     assert "Traceback" not in measured.stderr
+
+
+OWN_CLOCK = toy_meter("follow", "0.05", settings="update=0.8,period=0.05,lag=0,window=0")
+
+
+@pytest.mark.measured(
+    "--meter", OWN_CLOCK, "--no-validate", "--runs", "5", command=fake_sort("--seconds", "0.2,0.1"), sound=False
+)
+def test_runs_begin_at_random_moments_where_the_meter_keeps_its_own_clock(measured: Measured) -> None:
+    leads = sorted(m["start_s"] - m["first_s"] for m in (measured.run(i)["marks"] for i in range(1, 6)))
+    assert leads[-1] - leads[0] > 0.15  # of 0.8 s; five draws lie closer together once in 500 times

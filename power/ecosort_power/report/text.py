@@ -25,6 +25,8 @@ def instrument(meter: MeterSummary) -> str:
     """The instrument's column: limits of error of the energy."""
     if meter.uncertainty_j is not None:
         return f"±{short(meter.uncertainty_j)} J ({meter.uncertainty_j / meter.joules.mean:.1%})"
+    if meter.own_clock and meter.joules.n < 2:
+        return "unknown (one run: what repeats with the meter's own clock is not seen)"
     known = f"; sampling and timing alone ±{short(meter.uncertainty_known_j)} J" if meter.uncertainty_known_j is not None else ""
     return f"unknown (the meter's accuracy is not stated{known})"
 
