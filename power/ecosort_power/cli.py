@@ -43,7 +43,12 @@ class Records(click.IntRange):
     name = "records"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return 0 if value == "auto" else super().convert(value, param, ctx)
+        if value == "auto":
+            return 0
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is no number of records from 1 to {MAX_RECORDS}, nor auto", param, ctx)
 
 
 _WEEK_S = 7 * 86400.0

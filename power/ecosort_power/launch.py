@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from ecosort_power.config import resolve
 from ecosort_power.discover import choose
-from ecosort_power.errors import EXIT_INVALID, EXIT_OK, InterruptError, MeterError, RunError, UsageError
+from ecosort_power.errors import EXIT_INVALID, EXIT_OK, InterruptError, MeterError, PowerError, UsageError
 from ecosort_power.live import Display
 from ecosort_power.meters.base import Machine, MeterSpec
 from ecosort_power.report.content import gather
@@ -113,12 +113,13 @@ def measure(directory: ResultDirectory, options: Options, earlier: Session | Non
     measurement = Measurement(directory, options, specs, no_meter, Display())
     try:
         return measurement.execute(earlier)
-    except (InterruptError, MeterError, RunError) as error:
-        if directory.session_path.exists():
+    except PowerError as error:
+        if not directory.session_path.exists():
+            if is_new:
+                _remove_begun(directory.path)
+        elif not isinstance(error, UsageError):
             what = "interrupted" if isinstance(error, InterruptError) else f"{directory.path} keeps all readings"
             print(f"{what}; go on with: {again}", file=sys.stderr)
-        elif is_new:
-            _remove_begun(directory.path)
         raise
     finally:
         measurement.close()

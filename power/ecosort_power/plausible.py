@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ecosort_power.reading import Capabilities, Reading, Scope
+from ecosort_power.reading import Capabilities, Flag, Reading, Scope
 
 # No computer that runs a sort draws less; a reading below it is another unit (kilowatts), or another device.
 LEAST_W = 0.3
@@ -74,7 +74,8 @@ def _above(capabilities: Capabilities) -> str:
 
 
 def _too_high(usable: Sequence[Reading], capabilities: Capabilities) -> Implausible | None:
-    watts = [r.watts for r in usable if r.watts is not None]
+    # What the sampler has flagged as saturated is said elsewhere.
+    watts = [r.watts for r in usable if r.watts is not None and Flag.SATURATED not in r.flags]
     high = [w for w in watts if w > ceiling_w(capabilities)]
     if not high:
         return None
