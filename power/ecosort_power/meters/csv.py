@@ -283,8 +283,8 @@ class CsvMeter(Meter):
         """Rows that would fit if they were whole quarters of an hour earlier or later are of another time zone."""
         if not log.absolute or self.spec.settings.get("offset") is not None:
             return ""
-        away = first_s - (log.rows[0].time_s + shift)
-        latest = last_s - (log.rows[-1].time_s + shift)
+        middle = (first_s + last_s) / 2  # the meter may still be writing its last rows
+        away, latest = (middle - (row.time_s + shift) for row in (log.rows[0], log.rows[-1]))
         for quarter in sorted(range(-56, 57), key=abs):
             if quarter and latest <= quarter * _QUARTER_S <= away:
                 hours = quarter * _QUARTER_S / 3600
