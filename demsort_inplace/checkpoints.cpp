@@ -7,7 +7,7 @@
 namespace ecosort::inplace {
 
 Checkpoints::Checkpoints(io::Storage& storage, io::Reactor& reactor, Journal& journal, const Layout& layout,
-                         pipeline::RunStore& store, const std::vector<std::size_t>& numbers, io::File& output, State from,
+                         engine::RunStore& store, const std::vector<std::size_t>& numbers, io::File& output, State from,
                          const std::atomic<int>& interrupted)
     : storage_(storage),
       reactor_(reactor),
@@ -30,7 +30,7 @@ Task<void> Checkpoints::reserve() {
   room_ = room;
 }
 
-void Checkpoints::begin(pipeline::WriteBehind& writer, pipeline::MergeRuns& merge, std::vector<std::uint64_t> runs) {
+void Checkpoints::begin(engine::WriteBehind& writer, engine::MergeRuns& merge, std::vector<std::uint64_t> runs) {
   writer_ = &writer;
   merge_ = &merge;
   runs_ = std::move(runs);
@@ -48,7 +48,7 @@ Task<void> Checkpoints::before_batch(std::uint64_t bytes) {
   if (end > room_) throw InternalError("a checkpoint made no room for the next batch");
 }
 
-void Checkpoints::after_batch(const pipeline::MergedBatch& batch) {
+void Checkpoints::after_batch(const engine::MergedBatch& batch) {
   appended_ += batch.appended;
   now_.hash += batch.appended;
   now_.records += batch.appended.count;

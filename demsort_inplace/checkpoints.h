@@ -6,8 +6,8 @@
 //   output   | ..................... u | u | u |        a checkpoint at record K, which ends inside unit D-1:
 //                              K ^     ^ D              records < K have left the runs; bytes < D are never written again
 //
-// The sums: of what left the runs, as it was when the granules' checksums were verified, and of what stands in the output blocks.
-// A record that changed in memory in between stops the job before a run is cut off.
+// The sums: of what left the runs, as it was when the run blocks' checksums were verified, and of what stands in the output
+// blocks. A record that changed in memory in between stops the job before a run is cut off.
 //
 // Whoever resumes merges from record K on, finds the first bytes in place already and compares them.
 #pragma once
@@ -20,18 +20,18 @@
 
 #include "demsort_inplace/journal.h"
 #include "demsort_inplace/layout.h"
-#include "pipeline/merge_runs.h"
-#include "pipeline/run_store.h"
-#include "pipeline/write_behind.h"
+#include "engine/fixed/merge_runs.h"
+#include "engine/fixed/write_behind.h"
+#include "run/run_store.h"
 
 namespace ecosort::inplace {
 
 // Coordinator only. Everything it is given outlives it.
-class Checkpoints : public pipeline::ReleaseHook {
+class Checkpoints : public engine::ReleaseHook {
  public:
   // `from`: the last state of the journal; the output holds just what it says. `numbers`: of every run in the store; runs that
   // `from` has consumed have none.
-  Checkpoints(io::Storage& storage, io::Reactor& reactor, Journal& journal, const Layout& layout, pipeline::RunStore& store,
+  Checkpoints(io::Storage& storage, io::Reactor& reactor, Journal& journal, const Layout& layout, engine::RunStore& store,
               const std::vector<std::size_t>& numbers, io::File& output, State from, const std::atomic<int>& interrupted);
 
   // So many bytes of the output are allocated. What is reserved twice must be free once more on some file systems (XFS).
@@ -40,12 +40,12 @@ class Checkpoints : public pipeline::ReleaseHook {
   [[nodiscard]] Task<void> reserve();
 
   // A merge begins whose sources are these runs.
-  void begin(pipeline::WriteBehind& writer, pipeline::MergeRuns& merge, std::vector<std::uint64_t> runs);
+  void begin(engine::WriteBehind& writer, engine::MergeRuns& merge, std::vector<std::uint64_t> runs);
   // It has merged all. VerificationError unless what was appended is what was consumed.
   [[nodiscard]] Task<void> end();
 
   Task<void> before_batch(std::uint64_t bytes) override;
-  void after_batch(const pipeline::MergedBatch& batch) override;
+  void after_batch(const engine::MergedBatch& batch) override;
 
   // Records in the output up to the last batch, and their hash.
   [[nodiscard]] const State& position() const noexcept { return now_; }
@@ -63,7 +63,7 @@ class Checkpoints : public pipeline::ReleaseHook {
   io::Reactor& reactor_;
   Journal& journal_;
   const Layout& layout_;
-  pipeline::RunStore& store_;
+  engine::RunStore& store_;
   const std::vector<std::size_t>& numbers_;
   io::File& output_;
   const std::atomic<int>& interrupted_;
@@ -73,15 +73,15 @@ class Checkpoints : public pipeline::ReleaseHook {
   records::MultisetHash consumed_;  // from the runs, by the merges before this one
   records::MultisetHash appended_;  // to the output, since the state this began from
   std::uint64_t room_;              // bytes of the output that are allocated
-  pipeline::WriteBehind* writer_ = nullptr;
-  pipeline::MergeRuns* merge_ = nullptr;  // between begin() and end()
-  std::vector<std::uint64_t> runs_;       // of the sources of this merge
-  std::vector<std::uint64_t> begin_;      // records of each that were gone when its source was made
+  engine::WriteBehind* writer_ = nullptr;
+  engine::MergeRuns* merge_ = nullptr;  // between begin() and end()
+  std::vector<std::uint64_t> runs_;     // of the sources of this merge
+  std::vector<std::uint64_t> begin_;    // records of each that were gone when its source was made
 };
 
-// The granules that are left of a run begin with this record.
+// The run blocks that are left of a run begin with this record.
 [[nodiscard]] inline std::uint64_t first_record_left(const Layout& layout, std::uint64_t consumed) noexcept {
-  return round_down(consumed, layout.granule.records);
+  return round_down(consumed, layout.run_block.records);
 }
 
 }  // namespace ecosort::inplace

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "pipeline/reread.h"
+#include "engine/fixed/reread.h"
 
 namespace ecosort::inplace {
 
@@ -37,9 +37,9 @@ void keep_attributes(Workbench& bench, io::File& result) {
 Task<void> reread(Workbench& bench, const State& end) {
   verify(bench, end);
   co_await bench.reactor.sync(*bench.files.output);
-  bench.begin("reread", pipeline::Phase::reread, bench.layout.bytes());
-  pipeline::Reread rereader(bench.reactor, bench.compute, bench.encoder, *bench.files.output, {0, bench.layout.records},
-                            bench.plan.formation.read_block_bytes, bench.memory, bench.progress);
+  bench.begin("reread", engine::Phase::reread, bench.layout.bytes());
+  engine::Reread rereader(bench.reactor, bench.compute, bench.encoder, *bench.files.output, {0, bench.layout.records},
+                          bench.plan.formation.read_block_bytes, bench.memory, bench.progress);
   rereader.stop_for(bench.interrupted);
   co_await rereader.run();
   bench.end();
@@ -51,7 +51,7 @@ Task<void> reread(Workbench& bench, const State& end) {
 }
 
 Task<void> complete(Workbench& bench, io::File& result, State end, State::Kind kind) {
-  bench.begin("sync", pipeline::Phase::sync, 0);
+  bench.begin("sync", engine::Phase::sync, 0);
   verify(bench, end);
   keep_attributes(bench, result);
   bench.storage.sync(result);
@@ -61,9 +61,9 @@ Task<void> complete(Workbench& bench, io::File& result, State end, State::Kind k
 }
 
 // The result was synced, so that a failed close can lose nothing; but it is told.
-pipeline::SortReport publish_result(Workbench& bench, const std::string& result) {
+engine::SortReport publish_result(Workbench& bench, const std::string& result) {
   const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
-  bench.begin("publish", pipeline::Phase::sync, 0);
+  bench.begin("publish", engine::Phase::sync, 0);
   if (bench.is_complete && bench.storage.exists(result)) {  // whoever completed it had no time to tell what it could not keep
     const io::FilePtr file = bench.storage.open_named(result, io::Role::output, io::Caching::buffered);
     keep_attributes(bench, *file);
@@ -76,7 +76,7 @@ pipeline::SortReport publish_result(Workbench& bench, const std::string& result)
   const bool is_sorted = !is_abandoned && bench.done.size() == bench.layout.runs();
   clean_up(bench.storage, bench.paths, *bench.files.directory, {.with_input = is_in_place, .is_finished = is_sorted});
   bench.end();
-  pipeline::SortReport& report = bench.report;
+  engine::SortReport& report = bench.report;
   report.plan = bench.plan;
   report.records = bench.layout.records;
   for (const RunDone& done : bench.done) report.tally += done.tally;
@@ -85,7 +85,7 @@ pipeline::SortReport publish_result(Workbench& bench, const std::string& result)
       (is_in_place ? bench.layout.extra_bytes() : bench.layout.all_run_bytes()) + Journal::size_bytes(bench.header);
   report.peak_memory_bytes = bench.memory.peak_bytes();
   report.runs = bench.layout.runs();
-  bench.progress.begin(pipeline::Phase::done, 0);
+  bench.progress.begin(engine::Phase::done, 0);
   return std::move(report);
 }
 

@@ -17,6 +17,6 @@ void verify(const Workbench& bench, const State& end);
 [[nodiscard]] Task<void> complete(Workbench& bench, io::File& result, State end, State::Kind kind);
 
 // The journal says that the result, the file of that name in the job directory, is complete. It may have its final name already.
-[[nodiscard]] pipeline::SortReport publish_result(Workbench& bench, const std::string& result);
+[[nodiscard]] engine::SortReport publish_result(Workbench& bench, const std::string& result);
 
 }  // namespace ecosort::inplace

@@ -8,25 +8,25 @@
 
 namespace ecosort::inplace {
 
-Task<void> form_runs(Workbench& bench, pipeline::RunKeeper& keeper) {
+Task<void> form_runs(Workbench& bench, engine::RunKeeper& keeper) {
   const Layout& layout = bench.layout;
-  std::vector<pipeline::RunPart> parts;
+  std::vector<engine::RunPart> parts;
   std::uint64_t bytes = 0;
   for (std::uint64_t run = bench.done.size(); run < layout.runs(); ++run) {
     parts.push_back({layout.records_left(run + 1), layout.run_records(run), bench.numbers[run]});
     bytes += layout.run_records(run) * layout.record_size + layout.run_file_bytes(run, 0);
   }
-  bench.begin("run_formation", pipeline::Phase::run_formation, bytes);
+  bench.begin("run_formation", engine::Phase::run_formation, bytes);
   {
-    pipeline::ReadAhead reader(bench.reactor, bench.compute, bench.plan, bench.encoder, bench.inputs, bench.memory);
-    pipeline::FormRuns former(bench.reactor, bench.compute, bench.memory, bench.plan, bench.encoder, reader, *bench.store,
-                              bench.progress);
+    engine::ReadAhead reader(bench.reactor, bench.compute, bench.plan, bench.encoder, bench.inputs, bench.memory);
+    engine::FormRuns former(bench.reactor, bench.compute, bench.memory, bench.plan, bench.encoder, reader, *bench.store,
+                            bench.progress);
     co_await former.form_parts(parts, keeper);
   }
   bench.end();
 }
 
-void check_run(const Layout& layout, std::uint64_t run, const pipeline::Tally& read, const pipeline::Tally& written) {
+void check_run(const Layout& layout, std::uint64_t run, const engine::Tally& read, const engine::Tally& written) {
   if (read.hash == written.hash && read.hash.count == layout.run_records(run)) return;
   throw VerificationError(
       fmt::format("verification failed: {} records with hash {} were read as piece {}, {} with hash {} were "

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "demsort_inplace/workbench.h"
-#include "pipeline/form_runs.h"
+#include "engine/fixed/form_runs.h"
 
 namespace ecosort::inplace {
 
 // Forms the runs that the journal does not know yet, from `bench.inputs`, under the eyes of `keeper`. Coordinator only.
-[[nodiscard]] Task<void> form_runs(Workbench& bench, pipeline::RunKeeper& keeper);
+[[nodiscard]] Task<void> form_runs(Workbench& bench, engine::RunKeeper& keeper);
 
 // VerificationError unless the piece that was read and the run that was written hold the same records.
-void check_run(const Layout& layout, std::uint64_t run, const pipeline::Tally& read, const pipeline::Tally& written);
+void check_run(const Layout& layout, std::uint64_t run, const engine::Tally& read, const engine::Tally& written);
 
 }  // namespace ecosort::inplace

@@ -12,7 +12,7 @@ FormPieces::FormPieces(Workbench& bench)
       input_(*bench.files.input),
       spare_(*bench.files.spare),
       first_(bench.done.size()),
-      kept_(bench.reactor.gate()),
+      kept_(bench.reactor.scope()),
       input_state_(bench.storage.state(input_)) {}
 
 // One run at a time may take space; what it needs besides that of the piece before comes from the spare file.
@@ -27,7 +27,7 @@ Task<void> FormPieces::before_store(std::size_t part) {
     throw IoError(fmt::format("cannot reserve space in '{}', although that was possible before", file.path()));
 }
 
-Task<void> FormPieces::after_store(std::size_t part, pipeline::Tally read, pipeline::Tally written) {
+Task<void> FormPieces::after_store(std::size_t part, engine::Tally read, engine::Tally written) {
   const std::size_t run = first_ + part;
   const Layout& layout = bench_.layout;
   check_run(layout, run, read, written);

@@ -6,17 +6,17 @@
 #pragma once
 
 #include "demsort_inplace/workbench.h"
-#include "pipeline/form_runs.h"
+#include "engine/fixed/form_runs.h"
 
 namespace ecosort::inplace {
 
 // Coordinator only. The bench outlives it, and so do the files `input` and `spare` on it.
-class FormPieces : public pipeline::RunKeeper {
+class FormPieces : public engine::RunKeeper {
  public:
   explicit FormPieces(Workbench& bench);
 
   Task<void> before_store(std::size_t part) override;
-  Task<void> after_store(std::size_t part, pipeline::Tally read, pipeline::Tally written) override;
+  Task<void> after_store(std::size_t part, engine::Tally read, engine::Tally written) override;
 
  private:
   void check_input_unchanged() const;

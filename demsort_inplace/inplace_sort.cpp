@@ -22,20 +22,20 @@ class InPlaceSort {
  public:
   explicit InPlaceSort(Workbench& bench) : bench_(bench), layout_(bench.layout) {}
 
-  pipeline::SortReport start(io::FilePtr input) {
+  engine::SortReport start(io::FilePtr input) {
     bench_.files.input = std::move(input);
     bench_.run(begin_and_sort());
     return publish_result(bench_, bench_.paths.output);
   }
 
-  pipeline::SortReport resume() {
+  engine::SortReport resume() {
     bench_.run(bench_.is_complete ? recheck_complete(bench_, bench_.paths.output, false) : open_and_sort());
     return publish_result(bench_, bench_.paths.output);
   }
 
  private:
   Task<void> begin_and_sort() {
-    bench_.begin("prepare", pipeline::Phase::starting, 0);
+    bench_.begin("prepare", engine::Phase::starting, 0);
     try {
       co_await prepare();
       take_file();
@@ -125,13 +125,12 @@ class InPlaceSort {
 
 }  // namespace
 
-pipeline::SortReport start(const std::string& path, io::FilePtr input, const JobHeader& header, const planner::Plan& plan,
-                           const Environment& environment) {
+engine::SortReport start(const std::string& path, io::FilePtr input, const JobHeader& header, const planner::Plan& plan,
+                         const Environment& environment) {
   return on_bench(path, header, plan, environment, [&](Workbench& bench) { return InPlaceSort(bench).start(std::move(input)); });
 }
 
-pipeline::SortReport resume(const std::string& path, JobStatus status, const planner::Plan& plan,
-                            const Environment& environment) {
+engine::SortReport resume(const std::string& path, JobStatus status, const planner::Plan& plan, const Environment& environment) {
   if (status.is_abandoned()) return abandon(path, std::move(status), plan, environment);
   const JobHeader header = status.contents->header;
   return on_bench(path, header, plan, environment, [&](Workbench& bench) {
@@ -141,8 +140,7 @@ pipeline::SortReport resume(const std::string& path, JobStatus status, const pla
   });
 }
 
-pipeline::SortReport abandon(const std::string& path, JobStatus status, const planner::Plan& plan,
-                             const Environment& environment) {
+engine::SortReport abandon(const std::string& path, JobStatus status, const planner::Plan& plan, const Environment& environment) {
   const JobHeader header = status.contents->header;
   return on_bench(path, header, plan, environment, [&](Workbench& bench) {
     const bool is_resumable_sort = status.is_resumable_sort();

@@ -13,16 +13,16 @@ namespace ecosort::inplace {
 
 // Sorts FILE, which `input` has open for reading and writing, and which the caller has found fit for it. Throws as sort() does.
 // Until the job begins FILE is untouched and nothing stays behind; from then on the job can be resumed, whatever is thrown.
-[[nodiscard]] pipeline::SortReport start(const std::string& path, io::FilePtr input, const JobHeader& header,
-                                         const planner::Plan& plan, const Environment& environment);
+[[nodiscard]] engine::SortReport start(const std::string& path, io::FilePtr input, const JobHeader& header,
+                                       const planner::Plan& plan, const Environment& environment);
 
 // Goes on with a job of either kind that is under way or complete, to its end; with one that was abandoned to that end.
-[[nodiscard]] pipeline::SortReport resume(const std::string& path, JobStatus status, const planner::Plan& plan,
-                                          const Environment& environment);
+[[nodiscard]] engine::SortReport resume(const std::string& path, JobStatus status, const planner::Plan& plan,
+                                        const Environment& environment);
 
 // In place: puts the records of a job that is under way back into one file, unsorted, and gives it its name. A resumable sort:
 // removes what it made.
-[[nodiscard]] pipeline::SortReport abandon(const std::string& path, JobStatus status, const planner::Plan& plan,
-                                           const Environment& environment);
+[[nodiscard]] engine::SortReport abandon(const std::string& path, JobStatus status, const planner::Plan& plan,
+                                         const Environment& environment);
 
 }  // namespace ecosort::inplace

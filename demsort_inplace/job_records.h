@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "demsort_inplace/layout.h"
-#include "pipeline/tally.h"
-#include "records/key_spec.h"
+#include "engine/fixed/tally.h"
+#include "formats/fixed/key_spec.h"
 
 namespace ecosort::inplace {
 
@@ -39,7 +39,7 @@ struct JobHeader {
 // Run `run` is durable: its piece of the input is not needed any more.
 struct RunDone {
   std::uint64_t run = 0;
-  pipeline::Tally tally;  // of its records
+  engine::Tally tally;  // of its records
 };
 
 // How far the second phase is. Of the states that were written, the last one holds.

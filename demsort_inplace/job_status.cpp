@@ -21,7 +21,7 @@ namespace {
 class JournalReader {
  public:
   JournalReader(const io::File& file, io::Queue& queue, bool goes_on)
-      : reactor_(queue, 1, 1), journal_(reactor_, file), goes_on_(goes_on), group_(reactor_.gate()) {}
+      : reactor_(queue, 1, 1), journal_(reactor_, file), goes_on_(goes_on), group_(reactor_.scope()) {}
 
   std::optional<JournalContents> run() {
     const std::atomic<int> nothing = 0;
@@ -193,13 +193,13 @@ planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, u
                          .memory_bytes = memory_bytes,
                          .threads = threads,
                          .input_alignment = layout.unit};
-  const auto plan = planner::plan_equal_runs(wanted, layout.granule, layout.piece_records, most_batch_bytes(layout));
+  const auto plan = planner::plan_equal_runs(wanted, layout.run_block, layout.piece_records, most_batch_bytes(layout));
   if (plan) return *plan;
   std::uint64_t enough = memory_bytes;
   do {
     enough += enough / 4;
     wanted.memory_bytes = enough;
-  } while (!planner::plan_equal_runs(wanted, layout.granule, layout.piece_records, most_batch_bytes(layout)));
+  } while (!planner::plan_equal_runs(wanted, layout.run_block, layout.piece_records, most_batch_bytes(layout)));
   throw UsageError(fmt::format("--memory {}KiB is too little for this job, whose pieces are laid out; try --memory {}KiB",
                                memory_bytes >> 10U, (enough >> 10U) + 1));
 }

@@ -40,7 +40,7 @@ struct JobStatus {
 [[nodiscard]] JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue,
                                     const Trust& trust = {});
 
-// Random: the granules of another job fail their checksums.
+// Random: the run blocks of another job fail their checksums.
 [[nodiscard]] std::uint64_t fresh_job_number();
 
 // The engine's plan for a job with so much memory. UsageError if it is too little.

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/errors.h"
-#include "records/block_checksum.h"
+#include "hash/block_checksum.h"
 
 namespace ecosort::inplace {
 

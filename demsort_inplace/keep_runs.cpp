@@ -15,11 +15,11 @@ void check_same_input(const io::FileState& now, const InputIdentity& then, const
                   then.path, paths.file));
 }
 
-KeepRuns::KeepRuns(Workbench& bench) : bench_(bench), first_(bench.done.size()), kept_(bench.reactor.gate()) {}
+KeepRuns::KeepRuns(Workbench& bench) : bench_(bench), first_(bench.done.size()), kept_(bench.reactor.scope()) {}
 
 Task<void> KeepRuns::before_store(std::size_t /*part*/) { co_return; }
 
-Task<void> KeepRuns::after_store(std::size_t part, pipeline::Tally read, pipeline::Tally written) {
+Task<void> KeepRuns::after_store(std::size_t part, engine::Tally read, engine::Tally written) {
   const std::size_t run = first_ + part;
   check_run(bench_.layout, run, read, written);
   co_await bench_.reactor.sync(bench_.store->file(bench_.numbers[run]));

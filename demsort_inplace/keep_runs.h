@@ -6,7 +6,7 @@
 #pragma once
 
 #include "demsort_inplace/workbench.h"
-#include "pipeline/form_runs.h"
+#include "engine/fixed/form_runs.h"
 
 namespace ecosort::inplace {
 
@@ -19,12 +19,12 @@ struct InputChanged : ExplainedIoError {
 void check_same_input(const io::FileState& now, const InputIdentity& then, const JobPaths& paths);
 
 // Coordinator only. The bench outlives it. The space of all runs is reserved beforehand.
-class KeepRuns : public pipeline::RunKeeper {
+class KeepRuns : public engine::RunKeeper {
  public:
   explicit KeepRuns(Workbench& bench);
 
   Task<void> before_store(std::size_t part) override;
-  Task<void> after_store(std::size_t part, pipeline::Tally read, pipeline::Tally written) override;
+  Task<void> after_store(std::size_t part, engine::Tally read, engine::Tally written) override;
 
  private:
   Workbench& bench_;

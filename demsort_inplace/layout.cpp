@@ -11,7 +11,7 @@ std::uint64_t Layout::all_run_bytes() const noexcept {
 
 std::uint64_t Layout::slack_bytes() const noexcept {
   if (keeps_runs) return input_file_bytes(records);
-  return std::min(interval_bytes + runs() * granule.bytes + unit, input_file_bytes(records));
+  return std::min(interval_bytes + runs() * run_block.bytes + unit, input_file_bytes(records));
 }
 
 std::uint64_t Layout::total_bytes() const noexcept {

@@ -16,11 +16,11 @@ namespace ecosort::inplace {
 // A run is a piece of the input; piece 0 is its tail.
 //
 //   input     | piece k-1 | ... | piece 1 | piece 0 |
-//   run file  | granule n-1 | ... | granule 1 | granule 0 |    its smallest records at its end
+//   run file  | run block n-1 | ... | run block 1 | run block 0 |    its smallest records at its end
 struct Layout {
   std::uint64_t records = 0;
   std::uint32_t record_size = 0;
-  planner::Granule granule = {};
+  planner::RunBlock run_block = {};
   std::uint64_t piece_records = 0;
   std::uint64_t unit = page_bytes;   // files are cut at multiples of this: a file system block, and a unit of direct I/O
   std::uint64_t interval_bytes = 0;  // so much output at least has room between checkpoints
@@ -37,12 +37,14 @@ struct Layout {
   [[nodiscard]] std::uint64_t records_left(std::uint64_t run) const noexcept {
     return run < runs() ? records - run * piece_records : 0;
   }
-  [[nodiscard]] std::uint64_t run_granules(std::uint64_t run) const noexcept { return div_up(run_records(run), granule.records); }
+  [[nodiscard]] std::uint64_t run_run_blocks(std::uint64_t run) const noexcept {
+    return div_up(run_records(run), run_block.records);
+  }
   // Of a run file of which `consumed` records are not needed any more.
   [[nodiscard]] std::uint64_t run_file_bytes(std::uint64_t run, std::uint64_t consumed) const noexcept {
-    if (keeps_runs) return run_granules(run) * granule.bytes;
+    if (keeps_runs) return run_run_blocks(run) * run_block.bytes;
     if (consumed == run_records(run)) return 0;
-    return (run_granules(run) - consumed / granule.records) * granule.bytes;
+    return (run_run_blocks(run) - consumed / run_block.records) * run_block.bytes;
   }
   [[nodiscard]] std::uint64_t all_run_bytes() const noexcept;
 

@@ -9,7 +9,7 @@
 #include "demsort_inplace/inplace_files.h"
 #include "demsort_inplace/recheck.h"
 #include "demsort_inplace/second_phase.h"
-#include "pipeline/checked_output.h"
+#include "engine/fixed/checked_output.h"
 
 namespace ecosort::inplace {
 
@@ -21,7 +21,7 @@ class PutBack {
   explicit PutBack(Workbench& bench)
       : bench_(bench), layout_(bench.layout), into_input_(bench.done.size() < bench.layout.runs()) {}
 
-  pipeline::SortReport run() {
+  engine::SortReport run() {
     const std::string& result = into_input_ ? bench_.paths.input : bench_.paths.output;
     bench_.run(bench_.is_complete                   ? recheck_complete(bench_, result, into_input_)
                : into_input_ && bench_.done.empty() ? give_back_untouched()
@@ -45,13 +45,13 @@ class PutBack {
     if (!bench_.state || bench_.state->kind != State::Kind::abandoning) co_await begin_to_abandon();
     co_await adopt_runs(bench_);
     io::File& result = into_input_ ? *bench_.files.input : *bench_.files.output;
-    bench_.begin("put_back", pipeline::Phase::put_back, (layout_.records - bench_.state->records) * layout_.record_size);
+    bench_.begin("put_back", engine::Phase::put_back, (layout_.records - bench_.state->records) * layout_.record_size);
     Checkpoints checkpoints(bench_.storage, bench_.reactor, *bench_.journal, layout_, *bench_.store, bench_.numbers, result,
                             *bench_.state, bench_.interrupted);
     co_await checkpoints.reserve();
     {
       const std::uint64_t bytes = bench_.state->records * layout_.record_size;
-      pipeline::WriteBehind writer = make_writer(bench_, result);
+      engine::WriteBehind writer = make_writer(bench_, result);
       if (bench_.state->tail.size() == bytes % layout_.unit)
         writer.resume_with_tail(bytes, bench_.state->tail);
       else
@@ -59,11 +59,11 @@ class PutBack {
       for (std::uint64_t run = 0; run < bench_.done.size(); ++run) {
         if (bench_.consumed(run) == layout_.run_records(run)) continue;
         const std::vector<std::uint64_t> alone{run};
-        pipeline::CheckedOutput output(writer, bench_.compute, bench_.encoder, false);
+        engine::CheckedOutput output(writer, bench_.compute, bench_.encoder, false);
         output.continue_after(checkpoints.position().records, {});  // a run need not follow the one before
-        pipeline::MergeRuns copy = make_merge(bench_, alone);
+        engine::MergeRuns copy = make_merge(bench_, alone);
         checkpoints.begin(writer, copy, alone);
-        co_await copy.merge_to_output(output, checkpoints, pipeline::Ending::more_to_come);
+        co_await copy.merge_to_output(output, checkpoints, engine::Ending::more_to_come);
         co_await checkpoints.end();
       }
       co_await finish(writer);
@@ -73,12 +73,12 @@ class PutBack {
   }
 
   // Also on the error path nothing may use the writer's blocks when it goes.
-  Task<void> finish(pipeline::WriteBehind& writer) {
-    TaskGroup ending(bench_.reactor.gate());
+  Task<void> finish(engine::WriteBehind& writer) {
+    TaskGroup ending(bench_.reactor.scope());
     ending.spawn(writer.finish());
     co_await ending.settle();
     co_await writer.settle();
-    bench_.reactor.gate().throw_if_failed();
+    bench_.reactor.scope().throw_if_failed();
   }
 
   // Runs that were never formed count as consumed: their records are in the input, which is the result. The last unit of the
@@ -104,6 +104,6 @@ class PutBack {
 
 }  // namespace
 
-pipeline::SortReport put_back(Workbench& bench) { return PutBack(bench).run(); }
+engine::SortReport put_back(Workbench& bench) { return PutBack(bench).run(); }
 
 }  // namespace ecosort::inplace

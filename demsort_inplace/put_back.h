@@ -6,6 +6,6 @@
 namespace ecosort::inplace {
 
 // Of a job on the bench that is under way, or complete as an abandoned one.
-[[nodiscard]] pipeline::SortReport put_back(Workbench& bench);
+[[nodiscard]] engine::SortReport put_back(Workbench& bench);
 
 }  // namespace ecosort::inplace

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "pipeline/reread.h"
+#include "engine/fixed/reread.h"
 
 namespace ecosort::inplace {
 
@@ -41,7 +41,7 @@ Task<records::MultisetHash> hash_of_tail(Workbench& bench, const io::File& resul
 }
 
 // What the hash of the last state is of.
-pipeline::RecordRange hashed_records(const Workbench& bench, bool into_input) {
+engine::RecordRange hashed_records(const Workbench& bench, bool into_input) {
   return {into_input ? bench.layout.records_left(bench.done.size()) : 0, bench.state->records};
 }
 
@@ -49,14 +49,14 @@ pipeline::RecordRange hashed_records(const Workbench& bench, bool into_input) {
 
 Task<void> recheck(Workbench& bench, const io::File& result, bool into_input) {
   const Layout& layout = bench.layout;
-  pipeline::RecordRange range = hashed_records(bench, into_input);
+  engine::RecordRange range = hashed_records(bench, into_input);
   bench.report.resumed = {range.end - range.begin, !bench.trusts_drive};
   if (bench.trusts_drive || range.begin == range.end) co_return;
   const bool has_tail = !bench.state->tail.empty();
   if (has_tail) range.end = round_down(range.end * layout.record_size, layout.unit) / layout.record_size;
-  bench.begin("recheck", pipeline::Phase::reread, (range.end - range.begin) * layout.record_size);
-  pipeline::Reread rereader(bench.reactor, bench.compute, bench.encoder, result, range, bench.plan.formation.read_block_bytes,
-                            bench.memory, bench.progress);
+  bench.begin("recheck", engine::Phase::reread, (range.end - range.begin) * layout.record_size);
+  engine::Reread rereader(bench.reactor, bench.compute, bench.encoder, result, range, bench.plan.formation.read_block_bytes,
+                          bench.memory, bench.progress);
   rereader.stop_for(bench.interrupted);
   co_await rereader.run();
   records::MultisetHash found = rereader.tally().hash;

@@ -22,20 +22,20 @@ class ResumableSort {
  public:
   explicit ResumableSort(Workbench& bench) : bench_(bench), layout_(bench.layout) {}
 
-  pipeline::SortReport start(std::vector<pipeline::Input> inputs) {
+  engine::SortReport start(std::vector<engine::Input> inputs) {
     bench_.inputs = std::move(inputs);
     bench_.run(begin_and_sort());
     return publish_result(bench_, bench_.paths.output);
   }
 
-  pipeline::SortReport resume() {
+  engine::SortReport resume() {
     bench_.run(bench_.is_complete ? recheck_complete(bench_, bench_.paths.output, false) : open_and_sort());
     return publish_result(bench_, bench_.paths.output);
   }
 
  private:
   Task<void> begin_and_sort() {
-    bench_.begin("prepare", pipeline::Phase::starting, 0);
+    bench_.begin("prepare", engine::Phase::starting, 0);
     try {
       co_await prepare();
     } catch (...) {
@@ -72,7 +72,7 @@ class ResumableSort {
     const bool are_needed = bench_.done.size() < layout_.runs();
     for (const InputIdentity& then : bench_.header.inputs) {
       if (!are_needed && !bench_.storage.exists(then.path)) continue;
-      pipeline::Input input;
+      engine::Input input;
       input.file = bench_.storage.open_input(then.path, direct);
       input.records = then.size_bytes / layout_.record_size;
       check_same_input(bench_.storage.state(*input.file), then, bench_.paths);
@@ -150,10 +150,10 @@ Task<void> give_up(Workbench& bench) {
 
 }  // namespace
 
-std::vector<InputIdentity> identities(const std::vector<pipeline::Input>& inputs) {
+std::vector<InputIdentity> identities(const std::vector<engine::Input>& inputs) {
   std::vector<InputIdentity> identities;
   identities.reserve(inputs.size());
-  for (const pipeline::Input& input : inputs)
+  for (const engine::Input& input : inputs)
     identities.push_back({.path = std::filesystem::absolute(input.file->path()).string(),
                           .inode = input.opened.inode,
                           .size_bytes = input.opened.size_bytes,
@@ -161,24 +161,24 @@ std::vector<InputIdentity> identities(const std::vector<pipeline::Input>& inputs
   return identities;
 }
 
-pipeline::SortReport start_resumable(const std::string& output, std::vector<pipeline::Input> inputs, const JobHeader& header,
-                                     const planner::Plan& plan, const Environment& environment) {
+engine::SortReport start_resumable(const std::string& output, std::vector<engine::Input> inputs, const JobHeader& header,
+                                   const planner::Plan& plan, const Environment& environment) {
   return on_bench(output, header, plan, environment,
                   [&](Workbench& bench) { return ResumableSort(bench).start(std::move(inputs)); });
 }
 
-pipeline::SortReport go_on_with_sort(Workbench& bench) { return ResumableSort(bench).resume(); }
+engine::SortReport go_on_with_sort(Workbench& bench) { return ResumableSort(bench).resume(); }
 
 // The journal says so first: from then on nobody looks for the runs.
-pipeline::SortReport remove_sort(Workbench& bench) {
-  bench.begin("remove", pipeline::Phase::sync, 0);
+engine::SortReport remove_sort(Workbench& bench) {
+  bench.begin("remove", engine::Phase::sync, 0);
   if (!bench.state || bench.state->kind != State::Kind::abandoned) bench.run(give_up(bench));
   clean_up(bench.storage, bench.paths, *bench.files.directory, {});
   bench.end();
   bench.report.plan = bench.plan;
   bench.report.records = bench.layout.records;
   bench.report.traffic = bench.reactor.traffic();
-  bench.progress.begin(pipeline::Phase::done, 0);
+  bench.progress.begin(engine::Phase::done, 0);
   return std::move(bench.report);
 }
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "pipeline/checked_output.h"
+#include "engine/fixed/checked_output.h"
 
 namespace ecosort::inplace {
 
@@ -21,25 +21,25 @@ Task<std::vector<std::byte>> last_record_of_output(Workbench& bench) {
 // Runs that hold nothing any more stay out of the store.
 Task<void> adopt_runs(Workbench& bench) {
   const Layout& layout = bench.layout;
-  bench.store.emplace(bench.storage, bench.reactor, bench.plan, bench.paths.directory, pipeline::RunDirection::backward,
+  bench.store.emplace(bench.storage, bench.reactor, bench.plan, bench.paths.directory, engine::RunDirection::backward,
                       bench.header.job);
   bench.numbers.assign(layout.runs(), 0);
-  const Buffer memory = bench.memory.allocate(bench.store->forecast_read_bytes(), "the beginning of a granule");
+  const Buffer memory = bench.memory.allocate(bench.store->forecast_read_bytes(), "the beginning of a run block");
   for (std::uint64_t run = 0; run < layout.runs(); ++run) {
     if (bench.consumed(run) == layout.run_records(run)) continue;
     const std::uint64_t first = first_record_left(layout, bench.consumed(run));
     bench.numbers[run] = bench.store->adopt(std::move(bench.files.runs[run]), run, layout.run_records(run) - first,
-                                            first / layout.granule.records);
+                                            first / layout.run_block.records);
     if (run < bench.done.size()) co_await bench.store->read_forecast(bench.numbers[run], bench.encoder, memory.data());
   }
 }
 
-pipeline::WriteBehind make_writer(Workbench& bench, io::File& file) {
+engine::WriteBehind make_writer(Workbench& bench, io::File& file) {
   const planner::MergeBuffers& buffers = bench.plan.merge.final;
-  const pipeline::OutputTerms terms{.total_bytes = bench.layout.bytes(),
-                                    .reserve_bytes = bench.layout.unit,
-                                    .reserved_bytes = std::numeric_limits<std::uint64_t>::max(),
-                                    .least_unit = bench.layout.unit};
+  const engine::OutputTerms terms{.total_bytes = bench.layout.bytes(),
+                                  .reserve_bytes = bench.layout.unit,
+                                  .reserved_bytes = std::numeric_limits<std::uint64_t>::max(),
+                                  .least_unit = bench.layout.unit};
   return {bench.storage,
           bench.reactor,
           *bench.store,
@@ -50,11 +50,11 @@ pipeline::WriteBehind make_writer(Workbench& bench, io::File& file) {
           bench.progress};
 }
 
-pipeline::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>& runs) {
+engine::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>& runs) {
   const Layout& layout = bench.layout;
-  std::vector<pipeline::MergeSource> sources;
+  std::vector<engine::MergeInput> sources;
   for (const std::uint64_t run : runs) {
-    pipeline::MergeSource source;
+    engine::MergeInput source;
     const std::uint64_t first = first_record_left(layout, bench.consumed(run));
     source.stored = bench.numbers[run];
     source.records = layout.run_records(run) - first;
@@ -71,20 +71,20 @@ Task<State> merge(Workbench& bench) {
   std::vector<std::uint64_t> runs;  // the head of the input first: ties keep their order
   for (std::uint64_t run = layout.runs(); run-- > 0;)
     if (bench.consumed(run) < layout.run_records(run)) runs.push_back(run);
-  bench.begin("merge", pipeline::Phase::merge, (layout.records - bench.state->records) * layout.record_size);
+  bench.begin("merge", engine::Phase::merge, (layout.records - bench.state->records) * layout.record_size);
   Checkpoints checkpoints(bench.storage, bench.reactor, *bench.journal, layout, *bench.store, bench.numbers, *bench.files.output,
                           *bench.state, bench.interrupted);
   checkpoints.has_room(bench.output_room);
   co_await checkpoints.reserve();
   const std::vector<std::byte> last = co_await last_record_of_output(bench);
   {
-    pipeline::WriteBehind writer = make_writer(bench, *bench.files.output);
+    engine::WriteBehind writer = make_writer(bench, *bench.files.output);
     co_await writer.resume(bench.state->records * layout.record_size);
-    pipeline::CheckedOutput output(writer, bench.compute, bench.encoder, false);
+    engine::CheckedOutput output(writer, bench.compute, bench.encoder, false);
     output.continue_after(bench.state->records, last);
-    pipeline::MergeRuns merger = make_merge(bench, runs);
+    engine::MergeRuns merger = make_merge(bench, runs);
     checkpoints.begin(writer, merger, runs);
-    co_await merger.merge_to_output(output, checkpoints, pipeline::Ending::complete);
+    co_await merger.merge_to_output(output, checkpoints, engine::Ending::complete);
     co_await checkpoints.end();
     bench.report.demand_reads = merger.demand_reads();
   }

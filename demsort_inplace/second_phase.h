@@ -6,8 +6,8 @@
 
 #include "demsort_inplace/checkpoints.h"
 #include "demsort_inplace/workbench.h"
-#include "pipeline/merge_runs.h"
-#include "pipeline/write_behind.h"
+#include "engine/fixed/merge_runs.h"
+#include "engine/fixed/write_behind.h"
 
 namespace ecosort::inplace {
 
@@ -16,10 +16,10 @@ namespace ecosort::inplace {
 [[nodiscard]] Task<void> adopt_runs(Workbench& bench);
 
 // Appends to `file`, whose space is the checkpoints' business.
-[[nodiscard]] pipeline::WriteBehind make_writer(Workbench& bench, io::File& file);
+[[nodiscard]] engine::WriteBehind make_writer(Workbench& bench, io::File& file);
 
 // A merge of what is left of these runs.
-[[nodiscard]] pipeline::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>& runs);
+[[nodiscard]] engine::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>& runs);
 
 // Merges what is left into the output. Returns where that ends: all records are in the output then, their sums those of what was
 // taken from the runs.

@@ -30,9 +30,9 @@ std::uint64_t checkpoint_count(const Layout& layout) {
   return layout.bytes() / (layout.interval_bytes / 2 + 1) + 1;
 }
 
-// The output is written into the gaps that the runs leave: one for each run and checkpoint, or one granule each.
+// The output is written into the gaps that the runs leave: one for each run and checkpoint, or one run block each.
 std::uint64_t extent_count(const Layout& layout) {
-  return std::min(layout.bytes() / layout.granule.bytes + 1, checkpoint_count(layout) * (layout.runs() + 2)) + layout.runs();
+  return std::min(layout.bytes() / layout.run_block.bytes + 1, checkpoint_count(layout) * (layout.runs() + 2)) + layout.runs();
 }
 
 std::uint64_t metadata_of(const Layout& layout) {
@@ -51,7 +51,7 @@ std::uint64_t cost_us(const SpacePlan& plan) {
 // Fills in what follows from layout and memory. False: the memory is too little.
 bool complete(SpacePlan& plan, const planner::Wanted& wanted) {
   plan.layout.interval_bytes = round_down(plan.layout.interval_bytes, plan.layout.unit);
-  auto engine = planner::plan_equal_runs(wanted, plan.layout.granule, plan.layout.piece_records, most_batch_bytes(plan.layout));
+  auto engine = planner::plan_equal_runs(wanted, plan.layout.run_block, plan.layout.piece_records, most_batch_bytes(plan.layout));
   if (!engine) return false;
   plan.engine = std::move(*engine);
   plan.journal_bytes = round_up(Journal::size_bytes({.format = wanted.format, .layout = plan.layout}), plan.layout.unit);
@@ -60,16 +60,16 @@ bool complete(SpacePlan& plan, const planner::Wanted& wanted) {
   return true;
 }
 
-std::vector<planner::Granule> granules_for(std::uint32_t record_size, std::uint64_t unit) {
-  std::vector<planner::Granule> granules;
+std::vector<planner::RunBlock> run_blocks_for(std::uint32_t record_size, std::uint64_t unit) {
+  std::vector<planner::RunBlock> run_blocks;
   const std::uint64_t least = round_up(record_size + sizeof(std::uint64_t), unit);
   for (std::uint64_t i = 0; i < 16; ++i) {
     const std::uint64_t bytes = least + i * unit;
     if (bytes > std::numeric_limits<std::uint32_t>::max()) break;
-    granules.push_back(
+    run_blocks.push_back(
         {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>((bytes - sizeof(std::uint64_t)) / record_size)});
   }
-  return granules;
+  return run_blocks;
 }
 
 // 1, 2, 3, ... and then in steps of 1/32.
@@ -91,11 +91,11 @@ std::uint64_t interval_within(const SpacePlan& plan, std::uint64_t free_bytes) {
 }
 
 // With the shortest interval there may be.
-SpacePlan tightest(const planner::Wanted& wanted, const Ground& ground, const planner::Granule& granule, std::uint64_t runs) {
+SpacePlan tightest(const planner::Wanted& wanted, const Ground& ground, const planner::RunBlock& run_block, std::uint64_t runs) {
   SpacePlan plan;
   plan.layout = {.records = wanted.input_records,
                  .record_size = wanted.format.record_size,
-                 .granule = granule,
+                 .run_block = run_block,
                  .piece_records = div_up(wanted.input_records, runs),
                  .unit = wanted.input_alignment,
                  .keeps_runs = ground.mode == Mode::keeping_runs};
@@ -118,9 +118,9 @@ void tighten(SpacePlan& plan, const planner::Wanted& wanted) {
 // Calls `look` with every layout there is, in its tightest form.
 template <class Look>
 void for_each_layout(const planner::Wanted& wanted, const Ground& ground, const Look& look) {
-  for (const planner::Granule& granule : granules_for(wanted.format.record_size, wanted.input_alignment)) {
+  for (const planner::RunBlock& run_block : run_blocks_for(wanted.format.record_size, wanted.input_alignment)) {
     for (const std::uint64_t runs : run_counts(wanted.input_records)) {
-      SpacePlan plan = tightest(wanted, ground, granule, runs);
+      SpacePlan plan = tightest(wanted, ground, run_block, runs);
       if (!complete(plan, wanted)) continue;
       tighten(plan, wanted);
       look(std::move(plan));

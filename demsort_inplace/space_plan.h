@@ -1,4 +1,4 @@
-// How an in-place sort divides the space there is: the size of its pieces, granules and checkpoint intervals.
+// How an in-place sort divides the space there is: the size of its pieces, run blocks and checkpoint intervals.
 //
 // Pure integer arithmetic. Of all layouts that memory and space allow it takes the one that should be fastest; the least space
 // with which there is any is what `ecosort plan inplace` prints and what a file system must have free.

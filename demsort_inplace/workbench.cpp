@@ -25,7 +25,7 @@ Workbench::Workbench(const std::string& path, const JobHeader& job_header, const
       memory(plan.wanted.memory_bytes),
       reactor(environment.queue, plan.read_depth, plan.write_depth),
       compute(reactor, plan.wanted.threads),
-      main(reactor.gate()) {
+      main(reactor.scope()) {
   reactor.wait_with(storage);
 }
 
@@ -43,31 +43,31 @@ void Workbench::take(JobStatus status) {
   state = status.contents->state;
 }
 
-void Workbench::begin(const char* name, pipeline::Phase phase, std::uint64_t bytes) {
+void Workbench::begin(const char* name, engine::Phase phase, std::uint64_t bytes) {
   log.begin(name, reactor.traffic());
   const std::uint64_t share = begin_of_job(phase, bytes);
   progress.begin(phase, bytes, share);
 }
 
 // Where the job stands by then, whoever did what is done; returns what this phase reads and writes.
-std::uint64_t Workbench::begin_of_job(pipeline::Phase phase, std::uint64_t bytes) {
+std::uint64_t Workbench::begin_of_job(engine::Phase phase, std::uint64_t bytes) {
   const std::uint64_t formation = layout.bytes() + layout.all_run_bytes(), merge = 2 * layout.bytes();
   const std::uint64_t all = formation + merge + (header.reread ? layout.bytes() : 0);
   const unsigned phases = header.reread ? 3 : 2;
   switch (phase) {
-    case pipeline::Phase::run_formation:
+    case engine::Phase::run_formation:
       progress.plan_job(phases, all, formation - std::min(formation, bytes));
       progress.skip_phases(0);
       return bytes;
-    case pipeline::Phase::merge:
+    case engine::Phase::merge:
       progress.plan_job(phases, all, formation + merge - std::min(merge, 2 * bytes));
       progress.skip_phases(1);
       return 2 * bytes;
-    case pipeline::Phase::reread:
+    case engine::Phase::reread:
       progress.plan_job(phases, all, formation + merge);
       progress.skip_phases(2);
       return bytes;
-    case pipeline::Phase::put_back:
+    case engine::Phase::put_back:
       progress.plan_job(1, 2 * bytes);
       return 2 * bytes;
     default:

@@ -13,13 +13,13 @@
 
 #include "base/memory.h"
 #include "demsort_inplace/job_status.h"
+#include "engine/compute.h"
+#include "engine/fixed/read_ahead.h"
+#include "engine/fixed/sort.h"
+#include "engine/phase_log.h"
+#include "engine/progress.h"
 #include "io/reactor.h"
-#include "pipeline/compute.h"
-#include "pipeline/phase_log.h"
-#include "pipeline/progress.h"
-#include "pipeline/read_ahead.h"
-#include "pipeline/run_store.h"
-#include "pipeline/sort.h"
+#include "run/run_store.h"
 
 namespace ecosort::inplace {
 
@@ -27,8 +27,8 @@ namespace ecosort::inplace {
 struct Environment {
   io::NamedStorage& storage;
   io::Queue& queue;
-  pipeline::Progress& progress;
-  pipeline::PhaseLog& log;
+  engine::Progress& progress;
+  engine::PhaseLog& log;
   const std::atomic<int>& interrupted;  // a signal number: stop at the next checkpoint, and throw Interrupted
   bool trusts_drive = false;            // what stands of an output is not read again (recheck.h)
 };
@@ -44,8 +44,8 @@ struct Workbench {
   void take(JobStatus status);
 
   // Phases follow each other.
-  void begin(const char* name, pipeline::Phase phase, std::uint64_t bytes);
-  std::uint64_t begin_of_job(pipeline::Phase phase, std::uint64_t bytes);
+  void begin(const char* name, engine::Phase phase, std::uint64_t bytes);
+  std::uint64_t begin_of_job(engine::Phase phase, std::uint64_t bytes);
   void end();
 
   [[nodiscard]] std::uint64_t consumed(std::uint64_t run) const { return state ? state->consumed[run] : 0; }
@@ -55,23 +55,23 @@ struct Workbench {
   const Layout& layout;
   const planner::Plan plan;
   io::NamedStorage& storage;
-  pipeline::Progress& progress;
-  pipeline::PhaseLog& log;
+  engine::Progress& progress;
+  engine::PhaseLog& log;
   const std::atomic<int>& interrupted;
   const bool trusts_drive;
   const records::Encoder encoder;
   MemoryBudget memory;
   io::Reactor reactor;
-  pipeline::Compute compute;
-  pipeline::SortReport report;
+  engine::Compute compute;
+  engine::SortReport report;
   JobFiles files;
-  std::vector<pipeline::Input> inputs;  // of the first phase
+  std::vector<engine::Input> inputs;  // of the first phase
   std::optional<Journal> journal;
   std::vector<RunDone> done;      // what the journal says
   std::optional<State> state;     // likewise
   bool is_complete = false;       // likewise: what is left is to clean up
   std::uint64_t output_room = 0;  // bytes of the output that were allocated beforehand
-  std::optional<pipeline::RunStore> store;
+  std::optional<engine::RunStore> store;
   std::vector<std::size_t> numbers;  // of every run in the store; runs that hold nothing any more have none
   TaskGroup main;
 };
@@ -79,8 +79,8 @@ struct Workbench {
 // Does `work` on a bench of its own. Where the queue breaks, the system may still use what is on the bench: it then lives as long
 // as the process.
 template <class Work>
-pipeline::SortReport on_bench(const std::string& path, const JobHeader& header, const planner::Plan& plan,
-                              const Environment& environment, Work work) {
+engine::SortReport on_bench(const std::string& path, const JobHeader& header, const planner::Plan& plan,
+                            const Environment& environment, Work work) {
   auto bench = std::make_unique<Workbench>(path, header, plan, environment);
   try {
     return work(*bench);

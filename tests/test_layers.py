@@ -7,7 +7,24 @@ from pathlib import Path
 from conftest import ROOT
 
 # From the bottom to the top.
-LAYERS = ["ecosort", "base", "io", "records", "plan", "pipeline", "demsort_inplace", "lines", "job", "cli"]
+LAYERS = [
+    "ecosort",  # the public interface
+    "base",
+    "io",
+    "hash",
+    "sortbenchmark",
+    "sort",
+    "formats/fixed",
+    "formats/lines",
+    "plan",
+    "run",
+    "engine",
+    "engine/fixed",
+    "engine/rows",
+    "demsort_inplace",
+    "job",
+    "cli",
+]
 # The aims are 150 and 400 lines; what is twice as long is refused. (.clang-tidy refuses functions over 80 lines.)
 AIM_LINES = {".h": 150, ".cpp": 400}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -19,7 +36,7 @@ def sources() -> list[Path]:
 
 
 def layer_of(path: str) -> int | None:
-    directory = path.split("/")[0]
+    directory = str(Path(path).parent)
     return LAYERS.index(directory) if directory in LAYERS else None
 
 
@@ -54,7 +71,7 @@ def test_includes_point_downward() -> None:
 
 
 def test_the_library_does_not_know_the_in_place_mode() -> None:
-    library = [path for path in sources() if path.is_relative_to(ROOT / "ecosort") and path.parent.name in LAYERS[:-1]]
+    library = [path for path in sources() if path.is_relative_to(ROOT / "ecosort") and path.parent.name != "cli"]
     knowing = [path for path in library if "demsort_inplace/" in "".join(INCLUDE.findall(path.read_text()))]
     assert not knowing
 

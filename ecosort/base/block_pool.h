@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/gate.h"
+#include "base/cancel_scope.h"
 #include "base/memory.h"
 #include "base/task.h"
 
@@ -15,8 +15,8 @@ namespace ecosort {
 class BlockPool {
  public:
   // `memory` holds `blocks` blocks of `block_bytes`; without blocks it may be empty.
-  BlockPool(Gate& gate, Buffer memory, std::size_t block_bytes, std::size_t blocks)
-      : memory_(std::move(memory)), block_bytes_(block_bytes), free_(gate, blocks) {
+  BlockPool(CancelScope& scope, Buffer memory, std::size_t block_bytes, std::size_t blocks)
+      : memory_(std::move(memory)), block_bytes_(block_bytes), free_(scope, blocks) {
     for (std::size_t i = 0; i < blocks; ++i) idle_.push_back(memory_.data() + i * block_bytes);
   }
 
@@ -45,7 +45,7 @@ class BlockPool {
  private:
   Buffer memory_;
   std::size_t block_bytes_;
-  Slots free_;
+  Semaphore free_;
   std::vector<std::byte*> idle_;
 };
 

@@ -7,10 +7,10 @@ TaskGroup::Detached TaskGroup::drive(TaskGroup& group, Task<void> task) {
     co_await task;
   } catch (const Cancelled&) {  // the first error is known already
   } catch (...) {
-    group.gate_.fail(std::current_exception());
+    group.scope_.fail(std::current_exception());
   }
   --group.running_;
-  if (group.running_ == 0 && group.joiner_) group.gate_.make_ready(std::exchange(group.joiner_, {}));
+  if (group.running_ == 0 && group.joiner_) group.scope_.make_ready(std::exchange(group.joiner_, {}));
 }
 
 void TaskGroup::spawn(Task<void> task) {
@@ -31,7 +31,7 @@ Task<void> TaskGroup::settle() {
 
 Task<void> TaskGroup::join() {
   co_await settle();
-  gate_.throw_if_failed();
+  scope_.throw_if_failed();
 }
 
 }  // namespace ecosort

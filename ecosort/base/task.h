@@ -1,8 +1,8 @@
 // Coroutines of one coordinator thread, so that an overlapped stage reads like the sentence that describes it.
 //
 // A Task starts when it is awaited (or spawned into a TaskGroup) and always runs on the coordinator; nothing here is
-// thread-safe. Failure is collective: the first error closes the Gate, everybody who waits on a Signal or Slots is resumed
-// with Cancelled, work in flight is awaited, frames unwind in the ordinary way, and the first error is rethrown once.
+// thread-safe. Failure is collective: the first error closes the CancelScope, everybody who waits on a Signal or Semaphore is
+// resumed with Cancelled, work in flight is awaited, frames unwind in the ordinary way, and the first error is rethrown once.
 #pragma once
 
 #include <coroutine>
@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/gate.h"
+#include "base/cancel_scope.h"
 
 namespace ecosort {
 
@@ -101,15 +101,15 @@ inline Task<void> detail::Promise<void>::get_return_object() noexcept {
   return Task<void>(std::coroutine_handle<Promise<void>>::from_promise(*this));
 }
 
-// Runs tasks side by side. An error of any of them fails the gate. join() or settle() must be awaited before the group dies, also
-// on the error path. A task that spawns others into its own group needs no catch for them: where it fails they are woken, and the
-// group is joined when all of them are gone.
+// Runs tasks side by side. An error of any of them fails the cancel scope. join() or settle() must be awaited before the group
+// dies, also on the error path. A task that spawns others into its own group needs no catch for them: where it fails they are
+// woken, and the group is joined when all of them are gone.
 class TaskGroup {
  public:
-  explicit TaskGroup(Gate& gate) : gate_(gate) {}
+  explicit TaskGroup(CancelScope& scope) : scope_(scope) {}
   void spawn(Task<void> task);
-  [[nodiscard]] Task<void> settle();  // waits for every task; throws nothing: the gate knows the error
-  [[nodiscard]] Task<void> join();    // the same, then throws Cancelled if the gate failed
+  [[nodiscard]] Task<void> settle();  // waits for every task; throws nothing: the cancel scope knows the error
+  [[nodiscard]] Task<void> join();    // the same, then throws Cancelled if the cancel scope failed
   [[nodiscard]] std::size_t running() const noexcept { return running_; }
 
  private:
@@ -124,7 +124,7 @@ class TaskGroup {
   };
   static Detached drive(TaskGroup& group, Task<void> task);
 
-  Gate& gate_;
+  CancelScope& scope_;
   std::size_t running_ = 0;
   std::coroutine_handle<> joiner_;
 };

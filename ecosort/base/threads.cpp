@@ -23,11 +23,11 @@ void keep_threads_small() {
 
 void check_threads_can_start(unsigned threads, const char* option) {
   std::latch all_asked_for(1);
-  std::vector<std::jthread> team;
-  team.reserve(threads);
+  std::vector<std::jthread> thread_pool;
+  thread_pool.reserve(threads);
   std::error_code refusal;
   try {
-    while (team.size() < threads) team.emplace_back([&all_asked_for] { all_asked_for.wait(); });
+    while (thread_pool.size() < threads) thread_pool.emplace_back([&all_asked_for] { all_asked_for.wait(); });
   } catch (const std::system_error& error) {
     refusal = error.code();
   }
@@ -36,7 +36,7 @@ void check_threads_can_start(unsigned threads, const char* option) {
     throw UsageError(
         fmt::format("only {} of {} threads can be started: {}; allow more (ulimit -u, ulimit -v, the control group's "
                     "pids.max) or give a smaller {}",
-                    team.size(), threads, refusal.message(), option));
+                    thread_pool.size(), threads, refusal.message(), option));
 }
 
 }  // namespace ecosort

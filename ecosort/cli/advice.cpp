@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "formats/lines/quoted.h"
 #include "job/benchmark_records.h"
 #include "job/places.h"
-#include "lines/quoted.h"
 
 namespace ecosort::cli {
 

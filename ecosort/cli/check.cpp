@@ -15,9 +15,9 @@
 #include "cli/progress_line.h"
 #include "cli/reference_words.h"
 #include "cli/say.h"
-#include "pipeline/block_files.h"
-#include "pipeline/plain_file.h"
-#include "records/validate.h"
+#include "io/plain_file.h"
+#include "sortbenchmark/block_files.h"
+#include "sortbenchmark/validate.h"
 
 namespace ecosort::cli {
 namespace {
@@ -50,7 +50,7 @@ CheckOptions parse(const ReferenceWords& words) {
   if (!words.has('o')) return options;
   options.summary_file = words.flags.at('o');
   for (const FileWord& file : options.files) {
-    if (!pipeline::is_same_file(*options.summary_file, file.name)) continue;
+    if (!engine::is_same_file(*options.summary_file, file.name)) continue;
     throw UsageError(fmt::format("-o {} would overwrite what is to be checked; give it another name", *options.summary_file));
   }
   return options;
@@ -108,9 +108,9 @@ std::uint64_t bytes_to_check(const std::vector<FileWord>& files) {
   return bytes;
 }
 
-void check_records(const FileWord& file, const CheckOptions& options, Findings& findings, pipeline::Progress& done) {
+void check_records(const FileWord& file, const CheckOptions& options, Findings& findings, engine::Progress& done) {
   BlockOrder order(findings);
-  const std::uint64_t size_bytes = pipeline::read_record_file(
+  const std::uint64_t size_bytes = engine::read_record_file(
       file.name, {.compute_threads = options.threads, .caching = file.caching},
       [&](std::uint64_t index, std::span<const std::byte> block) {
         order.add(index, records::summarize(block.data(), block.size() / records::gensort_record_bytes, options.key_case));
@@ -120,7 +120,7 @@ void check_records(const FileWord& file, const CheckOptions& options, Findings& 
 }
 
 void check_summaries(const FileWord& file, Findings& findings) {
-  const std::vector<std::byte> content = pipeline::read_whole_file(file.name);
+  const std::vector<std::byte> content = engine::read_whole_file(file.name);
   std::span<const std::byte> rest = content;
   for (; rest.size() >= records::summary_bytes; rest = rest.subspan(records::summary_bytes)) {
     findings.append(PartitionSummary::from_bytes(rest.first<records::summary_bytes>()));
@@ -143,19 +143,19 @@ void check_files(const CheckOptions& options, Findings& findings) {
     return;
   }
   const std::uint64_t bytes = bytes_to_check(options.files);
-  pipeline::Progress done;
+  engine::Progress done;
   done.plan_job(1, bytes);
-  done.begin(pipeline::Phase::check, bytes, std::max<std::uint64_t>(bytes, 1));
+  done.begin(engine::Phase::check, bytes, std::max<std::uint64_t>(bytes, 1));
   ProgressLine line(done, options.progress);
   for (const FileWord& file : options.files) check_records(file, options, findings, done);
   const std::uint64_t checked = done.read().bytes;
-  done.begin(pipeline::Phase::done, 0);
+  done.begin(engine::Phase::done, 0);
   line.finish({"checked", checked, records_text(checked / records::gensort_record_bytes)});
 }
 
 int check(const CheckOptions& options) {
-  std::optional<pipeline::PlainFile> summary_file;
-  if (options.summary_file) summary_file.emplace(pipeline::PlainFile::create(*options.summary_file));
+  std::optional<engine::PlainFile> summary_file;
+  if (options.summary_file) summary_file.emplace(engine::PlainFile::create(*options.summary_file));
   Findings findings(options);
   check_files(options, findings);
   const PartitionSummary& total = findings.total();

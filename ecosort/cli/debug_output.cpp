@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "lines/debug_marks.h"
+#include "formats/lines/debug_marks.h"
 
 namespace ecosort::cli {
 namespace {

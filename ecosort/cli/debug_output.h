@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "lines/line_order.h"
+#include "formats/lines/line_order.h"
 
 namespace ecosort::cli {
 

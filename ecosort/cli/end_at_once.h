@@ -3,12 +3,12 @@
 
 #include <string_view>
 
+#include "engine/progress.h"
 #include "io/reactor.h"
-#include "pipeline/progress.h"
 
 namespace ecosort::cli {
 
 // Says what happened, and in which phase, and ends the process: returning would destroy what the system may still write to.
-[[noreturn]] void end_at_once(const pipeline::Progress& progress, const io::QueueBroken& broken, std::string_view way_on = "");
+[[noreturn]] void end_at_once(const engine::Progress& progress, const io::QueueBroken& broken, std::string_view way_on = "");
 
 }  // namespace ecosort::cli

@@ -11,9 +11,9 @@
 #include "cli/progress_line.h"
 #include "cli/reference_words.h"
 #include "cli/say.h"
-#include "pipeline/block_files.h"
-#include "records/gensort.h"
-#include "records/valsort_crc.h"
+#include "sortbenchmark/block_files.h"
+#include "sortbenchmark/gensort.h"
+#include "sortbenchmark/valsort_crc.h"
 
 namespace ecosort::cli {
 namespace {
@@ -66,19 +66,19 @@ int generate(const GenOptions& options) {
   std::mutex mutex;
   records::Checksum checksum;
   const std::uint64_t bytes = options.count * records::gensort_record_bytes;
-  pipeline::Progress progress;
+  engine::Progress progress;
   progress.plan_job(1, bytes);
-  progress.begin(pipeline::Phase::generate, bytes, std::max<std::uint64_t>(bytes, 1));
+  progress.begin(engine::Phase::generate, bytes, std::max<std::uint64_t>(bytes, 1));
   ProgressLine line(progress, options.progress, options.file.name);
-  pipeline::write_record_file(options.file.name, options.count,
-                              {.compute_threads = options.threads, .caching = options.file.caching},
-                              [&](std::uint64_t first, std::span<std::byte> block) {
-                                const records::Checksum of_block = fill(block, options.first + first, options);
-                                const std::lock_guard lock(mutex);
-                                checksum += of_block;
-                                progress.add_bytes(block.size());
-                              });
-  progress.begin(pipeline::Phase::done, 0);
+  engine::write_record_file(options.file.name, options.count,
+                            {.compute_threads = options.threads, .caching = options.file.caching},
+                            [&](std::uint64_t first, std::span<std::byte> block) {
+                              const records::Checksum of_block = fill(block, options.first + first, options);
+                              const std::lock_guard lock(mutex);
+                              checksum += of_block;
+                              progress.add_bytes(block.size());
+                            });
+  progress.begin(engine::Phase::done, 0);
   line.finish({"made", bytes, records_text(options.count)});
   if (options.checksum) report(checksum.to_hex() + "\n");
   return 0;

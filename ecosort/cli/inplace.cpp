@@ -11,7 +11,7 @@
 namespace ecosort::cli {
 
 int run_inplace(const Words& words) {
-  const double started_s = pipeline::monotonic_seconds();
+  const double started_s = engine::monotonic_seconds();
   const InPlaceOptions options = parse_inplace_options("inplace", words);
   if (options.help) {
     print_out(help_text(command_table("inplace")));

@@ -25,8 +25,8 @@ Json space_json(const inplace::SpacePlan& plan) {
           {"metadata_bytes", plan.metadata_bytes},
           {"runs", layout.runs()},
           {"piece_records", layout.piece_records},
-          {"granule_bytes", layout.granule.bytes},
-          {"granule_records", layout.granule.records},
+          {"granule_bytes", layout.run_block.bytes},
+          {"granule_records", layout.run_block.records},
           {"run_bytes", layout.all_run_bytes()},
           {"interval_bytes", layout.interval_bytes},
           {"checkpoints", plan.checkpoints},
@@ -43,14 +43,14 @@ std::string exact(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", for
 std::string layout_text(const inplace::SpacePlan& plan) {
   const inplace::Layout& layout = plan.layout;
   return fmt::format(
-      "  runs                {} of up to {} records, in granules of {}\n"
+      "  runs                {} of up to {} records, in run blocks of {}\n"
       "  merge               all runs at once, blocks of {}\n"
       "  checkpoints         after {} of output at least, about {}\n"
       "  drives              {} read, {} written\n"
       "  space taken         {}: piece or interval {}, padding {}, journal {}, allowance for metadata {}\n",
-      layout.runs(), layout.piece_records, format_bytes(layout.granule.bytes), format_bytes(plan.engine.merge.final.block_bytes),
-      format_bytes(layout.interval_bytes / 2), plan.checkpoints, format_bytes(plan.engine.bytes_read),
-      format_bytes(plan.engine.bytes_written), exact(plan.need_bytes()),
+      layout.runs(), layout.piece_records, format_bytes(layout.run_block.bytes),
+      format_bytes(plan.engine.merge.final.block_bytes), format_bytes(layout.interval_bytes / 2), plan.checkpoints,
+      format_bytes(plan.engine.bytes_read), format_bytes(plan.engine.bytes_written), exact(plan.need_bytes()),
       format_bytes(std::max(layout.run_file_bytes(0, 0), layout.slack_bytes())),
       format_bytes(layout.all_run_bytes() - layout.bytes()), format_bytes(plan.journal_bytes), format_bytes(plan.metadata_bytes));
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lines/quoted.h"
+#include "formats/lines/quoted.h"
 
 namespace ecosort::cli {
 

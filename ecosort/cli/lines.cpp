@@ -22,12 +22,12 @@
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/watched_run.h"
+#include "engine/rows/check_lines.h"
+#include "formats/lines/grammar.h"
+#include "formats/lines/quoted.h"
+#include "io/plain_file.h"
 #include "io/posix_storage.h"
 #include "job/prepare_lines.h"
-#include "lines/check_lines.h"
-#include "lines/grammar.h"
-#include "lines/quoted.h"
-#include "pipeline/plain_file.h"
 
 namespace ecosort::cli {
 namespace {
@@ -40,7 +40,7 @@ void read_file_names(LinesOptions& options) {
   if (from.empty()) return;
   std::vector<std::byte> content;
   try {
-    content = pipeline::read_whole_file(from == "-" ? "/dev/stdin" : from);
+    content = engine::read_whole_file(from == "-" ? "/dev/stdin" : from);
   } catch (const IoError& error) {
     if (error.error_number() == EISDIR) throw UsageError(fmt::format("cannot read file names from {}", lines::quoted_word(from)));
     job::cannot("open failed", from, error.error_number());
@@ -84,7 +84,7 @@ lines::FirstLook contents_look(const LinesOptions& options) {
   };
 }
 
-nlohmann::ordered_json stats(const lines::LinesReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage,
+nlohmann::ordered_json stats(const lines::LinesReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
                              const lines::LinesJob& job, const char* backend) {
   return {{"schema", "ecosort.lines-stats/1"},
           {"lines", report.lines},
@@ -182,7 +182,7 @@ int sort_files(const LinesOptions& options, double started_s) {
 }
 
 int run(const Words& words) {
-  const double started_s = pipeline::monotonic_seconds();
+  const double started_s = engine::monotonic_seconds();
   LinesOptions options = lines::parse_lines_words(words);
   if (options.help) {
     print_out(help_text(command_table("lines")));

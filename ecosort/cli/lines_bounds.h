@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "lines/lines_sort.h"
+#include "engine/rows/lines_sort.h"
 
 namespace ecosort::cli {
 

@@ -8,14 +8,14 @@
 #include "base/errors.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
-#include "pipeline/phase_log.h"
+#include "engine/phase_log.h"
 
 namespace ecosort::cli {
 
 namespace {
 
-using pipeline::Phase;
-using pipeline::Progress;
+using engine::Phase;
+using engine::Progress;
 
 constexpr double shortest_s = 0.1;  // a rate over less says nothing
 constexpr const char* erase_line = "\r\033[K";
@@ -26,7 +26,7 @@ class Pace {
   explicit Pace(double began_s) : job_began_s_(began_s), phase_began_s_(began_s) {}
 
   void update(const Progress& progress) {
-    const double now_s = pipeline::monotonic_seconds();
+    const double now_s = engine::monotonic_seconds();
     words_.now = progress.read();
     if (words_.now.phase != phase_) {
       phase_ = words_.now.phase;
@@ -63,7 +63,7 @@ std::string json_text(const ProgressWords& words) {
       R"({{"schema":"ecosort.progress/1","phase":"{}","bytes":{},"total_bytes":{},"percent":{},"megabytes_per_s":{:.1f},"eta_s":{},)"
       R"("phase_number":{},"phases":{},"job_percent":{},"job_eta_s":{}}})"
       "\n",
-      pipeline::to_string(now.phase), now.bytes, now.total_bytes, number_or_null(percent), words.megabytes_per_s,
+      engine::to_string(now.phase), now.bytes, now.total_bytes, number_or_null(percent), words.megabytes_per_s,
       number_or_null(left_s), now.number, now.phases, number_or_null(words.percent), number_or_null(words.left_s));
 }
 
@@ -81,7 +81,7 @@ ProgressMode progress_mode(const std::string& text, bool quiet) {
 }
 
 ProgressLine::ProgressLine(const Progress& progress, ProgressMode mode, const std::string& output)
-    : progress_(progress), is_json_(mode == ProgressMode::json), began_s_(pipeline::monotonic_seconds()) {
+    : progress_(progress), is_json_(mode == ProgressMode::json), began_s_(engine::monotonic_seconds()) {
   if (mode == ProgressMode::none) return;
   if (mode == ProgressMode::automatic && (::isatty(STDERR_FILENO) == 0 || is_mixed_with(output))) return;
   thread_ = std::thread([this] { show_until_stopped(); });
@@ -103,7 +103,7 @@ void ProgressLine::finish(const JobSummary& summary) {
   if (!thread_.joinable()) return;
   stop();
   if (is_json_) return;
-  say_line(summary_text(summary, pipeline::monotonic_seconds() - began_s_, terminal_columns(STDERR_FILENO)));
+  say_line(summary_text(summary, engine::monotonic_seconds() - began_s_, terminal_columns(STDERR_FILENO)));
 }
 
 void ProgressLine::show_until_stopped() {

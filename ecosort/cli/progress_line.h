@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "cli/progress_text.h"
-#include "pipeline/progress.h"
+#include "engine/progress.h"
 
 namespace ecosort::cli {
 
@@ -22,7 +22,7 @@ class ProgressLine {
  public:
   // `output`: where the result goes. "-" or a name of standard output that is a terminal leaves the line out: both would be
   // mixed.
-  ProgressLine(const pipeline::Progress& progress, ProgressMode mode, const std::string& output = "");
+  ProgressLine(const engine::Progress& progress, ProgressMode mode, const std::string& output = "");
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -34,7 +34,7 @@ class ProgressLine {
   void show_until_stopped();
   void stop();
 
-  const pipeline::Progress& progress_;
+  const engine::Progress& progress_;
   const bool is_json_;
   double began_s_;
   std::mutex mutex_;

@@ -11,7 +11,7 @@ namespace ecosort::cli {
 
 namespace {
 
-using pipeline::Phase;
+using engine::Phase;
 
 std::string plain_words(Phase phase) {
   switch (phase) {
@@ -73,7 +73,7 @@ std::string rate_text(double megabytes_per_s) { return megabytes_per_s > 0 ? fmt
 
 }  // namespace
 
-void JobPace::update(const pipeline::Progress::Reading& now, double elapsed_s) {
+void JobPace::update(const engine::Progress::Reading& now, double elapsed_s) {
   constexpr double least_s = 0.5, least_share = 0.01;  // before that a guess says nothing
   constexpr double almost = 99;
   if (now.share < 0) return;
@@ -90,7 +90,7 @@ void JobPace::update(const pipeline::Progress::Reading& now, double elapsed_s) {
 }
 
 std::string progress_text(const ProgressWords& words, std::size_t columns) {
-  const pipeline::Progress::Reading& now = words.now;
+  const engine::Progress::Reading& now = words.now;
   const std::string phase = plain_words(now.phase), rate = rate_text(words.megabytes_per_s);
   const std::string percent = words.percent ? fmt::format("{:.0f} %", std::floor(*words.percent)) : "";
   const std::string left = words.left_s ? duration_text(*words.left_s) + " left" : "";

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "pipeline/progress.h"
+#include "engine/progress.h"
 
 namespace ecosort::cli {
 
@@ -14,7 +14,7 @@ namespace ecosort::cli {
 class JobPace {
  public:
   // `elapsed_s` since the job began, never less than before.
-  void update(const pipeline::Progress::Reading& now, double elapsed_s);
+  void update(const engine::Progress::Reading& now, double elapsed_s);
 
   [[nodiscard]] std::optional<double> percent() const { return percent_; }  // below 100 until the job is done
   [[nodiscard]] std::optional<double> left_s() const { return left_s_; }
@@ -26,7 +26,7 @@ class JobPace {
 };
 
 struct ProgressWords {
-  pipeline::Progress::Reading now;
+  engine::Progress::Reading now;
   std::optional<double> percent, left_s;  // of the job
   double megabytes_per_s = 0;             // of the phase; 0: unknown
 };

@@ -15,7 +15,7 @@
 #include "base/uint128.h"
 #include "cli/commands.h"
 #include "cli/progress_line.h"
-#include "pipeline/plain_file.h"
+#include "io/plain_file.h"
 
 namespace ecosort::cli {
 
@@ -45,7 +45,7 @@ struct ReferenceWords {
 // FILE[,buf][,dir]: a name, and how to go about it. If a file exists under the whole word, the commas belong to its name.
 struct FileWord {
   std::string name;
-  pipeline::FileCaching caching = pipeline::FileCaching::automatic;
+  engine::FileCaching caching = engine::FileCaching::automatic;
 };
 [[nodiscard]] FileWord parse_file_word(const std::string& word);
 

@@ -65,7 +65,7 @@ std::string keys_text(const records::RecordFormat& format) {
 ProcessUsage process_usage(double started_monotonic_s) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return {pipeline::monotonic_seconds() - started_monotonic_s, seconds(usage.ru_utime), seconds(usage.ru_stime),
+  return {engine::monotonic_seconds() - started_monotonic_s, seconds(usage.ru_utime), seconds(usage.ru_stime),
           own_peak_bytes().value_or(static_cast<std::uint64_t>(usage.ru_maxrss) * 1024)};
 }
 
@@ -123,9 +123,9 @@ std::string plan_text(const job::PreparedRecords& resolved, const std::string& b
   return text;
 }
 
-Json phases_json(const pipeline::PhaseLog& log) {
+Json phases_json(const engine::PhaseLog& log) {
   Json phases = Json::array();
-  for (const pipeline::PhaseRecord& phase : log.phases())
+  for (const engine::PhaseRecord& phase : log.phases())
     phases.push_back({{"name", phase.name},
                       {"begin_s", phase.begin_s},
                       {"end_s", phase.end_s},
@@ -138,14 +138,14 @@ Json phases_json(const pipeline::PhaseLog& log) {
 namespace {
 
 // Null: the job began in this run.
-Json resumed_json(const pipeline::SortReport& report) {
+Json resumed_json(const engine::SortReport& report) {
   if (!report.resumed) return nullptr;
   return {{"output_records", report.resumed->records}, {"output_read_again", report.resumed->is_checked}};
 }
 
 }  // namespace
 
-Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& log, const ProcessUsage& usage,
+Json stats_json(const engine::SortReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
                 const std::string& backend) {
   utsname host{};
   uname(&host);
@@ -181,7 +181,7 @@ Json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& lo
           {"version", ECOSORT_VERSION}};
 }
 
-JobSummary summary_of(const pipeline::SortReport& report) {
+JobSummary summary_of(const engine::SortReport& report) {
   const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
   return {"sorted", report.records * report.plan.wanted.format.record_size, records_text(report.records) + dropped};
 }

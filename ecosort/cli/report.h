@@ -5,9 +5,9 @@
 #include <string>
 
 #include "cli/sort_options.h"
+#include "engine/fixed/sort.h"
+#include "engine/phase_log.h"
 #include "job/plan_json.h"
-#include "pipeline/phase_log.h"
-#include "pipeline/sort.h"
 
 namespace ecosort::cli {
 
@@ -26,14 +26,14 @@ struct ProcessUsage {
 [[nodiscard]] std::string plan_text(const job::PreparedRecords& resolved, const std::string& backend);
 
 // What every command tells of its phases.
-[[nodiscard]] nlohmann::ordered_json phases_json(const pipeline::PhaseLog& log);
+[[nodiscard]] nlohmann::ordered_json phases_json(const engine::PhaseLog& log);
 
 // schema "ecosort.stats/1"; units are in the names.
-[[nodiscard]] nlohmann::ordered_json stats_json(const pipeline::SortReport& report, const pipeline::PhaseLog& log,
+[[nodiscard]] nlohmann::ordered_json stats_json(const engine::SortReport& report, const engine::PhaseLog& log,
                                                 const ProcessUsage& usage, const std::string& backend);
 
 // "sorted ... records".
-[[nodiscard]] JobSummary summary_of(const pipeline::SortReport& report);
+[[nodiscard]] JobSummary summary_of(const engine::SortReport& report);
 
 // Creates or replaces a small file. IoError.
 void write_text_file(const std::string& path, const std::string& text);

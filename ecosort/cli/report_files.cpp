@@ -27,7 +27,7 @@ std::string canonical(const std::string& path) {
   return found.empty() ? path : std::filesystem::absolute(found, ignored).string();
 }
 
-void check_report_file(const ReportFile& report, const std::vector<pipeline::Input>& inputs) {
+void check_report_file(const ReportFile& report, const std::vector<engine::Input>& inputs) {
   const std::string parent = std::filesystem::path(report.path).parent_path().string();
   struct stat info {};
   if (::stat(report.path.c_str(), &info) != 0) {
@@ -43,7 +43,7 @@ void check_report_file(const ReportFile& report, const std::vector<pipeline::Inp
 
 }  // namespace
 
-void check_report_files(const ReportFiles& files, const std::vector<pipeline::Input>& inputs, const std::string& output) {
+void check_report_files(const ReportFiles& files, const std::vector<engine::Input>& inputs, const std::string& output) {
   std::vector<ReportFile> reports;
   if (!files.stats.empty()) reports.push_back({"--stats", files.stats});
   if (!files.events.empty()) reports.push_back({"--events", files.events});

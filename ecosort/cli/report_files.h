@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/read_ahead.h"
+#include "engine/fixed/read_ahead.h"
 
 namespace ecosort::cli {
 
@@ -14,6 +14,6 @@ struct ReportFiles {
 };
 
 // They can be written, and name neither an input nor the output ("-": a stream) nor each other. UsageError.
-void check_report_files(const ReportFiles& files, const std::vector<pipeline::Input>& inputs, const std::string& output);
+void check_report_files(const ReportFiles& files, const std::vector<engine::Input>& inputs, const std::string& output);
 
 }  // namespace ecosort::cli

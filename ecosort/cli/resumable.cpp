@@ -51,7 +51,7 @@ void check_options(const SortOptions& options) {
 }
 
 // Only these tell by their times whether someone has written to them.
-void check_regular(const pipeline::Input& input) {
+void check_regular(const engine::Input& input) {
   struct stat info {};
   if (::fstat(input.file->fd(), &info) != 0 || !S_ISREG(info.st_mode))
     throw UsageError(fmt::format("--resumable: '{}' is not a regular file", input.file->path()));

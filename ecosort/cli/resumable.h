@@ -8,14 +8,14 @@
 
 #include "cli/sort_options.h"
 #include "demsort_inplace/space_plan.h"
+#include "engine/fixed/read_ahead.h"
 #include "io/posix_storage.h"
-#include "pipeline/read_ahead.h"
 
 namespace ecosort::cli {
 
 // Everything checked and opened; nothing created.
 struct ResolvedResumable {
-  std::vector<pipeline::Input> inputs;
+  std::vector<engine::Input> inputs;
   std::string output;  // links followed
   planner::Machine machine;
   planner::Wanted wanted;

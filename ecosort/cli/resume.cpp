@@ -115,7 +115,7 @@ inplace::Trust trust_for(const InPlaceOptions& options) {
 }  // namespace
 
 int run_resume(const Words& words) {
-  const double started_s = pipeline::monotonic_seconds();
+  const double started_s = engine::monotonic_seconds();
   InPlaceOptions options = parse_inplace_options("resume", words);
   if (options.help) {
     print_out(help_text(command_table("resume")));

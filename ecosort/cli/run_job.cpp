@@ -17,7 +17,7 @@ namespace ecosort::cli {
 
 namespace {
 
-using Work = std::function<pipeline::SortReport(const inplace::Environment&)>;
+using Work = std::function<engine::SortReport(const inplace::Environment&)>;
 
 bool is_full(int error_number) { return error_number == ENOSPC || error_number == EDQUOT; }
 
@@ -37,13 +37,23 @@ std::string way_on(const JobRun& run, io::PosixStorage& storage, const char* sta
   return fmt::format("; {}; go on with: ecosort resume {}{}", state, trust_words(run.file), run.file);
 }
 
+// A transfer may have gone wrong once; what stays damaged nobody can merge. Of a job that only reads its inputs nothing is lost.
+std::string way_past_damage(const JobRun& run, io::PosixStorage& storage) {
+  const std::string again = way_on(run, storage, "nothing more was changed");
+  if (again.empty()) return "";
+  const bool has_inputs = !storage.exists(inplace::JobPaths(run.file).input);
+  return again + fmt::format(" (if that ends here again, the drive has lost a part of the run: {})",
+                             has_inputs ? fmt::format("ecosort resume --abandon {}, then sort the inputs again", run.file)
+                                        : "restore the file from a copy");
+}
+
 constexpr const char* is_safe = "no record is lost";
 constexpr const char* is_stopped = "nothing more was changed";
 
-pipeline::SortReport work_telling_phase(const JobRun& run, const Work& work, io::PosixStorage& storage,
-                                        const inplace::Environment& environment) {
+engine::SortReport work_telling_phase(const JobRun& run, const Work& work, io::PosixStorage& storage,
+                                      const inplace::Environment& environment) {
   const auto in_phase = [&](const std::string& line) {
-    return fmt::format("{}: {}", pipeline::to_string(environment.progress.phase()), line);
+    return fmt::format("{}: {}", engine::to_string(environment.progress.phase()), line);
   };
   try {
     return work(environment);
@@ -53,6 +63,8 @@ pipeline::SortReport work_telling_phase(const JobRun& run, const Work& work, io:
     throw IoError(in_phase(explained.what()));
   } catch (const NameError& error) {
     throw IoError(in_phase(error.what() + way_on(run, storage, is_stopped)));
+  } catch (const DamagedRun& damage) {
+    throw IoError(in_phase(damage.what() + way_past_damage(run, storage)));
   } catch (const IoError& error) {
     const bool is_harmless = is_full(error.error_number());
     throw IoError(in_phase(error.what() + std::string(is_harmless ? "; make room there" : "") +
@@ -71,7 +83,7 @@ pipeline::SortReport work_telling_phase(const JobRun& run, const Work& work, io:
 
 int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, double started_s, const Work& work) {
   WatchedRun watched(run.reports);
-  const pipeline::SortReport report = watched.watch(
+  const engine::SortReport report = watched.watch(
       queue,
       [&](auto& progress, auto& log, const auto& interrupted) {
         return work_telling_phase(run, work, storage, {storage, queue, progress, log, interrupted});

@@ -20,7 +20,7 @@ inline constexpr unsigned job_queue_depth = 40;  // a plan's reads and writes, a
 
 // Returns the exit code; throws what the work threw, with the phase and the way on in its line.
 int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, double started_s,
-            const std::function<pipeline::SortReport(const inplace::Environment&)>& work);
+            const std::function<engine::SortReport(const inplace::Environment&)>& work);
 
 // A line on standard error, unless it is empty or the user wants none.
 void print_notice(bool quiet, const std::string& notice);

@@ -46,17 +46,16 @@ const char* advice(int error_number) {
 }
 
 // Promise P2: the line says in which phase it happened.
-pipeline::SortReport sort_telling_phase(job::PreparedRecords& resolved, io::Storage& storage, io::Queue& queue,
-                                        pipeline::Progress& progress, pipeline::PhaseLog& log,
-                                        const std::atomic<int>& interrupted) {
+engine::SortReport sort_telling_phase(job::PreparedRecords& resolved, io::Storage& storage, io::Queue& queue,
+                                      engine::Progress& progress, engine::PhaseLog& log, const std::atomic<int>& interrupted) {
   try {
-    return pipeline::sort(resolved.job, storage, queue, progress, log, interrupted);
+    return engine::sort(resolved.job, storage, queue, progress, log, interrupted);
   } catch (const io::QueueBroken& broken) {
     end_at_once(progress, broken);
   } catch (const NameError& error) {
-    throw IoError(fmt::format("{}: {}", pipeline::to_string(progress.phase()), error.what()));
+    throw IoError(fmt::format("{}: {}", engine::to_string(progress.phase()), error.what()));
   } catch (const IoError& error) {
-    throw IoError(fmt::format("{}: {}{}", pipeline::to_string(progress.phase()), error.what(), advice(error.error_number())),
+    throw IoError(fmt::format("{}: {}{}", engine::to_string(progress.phase()), error.what(), advice(error.error_number())),
                   error.error_number());
   }
 }
@@ -94,7 +93,7 @@ void print_plan(const SortOptions& options, const job::PreparedRecords& resolved
 }  // namespace
 
 int run_sort(const Words& words) {
-  const double started_s = pipeline::monotonic_seconds();
+  const double started_s = engine::monotonic_seconds();
   const SortOptions options = parse_sort_options("sort", words);
   if (options.help) {
     print_out(help_text(command_table("sort")));
@@ -124,7 +123,7 @@ int run_sort(const Words& words) {
   io::Queue& queue = traced ? static_cast<io::Queue&>(*traced) : *backend.queue;
 
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, options.output});
-  const pipeline::SortReport report = run.watch(
+  const engine::SortReport report = run.watch(
       queue,
       [&](auto& progress, auto& log, const auto& interrupted) {
         return sort_telling_phase(resolved, storage, queue, progress, log, interrupted);

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/size_text.h"
 #include "cli/option_table.h"
-#include "records/gensort.h"
+#include "sortbenchmark/gensort.h"
 
 namespace ecosort::cli {
 

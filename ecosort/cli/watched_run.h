@@ -7,9 +7,9 @@
 
 #include "cli/progress_line.h"
 #include "cli/signals.h"
+#include "engine/phase_log.h"
+#include "engine/progress.h"
 #include "io/queue.h"
-#include "pipeline/phase_log.h"
-#include "pipeline/progress.h"
 
 namespace ecosort::cli {
 
@@ -45,12 +45,12 @@ class WatchedRun {
       const std::string& done, const std::function<nlohmann::ordered_json()>& stats,
       const std::function<void()>& write_others = [] {}) const;
 
-  [[nodiscard]] const pipeline::PhaseLog& log() const noexcept { return log_; }
+  [[nodiscard]] const engine::PhaseLog& log() const noexcept { return log_; }
 
  private:
   RunReports wanted_;
-  pipeline::PhaseLog log_;
-  pipeline::Progress progress_;
+  engine::PhaseLog log_;
+  engine::Progress progress_;
 };
 
 }  // namespace ecosort::cli

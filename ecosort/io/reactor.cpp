@@ -46,7 +46,7 @@ struct Reactor::Awaiter {
   std::coroutine_handle<> waiting;
 
   [[nodiscard]] bool await_ready() const {
-    reactor.gate_.throw_if_failed();
+    reactor.scope_.throw_if_failed();
     return false;
   }
   void await_suspend(std::coroutine_handle<> handle) {
@@ -61,22 +61,22 @@ namespace {
 // Gives a slot back when the operation ends, however it ends.
 class SlotLease {
  public:
-  explicit SlotLease(Slots& slots) : slots_(slots) {}
+  explicit SlotLease(Semaphore& slots) : slots_(slots) {}
   ~SlotLease() { slots_.give(); }
   SlotLease(const SlotLease&) = delete;
   SlotLease& operator=(const SlotLease&) = delete;
 
  private:
-  Slots& slots_;
+  Semaphore& slots_;
 };
 
 }  // namespace
 
 Reactor::Reactor(Queue& queue, unsigned read_depth, unsigned write_depth)
     : queue_(queue),
-      read_slots_(gate_, read_depth),
-      write_slots_(gate_, write_depth),
-      other_slots_(gate_, 2),
+      read_slots_(scope_, read_depth),
+      write_slots_(scope_, write_depth),
+      other_slots_(scope_, 2),
       idle_since_(Clock::now()) {}
 
 void Reactor::submit(Awaiter& awaiter) {
@@ -193,36 +193,36 @@ void Reactor::reap(bool block) {
   for (const Completion& completion : completions_) {
     auto& awaiter = *reinterpret_cast<Awaiter*>(completion.tag);
     awaiter.result = completion.result;
-    gate_.make_ready(awaiter.waiting);
+    scope_.make_ready(awaiter.waiting);
   }
   if (!completions_.empty() && (in_flight_ -= completions_.size()) == 0) idle_since_ = Clock::now();
   const std::lock_guard lock(posted_mutex_);
-  for (const std::coroutine_handle<> handle : posted_) gate_.make_ready(handle);
+  for (const std::coroutine_handle<> handle : posted_) scope_.make_ready(handle);
   posted_.clear();
 }
 
 void Reactor::drive(TaskGroup& group, const std::atomic<int>& interrupted) {
   bool has_cancelled = false;
   while (true) {
-    const bool any = gate_.run_ready();
+    const bool any = scope_.run_ready();
     if (group.running() == 0 && !any) break;
     if (group.running() == 0) continue;
     // What failed waits for its requests to end; one on a pipe might not end by itself.
-    if (gate_.failed() && !std::exchange(has_cancelled, true)) queue_.cancel_streams();
+    if (scope_.failed() && !std::exchange(has_cancelled, true)) queue_.cancel_streams();
     reap(true);
     if (const int signal_number = interrupted.load(); signal_number != 0)
-      gate_.fail(std::make_exception_ptr(Interrupted(signal_number)));
+      scope_.fail(std::make_exception_ptr(Interrupted(signal_number)));
   }
 }
 
-// What fails in a task fails the gate; what comes out of drive() is the queue's own.
+// What fails in a task fails the cancel scope; what comes out of drive() is the queue's own.
 void Reactor::run(TaskGroup& group, const std::atomic<int>& interrupted) {
   try {
     drive(group, interrupted);
   } catch (const IoError& error) {
     throw QueueBroken(error);
   }
-  gate_.rethrow();
+  scope_.rethrow();
 }
 
 Traffic Reactor::traffic() const {

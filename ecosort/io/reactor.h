@@ -39,7 +39,7 @@ class Reactor {
   // `read_depth` and `write_depth` bound the requests in flight of each kind. The queue must accept their sum + 2.
   Reactor(Queue& queue, unsigned read_depth, unsigned write_depth);
 
-  [[nodiscard]] Gate& gate() noexcept { return gate_; }
+  [[nodiscard]] CancelScope& scope() noexcept { return scope_; }
 
   // Reads [offset, offset+size) into data and returns the bytes read: fewer than `size` only at the end of the file, and
   // never fewer than `at_least` (IoError: the file is shorter than it was). For files with an alignment all three are
@@ -80,8 +80,8 @@ class Reactor {
 
   Queue& queue_;
   Storage* storage_ = nullptr;
-  Gate gate_;
-  Slots read_slots_, write_slots_, other_slots_;
+  CancelScope scope_;
+  Semaphore read_slots_, write_slots_, other_slots_;
   std::vector<Completion> completions_;
   std::size_t in_flight_ = 0;
   Clock::time_point idle_since_;

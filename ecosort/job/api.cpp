@@ -11,7 +11,7 @@
 #include "job/prepare_lines.h"
 #include "job/run.h"
 #include "job/spec.h"
-#include "records/gensort.h"
+#include "sortbenchmark/gensort.h"
 
 namespace ecosort {
 

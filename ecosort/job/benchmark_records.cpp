@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/memory.h"
-#include "records/gensort.h"
+#include "sortbenchmark/gensort.h"
 
 namespace ecosort::job {
 

@@ -52,13 +52,13 @@ void check_writable_directory(const std::string& what, const std::string& direct
     throw UsageError(fmt::format("{} '{}' is not writable: {}", what, directory, std::strerror(errno)));
 }
 
-bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<pipeline::Input>& inputs) {
-  return std::ranges::any_of(inputs, [&](const pipeline::Input& input) {
+bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engine::Input>& inputs) {
+  return std::ranges::any_of(inputs, [&](const engine::Input& input) {
     return !input.file->facts().is_stream && input.opened.device == device && input.opened.inode == inode;
   });
 }
 
-void check_output(const std::string& output, const std::vector<pipeline::Input>& inputs, const io::PosixStorage& storage) {
+void check_output(const std::string& output, const std::vector<engine::Input>& inputs, const io::PosixStorage& storage) {
   struct stat info {};
   if (output == "-") {
     const int fd = storage.streams().output, flags = ::fcntl(fd, F_GETFL);

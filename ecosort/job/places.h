@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "engine/fixed/read_ahead.h"
 #include "io/posix_storage.h"
-#include "pipeline/read_ahead.h"
 
 namespace ecosort::job {
 
 // All of them throw UsageError, one line that says what is wrong where, and what would work.
 
 // The output can be created or replaced, and is none of the inputs, through whatever name or link.
-void check_output(const std::string& output, const std::vector<pipeline::Input>& inputs, const io::PosixStorage& storage);
+void check_output(const std::string& output, const std::vector<engine::Input>& inputs, const io::PosixStorage& storage);
 
 // The directories for runs: those that are named, one per drive (a second one there gains nothing), else that of the output.
 // All are writable.
@@ -32,6 +32,6 @@ void check_not_tmpfs(const std::string& directory);
 void check_writable_directory(const std::string& what, const std::string& directory);
 
 // Whether this is the file of one of them.
-[[nodiscard]] bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<pipeline::Input>& inputs);
+[[nodiscard]] bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engine::Input>& inputs);
 
 }  // namespace ecosort::job

@@ -15,10 +15,10 @@
 
 #include "base/open_files.h"
 #include "base/size_text.h"
+#include "formats/lines/key_words.h"
+#include "formats/lines/quoted.h"
+#include "io/plain_file.h"
 #include "job/space.h"
-#include "lines/key_words.h"
-#include "lines/quoted.h"
-#include "pipeline/plain_file.h"
 #include "plan/machine.h"
 
 namespace ecosort::job {
@@ -120,7 +120,7 @@ void choose_salt(LinesOptions& options) {
     return;
   }
   try {
-    pipeline::PlainFile file = pipeline::PlainFile::open_for_reading(options.random_source);
+    engine::PlainFile file = engine::PlainFile::open_for_reading(options.random_source);
     if (file.read(std::as_writable_bytes(std::span(salt))) < salt.size())
       throw UsageError(fmt::format("{}: end of file", lines::quoted_word(options.random_source)));
   } catch (const IoError& error) {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "ecosort/ecosort.hpp"
+#include "engine/rows/lines_sort.h"
+#include "formats/lines/grammar.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
-#include "lines/grammar.h"
-#include "lines/lines_sort.h"
 
 namespace ecosort::job {
 

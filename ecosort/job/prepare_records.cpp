@@ -80,24 +80,24 @@ std::uint64_t output_unit(const PreparedRecords& resolved, io::Storage& storage)
   return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->write_unit();
 }
 
-std::vector<planner::InputExtent> extents_of(const std::vector<pipeline::Input>& inputs) {
+std::vector<planner::InputExtent> extents_of(const std::vector<engine::Input>& inputs) {
   std::vector<planner::InputExtent> extents;
   extents.reserve(inputs.size());
-  for (const pipeline::Input& input : inputs)
+  for (const engine::Input& input : inputs)
     extents.push_back({input.file->facts().start_offset, input.records, input.file->alignment()});
   return extents;
 }
 
 }  // namespace
 
-std::vector<pipeline::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
+std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
   const int flags =
       std::ranges::find(spec.inputs, "-") == spec.inputs.end() ? O_RDONLY : ::fcntl(storage.streams().input, F_GETFL);
   if ((flags & O_ACCMODE) == O_WRONLY) throw UsageError("standard input is not open for reading; redirect it, or name a file");
   if (std::ranges::count(spec.inputs, "-") > 1) throw UsageError("standard input (-) is named more than once");
-  std::vector<pipeline::Input> inputs;
+  std::vector<engine::Input> inputs;
   for (const std::string& path : spec.inputs) {
-    pipeline::Input input;
+    engine::Input input;
     try {
       input.file = storage.open_input(path, io::Caching::direct_if_possible);
     } catch (const IoError& error) {
@@ -121,7 +121,7 @@ std::vector<pipeline::Input> open_records(const SortSpec& spec, const Tuning& tu
   return inputs;
 }
 
-planner::Wanted wanted_of(const SortSpec& spec, const Tuning& tuning, const std::vector<pipeline::Input>& inputs,
+planner::Wanted wanted_of(const SortSpec& spec, const Tuning& tuning, const std::vector<engine::Input>& inputs,
                           const planner::Machine& machine) {
   planner::Wanted wanted;
   wanted.format = records::make_record_format(spec.record_size, spec.keys, spec.reverse);
@@ -133,7 +133,7 @@ planner::Wanted wanted_of(const SortSpec& spec, const Tuning& tuning, const std:
   wanted.checksum = tuning.checksum;
   wanted.several_inputs = inputs.size() > 1;
   wanted.input_alignment = 1;
-  for (const pipeline::Input& input : inputs) {
+  for (const engine::Input& input : inputs) {
     wanted.size_unknown |= input.file->facts().is_stream;
     wanted.input_records += input.records;
     wanted.input_alignment = std::max<std::uint64_t>(wanted.input_alignment, input.file->alignment());
@@ -155,7 +155,7 @@ void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, c
 PreparedRecords prepare_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
   (void)records::make_record_format(spec.record_size, spec.keys);  // a bad key is reported before a missing file
   PreparedRecords prepared;
-  pipeline::SortJob& job = prepared.job;
+  engine::SortJob& job = prepared.job;
   prepared.machine = planner::read_machine();
   check_open_files(spec.inputs.size(), {}, 0);
   job.inputs = open_records(spec, tuning, storage);
@@ -194,7 +194,7 @@ std::uint64_t unit_beside(const std::string& output, io::PosixStorage& storage) 
 PreparedRecords prepare_assumed(const SortSpec& spec, const Tuning& tuning, std::uint64_t assumed_records,
                                 io::PosixStorage& storage) {
   PreparedRecords prepared;
-  pipeline::SortJob& job = prepared.job;
+  engine::SortJob& job = prepared.job;
   prepared.machine = planner::read_machine();
   job.output = spec.output.empty() ? "sorted" : spec.output;
   job.directories = run_directories(spec.temp_directories, job.output);

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/threads.h"
+#include "engine/fixed/sort.h"
+#include "engine/rows/lines_sort.h"
 #include "io/backends.h"
 #include "io/reactor.h"
-#include "lines/lines_sort.h"
-#include "pipeline/sort.h"
 
 namespace ecosort::job {
 
@@ -16,11 +16,11 @@ namespace {
 
 constexpr int stop_requested = -1;  // in place of a signal's number
 
-class Listener : public pipeline::ProgressListener {
+class Listener : public engine::ProgressListener {
  public:
   explicit Listener(Observer* observer) : observer_(observer) {}
-  void begin_phase(pipeline::Phase phase, std::uint64_t total_bytes) override {
-    if (observer_ != nullptr) observer_->begin_phase(pipeline::to_string(phase), total_bytes);
+  void begin_phase(engine::Phase phase, std::uint64_t total_bytes) override {
+    if (observer_ != nullptr) observer_->begin_phase(engine::to_string(phase), total_bytes);
   }
   void moved(std::uint64_t bytes) override {
     if (observer_ != nullptr) observer_->progress(bytes);
@@ -45,8 +45,8 @@ struct Bench {
   io::Backend backend;
   std::unique_ptr<io::Storage> storage;
   Listener listener;
-  pipeline::Progress progress;
-  pipeline::PhaseLog log;
+  engine::Progress progress;
+  engine::PhaseLog log;
   std::atomic<int> interrupted = 0;
 };
 
@@ -85,8 +85,8 @@ Report run_records(PreparedRecords prepared, const std::string& io, std::unique_
   Report report;
   for (const std::string& notice : bench->prepared.notices) add_notice(report, notice);
   add_notice(report, bench->backend.notice);
-  const pipeline::SortReport done = work_on(std::move(bench), attendance, [](auto& on) {
-    return pipeline::sort(on.prepared.job, *on.storage, *on.backend.queue, on.progress, on.log, on.interrupted);
+  const engine::SortReport done = work_on(std::move(bench), attendance, [](auto& on) {
+    return engine::sort(on.prepared.job, *on.storage, *on.backend.queue, on.progress, on.log, on.interrupted);
   });
   const std::uint64_t record_size = done.plan.wanted.format.record_size;
   report.records = done.records;

@@ -26,12 +26,12 @@ std::uint64_t metadata_bytes(std::uint64_t files, std::uint64_t extents) {
 }
 
 // The output follows the merge, but for the part of each run that is in use, for what waits to be given back, for what is
-// reserved ahead, and for the padding of granules, of which the output has none.
+// reserved ahead, and for the padding of run blocks, of which the output has none.
 std::uint64_t lag_bytes(const planner::Plan& plan) {
   const planner::Merge& merge = plan.merge;
   const std::uint64_t padding = plan.run_bytes - plan.stored_records * plan.wanted.format.record_size;
   return round_up(padding, page_bytes) + merge.reserve_bytes + merge.waiting_bytes +
-         merge.stored_runs_of_last_step() * plan.granule.bytes;
+         merge.stored_runs_of_last_step() * plan.run_block.bytes;
 }
 
 // Runs are striped in proportion to the room of each directory, in whole units.
@@ -79,7 +79,7 @@ std::vector<SpaceNeed> space_needs(const planner::Plan& plan, const std::vector<
   }
   runs.bytes += metadata_bytes(plan.merge.stored_runs * directories.size(), 0);
   const std::uint64_t stored = std::max<std::uint64_t>(plan.merge.stored_runs_of_last_step(), 1);
-  const std::uint64_t hole = std::max<std::uint64_t>(plan.merge.waiting_bytes / stored, plan.granule.bytes);
+  const std::uint64_t hole = std::max<std::uint64_t>(plan.merge.waiting_bytes / stored, plan.run_block.bytes);
   written.bytes += metadata_bytes(1, shared ? output_blocks / hole : 0);
   if (shared && directories.size() == 1) {
     written.purpose = For::runs_and_output;

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "ecosort/ecosort.hpp"
+#include "engine/fixed/sort.h"
 #include "io/posix_storage.h"
 #include "job/space.h"
-#include "pipeline/sort.h"
 #include "plan/machine.h"
 
 namespace ecosort::job {
@@ -26,7 +26,7 @@ struct Tuning {
 
 // A sort of records: everything resolved, inputs open.
 struct PreparedRecords {
-  pipeline::SortJob job;
+  engine::SortJob job;
   planner::Machine machine;
   std::vector<SpaceNeed> space;
   std::vector<std::string> notices;          // for the user
@@ -42,8 +42,8 @@ struct PreparedRecords {
                                               io::PosixStorage& storage);
 
 // Steps of it, for jobs of other kinds.
-[[nodiscard]] std::vector<pipeline::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage);
-[[nodiscard]] planner::Wanted wanted_of(const SortSpec& spec, const Tuning& tuning, const std::vector<pipeline::Input>& inputs,
+[[nodiscard]] std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage);
+[[nodiscard]] planner::Wanted wanted_of(const SortSpec& spec, const Tuning& tuning, const std::vector<engine::Input>& inputs,
                                         const planner::Machine& machine);
 // That so much memory is there, before somebody is killed for it in an hour.
 void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const planner::Machine& machine);

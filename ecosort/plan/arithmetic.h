@@ -15,9 +15,9 @@ inline constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
   return std::max(low, std::min(value, high));
 }
 
-// So many granules hold `records`.
-[[nodiscard]] inline std::uint64_t granules_of(const Granule& granule, std::uint64_t records) {
-  return div_up(records, granule.records);
+// So many run blocks hold `records`.
+[[nodiscard]] inline std::uint64_t run_blocks_of(const RunBlock& run_block, std::uint64_t records) {
+  return div_up(records, run_block.records);
 }
 
 // The unit of requests that bypass the page cache, and of memory for them.

@@ -1,9 +1,9 @@
 // Plans for runs that somebody else lays out.
+#include "formats/fixed/record_table.h"
 #include "plan/account.h"
 #include "plan/arithmetic.h"
 #include "plan/fit_formation.h"
 #include "plan/fit_merge.h"
-#include "records/record_table.h"
 
 namespace ecosort::planner {
 
@@ -18,9 +18,9 @@ std::optional<Plan> try_equal_runs(Plan plan, std::uint64_t run_records, std::ui
   const auto buffers = fit_merge_buffers(plan, memory - for_forecast, runs);
   if (!buffers) return std::nullopt;
   plan.merge.final = *buffers;
-  plan.forecast_stride = static_cast<std::uint32_t>(buffers->block_bytes / plan.granule.bytes);
+  plan.forecast_stride = static_cast<std::uint32_t>(buffers->block_bytes / plan.run_block.bytes);
   plan.forecast_bytes = round_up(
-      2 * forecast_entry_bytes * runs * div_up(granules_of(plan.granule, run_records), plan.forecast_stride), page_bytes);
+      2 * forecast_entry_bytes * runs * div_up(run_blocks_of(plan.run_block, run_records), plan.forecast_stride), page_bytes);
   if (plan.forecast_bytes > for_forecast) return std::nullopt;
   const std::uint64_t unit = transfer_unit(plan.wanted);
   plan.merge.final.output_block_bytes =
@@ -35,12 +35,12 @@ std::optional<Plan> try_equal_runs(Plan plan, std::uint64_t run_records, std::ui
 
 }  // namespace
 
-std::optional<Plan> plan_equal_runs(const Wanted& wanted, const Granule& granule, std::uint64_t run_records,
+std::optional<Plan> plan_equal_runs(const Wanted& wanted, const RunBlock& run_block, std::uint64_t run_records,
                                     std::uint64_t most_batch_bytes) {
   Plan frame;
   frame.wanted = wanted;
   frame.read_depth = frame.write_depth = wanted.requests.depth;
-  frame.granule = granule;
+  frame.run_block = run_block;
   frame.shape = Shape::two_pass;
   if (run_records > records::RecordTable::most_records || div_up(wanted.input_records, run_records) > most_runs)
     return std::nullopt;

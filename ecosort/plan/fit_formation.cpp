@@ -3,8 +3,8 @@
 #include <limits>
 #include <numeric>
 
+#include "formats/fixed/record_table.h"
 #include "plan/arithmetic.h"
-#include "records/record_table.h"
 
 namespace ecosort::planner {
 
@@ -17,18 +17,18 @@ std::uint64_t records_of_unit(const Wanted& wanted) {
 
 }  // namespace
 
-// The granule wastes at most 1/256 of its bytes where a size between one unit and 17 does, in steps of a page; otherwise the
+// The run block wastes at most 1/256 of its bytes where a size between one unit and 17 does, in steps of a page; otherwise the
 // least wasteful. Every run wastes half of one at its end, so that the short runs of tiny records (the index takes the memory)
 // want a small one.
-Granule choose_granule(std::uint32_t record_size, std::uint64_t memory) {
+RunBlock choose_run_block(std::uint32_t record_size, std::uint64_t memory) {
   const std::uint64_t run_bytes =
       memory / (std::uint64_t{3} * record_size + 4 * entry_bytes) * record_size;  // about, with three run buffers
   const std::uint64_t unit = memory >= 64 * MiB && run_bytes >= 8 * MiB ? 64 * KiB : 16 * KiB;
-  const std::uint64_t least = round_up(record_size + 8ULL, page_bytes);
-  Granule best;
+  const std::uint64_t least = round_up(std::uint64_t{record_size} + run_block_trailer_bytes, page_bytes);
+  RunBlock best;
   std::uint64_t best_waste = std::numeric_limits<std::uint64_t>::max();
   for (std::uint64_t bytes = std::max(unit, least), end = bytes + 16 * unit; bytes < end; bytes += page_bytes) {
-    const std::uint64_t records = (bytes - 8) / record_size;
+    const std::uint64_t records = (bytes - run_block_trailer_bytes) / record_size;
     const std::uint64_t waste = (bytes - records * record_size) * 65536 / bytes;
     if (waste >= best_waste) continue;
     best_waste = waste;
@@ -46,7 +46,7 @@ Formation formation_frame(const Plan& plan, unsigned run_buffers) {
   f.read_block_bytes = round_down(clip(memory / 128, 4 * page_bytes, requests.bytes), page_bytes);
   f.read_block_bytes = round_up(f.read_block_bytes, plan.wanted.input_alignment);
   f.write_block_bytes =
-      round_up(clip(round_down(memory / 128, plan.granule.bytes), plan.granule.bytes, requests.bytes), plan.granule.bytes);
+      round_up(clip(round_down(memory / 128, plan.run_block.bytes), plan.run_block.bytes, requests.bytes), plan.run_block.bytes);
   f.write_blocks = static_cast<unsigned>(clip(memory / 24 / f.write_block_bytes, 3, requests.depth + plan.wanted.threads));
   f.bounce_blocks = plan.wanted.several_inputs ? 2 : 0;
   return f;

@@ -1,6 +1,6 @@
-// How run formation divides the memory: granules, buffers, and the size of the runs.
+// How run formation divides the memory: run blocks, buffers, and the size of the runs.
 //
-// Pure integer arithmetic. A `plan` that is passed has `wanted` and `granule` set; the rest of it is not looked at.
+// Pure integer arithmetic. A `plan` that is passed has `wanted` and `run_block` set; the rest of it is not looked at.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ecosort::planner {
 
-[[nodiscard]] Granule choose_granule(std::uint32_t record_size, std::uint64_t memory);
+[[nodiscard]] RunBlock choose_run_block(std::uint32_t record_size, std::uint64_t memory);
 
 // All that does not depend on the size of the runs.
 [[nodiscard]] Formation formation_frame(const Plan& plan, unsigned run_buffers);

@@ -59,27 +59,27 @@ std::uint64_t reserve_step(std::uint64_t output_bytes) { return round_up(clip(ou
 
 }  // namespace
 
-// One entry per `forecast_stride` granules, twice over, because an intermediate step holds the tables of its inputs and its
+// One entry per `forecast_stride` run blocks, twice over, because an intermediate step holds the tables of its inputs and its
 // output.
 void choose_forecast(Plan& plan, unsigned memory_share) {
   const std::uint64_t budget = plan.wanted.memory_bytes / memory_share / 2;
-  const std::uint64_t granules = granules_of(plan.granule, plan.wanted.input_records);
+  const std::uint64_t run_blocks = run_blocks_of(plan.run_block, plan.wanted.input_records);
   plan.forecast_stride = 1;
   if (plan.wanted.size_unknown) {
     plan.forecast_bytes = round_down(2 * budget, page_bytes);
     return;
   }
-  while (div_up(granules, plan.forecast_stride) * forecast_entry_bytes > budget) plan.forecast_stride *= 2;
+  while (div_up(run_blocks, plan.forecast_stride) * forecast_entry_bytes > budget) plan.forecast_stride *= 2;
   // Each of the runs rounds up to a whole entry; 4096 runs are more than any two-pass plan has.
-  plan.forecast_bytes = round_up(2 * div_up(granules, plan.forecast_stride) * forecast_entry_bytes +
-                                     std::min<std::uint64_t>(4096, granules) * forecast_entry_bytes,
+  plan.forecast_bytes = round_up(2 * div_up(run_blocks, plan.forecast_stride) * forecast_entry_bytes +
+                                     std::min<std::uint64_t>(4096, run_blocks) * forecast_entry_bytes,
                                  page_bytes);
 }
 
 // Output blocks take an eighth; the rest are read blocks, at least two for each of `fan_in` runs. Empty if it cannot be.
 std::optional<MergeBuffers> fit_merge_buffers(const Plan& plan, std::uint64_t memory, std::uint64_t fan_in) {
-  const std::uint64_t stride_bytes = std::uint64_t{plan.forecast_stride} * plan.granule.bytes;
-  const std::uint64_t output_unit = plan.granule.bytes;
+  const std::uint64_t stride_bytes = std::uint64_t{plan.forecast_stride} * plan.run_block.bytes;
+  const std::uint64_t output_unit = plan.run_block.bytes;
   const std::uint64_t unit = transfer_unit(plan.wanted);
   MergeBuffers b;
   b.output_blocks = 4;
@@ -96,7 +96,7 @@ std::optional<MergeBuffers> fit_merge_buffers(const Plan& plan, std::uint64_t me
 }
 
 std::uint64_t largest_fan_in(const Plan& plan, std::uint64_t memory) {
-  std::uint64_t low = 0, high = memory / plan.granule.bytes + 1;
+  std::uint64_t low = 0, high = memory / plan.run_block.bytes + 1;
   while (low + 1 < high) {
     const std::uint64_t middle = (low + high) / 2;
     (fit_merge_buffers(plan, memory, middle) ? low : high) = middle;

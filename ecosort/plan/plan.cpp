@@ -8,11 +8,11 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "formats/fixed/record_table.h"
 #include "plan/account.h"
 #include "plan/arithmetic.h"
 #include "plan/fit_formation.h"
 #include "plan/fit_merge.h"
-#include "records/record_table.h"
 
 namespace ecosort::planner {
 
@@ -101,7 +101,7 @@ std::optional<Plan> try_plan(const Wanted& wanted) {
   plan.wanted = wanted;
   plan.read_depth = wanted.requests.depth;
   plan.write_depth = wanted.requests.depth;
-  plan.granule = choose_granule(wanted.format.record_size, wanted.memory_bytes);
+  plan.run_block = choose_run_block(wanted.format.record_size, wanted.memory_bytes);
   if (wanted.memory_bytes < least_memory_bytes) return std::nullopt;
   if (wanted.size_unknown) return plan_stream(plan);
   if (wanted.input_records == 0) return plan;

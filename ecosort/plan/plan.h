@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "records/key_spec.h"
+#include "formats/fixed/key_spec.h"
 
 namespace ecosort::planner {
 
@@ -41,8 +41,11 @@ struct Wanted {
   [[nodiscard]] unsigned threads_of_merge() const noexcept { return merge_threads != 0 ? merge_threads : threads; }
 };
 
-// Shape of run files. A granule is the unit of checksums: whole records, zero padding, an 8-byte checksum at its end.
-struct Granule {
+// What a run block has at its end (run/run_block.h).
+inline constexpr std::uint32_t run_block_trailer_bytes = 16;
+
+// Shape of run files. A run block is the unit of checksums: whole records, zero padding, a trailer.
+struct RunBlock {
   std::uint32_t bytes = 0;    // multiple of 4096
   std::uint32_t records = 0;  // whole records in it
 };
@@ -55,7 +58,7 @@ struct Formation {
   std::uint64_t index_bytes = 0;        // 16 bytes per record, per run buffer
   std::uint64_t scratch_bytes = 0;      // radix sort's second array, once
   std::uint64_t read_block_bytes = 0;   // of one request
-  std::uint64_t write_block_bytes = 0;  // multiple of the granule
+  std::uint64_t write_block_bytes = 0;  // multiple of the run block
   unsigned write_blocks = 0;
   unsigned bounce_blocks = 0;         // of read_block_bytes each
   bool hold_runs_until_full = false;  // stream: store the first run only when all run buffers are full
@@ -72,7 +75,7 @@ struct MergeStep {
 
 // Buffers that every step of the merge uses.
 struct MergeBuffers {
-  std::uint64_t block_bytes = 0;  // read unit; multiple of the granule and of the forecast stride
+  std::uint64_t block_bytes = 0;  // read unit; multiple of the run block and of the forecast stride
   unsigned blocks = 0;
   std::uint64_t output_block_bytes = 0;  // of a batch; written in several requests
   unsigned output_blocks = 0;
@@ -102,10 +105,10 @@ enum class Shape : std::uint8_t { empty, one_pass, two_pass, multi_pass, unknown
 struct Plan {
   Wanted wanted;
   Shape shape = Shape::empty;
-  Granule granule;
+  RunBlock run_block;
   Formation formation;
   Merge merge;                             // empty while the size is unknown
-  std::uint32_t forecast_stride = 1;       // granules per forecast entry
+  std::uint32_t forecast_stride = 1;       // run blocks per forecast entry
   std::uint32_t most_forecast_stride = 1;  // of a stream, whose stride grows: with more, not even two runs could be merged
   std::uint64_t forecast_bytes = 0;        // memory for the forecast tables
   unsigned read_depth = 0, write_depth = 0;
@@ -139,9 +142,9 @@ void account_edges(Plan& plan, const std::vector<InputExtent>& inputs, std::uint
 // Plans the merge, and how many of these had better be stored nevertheless. UsageError if the memory cannot merge so many.
 void complete_plan(Plan& plan, const std::vector<std::uint64_t>& runs, std::uint32_t runs_in_memory);
 
-// A plan for runs that somebody else lays out: all of `run_records` (the last one perhaps fewer), all stored in granules of this
-// kind, merged in one step into output blocks with at most `most_batch_bytes`. Nothing if the memory does not allow it.
-[[nodiscard]] std::optional<Plan> plan_equal_runs(const Wanted& wanted, const Granule& granule, std::uint64_t run_records,
+// A plan for runs that somebody else lays out: all of `run_records` (the last one perhaps fewer), all stored in run blocks of
+// this kind, merged in one step into output blocks with at most `most_batch_bytes`. Nothing if the memory does not allow it.
+[[nodiscard]] std::optional<Plan> plan_equal_runs(const Wanted& wanted, const RunBlock& run_block, std::uint64_t run_records,
                                                   std::uint64_t most_batch_bytes);
 
 // The least `--memory` with which this input can be sorted.

@@ -13,10 +13,10 @@
 #include "base/task.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/memory_store.h"
+#include "engine/compute.h"
 #include "io/backends.h"
 #include "io/reactor.h"
 #include "io_test_support.h"
-#include "pipeline/compute.h"
 
 namespace ecosort {
 
@@ -44,7 +44,7 @@ class Bench {
 
   // Runs one task to its end; throws what it threw.
   void run(Task<void> task) {
-    TaskGroup group(reactor.gate());
+    TaskGroup group(reactor.scope());
     group.spawn(std::move(task));
     reactor.run(group, interrupted);
   }
@@ -83,7 +83,7 @@ Task<void> reserve(Bench& bench, bool& can) { can = co_await bench.reactor.reser
 
 Task<void> release(Bench& bench, bool& can) { can = co_await bench.reactor.release(*bench.file, 0, 8 * unit); }
 
-Task<void> take(Slots& slots, int& taken) {
+Task<void> take(Semaphore& slots, int& taken) {
   co_await slots.take();
   ++taken;
 }
@@ -103,7 +103,7 @@ struct CountsItsEnd {
   ~CountsItsEnd() { ++ended; }
 };
 
-Task<void> sleep_until_cancelled(Slots& slots, int& unwound) {
+Task<void> sleep_until_cancelled(Semaphore& slots, int& unwound) {
   const CountsItsEnd end{unwound};
   co_await slots.take();
 }
@@ -116,7 +116,7 @@ TEST(TaskGroup, JoinWaitsForEveryTaskAlsoAfterAnError) {
   std::size_t got_a = 0, got_b = 0;
   bool joined = false;
   const auto all = [&]() -> Task<void> {
-    TaskGroup group(bench.reactor.gate());
+    TaskGroup group(bench.reactor.scope());
     group.spawn(read_all(bench, a, 1, got_a));
     group.spawn(fail_with(EPERM));
     group.spawn(read_all(bench, b, 1, got_b));  // after the failure: not begun any more
@@ -136,11 +136,11 @@ TEST(TaskGroup, JoinWaitsForEveryTaskAlsoAfterAnError) {
 
 TEST(TaskGroup, OneFailureWakesEveryoneWhoSleepsAndIsThrownOnce) {
   Bench bench;
-  Slots slots(bench.reactor.gate(), 0);
-  Signal signal(bench.reactor.gate());
+  Semaphore slots(bench.reactor.scope(), 0);
+  Signal signal(bench.reactor.scope());
   int unwound = 0, woken = 0;
   const auto all = [&]() -> Task<void> {
-    TaskGroup group(bench.reactor.gate());
+    TaskGroup group(bench.reactor.scope());
     for (int i = 0; i < 5; ++i) group.spawn(sleep_until_cancelled(slots, unwound));
     group.spawn(wait_for(signal, woken));
     group.spawn(fail_with(EIO));
@@ -152,12 +152,12 @@ TEST(TaskGroup, OneFailureWakesEveryoneWhoSleepsAndIsThrownOnce) {
   EXPECT_EQ(woken, 0);
 }
 
-TEST(Slots, AreGivenFirstComeFirstServed) {
+TEST(Semaphore, AreGivenFirstComeFirstServed) {
   Bench bench;
-  Slots slots(bench.reactor.gate(), 1);
+  Semaphore slots(bench.reactor.scope(), 1);
   int taken = 0;
   const auto all = [&]() -> Task<void> {
-    TaskGroup group(bench.reactor.gate());
+    TaskGroup group(bench.reactor.scope());
     for (int i = 0; i < 3; ++i) group.spawn(take(slots, taken));
     EXPECT_EQ(taken, 1);
     slots.give();
@@ -169,16 +169,16 @@ TEST(Slots, AreGivenFirstComeFirstServed) {
   bench.run(all());
 }
 
-TEST(Slots, WhoeverWaitedGoesOnBeforeThoseWhoAskLater) {
+TEST(Semaphore, WhoeverWaitedGoesOnBeforeThoseWhoAskLater) {
   Bench bench;
-  Slots slots(bench.reactor.gate(), 1);
+  Semaphore slots(bench.reactor.scope(), 1);
   std::string order;
   const auto take_as = [&](char name) -> Task<void> {
     co_await slots.take();
     order += name;
   };
   const auto all = [&]() -> Task<void> {
-    TaskGroup group(bench.reactor.gate());
+    TaskGroup group(bench.reactor.scope());
     for (const char name : {'a', 'b', 'c'}) group.spawn(take_as(name));
     for (int i = 0; i < 5; ++i) slots.give();  // b and c have theirs, but have yet to go on
     for (const char name : {'d', 'e'}) group.spawn(take_as(name));
@@ -192,10 +192,10 @@ TEST(Slots, WhoeverWaitedGoesOnBeforeThoseWhoAskLater) {
 
 TEST(Signal, WakesAllWhoWaitAtThatMoment) {
   Bench bench;
-  Signal signal(bench.reactor.gate());
+  Signal signal(bench.reactor.scope());
   int woken = 0;
   const auto all = [&]() -> Task<void> {
-    TaskGroup group(bench.reactor.gate());
+    TaskGroup group(bench.reactor.scope());
     for (int i = 0; i < 3; ++i) group.spawn(wait_for(signal, woken));
     signal.notify();
     co_await group.join();
@@ -206,7 +206,7 @@ TEST(Signal, WakesAllWhoWaitAtThatMoment) {
 
 TEST(Reactor, AnInterruptionEndsWhatSleeps) {
   Bench bench;
-  Slots never(bench.reactor.gate(), 0);
+  Semaphore never(bench.reactor.scope(), 0);
   int unwound = 0;
   bench.interrupted = SIGTERM;
   bench.queue.notify();
@@ -254,7 +254,7 @@ TEST(Reactor, AWriteOnAStreamIsNeverTriedAgain) {
     const io::Buffer buffer(io::pattern(2 * unit));
     const auto write = [&]() -> Task<void> { co_await reactor.write(writer, 0, buffer.data(), buffer.size()); };
     const std::atomic<int> nothing{0};
-    TaskGroup group(reactor.gate());
+    TaskGroup group(reactor.scope());
     group.spawn(write());
     EXPECT_THROW(reactor.run(group, nothing), IoError) << faults;
     EXPECT_EQ(plan.seen(Role::output, io::FaultPoint::write), 1U) << faults;
@@ -273,7 +273,7 @@ TEST(Reactor, AWriteThatDoesNotFollowTheOneBeforeNeverGetsIntoAStream) {
     co_await reactor.write(writer, block * unit, buffer.data() + block * unit, unit);
   };
   const std::atomic<int> nothing{0};
-  TaskGroup group(reactor.gate());
+  TaskGroup group(reactor.scope());
   for (const std::uint64_t block : {0, 2, 1}) group.spawn(write(block));
   EXPECT_THROW(reactor.run(group, nothing), InternalError);
   std::array<char, 4 * unit> got{};
@@ -315,7 +315,7 @@ TEST(Reactor, SpaceOperationsAFileSystemLacksAreNoError) {
 TEST(Compute, ReportsBackAndHandsItsErrorOver) {
   for (const unsigned threads : {0U, 1U, 3U}) {
     Bench bench;
-    pipeline::Compute compute(bench.reactor, threads);
+    engine::Compute compute(bench.reactor, threads);
     std::atomic<int> done = 0;
     const auto work = [&](int i) -> Task<void> {
       auto job = compute.run([&] { ++done; });
@@ -325,7 +325,7 @@ TEST(Compute, ReportsBackAndHandsItsErrorOver) {
       co_await bad;
     };
     const auto all = [&]() -> Task<void> {
-      TaskGroup group(bench.reactor.gate());
+      TaskGroup group(bench.reactor.scope());
       for (int i = 0; i < 8; ++i) group.spawn(work(i));
       co_await group.join();
     };

@@ -1,5 +1,5 @@
 // Runs go to several drives in proportion to their room, those of records and those of lines alike.
-#include "pipeline/drive_shares.h"
+#include "run/drive_shares.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include "doubles/faulty_storage.h"
 #include "doubles/memory_store.h"
 #include "io/reactor.h"
-#include "lines/run_files.h"
+#include "run/run_files.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 namespace {
 
 // Two directories, of which the second has three times the room.
@@ -70,4 +70,4 @@ TEST(DriveShares, DecideWhereRunsOfLinesAre) {
 }
 
 }  // namespace
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

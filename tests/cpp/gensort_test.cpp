@@ -1,5 +1,5 @@
 // Vectors of the Sort Benchmark's own generator (records, CRCs and checksums are facts about gensort 1.5).
-#include "records/gensort.h"
+#include "sortbenchmark/gensort.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "records/valsort_crc.h"
+#include "sortbenchmark/valsort_crc.h"
 
 namespace ecosort::records {
 namespace {

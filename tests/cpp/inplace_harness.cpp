@@ -13,7 +13,8 @@ JobHeader SmallJob::header() const {
   header.reread = reread;
   header.layout = {.records = records,
                    .record_size = format.record_size,
-                   .granule = {granule_bytes, static_cast<std::uint32_t>((granule_bytes - 8) / format.record_size)},
+                   .run_block = {run_block_bytes, static_cast<std::uint32_t>(
+                                                      (run_block_bytes - planner::run_block_trailer_bytes) / format.record_size)},
                    .piece_records = piece_records,
                    .unit = unit,
                    .interval_bytes = interval_bytes};
@@ -21,7 +22,7 @@ JobHeader SmallJob::header() const {
 }
 
 const std::vector<SmallJob>& small_jobs() {
-  using pipeline::Keys;
+  using engine::Keys;
   static const std::vector<SmallJob> jobs{
       {.name = "odd", .format = {101, {{0, 10}}}, .records = 1'500, .piece_records = 400},
       {.name = "ties", .format = {77, {{5, 3}}}, .keys = Keys::two_values, .records = 1'700, .piece_records = 450},
@@ -35,14 +36,14 @@ const std::vector<SmallJob>& small_jobs() {
        .format = {5'003, {{4'990, 12}}},
        .records = 31,
        .piece_records = 7,
-       .granule_bytes = 12'288,
+       .run_block_bytes = 12'288,
        .interval_bytes = std::uint64_t{48} * 1024},
       {.name = "aligned", .format = {64, {{0, 10}}}, .records = 1'920, .piece_records = 512},
       {.name = "large_blocks",
        .format = {100, {{3, 9}}},
        .records = 3'000,
        .piece_records = 800,
-       .granule_bytes = 16'384,
+       .run_block_bytes = 16'384,
        .interval_bytes = std::uint64_t{64} * 1024,
        .memory_bytes = 4 * planner::least_memory_bytes,
        .unit = 16'384},
@@ -50,20 +51,20 @@ const std::vector<SmallJob>& small_jobs() {
   return jobs;
 }
 
-pipeline::SortReport Machine::start(const SmallJob& job) {
+engine::SortReport Machine::start(const SmallJob& job) {
   const JobHeader header = job.header();
   io::FilePtr input = storage_.open_named(job_file, io::Role::input, io::Caching::direct_if_possible);
   return inplace::start(job_file, std::move(input), header, engine_plan(header, job.memory_bytes, 0), environment());
 }
 
-pipeline::SortReport Machine::resume(std::uint64_t memory_bytes) {
+engine::SortReport Machine::resume(std::uint64_t memory_bytes) {
   JobStatus status = examine(job_file, storage_, queue_);
   const JobHeader header = status.contents.value().header;
   const planner::Plan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
   return inplace::resume(job_file, std::move(status), plan, environment());
 }
 
-pipeline::SortReport Machine::abandon() {
+engine::SortReport Machine::abandon() {
   JobStatus status = examine(job_file, storage_, queue_);
   const JobHeader header = status.contents.value().header;
   return inplace::abandon(job_file, std::move(status), engine_plan(header, header.memory_bytes, 0), environment());

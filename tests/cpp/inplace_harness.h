@@ -18,10 +18,10 @@ inline const std::string job_file = "/disk/data";
 struct SmallJob {
   const char* name = "";
   records::RecordFormat format;
-  pipeline::Keys keys = pipeline::Keys::uniform;
+  engine::Keys keys = engine::Keys::uniform;
   std::uint64_t records = 0;
   std::uint64_t piece_records = 0;
-  std::uint32_t granule_bytes = 4096;
+  std::uint32_t run_block_bytes = 4096;
   std::uint64_t interval_bytes = std::uint64_t{32} * 1024;
   std::uint64_t memory_bytes = planner::least_memory_bytes;
   std::uint64_t unit = page_bytes;
@@ -30,13 +30,13 @@ struct SmallJob {
   [[nodiscard]] JobHeader header() const;
   // What the job may take on the disk: a store with no more suffices.
   [[nodiscard]] std::uint64_t bound_bytes() const { return header().layout.total_bytes() + Journal::size_bytes(header()); }
-  [[nodiscard]] std::string input() const { return pipeline::make_records(format, keys, records); }
-  [[nodiscard]] std::string sorted() const { return pipeline::sorted_copy(format, input()); }
+  [[nodiscard]] std::string input() const { return engine::make_records(format, keys, records); }
+  [[nodiscard]] std::string sorted() const { return engine::sorted_copy(format, input()); }
   [[nodiscard]] io::DiskImage disk() const { return io::make_image({{job_file, input()}}); }
 };
 
-// Record sizes that divide neither a block nor a granule, and one that does; ties; one run; a record larger than a block; pieces
-// and a file that end with a block; a file system of larger blocks.
+// Record sizes that divide neither a block nor a run block, and one that does; ties; one run; a record larger than a block;
+// pieces and a file that end with a block; a file system of larger blocks.
 [[nodiscard]] const std::vector<SmallJob>& small_jobs();
 
 // A storage with a queue, and what a job in this process needs besides.
@@ -45,10 +45,10 @@ class Machine {
   Machine(io::NamedStorage& storage, io::Queue& queue) : storage_(storage), queue_(queue) {}
 
   [[nodiscard]] Environment environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive}; }
-  pipeline::SortReport start(const SmallJob& job);
+  engine::SortReport start(const SmallJob& job);
   // `memory_bytes`: 0 for that of the job.
-  pipeline::SortReport resume(std::uint64_t memory_bytes = 0);
-  pipeline::SortReport abandon();
+  engine::SortReport resume(std::uint64_t memory_bytes = 0);
+  engine::SortReport abandon();
   [[nodiscard]] JobStatus::Kind kind() { return examine(job_file, storage_, queue_).kind; }
 
   std::atomic<int> interrupted = 0;
@@ -57,8 +57,8 @@ class Machine {
  private:
   io::NamedStorage& storage_;
   io::Queue& queue_;
-  pipeline::Progress progress_;
-  pipeline::PhaseLog log_{""};
+  engine::Progress progress_;
+  engine::PhaseLog log_{""};
 };
 
 // The same on a disk in memory of its own.

@@ -22,7 +22,7 @@ class Bench {
 
   void run(Task<void> task) {
     const std::atomic<int> nothing{0};
-    TaskGroup group(reactor_.gate());
+    TaskGroup group(reactor_.scope());
     group.spawn(std::move(task));
     reactor_.run(group, nothing);
   }
@@ -51,7 +51,7 @@ class Bench {
 std::optional<JournalContents> reopen(const std::string& bytes) { return Bench(io::make_image({{Bench::path, bytes}})).open(); }
 
 JobHeader header_of(std::uint64_t runs, std::size_t keys = 1) {
-  SmallJob job{.format = {1'200, {}}, .records = runs * 10, .piece_records = 10, .granule_bytes = 8'192};
+  SmallJob job{.format = {1'200, {}}, .records = runs * 10, .piece_records = 10, .run_block_bytes = 8'192};
   constexpr records::KeyType types[] = {records::KeyType::bytes, records::KeyType::nocase, records::KeyType::dec,
                                         records::KeyType::unsigned_integer, records::KeyType::signed_integer};
   for (std::uint32_t i = 0; i < keys; ++i) job.format.keys.push_back({i, 1, i % 2 == 0, types[i % 5], i % 3 == 0});

@@ -30,13 +30,13 @@ const std::string job_directory = job_file + ".ecosort";
 // The power-cut jobs, and ones with more runs, threads' worth of records, and every kind of keys.
 std::vector<SmallJob> jobs() {
   std::vector<SmallJob> jobs = small_jobs();
-  for (const pipeline::Keys keys : pipeline::all_keys) {
-    jobs.push_back({.name = pipeline::to_string(keys),
+  for (const engine::Keys keys : engine::all_keys) {
+    jobs.push_back({.name = engine::to_string(keys),
                     .format = {53, {{20, 6}, {3, 9, true}}},
                     .keys = keys,
                     .records = 9'001,
                     .piece_records = 500,
-                    .granule_bytes = 8'192,
+                    .run_block_bytes = 8'192,
                     .interval_bytes = std::uint64_t{128} * 1024});
   }
   jobs.push_back({.name = "one_record", .format = {100, {{0, 10}}}, .records = 1, .piece_records = 1});
@@ -50,7 +50,7 @@ TEST(InPlaceSort, SortsStablyAndLeavesNothingBehind) {
   for (const SmallJob& job : jobs()) {
     for (const std::uint64_t seed : {1U, 2U}) {
       MemoryMachine disk(job.disk(), {.seed = seed, .records_events = false});
-      const pipeline::SortReport report = disk.machine.start(job);
+      const engine::SortReport report = disk.machine.start(job);
       EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted())) << job.name;
       EXPECT_EQ(report.records, job.records);
       EXPECT_EQ(report.runs, job.header().layout.runs());
@@ -63,7 +63,7 @@ TEST(InPlaceSort, MovesEveryByteTwice) {
   const SmallJob& job = small_jobs().front();
   const Layout layout = job.header().layout;
   MemoryMachine disk(job.disk(), {.records_events = false});
-  const pipeline::SortReport report = disk.machine.start(job);
+  const engine::SortReport report = disk.machine.start(job);
   const std::uint64_t moved = layout.bytes() + layout.all_run_bytes(), journal = Journal::size_bytes(job.header());
   EXPECT_GE(report.traffic.bytes_read, moved);
   EXPECT_LE(report.traffic.bytes_read, moved + (layout.runs() + 1) * 1'024) << "but for units at the edges of pieces";
@@ -338,7 +338,7 @@ io::DiskImage with_another_tally(const io::DiskImage& image) {
     co_await journal.append(done);
   };
   const std::atomic<int> nothing{0};
-  TaskGroup group(reactor.gate());
+  TaskGroup group(reactor.scope());
   group.spawn(alter());
   reactor.run(group, nothing);
   return disk.store.snapshot();
@@ -385,8 +385,8 @@ TEST(InPlaceSort, RecordsThatChangeInMemoryAreNoticedBeforeTheirSourceIsGivenUp)
   expect_failed_verification(job, "input:read:2:decay", "were read as piece");
 }
 
-// Memory that fails after the checksum of a granule was found right and before its records are merged: what leaves the granules
-// is compared with what they held then before a run is cut off, so that the job can be resumed to the right end.
+// Memory that fails after the checksum of a run block was found right and before its records are merged: what leaves the run
+// blocks is compared with what they held then before a run is cut off, so that the job can be resumed to the right end.
 TEST(InPlaceSort, RecordsThatChangeInMemoryDuringTheMergeAreNoticedBeforeTheRunsAreGivenUp) {
   for (const SmallJob& job : {small_jobs()[4], small_jobs()[6]}) {  // no page ends with a key or a checksum
     for (const unsigned nth : {1U, 2U, 4U}) {
@@ -417,9 +417,9 @@ TEST(InPlaceSort, AnOutputThatWasNotWrittenAsItWasIsNoticedWhenItIsReadBack) {
   }
 }
 
-// The keys that granules begin with steer the merge before the granules are loaded. One that is wrong must not let it go too far:
-// a checkpoint would make that durable, and the order could not be mended any more.
-TEST(InPlaceSort, AWrongKeyAtTheBeginningOfAGranuleNeverReachesACheckpoint) {
+// The keys that run blocks begin with steer the merge before the run blocks are loaded. One that is wrong must not let it go too
+// far: a checkpoint would make that durable, and the order could not be mended any more.
+TEST(InPlaceSort, AWrongKeyAtTheBeginningOfARunBlockNeverReachesACheckpoint) {
   const SmallJob& job = small_jobs().front();
   const Layout layout = job.header().layout;
   io::FaultPlan plan({{Role::output, FaultPoint::write, 1, {.kind = Effect::Kind::error, .number = EIO}}});
@@ -428,7 +428,7 @@ TEST(InPlaceSort, AWrongKeyAtTheBeginningOfAGranuleNeverReachesACheckpoint) {
   EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
   const io::DiskImage interrupted = disk.store.snapshot();
   for (std::uint64_t run = 0; run < layout.runs(); ++run) {
-    for (std::uint64_t at = 0; at < layout.run_file_bytes(run, 0); at += layout.granule.bytes) {
+    for (std::uint64_t at = 0; at < layout.run_file_bytes(run, 0); at += layout.run_block.bytes) {
       const std::string path = JobPaths(job_file).run(run);
       io::DiskImage damaged = interrupted;
       const std::byte highest{0xff};

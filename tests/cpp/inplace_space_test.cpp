@@ -41,10 +41,10 @@ TEST(InPlaceSpace, TheFirstPhaseNeverTakesMoreThanTheLayoutSays) {
 TEST(InPlaceSpace, EveryCheckpointLeavesRoomForAnInterval) {
   for (const SmallJob& job : small_jobs()) {
     const Layout layout = job.header().layout;
-    for (std::uint64_t rest = 0; rest < layout.granule.records; ++rest) {
+    for (std::uint64_t rest = 0; rest < layout.run_block.records; ++rest) {
       std::uint64_t run_bytes = 0, consumed = 0;
       for (std::uint64_t run = 0; run < layout.runs(); ++run) {
-        const std::uint64_t of_run = std::min(layout.run_records(run) - 1, layout.granule.records + rest);
+        const std::uint64_t of_run = std::min(layout.run_records(run) - 1, layout.run_block.records + rest);
         consumed += of_run;
         run_bytes += layout.run_file_bytes(run, of_run);
       }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "lines/general_number.h"
+#include "formats/lines/general_number.h"
 
 namespace ecosort::lines {
 namespace {

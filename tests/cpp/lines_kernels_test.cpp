@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/random.h"
-#include "lines/line_kernels.h"
-#include "lines/number_window.h"
-#include "lines/numbers.h"
+#include "formats/lines/line_kernels.h"
+#include "formats/lines/number_window.h"
+#include "formats/lines/numbers.h"
 
 namespace ecosort::lines {
 namespace {

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "base/random.h"
-#include "lines/general_number.h"
-#include "lines/grammar.h"
-#include "lines/index_lines.h"
-#include "lines/line_order.h"
-#include "lines/line_run.h"
-#include "lines/numbers.h"
-#include "lines/versions.h"
+#include "formats/lines/general_number.h"
+#include "formats/lines/grammar.h"
+#include "formats/lines/index_lines.h"
+#include "formats/lines/line_order.h"
+#include "formats/lines/line_run.h"
+#include "formats/lines/numbers.h"
+#include "formats/lines/versions.h"
 
 namespace ecosort::lines {
 namespace {
@@ -95,7 +95,7 @@ void expect_sorted_as_by_comparing(const LineOrder& order, std::vector<std::stri
   LineRun run;
   run.memory = memory.allocate(2 << 20U, "run");
   std::copy(text.begin(), text.end(), run.bytes());
-  std::vector<SeenLines> none;
+  std::vector<DuplicateFilter> none;
   const Indexed indexed = index_lines(run, order, 0, text.size(), SIZE_MAX, 2, none);
   ASSERT_EQ(indexed.lines, lines.size());
   ASSERT_EQ(indexed.end, text.size());
@@ -179,7 +179,7 @@ TEST(LineIndex, TakesOnlyWholeLinesAndNoMoreThanThereIsRoomFor) {
   run.memory = memory.allocate(64 << 10U, "run");
   const std::string text = "b\n\na\nrest";
   std::copy(text.begin(), text.end(), run.bytes());
-  std::vector<SeenLines> none;
+  std::vector<DuplicateFilter> none;
   EXPECT_EQ(index_lines(run, order, 0, text.size(), 2, 1, none).end, 3U);
   EXPECT_EQ(run.count, 2U);
   EXPECT_EQ(index_lines(run, order, 3, text.size(), 9, 1, none).end, 5U);

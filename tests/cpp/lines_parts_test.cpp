@@ -14,11 +14,11 @@
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
 #include "doubles/memory_store.h"
-#include "lines/grammar.h"
-#include "lines/lines_sort.h"
-#include "lines/merge_parts.h"
-#include "lines/output_parts.h"
-#include "lines/split_runs.h"
+#include "engine/rows/lines_sort.h"
+#include "engine/rows/merge_parts.h"
+#include "engine/rows/output_parts.h"
+#include "engine/rows/split_runs.h"
+#include "formats/lines/grammar.h"
 #include "watchdog.h"
 
 namespace ecosort::lines {
@@ -45,7 +45,7 @@ class Bench {
   }
 
   void run(Task<void> task) {
-    TaskGroup group(reactor.gate());
+    TaskGroup group(reactor.scope());
     group.spawn(std::move(task));
     reactor.run(group, interrupted);
   }
@@ -68,8 +68,8 @@ class Bench {
   LinePlan plan;
   MemoryBudget memory;
   io::Reactor reactor;
-  pipeline::Compute compute;
-  pipeline::Progress progress;
+  engine::Compute compute;
+  engine::Progress progress;
   std::unique_ptr<RunFiles> files;
 
  private:
@@ -84,12 +84,15 @@ class Bench {
     stored.longest = longest;
     stored.lines = lines.size();
     const Buffer block = memory.allocate(plan.block_bytes, "a block");
-    const std::size_t payload = plan.block_bytes - block_checksum_bytes;
+    const std::size_t payload = plan.block_bytes - run::trailer_bytes;
     for (std::uint64_t number = 0; number < stored.blocks(plan.block_bytes); ++number) {
       const std::string part = text.substr(number * payload, payload);
-      std::fill_n(block.data(), block.size(), std::byte{0});
       part.copy(reinterpret_cast<char*>(block.data()), part.size());
-      RunFiles::seal(stored, number, block.data(), block.size());
+      const std::size_t at = number * payload;
+      const bool begins_here = at == 0 || text[at - 1] == '\n';
+      const std::size_t carried = begins_here ? 0 : std::min(text.find('\n', at) + 1 - at, part.size());
+      RunFiles::seal(stored, number, block.data(), block.size(),
+                     {static_cast<std::uint32_t>(part.size()), static_cast<std::uint32_t>(carried)});
       co_await reactor.write(*stored.file, number * block.size(), block.data(), block.size());
     }
   }
@@ -222,7 +225,7 @@ Task<void> fill(PartSink& sink, const std::string& text) {
     std::byte* const block = co_await sink.take();
     const std::size_t size = std::min(sink.capacity(), bytes.size() - done);
     bytes.copy(reinterpret_cast<char*>(block), size, done);
-    sink.complete(block, size, 0);
+    sink.complete(block, {.used_bytes = static_cast<std::uint32_t>(size)}, 0);
     sink.put(block, size);
     done += size;
   } while (done < bytes.size());
@@ -236,7 +239,7 @@ Task<void> write_parts(Bench& bench, const io::File& file, const std::vector<std
     if (&text != &texts.front()) borders.push_back(end);
     end += text.size();
   }
-  BlockPool pool(bench.reactor.gate(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
+  BlockPool pool(bench.reactor.scope(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
                  bench.plan.write_blocks);
   BorderPages pages(bench.memory, file, borders, end);
   std::vector<std::unique_ptr<PartSink>> sinks;
@@ -244,7 +247,7 @@ Task<void> write_parts(Bench& bench, const io::File& file, const std::vector<std
   for (std::size_t i = 0; i < texts.size(); begin += texts[i++].size())
     sinks.push_back(std::make_unique<PartSink>(bench.reactor, pool, bench.plan.block_bytes, bench.progress, file, pages,
                                                ByteRange{begin, begin + texts[i].size()}, i + 1 == texts.size()));
-  TaskGroup group(bench.reactor.gate());
+  TaskGroup group(bench.reactor.scope());
   for (std::size_t i = 0; i < texts.size(); ++i) group.spawn(fill(*sinks[i], texts[i]));
   co_await group.join();
   for (const auto& sink : sinks) sink->check_complete();
@@ -275,7 +278,7 @@ TEST(PartsOfTheOutput, StandBehindEachOtherWhateverTheirSizes) {
 TEST(PartsOfTheOutput, MustBeWhatTheyWereSaidToBe) {
   Bench bench;
   const io::FilePtr file = bench.store.create_named("/disk/out", io::Role::output, io::Caching::direct_if_possible);
-  BlockPool pool(bench.reactor.gate(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
+  BlockPool pool(bench.reactor.scope(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
                  bench.plan.write_blocks);
   BorderPages pages(bench.memory, *file, {5000}, 10'000);
   PartSink sink(bench.reactor, pool, bench.plan.block_bytes, bench.progress, *file, pages, {5000, 10'000}, true);
@@ -316,8 +319,8 @@ class WholeSort {
     job.output = "/disk/out";
     job.directories = {"/disk"};
     job.order = parse_lines_words({}).order;
-    pipeline::Progress progress;
-    pipeline::PhaseLog log("");
+    engine::Progress progress;
+    engine::PhaseLog log("");
     const std::atomic<int> nothing{0};
     try {
       LinesReport report = sort_lines(job, storage, queue, progress, log, nothing);

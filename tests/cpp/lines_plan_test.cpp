@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "lines/line_plan.h"
+#include "plan/line_plan.h"
 
 namespace ecosort::lines {
 namespace {

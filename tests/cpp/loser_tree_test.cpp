@@ -1,10 +1,10 @@
-#include "pipeline/loser_tree.h"
+#include "engine/fixed/loser_tree.h"
 
 #include <gtest/gtest.h>
 
 #include "run_layout.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 namespace {
 
@@ -53,4 +53,4 @@ TEST(LoserTree, RunsWithoutRecordsAreAllowed) {
   tree.emit(nullptr, 0);
 }
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "pipeline/populate_ahead.h"
+#include "engine/populate_ahead.h"
 
 namespace ecosort {
 namespace {
@@ -79,7 +79,7 @@ TEST(PopulateAheadTest, TheBuffersCanGoAtAnyTime) {
   MemoryBudget budget(256 * mib);
   for (int i = 0; i < 20; ++i) {
     const Buffer buffer = budget.allocate(256 * mib, "a test");
-    pipeline::PopulateAhead ahead;
+    engine::PopulateAhead ahead;
     ahead.add(buffer.as<std::byte>());
     ahead.begin();
     std::memset(buffer.data() + static_cast<std::size_t>(i) * mib, 9, mib);

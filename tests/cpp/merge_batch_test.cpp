@@ -1,16 +1,16 @@
-// One batch of a merge: any number of threads, into the output or into granules that are partly filled.
-#include "pipeline/merge_batch.h"
+// One batch of a merge: any number of threads, into the output or into run blocks that are partly filled.
+#include "engine/fixed/merge_batch.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 
 #include "doubles/memory_store.h"
+#include "engine/fixed/output_check.h"
 #include "io_test_support.h"
-#include "pipeline/output_check.h"
 #include "run_layout.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 namespace {
 
@@ -53,8 +53,8 @@ TEST(MergeBatch, SuccessiveBatchesAreTheMergeForAnyThreads) {
   }
 }
 
-// Batches begin and end inside granules; a granule is sealed when it becomes full, and not before.
-TEST(MergeBatch, GranulesAreFilledAcrossBatchesAndSealedWhenFull) {
+// Batches begin and end inside run blocks; a run block is sealed when it becomes full, and not before.
+TEST(MergeBatch, RunBlocksAreFilledAcrossBatchesAndSealedWhenFull) {
   const records::RecordFormat format{100, {{0, 10}}};
   const records::Encoder encoder(format);
   io::DiskImage image;
@@ -64,15 +64,15 @@ TEST(MergeBatch, GranulesAreFilledAcrossBatchesAndSealedWhenFull) {
   io::Reactor reactor(*queue, 16, 16);
   planner::Plan plan;
   plan.wanted.format = format;
-  plan.granule = {4096, 40};
+  plan.run_block = {4096, 40};
   plan.formation.write_block_bytes = 4096;
   plan.forecast_bytes = 1U << 20U;
   RunStore store(disk, reactor, plan, {"/runs"});
   const RunSet set(format, Keys::common_prefix, 4, 2'000, 33);
   const std::size_t run = store.create(set.count());
-  const std::uint64_t granules = store.run(run).granules;
+  const std::uint64_t run_blocks = store.run(run).run_blocks;
   for (const unsigned threads : thread_counts) {
-    const io::Buffer memory(granules * 4096);
+    const io::Buffer memory(run_blocks * 4096);
     std::vector<RunRange> ranges = set.ranges;
     BatchTarget target{memory.data(), &store, run, 0, 0};
     for (const std::uint64_t batch : {1UL, 38UL, 1UL, 41UL, 1'100UL, 7UL, 1'200UL, set.count()}) {
@@ -82,10 +82,10 @@ TEST(MergeBatch, GranulesAreFilledAcrossBatchesAndSealedWhenFull) {
     }
     ASSERT_EQ(target.filled, set.count());
     if (const auto rest = static_cast<std::uint32_t>(set.count() % 40); rest > 0)
-      store.seal(run, granules - 1, rest, memory.data() + (granules - 1) * 4096);
+      store.seal(run, run_blocks - 1, rest, memory.data() + (run_blocks - 1) * 4096);
     std::string out;
-    for (std::uint64_t g = 0; g < granules; ++g) {
-      EXPECT_NO_THROW(store.verify(run, g, memory.data() + g * 4096)) << "granule " << g << ", " << threads << " threads";
+    for (std::uint64_t g = 0; g < run_blocks; ++g) {
+      EXPECT_NO_THROW(store.verify(run, g, memory.data() + g * 4096)) << "run block " << g << ", " << threads << " threads";
       const std::uint64_t records = std::min<std::uint64_t>(40, set.count() - g * 40);
       out.append(reinterpret_cast<const char*>(memory.data() + g * 4096), records * 100);
     }
@@ -110,4 +110,4 @@ TEST(MergeBatch, RecordsOutOfOrderAreSeenAndDuplicatesDropped) {
   EXPECT_EQ(dropped.hash.count, 500 - kept);
 }
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

@@ -80,11 +80,11 @@ std::optional<Plan> plan_or_minimum(const Wanted& wanted) {
   }
 }
 
-void check_granule(const Plan& plan) {
+void check_run_block(const Plan& plan) {
   const std::uint64_t size = plan.wanted.format.record_size;
-  EXPECT_EQ(plan.granule.bytes % page_bytes, 0U);
-  EXPECT_GE(plan.granule.records, 1U);
-  EXPECT_LE(plan.granule.records * size + 8, plan.granule.bytes);
+  EXPECT_EQ(plan.run_block.bytes % page_bytes, 0U);
+  EXPECT_GE(plan.run_block.records, 1U);
+  EXPECT_LE(plan.run_block.records * size + run_block_trailer_bytes, plan.run_block.bytes);
 }
 
 void check_memory(const Plan& plan) {
@@ -104,13 +104,13 @@ void check_buffers(const Plan& plan) {
   EXPECT_GE(f.index_bytes, f.run_records * entry_bytes);
   EXPECT_GE(f.scratch_bytes, f.run_records * entry_bytes);
   EXPECT_EQ(f.read_block_bytes % plan.wanted.input_alignment, 0U);
-  EXPECT_EQ(f.write_block_bytes % plan.granule.bytes, 0U);
-  const std::uint64_t stride_bytes = std::uint64_t{plan.forecast_stride} * plan.granule.bytes;
+  EXPECT_EQ(f.write_block_bytes % plan.run_block.bytes, 0U);
+  const std::uint64_t stride_bytes = std::uint64_t{plan.forecast_stride} * plan.run_block.bytes;
   for (const MergeBuffers* buffers : {&plan.merge.final, &plan.merge.intermediate}) {
     EXPECT_EQ(buffers->block_bytes % stride_bytes, 0U);
     if (buffers->output_blocks == 0) continue;
     if (plan.merge.stored_runs > 0) {
-      EXPECT_GE(buffers->output_block_bytes, plan.granule.bytes);
+      EXPECT_GE(buffers->output_block_bytes, plan.run_block.bytes);
     }
   }
 }
@@ -136,15 +136,15 @@ void check_runs_and_steps(const Plan& plan) {
   EXPECT_EQ(left, 1U);
 }
 
-// Every run ends with a partial granule; beyond that, padding takes at most what the granule says.
+// Every run ends with a partial run block; beyond that, padding takes at most what the run block says.
 void check_space(const Plan& plan) {
   const std::uint64_t size = plan.wanted.format.record_size, input = plan.wanted.input_records * size;
   EXPECT_GE(plan.temp_bytes, plan.stored_records * size);
   if (plan.merge.passes > 1) return;
-  const std::uint64_t full = plan.stored_records / plan.granule.records * plan.granule.bytes;
-  EXPECT_LE(plan.temp_bytes, full + (plan.merge.stored_runs + std::uint64_t{1}) * plan.granule.bytes);
+  const std::uint64_t full = plan.stored_records / plan.run_block.records * plan.run_block.bytes;
+  EXPECT_LE(plan.temp_bytes, full + (plan.merge.stored_runs + std::uint64_t{1}) * plan.run_block.bytes);
   if (size <= 2048 && plan.wanted.memory_bytes >= 64 * MiB) {
-    EXPECT_LE(plan.temp_bytes, input + input / 100 + plan.granule.bytes);
+    EXPECT_LE(plan.temp_bytes, input + input / 100 + plan.run_block.bytes);
   }
 }
 
@@ -173,7 +173,7 @@ TEST(Plan, HoldsItsPromisesForRandomInputsAndMachines) {
     const std::optional<Plan> plan = plan_or_minimum(wanted);
     if (!plan) continue;
     ++planned;
-    check_granule(*plan);
+    check_run_block(*plan);
     check_memory(*plan);
     check_bytes(*plan);
     if (wanted.input_records == 0) continue;
@@ -195,8 +195,8 @@ TEST(Plan, MoreMemoryNeverMovesManyMoreBytes) {
       SCOPED_TRACE(describe(wanted));
       try {
         const std::uint64_t now = make_plan(wanted).bytes_read;
-        const std::uint64_t a_granule = 64 * KiB;  // more or less is much for an input of a few
-        EXPECT_LE(now - std::min(now, now / 8 + a_granule), fewest);
+        const std::uint64_t a_run_block = 64 * KiB;  // more or less is much for an input of a few
+        EXPECT_LE(now - std::min(now, now / 8 + a_run_block), fewest);
         fewest = std::min(fewest, now);
       } catch (const UsageError&) {
         EXPECT_EQ(fewest, std::numeric_limits<std::uint64_t>::max()) << "less memory was enough";

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "hash/block_checksum.h"
 #include "inplace_harness.h"
-#include "records/block_checksum.h"
 #include "test_environment.h"
 
 namespace ecosort::inplace {

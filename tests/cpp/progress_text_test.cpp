@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/progress.h"
+#include "engine/progress.h"
 
 namespace ecosort::cli {
 namespace {
 
-using pipeline::Phase;
-using pipeline::Progress;
+using engine::Phase;
+using engine::Progress;
 
 ProgressWords words(double percent, double left_s) {
   ProgressWords words;

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "records/block_checksum.h"
+#include "hash/block_checksum.h"
 #include "records_test_support.h"
 
 namespace ecosort::records {
@@ -43,8 +43,8 @@ TEST(BlockChecksum, ChangesWithEveryFlippedBitOfABlock) {
 TEST(BlockChecksum, OfIntactDataInAnotherPlaceDiffers) {
   const std::vector<std::byte> zeros(4096);
   std::set<std::uint64_t> seen;
-  for (std::uint64_t granule = 0; granule < 1000; ++granule) {
-    for (std::uint64_t run = 0; run < 10; ++run) seen.insert(block_checksum(zeros.data(), zeros.size(), run << 40U | granule));
+  for (std::uint64_t run_block = 0; run_block < 1000; ++run_block) {
+    for (std::uint64_t run = 0; run < 10; ++run) seen.insert(block_checksum(zeros.data(), zeros.size(), run << 40U | run_block));
   }
   EXPECT_EQ(seen.size(), 10000U);
 }

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "base/cpu_features.h"
 #include "base/errors.h"
-#include "records/cpu_features.h"
 
 namespace ecosort::records {
 

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "base/errors.h"
-#include "records/encoder.h"
+#include "formats/fixed/encoder.h"
 #include "records_test_support.h"
 
 namespace ecosort::records {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "records/gather.h"
+#include "formats/fixed/gather.h"
 #include "records_test_support.h"
 
 namespace ecosort::records {

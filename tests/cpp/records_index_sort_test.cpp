@@ -5,9 +5,9 @@
 #include <functional>
 #include <string>
 
-#include "records/index_sort.h"
-#include "records/radix_digit.h"
+#include "formats/fixed/index_sort.h"
 #include "records_test_support.h"
+#include "sort/radix_digit.h"
 
 namespace ecosort::records {
 namespace {

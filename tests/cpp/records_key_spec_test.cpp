@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/errors.h"
-#include "records/key_spec.h"
+#include "formats/fixed/key_spec.h"
 
 namespace ecosort::records {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <set>
 
-#include "records/multiset_hash.h"
+#include "hash/multiset_hash.h"
 #include "records_test_support.h"
 
 namespace ecosort::records {

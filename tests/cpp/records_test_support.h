@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "records/cpu_features.h"
+#include "base/cpu_features.h"
 
 namespace ecosort::records {
 

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "base/errors.h"
-#include "records/decimal_key.h"
-#include "records/encoder.h"
+#include "formats/fixed/decimal_key.h"
+#include "formats/fixed/encoder.h"
 #include "records_test_support.h"
 
 namespace ecosort::records {

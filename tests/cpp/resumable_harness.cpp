@@ -12,7 +12,7 @@ constexpr const char* first_input = "/disk/a";
 constexpr const char* second_input = "/disk/b";
 
 std::map<std::string, std::string> files_of(const SmallSort& sort) {
-  const std::vector<std::string> parts = pipeline::cut(sort.job.input(), sort.job.format.record_size, {sort.job.records / 3});
+  const std::vector<std::string> parts = engine::cut(sort.job.input(), sort.job.format.record_size, {sort.job.records / 3});
   std::map<std::string, std::string> files{{first_input, parts[0]}, {second_input, parts[1]}};
   return files;
 }
@@ -49,10 +49,10 @@ std::vector<SmallSort> small_sorts() {
   return sorts;
 }
 
-pipeline::SortReport SortMachine::start(const SmallSort& sort) {
-  std::vector<pipeline::Input> inputs;
+engine::SortReport SortMachine::start(const SmallSort& sort) {
+  std::vector<engine::Input> inputs;
   for (const char* path : {first_input, second_input}) {
-    pipeline::Input input;
+    engine::Input input;
     input.file = storage_.open_input(path, io::Caching::direct_if_possible);
     input.opened = storage_.state(*input.file);
     input.records = input.opened.size_bytes / sort.job.format.record_size;
@@ -63,14 +63,14 @@ pipeline::SortReport SortMachine::start(const SmallSort& sort) {
   return start_resumable(sort_output, std::move(inputs), header, engine_plan(header, sort.job.memory_bytes, 0), environment());
 }
 
-pipeline::SortReport SortMachine::resume(std::uint64_t memory_bytes) {
+engine::SortReport SortMachine::resume(std::uint64_t memory_bytes) {
   JobStatus status = look();
   const JobHeader header = status.contents.value().header;
   const planner::Plan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
   return inplace::resume(sort_output, std::move(status), plan, environment());
 }
 
-pipeline::SortReport SortMachine::abandon() {
+engine::SortReport SortMachine::abandon() {
   JobStatus status = look();
   const JobHeader header = status.contents.value().header;
   return inplace::abandon(sort_output, std::move(status), engine_plan(header, header.memory_bytes, 0), environment());

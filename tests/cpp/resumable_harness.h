@@ -33,9 +33,9 @@ class SortMachine {
  public:
   SortMachine(io::NamedStorage& storage, io::Queue& queue) : storage_(storage), queue_(queue) {}
 
-  pipeline::SortReport start(const SmallSort& sort);
-  pipeline::SortReport resume(std::uint64_t memory_bytes = 0);  // 0: that of the job
-  pipeline::SortReport abandon();
+  engine::SortReport start(const SmallSort& sort);
+  engine::SortReport resume(std::uint64_t memory_bytes = 0);  // 0: that of the job
+  engine::SortReport abandon();
   [[nodiscard]] JobStatus look() { return examine(sort_output, storage_, queue_); }
 
   std::atomic<int> interrupted = 0;
@@ -46,8 +46,8 @@ class SortMachine {
 
   io::NamedStorage& storage_;
   io::Queue& queue_;
-  pipeline::Progress progress_;
-  pipeline::PhaseLog log_{""};
+  engine::Progress progress_;
+  engine::PhaseLog log_{""};
 };
 
 // The same on a disk in memory of its own.

@@ -28,13 +28,13 @@ using io::Role;
 
 std::vector<SmallSort> sorts() {
   std::vector<SmallSort> sorts = small_sorts();
-  for (const pipeline::Keys keys : pipeline::all_keys) {
-    sorts.push_back({.job = {.name = pipeline::to_string(keys),
+  for (const engine::Keys keys : engine::all_keys) {
+    sorts.push_back({.job = {.name = engine::to_string(keys),
                              .format = {53, {{20, 6}, {3, 9, true}}},
                              .keys = keys,
                              .records = 9'001,
                              .piece_records = 500,
-                             .granule_bytes = 8'192,
+                             .run_block_bytes = 8'192,
                              .interval_bytes = std::uint64_t{128} * 1024},
                      .reread = true});
   }
@@ -64,7 +64,7 @@ TEST(ResumableSort, SortsStablyAndLeavesNothingBehind) {
   for (const SmallSort& sort : sorts()) {
     for (const std::uint64_t seed : {1U, 2U}) {
       SortDisk disk(sort.disk(), {.seed = seed, .records_events = false});
-      const pipeline::SortReport report = disk.machine.start(sort);
+      const engine::SortReport report = disk.machine.start(sort);
       EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), sort.job.sorted())) << sort.job.name;
       EXPECT_EQ(report.records, sort.job.records);
       EXPECT_EQ(report.runs, sort.job.header().layout.runs());
@@ -80,7 +80,7 @@ TEST(ResumableSort, MovesEveryByteTwiceAndSyncsEachRunOnce) {
   io::FaultPlan counted;
   io::FaultyStorage storage(disk.store, counted);
   io::FaultyQueue queue(*disk.queue, counted);
-  const pipeline::SortReport report = SortMachine(storage, queue).start(sort);
+  const engine::SortReport report = SortMachine(storage, queue).start(sort);
   const std::uint64_t moved = layout.bytes() + layout.all_run_bytes(), journal = Journal::size_bytes(sort.header()) + page_bytes;
   EXPECT_GE(report.traffic.bytes_read, moved);
   EXPECT_LE(report.traffic.bytes_read, moved + (layout.runs() + 2) * 1'024) << "but for units at the edges of pieces";
@@ -180,7 +180,7 @@ TEST(ResumableSort, WhatTheJournalHasIsNotDoneAgain) {
     Broken broken(sort, Role::journal, FaultPoint::sync, 2 + done);  // the header, and these runs
     EXPECT_GE(broken.disk.machine.look().contents.value().runs.size(), done);
     broken.disk.machine.trusts_drive = true;  // else what the output holds is read again, to compare it
-    const pipeline::SortReport report = broken.disk.machine.resume();
+    const engine::SortReport report = broken.disk.machine.resume();
     EXPECT_TRUE(sort.holds_only(broken.disk.store.snapshot(), sort.job.sorted()));
     EXPECT_LT(report.traffic.bytes_read, read_before);
     read_before = report.traffic.bytes_read;
@@ -222,11 +222,11 @@ TEST(ResumableSort, AChangedByteInTheOutputEndsItBeforeAnythingIsCutOff) {
       EXPECT_THROW((void)disk.machine.resume(), OutputChanged) << "byte " << at;
       EXPECT_TRUE(have_same_files(disk.store.snapshot(), damaged)) << "byte " << at;
       disk.machine.trusts_drive = true;
-      const pipeline::SortReport report = disk.machine.resume();
+      const engine::SortReport report = disk.machine.resume();
       EXPECT_FALSE(report.resumed.value().is_checked);
     }
     SortDisk sound(interrupted, {.records_events = false});
-    const pipeline::SortReport report = sound.machine.resume();
+    const engine::SortReport report = sound.machine.resume();
     EXPECT_TRUE(report.resumed.value().is_checked);
     EXPECT_GT(report.resumed.value().records, 0U);
     EXPECT_TRUE(sort.holds_only(sound.store.snapshot(), sort.job.sorted()));

@@ -5,24 +5,24 @@
 
 #include "base/errors.h"
 #include "doubles/memory_store.h"
+#include "engine/fixed/prefetch.h"
+#include "engine/fixed/write_behind.h"
 #include "io_test_support.h"
-#include "pipeline/prefetch.h"
-#include "pipeline/run_store.h"
-#include "pipeline/write_behind.h"
+#include "run/run_store.h"
 #include "sort_harness.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 namespace {
 
-constexpr std::uint32_t granule_bytes = 4096, granule_records = 40;
+constexpr std::uint32_t run_block_bytes = 4096, run_block_records = 40;
 const records::RecordFormat format{100, {{0, 10}}};
 
 planner::Plan small_plan(std::uint32_t stride) {
   planner::Plan plan;
   plan.wanted.format = format;
-  plan.granule = {granule_bytes, granule_records};
-  plan.formation.write_block_bytes = 2 * granule_bytes;
+  plan.run_block = {run_block_bytes, run_block_records};
+  plan.formation.write_block_bytes = 2 * run_block_bytes;
   plan.forecast_stride = stride;
   plan.forecast_bytes = std::uint64_t{1} << 20U;
   return plan;
@@ -38,7 +38,7 @@ struct Bench {
 
   void run(Task<void> task) {
     const std::atomic<int> nothing{0};
-    TaskGroup group(reactor.gate());
+    TaskGroup group(reactor.scope());
     group.spawn(std::move(task));
     reactor.run(group, nothing);
   }
@@ -50,27 +50,27 @@ struct Bench {
   }
 };
 
-// Writes a sorted run, two granules at a time.
+// Writes a sorted run, two run blocks at a time.
 void write_run(Bench& bench, RunStore& store, std::size_t run, const std::string& records) {
-  const std::uint64_t granules = store.run(run).granules, count = records.size() / 100;
-  for (std::uint64_t first = 0; first < granules; first += 2) {
-    const std::uint64_t n = std::min<std::uint64_t>(2, granules - first);
-    const io::Buffer block(n * granule_bytes);
+  const std::uint64_t run_blocks = store.run(run).run_blocks, count = records.size() / 100;
+  for (std::uint64_t first = 0; first < run_blocks; first += 2) {
+    const std::uint64_t n = std::min<std::uint64_t>(2, run_blocks - first);
+    const io::Buffer block(n * run_block_bytes);
     for (std::uint64_t i = 0; i < n; ++i) {
-      const std::uint64_t begin = (first + i) * granule_records;
-      const auto held = static_cast<std::uint32_t>(std::min<std::uint64_t>(granule_records, count - begin));
-      std::byte* const granule = store.granule_in(block.data(), n, i);
-      std::memcpy(granule, records.data() + begin * 100, held * 100UL);
-      store.seal(run, first + i, held, granule);
+      const std::uint64_t begin = (first + i) * run_block_records;
+      const auto held = static_cast<std::uint32_t>(std::min<std::uint64_t>(run_block_records, count - begin));
+      std::byte* const run_block = store.run_block_in(block.data(), n, i);
+      std::memcpy(run_block, records.data() + begin * 100, held * 100UL);
+      store.seal(run, first + i, held, run_block);
     }
-    bench.run(store.write(run, first, block.data(), n * granule_bytes));
+    bench.run(store.write(run, first, block.data(), n * run_block_bytes));
   }
 }
 
-std::string granule_text(Bench& bench, RunStore& store, std::size_t run, std::uint64_t granule, std::size_t records) {
-  const io::Buffer block(granule_bytes);
-  bench.run(store.read(run, granule, block.data(), granule_bytes));
-  store.verify(run, granule, block.data());
+std::string run_block_text(Bench& bench, RunStore& store, std::size_t run, std::uint64_t run_block, std::size_t records) {
+  const io::Buffer block(run_block_bytes);
+  bench.run(store.read(run, run_block, block.data(), run_block_bytes));
+  store.verify(run, run_block, block.data());
   return block.text(records * 100);
 }
 
@@ -83,10 +83,10 @@ TEST(RunDirection, ABackwardRunEndsWithItsSmallestRecords) {
   const std::size_t run = store.adopt(bench.open("/job/run"), 3, 170, 0);
   write_run(bench, store, run, records);
   const std::string file = bench.disk.contents("/job/run");
-  ASSERT_EQ(file.size(), 5U * granule_bytes);
-  EXPECT_EQ(file.substr(4UL * granule_bytes, 4'000), records.substr(0, 4'000));
+  ASSERT_EQ(file.size(), 5U * run_block_bytes);
+  EXPECT_EQ(file.substr(4UL * run_block_bytes, 4'000), records.substr(0, 4'000));
   EXPECT_EQ(file.substr(0, 1'000), records.substr(16'000));
-  for (std::uint64_t g = 0; g < 4; ++g) EXPECT_EQ(granule_text(bench, store, run, g, 40), records.substr(g * 4'000, 4'000));
+  for (std::uint64_t g = 0; g < 4; ++g) EXPECT_EQ(run_block_text(bench, store, run, g, 40), records.substr(g * 4'000, 4'000));
 }
 
 TEST(RunDirection, WhatIsLeftOfARunIsARunOfItsOwn) {
@@ -96,23 +96,23 @@ TEST(RunDirection, WhatIsLeftOfARunIsARunOfItsOwn) {
     RunStore store = bench.make(1);
     write_run(bench, store, store.adopt(bench.open("/job/run"), 3, 170, 0), records);
   }
-  bench.disk.set_size(*bench.open("/job/run"), 3UL * granule_bytes);  // granules 0 and 1 are gone
+  bench.disk.set_size(*bench.open("/job/run"), 3UL * run_block_bytes);  // run blocks 0 and 1 are gone
   RunStore store = bench.make(2);
   const std::size_t run = store.adopt(bench.open("/job/run"), 3, 90, 2);
-  EXPECT_EQ(granule_text(bench, store, run, 0, 40), records.substr(8'000, 4'000));
-  EXPECT_EQ(granule_text(bench, store, run, 2, 10), records.substr(16'000));
+  EXPECT_EQ(run_block_text(bench, store, run, 0, 40), records.substr(8'000, 4'000));
+  EXPECT_EQ(run_block_text(bench, store, run, 2, 10), records.substr(16'000));
   const io::Buffer memory(store.forecast_read_bytes());
   bench.run(store.read_forecast(run, bench.encoder, memory.data()));
-  for (const std::uint64_t granule : {0U, 2U}) {
-    const auto* first = reinterpret_cast<const std::byte*>(records.data()) + (granule + 2) * 4'000;
-    EXPECT_EQ(store.forecast(run, granule).prefix, bench.encoder.prefix(first));
-    EXPECT_EQ(store.forecast(run, granule).extension, bench.encoder.extension(first));
+  for (const std::uint64_t run_block : {0U, 2U}) {
+    const auto* first = reinterpret_cast<const std::byte*>(records.data()) + (run_block + 2) * 4'000;
+    EXPECT_EQ(store.forecast(run, run_block).prefix, bench.encoder.prefix(first));
+    EXPECT_EQ(store.forecast(run, run_block).extension, bench.encoder.extension(first));
   }
   // The same bytes as another run, at another place, or of another job.
-  EXPECT_THROW((void)granule_text(bench, store, store.adopt(bench.open("/job/run"), 4, 90, 2), 0, 40), IoError);
-  EXPECT_THROW((void)granule_text(bench, store, store.adopt(bench.open("/job/run"), 3, 90, 1), 0, 40), IoError);
+  EXPECT_THROW((void)run_block_text(bench, store, store.adopt(bench.open("/job/run"), 4, 90, 2), 0, 40), IoError);
+  EXPECT_THROW((void)run_block_text(bench, store, store.adopt(bench.open("/job/run"), 3, 90, 1), 0, 40), IoError);
   RunStore other = bench.make(2, 6);
-  EXPECT_THROW((void)granule_text(bench, other, other.adopt(bench.open("/job/run"), 3, 90, 2), 0, 40), IoError);
+  EXPECT_THROW((void)run_block_text(bench, other, other.adopt(bench.open("/job/run"), 3, 90, 2), 0, 40), IoError);
 }
 
 // Wherever an output ended, its continuation writes every byte after its last full unit once, and none before.
@@ -179,4 +179,4 @@ TEST(RunDirection, AnOutputThatIsNotWhatItWasIsNotContinued) {
   EXPECT_THROW(bench.run(write()), IoError);
 }
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

@@ -1,4 +1,4 @@
-// Sorted runs in memory as the merge kernels see them: granules with padding, in blocks of their own, so that the address
+// Sorted runs in memory as the merge kernels see them: run blocks with padding, in blocks of their own, so that the address
 // sanitizer sees any access beside the records of a block.
 #pragma once
 
@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/run_view.h"
-#include "records/key_spec.h"
+#include "engine/fixed/run_view.h"
+#include "formats/fixed/key_spec.h"
 #include "sort_harness.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 struct Layout {
-  std::uint32_t records_per_granule = 5;
-  std::uint32_t granules_per_block = 3;
+  std::uint32_t records_per_run_block = 5;
+  std::uint32_t run_blocks_per_block = 3;
 };
 
 // Records [first, ...) of a run, from the start of a block on; `first` is a multiple of the records of a block.
@@ -26,17 +26,17 @@ class LaidOutRun {
  public:
   LaidOutRun(const std::string& records, std::uint32_t record_size, Layout layout, std::uint64_t first = 0) {
     view_.first = first;
-    view_.records_per_granule = layout.records_per_granule;
-    view_.granules_per_block = layout.granules_per_block;
-    const std::size_t granule_bytes = std::size_t{layout.records_per_granule} * record_size + 11;
-    view_.granule_stride = static_cast<std::int64_t>(granule_bytes);
+    view_.records_per_run_block = layout.records_per_run_block;
+    view_.run_blocks_per_block = layout.run_blocks_per_block;
+    const std::size_t run_block_bytes = std::size_t{layout.records_per_run_block} * record_size + 11;
+    view_.run_block_stride = static_cast<std::int64_t>(run_block_bytes);
     view_.record_size = record_size;
-    const std::size_t payload = std::size_t{layout.records_per_granule} * record_size;
+    const std::size_t payload = std::size_t{layout.records_per_run_block} * record_size;
     for (std::size_t at = 0; at < records.size();) {
-      blocks_.push_back(std::make_unique<std::byte[]>(granule_bytes * layout.granules_per_block));
-      for (std::uint32_t g = 0; g < layout.granules_per_block && at < records.size(); ++g) {
+      blocks_.push_back(std::make_unique<std::byte[]>(run_block_bytes * layout.run_blocks_per_block));
+      for (std::uint32_t g = 0; g < layout.run_blocks_per_block && at < records.size(); ++g) {
         const std::size_t size = std::min(payload, records.size() - at);
-        std::memcpy(blocks_.back().get() + g * granule_bytes, records.data() + at, size);
+        std::memcpy(blocks_.back().get() + g * run_block_bytes, records.data() + at, size);
         at += size;
       }
     }
@@ -68,7 +68,7 @@ struct RunSet {
     for (std::size_t i = 0; i < k; ++i) {
       const std::uint64_t length = random() % 4 == 0 ? random() % 2 : random() % (longest + 1);
       contents.push_back(sorted_copy(format, make_records(format, keys, length, seed * 1000 + static_cast<unsigned>(i))));
-      const std::uint64_t first = random() % 3 * layout.records_per_granule * layout.granules_per_block;
+      const std::uint64_t first = random() % 3 * layout.records_per_run_block * layout.run_blocks_per_block;
       runs.emplace_back(contents.back(), format.record_size, layout, first);
       views.push_back(runs.back().view());
       ranges.push_back(runs.back().range());
@@ -112,4 +112,4 @@ inline std::vector<records::RecordFormat> kernel_formats() {
   return {{16, {{0, 4}}}, {100, {{0, 10}}}, {30, {{3, 16}}}, {25, {{20, 2, true}, {0, 6}}}, {5, {{0, 3}}}, {64, {{1, 13, true}}}};
 }
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

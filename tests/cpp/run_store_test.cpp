@@ -1,5 +1,5 @@
 // Where runs and the output go: the run store and write behind, on a disk in memory.
-#include "pipeline/run_store.h"
+#include "run/run_store.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,11 +11,11 @@
 #include "base/errors.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/memory_store.h"
+#include "engine/fixed/write_behind.h"
 #include "io/counting_queue.h"
 #include "io_test_support.h"
-#include "pipeline/write_behind.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 namespace {
 
@@ -38,7 +38,7 @@ io::DiskImage empty_directories() {
 planner::Plan small_plan() {
   planner::Plan plan;
   plan.wanted.format = {100, {{0, 10}}};
-  plan.granule = {4096, 40};
+  plan.run_block = {4096, 40};
   plan.formation.write_block_bytes = 8 * KiB;
   plan.forecast_stride = 1;
   plan.forecast_bytes = 2 * 16 * 1024;  // 1024 entries
@@ -59,17 +59,17 @@ struct Bench {
 
   void run(Task<void> task) {
     const std::atomic<int> nothing{0};
-    TaskGroup group(reactor.gate());
+    TaskGroup group(reactor.scope());
     group.spawn(std::move(task));
     reactor.run(group, nothing);
   }
   [[nodiscard]] RunStore make(std::vector<std::string> directories) { return {disk, reactor, plan, std::move(directories)}; }
 };
 
-// Granules [0, n) of a run, each with other records, sealed.
-io::Buffer sealed(const RunStore& store, std::size_t run, std::uint64_t granules) {
-  io::Buffer buffer(io::pattern(granules * 4096, 3));
-  for (std::uint64_t g = 0; g < granules; ++g) store.seal(run, g, 40, buffer.data() + g * 4096);
+// RunBlocks [0, n) of a run, each with other records, sealed.
+io::Buffer sealed(const RunStore& store, std::size_t run, std::uint64_t run_blocks) {
+  io::Buffer buffer(io::pattern(run_blocks * 4096, 3));
+  for (std::uint64_t g = 0; g < run_blocks; ++g) store.seal(run, g, 40, buffer.data() + g * 4096);
   return buffer;
 }
 
@@ -108,7 +108,7 @@ TEST(RunStore, FullerDirectoriesGetLess) {
   EXPECT_EQ(bench.disk.allocated_bytes(), 1280U * 4096) << "space is reserved at once, and no more than the run has";
 }
 
-TEST(RunStore, ADamagedMisplacedOrForeignGranuleIsRefused) {
+TEST(RunStore, ADamagedMisplacedOrForeignRunBlockIsRefused) {
   Bench bench;
   RunStore store = bench.make({"/a"}), other_job = bench.make({"/a"});
   const std::size_t run = store.create(400), neighbour = store.create(400);
@@ -164,7 +164,7 @@ TEST(RunStore, AReleaseIsOneHoleInEachDirectory) {
     bench.run(store.read(run, until, rest.data(), rest.size()));
     for (std::uint64_t g = until; g < 400; ++g) EXPECT_NO_THROW(store.verify(run, g, rest.data() + (g - until) * 4096));
   }
-  // Where the file system's blocks are larger than a granule, each is freed by the hole that reaches its end.
+  // Where the file system's blocks are larger than a run block, each is freed by the hole that reaches its end.
   for (const io::TraceEvent& request : bench.requests) {
     if (request.operation != io::Operation::release) continue;
     EXPECT_EQ(request.offset % (64 * KiB), 0U);
@@ -182,7 +182,7 @@ TEST(RunStore, AStreamEndsWhereItsForecastTableCannotBeThinnedOut) {
         for (; runs < 100; ++runs) (void)store.create(40 * 500);
       },
       UsageError);
-  EXPECT_EQ(runs, 8U) << "of 500 granules each, 1024 entries for every fourth";
+  EXPECT_EQ(runs, 8U) << "of 500 run blocks each, 1024 entries for every fourth";
   EXPECT_EQ(store.forecast_stride(), 4U);
 }
 
@@ -192,7 +192,7 @@ TEST(RunStore, TheForecastTableThinsOutInsteadOfGrowing) {
   bench.plan.most_forecast_stride = 8;
   RunStore store = bench.make({"/a"});
   const records::Encoder encoder(bench.plan.wanted.format);
-  const auto prefix = [](std::uint64_t run, std::uint64_t granule) { return run * 10'000 + granule; };
+  const auto prefix = [](std::uint64_t run, std::uint64_t run_block) { return run * 10'000 + run_block; };
   std::byte record[100] = {};
   for (std::uint64_t run = 0; run < 9; ++run) {
     const std::size_t number = store.create(40 * 500);
@@ -202,7 +202,7 @@ TEST(RunStore, TheForecastTableThinsOutInsteadOfGrowing) {
       store.set_forecast(number, g, encoder, record);
     }
   }
-  EXPECT_EQ(store.forecast_stride(), 8U) << "4500 granules, 1024 entries";
+  EXPECT_EQ(store.forecast_stride(), 8U) << "4500 run blocks, 1024 entries";
   std::size_t entries = 0;
   for (std::uint64_t run = 0; run < 9; ++run) {
     entries += store.run(run).forecast.size();
@@ -248,7 +248,7 @@ void write_in_batches(Bench& bench, const std::string& text, std::size_t batch) 
       }
       co_await output.finish();
     } catch (...) {
-      bench.reactor.gate().fail(std::current_exception());
+      bench.reactor.scope().fail(std::current_exception());
     }
     co_await output.settle();
   };
@@ -285,4 +285,4 @@ TEST(WriteBehind, AStepThatFindsNoRoomIsTriedOnceMore) {
   EXPECT_EQ(broken.faults.seen(io::Role::output, io::FaultPoint::reserve), 2U) << "another error has nothing to wait for";
 }
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

@@ -1,4 +1,4 @@
-#include "pipeline/shared_key.h"
+#include "run/shared_key.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "records_test_support.h"
 #include "run_layout.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 namespace {
 
 using records::Bytes;
@@ -97,8 +97,9 @@ TEST(SharedKey, ForetellsInTheOrderOfTheKeys) {
     ASSERT_GE(shared.depth(), alike);
     for (const Bytes& a : others) {
       const ForecastKey key = shared.key_of(encoder, a.get());
-      ASSERT_EQ(key.place, std::ranges::count_if(
-                               first_run, [&](const Bytes& landmark) { return encoder.compare(landmark.get(), a.get()) <= 0; }));
+      ASSERT_EQ(key.place, std::ranges::count_if(first_run, [&](const Bytes& sample_key) {
+                  return encoder.compare(sample_key.get(), a.get()) <= 0;
+                }));
       for (const Bytes& b : others) {
         const ForecastKey other = shared.key_of(encoder, b.get());
         ASSERT_EQ(shared.compare(encoder, b.get(), key), other <=> key);
@@ -118,7 +119,7 @@ TEST(SharedKey, HasNoPlacesBehindAnUnknownRun) {
   SharedKey unknown_first, known_first;
   unknown_first.take_in_unknown();
   EXPECT_EQ(unknown_first.sample_size(encoder), 2U);
-  EXPECT_EQ(known_first.sample_size(encoder), Landmarks::most(20));
+  EXPECT_EQ(known_first.sample_size(encoder), KeySample::most(20));
   const std::vector<const std::byte*> sorted = sorted_pointers(encoder, run);
   unknown_first.take_in(encoder, sorted);
   known_first.take_in(encoder, sorted);
@@ -130,17 +131,17 @@ TEST(SharedKey, HasNoPlacesBehindAnUnknownRun) {
   }
 }
 
-TEST(Landmarks, TakeNoMoreMemoryForLongRecords) {
-  EXPECT_EQ(Landmarks::most(100), 1024U);
-  EXPECT_EQ(Landmarks::most(1024), 256U);
-  EXPECT_EQ(Landmarks::most(1U << 20U), 0U);
+TEST(KeySample, TakeNoMoreMemoryForLongRecords) {
+  EXPECT_EQ(KeySample::most(100), 1024U);
+  EXPECT_EQ(KeySample::most(1024), 256U);
+  EXPECT_EQ(KeySample::most(1U << 20U), 0U);
   constexpr std::uint32_t size = 1U << 20U;
   const Encoder encoder(records::make_record_format(size, {"0:20"}));
   const std::vector<std::byte> record(size);
-  Landmarks landmarks;
-  landmarks.choose(encoder, std::vector{record.data(), record.data()});
-  EXPECT_EQ(landmarks.place_of(encoder, record.data()), 0U) << "none were kept";
+  KeySample key_sample;
+  key_sample.choose(encoder, std::vector{record.data(), record.data()});
+  EXPECT_EQ(key_sample.place_of(encoder, record.data()), 0U) << "none were kept";
 }
 
 }  // namespace
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

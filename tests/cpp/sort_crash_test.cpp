@@ -7,7 +7,7 @@
 #include "sort_harness.h"
 #include "test_environment.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 namespace {
 
@@ -134,4 +134,4 @@ TEST(SortCrash, ADiskThatIgnoresSyncsIsFoundOut) {
   EXPECT_GT(cut_everywhere(run.initial, run.log, run.setup, run.expected, ignores_directories).broken_images, 0U);
 }
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

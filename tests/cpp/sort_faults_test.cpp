@@ -20,7 +20,7 @@
 #include "test_environment.h"
 #include "watchdog.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 namespace {
 
@@ -60,7 +60,7 @@ Case unique_over_two_directories() {
   return {"unique_over_two_directories", setup, Shape::two_pass};
 }
 
-// Large records make large granules: only a few runs can be merged at a time.
+// Large records make large run blocks: only a few runs can be merged at a time.
 Case several_passes() {
   const records::RecordFormat format{50'007, {{49'000, 2}, {0, 20}}};
   planner::Wanted wanted{.format = format, .threads = 2};
@@ -348,4 +348,4 @@ TEST(SortWithABrokenQueue, TouchesNothingThatRequestsInFlightUse) {
   }
 }
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

@@ -16,7 +16,7 @@
 #include "io_test_support.h"
 #include "test_environment.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 namespace {
 
@@ -256,4 +256,4 @@ std::string describe(const SortSetup& setup) {
                      setup.unique ? ", unique" : "");
 }
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

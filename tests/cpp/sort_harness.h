@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/fixed/sort.h"
+#include "formats/fixed/key_spec.h"
 #include "io/named_storage.h"
-#include "pipeline/sort.h"
-#include "records/key_spec.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 // What the keys of an input look like; the other bytes number the records, so that the order of equal keys shows.
 enum class Keys : std::uint8_t { uniform, all_equal, two_values, sorted, reverse, common_prefix, two_letters, highest };
@@ -91,4 +91,4 @@ struct SortResult {
 // The setup as a line, to tell which case of a matrix failed.
 [[nodiscard]] std::string describe(const SortSetup& setup);
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

@@ -6,7 +6,7 @@
 #include "base/errors.h"
 #include "sort_harness.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 namespace {
 
@@ -128,7 +128,7 @@ TEST_P(SortOnDisks, TheBytesAreTheSameForAnyMemoryAndThreads) {
 }
 
 TEST_P(SortOnDisks, SeveralPassesAreMadeWhereTheMemoryIsTooLittleForTwo) {
-  const records::RecordFormat format{10'000, {{9'000, 2}, {0, 20}}};  // large granules: only a few runs can be merged at a time
+  const records::RecordFormat format{10'000, {{9'000, 2}, {0, 20}}};  // large run blocks: only a few runs can be merged at a time
   SortSetup setup = setup_of(format, make_records(format, Keys::uniform, 1'200));
   setup.memory_bytes = least_memory(setup);
   setup.threads = 2;
@@ -215,4 +215,4 @@ TEST_P(SortOnDisks, OneSortLeavesNothingButTheOutput) {
   EXPECT_EQ(place->contents(place->root() + "/input-0"), setup.inputs[0]);
 }
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

@@ -24,7 +24,7 @@
 #include "test_environment.h"
 #include "watchdog.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 namespace {
 
@@ -193,4 +193,4 @@ TEST_P(SortStreams, WriteTheBeginningOfTheResultOrAllOfIt) {
   }
 }
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

@@ -11,7 +11,7 @@
 #include "sort_harness.h"
 #include "watchdog.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 namespace {
 
@@ -121,7 +121,7 @@ TEST(SortVerification, AnOutputThatIsReadBackWronglyIsNoticed) {
                  HasSubstr("1 what was read back from the output is not what was written to it"));
 }
 
-// Before anything is merged: the checksums of the granules tell.
+// Before anything is merged: the checksums of the run blocks tell.
 TEST(SortVerification, RunsThatComeBackOtherThanTheyWereAreNoticed) {
   expect_endings({two_passes(first_bytes)},
                  {"run:write:2:flip", "run:write:3:lost", "run:write:1:repeat=128", "run:write:4:swap=128", "run:read:1:flip",
@@ -129,4 +129,4 @@ TEST(SortVerification, RunsThatComeBackOtherThanTheyWereAreNoticed) {
                  AllOf(HasSubstr("3 run "), HasSubstr("is damaged at byte"), HasSubstr("check the drive and the memory")));
 }
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

@@ -1,10 +1,10 @@
-#include "pipeline/split_near_rank.h"
+#include "engine/fixed/split_near_rank.h"
 
 #include <gtest/gtest.h>
 
 #include "run_layout.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 namespace {
 
@@ -70,4 +70,4 @@ TEST(SplitNearRank, LooksAtTheGivenRangesOnly) {
   }
 }
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

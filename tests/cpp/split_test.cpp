@@ -1,10 +1,10 @@
-#include "pipeline/split.h"
+#include "engine/fixed/split.h"
 
 #include <gtest/gtest.h>
 
 #include "run_layout.h"
 
-namespace ecosort::pipeline {
+namespace ecosort::engine {
 
 namespace {
 
@@ -133,13 +133,13 @@ TEST(FirstNotBefore, GoesFartherWithLandmarks) {
   for (unsigned seed = 1; seed < 20; ++seed) {
     const RunSet set(format, Keys::common_prefix, 4, 20, seed);
     SharedKey shared;
-    std::vector<const std::byte*> landmarks;
+    std::vector<const std::byte*> key_sample;
     for (std::uint64_t i = 0; i < set.count(); i += 3)
-      landmarks.push_back(reinterpret_cast<const std::byte*>(set.merged.data()) + i * format.record_size);
-    shared.take_in(encoder, landmarks);
-    shared.take_in_unknown();  // the twelve bytes are the first ones, as without landmarks
+      key_sample.push_back(reinterpret_cast<const std::byte*>(set.merged.data()) + i * format.record_size);
+    shared.take_in(encoder, key_sample);
+    shared.take_in_unknown();  // the twelve bytes are the first ones, as without key sample
     EXPECT_GT(count_safe(set, encoder, shared), count_safe(set, encoder, SharedKey()));
   }
 }
 
-}  // namespace ecosort::pipeline
+}  // namespace ecosort::engine

@@ -1,12 +1,12 @@
-#include "records/valsort_crc.h"
+#include "sortbenchmark/valsort_crc.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
-#include "records/gensort.h"
-#include "records/valsort_crc_kernel.h"
+#include "sortbenchmark/gensort.h"
+#include "sortbenchmark/valsort_crc_kernel.h"
 
 namespace ecosort::records {
 namespace {

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/lines/debug_marks.h"
+#include "formats/lines/grammar.h"
+#include "formats/lines/index_lines.h"
+#include "formats/lines/line_order.h"
 #include "fuzz_support.h"
-#include "lines/debug_marks.h"
-#include "lines/grammar.h"
-#include "lines/index_lines.h"
-#include "lines/line_order.h"
 
 namespace ecosort::lines {
 namespace {

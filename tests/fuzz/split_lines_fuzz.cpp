@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "engine/rows/check_lines.h"
+#include "formats/lines/duplicate_filter.h"
+#include "formats/lines/index_lines.h"
+#include "formats/lines/line_order.h"
+#include "formats/lines/line_run.h"
 #include "fuzz_support.h"
-#include "lines/check_lines.h"
-#include "lines/index_lines.h"
-#include "lines/line_order.h"
-#include "lines/line_run.h"
-#include "lines/seen_lines.h"
 
 namespace ecosort::lines {
 namespace {
@@ -62,7 +62,7 @@ std::optional<Trial> read_trial(std::string_view input) {
 }
 
 // As runs are filled: block after block, and only whole lines are taken.
-Indexed index_as_it_arrives(const Trial& trial, const LineOrder& order, LineRun& run, std::vector<SeenLines>& seen) {
+Indexed index_as_it_arrives(const Trial& trial, const LineOrder& order, LineRun& run, std::vector<DuplicateFilter>& seen) {
   Indexed all;
   for (std::size_t present = 0; present < trial.text.size();) {
     const std::size_t count = std::min(trial.block_bytes, trial.text.size() - present);
@@ -89,7 +89,7 @@ void check_index(const Trial& trial, const LineOrder& order) {
   static LineRun run{.memory = memory.allocate(run_bytes, "run")};
   run.count = 0;
   run.terminator = trial.terminator;
-  std::vector<SeenLines> seen;
+  std::vector<DuplicateFilter> seen;
   for (unsigned i = 0; trial.unique && i < trial.threads; ++i)
     seen.emplace_back(seen_memory.data() + i * seen_bytes, seen_bytes).forget();
 

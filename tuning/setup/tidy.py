@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TREES = ("ecosort", "demsort_inplace", "tuning", "tests")
 # libstdc++'s parallel mode includes gcc's omp.h, which clang cannot read.
-GCC_ONLY = {ROOT / "ecosort/pipeline/split.cpp"}
+GCC_ONLY = {ROOT / "ecosort/engine/fixed/split.cpp"}
 # Only built for `make bench`: Google Benchmark's loops, `for (auto _ : state)`, are dead stores to the analyzer, and STXXL's
 # headers in the peers include omp.h as well.
 ONLY_FOR_BENCHMARKS = (ROOT / "tuning/bench/kernels", ROOT / "tuning/bench/peers")

@@ -16,7 +16,7 @@ using Costs = std::vector<std::pair<std::string, double>>;
 [[nodiscard]] Costs kernel_costs(unsigned runs);
 
 inline constexpr std::uint32_t record_size = 100;
-inline constexpr std::size_t granule_bytes = 65'536;
+inline constexpr std::size_t run_block_bytes = 65'536;
 inline constexpr double gigabyte = 1e9;
 
 [[nodiscard]] inline double cpu_seconds() {

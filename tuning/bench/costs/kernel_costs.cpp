@@ -2,12 +2,12 @@
 
 #include "base/memory.h"
 #include "costs/cost.h"
-#include "pipeline/loser_tree.h"
-#include "pipeline/split.h"
-#include "records/encoder.h"
-#include "records/gather.h"
-#include "records/gensort.h"
-#include "records/index_sort.h"
+#include "engine/fixed/loser_tree.h"
+#include "engine/fixed/split.h"
+#include "formats/fixed/encoder.h"
+#include "formats/fixed/gather.h"
+#include "formats/fixed/index_sort.h"
+#include "sortbenchmark/gensort.h"
 
 namespace ecosort::bench {
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t total_records = std::size_t{5} << 19U;  // 262 MB: a run of the 10 GB sort in 1 GiB
 constexpr std::size_t bytes = total_records * record_size;
-constexpr std::uint32_t granule_records = (granule_bytes - 8) / record_size;
+constexpr std::uint32_t run_block_records = (run_block_bytes - 8) / record_size;
 
 // Records, their index, and as much room to put them in order. Large pages, as in the sort.
 struct Data {
@@ -37,45 +37,45 @@ struct Data {
   Buffer scratch = memory.allocate(total_records * sizeof(records::Entry), "scratch");
 };
 
-// Sorted runs in granules, as they are in memory during a merge.
+// Sorted runs in run blocks, as they are in memory during a merge.
 struct Runs {
   Runs(Data& data, unsigned count) {
     data.extract();
-    std::byte* granule = data.out.data();
+    std::byte* run_block = data.out.data();
     for (unsigned i = 0; i < count; ++i) {
       const std::size_t begin = total_records * i / count, end = total_records * (i + 1) / count;
       data.sort(begin, end);
       views.emplace_back();
-      views.back().records_per_granule = granule_records;
-      views.back().granule_stride = granule_bytes;
+      views.back().records_per_run_block = run_block_records;
+      views.back().run_block_stride = run_block_bytes;
       views.back().record_size = record_size;
       ranges.push_back({0, end - begin});
-      for (std::size_t at = begin; at < end; at += granule_records, granule += granule_bytes) {
-        if (granule + granule_bytes > data.out.data() + data.out.size()) {  // what does not fit is left out
+      for (std::size_t at = begin; at < end; at += run_block_records, run_block += run_block_bytes) {
+        if (run_block + run_block_bytes > data.out.data() + data.out.size()) {  // what does not fit is left out
           ranges.back().end = at - begin;
           break;
         }
-        records::gather(data.entries() + at, std::min<std::size_t>(granule_records, end - at), data.table(), granule);
-        views.back().blocks.push_back(granule);
+        records::gather(data.entries() + at, std::min<std::size_t>(run_block_records, end - at), data.table(), run_block);
+        views.back().blocks.push_back(run_block);
       }
       merged += ranges.back().end;
     }
   }
-  std::vector<pipeline::RunView> views;
-  std::vector<pipeline::RunRange> ranges;
+  std::vector<engine::RunView> views;
+  std::vector<engine::RunRange> ranges;
   std::uint64_t merged = 0;  // records
 };
 
 double merge_cost(Data& data, unsigned count) {
   const Runs runs(data, count);
   const std::uint64_t half = runs.merged / 2;
-  const std::vector<std::uint64_t> cuts = pipeline::split_at_rank(runs.views, runs.ranges, half, data.encoder);
-  std::vector<pipeline::RunRange> low = runs.ranges, high = runs.ranges;
+  const std::vector<std::uint64_t> cuts = engine::split_at_rank(runs.views, runs.ranges, half, data.encoder);
+  std::vector<engine::RunRange> low = runs.ranges, high = runs.ranges;
   for (std::size_t i = 0; i < cuts.size(); ++i) low[i].end = high[i].begin = cuts[i];
   return cost(2 * half * record_size, [&] {
-    pipeline::LoserTree first(runs.views, low, data.encoder), second(runs.views, high, data.encoder);
+    engine::LoserTree first(runs.views, low, data.encoder), second(runs.views, high, data.encoder);
     std::byte* const out = data.records.data();  // no longer needed
-    pipeline::LoserTree::emit_both(first, out, second, out + half * record_size, half);
+    engine::LoserTree::emit_both(first, out, second, out + half * record_size, half);
   });
 }
 

@@ -1,9 +1,9 @@
 #include "costs/cost.h"
-#include "pipeline/output_check.h"
-#include "records/block_checksum.h"
-#include "records/encoder.h"
-#include "records/gensort.h"
-#include "records/multiset_hash.h"
+#include "engine/fixed/output_check.h"
+#include "formats/fixed/encoder.h"
+#include "hash/block_checksum.h"
+#include "hash/multiset_hash.h"
+#include "sortbenchmark/gensort.h"
 
 namespace ecosort::bench {
 
@@ -22,13 +22,13 @@ Costs verification_costs() {
                        keep(hash.low);
                      }));
   costs.emplace_back("output_hash_and_order", cost(chunk.size(), [&] {
-                       keep(pipeline::check_records(chunk.data(), chunk_records, encoder).tally.hash.low);
+                       keep(engine::check_records(chunk.data(), chunk_records, encoder).tally.hash.low);
                      }));
   costs.emplace_back("granule_seal",
-                     cost(granule_bytes, [&] { keep(records::block_checksum(memory.data(), granule_bytes, 1)); }));
+                     cost(run_block_bytes, [&] { keep(records::block_checksum(memory.data(), run_block_bytes, 1)); }));
   costs.emplace_back("granule_verify", cost(memory.size(), [&] {
-                       for (std::size_t at = 0; at < memory.size(); at += granule_bytes)
-                         keep(records::block_checksum(memory.data() + at, granule_bytes, at));
+                       for (std::size_t at = 0; at < memory.size(); at += run_block_bytes)
+                         keep(records::block_checksum(memory.data() + at, run_block_bytes, at));
                      }));
   return costs;
 }

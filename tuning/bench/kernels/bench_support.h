@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "records/encoder.h"
-#include "records/gensort.h"
+#include "formats/fixed/encoder.h"
+#include "sortbenchmark/gensort.h"
 
 namespace ecosort::bench {
 

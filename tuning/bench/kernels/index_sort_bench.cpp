@@ -9,10 +9,10 @@
 #include <parallel/algorithm>
 #include <string>
 
-#include "base/team.h"
+#include "base/thread_pool.h"
 #include "bench_support.h"
-#include "records/index_sort.h"
-#include "records/radix_digit.h"
+#include "formats/fixed/index_sort.h"
+#include "sort/radix_digit.h"
 
 namespace ecosort::bench {
 namespace {
@@ -23,11 +23,11 @@ using SortFunction = void (*)(Entry* entries, Entry* scratch, std::size_t n);
 
 constexpr unsigned two_threads = 2;
 
-// By a team that lives as long as that of a sort.
+// By a thread pool that lives as long as that of a sort.
 void sort_two_threads(Entry* entries, Entry* scratch, std::size_t n) {
-  static Team team(two_threads);
+  static ThreadPool thread_pool(two_threads);
   std::latch sorted(1);
-  team.post([&] {
+  thread_pool.post([&] {
     records::sort_entries_parallel(entries, scratch, n, two_threads);
     sorted.count_down();
   });

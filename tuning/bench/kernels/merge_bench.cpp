@@ -7,16 +7,16 @@
 #include <utility>
 
 #include "bench_support.h"
-#include "pipeline/loser_tree.h"
-#include "pipeline/split.h"
+#include "engine/fixed/loser_tree.h"
+#include "engine/fixed/split.h"
 
 namespace ecosort::bench {
 namespace {
 
 constexpr std::uint32_t record_size = 100;
 constexpr std::size_t total_records = 1'000'000;  // 100 MB: far beyond the caches, as in a merge
-constexpr std::uint32_t granule_records = 655;    // of 64 KiB with its checksum
-constexpr std::uint32_t granule_bytes = 65'536;
+constexpr std::uint32_t run_block_records = 655;  // of 64 KiB with its checksum
+constexpr std::uint32_t run_block_bytes = 65'536;
 
 struct Record {
   std::byte bytes[record_size];
@@ -39,21 +39,21 @@ struct Runs {
   Pages<Record> records;
 };
 
-// The runs as they are in memory during a merge: in granules with padding.
-class GranuleRuns {
+// The runs as they are in memory during a merge: in run blocks with padding.
+class RunBlockRuns {
  public:
-  GranuleRuns(const Runs& runs, std::size_t k)
-      : granules_((runs.each + granule_records - 1) / granule_records), bytes_(granules_ * granule_bytes * k) {
+  RunBlockRuns(const Runs& runs, std::size_t k)
+      : run_blocks_((runs.each + run_block_records - 1) / run_block_records), bytes_(run_blocks_ * run_block_bytes * k) {
     for (std::size_t i = 0; i < k; ++i) {
-      pipeline::RunView view;
-      view.records_per_granule = granule_records;
-      view.granule_stride = granule_bytes;
+      engine::RunView view;
+      view.records_per_run_block = run_block_records;
+      view.run_block_stride = run_block_bytes;
       view.record_size = record_size;
-      for (std::size_t g = 0; g < granules_; ++g) {
-        std::byte* const granule = bytes_.data() + (i * granules_ + g) * granule_bytes;
-        const std::size_t count = std::min<std::size_t>(granule_records, runs.each - g * granule_records);
-        std::memcpy(granule, runs.begin_of(i) + g * granule_records, count * record_size);
-        view.blocks.push_back(granule);
+      for (std::size_t g = 0; g < run_blocks_; ++g) {
+        std::byte* const run_block = bytes_.data() + (i * run_blocks_ + g) * run_block_bytes;
+        const std::size_t count = std::min<std::size_t>(run_block_records, runs.each - g * run_block_records);
+        std::memcpy(run_block, runs.begin_of(i) + g * run_block_records, count * record_size);
+        view.blocks.push_back(run_block);
       }
       views.push_back(std::move(view));
       ranges.push_back({0, runs.each});
@@ -61,12 +61,12 @@ class GranuleRuns {
   }
 
  private:
-  std::size_t granules_;  // of a run
+  std::size_t run_blocks_;  // of a run
   Pages<std::byte> bytes_;
 
  public:
-  std::vector<pipeline::RunView> views;
-  std::vector<pipeline::RunRange> ranges;
+  std::vector<engine::RunView> views;
+  std::vector<engine::RunRange> ranges;
 };
 
 void check_sorted(benchmark::State& state, const Pages<Record>& out) {
@@ -77,11 +77,11 @@ void check_sorted(benchmark::State& state, const Pages<Record>& out) {
 void merge_ecosort(benchmark::State& state) {
   const auto k = static_cast<std::size_t>(state.range(0));
   const Runs runs(k);
-  const GranuleRuns merged(runs, k);
+  const RunBlockRuns merged(runs, k);
   const records::Encoder encoder(records::RecordFormat{});
   const Pages<Record> out(runs.records.size());
   for (auto _ : state) {
-    pipeline::LoserTree tree(merged.views, merged.ranges, encoder);
+    engine::LoserTree tree(merged.views, merged.ranges, encoder);
     tree.emit(out.data()->bytes, out.size());
   }
   check_sorted(state, out);
@@ -92,16 +92,16 @@ BENCHMARK(merge_ecosort)->Arg(10)->Arg(47)->Arg(100)->Arg(1000)->Unit(benchmark:
 void merge_ecosort_both(benchmark::State& state) {
   const auto k = static_cast<std::size_t>(state.range(0));
   const Runs runs(k);
-  const GranuleRuns merged(runs, k);
+  const RunBlockRuns merged(runs, k);
   const records::Encoder encoder(records::RecordFormat{});
   const Pages<Record> out(runs.records.size());
   const std::uint64_t half = out.size() / 2;
-  const std::vector<std::uint64_t> cuts = pipeline::split_at_rank(merged.views, merged.ranges, half, encoder);
-  std::vector<pipeline::RunRange> first = merged.ranges, second = merged.ranges;
+  const std::vector<std::uint64_t> cuts = engine::split_at_rank(merged.views, merged.ranges, half, encoder);
+  std::vector<engine::RunRange> first = merged.ranges, second = merged.ranges;
   for (std::size_t i = 0; i < k; ++i) first[i].end = second[i].begin = cuts[i];
   for (auto _ : state) {
-    pipeline::LoserTree low(merged.views, first, encoder), high(merged.views, second, encoder);
-    pipeline::LoserTree::emit_both(low, out.data()->bytes, high, out.data()[half].bytes, half);
+    engine::LoserTree low(merged.views, first, encoder), high(merged.views, second, encoder);
+    engine::LoserTree::emit_both(low, out.data()->bytes, high, out.data()[half].bytes, half);
     high.emit(out.data()[2 * half].bytes, out.size() - 2 * half);
   }
   check_sorted(state, out);

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "bench_support.h"
-#include "records/encoder.h"
-#include "records/gather.h"
-#include "records/index_sort.h"
+#include "formats/fixed/encoder.h"
+#include "formats/fixed/gather.h"
+#include "formats/fixed/index_sort.h"
 
 namespace ecosort::bench {
 namespace {

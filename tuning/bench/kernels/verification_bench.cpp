@@ -5,8 +5,8 @@
 #include <string>
 
 #include "bench_support.h"
-#include "records/block_checksum.h"
-#include "records/multiset_hash.h"
+#include "hash/block_checksum.h"
+#include "hash/multiset_hash.h"
 
 namespace ecosort::bench {
 namespace {

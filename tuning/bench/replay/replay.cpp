@@ -10,7 +10,7 @@
 #include <random>
 
 #include "base/errors.h"
-#include "pipeline/populate_ahead.h"
+#include "engine/populate_ahead.h"
 
 namespace ecosort::bench {
 
@@ -218,7 +218,7 @@ class Replayer {
   Files files_;
   MemoryBudget memory_;
   Buffer buffers_;
-  pipeline::PopulateAhead populate_ahead_;
+  engine::PopulateAhead populate_ahead_;
   std::vector<Slot> slots_;
   std::deque<unsigned> free_slots_;
   std::vector<io::Completion> completions_;

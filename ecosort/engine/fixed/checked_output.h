@@ -1,0 +1,62 @@
+// The front of the output: what is merged is checked (promise P1), thinned out (--unique) and written, batch after batch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/compute.h"
+#include "engine/fixed/output_check.h"
+#include "engine/fixed/write_behind.h"
+#include "formats/fixed/encoder.h"
+
+namespace ecosort::engine {
+
+// The result of merging into the output.
+struct MergedOutput {
+  Tally tally;    // of the records written
+  Tally dropped;  // of duplicates under --unique
+};
+
+// Coordinator only.
+class CheckedOutput {
+ public:
+  CheckedOutput(WriteBehind& writer, Compute& compute, const records::Encoder& encoder, bool unique)
+      : writer_(writer), compute_(compute), encoder_(encoder), unique_(unique) {}
+
+  [[nodiscard]] std::uint64_t records_per_batch() const noexcept { return writer_.capacity_bytes() / encoder_.record_size(); }
+
+  // Before the first batch: the output has so many records already, of which this is the last one.
+  void continue_after(std::uint64_t records, std::vector<std::byte> last_record) {
+    records_before_ = records;
+    last_record_ = std::move(last_record);
+  }
+
+  // Where a batch may go; waits for a free block. `before` counts the records put here that are
+  // expected to lie before the batch.
+  [[nodiscard]] Task<std::byte*> take(std::uint64_t before) {
+    return writer_.take((records_before_ + before) * encoder_.record_size());
+  }
+
+  // The next batch, in order, at a place that take() gave. VerificationError if it is not in order, or does not follow the one
+  // before. Returns once the write is under way.
+  [[nodiscard]] Task<void> put(std::byte* records, std::uint64_t count, Checked checked);
+
+  [[nodiscard]] Task<void> finish() { return writer_.finish(); }
+  [[nodiscard]] Task<void> settle() { return writer_.settle(); }
+  [[nodiscard]] std::uint64_t records_put() const noexcept { return merged_.tally.hash.count; }
+  [[nodiscard]] const MergedOutput& merged() const noexcept { return merged_; }
+
+ private:
+  Task<std::uint64_t> drop_duplicates(std::byte* records, std::uint64_t count, Checked& checked);
+
+  WriteBehind& writer_;
+  Compute& compute_;
+  const records::Encoder& encoder_;
+  bool unique_;
+  MergedOutput merged_;
+  std::uint64_t records_before_ = 0;    // in the output before the first batch
+  std::vector<std::byte> last_record_;  // of the batch before
+};
+
+}  // namespace ecosort::engine

@@ -1,0 +1,236 @@
+#include "engine/fixed/form_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/errors.h"
+#include "formats/fixed/gather.h"
+#include "formats/fixed/index_sort.h"
+
+namespace ecosort::engine {
+
+FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const planner::Plan& plan,
+                   const records::Encoder& encoder, ReadAhead& reader, RunStore& store, Progress& progress)
+    : reactor_(reactor),
+      compute_(compute),
+      plan_(plan),
+      encoder_(encoder),
+      reader_(reader),
+      store_(store),
+      progress_(progress),
+      slots_(plan.formation.run_buffers),
+      free_slots_(reactor.scope(), plan.formation.run_buffers),
+      scratch_free_(reactor.scope(), 1) {
+  const planner::Formation& f = plan.formation;
+  for (std::uint32_t i = 0; Slot & slot : slots_) {
+    slot.run.first_index = records::RecordTable::first_index(i++);
+    slot.run.bytes = memory.allocate(f.run_buffer_bytes, "a run buffer");
+    slot.run.index = memory.allocate(f.index_bytes, "the index of a run");
+  }
+  scratch_ = memory.allocate(f.scratch_bytes, "the scratch of the index sort");
+  Buffer blocks = f.write_blocks > 0 ? memory.allocate(f.write_block_bytes * f.write_blocks, "write blocks") : Buffer();
+  blocks_.emplace(reactor.scope(), std::move(blocks), f.write_block_bytes, f.write_blocks);
+}
+
+std::size_t FormRuns::take_slot() {
+  const auto slot = std::ranges::find_if(slots_, [](const Slot& s) { return s.is_free; });
+  slot->is_free = false;
+  slot->is_sorted = false;
+  return static_cast<std::size_t>(slot - slots_.begin());
+}
+
+void FormRuns::create_runs() {
+  std::uint64_t left = plan_.wanted.input_records;
+  for (std::uint64_t number = 0; left > 0; ++number) {
+    formed_.records.push_back(plan_.formation.records_of_run(number, left));
+    left -= formed_.records.back();
+    if (number < plan_.merge.stored_runs) formed_.stored.push_back(store_.create(formed_.records.back()));
+  }
+}
+
+// What the runs that are read first will lie in.
+void FormRuns::populate_buffers(std::uint64_t runs, std::uint64_t most_records) {
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(runs, slots_.size()); ++i) {
+    const std::span<std::byte> bytes = slots_[i].run.bytes.as<std::byte>();
+    populate_ahead_.add(bytes.first(std::min<std::uint64_t>(most_records * encoder_.record_size(), bytes.size())));
+  }
+  populate_ahead_.begin();
+}
+
+Task<void> FormRuns::form() {
+  TaskGroup runs(reactor_.scope());
+  if (!formed_.records.empty()) populate_buffers(formed_.records.size(), formed_.records.front());
+  runs.spawn(begin_runs(runs));
+  co_await runs.join();
+}
+
+Task<void> FormRuns::begin_runs(TaskGroup& runs) {
+  std::uint64_t first = 0;
+  for (std::uint64_t number = 0; number < formed_.records.size(); ++number) {
+    co_await free_slots_.take();
+    const std::size_t slot = take_slot();
+    const bool store = number < formed_.stored.size();
+    if (!store) resident_slots_.push_back(slot);
+    runs.spawn(form_run(slot, number, first, formed_.records[number], store));
+    first += formed_.records[number];
+  }
+}
+
+Task<void> FormRuns::form_run(std::size_t slot, std::uint64_t number, std::uint64_t first, std::uint64_t count, bool store) {
+  RunBuffer& run = slots_[slot].run;
+  co_await reader_.fill(run, first, count);
+  progress_.add_bytes(count * encoder_.record_size());
+  co_await sort_run(run);
+  if (store) co_await store_run(slot, formed_.stored[number]);
+}
+
+Task<void> FormRuns::form_parts(const std::vector<RunPart>& parts, RunKeeper& keeper) {
+  TaskGroup runs(reactor_.scope());
+  if (!parts.empty()) populate_buffers(parts.size(), parts.front().records);
+  runs.spawn(begin_parts(runs, parts, keeper));
+  co_await runs.join();
+}
+
+Task<void> FormRuns::begin_parts(TaskGroup& runs, const std::vector<RunPart>& parts, RunKeeper& keeper) {
+  for (std::size_t position = 0; position < parts.size(); ++position) {
+    co_await free_slots_.take();
+    runs.spawn(form_part(take_slot(), parts[position], position, keeper));
+  }
+}
+
+// The buffer is free for the next run while this one is being kept.
+Task<void> FormRuns::form_part(std::size_t slot, RunPart part, std::size_t position, RunKeeper& keeper) {
+  RunBuffer& run = slots_[slot].run;
+  co_await reader_.fill(run, part.first, part.records);
+  progress_.add_bytes(part.records * encoder_.record_size());
+  co_await sort_run(run);
+  co_await keeper.before_store(position);
+  const Tally read = run.tally;
+  Tally written;
+  co_await store_run(slot, part.stored, &written);
+  co_await keeper.after_store(position, read, written);
+}
+
+// A stream's length is unknown: runs are kept as long as the buffers last, and stored from the first one on only when all
+// are full, so that an input that fits the memory is sorted in one pass.
+Task<void> FormRuns::form_stream() {
+  TaskGroup runs(reactor_.scope());
+  runs.spawn(read_stream(runs));
+  co_await runs.join();
+}
+
+Task<void> FormRuns::read_stream(TaskGroup& runs) {
+  for (bool ended = false; !ended;) {
+    if (free_slots_.free() == 0 && !resident_slots_.empty()) {
+      check_may_store();
+      runs.spawn(store_oldest());
+    }
+    co_await free_slots_.take();
+    const std::size_t slot = take_slot();
+    RunBuffer& run = slots_[slot].run;
+    co_await reader_.fill_from_stream(run, plan_.formation.run_records, progress_);
+    ended = run.count < plan_.formation.run_records;
+    if (run.count == 0) break;
+    formed_.records.push_back(run.count);
+    resident_slots_.push_back(slot);
+    co_await sort_run(run);
+  }
+}
+
+void FormRuns::check_may_store() const {
+  if (formed_.records.size() >= planner::most_runs)
+    throw NotEnoughMemory(fmt::format("the input is too long for this memory: it makes more than {} runs", planner::most_runs),
+                          plan_.wanted.memory_bytes, 8 * plan_.wanted.memory_bytes);
+}
+
+// Of the sorted runs that are not stored yet.
+Task<void> FormRuns::store_oldest() {
+  const std::size_t slot = resident_slots_.front();
+  resident_slots_.erase(resident_slots_.begin());
+  formed_.stored.push_back(store_.create(slots_[slot].run.count));
+  co_await store_run(slot, formed_.stored.back());
+}
+
+Task<void> FormRuns::store_all_but(std::uint32_t resident_runs) {
+  while (resident_slots_.size() > resident_runs) co_await store_oldest();
+}
+
+// Records of a sorted run that is not empty, evenly spaced, with the first and the last among them.
+std::vector<const std::byte*> FormRuns::sample_of(const RunBuffer& run, std::uint64_t size) const {
+  const records::RecordTable table = run.table(encoder_.record_size());
+  std::vector<const std::byte*> sample;
+  size = std::clamp<std::uint64_t>(size, 2, std::max<std::uint64_t>(run.count, 2));
+  for (std::uint64_t i = 0; i < size; ++i) sample.push_back(table.at(run.entries()[i * (run.count - 1) / (size - 1)].index));
+  return sample;
+}
+
+Task<void> FormRuns::sort_run(RunBuffer& run) {
+  co_await scratch_free_.take();
+  auto sort = compute_.run([&] {
+    auto* scratch = scratch_.as<records::Entry>().data();
+    records::sort_entries_parallel(run.entries(), scratch, run.count, compute_.threads());
+    if (!encoder_.decides())
+      records::refine_ties_parallel(run.entries(), scratch, run.count, encoder_, run.table(encoder_.record_size()),
+                                    compute_.threads());
+  });
+  co_await sort;
+  scratch_free_.give();
+  if (run.count > 0) store_.take_in_keys(encoder_, sample_of(run, store_.shared_key().sample_size(encoder_)));
+}
+
+Task<void> FormRuns::store_run(std::size_t slot, std::size_t number, Tally* written) {
+  const RunBuffer& run = slots_[slot].run;
+  const std::uint64_t run_blocks = store_.run(number).run_blocks;
+  const std::uint64_t per_block = plan_.formation.write_block_bytes / plan_.run_block.bytes;
+  TaskGroup writes(reactor_.scope());
+  for (std::uint64_t run_block = 0; run_block < run_blocks; run_block += per_block)
+    writes.spawn(gather_and_write(number, run, run_block, std::min(per_block, run_blocks - run_block), written));
+  co_await writes.join();
+  slots_[slot].is_free = true;
+  free_slots_.give();
+}
+
+Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_run_block,
+                                      std::uint64_t run_blocks, Tally* written) {
+  std::byte* const block = co_await blocks_->take();
+  const records::RecordTable table = run.table(encoder_.record_size());
+  for (std::uint64_t g = first_run_block; g < first_run_block + run_blocks; ++g)
+    store_.set_forecast(number, g, encoder_, table.at(run.entries()[g * plan_.run_block.records].index));
+  Tally tally;
+  auto work =
+      compute_.run([&] { gather(number, run, first_run_block, run_blocks, block, written == nullptr ? nullptr : &tally); },
+                   run_blocks * plan_.run_block.bytes);
+  co_await work;
+  if (written != nullptr) *written += tally;
+  co_await store_.write(number, first_run_block, block, run_blocks * plan_.run_block.bytes);
+  progress_.add_bytes(run_blocks * plan_.run_block.bytes);
+  blocks_->give(block);
+}
+
+void FormRuns::gather(std::size_t number, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks,
+                      std::byte* block, Tally* written) const {
+  const records::RecordTable table = run.table(encoder_.record_size());
+  for (std::uint64_t g = first_run_block; g < first_run_block + run_blocks; ++g) {
+    std::byte* const out = store_.run_block_in(block, run_blocks, g - first_run_block);
+    const std::uint64_t first = g * plan_.run_block.records;
+    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(plan_.run_block.records, run.count - first));
+    records::gather(run.entries() + first, count, table, out, run.count - first - count);
+    if (written != nullptr) written->hash.add_records(out, count, encoder_.record_size());
+    store_.seal(number, g, count, out);
+  }
+}
+
+FormedRuns FormRuns::take_runs() {
+  for (const std::size_t slot : resident_slots_) formed_.resident.push_back(std::move(slots_[slot].run));
+  return std::move(formed_);
+}
+
+void FormRuns::free_buffers() {
+  populate_ahead_.end();
+  slots_.clear();
+  scratch_ = Buffer();
+  blocks_.reset();
+}
+
+}  // namespace ecosort::engine

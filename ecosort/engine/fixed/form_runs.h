@@ -1,0 +1,115 @@
+// Run formation (EcoSort section 4): read | extract | index sort | gather | write, overlapped over rotating run buffers.
+//
+// Each run is one task that passes through the stages; the run buffers, the one sort scratch and the write blocks are
+// counted resources, first come first served, so that the drives read run i+1 while run i is sorted and run i-1 is written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "engine/compute.h"
+#include "engine/fixed/read_ahead.h"
+#include "engine/fixed/run_buffer.h"
+#include "engine/populate_ahead.h"
+#include "engine/progress.h"
+#include "formats/fixed/encoder.h"
+#include "plan/plan.h"
+#include "run/run_store.h"
+
+namespace ecosort::engine {
+
+// The runs in input order: the first ones stored, the last ones still in memory, sorted through their index.
+struct FormedRuns {
+  std::vector<std::uint64_t> records;  // of every run
+  std::vector<std::size_t> stored;     // numbers in the run store
+  std::vector<RunBuffer> resident;
+};
+
+// A run to be formed: records [first, first + records) of the inputs, stored as run `stored` of the store.
+struct RunPart {
+  std::uint64_t first = 0, records = 0;
+  std::size_t stored = 0;
+};
+
+// Is asked before a run is written, and told after all of it was: what makes runs durable, one after the other.
+class RunKeeper {
+ public:
+  RunKeeper() = default;
+  RunKeeper(const RunKeeper&) = delete;
+  RunKeeper& operator=(const RunKeeper&) = delete;
+  virtual ~RunKeeper() = default;
+
+  // `part`: its position in the list of parts. Runs may ask in any order; they are read and sorted by then.
+  [[nodiscard]] virtual Task<void> before_store(std::size_t part) = 0;
+  // `read` is the tally of the records as they came in, `written` of those in the blocks that were written.
+  [[nodiscard]] virtual Task<void> after_store(std::size_t part, Tally read, Tally written) = 0;
+};
+
+// Coordinator only; must outlive the task.
+class FormRuns {
+ public:
+  FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const planner::Plan& plan,
+           const records::Encoder& encoder, ReadAhead& reader, RunStore& store, Progress& progress);
+
+  // Creates all run files of inputs of known size and reserves their space, before hours of work (promise P10).
+  void create_runs();
+  [[nodiscard]] Task<void> form();  // all runs of inputs of known size, after create_runs()
+  // These parts, all stored, begun in this order, under the eyes of `keeper`.
+  [[nodiscard]] Task<void> form_parts(const std::vector<RunPart>& parts, RunKeeper& keeper);
+  [[nodiscard]] Task<void> form_stream();  // until the stream ends
+
+  // After form_stream(): records of each run in input order; how many of the last ones are not stored; stores more of these.
+  [[nodiscard]] const std::vector<std::uint64_t>& run_records() const noexcept { return formed_.records; }
+  [[nodiscard]] std::uint32_t runs_in_memory() const noexcept { return static_cast<std::uint32_t>(resident_slots_.size()); }
+  [[nodiscard]] Task<void> store_all_but(std::uint32_t resident_runs);
+
+  [[nodiscard]] FormedRuns take_runs();
+
+  // The buffers of stored runs, the scratch and the write blocks go back to the budget.
+  void free_buffers();
+
+ private:
+  struct Slot {
+    RunBuffer run;
+    bool is_free = true;
+    bool is_sorted = false;
+  };
+
+  void populate_buffers(std::uint64_t runs, std::uint64_t most_records);
+  Task<void> begin_runs(TaskGroup& runs);
+  Task<void> begin_parts(TaskGroup& runs, const std::vector<RunPart>& parts, RunKeeper& keeper);
+  Task<void> read_stream(TaskGroup& runs);
+  void check_may_store() const;
+  Task<void> store_oldest();
+  Task<void> form_run(std::size_t slot, std::uint64_t number, std::uint64_t first, std::uint64_t count, bool store);
+  Task<void> form_part(std::size_t slot, RunPart part, std::size_t position, RunKeeper& keeper);
+  Task<void> sort_run(RunBuffer& run);
+  [[nodiscard]] std::vector<const std::byte*> sample_of(const RunBuffer& run, std::uint64_t size) const;
+  Task<void> store_run(std::size_t slot, std::size_t number, Tally* written = nullptr);
+  Task<void> gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks,
+                              Tally* written);
+  void gather(std::size_t number, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks, std::byte* block,
+              Tally* written) const;
+  [[nodiscard]] std::size_t take_slot();
+
+  io::Reactor& reactor_;
+  Compute& compute_;
+  const planner::Plan& plan_;
+  const records::Encoder& encoder_;
+  ReadAhead& reader_;
+  RunStore& store_;
+  Progress& progress_;
+
+  std::vector<Slot> slots_;
+  PopulateAhead populate_ahead_;  // ends before the buffers do
+  Semaphore free_slots_, scratch_free_;
+  Buffer scratch_;
+  std::optional<BlockPool> blocks_;  // to write
+  FormedRuns formed_;
+  std::vector<std::size_t> resident_slots_;
+};
+
+}  // namespace ecosort::engine

@@ -1,0 +1,235 @@
+#include "engine/fixed/merge_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/errors.h"
+
+namespace ecosort::engine {
+
+MergeRuns::MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
+                     const planner::MergeBuffers& buffers, std::uint64_t waiting_bytes, std::vector<MergeInput> sources,
+                     MemoryBudget& memory, Progress& progress)
+    : reactor_(reactor),
+      compute_(compute),
+      store_(store),
+      encoder_(encoder),
+      buffers_(buffers),
+      waiting_bytes_(waiting_bytes),
+      memory_(memory),
+      progress_(progress),
+      sources_(std::move(sources)),
+      prefetch_(reactor, compute, store, encoder, buffers.block_bytes,
+                memory.allocate(buffers.block_bytes * buffers.blocks, "read blocks"), sources_),
+      background_(reactor.scope()) {
+  for (const MergeInput& source : sources_) left_ += source.records - source.consumed;
+}
+
+// A round costs a look at every run, so it starts when a good part of the memory has arrived, or nothing more can.
+Task<void> MergeRuns::wait_for_data(std::uint64_t batch_records) {
+  const std::uint64_t enough = batch_records + sources_.size() * prefetch_.records_per_block();
+  const std::uint64_t most = buffers_.blocks * prefetch_.records_per_block() * 3 / 4;
+  while (prefetch_.in_flight() > 0 && prefetch_.ready_records() < std::min(enough, most)) co_await prefetch_.arrived().changed();
+}
+
+Task<MergeRuns::Round> MergeRuns::next_round(std::uint64_t batch_records) {
+  co_await wait_for_data(batch_records);
+  while (true) {
+    Round round = look();
+    if (round.records > 0) co_return round;
+    if (prefetch_.in_flight() == 0) {
+      if (!round.blocking || !sources_[*round.blocking].starving())
+        throw InternalError("the merge cannot go on although every run has its buffers");
+      prefetch_.demand(*round.blocking);
+      if (prefetch_.in_flight() == 0) continue;  // a resident block that was gathered at once: nothing more will arrive
+    }
+    co_await prefetch_.arrived().changed();
+  }
+}
+
+MergeRuns::Round MergeRuns::look() const {
+  Round round;
+  for (const MergeInput& source : sources_) {
+    round.views.push_back(prefetch_.view(source));
+    round.ranges.push_back({source.consumed, source.ready_end});
+  }
+  limit(round);
+  for (const RunRange& range : round.ranges) round.records += range.end - range.begin;
+  return round;
+}
+
+// No record may be merged that could come after one that is not in memory. Such a run gives a bound: its last record in
+// memory, or, where it has none, the key its next block begins with.
+void MergeRuns::limit(Round& round) const {
+  Bound last;                       // the smallest last record in memory
+  std::optional<ForecastKey> next;  // the smallest key of a run without records in memory
+  std::uint32_t next_run = 0;
+  for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+    const MergeInput& source = sources_[i];
+    if (source.ready_end == source.records) continue;
+    if (source.ready_end > source.consumed) {
+      const std::byte* record = round.views[i].record(source.ready_end - 1);
+      if (!last.any || encoder_.compare(record, last.record) < 0) last = {true, record, i};
+    } else if (const ForecastKey key = prefetch_.next_key(source); !next || key < *next) {
+      next = key;
+      next_run = i;
+    }
+  }
+  for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+    RunRange& range = round.ranges[i];
+    range.end = first_after(round.views[i], range, i, last, encoder_);
+    if (next) range.end = first_not_before(round.views[i], range, i, *next, next_run, encoder_, store_.shared_key());
+  }
+  if (next) round.blocking = next_run;
+}
+
+Task<BatchResult> MergeRuns::merge_next(Round& round, std::uint64_t count, BatchTarget target) {
+  BatchResult batch;
+  auto work = compute_.run([&] { batch = merge_batch(round.views, round.ranges, count, encoder_, target, compute_.threads()); });
+  co_await work;
+  for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+    round.ranges[i].begin = batch.consumed[i];
+    if (batch.consumed[i] != sources_[i].consumed) prefetch_.consume(i, batch.consumed[i]);
+  }
+  prefetch_.advance();
+  round.records -= count;
+  left_ -= count;
+  co_return batch;
+}
+
+// Besides the runs and the output there is room for the records that are in memory only and not merged yet.
+std::uint64_t MergeRuns::most_waiting_bytes() const {
+  std::uint64_t records = 0;
+  for (const MergeInput& source : sources_)
+    if (source.is_resident) records += source.records - source.consumed;
+  constexpr std::uint64_t padding_share = 64;  // of a stored record's bytes, at most
+  const std::uint64_t room = records * encoder_.record_size();
+  return waiting_bytes_ + room - room / padding_share;
+}
+
+// Every release costs a journal entry of the file system and keeps reads of its file waiting. So nothing is given back before as
+// much waits as there is room for, and then the most that waits in one run: pieces twice as large as with a limit for each run.
+void MergeRuns::release_consumed(const BatchResult& batch) {
+  struct Waiting {
+    std::uint64_t bytes, run_blocks;
+    std::size_t run;
+  };
+  std::vector<Waiting> waiting;
+  std::uint64_t total = 0;
+  for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+    const MergeInput& source = sources_[i];
+    if (source.is_resident) continue;
+    // Whole run blocks only: what is left of one may still be read by the next batch, from memory, but never again from the file.
+    const bool is_consumed = batch.consumed[i] == source.records;
+    const std::uint64_t run_blocks = is_consumed ? source.run_blocks : batch.consumed[i] / store_.run_block().records;
+    const std::uint64_t bytes = store_.waiting_bytes(source.stored, run_blocks);
+    if (bytes > 0 && is_consumed) {
+      background_.spawn(store_.release(source.stored, run_blocks));
+    } else if (bytes > 0) {
+      waiting.push_back({bytes, run_blocks, source.stored});
+      total += bytes;
+    }
+  }
+  const std::uint64_t most = most_waiting_bytes();
+  if (total <= most) return;
+  std::ranges::sort(waiting, std::greater(), &Waiting::bytes);
+  for (auto largest = waiting.begin(); total > most; ++largest) {
+    background_.spawn(store_.release(largest->run, largest->run_blocks));
+    total -= largest->bytes;
+  }
+}
+
+Task<void> MergeRuns::merge_to_output(CheckedOutput& output) { return merge_all(output, nullptr, Ending::complete); }
+
+Task<void> MergeRuns::merge_to_output(CheckedOutput& output, ReleaseHook& hook, Ending ending) {
+  return merge_all(output, &hook, ending);
+}
+
+Task<void> MergeRuns::merge_all(CheckedOutput& output, ReleaseHook* hook, Ending ending) {
+  TaskGroup merging(reactor_.scope());
+  merging.spawn(put_batches(output, hook, ending));
+  co_await merging.settle();
+  co_await output.settle();
+  co_await finish();
+}
+
+Task<void> MergeRuns::put_batches(CheckedOutput& output, ReleaseHook* hook, Ending ending) {
+  const std::uint64_t batch_records = output.records_per_batch();
+  if (hook != nullptr) prefetch_.keep_sums();
+  prefetch_.advance();
+  while (left_ > 0) {
+    Round round = co_await next_round(batch_records);
+    while (round.records > 0) {
+      const std::uint64_t count = std::min(round.records, batch_records);
+      if (hook != nullptr) co_await hook->before_batch(count * encoder_.record_size());
+      std::byte* const out = co_await output.take(output.records_put());
+      const BatchResult batch = co_await merge_next(round, count, BatchTarget{out, nullptr, 0, 0, 0});
+      if (hook == nullptr) release_consumed(batch);
+      co_await output.put(out, count, batch.checked);
+      if (hook != nullptr) hook->after_batch({sources_, batch.checked.tally.hash});
+    }
+  }
+  if (ending == Ending::complete) co_await output.finish();
+}
+
+// The blocks stay what they are until a batch is consumed, whatever arrives meanwhile.
+Task<records::MultisetHash> MergeRuns::consumed() {
+  records::MultisetHash sum;
+  const std::vector<Prefetch::OpenRunBlock> open = prefetch_.open_run_blocks();
+  auto work = compute_.run([&] { sum = sum_of_consumed(open, encoder_.record_size()); });
+  co_await work;
+  sum += prefetch_.consumed_run_blocks();
+  co_return sum;
+}
+
+// On the error path, too, everything under way must end before its buffers do.
+Task<void> MergeRuns::finish() {
+  co_await prefetch_.settle();
+  co_await background_.join();
+}
+
+Task<void> MergeRuns::write_run_blocks(BlockPool& blocks, std::size_t run, std::uint64_t first, std::byte* block,
+                                       std::uint64_t run_blocks) {
+  for (std::uint64_t g = 0; g < run_blocks; ++g)
+    store_.set_forecast(run, first + g, encoder_, block + g * store_.run_block().bytes);
+  co_await store_.write(run, first, block, run_blocks * store_.run_block().bytes);
+  progress_.add_bytes(run_blocks * store_.run_block().bytes);
+  blocks.give(block);
+}
+
+Task<void> MergeRuns::merge_to_run(std::size_t run) {
+  BlockPool blocks(reactor_.scope(), memory_.allocate(buffers_.output_block_bytes * buffers_.output_blocks, "output blocks"),
+                   buffers_.output_block_bytes, buffers_.output_blocks);
+  TaskGroup merging(reactor_.scope());
+  merging.spawn(fill_run(blocks, run));
+  co_await merging.settle();
+  co_await finish();
+}
+
+Task<void> MergeRuns::fill_run(BlockPool& blocks, std::size_t run) {
+  const planner::RunBlock& run_block = store_.run_block();
+  const std::uint64_t block_records = buffers_.output_block_bytes / run_block.bytes * run_block.records;
+  BatchTarget target{nullptr, &store_, run, 0, 0};
+  prefetch_.advance();
+  while (left_ > 0) {
+    Round round = co_await next_round(block_records);
+    while (round.records > 0) {
+      if (target.data == nullptr) target.data = co_await blocks.take();
+      const std::uint64_t count = std::min(round.records, block_records - target.filled);
+      const BatchResult batch = co_await merge_next(round, count, target);
+      release_consumed(batch);
+      target.filled += count;
+      if (target.filled < block_records && left_ > 0) continue;
+      const std::uint64_t run_blocks = div_up(target.filled, run_block.records);
+      if (const std::uint64_t rest = target.filled % run_block.records; rest > 0)
+        store_.seal(run, target.first_run_block + run_blocks - 1, static_cast<std::uint32_t>(rest),
+                    target.data + (run_blocks - 1) * run_block.bytes);
+      background_.spawn(write_run_blocks(blocks, run, target.first_run_block, target.data, run_blocks));
+      target = {nullptr, &store_, run, target.first_run_block + run_blocks, 0};
+    }
+  }
+}
+
+}  // namespace ecosort::engine

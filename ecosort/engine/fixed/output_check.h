@@ -1,0 +1,47 @@
+// What the output is checked for while it lies in the cache: the hash of its records, and their order (promise P1).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/fixed/tally.h"
+#include "formats/fixed/encoder.h"
+
+namespace ecosort::engine {
+
+struct Checked {
+  Tally tally;
+  bool in_order = true;  // every adjacent pair
+};
+
+// How many records to merge before they are checked, so that they are still in the first-level cache.
+[[nodiscard]] std::uint64_t records_per_check(const records::Encoder& encoder) noexcept;
+
+// Whether `b` may follow `a`.
+[[nodiscard]] bool pair_in_order(const std::byte* a, const std::byte* b, const records::Encoder& encoder) noexcept;
+
+// Checks contiguous records as they come into being. One object per thread and piece of work.
+class OutputCheck {
+ public:
+  explicit OutputCheck(const records::Encoder& encoder) : encoder_(encoder) {}
+
+  // The next `count` records; they follow those of the call before in memory.
+  void add(const std::byte* records, std::uint64_t count);
+
+  [[nodiscard]] const Checked& result() const noexcept { return result_; }
+
+ private:
+  const records::Encoder& encoder_;
+  const std::byte* last_ = nullptr;
+  Checked result_;
+};
+
+// Contiguous records, at once.
+[[nodiscard]] Checked check_records(const std::byte* records, std::uint64_t count, const records::Encoder& encoder);
+
+// Keeps the first record of each group of equal keys, in place; `last_kept` is the last record kept before (null: none).
+// Adds what is dropped to `dropped`. Returns the number kept.
+[[nodiscard]] std::uint64_t keep_first_of_equals(std::byte* records, std::uint64_t count, const std::byte* last_kept,
+                                                 const records::Encoder& encoder, Tally& dropped);
+
+}  // namespace ecosort::engine

@@ -1,0 +1,212 @@
+#include "engine/fixed/prefetch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/errors.h"
+#include "formats/fixed/gather.h"
+
+namespace ecosort::engine {
+
+Prefetch::Prefetch(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
+                   std::uint64_t block_bytes, Buffer memory, std::vector<MergeInput>& sources)
+    : compute_(compute),
+      store_(store),
+      encoder_(encoder),
+      run_block_(store.run_block()),
+      run_blocks_per_block_(block_bytes / run_block_.bytes),
+      records_per_block_(run_blocks_per_block_ * run_block_.records),
+      memory_(std::move(memory)),
+      sources_(sources),
+      loads_(reactor.scope()),
+      arrived_(reactor.scope()) {
+  for (std::uint64_t at = 0; at + block_bytes <= memory_.size(); at += block_bytes) free_.push_back(memory_.data() + at);
+  for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+    MergeInput& source = sources_[i];
+    source.run_blocks = div_up(source.records, run_block_.records);
+    source.blocks = div_up(source.run_blocks, run_blocks_per_block_);
+    source.ready_end = source.consumed;
+    if (source.blocks > 0) sequence_.insert(turn_of(i));
+    starving_ += source.starving() ? 1 : 0;
+  }
+}
+
+ForecastKey Prefetch::key_of_block(const MergeInput& source, std::uint64_t block) const {
+  if (!source.is_resident) return store_.forecast(source.stored, block * run_blocks_per_block_);
+  const records::Entry& entry = source.resident->entries()[block * records_per_block_];
+  return store_.shared_key().key_of(encoder_, source.resident->table(encoder_.record_size()).at(entry.index));
+}
+
+Prefetch::Turn Prefetch::turn_of(std::uint32_t source) const {
+  return {key_of_block(sources_[source], sources_[source].next_block), source};
+}
+
+ForecastKey Prefetch::next_key(const MergeInput& source) const {
+  return key_of_block(source, source.ready_end / records_per_block_);
+}
+
+bool Prefetch::may_take(const MergeInput& source) const { return source.starving() ? !free_.empty() : free_.size() > starving_; }
+
+void Prefetch::advance() {
+  while (!sequence_.empty()) {
+    const std::uint32_t next = sequence_.begin()->second;
+    if (!may_take(sources_[next])) return;
+    start(next);
+  }
+}
+
+void Prefetch::start(std::uint32_t index) {
+  MergeInput& source = sources_[index];
+  sequence_.erase(turn_of(index));
+  if (source.starving()) --starving_;
+  std::byte* const data = free_.back();
+  free_.pop_back();
+  const std::uint64_t block = source.next_block++;
+  source.held.push_back({data, false, {}});
+  if (!source.fetched_all()) sequence_.insert(turn_of(index));
+  ++in_flight_;
+  loads_.spawn(load(index, block, data));
+}
+
+void Prefetch::demand(std::uint32_t source) {
+  ++demand_reads_;
+  start(source);
+}
+
+Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* data) {
+  MergeInput& source = sources_[index];
+  const std::uint64_t first = block * run_blocks_per_block_;
+  const std::uint64_t run_blocks = std::min(run_blocks_per_block_, source.run_blocks - first);
+  if (source.is_resident) {
+    auto work = compute_.run([&] { gather(source, first, run_blocks, data); }, run_blocks * run_block_.bytes);
+    co_await work;
+  } else {
+    std::vector<records::MultisetHash> sums;
+    co_await store_.read(source.stored, first, data, run_blocks * run_block_.bytes);
+    auto work = compute_.run(
+        [&] {
+          if (keeps_sums_) sums = sum_run_blocks(source, first, run_blocks, data);
+          for (std::uint64_t g = 0; g < run_blocks; ++g)
+            store_.verify(source.stored, first + g, store_.run_block_in(data, run_blocks, g));
+          check_forecast(source, first, store_.run_block_in(data, run_blocks, 0));
+        },
+        run_blocks * run_block_.bytes);
+    co_await work;
+    source.held[block - source.first_block].sums = std::move(sums);
+  }
+  --in_flight_;
+  mark_ready(source, block);
+  arrived_.notify();
+}
+
+// Before the checksums are looked at: a change between the two is found by these, one that comes later by the sums. Nothing was
+// consumed of a block that is not in memory yet, but for the records at the beginning that the merge leaves out.
+std::vector<records::MultisetHash> Prefetch::sum_run_blocks(const MergeInput& source, std::uint64_t first,
+                                                            std::uint64_t run_blocks, std::byte* data) const {
+  std::vector<records::MultisetHash> sums(run_blocks);
+  const std::uint64_t left_out = first == 0 ? source.consumed : 0;
+  for (std::uint64_t g = 0; g < run_blocks; ++g) {
+    const std::uint64_t begin = (first + g) * run_block_.records, end = std::min(begin + run_block_.records, source.records);
+    const std::uint64_t from = std::max(begin, left_out);
+    if (from < end)
+      sums[g].add_records(store_.run_block_in(data, run_blocks, g) + (from - begin) * encoder_.record_size(), end - from,
+                          encoder_.record_size());
+  }
+  return sums;
+}
+
+void Prefetch::add_consumed_run_blocks(const MergeInput& source, std::uint64_t consumed) {
+  const std::uint64_t end = consumed == source.records ? source.run_blocks : consumed / run_block_.records;
+  const std::uint64_t first = source.first_block * run_blocks_per_block_;
+  for (std::uint64_t run_block = source.consumed / run_block_.records; run_block < end; ++run_block)
+    consumed_run_blocks_ +=
+        source.held[(run_block - first) / run_blocks_per_block_].sums[(run_block - first) % run_blocks_per_block_];
+}
+
+std::vector<Prefetch::OpenRunBlock> Prefetch::open_run_blocks() const {
+  std::vector<OpenRunBlock> open;
+  for (const MergeInput& source : sources_) {
+    if (source.consumed % run_block_.records == 0 || source.consumed >= source.ready_end) continue;
+    const std::uint64_t run_block = source.consumed / run_block_.records - source.first_block * run_blocks_per_block_;
+    const std::uint64_t end = round_down(source.consumed, run_block_.records) + run_block_.records;
+    open.push_back({source.held[run_block / run_blocks_per_block_].sums[run_block % run_blocks_per_block_],
+                    view(source).record(source.consumed), std::min(end, source.records) - source.consumed});
+  }
+  return open;
+}
+
+records::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenRunBlock>& open, std::uint32_t record_size) {
+  records::MultisetHash consumed;
+  for (const Prefetch::OpenRunBlock& run_block : open) {
+    records::MultisetHash left;
+    left.add_records(run_block.left, run_block.left_records, record_size);
+    consumed += run_block.sum;
+    consumed -= left;
+  }
+  return consumed;
+}
+
+// The merge stops at keys that were foretold: one that is wrong would spoil the order, or hold the merge up.
+void Prefetch::check_forecast(const MergeInput& source, std::uint64_t run_block, const std::byte* record) const {
+  if (std::is_eq(store_.shared_key().compare(encoder_, record, store_.forecast(source.stored, run_block)))) return;
+  throw IoError(fmt::format("run {} does not begin run block {} with the key that was foretold (check the drive and the memory)",
+                            source.stored, run_block));
+}
+
+void Prefetch::gather(const MergeInput& source, std::uint64_t first_run_block, std::uint64_t run_blocks, std::byte* data) const {
+  const records::RecordTable table = source.resident->table(encoder_.record_size());
+  for (std::uint64_t g = first_run_block; g < first_run_block + run_blocks; ++g, data += run_block_.bytes) {
+    const std::uint64_t first = g * run_block_.records;
+    const std::uint64_t count = std::min<std::uint64_t>(run_block_.records, source.records - first);
+    records::gather(source.resident->entries() + first, count, table, data, source.records - first - count);
+  }
+}
+
+void Prefetch::mark_ready(MergeInput& source, std::uint64_t block) {
+  source.held[block - source.first_block].ready = true;
+  const std::uint64_t before = source.ready_end;
+  std::uint64_t ready_block = source.ready_end / records_per_block_;
+  if (ready_block != block) return;  // an earlier block is still on its way
+  while (ready_block < source.first_block + source.held.size() && source.held[ready_block - source.first_block].ready)
+    ++ready_block;
+  source.ready_end = std::min(ready_block * records_per_block_, source.records);
+  ready_records_ += source.ready_end - before;
+}
+
+void Prefetch::consume(std::uint32_t index, std::uint64_t consumed) {
+  MergeInput& source = sources_[index];
+  ready_records_ -= consumed - source.consumed;
+  if (keeps_sums_) add_consumed_run_blocks(source, consumed);
+  source.consumed = consumed;
+  const std::uint64_t done_blocks = consumed == source.records ? source.blocks : consumed / records_per_block_;
+  if (done_blocks == source.first_block) return;
+  while (source.first_block < done_blocks) {
+    free_.push_back(source.held.front().data);
+    source.held.pop_front();
+    ++source.first_block;
+  }
+  if (source.starving()) ++starving_;
+}
+
+RunView Prefetch::view(const MergeInput& source) const {
+  RunView view;
+  view.first = source.first_block * records_per_block_;
+  view.records_per_run_block = run_block_.records;
+  view.run_blocks_per_block = static_cast<std::uint32_t>(run_blocks_per_block_);
+  view.run_block_stride = run_block_.bytes;
+  view.record_size = encoder_.record_size();
+  if (source.is_resident || store_.direction() == RunDirection::forward) {
+    for (const MergeInput::Held& held : source.held) view.blocks.push_back(held.data);
+    return view;
+  }
+  view.run_block_stride = -view.run_block_stride;
+  std::uint64_t first = source.first_block * run_blocks_per_block_;
+  for (const MergeInput::Held& held : source.held) {
+    view.blocks.push_back(store_.run_block_in(held.data, std::min(run_blocks_per_block_, source.run_blocks - first), 0));
+    first += run_blocks_per_block_;
+  }
+  return view;
+}
+
+}  // namespace ecosort::engine

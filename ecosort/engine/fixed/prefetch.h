@@ -1,0 +1,131 @@
+// Prefetched reading of runs for a merge (EcoSort section 3: "a prefetch sequence ensures that the right blocks are prefetched").
+//
+// The sequence is the order in which the merge will need the blocks: by the first key of each block, then by run. It is not
+// stored; a heap over the runs yields it from their forecast tables. Blocks of resident runs are "read" by gathering, so that
+// the merge knows one kind of run only.
+//
+// Buffers: any free block may be taken in sequence, except that one stays reserved for every run that still has blocks to
+// fetch and holds none, so that the merge always progresses even if the sequence was wrong (long keys with equal forecasts).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "engine/compute.h"
+#include "engine/fixed/run_buffer.h"
+#include "engine/fixed/run_view.h"
+#include "hash/multiset_hash.h"
+#include "run/run_store.h"
+
+namespace ecosort::engine {
+
+// One run of a merge: what was fetched of it and how far it is consumed. Records count from the start of the run.
+struct MergeInput {
+  bool is_resident = false;
+  std::size_t stored = 0;  // number in the run store
+  const RunBuffer* resident = nullptr;
+  std::uint64_t records = 0;
+  std::uint64_t run_blocks = 0, blocks = 0;
+
+  std::uint64_t next_block = 0;   // to be fetched
+  std::uint64_t first_block = 0;  // of `held`
+  struct Held {
+    std::byte* data;
+    bool ready;
+    std::vector<records::MultisetHash> sums;  // of the records of each run block, if they are kept
+  };
+  std::deque<Held> held;        // fetched or being fetched, in order
+  std::uint64_t ready_end = 0;  // records [consumed, ready_end) are in memory
+  std::uint64_t consumed = 0;   // at the beginning: records of the first run block that the merge is to leave out
+
+  [[nodiscard]] bool fetched_all() const noexcept { return next_block == blocks; }
+  [[nodiscard]] bool starving() const noexcept { return held.empty() && !fetched_all(); }
+};
+
+// Coordinator only; must outlive its loads: await settle().
+class Prefetch {
+ public:
+  // Takes over `memory` and cuts it into blocks of `block_bytes`, at least two per source.
+  Prefetch(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder, std::uint64_t block_bytes,
+           Buffer memory, std::vector<MergeInput>& sources);
+
+  // The records of each run block are summed when the run block is verified (24 bytes for each that is in memory), so that a
+  // change in memory that comes later makes what is merged differ from what was verified. Before the first advance(); stored runs
+  // only.
+  void keep_sums() noexcept { keeps_sums_ = true; }
+  // Of all run blocks that were consumed to their end.
+  [[nodiscard]] const records::MultisetHash& consumed_run_blocks() const noexcept { return consumed_run_blocks_; }
+  // A run block that is consumed in part: its sum, and the records that are not consumed.
+  struct OpenRunBlock {
+    records::MultisetHash sum;
+    const std::byte* left;
+    std::uint64_t left_records;
+  };
+  [[nodiscard]] std::vector<OpenRunBlock> open_run_blocks() const;
+
+  // Starts fetching blocks in sequence, as many as there are buffers for.
+  void advance();
+
+  // The merge consumed `source` up to record `consumed`; frees the blocks before it.
+  void consume(std::uint32_t source, std::uint64_t consumed);
+
+  // Waits for the loads under way; throws nothing.
+  [[nodiscard]] Task<void> settle() { return loads_.settle(); }
+
+  // Fetches the next block of a starving source out of turn.
+  void demand(std::uint32_t source);
+
+  [[nodiscard]] Signal& arrived() noexcept { return arrived_; }
+  [[nodiscard]] std::uint64_t ready_records() const noexcept { return ready_records_; }  // in memory and not consumed
+  [[nodiscard]] unsigned in_flight() const noexcept { return in_flight_; }
+  [[nodiscard]] bool fetched_all() const noexcept { return sequence_.empty() && in_flight_ == 0; }
+  [[nodiscard]] std::uint64_t demand_reads() const noexcept { return demand_reads_; }
+  [[nodiscard]] std::uint64_t records_per_block() const noexcept { return records_per_block_; }
+
+  // Of the first record that `source` has not in memory; only while it has such a record.
+  [[nodiscard]] ForecastKey next_key(const MergeInput& source) const;
+
+  // The blocks of `source` that are in memory, for the kernels.
+  [[nodiscard]] RunView view(const MergeInput& source) const;
+
+ private:
+  using Turn = std::pair<ForecastKey, std::uint32_t>;  // and source
+
+  [[nodiscard]] Turn turn_of(std::uint32_t source) const;
+  [[nodiscard]] ForecastKey key_of_block(const MergeInput& source, std::uint64_t block) const;
+  [[nodiscard]] bool may_take(const MergeInput& source) const;
+  void start(std::uint32_t source);
+  Task<void> load(std::uint32_t source, std::uint64_t block, std::byte* data);
+  [[nodiscard]] std::vector<records::MultisetHash> sum_run_blocks(const MergeInput& source, std::uint64_t first,
+                                                                  std::uint64_t run_blocks, std::byte* data) const;
+  void gather(const MergeInput& source, std::uint64_t first_run_block, std::uint64_t run_blocks, std::byte* data) const;
+  void check_forecast(const MergeInput& source, std::uint64_t run_block, const std::byte* record) const;
+  void mark_ready(MergeInput& source, std::uint64_t block);
+  void add_consumed_run_blocks(const MergeInput& source, std::uint64_t consumed);
+
+  Compute& compute_;
+  RunStore& store_;
+  const records::Encoder& encoder_;
+  planner::RunBlock run_block_;
+  std::uint64_t run_blocks_per_block_, records_per_block_;
+  Buffer memory_;
+  std::vector<MergeInput>& sources_;
+  std::vector<std::byte*> free_;
+  std::size_t starving_ = 0;
+  std::set<Turn> sequence_;  // the next block of every source that has one
+  TaskGroup loads_;
+  Signal arrived_;
+  unsigned in_flight_ = 0;
+  std::uint64_t ready_records_ = 0;
+  std::uint64_t demand_reads_ = 0;
+  bool keeps_sums_ = false;
+  records::MultisetHash consumed_run_blocks_;
+};
+
+// What was consumed of these run blocks: their sums less what is left of them.
+[[nodiscard]] records::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenRunBlock>& open, std::uint32_t record_size);
+
+}  // namespace ecosort::engine

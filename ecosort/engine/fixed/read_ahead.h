@@ -1,0 +1,88 @@
+// Read ahead: fills run buffers from the inputs, and extracts and hashes records as soon as they are complete.
+//
+//   input file    ....|aaaaaaaa|bbbbbbbb|cccc      requests are aligned blocks; a run may begin inside one, whose first
+//   run buffer      [a|aaaaaaaa|bbbbbbbb|cc..]     bytes are then read once more (never with the plan's own run sizes)
+//   records         |--r--|--r--|--r--|--r--       extraction follows the completed prefix, block by block
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "engine/compute.h"
+#include "engine/fixed/run_buffer.h"
+#include "engine/fixed/tally.h"
+#include "engine/progress.h"
+#include "formats/fixed/encoder.h"
+#include "io/reactor.h"
+#include "io/storage.h"
+#include "plan/plan.h"
+
+namespace ecosort::engine {
+
+struct Input {
+  io::FilePtr file;
+  std::uint64_t records = 0;  // unknown (0) for a stream
+  io::FileState opened;       // as it was when the sort began
+  // Of a stream: looks at the first bytes that arrive, before anything is written; what it throws ends the sort. May be empty.
+  std::function<void(std::span<const std::byte>)> look = nullptr;
+};
+
+// Coordinator only. Must outlive the tasks it returned.
+class ReadAhead {
+ public:
+  ReadAhead(io::Reactor& reactor, Compute& compute, const planner::Plan& plan, const records::Encoder& encoder,
+            std::vector<Input>& inputs, MemoryBudget& memory);
+
+  // Reads records [first, first + count) of all inputs, in order, into `run` and fills its index (unsorted).
+  [[nodiscard]] Task<void> fill(RunBuffer& run, std::uint64_t first, std::uint64_t count);
+
+  // The next `count` records of a stream; run.count is smaller only when the stream ended.
+  [[nodiscard]] Task<void> fill_from_stream(RunBuffer& run, std::uint64_t count, Progress& progress);
+
+  [[nodiscard]] const Tally& tally() const noexcept { return tally_; }  // of everything extracted so far
+
+  void free_buffers() { bounce_.reset(); }  // nothing can be read afterwards
+
+  // IoError if an input is not what it was when the sort began.
+  void check_unchanged(io::Storage& storage) const;
+
+ private:
+  // The progress of one fill: which prefix of the run's bytes has arrived.
+  struct Arrival {
+    RunBuffer& run;
+    std::vector<std::uint64_t> block_end;  // byte position in the run after each block
+    std::vector<bool> arrived;
+    std::size_t next = 0;         // first block that has not arrived
+    std::uint64_t extracted = 0;  // records handed to the compute threads
+  };
+  struct Block {
+    const io::File* file;
+    std::uint64_t offset;    // in the file
+    std::uint64_t size;      // of the request
+    std::uint64_t at_least;  // bytes that must come
+    std::uint64_t lead;      // of these, bytes in front of the range
+    std::byte* target;       // where the bytes belong
+  };
+
+  Task<void> read_block(Arrival& arrival, std::size_t number, Block block);
+  Task<void> read_stream(TaskGroup& extractions, RunBuffer& run, std::uint64_t wanted_bytes, Progress& progress);
+  Task<void> extract_arrived(Arrival& arrival);
+  Task<void> extract(RunBuffer& run, std::uint64_t first, std::uint64_t count);
+  std::vector<Block> blocks_of(RunBuffer& run, std::uint64_t first, std::uint64_t count) const;
+
+  io::Reactor& reactor_;
+  Compute& compute_;
+  const planner::Plan& plan_;
+  const records::Encoder& encoder_;
+  std::vector<Input>& inputs_;
+  std::uint64_t record_size_;
+  std::optional<BlockPool> bounce_;
+  Tally tally_;
+};
+
+}  // namespace ecosort::engine

@@ -1,0 +1,61 @@
+// Reads the written output back from the device and checks it: when it is complete (`--verify=reread`), or what a crash left of
+// it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/memory.h"
+#include "engine/compute.h"
+#include "engine/fixed/tally.h"
+#include "engine/progress.h"
+#include "formats/fixed/encoder.h"
+#include "io/reactor.h"
+
+namespace ecosort::engine {
+
+// Records [begin, end) of a file that holds records from its start.
+struct RecordRange {
+  std::uint64_t begin = 0, end = 0;
+};
+
+// Coordinator only; must outlive its task.
+class Reread {
+ public:
+  // `file` holds these records, and was synced. Uses two blocks of about `block_bytes`.
+  Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const io::File& file, RecordRange range,
+         std::uint64_t block_bytes, MemoryBudget& memory, Progress& progress);
+
+  // Where a signal number may be found: run() then throws Interrupted. Outlives the task.
+  void stop_for(const std::atomic<int>& interrupted) noexcept { interrupted_ = &interrupted; }
+
+  [[nodiscard]] Task<void> run();
+
+  [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
+  [[nodiscard]] bool in_order() const noexcept { return in_order_; }
+
+ private:
+  struct Block {
+    std::byte* data = nullptr;
+    std::byte* records = nullptr;  // the first one
+    std::uint64_t count = 0;
+  };
+  Task<void> read(Block& block, std::uint64_t first);
+  Task<void> check(const Block& block);
+
+  io::Reactor& reactor_;
+  Compute& compute_;
+  const records::Encoder& encoder_;
+  const io::File& file_;
+  const RecordRange range_;
+  std::uint64_t block_records_, block_size_;
+  Buffer memory_;
+  Progress& progress_;
+  const std::atomic<int>* interrupted_ = nullptr;
+  std::vector<std::byte> last_;  // the last record checked
+  Tally tally_;
+  bool in_order_ = true;
+};
+
+}  // namespace ecosort::engine

@@ -1,0 +1,32 @@
+// One of the rotating buffers of run formation: the records of a run and the index that sorts them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/memory.h"
+#include "engine/fixed/tally.h"
+#include "formats/fixed/record_table.h"
+#include "sort/entry.h"
+
+namespace ecosort::engine {
+
+//   bytes   | up to one alignment unit | records of the run, contiguous | slack |
+//           ^ reads land aligned       ^ `records`
+struct RunBuffer {
+  Buffer bytes;
+  Buffer index;                   // one Entry per record, sorted once the run is
+  std::byte* records = nullptr;   // the first record
+  std::uint64_t count = 0;        // records
+  std::uint32_t first_index = 0;  // of the index entries: tells the run buffers of one sort apart
+  Tally tally;                    // of the records as they were read
+
+  [[nodiscard]] records::Entry* entries() const noexcept { return index.as<records::Entry>().data(); }
+  [[nodiscard]] records::RecordTable table(std::uint32_t record_size) const noexcept {
+    records::RecordTable table(record_size);
+    table.add(first_index, records);
+    return table;
+  }
+};
+
+}  // namespace ecosort::engine

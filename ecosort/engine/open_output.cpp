@@ -1,0 +1,32 @@
+#include "engine/open_output.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "base/errors.h"
+
+namespace ecosort::engine {
+
+io::FilePtr open_output(io::Storage& storage, const std::string& output) {
+  if (output == "-") return storage.open_standard_output();
+  const std::string parent = std::filesystem::path(output).parent_path().string();
+  return storage.create_unnamed(parent.empty() ? "." : parent, io::Role::output, io::Caching::direct_if_possible);
+}
+
+std::string publish_output(io::Storage& storage, io::FilePtr output, const std::string& path) {
+  if (output->facts().is_stream) {
+    storage.close(std::move(output));
+    return "";
+  }
+  std::string notice = storage.publish(*output, path);
+  try {
+    storage.close(std::move(output));
+  } catch (const IoError& error) {
+    notice += fmt::format("{}{}; the output is complete and was synced before", notice.empty() ? "" : "; ", error.what());
+  }
+  return notice;
+}
+
+}  // namespace ecosort::engine

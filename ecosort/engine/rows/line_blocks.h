@@ -1,0 +1,84 @@
+// Blocks on their way to a drive: into run files, and into the output.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "base/task.h"
+#include "engine/progress.h"
+#include "io/reactor.h"
+#include "plan/line_plan.h"
+#include "run/run_files.h"
+
+namespace ecosort::lines {
+
+// Where merged or sorted lines go as one sequence of bytes. Coordinator only; settle() before it dies.
+class LineSink {
+ public:
+  LineSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress);
+  LineSink(const LineSink&) = delete;
+  LineSink& operator=(const LineSink&) = delete;
+  virtual ~LineSink() = default;
+
+  [[nodiscard]] Task<std::byte*> take() { return pool_.take(); }
+  [[nodiscard]] bool has_idle_block() const noexcept { return pool_.has_idle(); }
+  void give_back(std::byte* block) { pool_.give(block); }           // one that has nothing to be put
+  [[nodiscard]] virtual std::size_t capacity() const noexcept = 0;  // bytes of lines in a block
+  // Completes a block that is full, or the last one, while it is in the cache of the thread that filled it; `before` others are
+  // to be put first. Any thread, while nothing is put.
+  virtual void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const = 0;
+  // Hands over a block that is complete.
+  virtual void put(std::byte* block, std::size_t bytes) = 0;
+  [[nodiscard]] Task<void> settle() { return writes_.settle(); }  // waits for all writes; throws nothing
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+ protected:
+  Task<void> write(const io::File& file, std::uint64_t offset, std::byte* block, std::size_t size);
+
+  io::Reactor& reactor_;
+  BlockPool& pool_;
+  std::size_t block_bytes_;
+  engine::Progress& progress_;
+  TaskGroup writes_;
+  std::uint64_t bytes_ = 0;
+};
+
+class RunSink : public LineSink {
+ public:
+  RunSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress, StoredRun& run)
+      : LineSink(reactor, pool, block_bytes, progress), run_(run) {}
+  [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_ - run::trailer_bytes; }
+  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const override;
+  void put(std::byte* block, std::size_t bytes) override;
+
+ private:
+  Task<void> compress(std::byte* block);
+
+  StoredRun& run_;
+  std::uint64_t next_block_ = 0;
+};
+
+class OutputSink : public LineSink {
+ public:
+  OutputSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress, io::File& file)
+      : LineSink(reactor, pool, block_bytes, progress), file_(file) {}
+  [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
+  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const override;
+  void put(std::byte* block, std::size_t bytes) override;
+  // All of it went into the file another way.
+  void account_for(std::uint64_t bytes, bool is_padded) noexcept {
+    bytes_ += bytes;
+    padded_ |= is_padded;
+  }
+  // After settle(): the file may be longer than what was put, by less than a page.
+  [[nodiscard]] bool is_padded() const noexcept { return padded_; }
+
+ private:
+  [[nodiscard]] std::size_t written_size(std::size_t bytes) const noexcept;
+
+  io::File& file_;
+  bool padded_ = false;
+};
+
+}  // namespace ecosort::lines

@@ -1,0 +1,436 @@
+#include "engine/rows/lines_sort.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "base/errors.h"
+#include "engine/compute.h"
+#include "engine/open_output.h"
+#include "engine/rows/line_blocks.h"
+#include "engine/rows/merge_lines.h"
+#include "engine/rows/merge_parts.h"
+#include "formats/lines/gather_lines.h"
+#include "formats/lines/index_lines.h"
+
+namespace ecosort::lines {
+namespace {
+
+using engine::Phase;
+
+constexpr std::size_t gathered_at_once = 3;  // blocks, between two words with the coordinator
+
+// One sort. Members are declared in the order in which they may be used.
+class Sorter {
+ public:
+  Sorter(LinesJob& job, io::Storage& storage, io::Queue& queue, engine::Progress& progress, engine::PhaseLog& log)
+      : job_(job),
+        storage_(storage),
+        progress_(progress),
+        log_(log),
+        order_(job.order),
+        memory_(job.plan.memory_bytes),
+        reactor_(queue, job.plan.read_depth, job.plan.write_depth),
+        compute_(reactor_, job.plan.threads),
+        run_buffers_(job.plan.run_buffers),
+        storing_(reactor_.scope()),
+        free_runs_(reactor_.scope(), job.plan.run_buffers),
+        main_(reactor_.scope()) {
+    reactor_.wait_with(storage_);
+  }
+
+  LinesReport run(const std::atomic<int>& interrupted) {
+    main_.spawn(sort());
+    try {
+      reactor_.run(main_, interrupted);
+    } catch (...) {
+      if (files_) files_->terminate_programs();
+      throw;
+    }
+    return finish();
+  }
+
+ private:
+  Task<void> sort() {
+    output_ = engine::open_output(storage_, job_.output);
+    reserve_output();
+    files_.emplace(storage_, reactor_, job_.directories, job_.plan.block_bytes, job_.compress_program);
+    pool_.emplace(reactor_.scope(), memory_.allocate(job_.plan.write_bytes(), "write blocks", job_.plan.pages),
+                  job_.plan.block_bytes, job_.plan.write_blocks);
+    sink_.emplace(reactor_, *pool_, job_.plan.block_bytes, progress_, *output_);
+    reader_.emplace(reactor_, compute_, job_.plan, order_, job_.inputs, job_.terminator, job_.header_lines, progress_, seen_,
+                    storage_);
+    reader_->limit_header(job_.header_bytes);
+    reader_->set_look(job_.look);
+    if (job_.merge) {
+      take_sorted_inputs();
+    } else {
+      co_await form_runs();
+      report_.notices.push_back(reader_->check_unchanged());
+    }
+    if (resident_ != nullptr) {
+      progress_.plan_job(2, 2 * reader_->bytes(), reader_->bytes());
+      co_await write_resident();
+    } else {
+      plan_merges();
+      co_await merge_intermediate();
+      co_await merge_to_output();
+    }
+    verify();
+    co_await end_output();
+  }
+
+  // Space that the output will take, so that a full drive shows before the work and nobody else can fill it meanwhile.
+  void reserve_output() {
+    if (job_.reserved_bytes > 0 && !output_->facts().is_stream)
+      is_reserved_ = storage_.reserve_patiently(*output_, 0, job_.reserved_bytes);
+  }
+
+  void take_sorted_inputs() {
+    for (LineInput& input : job_.inputs) {
+      MergeInput plain;
+      plain.name = input.name;
+      plain.is_plain = true;
+      plain.look = &job_.look;
+      plain.run.file = std::move(input.file);
+      runs_.push_back(std::move(plain));
+    }
+  }
+
+  Task<void> form_runs() {
+    plan_job();
+    begin("run_formation", Phase::run_formation, formation_bytes(), std::max<std::uint64_t>(formation_bytes(), 1));
+    for (LineRun& run : run_buffers_) {
+      run.memory = memory_.allocate(job_.plan.run_buffer_bytes, "run buffer", job_.plan.pages);
+      idle_runs_.push_back(&run);
+    }
+    make_seen();
+    storing_.spawn(read_runs());
+    co_await storing_.join();
+    dropped_ += reader_->dropped();
+    seen_.clear();
+    seen_memory_ = Buffer();
+    report_.runs = runs_.size();
+    if (resident_ == nullptr)
+      for (LineRun& run : run_buffers_) run.memory = Buffer();
+    log_.end(reactor_.traffic());
+  }
+
+  // Each run that is full is sorted and stored while the next one is read.
+  Task<void> read_runs() {
+    while (!reader_->at_end()) {
+      co_await free_runs_.take();
+      LineRun& run = *idle_runs_.back();
+      idle_runs_.pop_back();
+      do co_await reader_->fill(run);
+      while (run.count == 0 && !reader_->at_end());
+      if (run.count == 0 || (runs_.empty() && reader_->at_end())) {
+        resident_ = runs_.empty() ? &run : nullptr;
+        break;
+      }
+      runs_.emplace_back();
+      storing_.spawn(store(run, runs_.size() - 1));
+    }
+  }
+
+  void make_seen() {
+    const std::size_t each = round_down(job_.plan.seen_bytes / compute_.threads(), 64);
+    if (each == 0) return;
+    seen_memory_ = memory_.allocate(job_.plan.seen_bytes, "seen lines", job_.plan.pages);
+    for (unsigned i = 0; i < compute_.threads(); ++i) seen_.emplace_back(seen_memory_.data() + i * each, each);
+  }
+
+  Task<void> sort_run(LineRun& run) {
+    records::MultisetHash dropped;
+    auto work = compute_.run([&] {
+      sort_index(run, order_, compute_.threads());
+      if (job_.unique) drop_equal(run, order_, dropped);
+    });
+    co_await work;
+    dropped_ += dropped;
+  }
+
+  // Sorts a run and writes it; its buffer is free again afterwards.
+  Task<void> store(LineRun& run, std::size_t number) {
+    co_await sort_run(run);
+    StoredRun stored = files_->create(run.line_bytes);
+    RunSink sink(reactor_, *pool_, job_.plan.block_bytes, progress_, stored);
+    GatherLines gather(run, order_, GatherLines::Checks::none);
+    co_await gather_to(gather, sink);
+    co_await files_->complete(stored, sink.bytes());
+    stored.lines = run.count;
+    stored.longest = gather.longest();
+    runs_[number].run = std::move(stored);
+    idle_runs_.push_back(&run);
+    free_runs_.give();
+  }
+
+  Task<void> gather_to(GatherLines& gather, LineSink& sink) {
+    TaskGroup gathering(reactor_.scope());
+    gathering.spawn(gather_blocks(gather, sink));
+    co_await gathering.settle();
+    co_await sink.settle();
+    reactor_.scope().throw_if_failed();
+  }
+
+  Task<void> gather_blocks(GatherLines& gather, LineSink& sink) {
+    struct Filled {
+      std::byte* block;
+      std::size_t bytes;
+    };
+    for (std::vector<Filled> blocks; !gather.finished(); blocks.clear()) {
+      do blocks.push_back({co_await sink.take(), 0});
+      while (blocks.size() < gathered_at_once && sink.has_idle_block());
+      auto work = compute_.run([&] {
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+          const auto [bytes, carried] = gather.fill(reinterpret_cast<char*>(blocks[i].block), sink.capacity());
+          blocks[i].bytes = bytes;
+          const run::BlockContents contents{static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(carried)};
+          if (bytes > 0) sink.complete(blocks[i].block, contents, i);
+        }
+      });
+      co_await work;
+      for (const Filled& filled : blocks) filled.bytes > 0 ? sink.put(filled.block, filled.bytes) : sink.give_back(filled.block);
+    }
+  }
+
+  Task<void> write_resident() {
+    begin("sort_and_write", Phase::merge, reader_->bytes(), std::max<std::uint64_t>(reader_->bytes(), 1));
+    co_await sort_run(*resident_);
+    GatherLines gather(*resident_, order_, job_.unique ? GatherLines::Checks::ascending : GatherLines::Checks::ordered);
+    gather.set_header(reader_->header());
+    co_await gather_to(gather, *sink_);
+    merged_.out = gather.hash();
+    report_.longest_line = gather.longest();
+    log_.end(reactor_.traffic());
+  }
+
+  [[nodiscard]] MergeTerms terms() const { return {job_.unique, !job_.merge, job_.terminator}; }
+
+  [[nodiscard]] MergeTools tools() { return {reactor_, compute_, *files_, memory_, job_.plan, order_}; }
+
+  void open_inputs(std::vector<MergeInput>& inputs) {
+    for (MergeInput& input : inputs)
+      if (!input.run.file) input.run.file = storage_.open_input(input.name, io::Caching::direct_if_possible);
+  }
+
+  // Closes what was merged.
+  void let_go(std::vector<MergeInput>& inputs) {
+    for (const MergeInput& input : inputs)
+      if (!input.is_plain) files_->forget(input.run, input.released_blocks);
+    inputs.clear();
+  }
+
+  // Adjacent runs are merged until one merge can take all of them, as few as need be in each pass.
+  Task<void> merge_intermediate() {
+    std::size_t first = 0;
+    while (true) {
+      const MergeFit all = fit_merge(job_.plan, runs_, 0);
+      if (all.inputs >= runs_.size()) break;
+      if (runs_.size() - first < 2) first = 0;
+      MergeFit fit = fit_merge(job_.plan, runs_, first);
+      if (fit.inputs < 2) {
+        if (first == 0) throw NotEnoughMemory("two lines are too long for the memory at a time", job_.plan.memory_bytes);
+        first = 0;
+        continue;
+      }
+      fit.inputs = std::min(fit.inputs, std::max<std::size_t>(runs_.size() - all.inputs + 1, 2));
+      co_await merge_group(first, fit);
+      ++first;
+    }
+  }
+
+  Task<void> merge_group(std::size_t first, const MergeFit& fit) {
+    const auto begin_at = runs_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end_at = begin_at + static_cast<std::ptrdiff_t>(fit.inputs);
+    std::vector<MergeInput>& group = merging_;
+    group.assign(std::make_move_iterator(begin_at), std::make_move_iterator(end_at));
+    runs_.erase(begin_at + 1, end_at);
+    std::uint64_t bytes = 0;
+    for (const MergeInput& input : group) bytes += input.is_plain ? 0 : input.run.bytes;
+    open_inputs(group);
+    const std::uint64_t moved = bytes_of(group);
+    begin("intermediate_merge", Phase::intermediate_merge, moved, std::max<std::uint64_t>(2 * moved, 1));
+    MergeLines merge(tools(), terms(), group, fit.slots);
+    StoredRun stored = files_->create(bytes);
+    RunSink sink(reactor_, *pool_, job_.plan.block_bytes, progress_, stored);
+    co_await merge.merge_to(sink, {});
+    const MergedLines& merged = merge.merged();
+    let_go(group);
+    co_await files_->complete(stored, sink.bytes());
+    stored.longest = merged.longest;
+    stored.lines = merged.out.count;
+    account(merged);
+    runs_[first] = MergeInput{std::move(stored), {}, false};
+    ++report_.merges;
+    log_.end(reactor_.traffic());
+  }
+
+  void account(const MergedLines& merged) {
+    if (job_.merge) check_same(merged.in, merged.out + merged.dropped);
+    dropped_ += merged.dropped;
+    report_.longest_line = std::max(report_.longest_line, merged.longest);
+  }
+
+  Task<void> merge_to_output() {
+    open_inputs(runs_);
+    const std::uint64_t bytes = bytes_of(runs_);
+    begin("merge", Phase::merge, bytes, std::max<std::uint64_t>({progress_.job_bytes_left(), 2 * bytes, 1}));
+    MergeParts merge(tools(), terms(), runs_, {*output_, *pool_, progress_});
+    co_await merge.merge_to(*sink_, reader_->header());
+    let_go(runs_);
+    account(merge.merged());
+    merged_.out = merge.merged().out;
+    report_.merge_parts = merge.parts();
+    log_.end(reactor_.traffic());
+  }
+
+  // Promise P1: what came in went out, by count and by hash. Files that were sorted by somebody else are hashed as each merge
+  // takes their lines, and compared merge by merge.
+  static void check_same(const records::MultisetHash& in, const records::MultisetHash& out) {
+    if (out == in) return;
+    throw VerificationError(fmt::format(
+        "verification failed: {} lines with hash {} went in, {} with hash {} would come out; the output was not written",
+        in.count, in.to_hex(), out.count, out.to_hex()));
+  }
+
+  void verify() {
+    report_.hash = merged_.out + dropped_ + reader_->header_hash();
+    if (!job_.merge) check_same(reader_->hash(), report_.hash);
+  }
+
+  Task<void> end_output() {
+    begin("sync", Phase::sync, 0);
+    if (!output_->facts().is_stream) {
+      if (sink_->is_padded() || is_reserved_) storage_.set_size(*output_, sink_->bytes());
+      co_await reactor_.sync(*output_);
+    }
+    log_.end(reactor_.traffic());
+  }
+
+  LinesReport finish() {
+    begin("publish", Phase::sync, 0);
+    report_.notices.push_back(engine::publish_output(storage_, std::move(output_), job_.output));
+    log_.end(reactor_.traffic());
+    report_.lines = report_.hash.count;
+    report_.is_merge = job_.merge;
+    report_.dropped = dropped_.count;
+    report_.input_bytes = reader_->bytes();
+    report_.output_bytes = sink_->bytes();
+    report_.traffic = reactor_.traffic();
+    report_.peak_temp_bytes = files_->peak_bytes();
+    report_.peak_memory_bytes = memory_.peak_bytes() + reader_->header().size();
+    progress_.begin(Phase::done, 0);
+    return report_;
+  }
+
+  void begin(const char* name, Phase phase, std::uint64_t bytes, std::uint64_t share_bytes = 0) {
+    log_.begin(name, reactor_.traffic());
+    progress_.begin(phase, bytes, share_bytes);
+  }
+
+  // 0: unknown.
+  [[nodiscard]] std::uint64_t input_size() const {
+    std::uint64_t bytes = 0;
+    for (const LineInput& input : job_.inputs) {
+      if (!input.file || input.file->facts().is_stream) return 0;
+      bytes += input.file->facts().bytes_to_read();
+    }
+    return bytes;
+  }
+
+  // More than a run buffer holds is written as runs, too.
+  [[nodiscard]] std::uint64_t formation_bytes() const {
+    return input_size() > job_.plan.run_buffer_bytes ? 2 * input_size() : input_size();
+  }
+
+  static std::uint64_t bytes_of(const std::vector<MergeInput>& inputs) {
+    std::uint64_t bytes = 0;
+    for (const MergeInput& input : inputs)
+      bytes += !input.is_plain ? input.run.bytes : input.run.file ? input.run.file->facts().bytes_to_read() : 0;
+    return bytes;
+  }
+
+  // What the job moves if the lines are short; how many runs they make shows when they are read.
+  void plan_job() {
+    const std::uint64_t bytes = input_size();
+    if (bytes == 0) return;
+    std::vector<MergeInput> runs(formation_bytes() == bytes ? 0 : div_up(bytes, job_.plan.run_buffer_bytes));
+    for (MergeInput& run : runs) run.run.bytes = bytes / runs.size();
+    const std::uint64_t again = intermediate_bytes(runs);
+    progress_.plan_job(again > 0 ? 3 : 2, formation_bytes() + 2 * again + (runs.empty() ? bytes : 2 * bytes));
+  }
+
+  // The runs are there, or the files that are to be merged.
+  void plan_merges() {
+    const std::uint64_t again = intermediate_bytes(runs_), done = job_.merge ? 0 : reader_->bytes() + bytes_of(runs_);
+    const std::uint64_t bytes = job_.merge ? input_size() : bytes_of(runs_);
+    if (bytes == 0) return;
+    progress_.plan_job((job_.merge ? 1U : 2U) + (again > 0 ? 1U : 0U), done + 2 * again + 2 * bytes, done);
+  }
+
+  // How many bytes merge_intermediate() will read, as far as the lengths of lines do not change what fits.
+  [[nodiscard]] std::uint64_t intermediate_bytes(const std::vector<MergeInput>& runs) const {
+    const std::size_t fan_in = std::max<std::size_t>(fit_merge(job_.plan, runs, 0).inputs, 2);
+    std::vector<std::uint64_t> sizes;
+    sizes.reserve(runs.size());
+    for (const MergeInput& run : runs) sizes.push_back(run.is_plain ? 0 : run.run.bytes);
+    std::uint64_t moved = 0;
+    for (std::size_t first = 0; sizes.size() > fan_in; ++first) {
+      if (sizes.size() - first < 2) first = 0;
+      const std::size_t count = std::min({fan_in, sizes.size() - first, sizes.size() - fan_in + 1});
+      const auto begin_at = sizes.begin() + static_cast<std::ptrdiff_t>(first),
+                 end_at = begin_at + static_cast<std::ptrdiff_t>(count);
+      const std::uint64_t merged = std::accumulate(begin_at, end_at, std::uint64_t{0});
+      moved += merged;
+      *begin_at = merged;
+      sizes.erase(begin_at + 1, end_at);
+    }
+    return moved;
+  }
+
+  LinesJob& job_;
+  io::Storage& storage_;
+  engine::Progress& progress_;
+  engine::PhaseLog& log_;
+  LineOrder order_;
+  MemoryBudget memory_;
+  io::Reactor reactor_;
+  engine::Compute compute_;
+  LinesReport report_;
+  io::FilePtr output_;
+  bool is_reserved_ = false;
+  std::optional<RunFiles> files_;
+  std::optional<BlockPool> pool_;
+  std::optional<OutputSink> sink_;
+  std::vector<LineRun> run_buffers_;
+  std::vector<LineRun*> idle_runs_;
+  LineRun* resident_ = nullptr;
+  std::vector<MergeInput> runs_, merging_;  // the last ones: in an intermediate merge
+  Buffer seen_memory_;
+  std::vector<DuplicateFilter> seen_;  // with -u, one per thread
+  std::optional<ReadLines> reader_;
+  TaskGroup storing_;
+  Semaphore free_runs_;
+  records::MultisetHash dropped_;
+  MergedLines merged_;
+  TaskGroup main_;
+};
+
+}  // namespace
+
+LinesReport sort_lines(LinesJob& job, io::Storage& storage, io::Queue& queue, engine::Progress& progress, engine::PhaseLog& log,
+                       const std::atomic<int>& interrupted) {
+  auto sorter = std::make_unique<Sorter>(job, storage, queue, progress, log);
+  try {
+    return sorter->run(interrupted);
+  } catch (const io::QueueBroken&) {
+    (void)sorter.release();  // the system may still use its buffers: they live as long as the process
+    throw;
+  }
+}
+
+}  // namespace ecosort::lines

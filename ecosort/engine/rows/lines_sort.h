@@ -1,0 +1,57 @@
+// The external sort of text lines: the same stages as for records (engine/fixed/sort.h), for records of any length.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/phase_log.h"
+#include "engine/progress.h"
+#include "engine/rows/first_look.h"
+#include "engine/rows/read_lines.h"
+#include "formats/lines/line_order.h"
+#include "hash/multiset_hash.h"
+#include "io/queue.h"
+#include "io/storage.h"
+#include "plan/line_plan.h"
+
+namespace ecosort::lines {
+
+// Everything is checked and opened; nothing is created yet.
+struct LinesJob {
+  LinePlan plan;
+  LineOrderTerms order;
+  std::vector<LineInput> inputs;
+  std::string output;                    // "-": standard output
+  std::vector<std::string> directories;  // for runs
+  std::string compress_program;          // through which they go; empty: none
+  std::uint64_t header_lines = 0;
+  std::uint64_t header_bytes = 0;  // most that they may have, besides the plan's memory
+  char terminator = '\n';
+  bool unique = false;
+  bool merge = false;                // the inputs are sorted
+  std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
+  FirstLook look;                    // at each input
+};
+
+struct LinesReport {
+  std::uint64_t lines = 0, dropped = 0;
+  std::uint64_t input_bytes = 0, output_bytes = 0;
+  std::uint64_t runs = 0;        // stored ones; 0: everything was sorted in memory
+  std::uint64_t merges = 0;      // before the last one
+  bool is_merge = false;         // of sorted inputs
+  unsigned merge_parts = 0;      // of the last merge, at the same time; 0: there was none
+  std::size_t longest_line = 0;  // bytes, with its end; of what went through a merge
+  records::MultisetHash hash;    // of the lines read
+  io::Traffic traffic;
+  std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
+  std::vector<std::string> notices;  // for the user; some are empty
+};
+
+// Throws VerificationError, IoError, UsageError (a line that does not fit the memory), Interrupted, io::QueueBroken: as
+// engine::sort does.
+[[nodiscard]] LinesReport sort_lines(LinesJob& job, io::Storage& storage, io::Queue& queue, engine::Progress& progress,
+                                     engine::PhaseLog& log, const std::atomic<int>& interrupted);
+
+}  // namespace ecosort::lines

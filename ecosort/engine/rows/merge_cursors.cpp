@@ -1,0 +1,261 @@
+#include "engine/rows/merge_cursors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/errors.h"
+#include "base/size_text.h"
+
+namespace ecosort::lines {
+namespace {
+
+constexpr std::uint64_t release_blocks = 32;     // of a run, given back at a time
+constexpr std::uint64_t longest_line_share = 4;  // of the memory: what a line may take
+constexpr std::uint64_t room_growth = 2;
+
+// Bytes before a block for the beginning of a line, and behind it for an end that the last line lacks.
+std::size_t room_before(const LinePlan& plan, const MergeInput& input) {
+  const std::uint64_t longest = input.is_plain ? plan.block_bytes : input.run.longest;
+  return round_up(longest + 1, page_bytes);
+}
+
+std::uint64_t slot_bytes(const LinePlan& plan, const MergeInput& input) {
+  return room_before(plan, input) + plan.block_bytes + page_bytes;
+}
+
+std::uint64_t largest_room(const LinePlan& plan) { return round_up(plan.memory_bytes / longest_line_share, page_bytes); }
+
+// Of plain files: the largest room, and the one before it while the line moves.
+std::uint64_t kept_for_longer_lines(const LinePlan& plan) {
+  const std::uint64_t most = largest_room(plan);
+  return most + most / room_growth + 2 * (plan.block_bytes + page_bytes);
+}
+
+struct MergeBytes {
+  std::uint64_t slots = 0, last_line = 0;
+};
+
+MergeBytes bytes_of(const LinePlan& plan, const std::vector<MergeInput>& inputs, unsigned slots) {
+  MergeBytes bytes;
+  for (const MergeInput& input : inputs) {
+    bytes.slots += slots * slot_bytes(plan, input);
+    bytes.last_line = std::max<std::uint64_t>(bytes.last_line, room_before(plan, input));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+MergeFit fit_merge(const LinePlan& plan, const std::vector<MergeInput>& inputs, std::size_t first) {
+  for (const unsigned slots : {2U, 1U}) {
+    std::uint64_t bytes = 0, longest = 0, kept = 0;  // kept: for a longer line of a plain file
+    std::size_t fit = 0, programs = 0;
+    for (std::size_t i = first; i < inputs.size() && fit < plan.batch_size; ++i, ++fit) {
+      if (inputs[i].run.is_compressed && ++programs > plan.most_programs) break;
+      bytes += slots * slot_bytes(plan, inputs[i]);
+      if (inputs[i].is_plain) kept = kept_for_longer_lines(plan);
+      longest = std::max<std::uint64_t>({longest, room_before(plan, inputs[i]), inputs[i].is_plain ? largest_room(plan) : 0});
+      if (bytes + longest + kept > plan.merge_bytes()) break;
+    }
+    if (fit >= std::min<std::size_t>(2, inputs.size() - first)) return {fit, slots};
+  }
+  return {0, 0};
+}
+
+std::uint64_t merge_memory_bytes(const LinePlan& plan, const std::vector<MergeInput>& inputs, unsigned slots) {
+  const MergeBytes bytes = bytes_of(plan, inputs, slots);
+  return bytes.slots + bytes.last_line;
+}
+
+MergeCursors::MergeCursors(const MergeTools& tools, std::vector<MergeInput>& inputs, unsigned slots, const MergePart& part,
+                           LastLine* last)
+    : reactor_(tools.reactor),
+      files_(tools.files),
+      budget_(tools.memory),
+      plan_(tools.plan),
+      // With one less for each border, parts together keep no more space waiting than one merge does.
+      release_blocks_(part.parts == 1 ? release_blocks : release_blocks / part.parts - 1),
+      last_(last),
+      background_(tools.reactor.scope()),
+      loaded_(tools.reactor.scope()) {
+  const MergeBytes bytes = bytes_of(plan_, inputs, slots);
+  memory_ = budget_.allocate(bytes.slots, "merge blocks");
+  if (last_ != nullptr) last_->copy = budget_.allocate(bytes.last_line, "last line");
+  std::byte* at = memory_.data();
+  for (MergeInput& input : inputs) {
+    auto cursor = std::make_unique<MergeCursor>();
+    cursor->input = &input;
+    cursor->index = cursors_.size();
+    cursor->room = room_before(plan_, input);
+    cursor->slot_count = slots;
+    for (unsigned slot = 0; slot < slots; ++slot, at += slot_bytes(plan_, input)) cursor->slots[slot].data = at + cursor->room;
+    cursor->blocks = UINT64_MAX;
+    if (!input.is_plain) limit(*cursor, part.ranges.empty() ? ByteRange{0, input.run.bytes} : part.ranges[cursor->index]);
+    cursors_.push_back(std::move(cursor));
+  }
+}
+
+//   part before | this part                       | part behind
+//   ..|.........:.....|...........|...........|...:.......|..       a block that two parts read is given back with the file
+//               begin                             end
+void MergeCursors::limit(MergeCursor& cursor, const ByteRange& range) const {
+  const std::uint64_t payload = plan_.block_bytes - run::trailer_bytes;
+  cursor.exhausted = range.begin == range.end;
+  cursor.skipped = range.begin % payload;
+  cursor.lines_end = range.end;
+  cursor.next_block = cursor.consumed_end = range.begin / payload;
+  cursor.blocks = cursor.exhausted ? cursor.next_block : div_up(range.end, payload);
+  cursor.released_end = div_up(range.begin, payload);
+  cursor.release_limit = range.end == cursor.input->run.bytes ? cursor.blocks : range.end / payload;
+}
+
+void MergeCursors::request_first() {
+  for (const auto& cursor : cursors_)
+    if (!cursor->exhausted) request(*cursor);
+}
+
+// Begins to fetch the next block of the cursor into the slot that is not merged.
+void MergeCursors::request(MergeCursor& cursor) {
+  const unsigned slot = cursor.has_block && cursor.slot_count == 2 ? 1 - cursor.present : cursor.present;
+  if (cursor.next_block >= cursor.blocks || cursor.slots[slot].loading || cursor.slots[slot].loaded) return;
+  cursor.slots[slot].loading = true;
+  cursor.slots[slot].loaded = false;
+  background_.spawn(load(cursor, slot, cursor.next_block++));
+}
+
+Task<void> MergeCursors::load(MergeCursor& cursor, unsigned index, std::uint64_t block) {
+  MergeCursor::Slot& slot = cursor.slots[index];
+  if (cursor.input->is_plain) {
+    const io::File& file = *cursor.input->run.file;
+    slot.bytes =
+        co_await reactor_.read(file, file.facts().start_offset + block * plan_.block_bytes, slot.data, plan_.block_bytes, 0);
+    slot.is_last = slot.bytes < plan_.block_bytes;
+    if (const FirstLook* const look = cursor.input->look; block == 0 && look != nullptr && *look)
+      (*look)(cursor.input->name, {reinterpret_cast<const char*>(slot.data), slot.bytes});
+    if (slot.is_last) cursor.blocks = block + 1;
+  } else {
+    const run::BlockContents contents = co_await files_.read_checked(cursor.input->run, block, slot.data);
+    const std::uint64_t before = block * (plan_.block_bytes - run::trailer_bytes);
+    slot.bytes = std::min<std::uint64_t>(contents.used_bytes, cursor.lines_end - before);
+    slot.is_last = block + 1 == cursor.blocks;
+  }
+  slot.loading = false;
+  slot.loaded = true;
+  loaded_.notify();
+}
+
+// The line that went out last may lie where a block is about to go.
+void MergeCursors::keep_last_line(const MergeCursor& cursor) {
+  if (last_ == nullptr || !last_->is_there || last_->cursor != cursor.index) return;
+  const std::size_t size = last_->text.size();
+  if (size > last_->copy.size()) {
+    last_->copy = Buffer();
+    last_->copy = allocate(cursor, size);
+  }
+  if (size > 0) std::memcpy(last_->copy.data(), last_->text.data(), size);
+  last_->text = Text(reinterpret_cast<const char*>(last_->copy.data()), size);
+  last_->cursor = no_cursor;
+}
+
+Buffer MergeCursors::allocate(const MergeCursor& cursor, std::size_t bytes) {
+  if (budget_.used_bytes() + round_up(bytes, page_bytes) > budget_.limit_bytes())
+    throw NotEnoughMemory(fmt::format("{}: long lines of several files do not fit in the memory at a time", cursor.input->name),
+                          plan_.memory_bytes);
+  return budget_.allocate(bytes, "long lines");
+}
+
+// Twice as much, or what a line needs, in one slot from now on. The beginning of the line and what was fetched ahead go
+// along.
+Task<void> MergeCursors::make_room(MergeCursor& cursor, std::size_t tail) {
+  const std::uint64_t most = largest_room(plan_);
+  if (tail > most)
+    throw NotEnoughMemory(
+        fmt::format("{}: a line is longer than {}, a quarter of the memory", cursor.input->name, format_bytes(most)),
+        plan_.memory_bytes);
+  MergeCursor::Slot& ahead = cursor.slots[1 - cursor.present];
+  while (ahead.loading) co_await loaded_.changed();
+  keep_last_line(cursor);
+  const std::uint64_t room = std::min(std::max(room_growth * cursor.room, round_up(tail, page_bytes)), most);
+  Buffer memory = allocate(cursor, room + plan_.block_bytes + page_bytes);
+  std::byte* const data = memory.data() + room;
+  if (ahead.loaded) std::memcpy(data, ahead.data, ahead.bytes);
+  std::memcpy(data - tail, cursor.at, tail);
+  cursor.at = reinterpret_cast<const char*>(data) - tail;
+  cursor.end = cursor.at + tail;
+  MergeCursor::Slot& slot = cursor.slots[0];
+  slot.bytes = ahead.bytes;
+  slot.is_last = ahead.is_last;
+  slot.loaded = ahead.loaded.load();
+  slot.data = data;
+  cursor.slots[1].loaded = false;
+  cursor.present = 0;
+  cursor.slot_count = 1;
+  cursor.room = room;
+  cursor.own_memory = std::move(memory);
+}
+
+// The block in `slot` is next; `tail` bytes of a line lie in front of it.
+void MergeCursors::enter(MergeCursor& cursor, unsigned slot, std::size_t tail) {
+  MergeCursor::Slot& block = cursor.slots[slot];
+  block.loaded.store(false, std::memory_order_relaxed);
+  const char* const data = reinterpret_cast<const char*>(block.data);
+  cursor.searched = cursor.has_block ? data : data + cursor.skipped;
+  if (cursor.has_block) ++cursor.consumed_end;
+  cursor.has_block = true;
+  cursor.present = slot;
+  cursor.at = cursor.searched - tail;
+  cursor.end = data + block.bytes;
+  cursor.at_last_block = block.is_last;
+}
+
+// Goes on to the other slot if its block is here; what there is of a line moves in front of it.
+bool MergeCursors::advance(MergeCursor& cursor) {
+  const auto tail = static_cast<std::size_t>(cursor.end - cursor.at);
+  if (cursor.slot_count == 1 || !cursor.has_block || tail > cursor.room) return false;
+  const unsigned next = 1 - cursor.present;
+  if (!cursor.slots[next].loaded.load(std::memory_order_acquire)) return false;
+  keep_last_line(cursor);
+  if (tail > 0) std::memcpy(cursor.slots[next].data - tail, cursor.at, tail);
+  enter(cursor, next, tail);
+  emptied_.push_back(cursor.index);
+  return true;
+}
+
+// A single slot, and the first block, are requested now.
+Task<void> MergeCursors::next_block(MergeCursor& cursor) {
+  const auto tail = static_cast<std::size_t>(cursor.end - cursor.at);
+  if (tail > cursor.room) co_await make_room(cursor, tail);
+  if (cursor.slot_count == 2 && cursor.has_block) {
+    while (!advance(cursor)) co_await loaded_.changed();
+    refill();
+    co_return;
+  }
+  keep_last_line(cursor);
+  MergeCursor::Slot& slot = cursor.slots[cursor.present];
+  if (tail > 0) std::memmove(slot.data - tail, cursor.at, tail);
+  request(cursor);
+  while (!slot.loaded) co_await loaded_.changed();
+  enter(cursor, cursor.present, tail);
+  emptied_.push_back(cursor.index);
+  refill();
+}
+
+void MergeCursors::refill() {
+  for (const std::size_t index : emptied_) {
+    release_consumed(*cursors_[index]);
+    if (cursors_[index]->slot_count == 2) request(*cursors_[index]);
+  }
+  emptied_.clear();
+}
+
+void MergeCursors::release_consumed(MergeCursor& cursor) {
+  const std::uint64_t end = std::min(cursor.consumed_end, cursor.release_limit);
+  if (cursor.input->is_plain || end < cursor.released_end + release_blocks_) return;
+  background_.spawn(files_.release(cursor.input->run, cursor.released_end, end));
+  cursor.input->released_blocks += end - cursor.released_end;
+  cursor.released_end = end;
+}
+
+}  // namespace ecosort::lines

@@ -1,0 +1,112 @@
+// The blocks of a merge's cursors: memory for them, reading ahead, and giving back what was consumed.
+//
+//   slot | room for a line's beginning | block |       two per cursor: one is merged while the next block is fetched into the
+//   other;
+//                               [ line..|..e.. ]       the line at the border is put together in front of the block behind
+//
+// The room is as long as the longest line of the run, which run formation recorded: with long lines fewer runs are merged at a
+// time, and the memory stays what it is. Where even two runs do not fit that way, each has one slot. A plain file has a short
+// room until it shows a longer line; then it gets one slot with more, up to a quarter of the memory, from memory kept for that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/memory.h"
+#include "engine/compute.h"
+#include "engine/rows/line_blocks.h"
+#include "engine/rows/merge_tree.h"
+#include "formats/lines/line_order.h"
+#include "io/reactor.h"
+#include "plan/line_plan.h"
+
+namespace ecosort::lines {
+
+// What a merge works with. All of it outlives the merge.
+struct MergeTools {
+  io::Reactor& reactor;
+  engine::Compute& compute;
+  RunFiles& files;
+  MemoryBudget& memory;
+  const LinePlan& plan;
+  const LineOrder& order;
+};
+
+// How many of `inputs`, from `first` on, can be merged at once, and with how many slots each (0: not even two).
+struct MergeFit {
+  std::size_t inputs = 0;
+  unsigned slots = 2;
+};
+[[nodiscard]] MergeFit fit_merge(const LinePlan& plan, const std::vector<MergeInput>& inputs, std::size_t first);
+
+// What a merge of all of these inputs takes, each with so many slots.
+[[nodiscard]] std::uint64_t merge_memory_bytes(const LinePlan& plan, const std::vector<MergeInput>& inputs, unsigned slots);
+
+// Bytes [begin, end) of the lines of a run: whole lines.
+struct ByteRange {
+  std::uint64_t begin = 0, end = 0;
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return end - begin; }
+};
+
+// One of several parts of the same stored runs that are merged at the same time.
+struct MergePart {
+  unsigned parts = 1;                         // that share the write blocks, and the space that may wait to be given back
+  std::vector<ByteRange> ranges;              // its lines in each run; none: all of them
+  std::optional<Text> not_before, not_after;  // its lines lie between these in the order
+};
+
+// The line that went out last, or a copy of it where its block is filled anew.
+struct LastLine {
+  bool is_there = false;
+  Text text;
+  records::KeyWindow window{};
+  std::size_t cursor = 0;  // whose block it lies in; no cursor: it stays where it is
+  Buffer copy;
+};
+inline constexpr std::size_t no_cursor = SIZE_MAX;
+
+// Coordinator only, except advance(). Must outlive its tasks: join() on every path.
+class MergeCursors {
+ public:
+  // `last`: a line that is kept when its block goes; null where nobody needs it.
+  MergeCursors(const MergeTools& tools, std::vector<MergeInput>& inputs, unsigned slots, const MergePart& part, LastLine* last);
+
+  [[nodiscard]] const std::vector<std::unique_ptr<MergeCursor>>& all() const noexcept { return cursors_; }
+
+  void request_first();
+  // Waits for the cursor's next block, in front of which lies what is there of a line.
+  [[nodiscard]] Task<void> next_block(MergeCursor& cursor);
+  // The same by the merging thread, if the block is here: otherwise false. Then refill() is due.
+  [[nodiscard]] bool advance(MergeCursor& cursor);
+  // Blocks that were merged make room for those that follow.
+  void refill();
+  [[nodiscard]] Task<void> join() { return background_.join(); }
+
+ private:
+  void limit(MergeCursor& cursor, const ByteRange& range) const;
+  void request(MergeCursor& cursor);
+  Task<void> load(MergeCursor& cursor, unsigned slot, std::uint64_t block);
+  void enter(MergeCursor& cursor, unsigned slot, std::size_t tail);
+  void keep_last_line(const MergeCursor& cursor);
+  [[nodiscard]] Buffer allocate(const MergeCursor& cursor, std::size_t bytes);
+  Task<void> make_room(MergeCursor& cursor, std::size_t tail);
+  void release_consumed(MergeCursor& cursor);
+
+  io::Reactor& reactor_;
+  RunFiles& files_;
+  MemoryBudget& budget_;
+  const LinePlan& plan_;
+  std::uint64_t release_blocks_;  // given back at a time
+  LastLine* last_;
+  std::vector<std::unique_ptr<MergeCursor>> cursors_;
+  Buffer memory_;
+  TaskGroup background_;
+  Signal loaded_;
+  std::vector<std::size_t> emptied_;  // cursors that went on to another block: the one before may be fetched into
+};
+
+}  // namespace ecosort::lines

@@ -1,0 +1,235 @@
+#include "engine/rows/merge_lines.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/errors.h"
+#include "base/prefetch.h"
+#include "formats/lines/index_lines.h"
+#include "formats/lines/line_run.h"
+
+namespace ecosort::lines {
+namespace {
+
+constexpr std::size_t most_blocks_at_once = 3;
+
+// Several merges share the write blocks. None waits for one while it has one that is not full (merge_all): every block in the
+// hands of a merge becomes full without another, or is given back, and every other one comes back when it is written. So each of
+// them gets its turn (Semaphore: first come, first served) as long as each can have one. That each takes at most its share of
+// half the blocks keeps the others for writing behind.
+std::size_t most_blocks(const LinePlan& plan, std::size_t cursors, unsigned parts) {
+  const std::size_t share = std::max<std::size_t>(plan.write_blocks / 2 / parts, 1);
+  return std::min(share, std::clamp<std::size_t>(cursors / 4, 1, most_blocks_at_once));
+}
+
+}  // namespace
+
+MergeLines::MergeLines(const MergeTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, unsigned slots,
+                       const MergePart& part)
+    : reactor_(tools.reactor),
+      compute_(tools.compute),
+      order_(tools.order),
+      kernels_(line_kernels()),
+      terms_(terms),
+      part_(part),
+      most_blocks_(most_blocks(tools.plan, inputs.size(), part.parts)),
+      cursors_(tools, inputs, slots, part_, terms.must_be_ordered || terms.unique ? &last_ : nullptr),
+      tree_(order_, cursors_.all()),
+      out_(kernels_) {
+  if (!part_.not_before) return;  // else the part is in order behind it as lines are behind each other
+  last_.is_there = true;
+  last_.text = *part_.not_before;
+  last_.window = order_.window(last_.text);
+  last_.cursor = no_cursor;
+}
+
+// Whether the line that begins at `at` is complete; then its window is taken. An input's last line may lack its end.
+bool MergeLines::find_line(MergeCursor& cursor) {
+  if (cursor.at == nullptr) return false;
+  const char* found = kernels_.find(cursor.searched, cursor.end, terms_.terminator);
+  if (found == nullptr) {
+    if (!cursor.at_last_block) return false;
+    if (cursor.at == cursor.end) {
+      cursor.exhausted = true;
+      return true;
+    }
+    *const_cast<char*>(cursor.end) = terms_.terminator;
+    found = cursor.end++;
+  }
+  cursor.line_end = found;
+  cursor.window = order_.window(cursor.line());
+  for (std::size_t ahead = 64; ahead < 256; ahead += 64) prefetch(cursor.line_end + ahead);
+  return true;
+}
+
+Task<void> MergeLines::next_line_begins(MergeCursor& cursor) {
+  while (!cursor.exhausted && !find_line(cursor)) co_await cursors_.next_block(cursor);
+}
+
+void MergeLines::out_of_order() const {
+  throw VerificationError("verification failed: the merged lines would not be in order; the output was not written");
+}
+
+// The cursor's line is next. False if it is dropped because it equals the last one.
+bool MergeLines::choose(const MergeCursor& cursor) {
+  if (last_.is_there && (terms_.must_be_ordered || terms_.unique)) {
+    if (cursor.window.prefix == last_.window.prefix && cursor.window.extension == last_.window.extension) {
+      unsigned level = 0;
+      const int order = tie_is_decided(order_, cursor.window, level) ? 0 : order_.compare(last_.text, cursor.line(), level);
+      if (order == 0 && terms_.unique) {
+        add_line(merged_.dropped, cursor.line());
+        return false;
+      }
+      if (order > 0 && terms_.must_be_ordered) out_of_order();
+    } else if (terms_.must_be_ordered) {
+      const bool ascends = last_.window.prefix != cursor.window.prefix ? last_.window.prefix < cursor.window.prefix
+                                                                       : last_.window.extension < cursor.window.extension;
+      if (!ascends) out_of_order();
+    }
+  }
+  last_.is_there = true;
+  last_.text = cursor.line();
+  last_.window = cursor.window;
+  last_.cursor = cursor.index;
+  return true;
+}
+
+// Copies the cursor's line into the block; one that does not fit goes on in the next block. Most are copied in one piece of
+// constant size: what lies behind them in the block is overwritten later.
+bool MergeLines::emit(const MergeCursor& cursor, char* block, std::size_t capacity) {
+  const std::size_t size = cursor.line().size() + 1, room = capacity - filled_;
+  char* const to = block + filled_;
+  if (size > room) {
+    emitting_ = Text(cursor.at, size);
+    return go_on_emitting(block, capacity);
+  }
+  if (size <= short_copy_step && room >= short_copy_step)
+    std::memcpy(to, cursor.at, short_copy_step);
+  else if (size <= copy_step && room >= copy_step)
+    std::memcpy(to, cursor.at, copy_step);
+  else
+    std::memcpy(to, cursor.at, size);
+  out_.add(Text(to, size - 1));
+  filled_ += size;
+  return true;
+}
+
+// False when the block is full before the line is complete.
+bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
+  const std::size_t part = std::min(emitting_.size(), capacity - filled_);
+  if (part > 0) std::memcpy(block + filled_, emitting_.data(), part);
+  emitting_.remove_prefix(part);
+  filled_ += part;
+  if (emitting_.empty()) out_.add(last_.text);
+  return emitting_.empty();
+}
+
+// Whether the cursor goes on with the line that it gave last, which then is next again: no other cursor has a smaller one.
+bool MergeLines::repeats_last(const MergeCursor& cursor) const noexcept {
+  return cursor.window.prefix == last_.window.prefix && cursor.window.extension == last_.window.extension && !cursor.exhausted &&
+         cursor.index == last_.cursor && cursor.line() == last_.text;
+}
+
+run::BlockContents MergeLines::contents() const noexcept {
+  return {static_cast<std::uint32_t>(filled_), static_cast<std::uint32_t>(carried_)};
+}
+
+MergeLines::Reason MergeLines::merge_some(char* block, std::size_t capacity) {
+  if (filled_ == 0) carried_ = std::min(emitting_.size(), capacity);
+  for (bool is_emitting = !emitting_.empty(); is_emitting || !tree_.empty(); is_emitting = false) {
+    MergeCursor& cursor = tree_.winner();
+    if (is_emitting) {
+      if (!go_on_emitting(block, capacity)) return Reason::block_full;
+    } else {
+      if (!terms_.must_be_ordered) add_line(merged_.in, cursor.line());
+      merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
+      if (choose(cursor) && !emit(cursor, block, capacity)) return Reason::block_full;
+    }
+    cursor.at = cursor.searched = cursor.line_end + 1;
+    while (!find_line(cursor)) {
+      if (cursors_.advance(cursor)) continue;
+      waiting_ = &cursor;
+      return Reason::needs_block;
+    }
+    if (!repeats_last(cursor)) tree_.replay();
+  }
+  return Reason::finished;
+}
+
+Task<void> MergeLines::start() {
+  cursors_.request_first();
+  for (const auto& cursor : cursors_.all()) co_await next_line_begins(*cursor);
+  tree_.build();
+}
+
+// Goes on in the first of the blocks; returns how many became full.
+std::size_t MergeLines::merge_blocks(const std::vector<std::byte*>& blocks, const LineSink& sink, Reason& reason) {
+  std::size_t full = 0;
+  for (; full < blocks.size(); ++full) {
+    reason = merge_some(reinterpret_cast<char*>(blocks[full]), sink.capacity());
+    out_.settle();
+    if (reason != Reason::block_full) break;
+    sink.complete(blocks[full], contents(), full);
+    filled_ = 0;
+  }
+  return full;
+}
+
+// The first of `blocks` is there and holds what goes before the lines.
+Task<void> MergeLines::merge_all(LineSink& sink, std::vector<std::byte*>& blocks) {
+  for (Reason reason = Reason::block_full; reason != Reason::finished;) {
+    while (blocks.empty() || (blocks.size() < most_blocks_ && sink.has_idle_block())) blocks.push_back(co_await sink.take());
+    std::size_t full = 0;
+    auto work = compute_.run([&] { full = merge_blocks(blocks, sink, reason); });
+    co_await work;
+    cursors_.refill();
+    for (std::size_t i = 0; i < full; ++i) sink.put(blocks[i], sink.capacity());
+    blocks.erase(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(full));
+    if (reason != Reason::needs_block) continue;
+    co_await next_line_begins(*waiting_);
+    tree_.replay();
+  }
+}
+
+// Returns the block in which the lines go on.
+Task<std::byte*> MergeLines::put_beginning(LineSink& sink, const std::string& beginning) {
+  std::byte* block = co_await sink.take();
+  for (std::size_t done = 0; done < beginning.size();) {
+    const std::size_t part = std::min(beginning.size() - done, sink.capacity() - filled_);
+    std::memcpy(block + filled_, beginning.data() + done, part);
+    done += part;
+    filled_ += part;
+    if (filled_ < sink.capacity()) break;
+    sink.complete(block, contents(), 0);
+    sink.put(block, filled_);
+    filled_ = 0;
+    block = co_await sink.take();
+  }
+  co_return block;
+}
+
+void MergeLines::check_end() const {
+  if (part_.not_after && order_.compare(last_.text, *part_.not_after) > 0) out_of_order();
+}
+
+Task<void> MergeLines::merge_into(LineSink& sink, const std::string& beginning) {
+  std::byte* const block = co_await put_beginning(sink, beginning);
+  std::vector<std::byte*> blocks{block};
+  co_await start();
+  co_await merge_all(sink, blocks);
+  if (last_.is_there) check_end();
+  sink.complete(blocks.front(), contents(), 0);
+  sink.put(blocks.front(), filled_);
+  for (std::size_t i = 1; i < blocks.size(); ++i) sink.give_back(blocks[i]);
+}
+
+Task<void> MergeLines::merge_to(LineSink& sink, const std::string& beginning) {
+  TaskGroup merging(reactor_.scope());
+  merging.spawn(merge_into(sink, beginning));
+  co_await merging.settle();
+  co_await sink.settle();
+  co_await cursors_.join();
+  merged_.out = out_.sum();
+}
+
+}  // namespace ecosort::lines

@@ -1,0 +1,79 @@
+// The merge of sorted runs of lines, or of sorted files (-m), or of a part of every run, by one thread with bounded memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/rows/line_blocks.h"
+#include "engine/rows/merge_cursors.h"
+#include "engine/rows/merge_tree.h"
+#include "formats/lines/late_hash.h"
+#include "formats/lines/line_kernels.h"
+#include "hash/multiset_hash.h"
+
+namespace ecosort::lines {
+
+struct MergedLines {
+  records::MultisetHash in, out, dropped;
+  std::size_t longest = 0;
+};
+
+struct MergeTerms {
+  bool unique = false;
+  bool must_be_ordered = true;  // VerificationError else; files of the user's may be in any order
+  char terminator = '\n';
+};
+
+// One merge. Coordinator only; must outlive its task, and the inputs must outlive it.
+class MergeLines {
+ public:
+  // `part`: without terms.unique, of stored runs only.
+  MergeLines(const MergeTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, unsigned slots,
+             const MergePart& part = {});
+
+  // `beginning` goes first.
+  [[nodiscard]] Task<void> merge_to(LineSink& sink, const std::string& beginning);
+
+  [[nodiscard]] const MergedLines& merged() const noexcept { return merged_; }
+
+ private:
+  enum class Reason : std::uint8_t { block_full, needs_block, finished };
+
+  Task<void> merge_into(LineSink& sink, const std::string& beginning);
+  Task<void> start();
+  Task<void> next_line_begins(MergeCursor& cursor);
+  Task<std::byte*> put_beginning(LineSink& sink, const std::string& beginning);
+  Task<void> merge_all(LineSink& sink, std::vector<std::byte*>& blocks);
+  [[nodiscard]] bool find_line(MergeCursor& cursor);
+  [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
+  [[nodiscard]] run::BlockContents contents() const noexcept;
+  Reason merge_some(char* block, std::size_t capacity);
+  std::size_t merge_blocks(const std::vector<std::byte*>& blocks, const LineSink& sink, Reason& reason);
+  bool emit(const MergeCursor& cursor, char* block, std::size_t capacity);
+  bool go_on_emitting(char* block, std::size_t capacity);
+  bool choose(const MergeCursor& cursor);
+  void check_end() const;
+  [[noreturn]] void out_of_order() const;
+
+  io::Reactor& reactor_;
+  engine::Compute& compute_;
+  const LineOrder& order_;
+  const LineKernels& kernels_;
+  MergeTerms terms_;
+  MergePart part_;
+  std::size_t most_blocks_;  // of output, between two words with the coordinator
+  LastLine last_;
+  MergeCursors cursors_;
+  MergeTree tree_;
+  MergedLines merged_;
+  LateHash out_;
+
+  std::size_t filled_ = 0;          // bytes in the block
+  std::size_t carried_ = 0;         // of them, those of a line that began in a block before
+  Text emitting_;                   // the rest of the present line that is not in a block yet
+  MergeCursor* waiting_ = nullptr;  // the cursor that needs a block
+};
+
+}  // namespace ecosort::lines

@@ -1,0 +1,116 @@
+#include "engine/rows/merge_parts.h"
+
+#include <algorithm>
+
+namespace ecosort::lines {
+namespace {
+
+// A part that is merged sooner than its runs are cut does not pay: a cut reads some blocks of each run.
+constexpr std::uint64_t least_part_bytes = std::uint64_t{1} << 20U, least_part_blocks = 8;
+// The smallest part has at least this share of an even one; else one thread would do most of the work, and more would be read.
+constexpr std::uint64_t least_share = 5;
+constexpr unsigned slots_of_part = 2;
+
+bool fits(const LinePlan& plan, const std::vector<MergeInput>& inputs, const io::File& output, unsigned parts) {
+  const std::uint64_t merges = parts * merge_memory_bytes(plan, inputs, slots_of_part) + SplitRuns::kept_bytes(inputs, parts) +
+                               BorderPages::bytes_for(output, parts);
+  return std::max(merges, SplitRuns::search_bytes(plan, inputs, parts)) <= plan.merge_bytes();
+}
+
+bool is_balanced(const SplitRuns& split, unsigned parts) {
+  std::uint64_t total = 0, least = UINT64_MAX;
+  for (unsigned part = 0; part < parts; ++part) {
+    total += split.bytes(part);
+    least = std::min(least, split.bytes(part));
+  }
+  return least * parts * least_share >= total;
+}
+
+}  // namespace
+
+unsigned parts_that_pay(const LinePlan& plan, unsigned threads, const MergeTerms& terms, const std::vector<MergeInput>& inputs,
+                        const io::File& output) {
+  const bool can_place = !output.facts().is_stream && plan.block_bytes % output.write_unit() == 0;
+  if (!can_place || terms.unique || !terms.must_be_ordered || !SplitRuns::can_split(plan, inputs)) return 1;
+  std::uint64_t bytes = 0;
+  for (const MergeInput& input : inputs) bytes += input.run.bytes;
+  const std::uint64_t least = std::max(least_part_bytes, inputs.size() * least_part_blocks * plan.block_bytes);
+  // Half of the write blocks are filled while the others are written.
+  unsigned parts = std::min(threads, plan.write_blocks / 2);
+  while (parts > 1 && (parts * least > bytes || !fits(plan, inputs, output, parts))) --parts;
+  return std::max(parts, 1U);
+}
+
+struct MergeParts::Part {
+  Part(const MergeParts& whole, BorderPages& pages, const ByteRange& bytes, const MergePart& part, bool is_last)
+      : sink(whole.tools_.reactor, whole.output_.pool, whole.tools_.plan.block_bytes, whole.output_.progress, whole.output_.file,
+             pages, bytes, is_last),
+        merge(whole.tools_, whole.terms_, whole.inputs_, slots_of_part, part),
+        beginning(sink.lead(), '\0') {}
+
+  PartSink sink;
+  MergeLines merge;
+  std::string beginning;
+};
+
+MergeParts::MergeParts(const MergeTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs,
+                       const OutputPlace& output)
+    : tools_(tools), terms_(terms), inputs_(inputs), output_(output) {}
+
+void MergeParts::add(const MergedLines& merged) noexcept {
+  merged_.in += merged.in;
+  merged_.out += merged.out;
+  merged_.dropped += merged.dropped;
+  merged_.longest = std::max(merged_.longest, merged.longest);
+}
+
+Task<void> MergeParts::merge_to(OutputSink& sink, const std::string& header) {
+  const unsigned parts = parts_that_pay(tools_.plan, tools_.compute.threads(), terms_, inputs_, output_.file);
+  if (parts > 1) {
+    SplitRuns split(tools_, terms_.terminator, inputs_, parts);
+    co_await split.split();
+    if (is_balanced(split, parts)) {
+      parts_ = parts;
+      co_await merge_split(split, sink, header);
+      co_return;
+    }
+  }
+  co_await merge_whole(sink, header);
+}
+
+Task<void> MergeParts::merge_whole(OutputSink& sink, const std::string& header) {
+  const unsigned slots = inputs_.empty() ? slots_of_part : fit_merge(tools_.plan, inputs_, 0).slots;
+  MergeLines merge(tools_, terms_, inputs_, slots);
+  co_await merge.merge_to(sink, header);
+  add(merge.merged());
+}
+
+std::unique_ptr<MergeParts::Part> MergeParts::make_part(const SplitRuns& split, unsigned number, BorderPages& pages,
+                                                        std::uint64_t begin, std::uint64_t end) {
+  MergePart part{parts_, split.ranges(number), {}, {}};
+  if (number > 0) part.not_before = split.splitter(number - 1);
+  if (number + 1 < parts_) part.not_after = split.splitter(number);
+  return std::make_unique<Part>(*this, pages, ByteRange{begin, end}, part, number + 1 == parts_);
+}
+
+Task<void> MergeParts::merge_split(const SplitRuns& split, OutputSink& sink, const std::string& header) {
+  std::vector<std::uint64_t> ends;  // in the output
+  for (unsigned part = 0; part < parts_; ++part) ends.push_back((ends.empty() ? header.size() : ends.back()) + split.bytes(part));
+  const std::uint64_t bytes = ends.back();
+  BorderPages pages(tools_.memory, output_.file, {ends.begin(), ends.end() - 1}, bytes);
+  std::vector<std::unique_ptr<Part>> parts;
+  for (unsigned part = 0; part < parts_; ++part)
+    parts.push_back(make_part(split, part, pages, part == 0 ? 0 : ends[part - 1], ends[part]));
+  parts.front()->beginning = header;
+  TaskGroup merges(tools_.reactor.scope());
+  for (const auto& part : parts) merges.spawn(part->merge.merge_to(part->sink, part->beginning));
+  co_await merges.join();
+  for (const auto& part : parts) {
+    part->sink.check_complete();
+    add(part->merge.merged());
+  }
+  co_await pages.write(tools_.reactor);
+  sink.account_for(bytes, bytes % pages.unit() != 0);
+}
+
+}  // namespace ecosort::lines

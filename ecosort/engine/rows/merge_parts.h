@@ -1,0 +1,63 @@
+// The last merge: in as many parts at the same time as there are threads for, where that pays.
+//
+//   run 0  | part 0 ......... | part 1 ......... |        parts of all runs are cut at the same splitter lines (split_runs);
+//   run 1  | part 0 ...... | part 1 ............ |        each is merged by a thread of its own (merge_lines) and written to its
+//   output | part 0 ......... | part 1 ......... |        own place in the output (output_parts), which follows from their bytes
+//
+// The hashes of the parts are added up. A part's first line is compared with the splitter before it, and its last line with the
+// one behind it, so that the order holds across their border, too.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/rows/merge_lines.h"
+#include "engine/rows/output_parts.h"
+#include "engine/rows/split_runs.h"
+
+namespace ecosort::lines {
+
+// The file that a merge writes.
+struct OutputPlace {
+  const io::File& file;
+  BlockPool& pool;
+  engine::Progress& progress;
+};
+
+// Most parts that pay: 1 for a stream, whose bytes must come one after the other; with terms.unique, where the bytes that part 0
+// drops would leave a gap; for files of the user's, which may not be in order; for compressed runs; for few bytes, long lines,
+// little memory.
+[[nodiscard]] unsigned parts_that_pay(const LinePlan& plan, unsigned threads, const MergeTerms& terms,
+                                      const std::vector<MergeInput>& inputs, const io::File& output);
+
+// Coordinator only; must outlive its task, and the inputs must outlive it.
+class MergeParts {
+ public:
+  MergeParts(const MergeTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, const OutputPlace& output);
+
+  // `sink` is that of the whole output, and nothing is in it yet. `header` goes first.
+  [[nodiscard]] Task<void> merge_to(OutputSink& sink, const std::string& header);
+
+  // After merge_to().
+  [[nodiscard]] const MergedLines& merged() const noexcept { return merged_; }
+  [[nodiscard]] unsigned parts() const noexcept { return parts_; }
+
+ private:
+  struct Part;
+
+  Task<void> merge_whole(OutputSink& sink, const std::string& header);
+  Task<void> merge_split(const SplitRuns& split, OutputSink& sink, const std::string& header);
+  [[nodiscard]] std::unique_ptr<Part> make_part(const SplitRuns& split, unsigned number, BorderPages& pages, std::uint64_t begin,
+                                                std::uint64_t end);
+  void add(const MergedLines& merged) noexcept;
+
+  const MergeTools tools_;
+  MergeTerms terms_;
+  std::vector<MergeInput>& inputs_;
+  OutputPlace output_;
+  unsigned parts_ = 1;
+  MergedLines merged_;
+};
+
+}  // namespace ecosort::lines

@@ -1,0 +1,141 @@
+// The cursors of a merge, and the loser tree that chooses among them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/rows/first_look.h"
+#include "engine/rows/line_blocks.h"
+#include "formats/lines/index_lines.h"
+#include "formats/lines/line_order.h"
+
+namespace ecosort::lines {
+
+// What is merged: a stored run, or a file that somebody sorted. Whoever starts a merge owns it and lets go of it afterwards,
+// because several parts of it may be merged at the same time.
+struct MergeInput {
+  StoredRun run;  // its file is that of a plain file as well
+  std::string name;
+  bool is_plain = false;
+  std::uint64_t released_blocks = 0;
+  const FirstLook* look = nullptr;  // of a plain file
+};
+
+// Lines of a run or of a file, or of a part of a run, in blocks. The coordinator fetches a block while the other one is merged.
+struct MergeCursor {
+  MergeInput* input = nullptr;
+  std::size_t index = 0;
+  std::size_t room = 0;
+  std::size_t skipped = 0;         // bytes of the first block that belong to the part before
+  std::uint64_t lines_end = 0;     // of a stored run: the bytes of its lines end here
+  std::uint64_t blocks = 0;        // of a stored run: those of it that end with the last one merged
+  std::uint64_t next_block = 0;    // to be requested
+  std::uint64_t consumed_end = 0;  // the block that is merged
+  // Blocks of a stored run that nobody else merges: [released_end, release_limit) are yet to be given back.
+  std::uint64_t released_end = 0, release_limit = 0;
+  struct Slot {
+    std::byte* data = nullptr;  // of the block; `room` bytes lie before
+    std::size_t bytes = 0;      // of lines that came
+    bool is_last = false;
+    bool loading = false;              // the coordinator's
+    std::atomic<bool> loaded = false;  // the merging thread takes the block without asking the coordinator
+  };
+  Slot slots[2];
+  unsigned slot_count = 2;
+  unsigned present = 0;  // the slot that is merged
+  Buffer own_memory;     // of the one slot of a file with long lines
+  bool has_block = false;
+  const char* at = nullptr;  // the line
+  const char* line_end = nullptr;
+  const char* searched = nullptr;
+  const char* end = nullptr;  // of the bytes that are here
+  bool at_last_block = false, exhausted = false;
+  records::KeyWindow window{};
+
+  [[nodiscard]] Text line() const noexcept { return {at, static_cast<std::size_t>(line_end - at)}; }
+};
+
+// A loser tree over the cursors: the windows are compared first, then the lines, then the order of the cursors.
+//
+// The smaller node goes up and the larger one stays without a branch, because nobody can predict which it is; only where the
+// first eight bytes of the windows are equal it looks more closely. The number of leaves is a power of two; those beyond the
+// cursors, and exhausted cursors, hold the largest window there is.
+class MergeTree {
+ public:
+  MergeTree(const LineOrder& order, const std::vector<std::unique_ptr<MergeCursor>>& cursors) : order_(order), cursors_(cursors) {
+    while (leaves_ < cursors.size()) leaves_ *= 2;
+    prefixes_.resize(leaves_);
+    rests_.resize(leaves_);
+  }
+
+  void build() { winner_ = build(1); }
+  [[nodiscard]] bool empty() const noexcept { return !is_live(winner_.cursor()); }
+  [[nodiscard]] MergeCursor& winner() const noexcept { return *cursors_[winner_.cursor()]; }  // if it is not empty
+
+  // The line of the winner changed, or it is exhausted.
+  void replay() {
+    Node climbing = leaf(winner_.cursor());
+    for (std::size_t at = (climbing.cursor() + leaves_) / 2; at > 0; at /= 2) {
+      const Node stays{prefixes_[at], rests_[at]};
+      bool wins = stays.prefix < climbing.prefix;
+      if (stays.prefix == climbing.prefix) [[unlikely]]
+        wins = wins_tie(stays, climbing);
+      const std::uint64_t mask = -static_cast<std::uint64_t>(wins);
+      const std::uint64_t prefix = (stays.prefix ^ climbing.prefix) & mask, rest = (stays.rest ^ climbing.rest) & mask;
+      prefixes_[at] = stays.prefix ^ prefix;
+      rests_[at] = stays.rest ^ rest;
+      climbing.prefix ^= prefix;
+      climbing.rest ^= rest;
+    }
+    winner_ = climbing;
+  }
+
+ private:
+  struct Node {
+    std::uint64_t prefix = 0;  // the window: this,
+    std::uint64_t rest = 0;    // and the upper half of this; then the number of the cursor
+
+    [[nodiscard]] std::size_t cursor() const noexcept { return static_cast<std::uint32_t>(rest); }
+  };
+
+  [[nodiscard]] bool is_live(std::size_t cursor) const { return cursor < cursors_.size() && !cursors_[cursor]->exhausted; }
+
+  [[nodiscard]] Node leaf(std::size_t cursor) const {
+    if (!is_live(cursor)) return {~std::uint64_t{0}, ~std::uint64_t{0} << 32U | cursor};
+    const records::KeyWindow window = cursors_[cursor]->window;
+    return {window.prefix, std::uint64_t{window.extension} << 32U | cursor};
+  }
+
+  // Of nodes with equal prefixes, which come by value so that they stay in registers. One of them may even be that of an
+  // exhausted cursor.
+  [[nodiscard]] bool wins_tie(Node a, Node b) const {
+    if (a.rest >> 32U != b.rest >> 32U) return a.rest < b.rest;
+    if (!is_live(a.cursor())) return false;
+    if (!is_live(b.cursor())) return true;
+    const MergeCursor &x = *cursors_[a.cursor()], &y = *cursors_[b.cursor()];
+    unsigned level = 0;
+    const int order = tie_is_decided(order_, x.window, level) ? 0 : order_.compare(x.line(), y.line(), level);
+    return order != 0 ? order < 0 : a.cursor() < b.cursor();
+  }
+
+  Node build(std::size_t node) {
+    if (node >= leaves_) return leaf(node - leaves_);
+    const Node left = build(2 * node), right = build(2 * node + 1);
+    const bool right_wins = left.prefix == right.prefix ? wins_tie(right, left) : right.prefix < left.prefix;
+    prefixes_[node] = right_wins ? left.prefix : right.prefix;
+    rests_[node] = right_wins ? left.rest : right.rest;
+    return right_wins ? right : left;
+  }
+
+  const LineOrder& order_;
+  const std::vector<std::unique_ptr<MergeCursor>>& cursors_;
+  std::size_t leaves_ = 2;
+  std::vector<std::uint64_t> prefixes_, rests_;  // of the losers; apart, or the compiler moves them through vector registers
+  Node winner_;
+};
+
+}  // namespace ecosort::lines

@@ -1,0 +1,294 @@
+#include "engine/rows/read_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/errors.h"
+#include "base/size_text.h"
+#include "formats/lines/index_lines.h"
+#include "formats/lines/quoted.h"
+
+namespace ecosort::lines {
+namespace {
+
+constexpr std::size_t index_batch_bytes = std::size_t{4} << 20U;  // to wake the threads for a block costs as much as its work
+
+constexpr std::uint64_t small_input_bytes = std::uint64_t{1} << 20U;  // read through the page cache
+
+// Of `size` bytes at `offset`, those that the file had when it was opened; of a stream none are known.
+std::size_t known_to_come(const io::File& file, std::uint64_t offset, std::size_t size) {
+  const auto& facts = file.facts();
+  if (facts.is_stream || facts.size_bytes <= offset) return 0;
+  return std::min<std::uint64_t>(size, facts.size_bytes - offset);
+}
+
+}  // namespace
+
+void LineInput::open(io::Storage& storage) {
+  file = storage.open_input(name, io::Caching::buffered);
+  if (!file->facts().is_stream && file->facts().size_bytes >= small_input_bytes) {
+    storage.close(std::move(file));
+    file = storage.open_input(name, io::Caching::direct_if_possible);
+  }
+  if (!file->facts().is_stream) opened = storage.state(*file);
+}
+
+bool LineInput::has_grown(io::Storage& storage) const {
+  if (file->facts().is_stream) return false;
+  const io::FileState now = storage.state(*file);
+  if (now.size_bytes > opened.size_bytes) return true;
+  if (now.size_bytes != opened.size_bytes || now.modified_ns != opened.modified_ns)
+    throw IoError(fmt::format("'{}' changed while it was read", name));
+  return false;
+}
+
+ReadLines::ReadLines(io::Reactor& reactor, engine::Compute& compute, const LinePlan& plan, const LineOrder& order,
+                     std::vector<LineInput>& inputs, char terminator, std::uint64_t header_lines, engine::Progress& progress,
+                     std::vector<DuplicateFilter>& seen, io::Storage& storage)
+    : reactor_(reactor),
+      compute_(compute),
+      plan_(plan),
+      order_(order),
+      inputs_(inputs),
+      terminator_(terminator),
+      header_left_(header_lines),
+      progress_(progress),
+      seen_(seen),
+      storage_(storage),
+      reads_(reactor.scope()),
+      arrived_(reactor.scope()) {
+  begin_input();
+}
+
+void ReadLines::begin_input() {
+  if (input_ == inputs_.size()) return;
+  LineInput& input = inputs_[input_];
+  if (!input.file) input.open(storage_);
+  offset_ = input.file->facts().start_offset;
+}
+
+// Where a block of the present input may begin.
+std::size_t ReadLines::aligned(std::size_t at) const {
+  const std::size_t unit = input_ < inputs_.size() ? inputs_[input_].file->alignment() : 1;
+  return unit <= 1 ? at : round_up(at, std::max(unit, page_bytes));
+}
+
+void ReadLines::place_tail(LineRun& run) {
+  const std::size_t end = aligned(tail_.size());
+  if (end > run.size()) line_too_long(run);
+  if (!tail_.empty()) std::memmove(run.bytes() + end - tail_.size(), tail_.data(), tail_.size());
+  indexed_ = end - tail_.size();
+  present_ = requested_ = end;
+  tail_ = {};
+}
+
+// Whether `size` more bytes may be requested: they, and the index of the lines that may be in all that is not indexed yet, fit.
+bool ReadLines::has_room(const LineRun& run, std::size_t size) const {
+  const std::size_t unindexed = requested_ + size - indexed_;
+  const std::size_t usual = lines_ == 0 ? 32 : std::max<std::size_t>(bytes_ / lines_, 1);
+  const std::size_t foreseen = run.count == 0 ? 1 : std::min(unindexed / usual, unindexed);
+  return requested_ + size + 1 <= run.room_for(run.count + foreseen + 1);
+}
+
+// After how many bytes the next run begins, by what the lines read so far are like: they are spread over the runs evenly.
+std::uint64_t ReadLines::wanted_bytes(const LineRun& run) const {
+  if (plan_.spread_bytes == 0 || lines_ == 0) return UINT64_MAX;
+  const std::uint64_t for_lines = run.size() - std::min<std::uint64_t>(run.size(), 2 * plan_.block_bytes);
+  const std::uint64_t usual = std::max<std::uint64_t>(bytes_ / lines_, 1);
+  const std::uint64_t full = std::max<std::uint64_t>(for_lines / (usual + index_bytes_per_line) * usual, 1);
+  const std::uint64_t full_runs = div_up(plan_.spread_bytes, full);
+  return div_up(plan_.spread_bytes, spread_runs(plan_, full_runs, longest_));
+}
+
+void ReadLines::request_blocks(LineRun& run) {
+  if (input_ == inputs_.size()) return;
+  const io::File& file = *inputs_[input_].file;
+  const std::size_t depth = file.facts().is_stream ? 1 : plan_.read_depth;
+  while (!input_ended_ && !full_ && blocks_.size() < depth) {
+    const bool is_in_a_line = run.count == 0 && blocks_.empty();  // which may be longer than a run is wanted to be
+    if (!is_in_a_line && taken_ >= wanted_bytes(run)) {
+      full_ = blocks_.empty();
+      return;
+    }
+    if (blocks_.empty()) requested_ = present_ = aligned(present_);
+    std::size_t size = plan_.block_bytes;
+    while (size > page_bytes && !has_room(run, size)) size = round_down(size / 2, page_bytes);
+    if (!has_room(run, size)) {
+      full_ = blocks_.empty();
+      return;
+    }
+    blocks_.push_back({.at = requested_, .size = size});
+    requested_ += size;
+    const std::uint64_t offset = offset_;
+    taken_ += known_to_come(file, offset, size);
+    offset_ += size;
+    if (!file.facts().is_stream && offset_ >= file.facts().size_bytes && file.facts().size_bytes > 0) input_ended_ = true;
+    reads_.spawn(read(blocks_.back(), run, offset));
+  }
+}
+
+Task<void> ReadLines::read(Block& block, LineRun& run, std::uint64_t offset) {
+  const io::File& file = *inputs_[input_].file;
+  const std::string& name = inputs_[input_].name;
+  const std::size_t at_least = known_to_come(file, offset, block.size);
+  block.got = co_await reactor_.read(file, offset, run.memory.data() + block.at, block.size, at_least);
+  if (at_least > 0) block.got = at_least;  // more is what the file grew by
+  if (look_ && offset == file.facts().start_offset) look_(name, {run.bytes() + block.at, block.got});
+  block.arrived = true;
+  progress_.add_bytes(block.got);
+  arrived_.notify();
+}
+
+// The next block is here. One that is short is the last of its input.
+Task<void> ReadLines::accept_block(LineRun& run) {
+  while (!blocks_.front().arrived) co_await arrived_.changed();
+  bool is_last = false;
+  while (!blocks_.empty() && blocks_.front().arrived && !is_last) {
+    const Block block = blocks_.front();
+    blocks_.pop_front();
+    present_ = block.at + block.got;
+    is_last = block.got < block.size || (input_ended_ && blocks_.empty());
+  }
+  if (!is_last) {
+    const bool is_enough = blocks_.empty() || present_ - indexed_ >= std::min(index_batch_bytes, run.size() / 8);
+    if (!is_enough) co_return;
+    request_blocks(run);  // the drive goes on reading while the lines are indexed
+    co_await index(run);
+    co_return;
+  }
+  input_ended_ = true;
+  while (!blocks_.empty()) {  // requests beyond the end
+    while (!blocks_.front().arrived) co_await arrived_.changed();
+    blocks_.pop_front();
+  }
+  requested_ = present_;
+  co_await index(run);
+}
+
+Task<void> ReadLines::index(LineRun& run) {
+  const std::size_t room = run.size() - std::min(run.size(), requested_ + 1 + line_slack_bytes);
+  const std::size_t most = room / index_bytes_per_line - std::min(run.count, room / index_bytes_per_line);
+  Indexed indexed;
+  const std::size_t from = indexed_, to = present_;
+  std::vector<DuplicateFilter>& seen = header_left_ == 0 ? seen_ : no_seen_;
+  auto work = compute_.run([&] { indexed = index_lines(run, order_, from, to, most, compute_.threads(), seen); }, to - from);
+  co_await work;
+  bytes_ += indexed.end - from;
+  run.line_bytes += indexed.end - from - indexed.dropped_bytes;
+  file_indexed_ += indexed.end - from;
+  lines_ += indexed.lines;
+  file_lines_ += indexed.lines;
+  longest_ = std::max(longest_, indexed.longest);
+  hash_ += indexed.hash;
+  dropped_ += indexed.dropped;
+  indexed_ = indexed.end;
+  const void* left = std::memchr(run.bytes() + indexed_, terminator_, present_ - indexed_);
+  if (left != nullptr) full_ = true;  // whole lines are left for which the index has no place
+}
+
+// The input is read to its end. Its last line is completed; there was room kept for that.
+void ReadLines::end_input(LineRun& run) {
+  if (indexed_ < present_ && run.bytes()[present_ - 1] != terminator_) {
+    if (present_ + 1 > run.room_for(run.count + 1)) {
+      full_ = true;
+      return;
+    }
+    run.bytes()[present_++] = terminator_;
+    requested_ = present_;
+    return;
+  }
+  if (indexed_ < present_) return;
+  if (LineInput& input = inputs_[input_]; input.is_opened_late) {
+    check_unchanged(input);
+    storage_.close(std::move(input.file));
+  }
+  ++input_;
+  input_ended_ = false;
+  begin_input();
+  file_lines_ = file_indexed_ = 0;
+  indexed_ = present_ = requested_ = aligned(present_);
+}
+
+// What has been read and has no place in this run becomes the tail for the next one.
+Task<void> ReadLines::cut_off(LineRun& run) {
+  for (; !blocks_.empty(); blocks_.pop_front()) {
+    while (!blocks_.front().arrived) co_await arrived_.changed();
+    present_ = blocks_.front().at + blocks_.front().got;
+    if (blocks_.front().got < blocks_.front().size) {
+      input_ended_ = true;
+      while (blocks_.size() > 1) {
+        while (!blocks_.back().arrived) co_await arrived_.changed();
+        blocks_.pop_back();
+      }
+    }
+  }
+  requested_ = present_;
+  tail_ = Text(run.bytes() + indexed_, present_ - indexed_);
+  if (run.count == 0 && !tail_.empty()) line_too_long(run);
+}
+
+Task<void> ReadLines::fill(LineRun& run) {
+  run.count = 0;
+  run.line_bytes = 0;
+  run.header_lines = 0;
+  taken_ = 0;
+  for (DuplicateFilter& seen : seen_) seen.forget();
+  run.terminator = terminator_;
+  full_ = false;
+  place_tail(run);
+  reads_.spawn(read_until_full(run));
+  co_await reads_.join();
+  take_header(run);
+}
+
+Task<void> ReadLines::read_until_full(LineRun& run) {
+  if (indexed_ < present_) co_await index(run);
+  while (!full_ && input_ < inputs_.size()) {
+    request_blocks(run);
+    if (!blocks_.empty()) {
+      co_await accept_block(run);
+    } else if (input_ended_) {
+      if (indexed_ == present_ || run.bytes()[present_ - 1] != terminator_) end_input(run);
+      if (indexed_ < present_) co_await index(run);
+    }
+  }
+  co_await cut_off(run);
+}
+
+void ReadLines::take_header(LineRun& run) {
+  const std::size_t count = std::min<std::uint64_t>(header_left_, run.count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Text line = run.line(*(run.top() - 1 - i));
+    if (header_.size() + line.size() + 1 > most_header_bytes_)
+      throw NotEnoughMemory(
+          fmt::format("the header's lines are longer than {} in all, a 16th of the memory", format_bytes(most_header_bytes_)),
+          plan_.memory_bytes);
+    add_line(header_hash_, line);
+    header_.append(line).push_back(terminator_);
+  }
+  header_left_ -= count;
+  run.header_lines = count;
+  run.count -= count;
+}
+
+void ReadLines::line_too_long(const LineRun& run) const {
+  const std::string& name = input_ < inputs_.size() ? inputs_[input_].name : inputs_.back().name;
+  throw NotEnoughMemory(
+      fmt::format("{}: line {}, at byte {}, is too long for the memory: {} hold lines of up to {}", name, file_lines_ + 1,
+                  file_indexed_, format_bytes(plan_.memory_bytes), format_bytes(run.size() - plan_.block_bytes)),
+      plan_.memory_bytes);
+}
+
+void ReadLines::check_unchanged(const LineInput& input) {
+  if (input.has_grown(storage_)) grown_ += (grown_.empty() ? "" : ", ") + quoted_name(input.name);
+}
+
+std::string ReadLines::check_unchanged() {
+  for (const LineInput& input : inputs_)
+    if (input.file) check_unchanged(input);
+  return grown_.empty() ? "" : grown_ + " grew meanwhile: what was added is not in the output";
+}
+
+}  // namespace ecosort::lines

@@ -1,0 +1,131 @@
+// Read ahead: fills runs with lines from the inputs and makes their index as the blocks arrive.
+//
+//   input   ....|aaaaaaaa|bbbbbbbb|cccc         blocks of a file follow each other in the run
+//   run     [tail|aaaaaaaa|bbbbbbbb|cccc..]     tail: what the run before had beyond its last whole line, right before the first
+//                                               block, which is aligned
+//
+// A file is read to its end, and its last line completed, before the next one begins: lines of two files never fuse.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/task.h"
+#include "engine/compute.h"
+#include "engine/progress.h"
+#include "engine/rows/first_look.h"
+#include "formats/lines/duplicate_filter.h"
+#include "formats/lines/line_order.h"
+#include "formats/lines/line_run.h"
+#include "io/reactor.h"
+#include "io/storage.h"
+#include "plan/line_plan.h"
+
+namespace ecosort::lines {
+
+// A file that is open already stays open until the end, so that it can be looked at again; one that is not is opened when it is
+// reached, and closed when it was read, because there may be more files than a process may have open.
+struct LineInput {
+  std::string name;  // as it was given
+  io::FilePtr file;
+  io::FileState opened{};
+  bool is_opened_late = false;
+
+  void open(io::Storage& storage);
+  // Whether the file only grew since it was opened, as logs do; IoError if it is not what it was then in another way.
+  [[nodiscard]] bool has_grown(io::Storage& storage) const;
+};
+
+// Coordinator only; must outlive its task.
+class ReadLines {
+ public:
+  ReadLines(io::Reactor& reactor, engine::Compute& compute, const LinePlan& plan, const LineOrder& order,
+            std::vector<LineInput>& inputs, char terminator, std::uint64_t header_lines, engine::Progress& progress,
+            std::vector<DuplicateFilter>& seen, io::Storage& storage);
+
+  // UsageError for a header of more bytes than that.
+  void limit_header(std::uint64_t bytes) noexcept { most_header_bytes_ = bytes; }
+
+  void set_look(FirstLook look) { look_ = std::move(look); }
+
+  // Fills `run`, whose buffer nobody uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
+  [[nodiscard]] Task<void> fill(LineRun& run);
+
+  [[nodiscard]] bool at_end() const noexcept { return input_ == inputs_.size() && tail_.empty(); }
+  [[nodiscard]] const records::MultisetHash& hash() const noexcept {
+    return hash_;
+  }  // of all lines read, those of the header too
+  // Of the lines that `seen` knew, so that no run has them.
+  [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] const std::string& header() const noexcept { return header_; }
+  [[nodiscard]] const records::MultisetHash& header_hash() const noexcept { return header_hash_; }
+
+  // At the end: IoError where an input is not what it was, and what to tell about those that grew, or nothing. Of a file that
+  // grew the lines were read that it had when it was opened.
+  [[nodiscard]] std::string check_unchanged();
+
+ private:
+  struct Block {
+    std::size_t at;  // in the run
+    std::size_t size;
+    std::size_t got = 0;
+    bool arrived = false;
+  };
+
+  void check_unchanged(const LineInput& input);
+  void begin_input();
+  void place_tail(LineRun& run);
+  [[nodiscard]] std::size_t aligned(std::size_t at) const;
+  void request_blocks(LineRun& run);
+  [[nodiscard]] bool has_room(const LineRun& run, std::size_t size) const;
+  [[nodiscard]] std::uint64_t wanted_bytes(const LineRun& run) const;
+  Task<void> read_until_full(LineRun& run);
+  Task<void> read(Block& block, LineRun& run, std::uint64_t offset);
+  Task<void> accept_block(LineRun& run);
+  void end_input(LineRun& run);
+  Task<void> index(LineRun& run);
+  Task<void> cut_off(LineRun& run);
+  void take_header(LineRun& run);
+  [[noreturn]] void line_too_long(const LineRun& run) const;
+
+  io::Reactor& reactor_;
+  engine::Compute& compute_;
+  const LinePlan& plan_;
+  const LineOrder& order_;
+  std::vector<LineInput>& inputs_;
+  char terminator_;
+  std::uint64_t header_left_;
+  engine::Progress& progress_;
+  std::vector<DuplicateFilter>& seen_;
+  io::Storage& storage_;
+  FirstLook look_;
+  std::vector<DuplicateFilter> no_seen_;  // while a header is to come, whose lines are no first ones
+
+  std::size_t input_ = 0;           // the one that is read
+  std::uint64_t offset_ = 0;        // in it, of the next request
+  std::uint64_t file_lines_ = 0;    // of it, before the next line to be indexed
+  std::uint64_t file_indexed_ = 0;  // bytes of it, likewise
+  bool input_ended_ = false;        // nothing more is to be requested of it
+  std::deque<Block> blocks_;        // requested, in order
+  TaskGroup reads_;
+  Signal arrived_;
+
+  std::size_t indexed_ = 0;  // in the run: lines up to here are in the index
+  std::size_t present_ = 0;  // bytes up to here have arrived
+  std::size_t requested_ = 0;
+  std::uint64_t taken_ = 0;  // bytes that were requested for this run
+  bool full_ = false;
+  Text tail_;  // in the run before
+  std::size_t longest_ = 0;
+  records::MultisetHash hash_, header_hash_, dropped_;
+  std::uint64_t bytes_ = 0, lines_ = 0;
+  std::string header_;
+  std::uint64_t most_header_bytes_ = 0;
+  std::string grown_;  // names of inputs
+};
+
+}  // namespace ecosort::lines

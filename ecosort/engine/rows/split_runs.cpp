@@ -1,0 +1,228 @@
+#include "engine/rows/split_runs.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "base/errors.h"
+
+namespace ecosort::lines {
+namespace {
+
+constexpr std::size_t few_runs = 8;     // whose quantiles say less about all lines: more lines are looked at
+constexpr unsigned samples_of_few = 3;  // for each part
+constexpr std::uint64_t gallop_step = 2;
+
+std::size_t longest_line(const std::vector<MergeInput>& runs) noexcept {
+  std::size_t longest = 0;
+  for (const MergeInput& input : runs) longest = std::max(longest, input.run.longest);
+  return longest;
+}
+
+// At even distances, the quantiles among them.
+unsigned samples_per_run(std::size_t runs, unsigned parts) noexcept { return (runs < few_runs ? samples_of_few : 1) * parts - 1; }
+
+std::uint64_t probe_bytes(const LinePlan& plan, std::size_t longest) noexcept {
+  return round_up(longest, page_bytes) + plan.block_bytes;
+}
+
+}  // namespace
+
+bool SplitRuns::can_split(const LinePlan& plan, const std::vector<MergeInput>& runs) noexcept {
+  const bool any_compressed = std::ranges::any_of(runs, [](const MergeInput& input) { return input.run.is_compressed; });
+  return !any_compressed && 2 * longest_line(runs) <= plan.block_bytes - run::trailer_bytes;
+}
+
+std::uint64_t SplitRuns::kept_bytes(const std::vector<MergeInput>& runs, unsigned parts) {
+  return round_up((parts - 1) * longest_line(runs), page_bytes);
+}
+
+std::uint64_t SplitRuns::search_bytes(const LinePlan& plan, const std::vector<MergeInput>& runs, unsigned parts) {
+  const std::size_t longest = longest_line(runs);
+  return runs.size() * probe_bytes(plan, longest) +
+         round_up(runs.size() * samples_per_run(runs.size(), parts) * longest, page_bytes) + kept_bytes(runs, parts);
+}
+
+SplitRuns::SplitRuns(const MergeTools& tools, char terminator, std::vector<MergeInput>& runs, unsigned parts)
+    : tools_(tools),
+      terminator_(terminator),
+      runs_(runs),
+      parts_(parts),
+      payload_(tools.plan.block_bytes - run::trailer_bytes),
+      samples_(samples_per_run(runs.size(), parts)) {}
+
+void SplitRuns::allocate() {
+  const std::size_t longest = longest_line(runs_);
+  const std::uint64_t each = probe_bytes(tools_.plan, longest);
+  blocks_ = tools_.memory.allocate(runs_.size() * each, "blocks to find splitters");
+  sample_lines_ = tools_.memory.allocate(runs_.size() * samples_ * longest, "lines to find splitters");
+  kept_ = tools_.memory.allocate(kept_bytes(runs_, parts_), "splitters");
+  probes_.resize(runs_.size());
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    Probe& probe = probes_[i];
+    probe.run = &runs_[i].run;
+    probe.index = i;
+    probe.blocks = probe.run->blocks(tools_.plan.block_bytes);
+    probe.data = blocks_.data() + (i + 1) * each - tools_.plan.block_bytes;
+    probe.samples_at = reinterpret_cast<char*>(sample_lines_.data()) + i * samples_ * longest;
+  }
+}
+
+Task<void> SplitRuns::read(Probe& probe, std::uint64_t block) {
+  const run::BlockContents contents = co_await tools_.files.read_checked(*probe.run, block, probe.data);
+  probe.number = block;
+  probe.text = Text(reinterpret_cast<const char*>(probe.data), contents.used_bytes);
+  probe.first_line = contents.carried_bytes;
+}
+
+// Of a byte of the block that is there, in the lines of the run.
+std::uint64_t SplitRuns::position(const Probe& probe, std::size_t offset) const noexcept {
+  return probe.number * payload_ + offset;
+}
+
+Text SplitRuns::line_at(Text text, std::size_t begin) const {
+  const std::size_t end = text.find(terminator_, begin);
+  if (end == Text::npos) throw InternalError("a line of a run is longer than the longest one");
+  return text.substr(begin, end - begin);
+}
+
+bool SplitRuns::is_before(Text line, std::size_t run, const Place& splitter) const {
+  const int order = tools_.order.compare(line, splitter.line);
+  return order != 0 ? order < 0 : run < splitter.run;
+}
+
+bool SplitRuns::comes_before(const Place& a, const Place& b) const {
+  const int order = tools_.order.compare(a.line, b.line);
+  if (order != 0) return order < 0;
+  return a.run != b.run ? a.run < b.run : a.at < b.at;
+}
+
+Task<void> SplitRuns::take_samples(Probe& probe) {
+  char* to = probe.samples_at;
+  for (unsigned i = 1; i <= samples_; ++i) {
+    co_await read(probe, probe.blocks * i / (samples_ + 1));
+    const std::size_t begin = probe.first_line;
+    if (begin == probe.text.size()) continue;
+    const Text line = line_at(probe.text, begin);
+    if (!line.empty()) std::memcpy(to, line.data(), line.size());
+    probe.samples.push_back({probe.index, position(probe, begin), Text(to, line.size())});
+    to += line.size();
+  }
+}
+
+void SplitRuns::choose_splitters() {
+  std::vector<Place> pool;
+  std::uint64_t total = 0;
+  for (const Probe& probe : probes_) {
+    pool.insert(pool.end(), probe.samples.begin(), probe.samples.end());
+    total += probe.run->bytes * probe.samples.size();
+  }
+  std::ranges::sort(pool, [this](const Place& a, const Place& b) { return comes_before(a, b); });
+  char* to = reinterpret_cast<char*>(kept_.data());
+  std::uint64_t sum = 0;
+  for (auto place = pool.begin(); place != pool.end() && splitters_.size() < parts_ - 1; ++place) {
+    sum += runs_[place->run].run.bytes;
+    while (splitters_.size() < parts_ - 1 && sum * parts_ >= total * (splitters_.size() + 1)) {
+      const Text line = place->line;
+      if (!line.empty()) std::memcpy(to, line.data(), line.size());
+      splitters_.push_back({place->run, place->at, Text(to, line.size())});
+      to += line.size();
+    }
+  }
+  if (splitters_.size() < parts_ - 1) throw InternalError("runs of so few lines should not be split");
+}
+
+// The place of the first line in or behind `block` that is not before the splitter. The next block's first line is not before it,
+// if there is one.
+Task<std::uint64_t> SplitRuns::find_from(Probe& probe, const Place& splitter, std::uint64_t block) {
+  if (probe.number != block) co_await read(probe, block);
+  const std::size_t end = probe.text.rfind(terminator_) + 1;  // of the lines that are complete; 0: none is
+  std::size_t low = probe.first_line, high = end;
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    const std::size_t begin = low + probe.text.substr(low, middle - low).rfind(terminator_) + 1;
+    const Text line = line_at(probe.text, begin);
+    if (is_before(line, probe.index, splitter))
+      low = begin + line.size() + 1;
+    else
+      high = begin;
+  }
+  if (low < end || block + 1 == probe.blocks) co_return position(probe, low);
+  // The line that goes on in the next block.
+  const Text tail = probe.text.substr(end);
+  std::byte* const moved = probe.data - tail.size();
+  std::memmove(moved, tail.data(), tail.size());
+  const std::uint64_t begin = position(probe, end);
+  co_await read(probe, block + 1);
+  const Text line = line_at(Text(reinterpret_cast<const char*>(moved), tail.size() + probe.text.size()), 0);
+  co_return is_before(line, probe.index, splitter) ? begin + line.size() + 1 : begin;
+}
+
+// The first line of block `low` is before the splitter, if low > 0; that of block `high` is not, if there is such a block.
+Task<std::uint64_t> SplitRuns::find(Probe& probe, unsigned part) {
+  const Place& splitter = splitters_[part];
+  if (splitter.run == probe.index) co_return splitter.at;
+  std::uint64_t low = 0, high = probe.blocks;
+  for (const Place& sample : probe.samples) {
+    const std::uint64_t block = sample.at / payload_;
+    if (is_before(sample.line, probe.index, splitter))
+      low = std::max(low, block);
+    else
+      high = std::min(high, block);
+  }
+  const bool upwards = low >= probe.blocks * (part + 1) / parts_;
+  bool is_galloping = true;
+  for (std::uint64_t step = 1; high > low + 1; step *= gallop_step) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    std::uint64_t block = middle;
+    if (is_galloping) block = upwards ? std::min(low + step, middle) : high - std::min(step, high - middle);
+    co_await read(probe, block);
+    const std::size_t begin = probe.first_line;
+    const bool goes_up = begin < probe.text.size() && is_before(line_at(probe.text, begin), probe.index, splitter);
+    (goes_up ? low : high) = block;
+    is_galloping = is_galloping && goes_up == upwards;
+  }
+  co_return co_await find_from(probe, splitter, low);
+}
+
+Task<void> SplitRuns::cut(Probe& probe) {
+  for (unsigned part = 0; part + 1 < parts_; ++part) {
+    const std::uint64_t at = co_await find(probe, part);
+    probe.at.push_back(at);
+  }
+}
+
+void SplitRuns::set_ranges() {
+  ranges_.assign(parts_, {});
+  for (Probe& probe : probes_) {
+    probe.at.push_back(probe.run->bytes);
+    std::uint64_t begin = 0;
+    for (unsigned part = 0; part < parts_; ++part) {
+      const std::uint64_t end = probe.at[part];
+      if (end < begin) throw VerificationError("verification failed: a run is not in order; the output was not written");
+      ranges_[part].push_back({begin, end});
+      begin = end;
+    }
+  }
+}
+
+Task<void> SplitRuns::split() {
+  allocate();
+  TaskGroup tasks(tools_.reactor.scope());
+  for (Probe& probe : probes_) tasks.spawn(take_samples(probe));
+  co_await tasks.join();
+  choose_splitters();
+  for (Probe& probe : probes_) tasks.spawn(cut(probe));
+  co_await tasks.join();
+  set_ranges();
+  probes_.clear();
+  blocks_ = Buffer();
+  sample_lines_ = Buffer();
+}
+
+std::uint64_t SplitRuns::bytes(unsigned part) const {
+  return std::accumulate(ranges_[part].begin(), ranges_[part].end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const ByteRange& range) { return sum + range.size(); });
+}
+
+}  // namespace ecosort::lines

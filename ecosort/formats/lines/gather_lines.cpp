@@ -1,0 +1,89 @@
+#include "formats/lines/gather_lines.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/errors.h"
+#include "formats/lines/index_lines.h"
+#include "sort/range_sort.h"
+
+namespace ecosort::lines {
+namespace {
+
+constexpr std::size_t short_average = 24;  // bytes of a line, with its end
+
+bool are_short(const LineRun& run) { return run.line_bytes < short_average * run.count; }
+
+}  // namespace
+
+GatherLines::GatherLines(const LineRun& run, const LineOrder& order, Checks checks)
+    : run_(run),
+      order_(order),
+      checks_(checks),
+      gather_(are_short(run) ? line_kernels().gather_short : line_kernels().gather),
+      hash_(line_kernels()) {}
+
+void GatherLines::check(Text line) {
+  hash_.add(line);
+  if (next_ == 0) return;
+  const records::Entry& before = run_.entries()[next_ - 1];
+  const records::Entry& entry = run_.entries()[next_];
+  if (records::key_less(before, entry)) return;
+  unsigned level = 0;
+  int order = 1;
+  if (records::key_equal(before, entry))
+    order = tie_is_decided(order_, {entry.prefix, entry.extension}, level) ? 0 : order_.compare(run_.line(before), line, level);
+  if (order < 0 || (order == 0 && checks_ == Checks::ordered)) return;
+  throw VerificationError("verification failed: the sorted lines would not be in order; the output was not written");
+}
+
+// The next line goes out.
+void GatherLines::take(Text line) {
+  if (checks_ != Checks::none) check(line);
+  longest_ = std::max(longest_, line.size() + 1);
+  ++next_;
+}
+
+// Some whole lines; returns their bytes. None where the next one may not fit.
+std::size_t GatherLines::copy_lines(char* to, std::size_t room) {
+  const records::Entry* const entries = run_.entries();
+  std::uint32_t sizes[gathered_lines];
+  const std::size_t lines = gather_({.text = run_.bytes(),
+                                     .next = entries + next_,
+                                     .end = entries + run_.count,
+                                     .to = to,
+                                     .room = room,
+                                     .terminator = run_.terminator},
+                                    sizes);
+  std::size_t copied = 0;
+  for (std::size_t i = 0; i < lines; ++i) {
+    take(Text(to + copied, sizes[i] - 1));
+    copied += sizes[i];
+  }
+  return copied;
+}
+
+// What there is room for of the next line.
+std::size_t GatherLines::copy_part(char* to, std::size_t room) {
+  const Text line = run_.line(run_.entries()[next_]);
+  take(line);
+  const std::size_t size = line.size() + 1, part = std::min(size, room);
+  std::memcpy(to, line.data(), part);
+  rest_ = Text(line.data() + part, size - part);
+  return part;
+}
+
+GatherLines::Filled GatherLines::fill(char* to, std::size_t capacity) {
+  const std::size_t carried = std::min(rest_.size(), capacity);
+  if (carried > 0) std::memcpy(to, rest_.data(), carried);
+  rest_.remove_prefix(carried);
+  std::size_t filled = carried;
+  while (filled < capacity && next_ < run_.count) {
+    const std::size_t copied = copy_lines(to + filled, capacity - filled);
+    filled += copied > 0 ? copied : copy_part(to + filled, capacity - filled);
+  }
+  hash_.settle();
+  return {filled, carried};
+}
+
+}  // namespace ecosort::lines

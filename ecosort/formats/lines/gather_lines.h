@@ -1,0 +1,52 @@
+// Puts the lines of a sorted run in their order, block after block. Computes in the thread pool, one call at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "formats/lines/late_hash.h"
+#include "formats/lines/line_kernels.h"
+#include "formats/lines/line_order.h"
+#include "formats/lines/line_run.h"
+#include "hash/multiset_hash.h"
+
+namespace ecosort::lines {
+
+class GatherLines {
+ public:
+  enum class Checks : std::uint8_t { none, ordered, ascending };  // the last two also hash what goes out
+
+  GatherLines(const LineRun& run, const LineOrder& order, Checks checks);
+
+  // These bytes go first.
+  void set_header(Text header) { rest_ = header; }
+
+  // The next bytes, `capacity` of them unless the lines end, and how many at their begin belong to a line that began before.
+  // VerificationError if they are not in order.
+  struct Filled {
+    std::size_t bytes = 0, carried = 0;
+  };
+  [[nodiscard]] Filled fill(char* to, std::size_t capacity);
+
+  [[nodiscard]] bool finished() const noexcept { return next_ == run_.count && rest_.empty(); }
+  [[nodiscard]] std::size_t longest() const noexcept { return longest_; }  // bytes, with the end
+  [[nodiscard]] const records::MultisetHash& hash() const noexcept { return hash_.sum(); }
+
+ private:
+  [[nodiscard]] std::size_t copy_lines(char* to, std::size_t room);
+  [[nodiscard]] std::size_t copy_part(char* to, std::size_t room);
+  void take(Text line);
+  void check(Text line);
+
+  const LineRun& run_;
+  const LineOrder& order_;
+  Checks checks_;
+  decltype(LineKernels::gather) gather_;
+  std::size_t next_ = 0;
+  Text rest_;  // of a line that did not fit the block before
+  std::size_t longest_ = 0;
+  LateHash hash_;
+};
+
+}  // namespace ecosort::lines

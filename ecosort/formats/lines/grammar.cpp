@@ -1,0 +1,368 @@
+#include "formats/lines/grammar.h"
+
+#include <fmt/format.h>
+#include <getopt.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <span>
+
+#include "base/errors.h"
+#include "formats/lines/key_warnings.h"
+#include "formats/lines/key_words.h"
+#include "formats/lines/option_words.h"
+#include "formats/lines/quoted.h"
+
+namespace ecosort::lines {
+namespace {
+
+enum LongOnly : int {
+  opt_check = 256,
+  opt_sort,
+  opt_random_source,
+  opt_parallel,
+  opt_batch_size,
+  opt_files0_from,
+  opt_compress_program,
+  opt_debug,
+  opt_help,
+  opt_version,
+  opt_header,
+  opt_memory,
+  opt_temp,
+  opt_io,
+  opt_stats,
+  opt_events,
+  opt_progress,
+  opt_quiet,
+};
+
+// Of GNU sort 9.1.
+constexpr std::array gnu_options{
+    option{"ignore-leading-blanks", no_argument, nullptr, 'b'},
+    option{"check", optional_argument, nullptr, opt_check},
+    option{"compress-program", required_argument, nullptr, opt_compress_program},
+    option{"debug", no_argument, nullptr, opt_debug},
+    option{"dictionary-order", no_argument, nullptr, 'd'},
+    option{"ignore-case", no_argument, nullptr, 'f'},
+    option{"files0-from", required_argument, nullptr, opt_files0_from},
+    option{"general-numeric-sort", no_argument, nullptr, 'g'},
+    option{"ignore-nonprinting", no_argument, nullptr, 'i'},
+    option{"key", required_argument, nullptr, 'k'},
+    option{"merge", no_argument, nullptr, 'm'},
+    option{"month-sort", no_argument, nullptr, 'M'},
+    option{"numeric-sort", no_argument, nullptr, 'n'},
+    option{"human-numeric-sort", no_argument, nullptr, 'h'},
+    option{"version-sort", no_argument, nullptr, 'V'},
+    option{"random-sort", no_argument, nullptr, 'R'},
+    option{"random-source", required_argument, nullptr, opt_random_source},
+    option{"sort", required_argument, nullptr, opt_sort},
+    option{"output", required_argument, nullptr, 'o'},
+    option{"reverse", no_argument, nullptr, 'r'},
+    option{"stable", no_argument, nullptr, 's'},
+    option{"batch-size", required_argument, nullptr, opt_batch_size},
+    option{"buffer-size", required_argument, nullptr, 'S'},
+    option{"field-separator", required_argument, nullptr, 't'},
+    option{"temporary-directory", required_argument, nullptr, 'T'},
+    option{"unique", no_argument, nullptr, 'u'},
+    option{"zero-terminated", no_argument, nullptr, 'z'},
+    option{"parallel", required_argument, nullptr, opt_parallel},
+    option{"help", no_argument, nullptr, opt_help},
+    option{"version", no_argument, nullptr, opt_version},
+    option{nullptr, 0, nullptr, 0},
+};
+
+// Of EcoSort. Whatever may be the beginning of one of GNU sort's means that one.
+constexpr std::array own_options{
+    option{"header", optional_argument, nullptr, opt_header},
+    option{"memory", required_argument, nullptr, opt_memory},
+    option{"temp", required_argument, nullptr, opt_temp},
+    option{"io", required_argument, nullptr, opt_io},
+    option{"stats", required_argument, nullptr, opt_stats},
+    option{"events", required_argument, nullptr, opt_events},
+    option{"progress", required_argument, nullptr, opt_progress},
+    option{"quiet", no_argument, nullptr, opt_quiet},
+    option{nullptr, 0, nullptr, 0},
+};
+
+// The options to look for the word in. The word of a short option is in neither.
+std::span<const option> options_for(std::string_view word) {
+  const bool is_own = word.starts_with("--") && !begins_an_option(word, gnu_options) && begins_an_option(word, own_options);
+  return is_own ? std::span<const option>(own_options) : std::span<const option>(gnu_options);
+}
+
+// A leading '-' hands operands over in their place (+N keys stand among them), ':' tells missing arguments apart.
+constexpr const char* short_options = "-:bcCdfghik:mMno:rRsS:t:T:uVy:z";
+
+// Words in which options and operands mix. getopt's position is process-wide: one parser at a time.
+class Parser {
+ public:
+  explicit Parser(const std::vector<std::string>& words) : words_(words) {
+    words_.insert(words_.begin(), "ecosort lines");
+    for (std::string& word : words_) argv_.push_back(word.data());
+    argv_.push_back(nullptr);
+    posixly_correct_ = std::getenv("POSIXLY_CORRECT") != nullptr;
+    const char* const version = std::getenv("_POSIX2_VERSION");
+    const long posix = version == nullptr ? 200809 : std::strtol(version, nullptr, 10);
+    takes_begin_alone_ = posix < 200112 || posix >= 200809;
+  }
+
+  LinesOptions parse() {
+    optind = 0;
+    opterr = 0;
+    const int argc = static_cast<int>(words_.size());
+    bool only_operands = false;
+    while (true) {
+      if (only_operands && optind >= argc) break;
+      const std::string_view word = argv_[std::min(std::max(optind, 1), argc - 1)];
+      const int c = only_operands ? -1 : getopt_long(argc, argv_.data(), short_options, options_for(word).data(), nullptr);
+      if (c == -1) {
+        for (; optind < argc; ++optind) operand(argv_[optind], false);
+        break;
+      }
+      if (c == 1) {
+        operand(optarg, true);
+        only_operands = posixly_correct_ && !options_.inputs.empty();
+      } else if (c == ':' || c == '?') {
+        bad_option(c, word);
+      } else {
+        apply(c);
+      }
+      if (options_.help || options_.version) return options_;
+    }
+    finish();
+    return options_;
+  }
+
+ private:
+  void apply(int c);
+  void apply_long(int c);
+  void operand(const char* word, bool in_place);
+  bool obsolescent_key(const char* word);
+  void finish();
+  void resolve_keys();
+  void set_check(Check check);
+  void set_separator(std::string_view text);
+  void set_size(std::string_view text);
+  [[nodiscard]] char check_letter() const {
+    return options_.check == Check::no ? '\0' : options_.check == Check::first ? 'c' : 'C';
+  }
+  [[noreturn]] static void bad_option(int c, std::string_view word);
+
+  std::vector<std::string> words_;
+  std::vector<char*> argv_;
+  LinesOptions options_;
+  KeyWords global_;
+  std::vector<KeyWords> keys_;
+  bool stable_ = false;
+  bool posixly_correct_ = false;
+  bool takes_begin_alone_ = true;  // +N without -M is a key, which POSIX of 2001 to 2008 forbids
+};
+
+// `word` is the one that getopt_long stood at.
+void Parser::bad_option(int c, std::string_view word) {
+  const bool is_long = word.starts_with("--");
+  std::string what;
+  if (!is_long)
+    what = fmt::format("{} -- '{}'", c == ':' ? "option requires an argument" : "invalid option", static_cast<char>(optopt));
+  else if (optopt == 0)
+    wrong_long_option(word, options_for(word), own_options);
+  else
+    what = fmt::format("option '--{}' {}", std::ranges::find(options_for(word), optopt, &option::val)->name,
+                       c == ':' ? "requires an argument" : "doesn't allow an argument");
+  throw WrongOption(what, see_help);
+}
+
+void Parser::set_check(Check check) {
+  if (options_.check != Check::no && options_.check != check) throw UsageError("options '-cC' are incompatible");
+  options_.check = check;
+}
+
+void Parser::set_separator(std::string_view text) {
+  if (text.empty()) throw UsageError("empty tab");
+  if (text.size() > 1 && text != "\\0") throw UsageError(fmt::format("multi-character tab {}", quoted_word(text)));
+  const char separator = text.size() > 1 ? '\0' : text[0];
+  if (options_.order.separator && *options_.order.separator != separator) throw UsageError("incompatible tabs");
+  options_.order.separator = separator;
+}
+
+// An empty name must not mean that none was given.
+std::string file_name(const char* word) {
+  if (*word == '\0') throw UsageError("open failed: '': No such file or directory");
+  return word;
+}
+
+void Parser::set_size(std::string_view text) {
+  const SizeWord size = parse_size(text);
+  options_.memory_bytes = size.percent == 0 ? std::max(size.bytes, options_.memory_bytes) : 0;
+  options_.memory_percent = size.percent;
+}
+
+void Parser::apply(int c) {
+  if (c != 's' && c != 'u' && c < 256 && std::string_view("bdfghiMnRrV").find(static_cast<char>(c)) != std::string_view::npos)
+    return (void)global_.set(static_cast<char>(c), BlankSide::both);
+  switch (c) {
+    case 'c':
+      return set_check(Check::first);
+    case 'C':
+      return set_check(Check::quiet);
+    case 'k':
+      keys_.push_back(parse_key_words(optarg));
+      return;
+    case 'm':
+      options_.merge = true;
+      return;
+    case 'o':
+      if (!options_.output.empty() && options_.output != optarg) throw UsageError("multiple output files specified");
+      options_.output = file_name(optarg);
+      return;
+    case 's':
+      stable_ = true;
+      return;
+    case 'S':
+      return set_size(optarg);
+    case 't':
+      return set_separator(optarg);
+    case 'T':
+      options_.temp.emplace_back(optarg);
+      return;
+    case 'u':
+      options_.unique = true;
+      return;
+    case 'z':
+      options_.zero_terminated = true;
+      return;
+    case 'y':
+      throw UsageError("-y is not supported: it has no meaning in sort either; leave it out, or give the memory with -S");
+    default:
+      apply_long(c);
+  }
+}
+
+void Parser::apply_long(int c) {
+  switch (c) {
+    case opt_check:
+      return set_check(check_word(optarg == nullptr ? "diagnose-first" : optarg));
+    case opt_sort:
+      (void)global_.set(sort_word(optarg), BlankSide::both);
+      return;
+    case opt_random_source:
+      if (!options_.random_source.empty() && options_.random_source != optarg)
+        throw UsageError("multiple random sources specified");
+      options_.random_source = file_name(optarg);
+      return;
+    case opt_parallel:
+      options_.parallel = parse_saturated_count(optarg, "--parallel");
+      if (options_.parallel == 0) throw UsageError("number in parallel must be nonzero");
+      return;
+    case opt_batch_size:
+      options_.batch_size = parse_count(optarg, "--batch-size");
+      if (options_.batch_size < 2)
+        throw WrongOption(fmt::format("invalid --batch-size argument {}", quoted_word(optarg)),
+                          "ecosort lines: minimum --batch-size argument is '2'");
+      return;
+    case opt_files0_from:
+      options_.files0_from = file_name(optarg);
+      return;
+    case opt_compress_program:
+      if (!options_.compress_program.empty() && options_.compress_program != optarg)
+        throw UsageError("multiple compress programs specified");
+      if (*optarg == '\0') throw UsageError("--compress-program: the name of the program is empty");
+      options_.compress_program = optarg;
+      return;
+    case opt_debug:
+      options_.debug = true;
+      return;
+    case opt_help:
+      options_.help = true;
+      return;
+    case opt_version:
+      options_.version = true;
+      return;
+    case opt_header:
+      options_.header_lines = optarg == nullptr ? 1 : parse_count(optarg, "--header");
+      return;
+    case opt_memory:
+      options_.memory = optarg;
+      return;
+    case opt_temp:
+      options_.temp.emplace_back(optarg);
+      return;
+    case opt_io:
+      options_.io = optarg;
+      return;
+    case opt_stats:
+      options_.stats = optarg;
+      return;
+    case opt_events:
+      options_.events = optarg;
+      return;
+    case opt_progress:
+      options_.progress = optarg;
+      return;
+    case opt_quiet:
+      options_.quiet = true;
+      return;
+    default:
+      throw InternalError("an option of lines that nobody handles");
+  }
+}
+
+// "+N[.M][opts] [-N[.M][opts]]", the form before -k. A word that does not read as one is a file.
+bool Parser::obsolescent_key(const char* word) {
+  const char* const next = optind < static_cast<int>(words_.size()) ? argv_[optind] : nullptr;
+  const bool has_end = next != nullptr && next[0] == '-' && is_digit(next[1]);
+  if (!takes_begin_alone_ && (!has_end || posixly_correct_)) return false;
+  std::optional<KeyWords> key = parse_obsolescent_begin(word + 1);
+  if (!key) return false;
+  if (has_end) {
+    parse_obsolescent_end(next + 1, *key);
+    ++optind;
+  }
+  keys_.push_back(*key);
+  return true;
+}
+
+void Parser::operand(const char* word, bool in_place) {
+  if (in_place && word[0] == '+' && (!posixly_correct_ || options_.inputs.empty()) && obsolescent_key(word)) return;
+  options_.inputs.emplace_back(word);
+}
+
+void Parser::resolve_keys() {
+  const bool is_global_only = keys_.empty() && global_.orders();
+  lines::resolve_keys(keys_, global_, !stable_ && !options_.unique, options_.order);
+  if (options_.debug)
+    options_.warnings = key_warnings({keys_, global_, is_global_only, options_.order.last_resort, options_.order.separator});
+}
+
+void Parser::finish() {
+  if (!options_.files0_from.empty()) {
+    if (!options_.inputs.empty())
+      throw WrongOption(fmt::format("extra operand {}", quoted_word(options_.inputs[0])),
+                        fmt::format("file operands cannot be combined with --files0-from\n{}", see_help));
+  } else if (options_.inputs.empty()) {
+    options_.inputs.emplace_back("-");
+  }
+  resolve_keys();
+  if (options_.debug && (options_.check != Check::no || !options_.output.empty()))
+    throw UsageError(fmt::format("options '-{} --debug' are incompatible", check_letter() != 0 ? check_letter() : 'o'));
+  if (options_.header_lines > 0 && (options_.merge || options_.check != Check::no))
+    throw UsageError("--header does not go with -m, -c or -C: what is sorted already has no header to keep apart");
+  if (options_.check == Check::no) return;
+  const char letter = check_letter();
+  if (options_.inputs.size() > 1)
+    throw UsageError(fmt::format("extra operand {} not allowed with -{}", quoted_word(options_.inputs[1]), letter));
+  if (!options_.output.empty()) throw UsageError(fmt::format("options '-{}o' are incompatible", letter));
+}
+
+}  // namespace
+
+bool LinesOptions::uses_random() const noexcept {
+  return std::ranges::any_of(order.keys, [](const SortKey& key) { return key.kind == KeyKind::random; });
+}
+
+LinesOptions parse_lines_words(const std::vector<std::string>& words) { return Parser(words).parse(); }
+
+}  // namespace ecosort::lines

@@ -1,0 +1,58 @@
+// The words after `ecosort lines`: the grammar of GNU sort 9.1, and what EcoSort adds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/errors.h"
+#include "formats/lines/line_order.h"
+
+namespace ecosort::lines {
+
+// A message of several lines, as sort writes about a wrong option.
+class WrongOption : public UsageError {
+ public:
+  WrongOption(const std::string& line, std::string further) : UsageError(line), further_(std::move(further)) {}
+  [[nodiscard]] const std::string& further() const noexcept {
+    return further_;
+  }  // lines below the first one, as they are written
+
+ private:
+  std::string further_;
+};
+
+// A word that is none of those that an option takes: sort ends with 1 then, not with 2.
+class WrongWord : public WrongOption {
+ public:
+  using WrongOption::WrongOption;
+};
+
+enum class Check : std::uint8_t { no, first, quiet };  // -c, -C
+
+// What the user wrote, checked for form only.
+struct LinesOptions {
+  LineOrderTerms order;
+  std::vector<std::string> inputs;  // "-" alone where none is named
+  std::string files0_from, output, random_source, compress_program;
+  std::vector<std::string> temp;
+  std::string memory;              // as the option of the other commands takes it; empty: default
+  std::uint64_t memory_bytes = 0;  // from -S; 0: not given
+  unsigned memory_percent = 0;     // from -S N%
+  std::uint64_t batch_size = 0, parallel = 0;
+  std::uint64_t header_lines = 0;
+  std::string io = "auto", stats, events, progress = "auto";
+  std::vector<std::string> warnings;  // of --debug
+  Check check = Check::no;
+  bool unique = false, merge = false, zero_terminated = false, debug = false, quiet = false, help = false, version = false;
+
+  [[nodiscard]] char terminator() const noexcept { return zero_terminated ? '\0' : '\n'; }
+  [[nodiscard]] bool uses_random() const noexcept;
+};
+
+// UsageError with the line that sort would write.
+[[nodiscard]] LinesOptions parse_lines_words(const std::vector<std::string>& words);
+
+}  // namespace ecosort::lines

@@ -1,0 +1,39 @@
+// Makes and sorts the index of a run. Pure computation, inside the thread pool.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "formats/lines/duplicate_filter.h"
+#include "formats/lines/line_order.h"
+#include "formats/lines/line_run.h"
+#include "hash/multiset_hash.h"
+
+namespace ecosort::lines {
+
+struct Indexed {
+  std::size_t lines = 0;    // taken
+  std::size_t entered = 0;  // of them; the others were seen before
+  std::size_t end = 0;      // behind the last line taken
+  std::size_t longest = 0;  // bytes, with the end of the line
+  std::uint64_t dropped_bytes = 0;
+  records::MultisetHash hash, dropped;  // of the lines taken, and of those that were not entered
+};
+
+// Enters the lines of [begin, end) into the index, at most `most` of them and only complete ones, in their order. With `seen`,
+// one per thread or none, lines that they have seen in this run are left out.
+[[nodiscard]] Indexed index_lines(LineRun& run, const LineOrder& order, std::size_t begin, std::size_t end, std::size_t most,
+                                  unsigned threads, std::vector<DuplicateFilter>& seen);
+
+// Orders the index; lines that are equal in all levels keep their order.
+void sort_index(LineRun& run, const LineOrder& order, unsigned threads);
+
+// After sort_index: keeps the first of each group of equal lines, adds the others to `dropped`.
+void drop_equal(LineRun& run, const LineOrder& order, records::MultisetHash& dropped);
+
+// Whether lines with these equal windows are known to be equal without a look at them; otherwise `level` is the first one to
+// compare.
+[[nodiscard]] bool tie_is_decided(const LineOrder& order, records::KeyWindow window, unsigned& level) noexcept;
+
+}  // namespace ecosort::lines

@@ -1,0 +1,49 @@
+// Hashes lines of an output block a little after they were put there: what a processor has just written in small pieces it cannot
+// read back in large ones without waiting for its stores.
+#pragma once
+
+#include <cstddef>
+
+#include "formats/lines/line_kernels.h"
+#include "formats/lines/text.h"
+#include "hash/multiset_hash.h"
+
+namespace ecosort::lines {
+
+class LateHash {
+ public:
+  explicit LateHash(const LineKernels& kernels) : hash_line_(kernels.hash) {}
+
+  // The line stays where it is until settle().
+  void add(Text line) noexcept {
+    if (count_ == most) settle();
+    waiting_[count_++] = line;
+  }
+
+  // Hashes what waits.
+  void settle() noexcept {
+    LineHash sum;  // not in memory that the called function might see
+    for (std::size_t i = 0; i < count_; ++i) {
+      const LineHash hash = hash_line_(waiting_[i].data(), waiting_[i].size());
+      sum.low += hash.low;
+      sum.high += hash.high;
+    }
+    sum_.low += sum.low;
+    sum_.high += sum.high;
+    sum_.count += count_;
+    count_ = 0;
+  }
+
+  // Of all lines that are settled.
+  [[nodiscard]] const records::MultisetHash& sum() const noexcept { return sum_; }
+
+ private:
+  static constexpr std::size_t most = 32;  // some KB: they are still in the nearest cache
+
+  decltype(LineKernels::hash) hash_line_;
+  Text waiting_[most];
+  std::size_t count_ = 0;
+  records::MultisetHash sum_;
+};
+
+}  // namespace ecosort::lines

@@ -1,0 +1,68 @@
+// The loops over the bytes of lines, a variant of each for every instruction set. All variants give the same values.
+//
+// What they avoid are branches that nobody can predict: where a line of 60 to 140 bytes ends is found, and the line copied or
+// hashed, without one. The C library's memchr and memcpy decide by the length, which costs more than the bytes do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/cpu_features.h"
+#include "sort/entry.h"
+
+namespace ecosort::lines {
+
+// Two hashes of one line. Each is NH, the universal hash of UMAC, over its 8-byte words with the keys of hash/multiset_hash.h,
+// then mixed with its length: two given lines agree in both with probability <= 2^-64 if the keys are drawn at random.
+struct LineHash {
+  std::uint64_t low = 0, high = 0;
+};
+
+// Bytes at a time that split() takes, and that gather() reads and writes at a time.
+inline constexpr std::size_t split_bytes = std::size_t{8} * 1024;
+inline constexpr std::size_t copy_step = 128, short_copy_step = 32;
+inline constexpr std::size_t line_slack_bytes = copy_step;
+
+// Lines of `text` in the order of the entries in [next, end), and where to put them.
+struct GatherTask {
+  const char* text = nullptr;
+  const records::Entry* next = nullptr;
+  const records::Entry* end = nullptr;
+  char* to = nullptr;
+  std::size_t room = 0;
+  char terminator = '\n';
+};
+inline constexpr std::size_t gathered_lines = 32;  // at most, at a time
+
+// Thread-safe.
+struct LineKernels {
+  // How often `terminator` stands in the text.
+  std::size_t (*count)(const char* text, std::size_t size, char terminator) noexcept;
+
+  // Where it stands there, as offsets in ascending order; returns how many. size <= split_bytes; `offsets` has room for
+  // split_bytes + 8 of them, more than there are.
+  std::size_t (*split)(const char* text, std::size_t size, char terminator, std::uint32_t* offsets) noexcept;
+
+  // Its first place in [at, end); null if it is not there.
+  const char* (*find)(const char* at, const char* end, char terminator) noexcept;
+
+  // Copies the first of the lines, one behind the other, and enters the length of each with its end into `sizes`; returns how
+  // many they are: gathered_lines, or less where the lines end or one may not fit in the room. Reads and writes whole steps of
+  // copy_step, or of short_copy_step for lines that are short: a line has line_slack_bytes behind its end. Lines further on are
+  // prefetched.
+  std::size_t (*gather)(const GatherTask& task, std::uint32_t* sizes) noexcept;
+  std::size_t (*gather_short)(const GatherTask& task, std::uint32_t* sizes) noexcept;
+
+  // Of a line without its end.
+  LineHash (*hash)(const char* line, std::size_t size) noexcept;
+};
+
+// Those of records::cpu_level().
+[[nodiscard]] const LineKernels& line_kernels();
+
+// Those of one level, for tests; it must not exceed records::detected_cpu_level().
+[[nodiscard]] const LineKernels& line_kernels_of(records::CpuLevel level) noexcept;
+
+extern const LineKernels line_kernels_baseline, line_kernels_avx2, line_kernels_avx512;
+
+}  // namespace ecosort::lines

@@ -1,0 +1,184 @@
+// The bodies of the line kernels, compiled once per instruction set over a type V of its vectors:
+//
+//   V::matches(at, c)     64 bits: which of the 64 bytes at `at` are c
+//   V::copy(to, at, c), V::copy_half(to, at, c)
+//                         the same of 64 or 32 bytes, which are copied
+//   V::sums(line, words)  both NH sums of the first words (at most 128) of a line
+//
+// Everything here has internal linkage, so that no function compiled for a newer processor can stand in for the plain one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/prefetch.h"
+#include "formats/lines/line_kernels.h"
+#include "hash/multiset_hash_kernel.h"
+
+namespace {
+
+using ecosort::lines::LineHash;
+
+struct LineSums {
+  std::uint64_t a = 0, b = 0;
+};
+
+// As V::matches, of fewer than 64 bytes.
+template <class V>
+std::uint64_t last_matches(const char* at, std::size_t size, char c) noexcept {
+  char padded[64] = {};
+  std::memcpy(padded, at, size);
+  return V::matches(padded, c) & ((std::uint64_t{1} << size) - 1);
+}
+
+template <class V>
+std::size_t count_in(const char* text, std::size_t size, char c) noexcept {
+  std::size_t count = 0, at = 0;
+  for (; at + 64 <= size; at += 64) count += static_cast<std::size_t>(__builtin_popcountll(V::matches(text + at, c)));
+  if (at == size) return count;
+  return count + static_cast<std::size_t>(__builtin_popcountll(last_matches<V>(text + at, size - at, c)));
+}
+
+// Writes more offsets than there are, four at a time, so that how many there are is no branch.
+inline std::uint32_t* add_offsets(std::uint64_t matches, std::size_t at, std::uint32_t* offsets) noexcept {
+  std::uint32_t* const end = offsets + __builtin_popcountll(matches);
+  do {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      *offsets++ = static_cast<std::uint32_t>(at) + static_cast<std::uint32_t>(matches == 0 ? 0 : __builtin_ctzll(matches));
+      matches &= matches - 1;
+    }
+  } while (offsets < end);
+  return end;
+}
+
+template <class V>
+std::size_t split_lines(const char* text, std::size_t size, char c, std::uint32_t* offsets) noexcept {
+  std::uint32_t* next = offsets;
+  std::size_t at = 0;
+  for (; at + 64 <= size; at += 64) next = add_offsets(V::matches(text + at, c), at, next);
+  if (at < size) next = add_offsets(last_matches<V>(text + at, size - at, c), at, next);
+  return static_cast<std::size_t>(next - offsets);
+}
+
+// The place of the first bit of two words, one of which has some. In the arithmetic there is no branch to be mispredicted.
+inline std::size_t first_of(std::uint64_t near, std::uint64_t far) noexcept {
+  const std::uint64_t is_far = -static_cast<std::uint64_t>(near == 0);
+  return (is_far & 64U) + static_cast<std::size_t>(__builtin_ctzll(near | (far & is_far)));
+}
+
+template <class V>
+const char* find_end(const char* at, const char* end, char c) noexcept {
+  for (; end - at >= 128; at += 128) {
+    const std::uint64_t near = V::matches(at, c), far = V::matches(at + 64, c);
+    if ((near | far) == 0) [[unlikely]]
+      continue;
+    return at + first_of(near, far);
+  }
+  return at == end ? nullptr : static_cast<const char*>(std::memchr(at, c, static_cast<std::size_t>(end - at)));
+}
+
+// Copies a line with its end, of which `at` bytes are copied, in halves of copy_step, and returns its length with the end; 0, and
+// it is not copied, if it may not fit in `room`. A function of its own, so that its variables are not in the way of those of
+// gather_lines().
+template <class V>
+[[gnu::noinline]] std::size_t copy_rest(char* to, std::size_t room, const char* line, char c, std::size_t at) noexcept {
+  for (; at + 64 <= room; at += 64) {
+    const std::uint64_t matches = V::copy(to + at, line + at, c);
+    if (matches != 0) return at + 1 + static_cast<std::size_t>(__builtin_ctzll(matches));
+  }
+  return 0;
+}
+
+template <class V>
+inline std::size_t copy_line_to(char* to, std::size_t room, const char* line, char c) noexcept {
+  if (room < ecosort::lines::copy_step) [[unlikely]]
+    return 0;
+  const std::uint64_t near = V::copy(to, line, c), far = V::copy(to + 64, line + 64, c);
+  if ((near | far) == 0) [[unlikely]]
+    return copy_rest<V>(to, room, line, c, ecosort::lines::copy_step);
+  return 1 + first_of(near, far);
+}
+
+template <class V>
+inline std::size_t copy_short_line_to(char* to, std::size_t room, const char* line, char c) noexcept {
+  if (room < ecosort::lines::short_copy_step) [[unlikely]]
+    return 0;
+  const std::uint32_t matches = V::copy_half(to, line, c);
+  if (matches == 0) [[unlikely]]
+    return copy_rest<V>(to, room, line, c, ecosort::lines::short_copy_step);
+  return 1 + static_cast<std::size_t>(__builtin_ctz(matches));
+}
+
+template <class V, bool are_short>
+std::size_t gather_lines(const ecosort::lines::GatherTask& given, std::uint32_t* sizes) noexcept {
+  constexpr std::size_t most = ecosort::lines::gathered_lines, ahead = 24;  // lines
+  const ecosort::lines::GatherTask task = given;                            // not in memory that the stores might change
+  const auto left = static_cast<std::size_t>(task.end - task.next), count = left < most ? left : most;
+  std::size_t filled = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* const later = task.text + task.next[i + ahead < left ? i + ahead : left - 1].index;
+    ecosort::prefetch(later);
+    if (!are_short) ecosort::prefetch(later + 64);
+    ecosort::prefetch(later + (are_short ? ecosort::lines::short_copy_step : ecosort::lines::copy_step) - 1);
+    const char* const line = task.text + task.next[i].index;
+    const std::size_t size = are_short ? copy_short_line_to<V>(task.to + filled, task.room - filled, line, task.terminator)
+                                       : copy_line_to<V>(task.to + filled, task.room - filled, line, task.terminator);
+    if (size == 0) [[unlikely]]
+      return i;
+    sizes[i] = static_cast<std::uint32_t>(size);
+    filled += size;
+  }
+  return count;
+}
+
+inline std::uint64_t finished(std::uint64_t sum) noexcept {
+  sum = (sum ^ sum >> 32U) * 0x9fb21c651e98df25U;
+  return sum ^ sum >> 29U;
+}
+
+inline void add_chunk(LineHash& hash, LineSums sums, std::size_t size, std::size_t chunk) noexcept {
+  hash.low += finished(sums.a + size * size_a + chunk * size_b);
+  hash.high += finished(sums.b + size * size_b + chunk * size_a);
+}
+
+inline void add_word(LineSums& sums, std::uint64_t word, std::uint64_t key_a, std::uint64_t key_b) noexcept {
+  sums.a += PlainLanes::product_of_halves(word, key_a);
+  sums.b += PlainLanes::product_of_halves(word, key_b);
+}
+
+// Whole words, 1 KiB of them with one table of keys, and the last eight bytes once more; below eight bytes one padded word.
+template <class V>
+LineHash hash_line(const char* line, std::size_t size) noexcept {
+  LineHash hash;
+  LineSums sums;
+  if (size < word_bytes) [[unlikely]] {
+    std::uint64_t word = 0;
+    for (std::size_t i = 0; i < size; ++i) word |= std::uint64_t{static_cast<unsigned char>(line[i])} << 8 * i;
+    add_word(sums, word, hash_keys.tail_a, hash_keys.tail_b);
+    add_chunk(hash, sums, size, 0);
+    return hash;
+  }
+  const std::size_t words = size / word_bytes;
+  std::size_t first = 0;
+  if (words == 1) {
+    add_word(sums, PlainLanes::load(line), hash_keys.a[0], hash_keys.b[0]);
+    add_word(sums, PlainLanes::load(line + size - word_bytes), hash_keys.tail_a, hash_keys.tail_b);
+    add_chunk(hash, sums, size, 0);
+    return hash;
+  }
+  for (; words - first > chunk_words; first += chunk_words)
+    add_chunk(hash, V::sums(line + first * word_bytes, chunk_words), size, first);
+  sums = V::sums(line + first * word_bytes, words - first);
+  add_word(sums, PlainLanes::load(line + size - word_bytes), hash_keys.tail_a, hash_keys.tail_b);
+  add_chunk(hash, sums, size, first);
+  return hash;
+}
+
+template <class V>
+constexpr ecosort::lines::LineKernels kernels_over() noexcept {
+  return {count_in<V>, split_lines<V>, find_end<V>, gather_lines<V, false>, gather_lines<V, true>, hash_line<V>};
+}
+
+}  // namespace

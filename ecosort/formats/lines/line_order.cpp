@@ -1,0 +1,303 @@
+#include "formats/lines/line_order.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "formats/lines/general_number.h"
+#include "formats/lines/number_window.h"
+#include "formats/lines/numbers.h"
+#include "formats/lines/versions.h"
+
+namespace ecosort::lines {
+namespace {
+
+constexpr std::size_t room = LineOrder::window_bytes + 1;  // one more shows that the window is cut
+
+bool is_ignored(char c, Ignored ignored) noexcept {
+  switch (ignored) {
+    case Ignored::nothing:
+      return false;
+    case Ignored::all_but_dictionary:
+      return !is_blank(c) && !is_letter(c) && !is_digit(c);
+    case Ignored::unprintable:
+      return !is_printable(c);
+  }
+  return false;
+}
+
+bool is_transformed(const SortKey& key) noexcept { return key.fold || key.ignored != Ignored::nothing; }
+
+std::string transformed(Text text, const SortKey& key) {
+  std::string result;
+  result.reserve(text.size());
+  for (const char c : text)
+    if (!is_ignored(c, key.ignored)) result.push_back(key.fold ? to_upper(c) : c);
+  return result;
+}
+
+// As transformed texts compare, without making them.
+int compare_transformed(Text a, Text b, const SortKey& key) noexcept {
+  std::size_t i = 0, j = 0;
+  while (true) {
+    while (i < a.size() && is_ignored(a[i], key.ignored)) ++i;
+    while (j < b.size() && is_ignored(b[j], key.ignored)) ++j;
+    if (i == a.size() || j == b.size()) return (i < a.size() ? 1 : 0) - (j < b.size() ? 1 : 0);
+    const auto x = static_cast<unsigned char>(key.fold ? to_upper(a[i]) : a[i]);
+    const auto y = static_cast<unsigned char>(key.fold ? to_upper(b[j]) : b[j]);
+    if (x != y) return x < y ? -1 : 1;
+    ++i;
+    ++j;
+  }
+}
+
+records::KeyWindow complement(records::KeyWindow window) noexcept { return {~window.prefix, ~window.extension}; }
+
+records::KeyWindow make_window(const unsigned char* bytes, std::size_t count, bool reverse) noexcept {
+  unsigned char window[16] = {};
+  std::memcpy(window, bytes, std::min<std::size_t>(count, LineOrder::window_bytes));
+  window[LineOrder::window_bytes] = static_cast<unsigned char>(std::min(count, room));
+  std::uint64_t prefix = 0;
+  std::uint32_t extension = 0;
+  std::memcpy(&prefix, window, sizeof prefix);
+  std::memcpy(&extension, window + sizeof prefix, sizeof extension);
+  prefix = __builtin_bswap64(prefix);
+  extension = __builtin_bswap32(extension);
+  return reverse ? complement({prefix, extension}) : records::KeyWindow{prefix, extension};
+}
+
+std::size_t copy_from(Text text, std::size_t depth, unsigned char* to) noexcept {
+  if (depth >= text.size()) return 0;
+  const std::size_t count = std::min(text.size() - depth, room);
+  std::memcpy(to, text.data() + depth, count);
+  return count;
+}
+
+std::size_t copy_general(Text text, std::size_t depth, unsigned char* to) {
+  unsigned char bytes[general_bytes];
+  const std::size_t count = encode(read_general(text), bytes);
+  return copy_from({reinterpret_cast<const char*>(bytes), count}, depth, to);
+}
+
+std::size_t copy_transformed(Text text, const SortKey& key, std::size_t depth, unsigned char* to) noexcept {
+  std::size_t count = 0;
+  for (const char c : text) {
+    if (is_ignored(c, key.ignored)) continue;
+    if (depth > 0) {
+      --depth;
+      continue;
+    }
+    to[count++] = static_cast<unsigned char>(key.fold ? to_upper(c) : c);
+    if (count == room) break;
+  }
+  return count;
+}
+
+}  // namespace
+
+LineOrder::LineOrder(const LineOrderTerms& terms) : keys_(terms.keys), separator_(terms.separator), salt_(terms.salt) {
+  if (keys_.empty() || terms.last_resort) {
+    SortKey line;
+    line.reverse = terms.reverse;
+    keys_.push_back(line);
+  }
+  const SortKey& first = keys_.front();
+  first_is_plain_ = first.is_whole_line() && first.kind == KeyKind::text && !is_transformed(first);
+  flip_ = first.reverse ? ~std::uint64_t{0} : 0;
+}
+
+// Two loads, which overlap in shorter texts; shifts drop what was loaded twice. Nothing outside of the text is read.
+records::KeyWindow LineOrder::short_window(Text text, std::uint64_t flip) noexcept {
+  const char* const at = text.data();
+  const std::size_t size = text.size();
+  std::uint64_t prefix = 0;
+  std::uint32_t extension = 0;
+  if (size >= 8) {
+    prefix = load_big_endian<std::uint64_t>(at);
+    if (size > 8) extension = load_big_endian<std::uint32_t>(at + size - 4) << 8 * (12 - size);
+    extension |= static_cast<std::uint32_t>(size);
+  } else if (size >= 4) {
+    prefix = std::uint64_t{load_big_endian<std::uint32_t>(at)} << 32U;
+    if (size > 4) prefix |= load_big_endian<std::uint32_t>(at + size - 4) << 8 * (8 - size);
+    extension = static_cast<std::uint32_t>(size);
+  } else {
+    for (std::size_t i = 0; i < size; ++i) prefix |= std::uint64_t{static_cast<unsigned char>(at[i])} << (56 - 8 * i);
+    extension = static_cast<std::uint32_t>(size);
+  }
+  return {prefix ^ flip, extension ^ static_cast<std::uint32_t>(flip)};
+}
+
+std::size_t LineOrder::key_begin(Text line, const SortKey& key) const noexcept {
+  std::size_t at = 0;
+  const std::size_t size = line.size();
+  for (std::size_t field = 0; field < key.begin_field && at < size; ++field) {
+    if (separator_) {
+      const void* found = std::memchr(line.data() + at, *separator_, size - at);
+      at = found == nullptr ? size : static_cast<std::size_t>(static_cast<const char*>(found) - line.data()) + 1;
+      continue;
+    }
+    while (at < size && is_blank(line[at])) ++at;
+    while (at < size && !is_blank(line[at])) ++at;
+  }
+  if (key.skip_begin_blanks)
+    while (at < size && is_blank(line[at])) ++at;
+  return key.begin_char < size - at ? at + key.begin_char : size;
+}
+
+std::size_t LineOrder::key_end(Text line, const SortKey& key) const noexcept {
+  const std::size_t size = line.size();
+  if (key.end_field == SortKey::whole_line) return size;
+  const bool whole_field = key.end_char == 0;
+  std::size_t at = 0;
+  for (std::size_t fields = key.end_field + (whole_field ? 1 : 0); fields > 0 && at < size; --fields) {
+    if (separator_) {
+      const void* found = std::memchr(line.data() + at, *separator_, size - at);
+      if (found == nullptr) return size;
+      at = static_cast<std::size_t>(static_cast<const char*>(found) - line.data());
+      if (fields > 1 || !whole_field) ++at;  // a field ends before its separator
+      continue;
+    }
+    while (at < size && is_blank(line[at])) ++at;
+    while (at < size && !is_blank(line[at])) ++at;
+  }
+  if (whole_field) return at;
+  if (key.skip_end_blanks)
+    while (at < size && is_blank(line[at])) ++at;
+  return key.end_char < size - at ? at + key.end_char : size;
+}
+
+Text LineOrder::key_of(Text line, const SortKey& key) const noexcept {
+  if (key.is_whole_line()) return line;
+  const std::size_t begin = key_begin(line, key);
+  if (separator_ && key.is_one_field()) {
+    const void* found = std::memchr(line.data() + begin, *separator_, line.size() - begin);
+    return found == nullptr ? line.substr(begin) : Text(line.data() + begin, static_cast<const char*>(found));
+  }
+  const std::size_t end = std::max(begin, key_end(line, key));
+  return line.substr(begin, end - begin);
+}
+
+// Bytes depth ... of the key's normal text, at most `room`.
+std::size_t LineOrder::normal_bytes(Text text, const SortKey& key, std::size_t depth, unsigned char* to) const {
+  if (key.kind == KeyKind::text) return is_transformed(key) ? copy_transformed(text, key, depth, to) : copy_from(text, depth, to);
+  std::string changed;
+  if (is_transformed(key)) {
+    changed = transformed(text, key);
+    text = changed;
+  }
+  switch (key.kind) {
+    case KeyKind::text:
+    case KeyKind::version:
+      return 0;
+    case KeyKind::numeric:
+      return encode(*SeparatedDecimal(text), depth, to, room);
+    case KeyKind::general:
+      return copy_general(text, depth, to);
+    case KeyKind::human: {
+      if (depth > 0) return encode(*SeparatedDecimal(text), depth - 1, to, room);
+      to[0] = static_cast<unsigned char>(128 + unit_of(text));
+      return 1 + encode(*SeparatedDecimal(text), 0, to + 1, room - 1);
+    }
+    case KeyKind::month:
+      to[0] = static_cast<unsigned char>(month_of(text));
+      return depth == 0 ? 1 : 0;
+    case KeyKind::random: {
+      const Digest digest = md5(salt_, text);
+      std::size_t count = 0;
+      for (std::size_t i = depth; i < digest.size() && count < room; ++i) to[count++] = digest[i];
+      for (std::size_t i = std::max(depth, digest.size()) - digest.size(); i < text.size() && count < room; ++i)
+        to[count++] = static_cast<unsigned char>(text[i]);
+      return count;
+    }
+  }
+  return 0;
+}
+
+// The first window of a number as most of them are, which is made without a loop over its bytes. Where the separator ends a
+// number anyway the key is not cut out.
+std::optional<records::KeyWindow> LineOrder::usual_window(Text line, const SortKey& key) const noexcept {
+  const auto text = [&](bool ends_number) {
+    return ends_number && key.is_one_field() ? line.substr(key_begin(line, key)) : key_of(line, key);
+  };
+  if (key.kind == KeyKind::numeric) return number_window(text(separator_ && ends_number(*separator_)));
+  if (key.kind == KeyKind::general) return general_window(text(separator_ && ends_general(*separator_)));
+  return std::nullopt;
+}
+
+records::KeyWindow LineOrder::window(Text line, unsigned level, std::size_t depth) const {
+  const SortKey& key = keys_[level];
+  if (depth == 0 && !is_transformed(key))
+    if (const auto usual = usual_window(line, key)) return key.reverse ? complement(*usual) : *usual;
+  const Text text = key_of(line, key);
+  if (key.kind == KeyKind::version) {
+    const auto window = is_transformed(key) ? version_window(transformed(text, key), depth) : version_window(text, depth);
+    return key.reverse ? complement(window) : window;
+  }
+  unsigned char bytes[2 * room];
+  const std::size_t count = normal_bytes(text, key, depth, bytes);
+  return make_window(bytes, count, key.reverse);
+}
+
+std::size_t LineOrder::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept {
+  const SortKey& key = keys_[level];
+  if (key.kind != KeyKind::text || is_transformed(key)) return skip;
+  a = key_of(a, key);
+  b = key_of(b, key);
+  const std::size_t end = std::min(a.size(), b.size());
+  std::size_t at = std::min(skip, end);
+  for (; at + 8 <= end; at += 8) {
+    std::uint64_t x = 0, y = 0;
+    std::memcpy(&x, a.data() + at, 8);
+    std::memcpy(&y, b.data() + at, 8);
+    if (x != y) return at + static_cast<std::size_t>(std::countr_zero(x ^ y)) / 8;
+  }
+  while (at < end && a[at] == b[at]) ++at;
+  return std::max(at, skip);
+}
+
+int LineOrder::compare_random(Text a, Text b) const noexcept {
+  const Digest x = md5(salt_, a), y = md5(salt_, b);
+  if (x != y) return x < y ? -1 : 1;
+  return compare_bytes(a, b);
+}
+
+int LineOrder::compare_kind(Text a, Text b, const SortKey& key) const {
+  switch (key.kind) {
+    case KeyKind::text:
+      return compare_bytes(a, b);
+    case KeyKind::numeric:
+      return lines::compare(*SeparatedDecimal(a), *SeparatedDecimal(b));
+    case KeyKind::general:
+      return lines::compare(read_general(a), read_general(b));
+    case KeyKind::human:
+      if (const int units = unit_of(a) - unit_of(b); units != 0) return units;
+      return lines::compare(*SeparatedDecimal(a), *SeparatedDecimal(b));
+    case KeyKind::month:
+      return month_of(a) - month_of(b);
+    case KeyKind::random:
+      return compare_random(a, b);
+    case KeyKind::version:
+      return compare_versions(a, b);
+  }
+  return 0;
+}
+
+int LineOrder::compare_key(Text a, Text b, const SortKey& key) const {
+  a = key_of(a, key);
+  b = key_of(b, key);
+  if (!is_transformed(key)) return compare_kind(a, b, key);
+  if (key.kind == KeyKind::text) return compare_transformed(a, b, key);
+  return compare_kind(transformed(a, key), transformed(b, key), key);
+}
+
+int LineOrder::compare_keys(Text a, Text b, unsigned level) const {
+  if (a == b) return 0;
+  for (; level < keys_.size(); ++level) {
+    const int order = compare_key(a, b, keys_[level]);
+    if (order != 0) return keys_[level].reverse ? -sign_of(order) : sign_of(order);
+  }
+  return 0;
+}
+
+}  // namespace ecosort::lines

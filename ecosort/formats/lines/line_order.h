@@ -1,0 +1,123 @@
+// The order of lines: sort keys cut from lines, compared one after the other, and 12-byte windows of them for the radix sort.
+//
+// Every key of a line is a text of normal bytes: plain bytes, bytes after -d, -i and -f, a number encoded so that bytes order it.
+// Window `depth` of a key holds its bytes depth ... depth+10 and, last, how many bytes there are from `depth` on, at most 12. So
+// that "a" comes before "a\0", and that equal windows with a count below 12 mean equal keys. A reversed key's window is
+// complemented. The last resort, the whole line, is a level like the keys. Windows of versions say otherwise what follows them,
+// see version_window.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "formats/fixed/encoder.h"
+#include "formats/lines/md5.h"
+#include "formats/lines/text.h"
+#include "formats/lines/version_window.h"
+
+namespace ecosort::lines {
+
+enum class KeyKind : std::uint8_t { text, numeric, general, human, month, random, version };
+enum class Ignored : std::uint8_t { nothing, all_but_dictionary, unprintable };  // -d wins over -i
+
+// One -k, or the whole line. Words and characters count from 0.
+struct SortKey {
+  std::size_t begin_field = 0, begin_char = 0;
+  std::size_t end_field = whole_line, end_char = 0;  // end_char 0: up to the end of end_field
+  bool skip_begin_blanks = false, skip_end_blanks = false;
+  KeyKind kind = KeyKind::text;
+  Ignored ignored = Ignored::nothing;
+  bool fold = false, reverse = false;
+
+  static constexpr std::size_t whole_line = SIZE_MAX;
+  [[nodiscard]] bool is_whole_line() const noexcept {
+    return begin_field == 0 && begin_char == 0 && end_field == whole_line && !skip_begin_blanks;
+  }
+  [[nodiscard]] bool is_one_field() const noexcept {
+    return begin_field == end_field && begin_char == 0 && end_char == 0 && !skip_begin_blanks;
+  }
+};
+
+struct LineOrderTerms {
+  std::vector<SortKey> keys;  // none: the whole line
+  bool last_resort = true;    // lines with equal keys are ordered by all of their bytes (not with -s and -u)
+  bool reverse = false;       // of the last resort
+  std::optional<char> separator;
+  Digest salt{};  // of -R
+};
+
+// Immutable; all functions are thread-safe.
+class LineOrder {
+ public:
+  static constexpr std::uint32_t window_bytes = 11;
+
+  explicit LineOrder(const LineOrderTerms& terms);
+
+  [[nodiscard]] unsigned levels() const noexcept { return static_cast<unsigned>(keys_.size()); }
+
+  [[nodiscard]] const SortKey& key(unsigned level) const noexcept { return keys_[level]; }
+  // Where the level's key begins and ends in the line; it is empty where it ends before it begins.
+  [[nodiscard]] std::size_t key_begin(Text line, unsigned level) const noexcept { return key_begin(line, keys_[level]); }
+  [[nodiscard]] std::size_t key_end(Text line, unsigned level) const noexcept { return key_end(line, keys_[level]); }
+
+  // a before b: negative; 0: equal in all levels from `level` on.
+  [[nodiscard]] int compare(Text a, Text b, unsigned level = 0) const {
+    if (!first_is_plain_ || level > 0) return compare_keys(a, b, level);
+    const int order = compare_bytes(a, b);
+    return flip_ != 0 ? -sign_of(order) : order;
+  }
+
+  [[nodiscard]] records::KeyWindow window(Text line) const {
+    if (!first_is_plain_) return window(line, 0, 0);
+    return line.size() > window_bytes ? cut_window(line.data(), flip_) : short_window(line, flip_);
+  }
+  [[nodiscard]] records::KeyWindow window(Text line, unsigned level, std::size_t depth) const;
+
+  // Bytes of the level's key in which a and b agree, from `skip` on that are known to agree; `skip` where that is not cheap to
+  // say.
+  [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept;
+
+  // Whether keys with this window may differ; otherwise a tie goes on at the next level.
+  [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const noexcept {
+    if (keys_[level].kind == KeyKind::version) return version_rest(window, level) != VersionRest::nothing;
+    return last_byte(window, level) > window_bytes;
+  }
+  // Whether a deeper window may tell where they differ; otherwise only the comparison does.
+  [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const noexcept {
+    return keys_[level].kind != KeyKind::version || version_rest(window, level) != VersionRest::by_compare;
+  }
+
+ private:
+  [[nodiscard]] unsigned char last_byte(records::KeyWindow window, unsigned level) const noexcept {
+    const auto byte = static_cast<unsigned char>(window.extension);
+    return keys_[level].reverse ? static_cast<unsigned char>(~byte) : byte;
+  }
+  [[nodiscard]] VersionRest version_rest(records::KeyWindow window, unsigned level) const noexcept {
+    return static_cast<VersionRest>(last_byte(window, level));
+  }
+  // Windows of plain bytes: of a text that is longer than one, and of one that is not.
+  [[nodiscard]] static records::KeyWindow cut_window(const char* at, std::uint64_t flip) noexcept {
+    const std::uint32_t extension = (load_big_endian<std::uint32_t>(at + 8) & 0xffffff00U) | (window_bytes + 1);
+    return {load_big_endian<std::uint64_t>(at) ^ flip, extension ^ static_cast<std::uint32_t>(flip)};
+  }
+  [[nodiscard]] static records::KeyWindow short_window(Text text, std::uint64_t flip) noexcept;
+  [[nodiscard]] Text key_of(Text line, const SortKey& key) const noexcept;
+  [[nodiscard]] std::size_t key_begin(Text line, const SortKey& key) const noexcept;
+  [[nodiscard]] std::size_t key_end(Text line, const SortKey& key) const noexcept;
+  [[nodiscard]] int compare_keys(Text a, Text b, unsigned level) const;
+  [[nodiscard]] int compare_key(Text a, Text b, const SortKey& key) const;
+  [[nodiscard]] int compare_kind(Text a, Text b, const SortKey& key) const;
+  [[nodiscard]] int compare_random(Text a, Text b) const noexcept;
+  [[nodiscard]] std::optional<records::KeyWindow> usual_window(Text line, const SortKey& key) const noexcept;
+  [[nodiscard]] std::size_t normal_bytes(Text text, const SortKey& key, std::size_t depth, unsigned char* to) const;
+
+  std::vector<SortKey> keys_;
+  std::optional<char> separator_;
+  Digest salt_;
+  bool first_is_plain_ = false;
+  std::uint64_t flip_ = 0;
+};
+
+}  // namespace ecosort::lines

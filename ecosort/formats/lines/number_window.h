@@ -1,0 +1,20 @@
+// Windows of usual numbers (-n), without a loop over their digits.
+#pragma once
+
+#include <optional>
+
+#include "formats/fixed/encoder.h"
+#include "formats/lines/text.h"
+
+namespace ecosort::lines {
+
+// The window of the number that the text begins with, as LineOrder makes it from encode(read_decimal(text)). Nothing for numbers
+// of more than 14 digits from the first to the last that is not zero, and for what is not plain enough to be read at once.
+[[nodiscard]] std::optional<records::KeyWindow> number_window(Text text) noexcept;
+
+// Whether a number ends at this byte whatever follows, so that a field that it ends need not be cut out.
+[[nodiscard]] constexpr bool ends_number(char c) noexcept {
+  return c > 0 && !is_digit(c) && !is_blank(c) && c != '.' && c != '-';
+}
+
+}  // namespace ecosort::lines
