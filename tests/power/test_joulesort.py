@@ -16,8 +16,8 @@ import pytest
 from ecosort_power.errors import RunError, UsageError
 from ecosort_power.evaluate import least_seconds
 from ecosort_power.joulesort.classes import parse_class
-from ecosort_power.joulesort.length import FIRST, MARGIN, Clock, enough_for
-from ecosort_power.joulesort.state import locked
+from ecosort_power.joulesort.length import FIRST, MARGIN, Clock, clock_in, enough_for
+from ecosort_power.joulesort.state import TRIAL, locked
 from ecosort_power.reading import Capabilities, Scope
 
 from .measured import ATTEMPTS, Measured, only_gaps
@@ -89,6 +89,7 @@ def test_after_a_refusal_for_lack_of_space_the_same_command_goes_on(ecosort: Pat
     (tmp_path / "e/lock").touch()
     (tmp_path / "e/submission.toml").write_text('hardware = "one board"\n')
     words = ("joulesort", "--records", str(10**13), "--meter", METER, "--dir", "e", *QUICK)
+    (tmp_path / "e/data/trial-of-length-999999999-x").mkdir()  # of one that was killed
     first, second = cli(*words, env=ENVIRONMENT), cli(*words, env=ENVIRONMENT)
     assert (first.returncode, second.returncode) == (3, 3)
     assert "does not fit" in first.stderr
@@ -124,6 +125,15 @@ def test_as_many_records_as_the_meter_needs(ecosort: Path, cli: Cli, tmp_path: P
     again = cli(*words, env=ENVIRONMENT)  # goes on with what was chosen
     assert "finding out" not in again.stderr
     assert again.returncode == done.returncode
+
+
+def test_what_a_killed_trial_left_is_removed(tmp_path: Path) -> None:
+    dead, alive = tmp_path / f"{TRIAL}999999999-x", tmp_path / f"{TRIAL}{os.getpid()}-x"
+    for path in (dead, alive):
+        path.mkdir()
+        (path / "input.dat").touch()
+    clock_in(tmp_path, [])
+    assert list(tmp_path.iterdir()) == [alive]
 
 
 def sorts_at(rate: float, fixed: float, room: float = 1e12) -> Clock:
@@ -192,7 +202,7 @@ def interrupted_entry(directory: Path, mark: pytest.Mark) -> Measured | None:
         return None
     entry = directory / "e"
     moments: list[Callable[[], bool]] = [
-        lambda: (entry / "data/input.dat.begun").exists(),
+        lambda: (entry / "data/input.dat.begun").exists() or (entry / "data/input.dat").exists(),
         lambda: (entry / "result/runs/02/events.jsonl").exists(),
         lambda: (entry / "data/skewed.dat").exists() or (entry / "data/skewed.dat.begun").exists(),
     ]

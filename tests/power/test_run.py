@@ -63,7 +63,8 @@ def test_a_counter_is_preferred(measured: Measured) -> None:
     assert measured.done.returncode == 0, measured.done.stderr
     run = measured.run()
     energy = run["energy"][0]
-    assert energy["source"] == "counter"
+    # With or without power values at the ends: which interval is smaller depends on where the ends lie between two moves.
+    assert energy["source"] in ("counter", "counter and power")
     truth = known_joules(measured.path, run["marks"]["start_s"], run["marks"]["synced_s"])
     assert energy["joules"] == pytest.approx(truth, rel=0.03)
 

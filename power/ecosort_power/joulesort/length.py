@@ -7,6 +7,8 @@ is stopped as soon as it is, so that all this takes a few times as long as the s
 
 from __future__ import annotations
 
+import os
+import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from ecosort_power.errors import RunError, UsageError
 from ecosort_power.evaluate import least_seconds
 from ecosort_power.joulesort import sorter
 from ecosort_power.joulesort.space import free_bytes
+from ecosort_power.joulesort.state import TRIAL
 from ecosort_power.meters import make_meter, meter_class
 from ecosort_power.meters.base import MeterSpec, with_settings
 from ecosort_power.records import RECORD_BYTES, spaced
@@ -91,12 +94,15 @@ def _rounded_up(count: float) -> int:
 
 
 def clock_in(data: Path, sort_words: Sequence[str]) -> Clock:
-    """Sorts in a directory on the drive that counts; nothing of it is left."""
+    """Sorts in a directory on the drive that counts; nothing of it is left, nor of one that was killed."""
+    for left in data.glob(f"{TRIAL}*"):
+        if not Path("/proc", left.name.removeprefix(TRIAL).partition("-")[0]).exists():
+            shutil.rmtree(left, ignore_errors=True)
 
     def clock(records: int, limit_s: float) -> float | None:
         if records * _SPACE_SHARE > free_bytes(data):
             return None
-        with TemporaryDirectory(dir=data, prefix="length-") as name:
+        with TemporaryDirectory(dir=data, prefix=f"{TRIAL}{os.getpid()}-") as name:
             return _timed(Path(name), records, sort_words, limit_s)
 
     return clock

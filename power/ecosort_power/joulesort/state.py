@@ -16,6 +16,7 @@ from ecosort_power.report.facts import FILE_NAME as QUESTIONS
 
 SCHEMA = "ecosort.power.joulesort/1"
 FILE_NAME = "state.json"
+TRIAL = "trial-of-length-"  # directories of sorts that show how long one takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Place:
         state = self.begun()
         if state is None:
             own = ("lock", FILE_NAME + ".new", QUESTIONS)  # the questions may be answered before the first call
-            strange = [p.name for p in self.path.iterdir() if p.name not in own and not _is_empty(p)]
+            strange = [p.name for p in self.path.iterdir() if p.name not in own and not _holds_nothing(p)]
             if strange:
                 raise UsageError(f"{self.path} is not empty ({strange[0]}); choose another --dir")
             return State(SCHEMA, request)
@@ -89,8 +90,9 @@ class Place:
         write_json(self.state_path, state)
 
 
-def _is_empty(path: Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
+def _holds_nothing(path: Path) -> bool:
+    """True for a directory of data that is empty but for what a killed trial has left."""
+    return path.is_dir() and all(p.name.startswith(TRIAL) for p in path.iterdir())
 
 
 @contextmanager
