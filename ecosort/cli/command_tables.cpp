@@ -110,6 +110,30 @@ CommandTable inplace_table() {
       .exit_status = sort_codes()};
 }
 
+CommandTable merge_table() {
+  std::vector<OptionRow> options =
+      chosen({"-o,--output", "--record-size", "--key", "--reverse", "--unique", "--stable", "--memory", "--threads", "--temp",
+              "--io", "--profile", "--no-profile", "--stats", "--events", "--progress", "-q,--quiet"});
+  options.push_back(
+      {"--lines", "", "", "stands first: merges files of text lines; the options of `ecosort lines` follow, such as -t and -k"});
+  return {.name = "merge",
+          .synopsis = "[options] SORTED... -o OUTPUT",
+          .summary = "merges sorted files into one",
+          .description =
+              "Merges files of records that are sorted by the same keys. Their order is checked while they are read: a file that "
+              "is not "
+              "in order ends with exit 1 and the number of the record. Records with equal keys keep the order of the files. More "
+              "files than "
+              "the memory can merge at a time are merged in several passes.",
+          .examples = {"ecosort merge monday.dat tuesday.dat -o both.dat",
+                       "ecosort merge --record-size 16 --key 8:u64 part-*.bin -o all.bin",
+                       "ecosort merge --lines -t, -k2,2n a.csv b.csv -o all.csv"},
+          .options = std::move(options),
+          .operands = {{"SORTED", "a regular file of whole records, in order"}},
+          .ending = key_types,
+          .exit_status = sort_codes()};
+}
+
 CommandTable resume_table() {
   std::vector<OptionRow> options{
       {"--status", "", "", "only tell how far the job is"},
@@ -424,9 +448,9 @@ CommandTable manual_table() {
 }  // namespace
 
 const std::vector<CommandTable>& command_tables() {
-  static const std::vector<CommandTable> tables{sort_table(), inplace_table(),   resume_table(), lines_table(),
-                                                plan_table(), gen_table(),       check_table(),  power_table(),
-                                                tune_table(), joulesort_table(), manual_table()};
+  static const std::vector<CommandTable> tables{sort_table(),  inplace_table(), resume_table(),    lines_table(),
+                                                merge_table(), plan_table(),    gen_table(),       check_table(),
+                                                power_table(), tune_table(),    joulesort_table(), manual_table()};
   return tables;
 }
 

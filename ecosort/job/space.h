@@ -15,6 +15,9 @@ namespace ecosort::job {
 // Which drive (file system) a directory is on. UsageError if it cannot be asked.
 [[nodiscard]] std::uint64_t drive_of(const std::string& directory);
 
+// A file system's own blocks about so many files of ours.
+[[nodiscard]] std::uint64_t files_metadata_bytes(std::uint64_t files);
+
 struct SpaceNeed {
   NotEnoughSpace::For purpose = NotEnoughSpace::For::runs;
   std::vector<std::string> directories;  // any of these may give it
