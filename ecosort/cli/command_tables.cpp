@@ -425,7 +425,7 @@ CommandTable joulesort_table() {
           .summary = "makes a whole JouleSort entry: input, five cold runs, validation, submission (ecosort-power)",
           .description = "Runs `ecosort-power joulesort` with the words that follow; it explains itself with --help.",
           .examples = {"ecosort joulesort 1e8 --meter shelly://192.0.2.5 --data /mnt/ssd",
-                       "ecosort joulesort --records 1000000 --meter shelly://192.0.2.5   a rehearsal, never ranked"},
+                       "ecosort joulesort --records auto --meter shelly://192.0.2.5   a rehearsal, never ranked"},
           .options = {},
           .operands = {},
           .ending = ""};
