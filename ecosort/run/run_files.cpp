@@ -23,6 +23,25 @@ RunFiles::RunFiles(io::Storage& storage, io::Reactor& reactor, std::vector<std::
   job_ = (std::uint64_t{device()} << 32U) | device();
 }
 
+RunFiles::RunFiles(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, std::uint64_t job)
+    : storage_(storage), reactor_(reactor), block_bytes_(block_bytes), job_(job) {}
+
+StoredRun RunFiles::adopt(io::FilePtr file, std::uint64_t number, std::uint64_t bytes) {
+  StoredRun run;
+  run.file = std::move(file);
+  run.seed = Random(job_ + number).next();
+  run.bytes = bytes;
+  run.is_kept = true;
+  take_space(run, run.blocks(block_bytes_) * block_bytes_);
+  return run;
+}
+
+StoredRun RunFiles::create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes) {
+  StoredRun run = adopt(std::move(file), number, bytes);
+  (void)storage_.reserve_patiently(*run.file, 0, run.space);
+  return run;
+}
+
 StoredRun RunFiles::create(std::uint64_t bytes) {
   StoredRun run;
   if (!shares_) shares_.emplace(storage_, directories_);
@@ -108,7 +127,7 @@ Task<std::size_t> RunFiles::read_checked(StoredRun& run, std::uint64_t block, st
 
 // What a program has read of its input cannot be known to be of no more use to it.
 Task<void> RunFiles::release(const StoredRun& run, std::uint64_t first, std::uint64_t last) {
-  if (run.is_compressed) co_return;
+  if (run.is_compressed || run.is_kept) co_return;
   (void)co_await reactor_.release(*run.file, first * block_bytes_, (last - first) * block_bytes_);
   allocated_ -= (last - first) * block_bytes_;
 }
