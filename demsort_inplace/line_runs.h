@@ -18,4 +18,7 @@ namespace ecosort::inplace {
 // Where in the inputs reading goes on; `begin`: where nothing is in a run yet.
 [[nodiscard]] lines::ReadPlace next_place(const std::vector<RunDone>& done, const lines::ReadPlace& begin) noexcept;
 
+// The most that the runs took at any time, in blocks of their files.
+[[nodiscard]] std::uint64_t most_run_bytes(const std::vector<RunDone>& done, std::uint64_t block_bytes);
+
 }  // namespace ecosort::inplace

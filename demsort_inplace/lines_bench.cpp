@@ -21,9 +21,9 @@ LinesBench::LinesBench(const std::string& path, const JobHeader& job_header, lin
       pool(reactor.scope(), memory.allocate(job.plan.write_bytes(), "write blocks", job.plan.pages), job.plan.block_bytes,
            job.plan.write_blocks) {}
 
-void LinesBench::begin(const char* name, engine::Phase phase, std::uint64_t bytes, std::uint64_t share, std::uint64_t done) {
+void LinesBench::begin(const char* name, engine::Phase phase, std::uint64_t bytes, std::uint64_t share, std::uint64_t moved) {
   log.begin(name, reactor.traffic());
-  progress.plan_job(2, std::max<std::uint64_t>(4 * input_bytes(), 1), done);
+  progress.plan_job(2, std::max<std::uint64_t>(4 * input_bytes(), 1), moved);
   progress.begin(phase, bytes, std::max<std::uint64_t>(share, 1));
 }
 

@@ -35,7 +35,7 @@ int run_inplace(const Words& words) {
                                   .threads = options.threads,
                                   .reread = options.verify == "reread"};
   return run_job(options.run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
-    return inplace::start(options.run.file, std::move(resolved.input), header, plan.engine, environment);
+    return result_of(inplace::start(options.run.file, std::move(resolved.input), header, plan.engine, environment));
   });
 }
 

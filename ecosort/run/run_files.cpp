@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/random.h"
@@ -32,12 +33,13 @@ StoredRun RunFiles::adopt(io::FilePtr file, std::uint64_t number, std::uint64_t 
   run.seed = Random(job_ + number).next();
   run.bytes = bytes;
   run.is_kept = true;
-  take_space(run, run.blocks(block_bytes_) * block_bytes_);
+  run.space = run.blocks(block_bytes_) * block_bytes_;
   return run;
 }
 
 StoredRun RunFiles::create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes) {
   StoredRun run = adopt(std::move(file), number, bytes);
+  take_space(run, std::exchange(run.space, 0));
   (void)storage_.reserve_patiently(*run.file, 0, run.space);
   return run;
 }

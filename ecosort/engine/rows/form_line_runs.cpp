@@ -83,7 +83,10 @@ Task<void> FormLineRuns::store(LineRun& run, std::size_t number, ReadSoFar read)
   stored.longest = gather.longest();
   idle_runs_.push_back(&run);
   free_runs_.give();
-  if (keeper_ != nullptr) co_await keeper_->after_store(number, stored, read, gather.hash(), dropped);
+  if (keeper_ != nullptr) {
+    co_await keeper_->after_store(number, stored, read, gather.hash(), dropped);
+    stored.file.reset();  // it is durable, and there may be more runs than open files
+  }
   (*runs_)[number].run = std::move(stored);
 }
 

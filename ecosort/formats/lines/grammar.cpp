@@ -37,6 +37,7 @@ enum LongOnly : int {
   opt_events,
   opt_progress,
   opt_quiet,
+  opt_resumable,
 };
 
 // Of GNU sort 9.1.
@@ -84,6 +85,7 @@ constexpr std::array own_options{
     option{"events", required_argument, nullptr, opt_events},
     option{"progress", required_argument, nullptr, opt_progress},
     option{"quiet", no_argument, nullptr, opt_quiet},
+    option{"resumable", no_argument, nullptr, opt_resumable},
     option{nullptr, 0, nullptr, 0},
 };
 
@@ -304,6 +306,9 @@ void Parser::apply_long(int c) {
       return;
     case opt_quiet:
       options_.quiet = true;
+      return;
+    case opt_resumable:
+      options_.resumable = true;
       return;
     default:
       throw InternalError("an option of lines that nobody handles");
