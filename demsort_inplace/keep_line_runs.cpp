@@ -19,9 +19,8 @@ void check_inputs(const LinesBench& bench) {
     check_same_input(bench.storage.state(*bench.job.inputs[i].file), bench.header.inputs[i], bench.paths);
 }
 
-// Durable, with its name.
-Task<void> append_run(LinesBench& bench, const lines::StoredRun& stored, RunDone run) {
-  co_await bench.reactor.sync(*stored.file);
+// Of a file that is durable; with its name.
+Task<void> append_run(LinesBench& bench, RunDone run) {
   bench.storage.sync_directory(bench.paths.directory);
   check_inputs(bench);
   co_await bench.journal->append(run);
@@ -65,7 +64,7 @@ Task<void> KeepLineRuns::after_store(std::size_t number, const lines::StoredRun&
                                         expected.count, expected.to_hex(), written.count, written.to_hex(), first_ + number));
   RunDone done{.run = first_ + number, .tally = {.hash = written, .checksum = {}}};
   done.lines = LineRunDone{.bytes = run.bytes, .longest = run.longest, .next = read.next, .dropped = seen + dropped};
-  co_await append_run(bench_, run, done);
+  co_await append_run(bench_, done);
   before_ = read;
   ++kept_;
   changed_.notify();
@@ -89,9 +88,10 @@ Task<void> KeepLineRuns::keep_header() {
   co_await sink.settle();
   bench_.reactor.scope().throw_if_failed();
   co_await bench_.run_files.complete(run, sink.bytes());
+  co_await bench_.reactor.sync(*run.file);
   RunDone done{.run = 0, .tally = {.hash = reader_.header_hash(), .checksum = {}}};
   done.lines = LineRunDone{.bytes = run.bytes, .longest = text.size(), .is_header = true};
-  co_await append_run(bench_, run, done);
+  co_await append_run(bench_, done);
 }
 
 Task<void> KeepLineRuns::end() {

@@ -128,9 +128,11 @@ class ResumableLines {
       co_await form_line_runs(bench_);
       bench_.job.inputs.clear();
     }
-    if (!bench_.state) co_await note_that_all_are_in_runs();
-    if (bench_.state->consumed.empty()) co_await merge_until_one_can(bench_);
-    co_await reserve_output();
+    if (!bench_.state) {
+      co_await merge_until_one_can(bench_);
+      co_await note_that_one_merge_is_left();
+      co_await reserve_output();
+    }
     const std::string header = co_await read_header(bench_);
     State end = co_await merge_to_output(bench_, header);
     bench_.log.begin("sync", bench_.reactor.traffic());
@@ -141,7 +143,7 @@ class ResumableLines {
     bench_.end();
   }
 
-  Task<void> note_that_all_are_in_runs() {
+  Task<void> note_that_one_merge_is_left() {
     State state;
     state.lines.emplace();
     co_await bench_.journal->append(state);
