@@ -16,8 +16,8 @@ AppendedLines::AppendedLines(io::Reactor& reactor, BlockPool& pool, std::size_t 
   bytes_ = unit.begin;
 }
 
-void AppendedLines::complete(std::byte* block, std::size_t bytes, std::uint64_t /*before*/) const {
-  std::memset(block + bytes, 0, round_up(bytes, file_.write_unit()) - bytes);
+void AppendedLines::complete(std::byte* block, run::BlockContents contents, std::uint64_t /*before*/) const {
+  std::memset(block + contents.used_bytes, 0, round_up(contents.used_bytes, file_.write_unit()) - contents.used_bytes);
 }
 
 void AppendedLines::put(std::byte* block, std::size_t bytes) {

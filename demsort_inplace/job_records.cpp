@@ -95,7 +95,7 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
-constexpr std::uint64_t format_version = 4;  // before: states stood behind the runs, and there were no jobs of lines
+constexpr std::uint64_t format_version = 5;  // before: states stood behind the runs, and there were no jobs of lines
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const records::KeyField& key) {
@@ -115,7 +115,7 @@ void check(const Layout& layout) {
   const bool has_sizes = layout.records > 0 && layout.record_size > 0 && layout.piece_records > 0 && layout.run_block.records > 0;
   const bool fits =
       layout.run_block.bytes % page_bytes == 0 && std::has_single_bit(layout.unit) && layout.unit >= page_bytes &&
-      std::uint64_t{layout.run_block.records} * layout.record_size + sizeof(std::uint64_t) <= layout.run_block.bytes;
+      std::uint64_t{layout.run_block.records} * layout.record_size + planner::run_block_trailer_bytes <= layout.run_block.bytes;
   if (!has_sizes || !fits || layout.records > (std::uint64_t{1} << 62U) / layout.record_size) Reader::fail();
 }
 
@@ -181,7 +181,8 @@ LineTerms next_terms(Reader& in) {
   terms.run_places = in.next();
   constexpr std::uint64_t most = std::uint64_t{1} << 32U;
   const bool has_sizes = terms.block_bytes > 0 && terms.most_merged > 0 && terms.run_places > 0;
-  if (!has_sizes || terms.block_bytes % page_bytes != 0 || std::max({terms.block_bytes, terms.most_merged, terms.run_places}) > most)
+  if (!has_sizes || terms.block_bytes % page_bytes != 0 ||
+      std::max({terms.block_bytes, terms.most_merged, terms.run_places}) > most)
     Reader::fail();
   return terms;
 }

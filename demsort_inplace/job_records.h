@@ -40,11 +40,11 @@ struct InputIdentity {
 struct JobHeader {
   enum class Kind : std::uint32_t { in_place = 1, resumable_sort = 2, resumable_lines = 3 };
 
-  std::uint64_t job = 0;  // random; part of every checksum
+  std::uint64_t job = 0;              // random; part of every checksum
   records::RecordFormat format = {};  // of lines: none
   Layout layout = {};                 // of lines: only its unit, and that runs keep their space
-  std::uint64_t memory_bytes = 0;  // with which it was planned
-  std::uint32_t threads = 0;       // as asked for; 0: as many as there are processors
+  std::uint64_t memory_bytes = 0;     // with which it was planned
+  std::uint32_t threads = 0;          // as asked for; 0: as many as there are processors
   Kind kind = Kind::in_place;
   std::vector<InputIdentity> inputs = {};  // in their order; none in place
   bool reread = false;                     // the output is read back from the device before it counts
@@ -53,11 +53,11 @@ struct JobHeader {
 
 // What is said of a run of lines besides.
 struct LineRunDone {
-  std::uint64_t bytes = 0, longest = 0;    // of its lines; of the longest one, with its end
-  lines::ReadPlace next = {};              // in the inputs: from there on nothing is in a run yet
-  records::MultisetHash dropped = {};      // of lines equal to others (-u) that are in no run any more
-  std::uint64_t first = 0, merged = 0;     // it takes the place of so many runs, from number `first` on; 0: it was formed
-  bool is_header = false;                  // its lines are not sorted: they go first
+  std::uint64_t bytes = 0, longest = 0;  // of its lines; of the longest one, with its end
+  lines::ReadPlace next = {};            // in the inputs: from there on nothing is in a run yet
+  records::MultisetHash dropped = {};    // of lines equal to others (-u) that are in no run any more
+  std::uint64_t first = 0, merged = 0;   // it takes the place of so many runs, from number `first` on; 0: it was formed
+  bool is_header = false;                // its lines are not sorted: they go first
 };
 
 // Run `run` is durable: its piece of the input, or what it was merged from, is not needed any more.

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <memory>
-#include <random>
 #include <thread>
 
 #include "base/errors.h"
@@ -62,7 +61,7 @@ void check_line_runs(const JobPaths& paths, const JournalContents& contents) {
   for (const RunDone& done : contents.runs)
     if (!done.lines || (done.lines->is_header && done.run != 0)) does_not_fit(paths, contradicts);
   const std::vector<std::uint64_t> live = live_runs(contents.runs);
-  if (!contents.state) return;
+  if (!contents.state || contents.state->kind == State::Kind::abandoned) return;
   const State& state = *contents.state;
   if (!state.lines || (!state.consumed.empty() && state.consumed.size() != live.size())) does_not_fit(paths, contradicts);
   for (std::size_t i = 0; i < state.consumed.size(); ++i)
@@ -70,10 +69,7 @@ void check_line_runs(const JobPaths& paths, const JournalContents& contents) {
 }
 
 void check_state(const JobPaths& paths, const JournalContents& contents) {
-  if (contents.header.lines) {
-    const bool is_abandoned = contents.state && contents.state->kind == State::Kind::abandoned;
-    return is_abandoned ? void() : check_line_runs(paths, contents);
-  }
+  if (contents.header.lines) return check_line_runs(paths, contents);
   const Layout& layout = contents.header.layout;
   for (const RunDone& done : contents.runs)
     if (done.tally.hash.count != layout.run_records(done.run)) does_not_fit(paths, "a run in its journal has another length");
@@ -194,11 +190,6 @@ JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Qu
   JobStatus status = look_once(paths, storage, queue);
   status.is_busy = is_busy;
   return status;
-}
-
-std::uint64_t fresh_job_number() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32U) | device();
 }
 
 planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads) {

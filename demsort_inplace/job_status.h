@@ -40,9 +40,6 @@ struct JobStatus {
 [[nodiscard]] JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue,
                                     const Trust& trust = {});
 
-// Random: the run blocks of another job fail their checksums.
-[[nodiscard]] std::uint64_t fresh_job_number();
-
 // The engine's plan for a job with so much memory. UsageError if it is too little.
 [[nodiscard]] planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads);
 

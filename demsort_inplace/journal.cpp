@@ -42,9 +42,7 @@ Journal::Journal(io::Reactor& reactor, const io::File& file)
 namespace {
 
 // Places for runs in a journal that begins.
-std::uint64_t first_places(const JobHeader& header) {
-  return header.lines ? header.lines->run_places : header.layout.runs();
-}
+std::uint64_t first_places(const JobHeader& header) { return header.lines ? header.lines->run_places : header.layout.runs(); }
 
 }  // namespace
 
@@ -67,9 +65,7 @@ std::uint64_t Journal::state_block(std::uint64_t sequence) const noexcept {
   return header_blocks_ + sequence % state_places * state_blocks_;
 }
 
-std::uint64_t Journal::run_block(std::uint64_t run) const noexcept {
-  return header_blocks_ + state_places * state_blocks_ + run;
-}
+std::uint64_t Journal::run_block(std::uint64_t run) const noexcept { return header_blocks_ + state_places * state_blocks_ + run; }
 
 // As it was opened; a crash may have left the last places half made.
 std::uint64_t Journal::places_in_file() const noexcept {
@@ -175,8 +171,8 @@ Task<std::optional<JournalContents>> Journal::look() {
     next_state_ = found->sequence + 1;
     contents.state = decode_state(found->payload);
   }
-  const bool needs_all_runs =
-      !header->lines && contents.state && (contents.state->kind == State::Kind::merging || contents.state->kind == State::Kind::merged);
+  const bool needs_all_runs = !header->lines && contents.state &&
+                              (contents.state->kind == State::Kind::merging || contents.state->kind == State::Kind::merged);
   if (needs_all_runs && contents.runs.size() < runs_)
     throw IoError(fmt::format("the journal '{}' is damaged at run {}", file_.path(), contents.runs.size()));
   co_return contents;

@@ -4,11 +4,11 @@
 //            | job header | state | state | state | state | run 0 | run 1 | ... | k-1 |     blocks of 4096 bytes
 //   record   | checksum | magic | sequence | kind | payload bytes | payload ... | zeros |   in whole blocks of its own
 //
-// The file is zero-filled before the job begins. Of fixed records it has its full length then, so that appending allocates nothing;
-// how many runs lines make nobody knows before, so that there the file grows by some places for runs at a time. A record goes
-// where nothing is needed any more: each run has a place of its own, the states take turns, so that the last three stay untouched.
-// The sequence number says which state is the last. A record whose checksum fails was torn by a crash, and counts as never written:
-// what it would have allowed has not been done.
+// The file is zero-filled before the job begins. Of fixed records it has its full length then, so that appending allocates
+// nothing; how many runs lines make nobody knows before, so that there the file grows by some places for runs at a time. A record
+// goes where nothing is needed any more: each run has a place of its own, the states take turns, so that the last three stay
+// untouched. The sequence number says which state is the last. A record whose checksum fails was torn by a crash, and counts as
+// never written: what it would have allowed has not been done.
 #pragma once
 
 #include <cstdint>

@@ -27,12 +27,19 @@ Task<void> append_run(LinesBench& bench, RunDone run) {
   bench.done.push_back(run);
 }
 
-Task<void> put_text(const std::string& text, lines::LineSink& sink) {
+// Of text from `at` on, what belongs to a line that began before.
+std::size_t carried_bytes(const std::string& text, std::size_t at, std::size_t size, char terminator) {
+  if (at == 0 || text[at - 1] == terminator) return 0;
+  return std::min(text.find(terminator, at) + 1 - at, size);
+}
+
+Task<void> put_text(const std::string& text, char terminator, lines::LineSink& sink) {
   for (std::size_t done = 0; done < text.size();) {
     std::byte* const block = co_await sink.take();
     const std::size_t part = std::min(text.size() - done, sink.capacity());
     std::memcpy(block, text.data() + done, part);
-    sink.complete(block, part, 0);
+    const std::size_t carried = carried_bytes(text, done, part, terminator);
+    sink.complete(block, {static_cast<std::uint32_t>(part), static_cast<std::uint32_t>(carried)}, 0);
     sink.put(block, part);
     done += part;
   }
@@ -60,8 +67,9 @@ Task<void> KeepLineRuns::after_store(std::size_t number, const lines::StoredRun&
   records::MultisetHash expected = difference(difference(read.all, before_.all), seen + dropped);
   if (number == 0) expected -= reader_.header_hash();
   if (expected != written)
-    throw VerificationError(fmt::format("verification failed: {} lines with hash {} were read, {} with hash {} were written as run {}",
-                                        expected.count, expected.to_hex(), written.count, written.to_hex(), first_ + number));
+    throw VerificationError(
+        fmt::format("verification failed: {} lines with hash {} were read, {} with hash {} were written as run {}",
+                    expected.count, expected.to_hex(), written.count, written.to_hex(), first_ + number));
   RunDone done{.run = first_ + number, .tally = {.hash = written, .checksum = {}}};
   done.lines = LineRunDone{.bytes = run.bytes, .longest = run.longest, .next = read.next, .dropped = seen + dropped};
   co_await append_run(bench_, done);
@@ -83,7 +91,7 @@ Task<void> KeepLineRuns::keep_header() {
   lines::StoredRun run = bench_.create_run(0, text.size());
   lines::RunSink sink(bench_.reactor, bench_.pool, bench_.job.plan.block_bytes, bench_.progress, run);
   TaskGroup putting(bench_.reactor.scope());
-  putting.spawn(put_text(text, sink));
+  putting.spawn(put_text(text, bench_.job.terminator, sink));
   co_await putting.settle();
   co_await sink.settle();
   bench_.reactor.scope().throw_if_failed();
@@ -99,7 +107,8 @@ Task<void> KeepLineRuns::end() {
 }
 
 Task<void> form_line_runs(LinesBench& bench) {
-  const std::uint64_t bytes = bench.input_bytes() - std::min(bench.input_bytes(), bytes_before(bench.header.inputs, bench.next_place()));
+  const std::uint64_t bytes =
+      bench.input_bytes() - std::min(bench.input_bytes(), bytes_before(bench.header.inputs, bench.next_place()));
   bench.begin("run_formation", engine::Phase::run_formation, bytes, 2 * bytes, 2 * (bench.input_bytes() - bytes));
   {
     std::vector<lines::DuplicateFilter> seen;
@@ -108,9 +117,9 @@ Task<void> form_line_runs(LinesBench& bench) {
     reader.limit_header(bench.job.header_bytes);
     reader.set_look(bench.job.look);
     reader.begin_at(bench.next_place());
-    lines::FormLineRuns former({bench.reactor, bench.compute, bench.run_files, bench.pool, bench.memory, bench.job.plan,
-                                bench.order, bench.progress},
-                               reader, seen, bench.job.unique);
+    lines::FormLineRuns former(
+        {bench.reactor, bench.compute, bench.run_files, bench.pool, bench.memory, bench.job.plan, bench.order, bench.progress},
+        reader, seen, bench.job.unique);
     KeepLineRuns keeper(bench, reader);
     std::vector<lines::MergeInput> formed;  // opened again when they are merged
     co_await former.form(formed, &keeper);

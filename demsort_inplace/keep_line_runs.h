@@ -2,8 +2,8 @@
 //
 //   run i written -> durable, its name too -> both sums equal -> runs 0 ... i-1 in the journal -> journal says so, durable
 //
-// With what is said of a run goes the place in the inputs from which reading goes on. The lines of --header, which are not sorted,
-// are a run of their own ahead of all others.
+// With what is said of a run goes the place in the inputs from which reading goes on. The lines of --header, which are not
+// sorted, are a run of their own ahead of all others.
 #pragma once
 
 #include "demsort_inplace/lines_bench.h"

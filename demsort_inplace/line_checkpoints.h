@@ -2,8 +2,8 @@
 //
 //   all blocks written -> output synced -> journal: so many bytes, their hash, and where in each run the lines follow, synced
 //
-// A checkpoint lies between two lines. Runs stay whole to the end, so that nothing is given up at a checkpoint: what it saves is the
-// work. Sums are compared when the output is complete: what the runs hold is what the output holds and what -u dropped.
+// A checkpoint lies between two lines. Runs stay whole to the end, so that nothing is given up at a checkpoint: what it saves is
+// the work. Sums are compared when the output is complete: what the runs hold is what the output holds and what -u dropped.
 #pragma once
 
 #include "demsort_inplace/lines_bench.h"

@@ -44,9 +44,7 @@ lines::ReadPlace next_place(const std::vector<RunDone>& done, const lines::ReadP
 }
 
 std::uint64_t most_run_bytes(const std::vector<RunDone>& done, std::uint64_t block_bytes) {
-  const auto space = [&](const RunDone& run) {
-    return div_up(run.lines->bytes, block_bytes - lines::block_checksum_bytes) * block_bytes;
-  };
+  const auto space = [&](const RunDone& run) { return div_up(run.lines->bytes, block_bytes - run::trailer_bytes) * block_bytes; };
   std::uint64_t most = 0, present = 0;
   std::vector<std::uint64_t> live;
   for (const RunDone& run : done) {

@@ -29,9 +29,7 @@ struct LinesBench : JobBench {
   // What the journal says (line_runs.h).
   [[nodiscard]] std::vector<std::uint64_t> live_runs() const { return inplace::live_runs(done); }
   [[nodiscard]] const RunDone* header_run() const noexcept { return inplace::header_run(done); }
-  [[nodiscard]] lines::ReadPlace next_place() const noexcept {
-    return inplace::next_place(done, {0, 0, 0, job.header_lines});
-  }
+  [[nodiscard]] lines::ReadPlace next_place() const noexcept { return inplace::next_place(done, {0, 0, 0, job.header_lines}); }
   [[nodiscard]] bool is_formed() const;  // every line is in a run
   [[nodiscard]] std::uint64_t input_bytes() const;
   [[nodiscard]] std::uint64_t run_bytes() const;   // of the lines in all runs there are, and of the header

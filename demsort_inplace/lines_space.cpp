@@ -37,7 +37,7 @@ std::uint64_t most_merged_runs(const lines::LinePlan& plan) noexcept {
 
 LinesSpace lines_space(const JobHeader& header, const lines::LinePlan& plan, std::uint64_t held_bytes) {
   const std::uint64_t unit = header.layout.unit, bytes = most_output_bytes(header);
-  const std::uint64_t payload = plan.block_bytes - lines::block_checksum_bytes;
+  const std::uint64_t payload = plan.block_bytes - run::trailer_bytes;
   const std::uint64_t stored = div_up(bytes, payload) * plan.block_bytes;
   LinesSpace space;
   space.runs = most_runs(plan, bytes);

@@ -2,8 +2,8 @@
 //
 // Runs stay whole until the output is complete, so that both are there at the same time. How many runs there are depends on the
 // lengths of the lines, which show when they are read: each line takes 32 bytes of a run buffer besides its own. Counted are the
-// runs of lines of 16 bytes on average; shorter ones make more, and each may leave a block of padding. Where that does not fit the
-// sort stops as on any full drive, and goes on when there is room.
+// runs of lines of 16 bytes on average; shorter ones make more, and each may leave a block of padding. Where that does not fit
+// the sort stops as on any full drive, and goes on when there is room.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace ecosort::inplace {
 inline constexpr std::uint64_t counted_line_bytes = 16;
 
 struct LinesSpace {
-  std::uint64_t runs = 0;           // at most, of such lines
-  std::uint64_t run_bytes = 0;      // of all of them
-  std::uint64_t output_bytes = 0;   // or what a merge of runs into fewer takes before that, if it is more
+  std::uint64_t runs = 0;          // at most, of such lines
+  std::uint64_t run_bytes = 0;     // of all of them
+  std::uint64_t output_bytes = 0;  // or what a merge of runs into fewer takes before that, if it is more
   std::uint64_t journal_bytes = 0;
   std::uint64_t metadata_bytes = 0;  // of the file system about our files: an allowance
   std::uint64_t held_bytes = 0;      // counted as free by the file system, but not always given out

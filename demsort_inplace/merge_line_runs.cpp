@@ -100,8 +100,8 @@ Task<std::string> read_header(LinesBench& bench) {
   const std::size_t block_bytes = bench.job.plan.block_bytes;
   const Buffer memory = bench.memory.allocate(block_bytes, "a block of the header");
   for (std::uint64_t block = 0; block < header.run.blocks(block_bytes); ++block) {
-    const std::size_t bytes = co_await bench.run_files.read_checked(header.run, block, memory.data());
-    text.append(reinterpret_cast<const char*>(memory.data()), bytes);
+    const run::BlockContents contents = co_await bench.run_files.read_checked(header.run, block, memory.data());
+    text.append(reinterpret_cast<const char*>(memory.data()), contents.used_bytes);
   }
   co_return text;
 }
@@ -145,10 +145,10 @@ void verify(const LinesBench& bench, const State& end) {
   for (const std::uint64_t run : bench.live_runs()) in_runs += bench.done[run].tally.hash;
   const records::MultisetHash found = end.hash + end.lines->dropped;
   if (found == in_runs) return;
-  throw VerificationError(
-      fmt::format("verification failed: {} lines with hash {} are in the runs, {} with hash {} would come out; the output was not "
-                  "written",
-                  in_runs.count, in_runs.to_hex(), found.count, found.to_hex()));
+  throw VerificationError(fmt::format(
+      "verification failed: {} lines with hash {} are in the runs, {} with hash {} would come out; the output was not "
+      "written",
+      in_runs.count, in_runs.to_hex(), found.count, found.to_hex()));
 }
 
 // A merge that has begun takes all runs that there are to the end.
@@ -170,7 +170,8 @@ Task<State> merge_to_output(LinesBench& bench, const std::string& header) {
   for (std::size_t i = 0; i < inputs.size(); ++i) bench.open(inputs[i], live[i]);
   Before before = co_await look_before(bench, place, header.size());
   const std::uint64_t left = bench.run_bytes() - std::min(bench.run_bytes(), place);
-  bench.begin("merge", engine::Phase::merge, left, 2 * left, 4 * bench.input_bytes() - std::min(4 * bench.input_bytes(), 2 * left));
+  bench.begin("merge", engine::Phase::merge, left, 2 * left,
+              4 * bench.input_bytes() - std::min(4 * bench.input_bytes(), 2 * left));
   lines::MergePart part{1, {}, before.last_line, {}};
   for (std::size_t i = 0; i < inputs.size(); ++i)
     part.ranges.push_back({bench.state->consumed.empty() ? 0 : bench.state->consumed[i], inputs[i].run.bytes});

@@ -36,8 +36,8 @@ engine::RecordRange hashed_records(const Workbench& bench, bool into_input) {
 void refuse_output(const JobBench& bench, const io::File& result, const OutputDifference& difference) {
   const auto& [found, expected, items, disorder] = difference;
   const std::string what = found == expected ? disorder
-                                             : fmt::format("{} {} have hash {}, the journal says {} with hash {}", found.count, items,
-                                                           found.to_hex(), expected.count, expected.to_hex());
+                                             : fmt::format("{} {} have hash {}, the journal says {} with hash {}", found.count,
+                                                           items, found.to_hex(), expected.count, expected.to_hex());
   const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
   throw OutputChanged(fmt::format(
       "'{}' is not what was written to it ({}); nothing more was given up; check the drive, then {}", result.path(), what,

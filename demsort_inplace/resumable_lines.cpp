@@ -166,7 +166,8 @@ class ResumableLines {
     const std::uint64_t header_bytes = header == nullptr ? 0 : header->lines->bytes;
     const records::MultisetHash expected =
         bench_.state->hash + (header == nullptr ? records::MultisetHash{} : header->tally.hash);
-    bench_.begin("recheck", engine::Phase::reread, bytes, 0, 4 * bench_.input_bytes() - std::min(4 * bench_.input_bytes(), bytes));
+    bench_.begin("recheck", engine::Phase::reread, bytes, 0,
+                 4 * bench_.input_bytes() - std::min(4 * bench_.input_bytes(), bytes));
     lines::RereadLines rereader(bench_.reactor, bench_.compute, bench_.order,
                                 {.file = *bench_.files.output,
                                  .header_bytes = header_bytes,
@@ -218,7 +219,8 @@ lines::LinesReport start_resumable_lines(const std::string& output, lines::Lines
                                    [](LinesBench& bench) { return ResumableLines(bench).start(); });
 }
 
-lines::LinesReport resume_lines(const std::string& output, JobStatus status, lines::LinesJob job, const Environment& environment) {
+lines::LinesReport resume_lines(const std::string& output, JobStatus status, lines::LinesJob job,
+                                const Environment& environment) {
   if (status.is_abandoned()) return abandon_lines(output, std::move(status), environment);
   const JobHeader header = status.contents->header;
   return work_on_bench<LinesBench>(output, header, std::move(job), environment, [&](LinesBench& bench) {

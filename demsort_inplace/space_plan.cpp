@@ -61,12 +61,11 @@ bool complete(SpacePlan& plan, const planner::Wanted& wanted) {
 
 std::vector<planner::RunBlock> run_blocks_for(std::uint32_t record_size, std::uint64_t unit) {
   std::vector<planner::RunBlock> run_blocks;
-  const std::uint64_t least = round_up(record_size + sizeof(std::uint64_t), unit);
+  const std::uint64_t least = planner::RunBlock::least_bytes(record_size, unit);
   for (std::uint64_t i = 0; i < 16; ++i) {
     const std::uint64_t bytes = least + i * unit;
     if (bytes > std::numeric_limits<std::uint32_t>::max()) break;
-    run_blocks.push_back(
-        {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>((bytes - sizeof(std::uint64_t)) / record_size)});
+    run_blocks.push_back(planner::RunBlock::of(bytes, record_size));
   }
   return run_blocks;
 }

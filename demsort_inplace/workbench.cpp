@@ -6,8 +6,8 @@ namespace ecosort::inplace {
 
 Workbench::Workbench(const std::string& path, const JobHeader& job_header, const planner::Plan& engine,
                      const Environment& environment)
-    : JobBench(path, job_header,
-               {engine.wanted.memory_bytes, engine.wanted.threads, engine.read_depth, engine.write_depth}, environment),
+    : JobBench(path, job_header, {engine.wanted.memory_bytes, engine.wanted.threads, engine.read_depth, engine.write_depth},
+               environment),
       layout(header.layout),
       plan(engine),
       encoder(header.format) {}

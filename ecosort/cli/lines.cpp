@@ -147,8 +147,9 @@ int sort_files(const LinesOptions& options, double started_s) {
       },
       [](const lines::LinesReport& done) { return summary_of(done); });
   for (const std::string& notice : report.notices) print_notice(options, notice);
-  run.write_reports("the sorted output is complete",
-                    [&] { return lines_stats_json(report, run.log(), process_usage(started_s), job, backend.queue->backend_name()); });
+  run.write_reports("the sorted output is complete", [&] {
+    return lines_stats_json(report, run.log(), process_usage(started_s), job, backend.queue->backend_name());
+  });
   return 0;
 }
 

@@ -19,6 +19,7 @@
 #include "io/backends.h"
 #include "io/direct_io.h"
 #include "job/places.h"
+#include "run/run_block.h"
 
 namespace ecosort::cli {
 
@@ -106,7 +107,7 @@ std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& s
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
   print_notice(options.quiet, backend.notice);
   check_threads_can_start(plan.engine.wanted.threads + 1);
-  const inplace::JobHeader header{.job = inplace::fresh_job_number(),
+  const inplace::JobHeader header{.job = run::random_job(),
                                   .format = resolved.wanted.format,
                                   .layout = plan.layout,
                                   .memory_bytes = resolved.wanted.memory_bytes,

@@ -71,8 +71,8 @@ std::uint64_t direct_unit(const std::string& directory, io::PosixStorage& storag
 void check_file_size_limit(std::uint64_t largest_bytes) {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < largest_bytes)
-    throw UsageError(fmt::format("files of {} ({} bytes) are needed, {} bytes are allowed (ulimit -f)", format_bytes(largest_bytes),
-                                 largest_bytes, limit.rlim_cur));
+    throw UsageError(fmt::format("files of {} ({} bytes) are needed, {} bytes are allowed (ulimit -f)",
+                                 format_bytes(largest_bytes), largest_bytes, limit.rlim_cur));
 }
 
 void refuse_space(const std::string& directory, std::uint64_t need_bytes, std::uint64_t free_bytes) {

@@ -23,6 +23,7 @@
 #include "io/direct_io.h"
 #include "job/prepare_lines.h"
 #include "plan/plan.h"
+#include "run/run_block.h"
 
 namespace ecosort::cli {
 
@@ -34,7 +35,8 @@ void check_options(const LinesOptions& options) {
   if (options.check != lines::Check::no) throw UsageError("--resumable: -c and -C sort nothing; leave it out");
   if (options.debug) throw UsageError("--debug goes without --resumable");
   if (options.merge)
-    throw UsageError("-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume");
+    throw UsageError(
+        "-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume");
   if (!options.compress_program.empty()) throw UsageError("--compress-program goes without --resumable");
   if (!options.temp.empty())
     throw UsageError("--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave -T out, or name an output there");
@@ -63,10 +65,11 @@ lines::LinePlan kept_plan(const lines::LinePlan& plan, std::size_t block_bytes) 
 }
 
 inplace::JobHeader header_of(const LinesOptions& options, const Words& words, const lines::LinesJob& job, std::uint64_t unit) {
-  inplace::JobHeader header{.job = inplace::fresh_job_number(),
-                            .memory_bytes = job.plan.memory_bytes + job.header_bytes,
-                            .threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.parallel, planner::most_threads)),
-                            .kind = inplace::JobHeader::Kind::resumable_lines};
+  inplace::JobHeader header{
+      .job = run::random_job(),
+      .memory_bytes = job.plan.memory_bytes + job.header_bytes,
+      .threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.parallel, planner::most_threads)),
+      .kind = inplace::JobHeader::Kind::resumable_lines};
   for (const lines::LineInput& input : job.inputs) header.inputs.push_back(inplace::identity_of(*input.file, input.opened));
   header.layout.unit = unit;
   header.layout.keeps_runs = true;
@@ -142,8 +145,8 @@ std::optional<int> run_resumable_lines(const LinesOptions& options, const Words&
   const JobRun run{resolved->output, {options.stats, options.events, options.progress, options.quiet}};
   const lines::LinesJob figures = figures_of(resolved->job);
   return run_job(run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
-    return result_of(
-        inplace::start_resumable_lines(resolved->output, std::move(resolved->job), resolved->header, environment), figures);
+    return result_of(inplace::start_resumable_lines(resolved->output, std::move(resolved->job), resolved->header, environment),
+                     figures);
   });
 }
 
@@ -164,8 +167,7 @@ LinesOptions options_of_job(const InPlaceOptions& given, const inplace::JobHeade
 lines::LinesJob job_of(const InPlaceOptions& given, const inplace::JobHeader& header, io::PosixStorage& storage) {
   raise_open_files();
   const LinesOptions options = options_of_job(given, header);
-  lines::LinesJob job =
-      job::make_lines_job(options, storage, job::SpecialOutput::refused, inplace::most_output_bytes(header));
+  lines::LinesJob job = job::make_lines_job(options, storage, job::SpecialOutput::refused, inplace::most_output_bytes(header));
   job.plan = kept_plan(job.plan, header.lines->block_bytes);
   return job;
 }
@@ -250,10 +252,10 @@ std::string plan_text(const ResolvedLines& resolved) {
          row("merged at a time", fmt::format("up to {} runs, fewer where lines are long", resolved.header.lines->most_merged)) +
          row("checkpoints", fmt::format("after {} of output at least, about {}",
                                         format_bytes(resolved.header.layout.interval_bytes), space.checkpoints)) +
-         row("free space needed", fmt::format("{}: runs {}, output {}, journal {}, allowance for metadata {}",
-                                              exact(space.need_bytes()), format_bytes(space.run_bytes),
-                                              format_bytes(space.output_bytes), format_bytes(space.journal_bytes),
-                                              format_bytes(space.metadata_bytes + space.held_bytes))) +
+         row("free space needed",
+             fmt::format("{}: runs {}, output {}, journal {}, allowance for metadata {}", exact(space.need_bytes()),
+                         format_bytes(space.run_bytes), format_bytes(space.output_bytes), format_bytes(space.journal_bytes),
+                         format_bytes(space.metadata_bytes + space.held_bytes))) +
          row("free space", exact(resolved.free_bytes));
 }
 

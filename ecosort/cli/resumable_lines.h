@@ -33,8 +33,8 @@ struct ResolvedLines {
                                                      const lines::FirstLook& look, double started_s);
 
 // The plan for people, or for programs; nothing: there is nothing to sort.
-[[nodiscard]] std::optional<std::string> resumable_lines_plan(const lines::LinesOptions& options, const Words& words, bool is_json,
-                                                              io::PosixStorage& storage);
+[[nodiscard]] std::optional<std::string> resumable_lines_plan(const lines::LinesOptions& options, const Words& words,
+                                                              bool is_json, io::PosixStorage& storage);
 
 // Goes on with the job, or removes it.
 int resume_lines_job(const InPlaceOptions& options, inplace::JobStatus status, io::PosixStorage& storage, io::Queue& queue,

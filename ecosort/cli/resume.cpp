@@ -1,4 +1,4 @@
-// `ecosort resume`: goes on with an interrupted job of either kind, tells how far it is, or gives it up.
+// `ecosort resume`: goes on with an interrupted job of any kind, tells how far it is, or gives it up.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -41,6 +41,8 @@ std::uint64_t striping_bytes(const planner::Plan& plan, std::size_t directories)
 
 }  // namespace
 
+std::uint64_t files_metadata_bytes(std::uint64_t files) { return metadata_bytes(files, 0); }
+
 std::uint64_t drive_of(const std::string& directory) {
   struct stat info {};
   if (::stat(directory.c_str(), &info) != 0) throw UsageError(fmt::format("'{}': {}", directory, std::strerror(errno)));

@@ -41,10 +41,22 @@ struct Wanted {
   [[nodiscard]] unsigned threads_of_merge() const noexcept { return merge_threads != 0 ? merge_threads : threads; }
 };
 
-// Shape of run files. A run block is the unit of checksums: whole records, zero padding, an 8-byte checksum at its end.
+// What a run block has at its end (run/run_block.h).
+inline constexpr std::uint32_t run_block_trailer_bytes = 16;
+
+// Shape of run files. A run block is the unit of checksums: whole records, zero padding, a trailer.
 struct RunBlock {
   std::uint32_t bytes = 0;    // multiple of 4096
   std::uint32_t records = 0;  // whole records in it
+
+  // One of so many bytes, with as many records as fit.
+  [[nodiscard]] static RunBlock of(std::uint64_t bytes, std::uint32_t record_size) noexcept {
+    return {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>((bytes - run_block_trailer_bytes) / record_size)};
+  }
+  // The least that holds a record, in whole units.
+  [[nodiscard]] static std::uint64_t least_bytes(std::uint32_t record_size, std::uint64_t unit) noexcept {
+    return (std::uint64_t{record_size} + run_block_trailer_bytes + unit - 1) / unit * unit;
+  }
 };
 
 // Run formation (EcoSort section 4): `run_buffers` buffers rotate through read | sort | gather and write.

@@ -31,6 +31,12 @@ struct ECOSORT_API VerificationError : Error {
   explicit VerificationError(const std::string& line) : Error(ExitCode::not_in_order, line) {}
 };
 
+// A file that should be sorted is not: its record number `record` (from 0) comes before the one in front of it.
+struct ECOSORT_API NotSorted : VerificationError {
+  NotSorted(const std::string& line, std::uint64_t number) : VerificationError(line), record(number) {}
+  std::uint64_t record;
+};
+
 // A wrong wish, a bad input file, or a plan that cannot work. Nothing was changed.
 struct ECOSORT_API UsageError : Error {
   explicit UsageError(const std::string& line) : Error(ExitCode::usage, line) {}
@@ -70,6 +76,11 @@ class ECOSORT_API IoError : public Error {
 
  private:
   int errno_;
+};
+
+// What a run holds is not what was written there: it was not used.
+struct ECOSORT_API DamagedRun : IoError {
+  using IoError::IoError;
 };
 
 // A broken promise inside EcoSort: a bug. The line says which.

@@ -217,12 +217,14 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   JobHeader header{.job = 77, .kind = JobHeader::Kind::resumable_lines};
   header.layout.unit = page_bytes;
   header.layout.keeps_runs = true;
-  header.lines = LineTerms{.words = {"-k2,2n", "", "a file"}, .salt = {1, 2, 250}, .block_bytes = 8192, .most_merged = 900, .run_places = 3};
+  header.lines =
+      LineTerms{.words = {"-k2,2n", "", "a file"}, .salt = {1, 2, 250}, .block_bytes = 8192, .most_merged = 900, .run_places = 3};
   Bench bench;
   bench.create(header);
   for (std::uint64_t run = 0; run < 8; ++run) {
     RunDone done = run_done(run);
-    done.lines = LineRunDone{.bytes = run + 5, .longest = run + 6, .next = {1, run, 2, 3}, .dropped = {4, 5, run}, .is_header = run == 0};
+    done.lines =
+        LineRunDone{.bytes = run + 5, .longest = run + 6, .next = {1, run, 2, 3}, .dropped = {4, 5, run}, .is_header = run == 0};
     if (run > 5) {
       done.lines->first = 1;
       done.lines->merged = 2;

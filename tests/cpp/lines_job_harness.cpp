@@ -116,7 +116,8 @@ lines::LinesJob SmallLines::job(std::uint64_t more_memory) const {
   plan.read_depth = 2;
   plan.write_depth = 3;
   plan.pages = Pages::small;
-  plan.memory_bytes = std::max(plan.write_bytes() + plan.seen_bytes + 2 * run_buffer_bytes, std::uint64_t{512} * 1024) + more_memory;
+  plan.memory_bytes =
+      std::max(plan.write_bytes() + plan.seen_bytes + 2 * run_buffer_bytes, std::uint64_t{512} * 1024) + more_memory;
   return job;
 }
 
@@ -136,12 +137,20 @@ const std::vector<SmallLines>& small_lines() {
        .words = {"-k1,1n", "--header=3"},
        .inputs = {text_of_lines(3, 800, 40, 500), "", text_of_lines(4, 500, 40, 500)},
        .has_previous = true},
-      {.label = "unique", .words = {"-u", "-k1,1"}, .inputs = {text_of_lines(5, 1'500, 25, 700)}, .interval_bytes = 4096, .has_previous = true},
+      {.label = "unique",
+       .words = {"-u", "-k1,1"},
+       .inputs = {text_of_lines(5, 1'500, 25, 700)},
+       .interval_bytes = 4096,
+       .has_previous = true},
       {.label = "merges", .words = {"-r"}, .inputs = {text_of_lines(6, 1'400, 30, 100'000)}, .most_merged = 2},
       {.label = "long_lines",
        .inputs = {text_of_lines(7, 12, 9'000, 1'000), text_of_lines(8, 300, 60, 1'000, false)},
        .run_buffer_bytes = std::uint64_t{40} * 1024},
-      {.label = "one_run", .words = {"-s", "-k2"}, .inputs = {text_of_lines(9, 900, 20, 10)}, .run_buffer_bytes = std::uint64_t{80} * 1024, .interval_bytes = 4096},
+      {.label = "one_run",
+       .words = {"-s", "-k2"},
+       .inputs = {text_of_lines(9, 900, 20, 10)},
+       .run_buffer_bytes = std::uint64_t{80} * 1024,
+       .interval_bytes = 4096},
   };
   return sorts;
 }

@@ -39,7 +39,9 @@ class SortMachine {
   engine::SortReport resume(std::uint64_t memory_bytes = 0);  // 0: that of the job
   engine::SortReport abandon();
   // Records of the journal about runs that such a job leaves.
-  [[nodiscard]] static std::uint64_t run_records(const engine::SortReport& report, const SmallSort& /*sort*/) { return report.runs; }
+  [[nodiscard]] static std::uint64_t run_records(const engine::SortReport& report, const SmallSort& /*sort*/) {
+    return report.runs;
+  }
   [[nodiscard]] JobStatus look() { return examine(sort_output, storage_, queue_); }
 
   std::atomic<int> interrupted = 0;

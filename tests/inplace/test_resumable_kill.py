@@ -1,4 +1,4 @@
-"""SIGKILL and power cuts at random moments of real resumable sorts, again and again: they end with every record or line in order."""
+"""SIGKILL and power cuts at random moments of real resumable sorts, again and again: they end in order, whole."""
 
 import random
 import signal
@@ -55,14 +55,14 @@ JOBS = {
         ),
         Job(
             "lines --resumable",
-            110 if SOAK else 30,
+            110 if SOAK else 24,
             ("lines", "--resumable", "-S", "2M"),
             lambda _: numbered_lines(600_000),
             sorted_by_sort,
         ),
         Job(
             "lines --resumable with keys",
-            110 if SOAK else 10,
+            110 if SOAK else 8,
             ("lines", "--resumable", "-S", "1M", "--header=2", *LINE_KEYS),
             lambda _: numbered_lines(600_000),
             lambda data: sorted_by_sort(data, *LINE_KEYS, header_lines=2),

@@ -1,5 +1,6 @@
 """`lines --resumable`: the result, what is refused, and how an interrupted sort goes on from its last run or checkpoint."""
 
+import itertools
 import json
 import os
 import random
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from capabilities import require
 from lines_support import numbered_lines, random_lines, random_words, sorted_by_sort
-from sort_support import MIB, NOBODY, FileSystem, Run, listing, mounted, read_json, refused, succeeded, wait_until
+from sort_support import MIB, NOBODY, FileSystem, Run, listing, mounted, read_json, refused, succeeded
 
 from .support import (
     calls_of,
@@ -60,7 +61,9 @@ def words_for(source: Path, out: Path, *more: str) -> tuple[str | Path, ...]:
 def refused_by_lines(done: subprocess.CompletedProcess[str], *words: str) -> str:
     """One line in the manner of sort, and its exit code."""
     assert done.stderr.startswith("ecosort lines: "), done
-    return refused(subprocess.CompletedProcess([], done.returncode, done.stdout, done.stderr.replace(" lines:", ":", 1)), 2, *words)
+    return refused(
+        subprocess.CompletedProcess([], done.returncode, done.stdout, done.stderr.replace(" lines:", ":", 1)), 2, *words
+    )
 
 
 def phase_of(run: Run, out: Path) -> str:
@@ -138,7 +141,9 @@ def test_an_output_may_replace_its_input(run: Run, source: Path, wanted: bytes) 
 
 
 def test_stats_and_events_tell_the_phases(run: Run, source: Path, tmp_path: Path, text: bytes) -> None:
-    succeeded(run(*words_for(source, tmp_path / "out", "--stats", str(tmp_path / "stats"), "--events", str(tmp_path / "ev"), "--quiet")))
+    succeeded(
+        run(*words_for(source, tmp_path / "out", "--stats", str(tmp_path / "stats"), "--events", str(tmp_path / "ev"), "--quiet"))
+    )
     stats = read_json(tmp_path / "stats")
     assert stats["schema"] == "ecosort.lines-stats/1"
     assert (stats["lines"], stats["input_bytes"], stats["output_bytes"]) == (LINES, len(text), len(text))
@@ -355,10 +360,12 @@ def test_an_input_that_changed_is_refused(ecosort: Path, run: Run, source: Path,
         succeeded(run("resume", "--abandon", out))
 
 
-def test_an_input_that_changes_while_it_is_read_ends_the_sort(ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path) -> None:
-    with stopped_after(ecosort, tmp_path / "trace", "fsync", 4, *words_for(source, out)) as process:
-        with source.open("ab") as file:
-            file.write(b"one more line\n")
+def test_an_input_that_changes_while_it_is_read_ends_the_sort(
+    ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path
+) -> None:
+    words = words_for(source, out)
+    with stopped_after(ecosort, tmp_path / "trace", "fsync", 4, *words) as process, source.open("ab") as file:
+        file.write(b"one more line\n")
     code, told = ended(process)
     assert (code, told.count("is not what it was when the sort began")) == (2, 1), told
     succeeded(run("resume", "--abandon", out))
@@ -420,7 +427,9 @@ def test_a_flipped_bit_in_the_output_ends_it_unless_the_drive_is_trusted(
     assert len(out.read_bytes()) == len(wanted)
 
 
-def test_memory_and_threads_may_be_others(ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, wanted: bytes) -> None:
+def test_memory_and_threads_may_be_others(
+    ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, wanted: bytes
+) -> None:
     words = words_for(source, out, "--quiet")
     syncs = syncs_of(ecosort, tmp_path, *words)
     for nth in (9, syncs - 9):
@@ -450,7 +459,7 @@ def test_a_random_order_stays_the_same_when_it_is_resumed(
     lines = out.read_bytes().splitlines()
     assert sorted(lines) == sorted(text.splitlines())
     groups = [line.split(b",")[1] for line in lines]
-    assert sum(a != b for a, b in zip(groups, groups[1:], strict=False)) == len(set(groups)) - 1
+    assert sum(a != b for a, b in itertools.pairwise(groups)) == len(set(groups)) - 1
 
 
 def test_two_processes_cannot_work_on_one_job(ecosort: Path, run: Run, source: Path, tmp_path: Path, wanted: bytes) -> None:

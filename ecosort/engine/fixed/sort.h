@@ -38,7 +38,7 @@ struct SortReport {
   std::uint64_t demand_reads = 0;
   std::uint64_t runs = 0;
   std::optional<Resumed> resumed;  // nothing: the job began in this run
-  std::string notice;  // something the user should know although all went well; usually empty
+  std::string notice;              // something the user should know although all went well; usually empty
 };
 
 // Sorts. Throws VerificationError, IoError, UsageError (a stream that ends inside a record), Interrupted; the output then

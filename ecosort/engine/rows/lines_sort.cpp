@@ -305,7 +305,7 @@ class Sorter {
   std::optional<BlockPool> pool_;
   std::optional<OutputSink> sink_;
   std::vector<MergeInput> runs_, merging_;  // the last ones: in an intermediate merge
-  std::vector<DuplicateFilter> seen_;  // with -u, one per thread
+  std::vector<DuplicateFilter> seen_;       // with -u, one per thread
   std::optional<ReadLines> reader_;
   std::optional<FormLineRuns> former_;
   records::MultisetHash dropped_;

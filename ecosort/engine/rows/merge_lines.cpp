@@ -130,7 +130,12 @@ bool MergeLines::repeats_last(const MergeCursor& cursor) const noexcept {
          cursor.index == last_.cursor && cursor.line() == last_.text;
 }
 
+run::BlockContents MergeLines::contents() const noexcept {
+  return {static_cast<std::uint32_t>(filled_), static_cast<std::uint32_t>(carried_)};
+}
+
 MergeLines::Reason MergeLines::merge_some(char* block, std::size_t capacity) {
+  if (filled_ == 0) carried_ = std::min(emitting_.size(), capacity);
   for (bool is_emitting = !emitting_.empty(); is_emitting || !tree_.empty(); is_emitting = false) {
     MergeCursor& cursor = tree_.winner();
     if (is_emitting) {
@@ -164,7 +169,7 @@ std::size_t MergeLines::merge_blocks(const std::vector<std::byte*>& blocks, cons
     reason = merge_some(reinterpret_cast<char*>(blocks[full]), sink.capacity());
     out_.settle();
     if (reason != Reason::block_full) break;
-    sink.complete(blocks[full], filled_, full);
+    sink.complete(blocks[full], contents(), full);
     filled_ = 0;
   }
   return full;
@@ -209,7 +214,7 @@ Task<std::byte*> MergeLines::put_beginning(LineSink& sink, const std::string& be
     done += part;
     filled_ += part;
     if (filled_ < sink.capacity()) break;
-    sink.complete(block, filled_, 0);
+    sink.complete(block, contents(), 0);
     sink.put(block, filled_);
     filled_ = 0;
     block = co_await sink.take();
@@ -227,7 +232,7 @@ Task<void> MergeLines::merge_into(LineSink& sink, const std::string& beginning) 
   co_await start();
   co_await merge_all(sink, blocks);
   if (last_.is_there) check_end();
-  sink.complete(blocks.front(), filled_, 0);
+  sink.complete(blocks.front(), contents(), 0);
   sink.put(blocks.front(), filled_);
   for (std::size_t i = 1; i < blocks.size(); ++i) sink.give_back(blocks[i]);
 }

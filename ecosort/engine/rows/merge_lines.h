@@ -73,6 +73,7 @@ class MergeLines {
   Task<void> merge_all(LineSink& sink, std::vector<std::byte*>& blocks);
   [[nodiscard]] bool find_line(MergeCursor& cursor);
   [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
+  [[nodiscard]] run::BlockContents contents() const noexcept;
   Reason merge_some(char* block, std::size_t capacity);
   std::size_t merge_blocks(const std::vector<std::byte*>& blocks, const LineSink& sink, Reason& reason);
   bool emit(const MergeCursor& cursor, char* block, std::size_t capacity);
@@ -97,6 +98,7 @@ class MergeLines {
   LateHash out_;
 
   std::size_t filled_ = 0;          // bytes in the block
+  std::size_t carried_ = 0;         // of them, those of a line that began in a block before
   Text emitting_;                   // the rest of the present line that is not in a block yet
   MergeCursor* waiting_ = nullptr;  // the cursor that needs a block
   MergeWatcher* watcher_ = nullptr;

@@ -41,9 +41,9 @@ struct LineInput {
 
 // Between two lines of the inputs, from where reading can go on.
 struct ReadPlace {
-  std::uint64_t input = 0;   // by its number; that of all inputs: their end
-  std::uint64_t offset = 0;  // in it
-  std::uint64_t lines = 0;   // of it, before there
+  std::uint64_t input = 0;         // by its number; that of all inputs: their end
+  std::uint64_t offset = 0;        // in it
+  std::uint64_t lines = 0;         // of it, before there
   std::uint64_t header_lines = 0;  // that are still to come
   friend bool operator==(const ReadPlace&, const ReadPlace&) = default;
 };

@@ -53,10 +53,10 @@ class RereadLines {
   engine::Progress& progress_;
   const std::atomic<int>* interrupted_ = nullptr;
   Buffer memory_;
-  std::byte* blocks_[2];     // room for a line's beginning lies before each
-  std::byte* last_at_;       // room for a line
-  Text rest_;                // the beginning of a line whose end is in the next block
-  Text last_;                // the line before; where it lies in a block, that is the present one
+  std::byte* blocks_[2];  // room for a line's beginning lies before each
+  std::byte* last_at_;    // room for a line
+  Text rest_;             // the beginning of a line whose end is in the next block
+  Text last_;             // the line before; where it lies in a block, that is the present one
   bool has_last_ = false;
   records::MultisetHash hash_;
   bool in_order_ = true;

@@ -30,7 +30,7 @@ std::uint64_t probe_bytes(const LinePlan& plan, std::size_t longest) noexcept {
 
 bool SplitRuns::can_split(const LinePlan& plan, const std::vector<MergeInput>& runs) noexcept {
   const bool any_compressed = std::ranges::any_of(runs, [](const MergeInput& input) { return input.run.is_compressed; });
-  return !any_compressed && 2 * longest_line(runs) <= plan.block_bytes - block_checksum_bytes;
+  return !any_compressed && 2 * longest_line(runs) <= plan.block_bytes - run::trailer_bytes;
 }
 
 std::uint64_t SplitRuns::kept_bytes(const std::vector<MergeInput>& runs, unsigned parts) {
@@ -48,7 +48,7 @@ SplitRuns::SplitRuns(const MergeTools& tools, char terminator, std::vector<Merge
       terminator_(terminator),
       runs_(runs),
       parts_(parts),
-      payload_(tools.plan.block_bytes - block_checksum_bytes),
+      payload_(tools.plan.block_bytes - run::trailer_bytes),
       samples_(samples_per_run(runs.size(), parts)) {}
 
 void SplitRuns::allocate() {
@@ -69,21 +69,15 @@ void SplitRuns::allocate() {
 }
 
 Task<void> SplitRuns::read(Probe& probe, std::uint64_t block) {
-  const std::size_t bytes = co_await tools_.files.read_checked(*probe.run, block, probe.data);
+  const run::BlockContents contents = co_await tools_.files.read_checked(*probe.run, block, probe.data);
   probe.number = block;
-  probe.text = Text(reinterpret_cast<const char*>(probe.data), bytes);
+  probe.text = Text(reinterpret_cast<const char*>(probe.data), contents.used_bytes);
+  probe.first_line = contents.carried_bytes;
 }
 
 // Of a byte of the block that is there, in the lines of the run.
 std::uint64_t SplitRuns::position(const Probe& probe, std::size_t offset) const noexcept {
   return probe.number * payload_ + offset;
-}
-
-// The offset of the line behind the first end of a line, which is complete in the block, because lines are no longer than half of
-// it; of the first line in the first block. The last block may have none: its size.
-std::size_t SplitRuns::first_line(const Probe& probe) const noexcept {
-  if (probe.number == 0) return 0;
-  return std::min(probe.text.find(terminator_), probe.text.size() - 1) + 1;
 }
 
 Text SplitRuns::line_at(Text text, std::size_t begin) const {
@@ -107,7 +101,7 @@ Task<void> SplitRuns::take_samples(Probe& probe) {
   char* to = probe.samples_at;
   for (unsigned i = 1; i <= samples_; ++i) {
     co_await read(probe, probe.blocks * i / (samples_ + 1));
-    const std::size_t begin = first_line(probe);
+    const std::size_t begin = probe.first_line;
     if (begin == probe.text.size()) continue;
     const Text line = line_at(probe.text, begin);
     if (!line.empty()) std::memcpy(to, line.data(), line.size());
@@ -143,7 +137,7 @@ void SplitRuns::choose_splitters() {
 Task<std::uint64_t> SplitRuns::find_from(Probe& probe, const Place& splitter, std::uint64_t block) {
   if (probe.number != block) co_await read(probe, block);
   const std::size_t end = probe.text.rfind(terminator_) + 1;  // of the lines that are complete; 0: none is
-  std::size_t low = first_line(probe), high = end;
+  std::size_t low = probe.first_line, high = end;
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
     const std::size_t begin = low + probe.text.substr(low, middle - low).rfind(terminator_) + 1;
@@ -183,7 +177,7 @@ Task<std::uint64_t> SplitRuns::find(Probe& probe, unsigned part) {
     std::uint64_t block = middle;
     if (is_galloping) block = upwards ? std::min(low + step, middle) : high - std::min(step, high - middle);
     co_await read(probe, block);
-    const std::size_t begin = first_line(probe);
+    const std::size_t begin = probe.first_line;
     const bool goes_up = begin < probe.text.size() && is_before(line_at(probe.text, begin), probe.index, splitter);
     (goes_up ? low : high) = block;
     is_galloping = is_galloping && goes_up == upwards;
