@@ -203,12 +203,10 @@ lines::LinesJob make_lines_job(const LinesOptions& options, io::Storage& storage
   job.plan = lines::plan_lines(memory_bytes - job.header_bytes, threads,
                                options.batch_size == 0 ? most_open : std::min<std::uint64_t>(options.batch_size, most_open),
                                options.unique);
-  job.order = options.order;
+  job.format = std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines);
   if (assumed_bytes == 0) job.inputs = open_inputs(options, most_open, storage);
   job.output = resolve_output(options.output, special);
   job.directories = run_directories(options, job.output);
-  job.header_lines = options.header_lines;
-  job.terminator = options.terminator();
   job.unique = options.unique;
   job.merge = options.merge;
   job.compress_program = options.compress_program;

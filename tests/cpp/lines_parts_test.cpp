@@ -171,7 +171,7 @@ void check_split(const Kind& kind, unsigned parts, const std::vector<std::string
   const std::vector<Run> runs = make_runs(kind, bench.order, parts);
   std::vector<MergeInput> inputs = bench.store_runs(runs);
   ASSERT_TRUE(SplitRuns::can_split(bench.plan, inputs));
-  SplitRuns split(bench.tools(), '\n', inputs, parts);
+  SplitRuns split(bench.tools(), inputs, parts);
   bench.run(split.split());
   std::uint64_t total = 0;
   for (unsigned part = 0; part < parts; ++part) total += split.bytes(part);
@@ -201,7 +201,7 @@ TEST(LineSplitters, AreFoundWithFewReadsOfEachRun) {
   random.run_bytes.assign(8, 800'000);
   std::vector<MergeInput> inputs = bench.store_runs(make_runs(random, bench.order, 3));
   const std::uint64_t before = bench.reactor.traffic().bytes_read;
-  SplitRuns split(bench.tools(), '\n', inputs, 2);
+  SplitRuns split(bench.tools(), inputs, 2);
   bench.run(split.split());
   EXPECT_LE(bench.reactor.traffic().bytes_read - before, inputs.size() * 6 * bench.plan.block_bytes);
 }
@@ -210,7 +210,7 @@ TEST(LineSplitters, NoticeADamagedBlock) {
   Bench bench;
   std::vector<MergeInput> inputs = bench.store_runs(make_runs(kinds().front(), bench.order, 4));
   inputs[5].run.seed ^= 1U;  // as if the blocks were those of another run
-  SplitRuns split(bench.tools(), '\n', inputs, 2);
+  SplitRuns split(bench.tools(), inputs, 2);
   EXPECT_THROW(bench.run(split.split()), IoError);
 }
 
@@ -315,7 +315,7 @@ class WholeSort {
     job.inputs.back().open(store);
     job.output = "/disk/out";
     job.directories = {"/disk"};
-    job.order = parse_lines_words({}).order;
+    job.format = std::make_unique<LineOrder>(parse_lines_words({}).order);
     engine::Progress progress;
     engine::PhaseLog log("");
     const std::atomic<int> nothing{0};

@@ -43,9 +43,9 @@ std::uint64_t SplitRuns::search_bytes(const LinePlan& plan, const std::vector<Me
          round_up(runs.size() * samples_per_run(runs.size(), parts) * longest, page_bytes) + kept_bytes(runs, parts);
 }
 
-SplitRuns::SplitRuns(const MergeTools& tools, char terminator, std::vector<MergeInput>& runs, unsigned parts)
+SplitRuns::SplitRuns(const MergeTools& tools, std::vector<MergeInput>& runs, unsigned parts)
     : tools_(tools),
-      terminator_(terminator),
+      terminator_(tools.format.terminator()),
       runs_(runs),
       parts_(parts),
       payload_(tools.plan.block_bytes - block_checksum_bytes),
@@ -93,12 +93,12 @@ Text SplitRuns::line_at(Text text, std::size_t begin) const {
 }
 
 bool SplitRuns::is_before(Text line, std::size_t run, const Place& splitter) const {
-  const int order = tools_.order.compare(line, splitter.line);
+  const int order = tools_.format.compare(line, splitter.line);
   return order != 0 ? order < 0 : run < splitter.run;
 }
 
 bool SplitRuns::comes_before(const Place& a, const Place& b) const {
-  const int order = tools_.order.compare(a.line, b.line);
+  const int order = tools_.format.compare(a.line, b.line);
   if (order != 0) return order < 0;
   return a.run != b.run ? a.run < b.run : a.at < b.at;
 }

@@ -21,7 +21,7 @@ namespace ecosort::lines {
 class SplitRuns {
  public:
   // At least 2 parts of runs for which can_split() says yes. The runs outlive this.
-  SplitRuns(const MergeTools& tools, char terminator, std::vector<MergeInput>& runs, unsigned parts);
+  SplitRuns(const MergeTools& tools, std::vector<MergeInput>& runs, unsigned parts);
 
   // Whether the runs can be read from anywhere, and no line takes more than half of a block's bytes.
   [[nodiscard]] static bool can_split(const LinePlan& plan, const std::vector<MergeInput>& runs) noexcept;

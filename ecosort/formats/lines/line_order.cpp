@@ -96,15 +96,27 @@ std::size_t copy_transformed(Text text, const SortKey& key, std::size_t depth, u
 
 }  // namespace
 
-LineOrder::LineOrder(const LineOrderTerms& terms) : keys_(terms.keys), separator_(terms.separator), salt_(terms.salt) {
+LineOrder::LineOrder(const LineOrderTerms& terms, char terminator, std::uint64_t header_lines)
+    : RowFormat(rows::Kind::lines, terminator, std::nullopt),
+      keys_(terms.keys),
+      separator_(terms.separator),
+      salt_(terms.salt),
+      kernels_(line_kernels()),
+      header_left_(header_lines) {
   if (keys_.empty() || terms.last_resort) {
     SortKey line;
     line.reverse = terms.reverse;
     keys_.push_back(line);
   }
+  levels_ = static_cast<unsigned>(keys_.size());
   const SortKey& first = keys_.front();
-  first_is_plain_ = first.is_whole_line() && first.kind == KeyKind::text && !is_transformed(first);
+  rows_are_keys_ = first.is_whole_line() && first.kind == KeyKind::text && !is_transformed(first);
   flip_ = first.reverse ? ~std::uint64_t{0} : 0;
+}
+
+rows::FirstRow LineOrder::take_first_row(const std::string& /*input*/, Text /*row*/) {
+  --header_left_;
+  return rows::FirstRow::goes_on_top;
 }
 
 // Two loads, which overlap in shorter texts; shifts drop what was loaded twice. Nothing outside of the text is read.
@@ -291,7 +303,7 @@ int LineOrder::compare_key(Text a, Text b, const SortKey& key) const {
   return compare_kind(transformed(a, key), transformed(b, key), key);
 }
 
-int LineOrder::compare_keys(Text a, Text b, unsigned level) const {
+int LineOrder::compare_levels(Text a, Text b, unsigned level) const {
   if (a == b) return 0;
   for (; level < keys_.size(); ++level) {
     const int order = compare_key(a, b, keys_[level]);
