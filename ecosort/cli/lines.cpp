@@ -19,6 +19,7 @@
 #include "cli/lines_bounds.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
+#include "cli/rows_report.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/watched_run.h"
@@ -84,39 +85,7 @@ lines::FirstLook contents_look(const LinesOptions& options) {
   };
 }
 
-nlohmann::ordered_json stats(const lines::LinesReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
-                             const lines::LinesJob& job, const char* backend) {
-  return {{"schema", "ecosort.lines-stats/1"},
-          {"lines", report.lines},
-          {"lines_dropped", report.dropped},
-          {"input_bytes", report.input_bytes},
-          {"output_bytes", report.output_bytes},
-          {"bytes_read", report.traffic.bytes_read},
-          {"bytes_written", report.traffic.bytes_written},
-          {"requests", report.traffic.requests},
-          {"runs", report.runs},
-          {"intermediate_merges", report.merges},
-          {"merge_parts", report.merge_parts},
-          {"longest_line_bytes", report.longest_line},
-          {"phases", phases_json(log)},
-          {"wall_s", usage.wall_s},
-          {"cpu_user_s", usage.cpu_user_s},
-          {"cpu_system_s", usage.cpu_system_s},
-          {"io_idle_s", static_cast<double>(report.traffic.idle.count()) * 1e-9},
-          {"peak_rss_bytes", usage.peak_rss_bytes},
-          {"peak_counted_memory_bytes", report.peak_memory_bytes},
-          {"peak_temp_bytes", report.peak_temp_bytes},
-          {"hash", report.hash.to_hex()},
-          {"io_backend", backend},
-          {"threads", job.plan.threads},
-          {"memory_limit_bytes", job.plan.memory_bytes + job.header_bytes},
-          {"version", ECOSORT_VERSION}};
-}
-
-JobSummary summary_of(const lines::LinesReport& report) {
-  return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} line{}", report.lines, report.lines == 1 ? "" : "s")};
-}
+constexpr RowWords row_words{"ecosort.lines-stats/1", "lines", "lines_dropped", "longest_line_bytes"};
 
 int check_order(const LinesOptions& options) {
   if (options.inputs.size() > 1)  // named by --files0-from
@@ -175,10 +144,10 @@ int sort_files(const LinesOptions& options, double started_s) {
           end_at_once(progress, broken);
         }
       },
-      summary_of);
+      [](const lines::LinesReport& done) { return rows_summary(done, done.lines, "line"); });
   for (const std::string& notice : report.notices) print_notice(options, notice);
   run.write_reports("the sorted output is complete",
-                    [&] { return stats(report, run.log(), process_usage(started_s), job, backend.queue->backend_name()); });
+                    [&] { return rows_stats_json(row_words, report, run.log(), process_usage(started_s), job, backend.queue->backend_name()); });
   return 0;
 }
 

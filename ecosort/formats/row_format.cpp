@@ -14,7 +14,7 @@ void add(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& more) {
   }
 }
 
-Gather RowFormat::quoted_gather(bool /*are_short*/) const { throw InternalError("a format without quotes has no rows with them"); }
+Gather RowFormat::quoted_gather() const { throw InternalError("a format without quotes has no rows with them"); }
 
 const char* RowFormat::find_quoted_end(const char* /*at*/, const char* /*end*/, bool& /*is_inside*/) const {
   throw InternalError("a format without quotes has no ends outside of them");

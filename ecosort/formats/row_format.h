@@ -35,7 +35,7 @@ namespace ecosort::rows {
 using Text = std::string_view;
 
 // Which class of formats an object is of (engine/rows/formats.h).
-enum class Kind : std::uint8_t { lines };
+enum class Kind : std::uint8_t { lines, csv };
 
 // What becomes of a row that an input begins with.
 enum class FirstRow : std::uint8_t { is_sorted, goes_on_top, is_left_out };
@@ -79,7 +79,7 @@ class RowFormat {
     return at == end ? nullptr : static_cast<const char*>(std::memchr(at, terminator_, static_cast<std::size_t>(end - at)));
   }
   // For rows with quotes.
-  [[nodiscard]] virtual Gather quoted_gather(bool are_short) const;
+  [[nodiscard]] virtual Gather quoted_gather() const;
 
   // Enters the rows of a part of a run into its index, as many as it has places for. `seen` may be null.
   virtual void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/errors.h"
+#include "formats/csv/csv_format.h"
 #include "formats/lines/line_order.h"
 #include "formats/row_format.h"
 
@@ -13,6 +14,8 @@ auto with_format(const rows::RowFormat& format, const Work& work) {
   switch (format.kind()) {
     case rows::Kind::lines:
       return work(static_cast<const LineOrder&>(format));
+    case rows::Kind::csv:
+      return work(static_cast<const csv::CsvFormat&>(format));
   }
   throw InternalError("a format of rows that nobody knows");
 }

@@ -20,7 +20,7 @@ GatherLines::GatherLines(const LineRun& run, const rows::RowFormat& order, Check
     : run_(run),
       order_(order),
       checks_(checks),
-      gather_(run.has_quotes   ? order.quoted_gather(are_short(run))
+      gather_(run.has_quotes   ? order.quoted_gather()
               : are_short(run) ? line_kernels().gather_short
                                : line_kernels().gather),
       hash_(line_kernels()) {}

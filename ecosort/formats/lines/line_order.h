@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "formats/fixed/encoder.h"
+#include "formats/lines/key_bytes.h"
 #include "formats/lines/line_kernels.h"
 #include "formats/lines/md5.h"
 #include "formats/lines/text.h"
@@ -68,7 +69,7 @@ class LineOrder final : public rows::RowFormat {
   }
   [[nodiscard]] records::KeyWindow window(Text line) const {
     if (!rows_are_keys_) return window(line, 0, 0);
-    return line.size() > window_bytes ? cut_window(line.data(), flip_) : short_window(line, flip_);
+    return text_window(line, flip_);
   }
 
   void enter(LineRun& run, Part& part, DuplicateFilter* seen) const override;
@@ -92,12 +93,6 @@ class LineOrder final : public rows::RowFormat {
   [[nodiscard]] VersionRest version_rest(records::KeyWindow window, unsigned level) const noexcept {
     return static_cast<VersionRest>(last_byte(window, level));
   }
-  // Windows of plain bytes: of a text that is longer than one, and of one that is not.
-  [[nodiscard]] static records::KeyWindow cut_window(const char* at, std::uint64_t flip) noexcept {
-    const std::uint32_t extension = (load_big_endian<std::uint32_t>(at + 8) & 0xffffff00U) | (window_bytes + 1);
-    return {load_big_endian<std::uint64_t>(at) ^ flip, extension ^ static_cast<std::uint32_t>(flip)};
-  }
-  [[nodiscard]] static records::KeyWindow short_window(Text text, std::uint64_t flip) noexcept;
   [[nodiscard]] Text key_of(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_begin(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_end(Text line, const SortKey& key) const noexcept;
