@@ -88,7 +88,7 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
-constexpr std::uint64_t header_version = 3;  // before: only in-place jobs
+constexpr std::uint64_t header_version = 4;  // before: run blocks had another trailer
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const records::KeyField& key) {
@@ -108,7 +108,7 @@ void check(const Layout& layout) {
   const bool has_sizes = layout.records > 0 && layout.record_size > 0 && layout.piece_records > 0 && layout.run_block.records > 0;
   const bool fits =
       layout.run_block.bytes % page_bytes == 0 && std::has_single_bit(layout.unit) && layout.unit >= page_bytes &&
-      std::uint64_t{layout.run_block.records} * layout.record_size + sizeof(std::uint64_t) <= layout.run_block.bytes;
+      std::uint64_t{layout.run_block.records} * layout.record_size + planner::run_block_trailer_bytes <= layout.run_block.bytes;
   if (!has_sizes || !fits || layout.records > (std::uint64_t{1} << 62U) / layout.record_size) Reader::fail();
 }
 
@@ -143,7 +143,7 @@ std::vector<std::byte> encode(const JobHeader& header) {
 
 JobHeader decode_header(std::span<const std::byte> bytes) {
   Reader in(bytes);
-  if (const std::uint64_t version = in.next(); version == 0 || version > header_version) Reader::fail();
+  if (in.next() != header_version) Reader::fail();
   JobHeader header;
   header.job = in.next();
   Layout& layout = header.layout;

@@ -58,7 +58,7 @@ int check_order(const CsvOptions& options) {
   if (options.spec.memory_bytes > 0) means.memory = fmt::format("{}B", options.spec.memory_bytes);
   const auto disorder = lines::find_disorder(name, *format, options.spec.unique, job::line_memory_of(means));
   if (!disorder) return 0;
-  say_line(fmt::format("ecosort csv: {}: line {} is out of order: {}", name, disorder->line_number, disorder->line));
+  say_line(fmt::format("ecosort: {}: line {} is out of order: {}", rows::shown_name(name), disorder->line_number, disorder->line));
   return 1;
 }
 

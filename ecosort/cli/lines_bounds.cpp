@@ -54,7 +54,7 @@ std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_by
   const std::uint64_t most = plan.spread_bytes > 0 ? std::bit_ceil(most_full) : most_full;
   const std::uint64_t usual = plan.spread_bytes > 0 ? lines::spread_runs(plan, usual_full, page_bytes) : usual_full;
   const std::uint64_t at_once = fan_in(plan, !job.compress_program.empty());
-  const std::uint64_t stored = div_up(input_bytes, plan.block_bytes - lines::block_checksum_bytes) * plan.block_bytes;
+  const std::uint64_t stored = div_up(input_bytes, plan.block_bytes - run::trailer_bytes) * plan.block_bytes;
   const unsigned few = merges_in_a_row(fewest, at_once), many = merges_in_a_row(most, at_once);
   text += row("runs", fmt::format("{} to {}: lines of 100 bytes make about {}", fewest, most, usual));
   text += row("merged at a time", fmt::format("up to {} runs, fewer where lines are longer than a page", at_once));

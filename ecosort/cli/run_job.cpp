@@ -37,6 +37,16 @@ std::string way_on(const JobRun& run, io::PosixStorage& storage, const char* sta
   return fmt::format("; {}; go on with: ecosort resume {}{}", state, trust_words(run.file), run.file);
 }
 
+// A transfer may have gone wrong once; what stays damaged nobody can merge. Of a job that only reads its inputs nothing is lost.
+std::string way_past_damage(const JobRun& run, io::PosixStorage& storage) {
+  const std::string again = way_on(run, storage, "nothing more was changed");
+  if (again.empty()) return "";
+  const bool has_inputs = !storage.exists(inplace::JobPaths(run.file).input);
+  return again + fmt::format(" (if that ends here again, the drive has lost a part of the run: {})",
+                             has_inputs ? fmt::format("ecosort resume --abandon {}, then sort the inputs again", run.file)
+                                        : "restore the file from a copy");
+}
+
 constexpr const char* is_safe = "no record is lost";
 constexpr const char* is_stopped = "nothing more was changed";
 
@@ -53,6 +63,8 @@ engine::SortReport work_telling_phase(const JobRun& run, const Work& work, io::P
     throw IoError(in_phase(explained.what()));
   } catch (const NameError& error) {
     throw IoError(in_phase(error.what() + way_on(run, storage, is_stopped)));
+  } catch (const DamagedRun& damage) {
+    throw IoError(in_phase(damage.what() + way_past_damage(run, storage)));
   } catch (const IoError& error) {
     const bool is_harmless = is_full(error.error_number());
     throw IoError(in_phase(error.what() + std::string(is_harmless ? "; make room there" : "") +

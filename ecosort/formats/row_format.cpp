@@ -6,6 +6,8 @@
 
 namespace ecosort::rows {
 
+std::string shown_name(const std::string& input) { return input == "-" ? "standard input" : input; }
+
 void add(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& more) {
   sum.resize(std::max(sum.size(), more.size()));
   for (std::size_t i = 0; i < more.size(); ++i) {

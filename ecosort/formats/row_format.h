@@ -46,6 +46,9 @@ struct Fault {
   std::string why;
 };
 
+// The name of an input as a message has it.
+[[nodiscard]] std::string shown_name(const std::string& input);
+
 // Values of a key that have no place among the others.
 struct KeyCounts {
   std::uint64_t empty = 0, unparsable = 0;

@@ -41,7 +41,10 @@ struct Wanted {
   [[nodiscard]] unsigned threads_of_merge() const noexcept { return merge_threads != 0 ? merge_threads : threads; }
 };
 
-// Shape of run files. A run block is the unit of checksums: whole records, zero padding, an 8-byte checksum at its end.
+// What a run block has at its end (run/run_block.h).
+inline constexpr std::uint32_t run_block_trailer_bytes = 16;
+
+// Shape of run files. A run block is the unit of checksums: whole records, zero padding, a trailer.
 struct RunBlock {
   std::uint32_t bytes = 0;    // multiple of 4096
   std::uint32_t records = 0;  // whole records in it

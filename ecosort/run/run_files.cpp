@@ -3,12 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <random>
 
 #include "base/errors.h"
-#include "base/random.h"
-#include "hash/block_checksum.h"
 
 namespace ecosort::lines {
 
@@ -18,16 +14,14 @@ RunFiles::RunFiles(io::Storage& storage, io::Reactor& reactor, std::vector<std::
       reactor_(reactor),
       directories_(std::move(directories)),
       block_bytes_(block_bytes),
-      compress_program_(std::move(compress_program)) {
-  std::random_device device;
-  job_ = (std::uint64_t{device()} << 32U) | device();
-}
+      compress_program_(std::move(compress_program)),
+      job_(run::random_job()) {}
 
 StoredRun RunFiles::create(std::uint64_t bytes) {
   StoredRun run;
   if (!shares_) shares_.emplace(storage_, directories_);
   const std::string& directory = directories_[shares_->next(std::max<std::uint64_t>(bytes, 1))];
-  run.seed = Random(job_ + created_).next();
+  run.seed = run::run_seed(job_, created_);
   run.bytes = bytes;
   run.is_compressed = !compress_program_.empty();
   ++created_;
@@ -72,17 +66,14 @@ Task<void> RunFiles::complete(StoredRun& run, std::uint64_t bytes) {
   take_space(run, space);
 }
 
-void RunFiles::seal(const StoredRun& run, std::uint64_t block, std::byte* data, std::size_t size) {
-  const std::uint64_t sum = records::block_checksum(data, size - block_checksum_bytes, run.seed + block);
-  std::memcpy(data + size - block_checksum_bytes, &sum, sizeof sum);
+void RunFiles::seal(const StoredRun& run, std::uint64_t block, std::byte* data, std::size_t size, run::BlockContents contents) {
+  run::seal_block(data, size, run.seed + block, contents);
 }
 
 void RunFiles::check(const StoredRun& run, std::uint64_t block, const std::byte* data, std::size_t size) {
-  std::uint64_t sum = 0;
-  std::memcpy(&sum, data + size - block_checksum_bytes, sizeof sum);
-  if (sum == records::block_checksum(data, size - block_checksum_bytes, run.seed + block)) return;
-  throw IoError(fmt::format("a run in '{}' is damaged: block {} does not match its checksum (check the drive{})",
-                            run.file->path(), block, run.is_compressed ? " and the compress program" : ""));
+  if (run::is_intact(data, size, run.seed + block)) return;
+  throw DamagedRun(fmt::format("a run in '{}' is damaged: block {} does not match its checksum (check the drive{})",
+                               run.file->path(), block, run.is_compressed ? " and the compress program" : ""));
 }
 
 Task<void> RunFiles::read(StoredRun& run, std::uint64_t block, std::byte* data) {
@@ -99,11 +90,10 @@ Task<void> RunFiles::read(StoredRun& run, std::uint64_t block, std::byte* data) 
   take_space(run, 0);
 }
 
-Task<std::size_t> RunFiles::read_checked(StoredRun& run, std::uint64_t block, std::byte* data) {
+Task<run::BlockContents> RunFiles::read_checked(StoredRun& run, std::uint64_t block, std::byte* data) {
   co_await read(run, block, data);
   check(run, block, data, block_bytes_);
-  const std::size_t payload = block_bytes_ - block_checksum_bytes;
-  co_return std::min<std::uint64_t>(payload, run.bytes - block * payload);
+  co_return run::contents_of(data, block_bytes_);
 }
 
 // What a program has read of its input cannot be known to be of no more use to it.

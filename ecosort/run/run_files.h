@@ -1,10 +1,8 @@
 // Sorted runs on a drive.
 //
-//   run file | block | block | ...    block: bytes of lines | zeros in the last one | XXH3-64, 8 bytes
-//                                     seed: (random job number, run, position of the block)
+//   run file | run block | run block | ...    rows pass over the borders of blocks (run_block.h)
 //
-// Lines pass over the borders of blocks. A block is the unit of reading, of checking and of giving space back. With a compress
-// program the same blocks go through it, and its output is the file (run/run_program.h).
+// With a compress program the same blocks go through it, and its output is the file (run/run_program.h).
 #pragma once
 
 #include <cstdint>
@@ -18,11 +16,10 @@
 #include "io/reactor.h"
 #include "io/storage.h"
 #include "run/drive_shares.h"
+#include "run/run_block.h"
 #include "run/run_program.h"
 
 namespace ecosort::lines {
-
-inline constexpr std::size_t block_checksum_bytes = 8;
 
 struct StoredRun {
   io::FilePtr file;
@@ -35,7 +32,7 @@ struct StoredRun {
   std::shared_ptr<RunProgram> program;  // while a compressed run is written or read
 
   [[nodiscard]] std::uint64_t blocks(std::size_t block_bytes) const noexcept {
-    return div_up(bytes, block_bytes - block_checksum_bytes);
+    return div_up(bytes, block_bytes - run::trailer_bytes);
   }
 };
 
@@ -53,16 +50,16 @@ class RunFiles {
   // All is put: `bytes` of lines, perhaps fewer than foreseen. Gives back what the run does not need, or waits for the program.
   [[nodiscard]] Task<void> complete(StoredRun& run, std::uint64_t bytes);
 
-  static void seal(const StoredRun& run, std::uint64_t block, std::byte* data, std::size_t size);
-  // IoError for a block that is not what was written there.
+  static void seal(const StoredRun& run, std::uint64_t block, std::byte* data, std::size_t size, run::BlockContents contents);
+  // DamagedRun for a block that is not what was written there.
   static void check(const StoredRun& run, std::uint64_t block, const std::byte* data, std::size_t size);
 
   // Reads a block; of a compressed run the next one, and the last one only when the program has ended well. Such a run gives
   // its space back then, all at once.
   [[nodiscard]] Task<void> read(StoredRun& run, std::uint64_t block, std::byte* data);
 
-  // The same, and checks it on the coordinator, which has little else to do; returns the bytes of lines in it.
-  [[nodiscard]] Task<std::size_t> read_checked(StoredRun& run, std::uint64_t block, std::byte* data);
+  // The same, and checks it on the coordinator, which has little else to do.
+  [[nodiscard]] Task<run::BlockContents> read_checked(StoredRun& run, std::uint64_t block, std::byte* data);
 
   // Gives the space of blocks [first, last) back, where they lie in the file as they are.
   [[nodiscard]] Task<void> release(const StoredRun& run, std::uint64_t first, std::uint64_t last);

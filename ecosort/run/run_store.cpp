@@ -3,35 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <random>
 
 #include "base/errors.h"
 #include "base/size_text.h"
-#include "hash/block_checksum.h"
 #include "run/drive_shares.h"
+#include "run/run_block.h"
 
 namespace ecosort::engine {
 
 namespace {
 
 constexpr std::size_t pattern_units = 64;
-constexpr std::size_t checksum_bytes = 8;
 // A hole frees whole blocks of the file system; one that begins at its multiples also frees the block that the hole before cut.
 constexpr std::uint64_t largest_file_system_block = std::uint64_t{64} * 1024;
-
-// SplitMix64: spreads (job, run, position) over the whole seed space.
-std::uint64_t mix(std::uint64_t x) noexcept {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31U);
-}
-
-std::uint64_t random_job() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32U) | device();
-}
 
 }  // namespace
 
@@ -46,7 +30,7 @@ RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, const planner::Pl
       most_stride_(plan.most_forecast_stride),
       memory_bytes_(plan.wanted.memory_bytes),
       unit_bytes_(std::max<std::uint64_t>(plan.formation.write_block_bytes, run_block_.bytes)),
-      job_(random_job()),
+      job_(run::random_job()),
       directories_(std::move(directories)),
       release_done_(reactor.scope()) {
   choose_pattern();
@@ -96,7 +80,7 @@ std::uint64_t RunStore::stripe_size(std::uint32_t stripe, std::uint64_t run_byte
 std::size_t RunStore::create(std::uint64_t records) {
   const std::size_t number = runs_.size();
   StoredRun run;
-  run.seed = mix(job_ + number);
+  run.seed = run::run_seed(job_, number);
   run.records = records;
   run.run_blocks = div_up(records, run_block_.records);
   const std::uint64_t bytes = run.run_blocks * run_block_.bytes;
@@ -114,7 +98,7 @@ std::size_t RunStore::create(std::uint64_t records) {
 
 std::size_t RunStore::adopt(io::FilePtr file, std::uint64_t identity, std::uint64_t records, std::uint64_t first_run_block) {
   StoredRun run;
-  run.seed = mix(job_ + identity);
+  run.seed = run::run_seed(job_, identity);
   run.records = records;
   run.run_blocks = div_up(records, run_block_.records);
   run.first_run_block = first_run_block;
@@ -257,18 +241,13 @@ void RunStore::close_consumed(std::size_t number) {
 }
 
 void RunStore::seal(std::size_t number, std::uint64_t run_block, std::uint32_t records, std::byte* data) const {
-  const std::size_t used = std::size_t{records} * record_size_;
-  std::memset(data + used, 0, run_block_.bytes - used);
-  const std::uint64_t sum = records::block_checksum(data, run_block_.bytes - checksum_bytes, seed_of(number, run_block));
-  std::memcpy(data + run_block_.bytes - checksum_bytes, &sum, checksum_bytes);
+  run::seal_block(data, run_block_.bytes, seed_of(number, run_block), {.used_bytes = records * record_size_});
 }
 
 void RunStore::verify(std::size_t number, std::uint64_t run_block, const std::byte* data) const {
-  std::uint64_t stored = 0;
-  std::memcpy(&stored, data + run_block_.bytes - checksum_bytes, checksum_bytes);
-  if (stored == records::block_checksum(data, run_block_.bytes - checksum_bytes, seed_of(number, run_block))) return;
+  if (run::is_intact(data, run_block_.bytes, seed_of(number, run_block))) return;
   const Piece piece = locate(place_of(number, run_block, run_block_.bytes), run_block_.bytes);
-  throw IoError(
+  throw DamagedRun(
       fmt::format("run {} in '{}' is damaged at byte {}: what was read is not what was written (check the drive and the memory)",
                   number, directories_[piece.stripe], piece.offset));
 }

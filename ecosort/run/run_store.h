@@ -1,7 +1,7 @@
 // The run store: sorted runs in unnamed files, striped over the temporary directories (the application's own RAID-0).
 //
-//   run file       | run block 0 | run block 1 | ... |              each `run_block.bytes` long, a multiple of 4096
-//   run block        | record | record | ... | zeros | checksum |  whole records; XXH3 seeded with (job, run, position)
+//   run file       | run block 0 | run block 1 | ... |           each `run_block.bytes` long, a multiple of 4096
+//   run block      | record | record | ... | zeros | trailer |   whole records (run_block.h)
 //   stripes        unit u of a run lies in directory pattern[u mod 64], so that fuller directories get less
 //   backward       run block g lies g run blocks before the end of the file: what the merge has consumed can be cut off
 //

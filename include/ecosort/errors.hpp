@@ -72,6 +72,11 @@ class ECOSORT_API IoError : public Error {
   int errno_;
 };
 
+// What a run holds is not what was written there: it was not used.
+struct ECOSORT_API DamagedRun : IoError {
+  using IoError::IoError;
+};
+
 // A broken promise inside EcoSort: a bug. The line says which.
 struct ECOSORT_API InternalError : Error {
   explicit InternalError(const std::string& line) : Error(ExitCode::internal, line) {}

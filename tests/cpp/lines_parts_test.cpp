@@ -84,12 +84,15 @@ class Bench {
     stored.longest = longest;
     stored.lines = lines.size();
     const Buffer block = memory.allocate(plan.block_bytes, "a block");
-    const std::size_t payload = plan.block_bytes - block_checksum_bytes;
+    const std::size_t payload = plan.block_bytes - run::trailer_bytes;
     for (std::uint64_t number = 0; number < stored.blocks(plan.block_bytes); ++number) {
       const std::string part = text.substr(number * payload, payload);
-      std::fill_n(block.data(), block.size(), std::byte{0});
       part.copy(reinterpret_cast<char*>(block.data()), part.size());
-      RunFiles::seal(stored, number, block.data(), block.size());
+      const std::size_t at = number * payload;
+      const bool begins_here = at == 0 || text[at - 1] == '\n';
+      const std::size_t carried = begins_here ? 0 : std::min(text.find('\n', at) + 1 - at, part.size());
+      RunFiles::seal(stored, number, block.data(), block.size(),
+                     {static_cast<std::uint32_t>(part.size()), static_cast<std::uint32_t>(carried)});
       co_await reactor.write(*stored.file, number * block.size(), block.data(), block.size());
     }
   }
@@ -222,7 +225,7 @@ Task<void> fill(PartSink& sink, const std::string& text) {
     std::byte* const block = co_await sink.take();
     const std::size_t size = std::min(sink.capacity(), bytes.size() - done);
     bytes.copy(reinterpret_cast<char*>(block), size, done);
-    sink.complete(block, size, 0);
+    sink.complete(block, {.used_bytes = static_cast<std::uint32_t>(size)}, 0);
     sink.put(block, size);
     done += size;
   } while (done < bytes.size());

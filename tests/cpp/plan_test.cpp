@@ -84,7 +84,7 @@ void check_run_block(const Plan& plan) {
   const std::uint64_t size = plan.wanted.format.record_size;
   EXPECT_EQ(plan.run_block.bytes % page_bytes, 0U);
   EXPECT_GE(plan.run_block.records, 1U);
-  EXPECT_LE(plan.run_block.records * size + 8, plan.run_block.bytes);
+  EXPECT_LE(plan.run_block.records * size + run_block_trailer_bytes, plan.run_block.bytes);
 }
 
 void check_memory(const Plan& plan) {

@@ -34,8 +34,8 @@ class LineReader {
     }
     begin_ = end_ = format_.mark_bytes({data_.data(), data_.size()});
     while (format_.wants_first_row()) {
-      if (!next()) return format_.miss_first_row(name_);
-      if (format_.take_first_row(name_, line()) != rows::FirstRow::is_sorted) continue;
+      if (!next()) return format_.miss_first_row(rows::shown_name(name_));
+      if (format_.take_first_row(rows::shown_name(name_), line()) != rows::FirstRow::is_sorted) continue;
       has_line_ = false;  // it is the first one again
       end_ = begin_;
     }
@@ -75,7 +75,7 @@ class LineReader {
 
   [[noreturn]] void refuse(const rows::Fault& fault) const {
     const auto lines = static_cast<std::uint64_t>(std::count(line().begin(), line().begin() + fault.at, format_.terminator()));
-    throw UsageError(fmt::format("{}: line {}, byte {}: {}", name_, number_ + lines, passed_ + begin_ + fault.at, fault.why));
+    throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(name_), number_ + lines, passed_ + begin_ + fault.at, fault.why));
   }
 
  private:

@@ -14,9 +14,8 @@ Task<void> LineSink::write(const io::File& file, std::uint64_t offset, std::byte
   pool_.give(block);
 }
 
-void RunSink::complete(std::byte* block, std::size_t bytes, std::uint64_t before) const {
-  std::memset(block + bytes, 0, block_bytes_ - bytes);
-  RunFiles::seal(run_, next_block_ + before, block, block_bytes_);
+void RunSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const {
+  RunFiles::seal(run_, next_block_ + before, block, block_bytes_, contents);
 }
 
 void RunSink::put(std::byte* block, std::size_t bytes) {
@@ -33,8 +32,8 @@ Task<void> RunSink::compress(std::byte* block) {
 
 std::size_t OutputSink::written_size(std::size_t bytes) const noexcept { return round_up(bytes, file_.write_unit()); }
 
-void OutputSink::complete(std::byte* block, std::size_t bytes, std::uint64_t /*before*/) const {
-  std::memset(block + bytes, 0, written_size(bytes) - bytes);
+void OutputSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t /*before*/) const {
+  std::memset(block + contents.used_bytes, 0, written_size(contents.used_bytes) - contents.used_bytes);
 }
 
 void OutputSink::put(std::byte* block, std::size_t bytes) {

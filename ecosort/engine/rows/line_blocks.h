@@ -27,7 +27,7 @@ class LineSink {
   [[nodiscard]] virtual std::size_t capacity() const noexcept = 0;  // bytes of lines in a block
   // Completes a block that is full, or the last one, while it is in the cache of the thread that filled it; `before` others are
   // to be put first. Any thread, while nothing is put.
-  virtual void complete(std::byte* block, std::size_t bytes, std::uint64_t before) const = 0;
+  virtual void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const = 0;
   // Hands over a block that is complete.
   virtual void put(std::byte* block, std::size_t bytes) = 0;
   [[nodiscard]] Task<void> settle() { return writes_.settle(); }  // waits for all writes; throws nothing
@@ -48,8 +48,8 @@ class RunSink : public LineSink {
  public:
   RunSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress, StoredRun& run)
       : LineSink(reactor, pool, block_bytes, progress), run_(run) {}
-  [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_ - block_checksum_bytes; }
-  void complete(std::byte* block, std::size_t bytes, std::uint64_t before) const override;
+  [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_ - run::trailer_bytes; }
+  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const override;
   void put(std::byte* block, std::size_t bytes) override;
 
  private:
@@ -64,7 +64,7 @@ class OutputSink : public LineSink {
   OutputSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress, io::File& file)
       : LineSink(reactor, pool, block_bytes, progress), file_(file) {}
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
-  void complete(std::byte* block, std::size_t bytes, std::uint64_t before) const override;
+  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const override;
   void put(std::byte* block, std::size_t bytes) override;
   // All of it went into the file another way.
   void account_for(std::uint64_t bytes, bool is_padded) noexcept {

@@ -186,8 +186,10 @@ class Sorter {
       while (blocks.size() < gathered_at_once && sink.has_idle_block());
       auto work = compute_.run([&] {
         for (std::size_t i = 0; i < blocks.size(); ++i) {
-          blocks[i].bytes = gather.fill(reinterpret_cast<char*>(blocks[i].block), sink.capacity());
-          if (blocks[i].bytes > 0) sink.complete(blocks[i].block, blocks[i].bytes, i);
+          const auto [bytes, carried] = gather.fill(reinterpret_cast<char*>(blocks[i].block), sink.capacity());
+          blocks[i].bytes = bytes;
+          const run::BlockContents contents{static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(carried)};
+          if (bytes > 0) sink.complete(blocks[i].block, contents, i);
         }
       });
       co_await work;

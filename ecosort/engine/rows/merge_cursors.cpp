@@ -101,7 +101,7 @@ MergeCursors::MergeCursors(const MergeTools& tools, std::vector<MergeInput>& inp
 //   ..|.........:.....|...........|...........|...:.......|..       a block that two parts read is given back with the file
 //               begin                             end
 void MergeCursors::limit(MergeCursor& cursor, const ByteRange& range) const {
-  const std::uint64_t payload = plan_.block_bytes - block_checksum_bytes;
+  const std::uint64_t payload = plan_.block_bytes - run::trailer_bytes;
   cursor.exhausted = range.begin == range.end;
   cursor.skipped = range.begin % payload;
   cursor.lines_end = range.end;
@@ -136,9 +136,9 @@ Task<void> MergeCursors::load(MergeCursor& cursor, unsigned index, std::uint64_t
       (*look)(cursor.input->name, {reinterpret_cast<const char*>(slot.data), slot.bytes});
     if (slot.is_last) cursor.blocks = block + 1;
   } else {
-    const std::size_t bytes = co_await files_.read_checked(cursor.input->run, block, slot.data);
-    const std::uint64_t before = block * (plan_.block_bytes - block_checksum_bytes);
-    slot.bytes = std::min<std::uint64_t>(bytes, cursor.lines_end - before);
+    const run::BlockContents contents = co_await files_.read_checked(cursor.input->run, block, slot.data);
+    const std::uint64_t before = block * (plan_.block_bytes - run::trailer_bytes);
+    slot.bytes = std::min<std::uint64_t>(contents.used_bytes, cursor.lines_end - before);
     slot.is_last = block + 1 == cursor.blocks;
   }
   slot.loading = false;

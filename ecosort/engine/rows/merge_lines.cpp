@@ -76,7 +76,7 @@ void MergeLines::complete_last_row(MergeCursor& cursor) const {
 // Says where in the file the fault is, whose place counts from the present row on.
 void MergeLines::refuse(const MergeCursor& cursor, const rows::Fault& fault) const {
   const auto lines = static_cast<std::uint64_t>(std::count(cursor.at, cursor.at + fault.at, format_.terminator()));
-  throw UsageError(fmt::format("{}: line {}, byte {}: {}", cursor.input->name, cursor.lines_before + lines + 1,
+  throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(cursor.input->name), cursor.lines_before + lines + 1,
                                cursor.bytes_before + fault.at, fault.why));
 }
 
@@ -130,10 +130,10 @@ Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
   while (first_rows.wants_row()) {
     co_await find_end(cursor);
     if (cursor.exhausted) {
-      format_.miss_first_row(cursor.input->name);
+      format_.miss_first_row(rows::shown_name(cursor.input->name));
       co_return;
     }
-    if (first_rows.take(cursor.input->name, cursor.line()) == rows::FirstRow::is_sorted) {
+    if (first_rows.take(rows::shown_name(cursor.input->name), cursor.line()) == rows::FirstRow::is_sorted) {
       cursor.searched = cursor.at;
       co_return;
     }
@@ -205,8 +205,13 @@ bool MergeLines::repeats_last(const MergeCursor& cursor) const noexcept {
          cursor.index == last_.cursor && cursor.line() == last_.text;
 }
 
+run::BlockContents MergeLines::contents() const noexcept {
+  return {static_cast<std::uint32_t>(filled_), static_cast<std::uint32_t>(carried_)};
+}
+
 template <class Format>
 MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std::size_t capacity) {
+  if (filled_ == 0) carried_ = std::min(emitting_.size(), capacity);
   for (bool is_emitting = !emitting_.empty(); is_emitting || !tree_.empty(); is_emitting = false) {
     MergeCursor& cursor = tree_.winner();
     if (is_emitting) {
@@ -247,7 +252,7 @@ std::size_t MergeLines::merge_blocks(const std::vector<std::byte*>& blocks, cons
     reason = with_format(format_, [&](const auto& format) { return merge_some(format, block, sink.capacity()); });
     out_.settle();
     if (reason != Reason::block_full) break;
-    sink.complete(blocks[full], filled_, full);
+    sink.complete(blocks[full], contents(), full);
     filled_ = 0;
   }
   return full;
@@ -278,7 +283,7 @@ Task<std::byte*> MergeLines::put_beginning(LineSink& sink, const std::string& be
     done += part;
     filled_ += part;
     if (filled_ < sink.capacity()) break;
-    sink.complete(block, filled_, 0);
+    sink.complete(block, contents(), 0);
     sink.put(block, filled_);
     filled_ = 0;
     block = co_await sink.take();
@@ -296,7 +301,7 @@ Task<void> MergeLines::merge_into(LineSink& sink, const std::string& beginning) 
   std::vector<std::byte*> blocks{block};
   co_await merge_all(sink, blocks);
   if (last_.is_there) check_end();
-  sink.complete(blocks.front(), filled_, 0);
+  sink.complete(blocks.front(), contents(), 0);
   sink.put(blocks.front(), filled_);
   for (std::size_t i = 1; i < blocks.size(); ++i) sink.give_back(blocks[i]);
 }

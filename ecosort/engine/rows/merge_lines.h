@@ -58,6 +58,7 @@ class MergeLines {
   static void pass_row(MergeCursor& cursor) noexcept;
   [[noreturn]] void refuse(const MergeCursor& cursor, const rows::Fault& fault) const;
   [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
+  [[nodiscard]] run::BlockContents contents() const noexcept;
   template <class Format>
   Reason merge_some(const Format& format, char* block, std::size_t capacity);
   std::size_t merge_blocks(const std::vector<std::byte*>& blocks, const LineSink& sink, Reason& reason);
@@ -80,6 +81,7 @@ class MergeLines {
   LateHash out_;
 
   std::size_t filled_ = 0;          // bytes in the block
+  std::size_t carried_ = 0;         // of them, those of a line that began in a block before
   Text emitting_;                   // the rest of the present line that is not in a block yet
   MergeCursor* waiting_ = nullptr;  // the cursor that needs a block
 };

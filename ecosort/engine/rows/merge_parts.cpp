@@ -65,7 +65,7 @@ void MergeParts::add(const MergedLines& merged) noexcept {
 }
 
 Task<void> MergeParts::merge_to(OutputSink& sink, const std::string& header) {
-  const unsigned parts = tools_.format.quote() ? 1 : parts_that_pay(tools_.plan, tools_.compute.threads(), terms_, inputs_, output_.file);
+  const unsigned parts = parts_that_pay(tools_.plan, tools_.compute.threads(), terms_, inputs_, output_.file);
   if (parts > 1) {
     SplitRuns split(tools_, inputs_, parts);
     co_await split.split();

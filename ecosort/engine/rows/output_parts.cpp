@@ -52,8 +52,8 @@ PartSink::PartSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_byte
       lead_(part.begin % pages.unit()),
       at_(part.begin - lead_) {}
 
-void PartSink::complete(std::byte* block, std::size_t bytes, std::uint64_t /*before*/) const {
-  std::memset(block + bytes, 0, round_up(bytes, pages_.unit()) - bytes);
+void PartSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t /*before*/) const {
+  std::memset(block + contents.used_bytes, 0, round_up(contents.used_bytes, pages_.unit()) - contents.used_bytes);
 }
 
 Task<void> PartSink::write_some(std::byte* block, std::size_t from, std::size_t to, std::uint64_t offset) {

@@ -187,7 +187,7 @@ bool ReadLines::take_first_rows(LineRun& run) {
     const char* const end = format_.find_end(begin, run.bytes() + present_, is_inside);
     if (end == nullptr) return false;
     const Text row(begin, static_cast<std::size_t>(end - begin));
-    const rows::FirstRow use = first_rows_.take(inputs_[input_].name, row);
+    const rows::FirstRow use = first_rows_.take(rows::shown_name(inputs_[input_].name), row);
     if (use == rows::FirstRow::is_sorted) break;
     if (use == rows::FirstRow::goes_on_top) add_line(hash_, row);
     advance(row.size() + 1);
@@ -245,7 +245,7 @@ void ReadLines::end_input(LineRun& run) {
     requested_ = present_;
     return;
   }
-  if (first_rows_.wants_row()) format_.miss_first_row(inputs_[input_].name);
+  if (first_rows_.wants_row()) format_.miss_first_row(rows::shown_name(inputs_[input_].name));
   if (LineInput& input = inputs_[input_]; input.is_opened_late) {
     check_unchanged(input);
     storage_.close(std::move(input.file));
@@ -306,7 +306,7 @@ Task<void> ReadLines::read_until_full(LineRun& run) {
 // Says where in the input the fault is, whose place counts from the next row on.
 void ReadLines::refuse(const char* row, const rows::Fault& fault) const {
   const auto lines = static_cast<std::uint64_t>(std::count(row, row + fault.at, format_.terminator()));
-  throw UsageError(fmt::format("{}: line {}, byte {}: {}", inputs_[input_].name, file_lines_ + lines + 1, file_indexed_ + fault.at,
+  throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(inputs_[input_].name), file_lines_ + lines + 1, file_indexed_ + fault.at,
                                fault.why));
 }
 

@@ -30,7 +30,7 @@ std::uint64_t probe_bytes(const LinePlan& plan, std::size_t longest) noexcept {
 
 bool SplitRuns::can_split(const LinePlan& plan, const std::vector<MergeInput>& runs) noexcept {
   const bool any_compressed = std::ranges::any_of(runs, [](const MergeInput& input) { return input.run.is_compressed; });
-  return !any_compressed && 2 * longest_line(runs) <= plan.block_bytes - block_checksum_bytes;
+  return !any_compressed && 2 * longest_line(runs) <= plan.block_bytes - run::trailer_bytes;
 }
 
 std::uint64_t SplitRuns::kept_bytes(const std::vector<MergeInput>& runs, unsigned parts) {
@@ -45,10 +45,9 @@ std::uint64_t SplitRuns::search_bytes(const LinePlan& plan, const std::vector<Me
 
 SplitRuns::SplitRuns(const MergeTools& tools, std::vector<MergeInput>& runs, unsigned parts)
     : tools_(tools),
-      terminator_(tools.format.terminator()),
       runs_(runs),
       parts_(parts),
-      payload_(tools.plan.block_bytes - block_checksum_bytes),
+      payload_(tools.plan.block_bytes - run::trailer_bytes),
       samples_(samples_per_run(runs.size(), parts)) {}
 
 void SplitRuns::allocate() {
@@ -69,9 +68,10 @@ void SplitRuns::allocate() {
 }
 
 Task<void> SplitRuns::read(Probe& probe, std::uint64_t block) {
-  const std::size_t bytes = co_await tools_.files.read_checked(*probe.run, block, probe.data);
+  const run::BlockContents contents = co_await tools_.files.read_checked(*probe.run, block, probe.data);
   probe.number = block;
-  probe.text = Text(reinterpret_cast<const char*>(probe.data), bytes);
+  probe.text = Text(reinterpret_cast<const char*>(probe.data), contents.used_bytes);
+  probe.first_line = contents.carried_bytes;
 }
 
 // Of a byte of the block that is there, in the lines of the run.
@@ -79,15 +79,15 @@ std::uint64_t SplitRuns::position(const Probe& probe, std::size_t offset) const 
   return probe.number * payload_ + offset;
 }
 
-// The offset of the line behind the first end of a line, which is complete in the block, because lines are no longer than half of
-// it; of the first line in the first block. The last block may have none: its size.
-std::size_t SplitRuns::first_line(const Probe& probe) const noexcept {
-  if (probe.number == 0) return 0;
-  return std::min(probe.text.find(terminator_), probe.text.size() - 1) + 1;
+// Where the row ends that begins there; npos if that is behind the text.
+std::size_t SplitRuns::row_end(Text text, std::size_t begin) const {
+  bool is_inside = false;
+  const char* const end = tools_.format.find_end(text.data() + begin, text.data() + text.size(), is_inside);
+  return end == nullptr ? Text::npos : static_cast<std::size_t>(end - text.data());
 }
 
 Text SplitRuns::line_at(Text text, std::size_t begin) const {
-  const std::size_t end = text.find(terminator_, begin);
+  const std::size_t end = row_end(text, begin);
   if (end == Text::npos) throw InternalError("a line of a run is longer than the longest one");
   return text.substr(begin, end - begin);
 }
@@ -107,7 +107,7 @@ Task<void> SplitRuns::take_samples(Probe& probe) {
   char* to = probe.samples_at;
   for (unsigned i = 1; i <= samples_; ++i) {
     co_await read(probe, probe.blocks * i / (samples_ + 1));
-    const std::size_t begin = first_line(probe);
+    const std::size_t begin = probe.first_line;
     if (begin == probe.text.size()) continue;
     const Text line = line_at(probe.text, begin);
     if (!line.empty()) std::memcpy(to, line.data(), line.size());
@@ -138,27 +138,58 @@ void SplitRuns::choose_splitters() {
   if (splitters_.size() < parts_ - 1) throw InternalError("runs of so few lines should not be split");
 }
 
-// The place of the first line in or behind `block` that is not before the splitter. The next block's first line is not before it,
-// if there is one.
-Task<std::uint64_t> SplitRuns::find_from(Probe& probe, const Place& splitter, std::uint64_t block) {
-  if (probe.number != block) co_await read(probe, block);
-  const std::size_t end = probe.text.rfind(terminator_) + 1;  // of the lines that are complete; 0: none is
-  std::size_t low = first_line(probe), high = end;
+// By halves: of the lines that are complete in the block the first one that is not before the splitter; where they end, if all are.
+std::size_t SplitRuns::search(const Probe& probe, const Place& splitter, bool& is_complete) const {
+  const char terminator = tools_.format.terminator();
+  const std::size_t end = probe.text.rfind(terminator) + 1;  // 0: none is complete
+  std::size_t low = probe.first_line, high = end;
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
-    const std::size_t begin = low + probe.text.substr(low, middle - low).rfind(terminator_) + 1;
+    const std::size_t begin = low + probe.text.substr(low, middle - low).rfind(terminator) + 1;
     const Text line = line_at(probe.text, begin);
     if (is_before(line, probe.index, splitter))
       low = begin + line.size() + 1;
     else
       high = begin;
   }
-  if (low < end || block + 1 == probe.blocks) co_return position(probe, low);
+  is_complete = low < end;
+  return low;
+}
+
+// The same of rows with quotes, among which nobody can begin in the middle: first a look at some of them.
+std::size_t SplitRuns::walk(const Probe& probe, const Place& splitter, bool& is_complete) const {
+  constexpr std::size_t passed_over = 32;
+  std::size_t low = probe.first_line, row = 1;
+  for (std::size_t begin = low; begin < probe.text.size(); ++row) {
+    const std::size_t end = row_end(probe.text, begin);
+    if (end == Text::npos) break;
+    const bool is_looked_at = row % passed_over == 0;
+    if (is_looked_at && !is_before(probe.text.substr(begin, end - begin), probe.index, splitter)) break;
+    begin = end + 1;
+    if (is_looked_at) low = begin;
+  }
+  for (; low < probe.text.size(); ) {
+    const std::size_t end = row_end(probe.text, low);
+    is_complete = end != Text::npos;
+    if (!is_complete || !is_before(probe.text.substr(low, end - low), probe.index, splitter)) return low;
+    low = end + 1;
+  }
+  is_complete = false;
+  return low;
+}
+
+// The place of the first line in or behind `block` that is not before the splitter. The next block's first line is not before it,
+// if there is one.
+Task<std::uint64_t> SplitRuns::find_from(Probe& probe, const Place& splitter, std::uint64_t block) {
+  if (probe.number != block) co_await read(probe, block);
+  bool is_complete = false;
+  const std::size_t low = tools_.format.quote() ? walk(probe, splitter, is_complete) : search(probe, splitter, is_complete);
+  if (is_complete || block + 1 == probe.blocks) co_return position(probe, low);
   // The line that goes on in the next block.
-  const Text tail = probe.text.substr(end);
+  const Text tail = probe.text.substr(low);
   std::byte* const moved = probe.data - tail.size();
   std::memmove(moved, tail.data(), tail.size());
-  const std::uint64_t begin = position(probe, end);
+  const std::uint64_t begin = position(probe, low);
   co_await read(probe, block + 1);
   const Text line = line_at(Text(reinterpret_cast<const char*>(moved), tail.size() + probe.text.size()), 0);
   co_return is_before(line, probe.index, splitter) ? begin + line.size() + 1 : begin;
@@ -183,7 +214,7 @@ Task<std::uint64_t> SplitRuns::find(Probe& probe, unsigned part) {
     std::uint64_t block = middle;
     if (is_galloping) block = upwards ? std::min(low + step, middle) : high - std::min(step, high - middle);
     co_await read(probe, block);
-    const std::size_t begin = first_line(probe);
+    const std::size_t begin = probe.first_line;
     const bool goes_up = begin < probe.text.size() && is_before(line_at(probe.text, begin), probe.index, splitter);
     (goes_up ? low : high) = block;
     is_galloping = is_galloping && goes_up == upwards;

@@ -53,6 +53,7 @@ class SplitRuns {
     std::byte* data = nullptr;      // of a block; room for a line lies before
     std::uint64_t number = 0;       // of the block that is there
     Text text;                      // its lines
+    std::size_t first_line = 0;     // where the first one begins that begins in it; behind them all: none does
     char* samples_at = nullptr;     // room for them
     std::vector<Place> samples;     // ascending
     std::vector<std::uint64_t> at;  // where it is cut
@@ -61,8 +62,10 @@ class SplitRuns {
   void allocate();
   Task<void> read(Probe& probe, std::uint64_t block);
   [[nodiscard]] std::uint64_t position(const Probe& probe, std::size_t offset) const noexcept;
-  [[nodiscard]] std::size_t first_line(const Probe& probe) const noexcept;
+  [[nodiscard]] std::size_t row_end(Text text, std::size_t begin) const;
   [[nodiscard]] Text line_at(Text text, std::size_t begin) const;
+  [[nodiscard]] std::size_t search(const Probe& probe, const Place& splitter, bool& is_complete) const;
+  [[nodiscard]] std::size_t walk(const Probe& probe, const Place& splitter, bool& is_complete) const;
   [[nodiscard]] bool is_before(Text line, std::size_t run, const Place& splitter) const;
   [[nodiscard]] bool comes_before(const Place& a, const Place& b) const;
   Task<void> take_samples(Probe& probe);
@@ -73,7 +76,6 @@ class SplitRuns {
   void set_ranges();
 
   const MergeTools tools_;
-  char terminator_;
   std::vector<MergeInput>& runs_;
   unsigned parts_;
   std::size_t payload_;  // bytes of lines in a block

@@ -68,7 +68,8 @@ std::size_t Columns::find(const KeyWords& key) const {
   const auto found = std::ranges::find(names_, key.column);
   if (found == names_.end()) {
     const std::vector<std::string_view> names(names_.begin(), names_.end());
-    throw UsageError(fmt::format("{}: no column '{}'{}; there are: {}", first_input_, key.column, did_you_mean(key.column, names),
+    const std::string meant = did_you_mean(key.column, names);
+    throw UsageError(fmt::format("{}: no column '{}'{} {}", first_input_, key.column, meant.empty() ? "; there are:" : meant + " There are:",
                                  list_of(names_)));
   }
   if (std::find(found + 1, names_.end(), key.column) != names_.end())

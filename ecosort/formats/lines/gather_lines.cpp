@@ -76,16 +76,17 @@ std::size_t GatherLines::copy_part(char* to, std::size_t room) {
   return part;
 }
 
-std::size_t GatherLines::fill(char* to, std::size_t capacity) {
-  std::size_t filled = std::min(rest_.size(), capacity);
-  if (filled > 0) std::memcpy(to, rest_.data(), filled);
-  rest_.remove_prefix(filled);
+GatherLines::Filled GatherLines::fill(char* to, std::size_t capacity) {
+  const std::size_t carried = std::min(rest_.size(), capacity);
+  if (carried > 0) std::memcpy(to, rest_.data(), carried);
+  rest_.remove_prefix(carried);
+  std::size_t filled = carried;
   while (filled < capacity && next_ < run_.count) {
     const std::size_t copied = copy_lines(to + filled, capacity - filled);
     filled += copied > 0 ? copied : copy_part(to + filled, capacity - filled);
   }
   hash_.settle();
-  return filled;
+  return {filled, carried};
 }
 
 }  // namespace ecosort::lines

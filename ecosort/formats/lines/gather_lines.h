@@ -21,8 +21,12 @@ class GatherLines {
   // These bytes go first.
   void set_header(Text header) { rest_ = header; }
 
-  // The next bytes, `capacity` of them unless the lines end. VerificationError if they are not in order.
-  [[nodiscard]] std::size_t fill(char* to, std::size_t capacity);
+  // The next bytes, `capacity` of them unless the lines end, and how many at their begin belong to a line that began before.
+  // VerificationError if they are not in order.
+  struct Filled {
+    std::size_t bytes = 0, carried = 0;
+  };
+  [[nodiscard]] Filled fill(char* to, std::size_t capacity);
 
   [[nodiscard]] bool finished() const noexcept { return next_ == run_.count && rest_.empty(); }
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }  // bytes, with the end
