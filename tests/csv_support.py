@@ -106,9 +106,7 @@ def in_order(
     read = [([key.read(values_of(raw, dialect)) for key in keys], raw) for raw in rows]
     order = sorted(read, key=cmp_to_key(lambda a, b: compare(a[0], b[0], keys, nulls_first)))
     kept = [
-        raw
-        for i, (key, raw) in enumerate(order)
-        if not unique or i == 0 or compare(order[i - 1][0], key, keys, nulls_first) != 0
+        raw for i, (key, raw) in enumerate(order) if not unique or i == 0 or compare(order[i - 1][0], key, keys, nulls_first) != 0
     ]
     return kept
 
@@ -156,7 +154,9 @@ def random_date(rng: random.Random) -> str:
     seconds = f"{time}:{rng.randrange(60):02}"
     fraction = f"{seconds}.{rng.choice(['5', '25', '250', '123456', '000001'])}"
     zone = rng.choice(["Z", "+02:00", "-0530", "+01"])
-    return rng.choice([day, day, f"{day}T{time}", f"{day} {seconds}", f"{day}T{fraction}", f"{day}T{seconds}{zone}", "2023-02-29", ""])
+    return rng.choice(
+        [day, day, f"{day}T{time}", f"{day} {seconds}", f"{day}T{fraction}", f"{day}T{seconds}{zone}", "2023-02-29", ""]
+    )
 
 
 def random_version(rng: random.Random) -> str:
@@ -176,6 +176,4 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
 
 def random_rows(rng: random.Random, count: int, types: Sequence[str], dialect: Dialect = Dialect()) -> list[bytes]:
     """Rows with a value of each type; the last column is the number of the row."""
-    return [
-        row([*(MAKERS[type_](rng) for type_ in types), str(i)], dialect, quoted=rng.random() < 0.2) for i in range(count)
-    ]
+    return [row([*(MAKERS[type_](rng) for type_ in types), str(i)], dialect, quoted=rng.random() < 0.2) for i in range(count)]
