@@ -105,10 +105,9 @@ def in_order(
     """The rows as a stable sort by the keys leaves them."""
     read = [([key.read(values_of(raw, dialect)) for key in keys], raw) for raw in rows]
     order = sorted(read, key=cmp_to_key(lambda a, b: compare(a[0], b[0], keys, nulls_first)))
-    kept = [
+    return [
         raw for i, (key, raw) in enumerate(order) if not unique or i == 0 or compare(order[i - 1][0], key, keys, nulls_first) != 0
     ]
-    return kept
 
 
 def run_csv(ecosort: Path, words: Sequence[str], directory: Path, data: bytes | None = None) -> tuple[int, bytes, str]:

@@ -22,6 +22,7 @@ from csv_support import (
 ALL_TYPES = tuple(READERS)
 NAMES = [*(f"{name} column" for name in ALL_TYPES), "number"]
 HEADER = row(NAMES)
+RFC = Dialect()
 BLOCK = 8 * 1024  # of the least memory
 
 
@@ -32,7 +33,7 @@ def assert_sorted(
     keys: Sequence[Key],
     words: Sequence[str] = (),
     header: bytes = HEADER,
-    dialect: Dialect = Dialect(),
+    dialect: Dialect = RFC,
     as_stream: bool = False,
     **order: bool,
 ) -> None:
@@ -289,7 +290,8 @@ def test_values_without_an_order_are_counted(ecosort: Path, tmp_path: Path) -> N
 
 def test_numbers_are_exact(ecosort: Path, tmp_path: Path) -> None:
     big = "1" + "0" * 300
-    order = ["-1e99999", f"-{big}1", f"-{big}", "-0.00000000000000000001", "0e5", "1e-99999", "2e-99999", "0.1", "0.10000000000000000001",
+    order = ["-1e99999", f"-{big}1", f"-{big}", "-0.00000000000000000001", "0e5", "1e-99999", "2e-99999", "0.1",
+             "0.10000000000000000001",
              "1e0", f"{big}", f"{big}.0000001", "1e99999"]  # fmt: skip
     shuffled = random.Random(1).sample(order, len(order)) * 20
     data = row(["n"]) + b"".join(row([value]) for value in shuffled)
@@ -358,7 +360,8 @@ def test_strict_refuses_a_value(ecosort: Path, tmp_path: Path) -> None:
     (["--by", "prise"], ["price,b\n"], "1.csv: no column 'prise'; did you mean 'price'? There are: price, b"),
     (["--by", "a"], ["a,b,a\n"], "1.csv: two columns are named 'a'; with --no-header they have numbers"),
     (["--by", "a"], [""], "1.csv: is empty, and a header is wanted; --no-header does without"),
-    (["--by", "a"], ["a,b\n", "b,a\n"], "2.csv: column 1 is 'b', and in 1.csv it is 'a'; all files need the same columns in the same order"),
+    (["--by", "a"], ["a,b\n", "b,a\n"], "2.csv: column 1 is 'b', and in 1.csv it is 'a'; "
+        "all files need the same columns in the same order"),
     (["--by", "a"], ["a,b\n", "a,b,c\n"], "2.csv: the header has 3 columns, and that of 1.csv has 2"),
     (["--by", "a"], ["a,b\n", ""], "2.csv: is empty, and a header is wanted; --no-header does without"),
     (["--by", "a"], ["a,b\r1,2\r"], "1.csv: line 1: a carriage return ends no row; rows end with a line feed, or with both"),
@@ -369,7 +372,8 @@ def test_strict_refuses_a_value(ecosort: Path, tmp_path: Path) -> None:
     (["--by", "a", "--delimiter", "xy"], ["a\n"], "--delimiter: 'xy' is not one byte"),
     (["--by", "a", "--delimiter", '"'], ["a\n"], "the delimiter and the quote must differ"),
     (["--by", "a", "--nulls", "middle"], ["a\n"], "--nulls: 'middle' is neither 'first' nor 'last'"),
-    (["--by", "a", "--date-format", "%Q"], ["a\n"], "date format '%Q': % is followed by one of the letters YymdebBjHIpMSfzsFTDR or by %"),
+    (["--by", "a", "--date-format", "%Q"], ["a\n"], "date format '%Q': "
+        "% is followed by one of the letters YymdebBjHIpMSfzsFTDR or by %"),
     ([], ["a\n"], "csv: no key; name a column with --by NAME[:TYPE][:desc]"),
 ])  # fmt: skip
 @pytest.mark.parametrize("mode", [[], ["--merge"]])

@@ -259,8 +259,10 @@ std::vector<OptionRow> csv_options() {
       {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly"},
       {"--merge", "", "", "merge files that are in order already"},
   };
-  for (OptionRow& row : chosen({"--memory", "--threads", "--temp", "--io", "--stats", "--events", "--progress", "-q,--quiet"}))
-    options.push_back(std::move(row));
+  for (OptionRow& row : chosen({"--memory", "--threads", "--temp", "--io", "--stats", "--events", "--progress", "-q,--quiet"})) {
+    if (row.name == "--temp") row.fallback = "$TMPDIR, or beside the output";
+    options.push_back(row);
+  }
   return options;
 }
 

@@ -91,6 +91,11 @@ struct Plan {
   std::string json;  // all of it: schema "ecosort.plan/1"
 };
 
+// Values of a key of CSV that have no place among the others.
+struct ValueCounts {
+  std::uint64_t empty = 0, unparsable = 0;
+};
+
 // What a sort did.
 struct Report {
   std::uint64_t records = 0;  // or lines or rows that were read
@@ -99,6 +104,7 @@ struct Report {
   std::uint64_t runs = 0;  // stored on drives
   std::uint64_t bytes_read = 0, bytes_written = 0, peak_temp_bytes = 0, peak_memory_bytes = 0;
   std::string hash;                  // hexadecimal, of the multiset of the input's records
+  std::vector<ValueCounts> keys;     // CSV: one for each key
   std::vector<std::string> notices;  // what the user should know although all went well
 };
 

@@ -18,6 +18,7 @@
 #include "engine/rows/merge_parts.h"
 #include "engine/rows/output_parts.h"
 #include "engine/rows/split_runs.h"
+#include "formats/csv/csv_format.h"
 #include "formats/lines/grammar.h"
 #include "watchdog.h"
 
@@ -290,10 +291,10 @@ TEST(PartsOfTheOutput, MustBeWhatTheyWereSaidToBe) {
   EXPECT_THROW(bench.run(pages.write(bench.reactor)), InternalError);
 }
 
-// A whole sort in two parts, on a disk in memory.
+// A whole sort in two parts, on a disk in memory: of lines, or of rows of CSV with newlines and quotes in their values.
 class WholeSort {
  public:
-  WholeSort() {
+  explicit WholeSort(rows::Kind kind) : kind_(kind) {
     Random random(6);
     std::vector<std::string> lines;
     for (int i = 0; i < 50'000; ++i) lines.push_back(random_text(random, 0, 120));
@@ -318,7 +319,8 @@ class WholeSort {
     job.inputs.back().open(store);
     job.output = "/disk/out";
     job.directories = {"/disk"};
-    job.format = std::make_unique<LineOrder>(parse_lines_words({}).order);
+    job.format = make_format();
+    job.header_bytes = 4096;
     engine::Progress progress;
     engine::PhaseLog log("");
     const std::atomic<int> nothing{0};
@@ -335,26 +337,40 @@ class WholeSort {
   }
 
  private:
-  static std::string join(const std::vector<std::string>& lines) {
-    std::string text;
-    for (const std::string& line : lines) text += line + '\n';
+  [[nodiscard]] std::unique_ptr<rows::RowFormat> make_format() const {
+    if (kind_ == rows::Kind::lines) return std::make_unique<LineOrder>(parse_lines_words({}).order);
+    csv::CsvTerms terms;
+    terms.keys = {csv::parse_key("key")};
+    return std::make_unique<csv::CsvFormat>(terms);
+  }
+
+  [[nodiscard]] std::string join(const std::vector<std::string>& lines) const {
+    std::string text = kind_ == rows::Kind::csv ? "rest,key\n" : "";
+    for (const std::string& line : lines)
+      text += kind_ == rows::Kind::csv ? "\"\n,\"\"" + line.substr(0, 9) + "\",\"" + line + ",\n\"\n" : line + '\n';
     return text;
   }
 
+  rows::Kind kind_;
   std::string input_, output_;
 };
 
+class RowsInParts : public testing::TestWithParam<rows::Kind> {};
+
+INSTANTIATE_TEST_SUITE_P(Formats, RowsInParts, testing::Values(rows::Kind::lines, rows::Kind::csv),
+                         [](const auto& kind) { return kind.param == rows::Kind::csv ? "csv" : "lines"; });
+
 // As of records: the output and its name were synced by then.
-TEST(LinesInParts, AreThereThoughTheOutputCannotBeClosed) {
-  const WholeSort sort;
+TEST_P(RowsInParts, AreThereThoughTheOutputCannotBeClosed) {
+  const WholeSort sort(GetParam());
   std::string written;
   const LinesReport report = sort.run("output:close:1:EIO", 1, written);
   EXPECT_EQ(written, sort.output());
   EXPECT_THAT(report.notices, testing::Contains(testing::HasSubstr("the output is complete and was synced before")));
 }
 
-TEST(LinesInParts, AreSortedWhateverTheOrderOfRequests) {
-  const WholeSort sort;
+TEST_P(RowsInParts, AreSortedWhateverTheOrderOfRequests) {
+  const WholeSort sort(GetParam());
   Watchdog watchdog("");
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     watchdog.next("seed " + std::to_string(seed));
@@ -367,8 +383,8 @@ TEST(LinesInParts, AreSortedWhateverTheOrderOfRequests) {
 }
 
 // One part fails: the other one ends, too, and nothing is left. Numbers beyond the requests there are would not fail.
-TEST(LinesInParts, EndWithTheFirstErrorAndLeaveNothing) {
-  const WholeSort sort;
+TEST_P(RowsInParts, EndWithTheFirstErrorAndLeaveNothing) {
+  const WholeSort sort(GetParam());
   Watchdog watchdog("");
   std::vector<std::string> faults;
   for (const int nth : {1, 9, 25, 60, 150, 300}) {
