@@ -45,9 +45,9 @@ void tell_nulls(const CsvOptions& options, const lines::LinesReport& report) {
   for (std::size_t i = 0; i < report.key_counts.size(); ++i) {
     const rows::KeyCounts& counts = report.key_counts[i];
     if (counts.empty + counts.unparsable == 0) continue;
-    print_notice(options.quiet, fmt::format("--by {}: {} empty and {} unparsable values stand {}", options.spec.csv.keys[i],
-                                            counts.empty, counts.unparsable,
-                                            options.spec.csv.nulls_first ? "in front of all others" : "behind all others"));
+    print_notice(options.quiet,
+                 fmt::format("--by {}: {} empty and {} unparsable values stand {}", options.spec.csv.keys[i], counts.empty,
+                             counts.unparsable, options.spec.csv.nulls_first ? "in front of all others" : "behind all others"));
   }
 }
 
@@ -58,7 +58,8 @@ int check_order(const CsvOptions& options) {
   if (options.spec.memory_bytes > 0) means.memory = fmt::format("{}B", options.spec.memory_bytes);
   const auto disorder = lines::find_disorder(name, *format, options.spec.unique, job::line_memory_of(means));
   if (!disorder) return 0;
-  say_line(fmt::format("ecosort: {}: line {} is out of order: {}", rows::shown_name(name), disorder->line_number, disorder->line));
+  say_line(
+      fmt::format("ecosort: {}: line {} is out of order: {}", rows::shown_name(name), disorder->line_number, disorder->line));
   return 1;
 }
 

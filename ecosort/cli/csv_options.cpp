@@ -30,9 +30,7 @@ char one_byte(const std::string& option, const std::string& word) {
   throw UsageError(fmt::format("{}: '{}' is not one byte", option, word));
 }
 
-char delimiter_of(const std::string& word) {
-  return word == "tab" || word == "\\t" ? '\t' : one_byte("--delimiter", word);
-}
+char delimiter_of(const std::string& word) { return word == "tab" || word == "\\t" ? '\t' : one_byte("--delimiter", word); }
 
 bool are_nulls_first(const std::string& word) {
   if (word != "first" && word != "last") throw UsageError(fmt::format("--nulls: '{}' is neither 'first' nor 'last'", word));
@@ -76,15 +74,15 @@ CsvOptions parse_csv_options(const Words& words) {
   CsvOptions options;
   CsvWords texts;
   OptionTargets targets;
-  targets.texts = {{"-o,--output", &texts.output}, {"--delimiter", &texts.delimiter},
-                   {"--quote", &texts.quote},      {"--nulls", &texts.nulls},
-                   {"--memory", &texts.memory},    {"--io", &texts.io},
-                   {"--stats", &options.stats},    {"--events", &options.events},
+  targets.texts = {{"-o,--output", &texts.output},    {"--delimiter", &texts.delimiter},
+                   {"--quote", &texts.quote},         {"--nulls", &texts.nulls},
+                   {"--memory", &texts.memory},       {"--io", &texts.io},
+                   {"--stats", &options.stats},       {"--events", &options.events},
                    {"--progress", &options.progress}, {"--date-format", &options.spec.csv.date_format}};
   targets.lists = {{"--by", &options.spec.csv.keys}, {"--temp", &options.spec.temp_directories}};
-  targets.switches = {{"--no-header", &texts.no_header},   {"--strict", &options.spec.csv.strict},
-                      {"--unique", &options.spec.unique},  {"--merge", &options.spec.csv.merge},
-                      {"--check", &options.check},         {"-q,--quiet", &options.quiet}};
+  targets.switches = {{"--no-header", &texts.no_header},  {"--strict", &options.spec.csv.strict},
+                      {"--unique", &options.spec.unique}, {"--merge", &options.spec.csv.merge},
+                      {"--check", &options.check},        {"-q,--quiet", &options.quiet}};
   targets.numbers = {{"--threads", &texts.threads}};
   targets.operands = &options.spec.inputs;
   const ParsedWords parsed = parse_words(command_table("csv"), words, targets);

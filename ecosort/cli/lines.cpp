@@ -98,8 +98,7 @@ int check_order(const LinesOptions& options) {
     if (S_ISDIR(info.st_mode)) job::cannot("read failed", name, EISDIR);
   }
   lines::LineOrder format(options.order, options.terminator());
-  const auto disorder =
-      lines::find_disorder(name, format, options.unique, job::line_memory_of(options), contents_look(options));
+  const auto disorder = lines::find_disorder(name, format, options.unique, job::line_memory_of(options), contents_look(options));
   if (!disorder) return 0;
   if (options.check == lines::Check::first)
     say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line, options.terminator()));
@@ -146,8 +145,9 @@ int sort_files(const LinesOptions& options, double started_s) {
       },
       [](const lines::LinesReport& done) { return rows_summary(done, done.lines, "line"); });
   for (const std::string& notice : report.notices) print_notice(options, notice);
-  run.write_reports("the sorted output is complete",
-                    [&] { return rows_stats_json(row_words, report, run.log(), process_usage(started_s), job, backend.queue->backend_name()); });
+  run.write_reports("the sorted output is complete", [&] {
+    return rows_stats_json(row_words, report, run.log(), process_usage(started_s), job, backend.queue->backend_name());
+  });
   return 0;
 }
 

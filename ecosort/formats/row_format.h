@@ -3,9 +3,9 @@
 // A row ends with one byte, the terminator, which the row's text does not include. In a format with quotes a terminator inside of
 // quotes ends no row: only who knows whether a byte lies inside can look for an end from there on.
 //
-// The virtual functions are called once per input, per part of a batch, or per group of ties. The loops over all rows are compiled
-// for each format: enter_rows() (formats/lines/enter_rows.h) and the merge (engine/rows/formats.h) call what every format has
-// besides, without a virtual call:
+// The virtual functions are called once per input, per part of a batch, or per group of ties. The loops over all rows are
+// compiled for each format: enter_rows() (formats/lines/enter_rows.h) and the merge (engine/rows/formats.h) call what every
+// format has besides, without a virtual call:
 //
 //   row_end(at, end, is_inside)   as find_end()
 //   window(row)                   of level 0, from its beginning
@@ -75,8 +75,8 @@ class RowFormat {
   [[nodiscard]] char terminator() const noexcept { return terminator_; }
   [[nodiscard]] std::optional<char> quote() const noexcept { return quote_; }
 
-  // The first end of a row in [at, end), or null. `is_inside`: whether `at` lies inside of quotes; afterwards, where none is found,
-  // whether `end` does.
+  // The first end of a row in [at, end), or null. `is_inside`: whether `at` lies inside of quotes; afterwards, where none is
+  // found, whether `end` does.
   [[nodiscard]] const char* find_end(const char* at, const char* end, bool& is_inside) const {
     if (quote_) return find_quoted_end(at, end, is_inside);
     return at == end ? nullptr : static_cast<const char*>(std::memchr(at, terminator_, static_cast<std::size_t>(end - at)));

@@ -45,8 +45,8 @@ struct LineTerms {
 // How rows of CSV (RFC 4180) are read and ordered. Rows go out byte for byte as they came in; rows with equal keys stay in input
 // order. Values that are empty, or cannot be read as what the key says, stand together behind the others, or in front of them.
 struct CsvTerms {
-  // "NAME[:TYPE][:desc]", the first decides first: a column by its name in the header, or by its number from 1 on where there is no
-  // header. Types: text, nocase, number, integer, date, version, length.
+  // "NAME[:TYPE][:desc]", the first decides first: a column by its name in the header, or by its number from 1 on where there is
+  // no header. Types: text, nocase, number, integer, date, version, length.
   std::vector<std::string> keys;
   std::optional<char> delimiter;    // none: a tab where all files are named .tsv, else a comma
   std::optional<char> quote = '"';  // none: quotes mean nothing

@@ -1,4 +1,6 @@
 // The kernels of CSV find, split and copy what a plain state machine does, at every instruction set of this machine.
+#include "formats/csv/csv_kernels.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 
 #include "base/random.h"
 #include "formats/csv/check_row.h"
-#include "formats/csv/csv_kernels.h"
 
 namespace ecosort::csv {
 namespace {
@@ -148,8 +149,13 @@ TEST_P(CsvKernelsOf, GatherRowsWithTheirEndsOrNotAtAll) {
     for (const std::size_t room : {length + 1, length + 2 * lines::copy_step, std::size_t{0}}) {
       std::string to(room + 1, 'z');
       std::uint32_t size = 0;
-      const lines::GatherTask task{
-          .text = text.data(), .next = &entry, .end = &entry + 1, .to = to.data(), .room = room, .terminator = '\n', .quote = '"'};
+      const lines::GatherTask task{.text = text.data(),
+                                   .next = &entry,
+                                   .end = &entry + 1,
+                                   .to = to.data(),
+                                   .room = room,
+                                   .terminator = '\n',
+                                   .quote = '"'};
       const std::size_t rows = kernels().gather(task, &size);
       ASSERT_EQ(size, rows == 0 ? 0 : length + 1);
       ASSERT_TRUE(rows == 1 || room < length + 1 + lines::copy_step) << length << ' ' << room;

@@ -19,7 +19,8 @@ constexpr KeyType all_types[] = {KeyType::text, KeyType::nocase,  KeyType::numbe
 
 std::string digits(Random& random, std::uint64_t most) {
   std::string text;
-  for (std::uint64_t i = random.below(most + 1); i > 0; --i) text += static_cast<char>('0' + random.below(random.below(2) == 0 ? 10 : 1));
+  for (std::uint64_t i = random.below(most + 1); i > 0; --i)
+    text += static_cast<char>('0' + random.below(random.below(2) == 0 ? 10 : 1));
   return text;
 }
 
@@ -30,8 +31,8 @@ std::string random_value(Random& random) {
     case 1:
       return digits(random, 4) + "e" + (random.below(2) == 0 ? "-" : "") + digits(random, 3);
     case 2:
-      return "2024-0" + std::to_string(1 + random.below(9)) + "-1" + digits(random, 1) + "T10:0" + std::to_string(random.below(10)) +
-             ":00." + digits(random, 30);
+      return "2024-0" + std::to_string(1 + random.below(9)) + "-1" + digits(random, 1) + "T10:0" +
+             std::to_string(random.below(10)) + ":00." + digits(random, 30);
     case 3:
       return "lib-" + digits(random, 25) + "." + digits(random, 3);
     default: {
@@ -98,7 +99,8 @@ TEST(CsvKey, TimesAreSecondsOfUtc) {
   EXPECT_EQ(seconds("0000-01-01"), -62'167'219'200);
   EXPECT_EQ(seconds("9999-12-31T23:59:59-23:59"), 253'402'300'799 + (23 * 60 + 59) * 60);
   EXPECT_EQ(read_iso_time("2024-05-01T09:30:15.2500")->fraction, "25");
-  for (const Text none : {"2024-05-01T", "2024-05-01T9:30", "2024-05-01 09:30 Z", "2024-05", "2024-05-01T09:30:15.", "2024-05-01x"})
+  for (const Text none :
+       {"2024-05-01T", "2024-05-01T9:30", "2024-05-01 09:30 Z", "2024-05", "2024-05-01T09:30:15.", "2024-05-01x"})
     EXPECT_FALSE(read_iso_time(none)) << none;
   EXPECT_THROW(TimeFormat("%Y%"), UsageError);
 }

@@ -1,5 +1,5 @@
-// Whatever bytes a file of CSV has and however they arrive: either its rows, joined, are the file, all of them have the same number of
-// fields and they are sorted as a stable sort by comparing does it; or the first wrong one is told, which is one.
+// Whatever bytes a file of CSV has and however they arrive: either its rows, joined, are the file, all of them have the same
+// number of fields and they are sorted as a stable sort by comparing does it; or the first wrong one is told, which is one.
 //
 // Input: a byte of switches, one for the size of a block, one for the type of the key; the text follows.
 #include <algorithm>

@@ -75,7 +75,8 @@ class LineReader {
 
   [[noreturn]] void refuse(const rows::Fault& fault) const {
     const auto lines = static_cast<std::uint64_t>(std::count(line().begin(), line().begin() + fault.at, format_.terminator()));
-    throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(name_), number_ + lines, passed_ + begin_ + fault.at, fault.why));
+    throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(name_), number_ + lines,
+                                 passed_ + begin_ + fault.at, fault.why));
   }
 
  private:

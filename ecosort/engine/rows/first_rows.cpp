@@ -13,7 +13,8 @@ namespace ecosort::lines {
 void FirstRows::keep(rows::Text bytes) {
   if (top_.size() + bytes.size() > most_bytes_)
     throw NotEnoughMemory(
-        fmt::format("the header's lines are longer than {} in all, a 16th of the memory", format_bytes(most_bytes_)), memory_bytes_);
+        fmt::format("the header's lines are longer than {} in all, a 16th of the memory", format_bytes(most_bytes_)),
+        memory_bytes_);
   top_.append(bytes);
 }
 

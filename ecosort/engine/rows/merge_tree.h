@@ -54,7 +54,7 @@ struct MergeCursor {
   const char* at = nullptr;  // the line
   const char* line_end = nullptr;
   const char* searched = nullptr;
-  bool is_inside = false;  // of quotes, at `searched`
+  bool is_inside = false;     // of quotes, at `searched`
   const char* end = nullptr;  // of the bytes that are here
   bool at_last_block = false, exhausted = false;
   // Of a plain file: lines and bytes before the present row, and the byte in front of the end of the row before it, or 0.
@@ -72,7 +72,8 @@ struct MergeCursor {
 // cursors, and exhausted cursors, hold the largest window there is.
 class MergeTree {
  public:
-  MergeTree(const rows::RowFormat& order, const std::vector<std::unique_ptr<MergeCursor>>& cursors) : order_(order), cursors_(cursors) {
+  MergeTree(const rows::RowFormat& order, const std::vector<std::unique_ptr<MergeCursor>>& cursors)
+      : order_(order), cursors_(cursors) {
     while (leaves_ < cursors.size()) leaves_ *= 2;
     prefixes_.resize(leaves_);
     rests_.resize(leaves_);

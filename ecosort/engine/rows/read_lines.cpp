@@ -306,8 +306,8 @@ Task<void> ReadLines::read_until_full(LineRun& run) {
 // Says where in the input the fault is, whose place counts from the next row on.
 void ReadLines::refuse(const char* row, const rows::Fault& fault) const {
   const auto lines = static_cast<std::uint64_t>(std::count(row, row + fault.at, format_.terminator()));
-  throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(inputs_[input_].name), file_lines_ + lines + 1, file_indexed_ + fault.at,
-                               fault.why));
+  throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(inputs_[input_].name), file_lines_ + lines + 1,
+                               file_indexed_ + fault.at, fault.why));
 }
 
 // Of the row that is not whole.

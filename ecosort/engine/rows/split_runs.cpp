@@ -138,7 +138,8 @@ void SplitRuns::choose_splitters() {
   if (splitters_.size() < parts_ - 1) throw InternalError("runs of so few lines should not be split");
 }
 
-// By halves: of the lines that are complete in the block the first one that is not before the splitter; where they end, if all are.
+// By halves: of the lines that are complete in the block the first one that is not before the splitter; where they end, if all
+// are.
 std::size_t SplitRuns::search(const Probe& probe, const Place& splitter, bool& is_complete) const {
   const char terminator = tools_.format.terminator();
   const std::size_t end = probe.text.rfind(terminator) + 1;  // 0: none is complete
@@ -168,7 +169,7 @@ std::size_t SplitRuns::walk(const Probe& probe, const Place& splitter, bool& is_
     begin = end + 1;
     if (is_looked_at) low = begin;
   }
-  for (; low < probe.text.size(); ) {
+  for (; low < probe.text.size();) {
     const std::size_t end = row_end(probe.text, low);
     is_complete = end != Text::npos;
     if (!is_complete || !is_before(probe.text.substr(low, end - low), probe.index, splitter)) return low;

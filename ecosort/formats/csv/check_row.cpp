@@ -56,7 +56,8 @@ SplitRow split_row(Text row, Dialect dialect, bool is_all) {
 }
 
 rows::Fault ragged_row(Text row, std::size_t fields, std::size_t columns, bool has_header) {
-  const std::string has = fmt::format("{} {} column{}", has_header ? "the header has" : "the first row has", columns, columns == 1 ? "" : "s");
+  const std::string has =
+      fmt::format("{} {} column{}", has_header ? "the header has" : "the first row has", columns, columns == 1 ? "" : "s");
   if (row.empty() || row == "\r") return {0, fmt::format("the line is empty, and {}", has)};
   return {0, fmt::format("the row has {} field{}, and {}", fields, fields == 1 ? "" : "s", has)};
 }

@@ -46,8 +46,9 @@ void Columns::compare(const std::string& input, const std::vector<std::string>& 
   if (names == names_) return;
   for (std::size_t i = 0; i < std::min(names.size(), names_.size()); ++i)
     if (names[i] != names_[i])
-      throw UsageError(fmt::format("{}: column {} is '{}', and in {} it is '{}'; all files need the same columns in the same order",
-                                   input, i + 1, names[i], first_input_, names_[i]));
+      throw UsageError(
+          fmt::format("{}: column {} is '{}', and in {} it is '{}'; all files need the same columns in the same order", input,
+                      i + 1, names[i], first_input_, names_[i]));
   throw UsageError(fmt::format("{}: the header has {} column{}, and that of {} has {}", input, names.size(), plural(names.size()),
                                first_input_, names_.size()));
 }
@@ -58,8 +59,7 @@ std::size_t Columns::find_number(const std::string& text) const {
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || stop != end || number == 0)
     throw UsageError(fmt::format("key '{}': without a header a column is named by its number, from 1 on", text));
-  if (number > count_)
-    throw UsageError(fmt::format("key '{}': the first row has {} column{}", text, count_, plural(count_)));
+  if (number > count_) throw UsageError(fmt::format("key '{}': the first row has {} column{}", text, count_, plural(count_)));
   return number - 1;
 }
 
@@ -69,8 +69,8 @@ std::size_t Columns::find(const KeyWords& key) const {
   if (found == names_.end()) {
     const std::vector<std::string_view> names(names_.begin(), names_.end());
     const std::string meant = did_you_mean(key.column, names);
-    throw UsageError(fmt::format("{}: no column '{}'{} {}", first_input_, key.column, meant.empty() ? "; there are:" : meant + " There are:",
-                                 list_of(names_)));
+    throw UsageError(fmt::format("{}: no column '{}'{} {}", first_input_, key.column,
+                                 meant.empty() ? "; there are:" : meant + " There are:", list_of(names_)));
   }
   if (std::find(found + 1, names_.end(), key.column) != names_.end())
     throw UsageError(fmt::format("{}: two columns are named '{}'; with --no-header they have numbers", first_input_, key.column));

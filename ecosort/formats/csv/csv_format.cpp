@@ -22,7 +22,8 @@ void check_dialect(Dialect dialect) {
 std::string shown(Text value) {
   constexpr std::size_t most = 60;
   std::string text(value.substr(0, most));
-  std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
   return value.size() > most ? text + "..." : text;
 }
 
@@ -40,8 +41,7 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
   check_dialect(dialect_);
   if (words_.empty()) throw UsageError("no key is named");
   if (!terms.date_format.empty()) time_format_ = std::make_unique<TimeFormat>(terms.date_format);
-  for (const KeyWords& words : words_)
-    keys_.emplace_back(words.type, words.descending, terms.nulls_first, time_format_.get());
+  for (const KeyWords& words : words_) keys_.emplace_back(words.type, words.descending, terms.nulls_first, time_format_.get());
   levels_ = static_cast<unsigned>(keys_.size());
 }
 
@@ -95,8 +95,9 @@ void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::ve
   ++counts[level].unparsable;
   if (!strict_ || fault) return;
   const Text field = field_of(row, level);
-  fault = {static_cast<std::size_t>(field.data() - row.bytes), fmt::format("column '{}': '{}' is no {}", words_[level].column,
-                                                                          shown(*Value(field, dialect_)), to_string(words_[level].type))};
+  fault = {static_cast<std::size_t>(field.data() - row.bytes),
+           fmt::format("column '{}': '{}' is no {}", words_[level].column, shown(*Value(field, dialect_)),
+                       to_string(words_[level].type))};
 }
 
 records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<rows::KeyCounts>& counts,

@@ -27,8 +27,8 @@ struct CsvTerms {
   std::string date_format;     // empty: ISO 8601
 };
 
-// Complete when the first row of an input was taken, which says where the columns are; immutable from then on, but for the columns of
-// further inputs, which are compared.
+// Complete when the first row of an input was taken, which says where the columns are; immutable from then on, but for the
+// columns of further inputs, which are compared.
 class CsvFormat final : public rows::RowFormat {
  public:
   static constexpr bool checks_rows = true;
@@ -39,8 +39,8 @@ class CsvFormat final : public rows::RowFormat {
   [[nodiscard]] Dialect dialect() const noexcept { return dialect_; }
   [[nodiscard]] std::size_t column_count() const noexcept { return columns_.count(); }
 
-  // Of a row that `borders` describe, column_count() offsets from `bytes` on of which the last one is its end: the window of level
-  // 0. Counts the values of all keys; a fault's place counts from `bytes` on.
+  // Of a row that `borders` describe, column_count() offsets from `bytes` on of which the last one is its end: the window of
+  // level 0. Counts the values of all keys; a fault's place counts from `bytes` on.
   struct Fields {
     const char* bytes = nullptr;
     std::size_t begin = 0;

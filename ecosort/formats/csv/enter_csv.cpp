@@ -10,11 +10,12 @@ namespace {
 
 // Takes rows out of stretches of bytes that the kernel has scanned, each of which begins with a row:
 //
-//   stretch | row ...,...,...\n | row ...,...,...\n | beginning of a row      the borders of row i among those that were found are
+//   stretch | row ...,...,...\n | row ...,...,...\n | beginning of a row      the borders of row i among those that were found
+//   are
 //             0   1   2           3   4   5                                   i * columns ... i * columns + columns - 1
 //
-// Where a border of a row is not its newline, or a quote stands wrongly, and for rows longer than a stretch, rows are looked at one
-// by one, until it shows which one is wrong.
+// Where a border of a row is not its newline, or a quote stands wrongly, and for rows longer than a stretch, rows are looked at
+// one by one, until it shows which one is wrong.
 class CsvFramer {
  public:
   struct Row {
@@ -23,7 +24,12 @@ class CsvFramer {
   };
 
   CsvFramer(const lines::LineRun& run, const CsvFormat& format, lines::Part& part)
-      : bytes_(run.bytes()), format_(format), part_(part), columns_(format.column_count()), begin_(part.begin), part_end_(part.end) {
+      : bytes_(run.bytes()),
+        format_(format),
+        part_(part),
+        columns_(format.column_count()),
+        begin_(part.begin),
+        part_end_(part.end) {
     part.key_counts.resize(format.levels());
   }
 
@@ -93,8 +99,7 @@ class CsvFramer {
       part_.fault->at += static_cast<std::size_t>(fields.bytes - bytes_);
       return false;
     }
-    if (may_have_ends)
-      part_.ends_inside += lines::line_kernels().count(row.text.data(), row.text.size(), '\n');
+    if (may_have_ends) part_.ends_inside += lines::line_kernels().count(row.text.data(), row.text.size(), '\n');
     begin_ += row.text.size() + 1;
     return true;
   }
@@ -106,8 +111,8 @@ class CsvFramer {
   std::size_t columns_;
   std::size_t begin_;  // of the next row
   std::size_t part_end_;
-  std::size_t at_ = 0;                 // of the stretch
-  std::size_t rows_ = 0, taken_ = 0;   // in it
+  std::size_t at_ = 0;                // of the stretch
+  std::size_t rows_ = 0, taken_ = 0;  // in it
   bool is_careful_ = false;
   std::vector<std::uint32_t> borders_;  // of a row that was looked at by itself
   Scan scan_;

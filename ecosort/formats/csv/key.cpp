@@ -37,7 +37,8 @@ std::optional<Number> read(KeyType type, Text value) noexcept {
 
 // UTF-8: bytes that go on with a character do not count.
 std::uint64_t characters_of(Text value) noexcept {
-  return static_cast<std::uint64_t>(std::ranges::count_if(value, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(value, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
 }
 
 std::size_t copy_folded(Text value, std::size_t depth, unsigned char* to) noexcept {

@@ -13,7 +13,12 @@ class LineFramer {
   };
 
   LineFramer(const LineRun& run, const LineOrder& order, const Part& part)
-      : bytes_(run.bytes()), order_(order), terminator_(run.terminator), begin_(part.begin), part_end_(part.end), next_(part.begin) {}
+      : bytes_(run.bytes()),
+        order_(order),
+        terminator_(run.terminator),
+        begin_(part.begin),
+        part_end_(part.end),
+        next_(part.begin) {}
 
   std::size_t next(HashedRow<LineFramer>* rows, std::size_t most) noexcept {
     while (taken_ == found_) {
@@ -39,10 +44,10 @@ class LineFramer {
   const char* bytes_;
   const LineOrder& order_;
   char terminator_;
-  std::size_t begin_;       // of the next line
+  std::size_t begin_;  // of the next line
   std::size_t part_end_;
-  std::size_t at_ = 0;      // of the stretch
-  std::size_t next_;        // stretch
+  std::size_t at_ = 0;  // of the stretch
+  std::size_t next_;    // stretch
   std::size_t found_ = 0, taken_ = 0;
   std::uint32_t ends_[split_bytes + 8];
 };

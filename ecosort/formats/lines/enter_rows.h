@@ -80,8 +80,8 @@ void enter_some(LineRun& run, const Framer& framer, Part& part, std::span<const 
 // Ends early where the places of the part do; the last ones stay empty where rows were seen before. Rows are hashed some at a
 // time, so that what is known of each comes from memory while the others are hashed.
 //
-// A Framer gives the rows of the part in their order, each as a Framer::Row with its text: next(rows, most) as many as it may, 0 at
-// the end; end() is behind the last one that it gave.
+// A Framer gives the rows of the part in their order, each as a Framer::Row with its text: next(rows, most) as many as it may, 0
+// at the end; end() is behind the last one that it gave.
 template <class Framer>
 void enter_rows(LineRun& run, Framer& framer, Part& part, DuplicateFilter* known) {
   const LineKernels& kernels = line_kernels();

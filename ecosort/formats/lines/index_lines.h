@@ -27,8 +27,8 @@ struct Indexed {
 
 // Enters the lines of [begin, end) into the index, at most `most` of them and only complete ones, in their order. With `seen`,
 // one per thread or none, lines that they have seen in this run are left out.
-[[nodiscard]] Indexed index_lines(LineRun& run, const rows::RowFormat& order, std::size_t begin, std::size_t end, std::size_t most,
-                                  unsigned threads, std::vector<DuplicateFilter>& seen);
+[[nodiscard]] Indexed index_lines(LineRun& run, const rows::RowFormat& order, std::size_t begin, std::size_t end,
+                                  std::size_t most, unsigned threads, std::vector<DuplicateFilter>& seen);
 
 // Orders the index; lines that are equal in all levels keep their order.
 void sort_index(LineRun& run, const rows::RowFormat& order, unsigned threads);
