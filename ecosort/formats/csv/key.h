@@ -43,6 +43,7 @@ class Key {
   [[nodiscard]] records::KeyWindow null_window() const noexcept;
   [[nodiscard]] records::KeyWindow number_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] records::KeyWindow date_window(Text value, std::size_t depth, ValueKind& kind) const;
+  [[nodiscard]] int compare_by_windows(Text a, Text b) const;
   [[nodiscard]] int compare_usual(Text a, Text b) const;
 
   KeyType type_;
