@@ -136,6 +136,21 @@ def test_big_fields_pass_over_many_blocks(ecosort: Path, tmp_path: Path) -> None
     assert_sorted(ecosort, tmp_path, rows, [Key(1)], LEAST, header=row(["a", "b", "c"]))
 
 
+def test_quotes_may_begin_late_in_a_long_row(ecosort: Path, tmp_path: Path) -> None:
+    rng = random.Random(12)
+    rows = [row([str(rng.randrange(100)), "y" * rng.randrange(9000, 20_000), "a\nb", str(i)]) for i in range(40)]
+    assert_sorted(ecosort, tmp_path, rows, [Key(0, "integer")], header=row(["a", "b", "c", "d"]))
+    assert_sorted(ecosort, tmp_path, rows[:9], [Key(0, "integer")], header=row(["a", "b", "c", "d"]))
+    assert_sorted(ecosort, tmp_path, rows, [Key(0, "integer")], LEAST, header=row(["a", "b", "c", "d"]))
+
+
+def test_nothing_may_be_there_to_sort(ecosort: Path, tmp_path: Path) -> None:
+    for words in ([], ["--merge"], ["--unique"]):
+        assert run_csv(ecosort, [*words, "--no-header", "--by", "1", "-", "-o", "-"], tmp_path, b"") == (0, b"", "")
+        assert run_csv(ecosort, [*words, "--by", "a", "-", "-o", "-"], tmp_path, b"a\n") == (0, b"a\n", "")
+        assert run_csv(ecosort, [*words, "--by", "a", "-", "-o", "-"], tmp_path, b"a") == (0, b"a\n", "")
+
+
 def test_lines_may_end_with_both_bytes_or_with_one(ecosort: Path, tmp_path: Path) -> None:
     crlf, lf = Dialect(end=b"\r\n"), Dialect()
     rows = [row([value, str(i)], crlf if i % 2 else lf) for i, value in enumerate(["b", "a", "b\r\nc", "b", "", "a"])]

@@ -10,7 +10,6 @@
 #include "cli/end_at_once.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
-#include "cli/report_files.h"
 #include "cli/rows_report.h"
 #include "cli/run_job.h"
 #include "cli/say.h"

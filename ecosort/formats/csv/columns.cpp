@@ -33,8 +33,10 @@ void Columns::take(const std::string& input, Text row) {
     return;
   }
   std::vector<std::string> names;
+  names.reserve(split.fields.size());
   for (const Text field : split.fields) names.emplace_back(*Value(field, dialect_));
-  if (std::ranges::any_of(split.fields, [](Text field) { return !field.starts_with('"') && field.find('\r') != Text::npos; }))
+  const auto is_quoted = [&](Text field) { return dialect_.quote && field.starts_with(*dialect_.quote); };
+  if (std::ranges::any_of(split.fields, [&](Text field) { return !is_quoted(field) && field.find('\r') != Text::npos; }))
     throw UsageError(fmt::format("{}: line 1: a carriage return ends no row; rows end with a line feed, or with both", input));
   if (are_known()) return compare(input, names);
   count_ = names.size();

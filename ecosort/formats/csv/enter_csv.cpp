@@ -83,6 +83,7 @@ class CsvFramer {
     const char* const end = format_.find_end(begin, bytes_ + part_end_, is_inside);
     if (end == nullptr) return false;
     const Text text(begin, static_cast<std::size_t>(end - begin));
+    part_.has_quotes |= format_.quote() && text.find(*format_.quote()) != Text::npos;  // perhaps behind the stretch
     part_.fault = format_.look_at(text, borders_);
     if (part_.fault) {
       part_.fault->at += begin_;
