@@ -51,7 +51,7 @@ class Summary:
     runs_planned: int
     runs_done: int
     runs_valid: int
-    validated: bool  # every valid run was validated
+    validated: bool  # every valid run was validated; where none is valid, every run
     records: int | None
     seconds: Sample | None
     cpu_s: Sample | None
@@ -82,7 +82,7 @@ def summarize(session: Session, runs: Sequence[Run]) -> Summary:
         runs_planned=session.options.runs,
         runs_done=len(runs),
         runs_valid=len(good),
-        validated=bool(good) and all(r.validation is not None and r.validation.ok for r in good),
+        validated=bool(runs) and all(r.validation is not None and r.validation.ok for r in good or runs),
         records=records,
         seconds=describe([r.marks.seconds for r in good]) if good else None,
         cpu_s=describe([r.cpu_user_s + r.cpu_system_s for r in good]) if good else None,
