@@ -527,9 +527,9 @@ CommandTable manual_table() {
 }  // namespace
 
 const std::vector<CommandTable>& command_tables() {
-  static const std::vector<CommandTable> tables{sort_table(),  inplace_table(), resume_table(),    lines_table(),
-                                                csv_table(), merge_table(), plan_table(),    gen_table(),       check_table(),
-                                                power_table(), tune_table(),    joulesort_table(), manual_table()};
+  static const std::vector<CommandTable> tables{sort_table(),  inplace_table(),   resume_table(), lines_table(), csv_table(),
+                                                merge_table(), plan_table(),      gen_table(),    check_table(), power_table(),
+                                                tune_table(),  joulesort_table(), manual_table()};
   return tables;
 }
 
