@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import click
-from ecosort_bench.prediction import HEADS, SCHEMA, cells, circumstances, rows, verdicts
-from ecosort_bench.results import commit_of, machine_facts
+from ecosort_measure.prediction import HEADS, SCHEMA, cells, circumstances, rows, verdicts
+from ecosort_measure.results import commit_of, machine_facts
+from ecosort_measure.sizes import size_text
 from ecosort_power.codec import encode, write_json
 from rich.table import Table
 
 from ecosort_tuning.errors import EXIT_OK, EXIT_WORSE, UsageError
 from ecosort_tuning.machine import this_machine
 from ecosort_tuning.probe import ProbeOptions, places, run_probe
+from ecosort_tuning.profile import write_profile
 from ecosort_tuning.search.sorter import records_of
 from ecosort_tuning.search.task import check_place, sorter_program
 from ecosort_tuning.show import console
-from ecosort_tuning.sizes import size_text
 from ecosort_tuning.validate import Bench, Cell, Clock, Document, Grid, fitted, floor_ratios, foretell, measure, profile_of, turns
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,10 +113,11 @@ def _measure(document: Document, given: Mapping[str, Any], data: Path) -> None:
 
 def _foretell(document: Document, bench: Bench, foretold: Grid, data: Path) -> None:
     """From the training runs alone: of the cells foretold, the models get to see nothing but the plan."""
-    profile = fitted(profile_of(document), document["training"])
-    ratios = floor_ratios(profile, document["training"])
+    profile, path = fitted(profile_of(document), document["training"]), data / "profile.toml"
+    write_profile(path, profile)
+    ratios = floor_ratios(bench, path, document["training"])
     wanted = [Cell(n, m) for n in foretold.records for m in foretold.memories]
-    document["predictions"] = foretell(bench, profile, wanted, data, ratios)
+    document["predictions"] = foretell(bench, path, wanted, ratios)
     document["floor_ratio"] = ratios
     document["models"] = {name: encode(getattr(profile, name)) for name in ("cpu", "time")}
 

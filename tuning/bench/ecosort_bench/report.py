@@ -1,19 +1,20 @@
 """Tables of a result: for the terminal, and the part of the README between its markers."""
 
-import json
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
+from ecosort_measure import prediction
+from ecosort_measure.results import Results, Run, cpu_s, memory_state, wall_s
+from ecosort_power.codec import read_json
+from ecosort_power.errors import UsageError
 from rich.console import Console
 from rich.table import Table
 
-from ecosort_bench import prediction
+from ecosort_bench.contenders import BEYOND_CACHES_BYTES
 from ecosort_bench.lines import CASES, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
-from ecosort_bench.programs import BEYOND_CACHES_BYTES
-from ecosort_bench.results import Results, Run, memory_state
-from ecosort_bench.targets import Verdict, cpu_s, paired, verdicts, wall_s
+from ecosort_bench.targets import Verdict, paired, verdicts
 
 _FLOOR_B = "floor (b): best replay, minimal bytes"
 
@@ -67,7 +68,7 @@ class Foretold:
 
     @classmethod
     def load(cls, path: Path) -> "Foretold":
-        return cls(path, json.loads(path.read_text()))
+        return cls(path, read_json(path))
 
 
 def begin_of(results: Results | Foretold) -> str:
@@ -198,7 +199,7 @@ def _split(readme: str, results: Results | Foretold) -> tuple[str, str, str]:
     before, begin, rest = readme.partition(begin_of(results))
     inside, end, after = rest.partition(end_of(results))
     if not begin or not end:
-        raise ValueError(f"the README has no place for the result: it needs the lines {begin_of(results)} and {end_of(results)}")
+        raise UsageError(f"the README has no place for the result: it needs the lines {begin_of(results)} and {end_of(results)}")
     return before, begin + inside + end, after
 
 

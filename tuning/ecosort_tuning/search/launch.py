@@ -15,7 +15,7 @@ from ecosort_tuning import __version__
 from ecosort_tuning.errors import EXIT_OK, EXIT_WORSE, UsageError
 from ecosort_tuning.machine import this_machine
 from ecosort_tuning.noise import Judgement
-from ecosort_tuning.profile import SCHEMA, Profile, Setting, default_path, read_profile, write_profile
+from ecosort_tuning.profile import SCHEMA, Profile, Setting, read_profile, write_profile
 from ecosort_tuning.search.knobs import FOR_ONE_MEMORY, Settings, sorter_knobs, text_of
 from ecosort_tuning.search.knobs import given as given_to_sorter
 from ecosort_tuning.search.report import write_report
@@ -102,13 +102,12 @@ def _search(task: Task, directory: Path, say: Say) -> tuple[Search, Verdict | No
     return search, verdict
 
 
-def launch(directory: Path, task: Task, profile: Path | None) -> int:
-    """0 where settings better than the defaults were found and confirmed, 1 where the defaults stay."""
+def launch(directory: Path, task: Task, path: Path) -> int:
+    """0 where settings better than the defaults were confirmed, which go into the profile `path`; 1 where the defaults stay."""
     search, verdict = _search(task, directory, lambda text: click.echo(text, err=True))
     write_report(directory, task.goal, search, verdict.sentence if verdict else "Nothing was measured.")
     if verdict is None:
         raise UsageError("none of the settings could be measured here; each said why")
-    path = profile or default_path()
     _into_profile(path, verdict, task.memory_bytes)
     click.echo(verdict.sentence)
     click.echo(f"report: {directory / 'report.md'}; profile: {path}")

@@ -11,10 +11,11 @@ from typing import Any
 
 from ecosort_power.codec import load, write_json
 from ecosort_power.config import resolve
-from ecosort_power.validate import ecosort_program
+from ecosort_power.host import mount_of
+from ecosort_power.validate import require_program
 
 from ecosort_tuning.errors import UsageError
-from ecosort_tuning.machine import MachineIdentity, mount_of, this_machine
+from ecosort_tuning.machine import MachineIdentity, this_machine
 from ecosort_tuning.search.sorter import records_of, smaller_runs, usable_backends
 from ecosort_tuning.search.trial import ENERGY, PARETO
 
@@ -39,10 +40,7 @@ class Task:
 
 
 def sorter_program() -> Path:
-    found = ecosort_program()
-    if found is None:
-        raise UsageError("ecosort is not in PATH and ECOSORT_BIN is not set: it is what would be measured")
-    return Path(found).resolve()
+    return Path(require_program("it is what would be measured")).resolve()
 
 
 def check_place(place: Path, size_bytes: int) -> None:

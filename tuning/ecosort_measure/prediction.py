@@ -7,24 +7,25 @@ compared with the floors of the runs that the models were fitted to.
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ecosort_bench.results import memory_state
+from ecosort_power.codec import read_json
+
+from ecosort_measure.results import memory_state
 
 SCHEMA = "ecosort.prediction/1"
-PROCESSOR = "processor"
+PROCESSOR = "processor"  # among the resources of a phase; all others are uses of the drive
 CPU_LIMIT, TIME_LIMIT = 0.10, 0.15
 
 Document = Mapping[str, Any]
 
 
 def is_prediction(path: Path) -> bool:
-    return bool(json.loads(path.read_text()).get("schema") == SCHEMA)
+    return bool(read_json(path).get("schema") == SCHEMA)
 
 
 def floor_s(prediction: Document) -> float:
