@@ -33,8 +33,10 @@ std::vector<OperandRow> sort_codes() {
 }
 
 OptionRow progress_option() {
-  return {"--progress", "auto|none|json", "auto",
-          "`auto`: a line on standard error if it is a terminal, and one that sums up at the end; `json`: JSON lines there"};
+  return {
+      "--progress", "auto|none|json", "auto",
+      "`auto`: a line on standard error if it is a terminal, and one that sums up at the end; `json`: JSON lines there, and an "
+      "error's as one more before its own line"};
 }
 
 std::vector<OptionRow> sort_options() {

@@ -155,8 +155,9 @@ ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage&
   if (!resolved.choice.best && resolved.choice.least) choose(resolved.choice.least->need_bytes());
   if (!resolved.choice.least) {
     const std::uint64_t least = inplace::least_memory_bytes(wanted);
-    throw UsageError(fmt::format("--memory {} is too little for this file: at least {} is needed; try --memory {}MiB",
-                                 format_bytes(wanted.memory_bytes), format_bytes(least), least >> 20U));
+    throw NotEnoughMemory(fmt::format("--memory {} is too little for this file: at least {} is needed",
+                                      format_bytes(wanted.memory_bytes), format_bytes(least)),
+                          wanted.memory_bytes, least);
   }
   if (resolved.choice.best) check_limits(resolved.choice.best->layout, true);
   return resolved;
@@ -181,8 +182,9 @@ const inplace::SpacePlan& require_space(const InPlaceOptions& options, const Res
   const std::string where = options.space.empty() ? fmt::format("not enough free space in '{}' to sort '{}' in place",
                                                                 inplace::JobPaths(options.run.file).parent, options.run.file)
                                                   : fmt::format("--space {} is too little to sort in place", options.space);
-  throw UsageError(fmt::format("{}: {} ({} bytes) needed, {} ({} bytes) free; {}", where, format_bytes(need), need,
-                               format_bytes(resolved.free_bytes), resolved.free_bytes, help));
+  throw NotEnoughSpace(fmt::format("{}: {} ({} bytes) needed, {} ({} bytes) free; {}", where, format_bytes(need), need,
+                                   format_bytes(resolved.free_bytes), resolved.free_bytes, help),
+                       NotEnoughSpace::For::job, resolved.free_bytes, need, {inplace::JobPaths(options.run.file).parent});
 }
 
 }  // namespace ecosort::cli

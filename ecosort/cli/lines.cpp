@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/debug_output.h"
 #include "cli/end_at_once.h"
+#include "cli/error_json.h"
 #include "cli/line_contents.h"
 #include "cli/lines_bounds.h"
 #include "cli/option_table.h"
@@ -237,6 +238,7 @@ int run_lines(const Words& words) try { return run(words); } catch (const lines:
   say(error.further() + "\n");
   return dynamic_cast<const lines::WrongWord*>(&error) != nullptr ? 1 : 2;
 } catch (const Error& error) {
+  say_error_json(words, error);
   say_line(fmt::format("ecosort lines: {}{}", error.what(), advice_on(error, {"lines", "-S", "-T"})));
   return 2;
 } catch (const std::bad_alloc&) {

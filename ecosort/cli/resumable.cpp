@@ -102,18 +102,21 @@ void require_layout(const ResolvedResumable& resolved) {
   const planner::Wanted& wanted = resolved.wanted;
   if (!resolved.choice.least) {
     const std::uint64_t least = inplace::least_memory_bytes(wanted);
-    throw UsageError(
+    throw NotEnoughMemory(
         fmt::format("--memory {} is too little for a resumable sort of this input, which merges all runs at once: at least {} is "
-                    "needed; try --memory {}MiB",
-                    format_bytes(wanted.memory_bytes), format_bytes(least), least >> 20U));
+                    "needed",
+                    format_bytes(wanted.memory_bytes), format_bytes(least)),
+        wanted.memory_bytes, least);
   }
   const std::string directory = inplace::JobPaths(resolved.output).parent;
   if (!resolved.choice.best)
-    throw UsageError(fmt::format(
-        "not enough space for the runs and the output in '{}': {} ({} bytes) needed, {} free; name another drive with "
-        "-o, or sort without --resumable",
-        directory, format_bytes(resolved.choice.least->need_bytes()), resolved.choice.least->need_bytes(),
-        format_bytes(resolved.free_bytes)));
+    throw NotEnoughSpace(
+        fmt::format(
+            "not enough space for the runs and the output in '{}': {} ({} bytes) needed, {} free; name another drive with "
+            "-o, or sort without --resumable",
+            directory, format_bytes(resolved.choice.least->need_bytes()), resolved.choice.least->need_bytes(),
+            format_bytes(resolved.free_bytes)),
+        NotEnoughSpace::For::job, resolved.free_bytes, resolved.choice.least->need_bytes(), {directory});
   job::check_memory_exists(wanted.memory_bytes, resolved.choice.best->engine.peak_memory_bytes, resolved.machine);
   check_limits(resolved.choice.best->layout, false);
 }

@@ -135,10 +135,12 @@ std::uint64_t line_memory_of(const LinesOptions& options) {
   if (!options.memory.empty()) {
     bytes = parse_bytes(options.memory, "--memory");
     if (bytes < least)
-      throw UsageError(fmt::format("--memory {} is too little: give at least {}", options.memory, format_bytes(least)));
+      throw NotEnoughMemory(fmt::format("--memory {} is too little: give at least {}", options.memory, format_bytes(least)),
+                            bytes, least);
     if (bytes > most)
-      throw UsageError(fmt::format("--memory {} is more than the {} that are available ({}); give less", options.memory,
-                                   format_bytes(most), machine.limited_by));
+      throw MemoryNotThere(fmt::format("--memory {} is more than the {} that are available ({}); give less", options.memory,
+                                       format_bytes(most), machine.limited_by),
+                           most, bytes);
   }
   if (options.memory_bytes != 0) bytes = options.memory_bytes;
   if (options.memory_percent != 0) {

@@ -101,7 +101,7 @@ void check_space(const std::vector<SpaceNeed>& needs) {
     if (need.bytes > need.free_bytes)
       throw NotEnoughSpace(fmt::format("not enough {} in {}: {} ({} bytes) needed, {} free", need.what(), need.where(),
                                        format_bytes(need.bytes), need.bytes, format_bytes(need.free_bytes)),
-                           need.purpose, need.free_bytes, need.bytes);
+                           need.purpose, need.free_bytes, need.bytes, need.directories);
 }
 
 }  // namespace ecosort::job

@@ -100,7 +100,7 @@ class OneMerge {
     return round;
   }
 
-  // Up to the smallest of the last records of the files that go on; of equal ones, that of the first file.
+  // Up to the smallest of the last records of the files that continue; of equal ones, that of the first file.
   void limit(Round& round) const {
     std::optional<std::size_t> first;
     for (std::size_t i = 0; i < files_.size(); ++i)

@@ -1,8 +1,8 @@
 // The merge of files that are sorted already, whoever sorted them: `ecosort merge`.
 //
 // A round merges what is certain: no file may have a record, not yet in memory, that comes earlier. So it ends behind the record
-// that is the smallest among the last ones in memory of the files that go on; the block that follows it is the one that will be
-// needed first (forecasting, Knuth 5.4.9). Records with equal keys keep the order of the files. More files than the memory can
+// that is the smallest among the last ones in memory of the files that continue; the block that follows it is the one that will
+// be needed first (forecasting, Knuth 5.4.9). Records with equal keys keep the order of the files. More files than the memory can
 // merge at a time are merged in passes, adjacent ones first, so that the order stays.
 #pragma once
 

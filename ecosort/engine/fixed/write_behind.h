@@ -3,7 +3,7 @@
 //   output block  | carry | records of the batch ............ | rest |    carry: what the block before had beyond its last
 //                 ^ aligned in memory and in the file                     full alignment unit; rest: becomes the next carry
 //
-// Space is reserved ahead in steps, so that nobody else can take it and temporary + output space stays near the input's size
+// Space is reserved ahead in steps, so that no one else can take it and temporary + output space stays near the input's size
 // while consumed runs are given back (promise P10).
 #pragma once
 
