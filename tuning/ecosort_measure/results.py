@@ -28,6 +28,14 @@ def memory_state(settings: dict[str, Any]) -> str:
     return ", memory touched once before each run" if settings.get("settles_memory") else ""
 
 
+def measured_on(data: dict[str, Any]) -> str:
+    """The end of a line of circumstances: machine and commit."""
+    machine = data["machine"]
+    commit = (data["commit"] or "unknown commit")[:12] + (" with uncommitted changes" if data["dirty"] else "")
+    file_system = (machine["file_system"] or "unknown file system").split()[0]
+    return f"{machine['processor']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, {file_system}; {commit}"
+
+
 def machine_facts(directory: Path) -> dict[str, Any]:
     """What the numbers depend on: processor, memory, kernel, file system."""
     mount = mount_of(directory)

@@ -19,8 +19,9 @@ from ecosort_tuning.errors import EXIT_OK, RunError, UsageError
 from ecosort_tuning.experiment import SIZE, Timing, experiments, measure, write_figure
 from ecosort_tuning.loop_drive import fill, loop_drive
 from ecosort_tuning.machine import this_machine
+from ecosort_tuning.place import check_place, scratch, sorter_program
 from ecosort_tuning.search.sorter import Outcome, Place, RealSorter, records_of
-from ecosort_tuning.search.task import check_place, sorter_program
+from ecosort_tuning.show import say
 
 _COPY_BYTES = 4 << 20
 _ROOM = 1.1  # of a file system for its data: inodes, journal
@@ -92,15 +93,11 @@ class LoopFiller(RealSorter):
         return timing_of(Outcome(found.wall_s, found.cpu_s), stats)
 
 
-def _say(text: str) -> None:
-    click.echo(text, err=True)
-
-
 def _fill(given: Mapping[str, Any], data: Path) -> Sequence[filling.Point]:
     capacity = int(given["size"] * filling.CAPACITY * _ROOM)
     with loop_drive(data, capacity) as drive:
         filler = LoopFiller(sorter_program(), Place(data, records_of(given["size"]), given["memory"]), drive)
-        return filling.measure(filler, filling.DEGREES, given["rounds"], _say)
+        return filling.measure(filler, filling.DEGREES, given["rounds"], say)
 
 
 def _draw(given: Mapping[str, Any], data: Path, circumstances: str) -> str:
@@ -113,7 +110,7 @@ def _draw(given: Mapping[str, Any], data: Path, circumstances: str) -> str:
     if len(chosen.values) < 2:
         raise UsageError(f"{chosen.name}: this machine has one value only, {chosen.values[0]}")
     sorter = TimedSorter(sorter_program(), Place(data, records_of(given["size"]), given["memory"]), given["meter"])
-    return write_figure(given["out"], chosen, measure(chosen, sorter, given["rounds"], _say), circumstances)
+    return write_figure(given["out"], chosen, measure(chosen, sorter, given["rounds"], say), circumstances)
 
 
 def experiment_and_tell(given: Mapping[str, Any]) -> int:
@@ -124,12 +121,8 @@ def experiment_and_tell(given: Mapping[str, Any]) -> int:
     circumstances = f"{sizes}; {machine.processor}, {machine.cpus} CPUs; {given['rounds']} rounds."
     if given["meter"] and resolve([given["meter"]], None)[0].scheme == "sim":
         circumstances += " SIMULATED: the joules are computed, nothing was measured."
-    data = place.resolve() / f"ecosort-experiment-{os.getpid()}"
-    data.mkdir()
-    try:
+    with scratch(place, "experiment") as data:
         text = _draw(given, data, circumstances)
-    finally:
-        shutil.rmtree(data, ignore_errors=True)
     click.echo(text)
     click.echo(f"figure: {given['out'] / given['name']}.png, .csv, .md")
     return EXIT_OK

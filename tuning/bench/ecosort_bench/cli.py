@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from ecosort_measure import options
 from ecosort_measure.prediction import is_prediction
 from ecosort_measure.results import SCHEMA, Results, commit_of, machine_facts
 from ecosort_measure.sizes import size_text
+from ecosort_measure.tables import console
 from ecosort_power.errors import PowerError
 from ecosort_power.host import version_of
 from ecosort_power.records import RECORD_BYTES
@@ -32,7 +32,7 @@ LINES_BYTES = 200_000_000
 CASE_NAMES = [case.name for case in CASES]
 
 
-def _quotas(programs: Contenders, given: Mapping[str, Any], console: Console) -> dict[str, int]:
+def _quotas(programs: Contenders, given: Mapping[str, Any], out: Console) -> dict[str, int]:
     rounds, floor_rounds = given["rounds"], given["floor_rounds"]
     quotas = {"ecosort": max(rounds, floor_rounds), "floor_a": floor_rounds, "floor_a_depth": rounds, "floor_b": floor_rounds}
     quotas |= dict.fromkeys(("floor_b_memory", "ecosort_pool", *PEERS), rounds)
@@ -42,7 +42,7 @@ def _quotas(programs: Contenders, given: Mapping[str, Any], console: Console) ->
             raise click.BadParameter(f"'{text}': give one of {', '.join(quotas)} and a number, such as gnu_sort=3")
         quotas[name] = int(number)
     if not programs.has_stxxl() and any(quotas[peer] for peer in STXXL_PEERS):
-        console.print("STXXL is not there to compare with: its peers are left out")
+        out.print("STXXL is not there to compare with: its peers are left out")
         quotas |= dict.fromkeys(STXXL_PEERS, 0)
     return {name: number for name, number in quotas.items() if number > 0}
 
@@ -102,7 +102,7 @@ def _readme(write: bool) -> None:
             raise click.ClickException(f"the benchmark table of README.md is not that of {table}: run make bench-readme")
 
 
-def _measure(given: Mapping[str, Any], console: Console) -> None:
+def _measure(given: Mapping[str, Any], out: Console) -> None:
     chosen, directory = given["stages"] or STAGES, ((given["dir"] or given["build"]) / "bench-data").resolve()
     if given["cases"] and "lines" not in chosen:
         raise click.UsageError("--case is about the lines: add --stage lines")
@@ -114,11 +114,11 @@ def _measure(given: Mapping[str, Any], console: Console) -> None:
         settings["lines_bytes"] = given["lines_bytes"]
     results = _open_results(given["result"], given["continued"], settings, _command(given), directory)
     if not Path("/proc/sys/vm/drop_caches").exists() or os.geteuid() != 0:
-        console.print("Not root: the page cache cannot be emptied, so these runs are warm.")
-    bench = Bench(programs, results, directory, console.print)
+        out.print("Not root: the page cache cannot be emptied, so these runs are warm.")
+    bench = Bench(programs, results, directory, out.print)
     try:
         if "main" in chosen:
-            bench.main(_quotas(programs, given, console))
+            bench.main(_quotas(programs, given, out))
         if "one_pass" in chosen:
             bench.one_pass()
         for kind in (stage for stage in chosen if stage in KINDS):
@@ -136,8 +136,8 @@ def _measure(given: Mapping[str, Any], console: Console) -> None:
     finally:
         if not given["keep"]:
             bench.remove_data()
-    print_report(results, console)
-    console.print(f"All raw runs: {results.path}")
+    print_report(results, out)
+    out.print(f"All raw runs: {results.path}")
 
 
 @click.command(context_settings=options.CONTEXT)
@@ -160,13 +160,13 @@ def _measure(given: Mapping[str, Any], console: Console) -> None:
 @click.option("--check-readme", is_flag=True, help="Fail if README.md differs from the committed results; measure nothing.")
 def main(**given: Any) -> None:
     """Measures EcoSort against its peers and its I/O floors, interleaved and cold, and judges it by its targets."""
-    console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
+    out = console()
     try:
         if given["readme"] or given["check_readme"]:
             _readme(given["readme"])
         elif given["report"]:
-            print_report(Results.load(given["result"]), console)
+            print_report(Results.load(given["result"]), out)
         else:
-            _measure(given, console)
+            _measure(given, out)
     except (PowerError, OSError) as error:
         raise click.ClickException(str(error)) from error
