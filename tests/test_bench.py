@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import resource
 import statistics
 import subprocess
@@ -358,6 +359,54 @@ def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) ->
     assert again.returncode == 0, again.stdout + again.stderr
     assert again.stdout.count(" round ") == 1
     assert len(json.loads(result.read_text())["runs"]) == len(data["runs"]) + 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--memory", "64"), "'64' is no size such as 4MiB or 2GB"),
+        (("--report", "--result", "nowhere.json"), "Error: nowhere.json does not exist\n"),
+        (("--case", "csv", "--stage", "main"), "--case is about the lines: add --stage lines"),
+        (("--stage", "main", "--contender", "gnu_sort=many"), "'gnu_sort=many': give one of ecosort, "),
+    ],
+)
+def test_what_the_benchmark_does_not_understand_is_one_clear_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    command = [
+        sys.executable,
+        ROOT / "tuning/bench/bench.py",
+        "--build",
+        BUILD,
+        "--dir",
+        tmp_path,
+        "--result",
+        tmp_path / "r.json",
+    ]
+    done = subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) <= 4, "with how it is used"
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_a_result_that_lacks_something_is_refused_with_its_name(tmp_path: Path) -> None:
+    results = _results(tmp_path / "r.json", [_run("ecosort", 0, 1.0)])
+    del results.runs[0]["is_cold"]
+    results.save()
+    with pytest.raises(UsageError, match=r"r\.json is damaged: KeyError\('is_cold'\)"):
+        Results.load(results.path)
+
+
+def test_an_option_of_several_commands_is_declared_once() -> None:
+    """In ecosort_measure/options.py. --continue is two: of a directory, and of a result file."""
+    sources = ("ecosort_measure/options.py", "ecosort_tuning/cli.py", "bench/ecosort_bench/cli.py")
+    declared = Counter[str]()
+    for name in sources:
+        text = (ROOT / "tuning" / name).read_text()
+        declared.update(re.findall(r'click\.option[,(]\s*(?:"-\w", )?"(--[a-z-]+)"', text))
+    assert declared["--continue"] == 2
+    assert {"--json", "--profile", "--memory", "--drive", "--floor-rounds"} <= declared.keys()
+    assert [name for name, count in declared.items() if count > 1 and name != "--continue"] == []
 
 
 def test_lines_are_judged_against_gnu_sort_and_records_against_stxxl(tmp_path: Path) -> None:

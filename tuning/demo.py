@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from ecosort_power.errors import PowerError, RunError
 from ecosort_power.host import mount_of
 from ecosort_power.records import RECORD_BYTES
-from ecosort_power.transports.process import run_to_end
+from ecosort_power.transports.process import run_to_end, session
 from ecosort_power.validate import CheckReport, parse_report
 
 GB = 1e9
@@ -160,6 +160,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     finally:
+        session.end()
         for name in names:
             remove(options.directory / name)
         if made and options.directory.exists():

@@ -25,12 +25,15 @@ class Programs:
     def replay(self) -> Path:
         return self.tool("replay")
 
-    def run(self, *words: str | Path) -> str:
-        """A quick call of the sorter: all that it prints. RunError if it fails."""
-        code, out, err = run_to_end([str(self.ecosort), *map(str, words)])
+    def call(self, program: Path, *words: str | Path) -> str:
+        """A quick call of one of them: all that it prints. RunError if it fails."""
+        code, out, err = run_to_end([str(program), *map(str, words)])
         if code != 0:
-            raise RunError(f"ecosort {' '.join(map(str, words))}: {err.strip()[-300:]}")
+            raise RunError(f"{' '.join([program.name, *map(str, words)])}: {err.strip()[-300:] or f'exit code {code}'}")
         return out + err
+
+    def run(self, *words: str | Path) -> str:
+        return self.call(self.ecosort, *words)
 
     def generate(self, records: int, path: Path, *options: str) -> str:
         """Makes so many ASCII records; their checksum."""

@@ -3,7 +3,8 @@
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ecosort_measure.tables import console
 from ecosort_power.errors import PowerError
 from ecosort_power.host import version_of
 from ecosort_power.records import RECORD_BYTES
+from ecosort_power.transports.process import session
 from rich.console import Console
 
 from ecosort_bench.contenders import PEERS, STXXL_PEERS, Contenders
@@ -102,11 +104,24 @@ def _readme(write: bool) -> None:
             raise click.ClickException(f"the benchmark table of README.md is not that of {table}: run make bench-readme")
 
 
+def _parts(bench: Bench, given: Mapping[str, Any], out: Console) -> dict[str, Callable[[], None]]:
+    """What each stage does."""
+    rounds = given["rounds"]
+    return {
+        "main": lambda: bench.main(_quotas(bench.programs, given, out)),
+        "one_pass": bench.one_pass,
+        **{kind: partial(bench.kind, kind, rounds) for kind in KINDS},
+        "gen_check": lambda: bench.gen_check(rounds),
+        "keys": lambda: bench.keys(rounds),
+        "inplace": lambda: bench.inplace(rounds),
+        "lines": lambda: bench.text_lines(rounds, given["lines_bytes"], given["cases"]),
+    }
+
+
 def _measure(given: Mapping[str, Any], out: Console) -> None:
     chosen, directory = given["stages"] or STAGES, ((given["dir"] or given["build"]) / "bench-data").resolve()
     if given["cases"] and "lines" not in chosen:
         raise click.UsageError("--case is about the lines: add --stage lines")
-    programs, rounds = Contenders(given["build"].resolve() / "ecosort"), given["rounds"]
     directory.mkdir(parents=True, exist_ok=True)
     _check_space(directory, given["records"], given["lines_bytes"], chosen)
     settings = {"records": given["records"], "memory_bytes": given["memory"], "threads": given["threads"], "settles_memory": True}
@@ -115,22 +130,11 @@ def _measure(given: Mapping[str, Any], out: Console) -> None:
     results = _open_results(given["result"], given["continued"], settings, _command(given), directory)
     if not Path("/proc/sys/vm/drop_caches").exists() or os.geteuid() != 0:
         out.print("Not root: the page cache cannot be emptied, so these runs are warm.")
-    bench = Bench(programs, results, directory, out.print)
+    bench = Bench(Contenders(given["build"].resolve() / "ecosort"), results, directory, out.print)
     try:
-        if "main" in chosen:
-            bench.main(_quotas(programs, given, out))
-        if "one_pass" in chosen:
-            bench.one_pass()
-        for kind in (stage for stage in chosen if stage in KINDS):
-            bench.kind(kind, rounds)
-        if "gen_check" in chosen:
-            bench.gen_check(rounds)
-        if "keys" in chosen:
-            bench.keys(rounds)
-        if "inplace" in chosen:
-            bench.inplace(rounds)
-        if "lines" in chosen:
-            bench.text_lines(rounds, given["lines_bytes"], given["cases"])
+        parts = _parts(bench, given, out)
+        for stage in (stage for stage in STAGES if stage in chosen):
+            parts[stage]()
     except (PowerError, OSError) as error:
         raise click.ClickException(f"{error}\nWhat was measured is in {results.path}; --continue goes on from there.") from error
     finally:
@@ -170,3 +174,5 @@ def main(**given: Any) -> None:
             _measure(given, out)
     except (PowerError, OSError) as error:
         raise click.ClickException(str(error)) from error
+    finally:
+        session.end()

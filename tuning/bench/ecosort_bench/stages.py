@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -218,7 +217,7 @@ class Bench:
             work.input.unlink()
 
     def _make_lines(self, kind: str, size: int, path: Path) -> None:
-        subprocess.run([str(self.programs.tool("make_lines")), kind, str(size), str(path)], check=True)
+        self.programs.call(self.programs.tool("make_lines"), kind, str(size), path)
         descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
