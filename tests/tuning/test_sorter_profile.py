@@ -314,6 +314,19 @@ def test_a_plan_that_was_kept_is_predicted_as_when_it_is_made(run: Run, place: P
         assert predict(kept, profile) == plan_of(run, place, "--profile", "x.toml", *words)["here"]["prediction"], name
 
 
+@pytest.mark.usefixtures("found_program")
+@pytest.mark.parametrize("memory", ["64MiB", "200MiB", "8GiB"])
+def test_a_large_plan_that_was_kept_is_made_again_whoever_chose_its_runs(run: Run, place: Path, memory: str) -> None:
+    """As large as the planner's own, runs that somebody chose may have fewer buffers."""
+    words = ("plan", "sort", "--json", "--assume-size", "4GB", "--memory", memory)
+    write_profile(place / "x.toml", replace(FULL, setting=[]))
+    for more in ((), ("--run-records", "100000")):
+        kept, wanted = (
+            json.loads(run(*words, *more, *models, cwd=place).stdout) for models in (("--no-profile",), ("--profile", "x.toml"))
+        )
+        assert predict(kept, FULL) == wanted["here"]["prediction"]
+
+
 def close(seconds: float) -> Any:
     return pytest.approx(seconds, rel=1e-9)
 

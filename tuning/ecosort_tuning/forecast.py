@@ -73,12 +73,27 @@ def _words(plan: Mapping[str, Any]) -> list[str]:
             ("--threads", "compute_threads"),
             ("--merge-threads", "merge_threads"),
             ("--request-depth", "read_depth"),
-            ("--run-records", "run_records"),
         ):
-            words += [option, str(plan[name])] if plan[name] else []  # there are no runs of nothing
+            words += [option, str(plan[name])]
         return [*words, *(["-"] if plan["shape"] == _UNKNOWN else ["--assume-size", f"{size}B"])]
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"the plan lacks something: {error!r}; plan again") from error
+
+
+def _difference(plan: Mapping[str, Any], again: Mapping[str, Any]) -> str | None:
+    """What is not the same in two plans of the same sort; None if they are equal."""
+    return next((name for name, value in again.items() if name != "here" and plan.get(name) != value), None)
+
+
+def _plan_again(plan: Mapping[str, Any], profile: Path) -> dict[str, Any]:
+    """The same plan with what the profile predicts. No plan tells whether somebody chose the size of its runs: both are tried."""
+    words = [*_words(plan), "--profile", str(profile), "-o", str(profile.with_name("sorted"))]
+    again = ask(words)
+    if _difference(plan, again) and plan.get("run_records"):
+        again = ask([*words, "--run-records", str(plan["run_records"])])
+    if difference := _difference(plan, again):
+        raise UsageError(f"another version of the sorter made this plan (its {difference} differs): plan again")
+    return again
 
 
 def predict(plan: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
@@ -91,11 +106,7 @@ def predict(plan: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
     with TemporaryDirectory(prefix="ecosort-predict-") as place:
         path = Path(place) / "profile.toml"
         write_profile(path, replace(profile, setting=[]))  # the settings are those of the plan
-        found = ask([*_words(plan), "--profile", str(path), "-o", str(Path(place) / "sorted")])
-    for name, now in found.items():
-        if name != "here" and plan.get(name) != now:
-            raise UsageError(f"another version of the sorter made this plan (its {name} differs): plan again")
-    return prediction_of(found)
+        return prediction_of(_plan_again(plan, path))
 
 
 def predict_and_tell(plan: Path, path: Path, as_json: bool) -> int:

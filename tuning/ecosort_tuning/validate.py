@@ -12,7 +12,7 @@ from typing import Any
 
 from ecosort_measure.cold_run import run_cold
 from ecosort_measure.floor_trace import Shape, write_floor_trace
-from ecosort_measure.prediction import floor_s
+from ecosort_measure.prediction import Document, floor_s
 from ecosort_measure.programs import Programs
 from ecosort_power.codec import decode
 from ecosort_power.planned import NEUTRAL, plan_of, prediction_of
@@ -26,8 +26,6 @@ from ecosort_tuning.runs import Evidence, from_stats
 _FLOOR_BLOCK, _FLOOR_DEPTH = 1 << 20, 16
 # Of the next pair, until one of the same size was measured; generous, so that a budget is kept.
 _GUESS_S_PER_GB = 6.0
-
-Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from ecosort_measure.prediction import HEADS, SCHEMA, VERDICT_HEADS, cells, circumstances, rows, verdict_rows, verdicts
+from ecosort_measure.prediction import HEADS, SCHEMA, VERDICT_HEADS, Document, cells, circumstances, rows, verdict_rows, verdicts
 from ecosort_measure.results import commit_of, machine_facts
 from ecosort_measure.sizes import size_text
 from ecosort_measure.tables import console, show_table
@@ -22,7 +22,7 @@ from ecosort_tuning.probe import ProbeOptions, places, run_probe
 from ecosort_tuning.profile import write_profile
 from ecosort_tuning.search.sorter import records_of
 from ecosort_tuning.show import say
-from ecosort_tuning.validate import Bench, Cell, Clock, Document, Grid, fitted, floor_ratios, foretell, measure, profile_of, turns
+from ecosort_tuning.validate import Bench, Cell, Clock, Grid, fitted, floor_ratios, foretell, measure, profile_of, turns
 
 ROOT = Path(__file__).resolve().parents[2]
 _PROBED_BLOCKS, _PROBED_DEPTHS = (256 << 10, 1 << 20), (16, 32)
