@@ -16,7 +16,7 @@ namespace ecosort::inplace {
 [[nodiscard]] engine::SortReport start(const std::string& path, io::FilePtr input, const JobHeader& header,
                                        const planner::Plan& plan, const Environment& environment);
 
-// Continues with a job of either kind that is under way or complete, to its end; with one that was abandoned to that end.
+// Continues with a job of fixed records that is under way or complete, to its end; with one that was abandoned to that end.
 [[nodiscard]] engine::SortReport resume(const std::string& path, JobStatus status, const planner::Plan& plan,
                                         const Environment& environment);
 

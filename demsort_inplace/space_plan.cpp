@@ -36,8 +36,7 @@ std::uint64_t extent_count(const Layout& layout) {
 }
 
 std::uint64_t metadata_of(const Layout& layout) {
-  const std::uint64_t base = metadata_base * (layout.unit / page_bytes);  // counted in blocks
-  return round_up(base + (layout.runs() + 8) * file_bytes + extent_count(layout) * extent_bytes, layout.unit);
+  return metadata_allowance(layout.runs() + 8, extent_count(layout), layout.unit);
 }
 
 std::uint64_t cost_us(const SpacePlan& plan) {
@@ -143,6 +142,11 @@ bool lengthen(SpacePlan& plan, const planner::Wanted& wanted, std::uint64_t limi
 constexpr std::uint64_t ample_bytes = std::uint64_t{1} << 62U;
 
 }  // namespace
+
+std::uint64_t metadata_allowance(std::uint64_t files, std::uint64_t extents, std::uint64_t unit) noexcept {
+  const std::uint64_t base = metadata_base * (unit / page_bytes);  // counted in blocks
+  return round_up(base + files * file_bytes + extents * extent_bytes, unit);
+}
 
 SpaceChoice choose_space(const planner::Wanted& wanted, std::uint64_t free_bytes, const Ground& ground) {
   SpaceChoice choice;

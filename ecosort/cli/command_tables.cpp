@@ -150,19 +150,20 @@ CommandTable resume_table() {
        "journal says"}};
   for (const OptionRow& row : chosen({"--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"}))
     options.push_back(row);
-  return {
-      .name = "resume",
-      .synopsis = "[options] FILE",
-      .summary = "goes on with an interrupted `inplace` or `sort --resumable`",
-      .description =
-          "Goes on with an interrupted `ecosort inplace FILE` or `ecosort sort --resumable ... -o FILE` from its last durable "
-          "run or checkpoint. May be interrupted and repeated as often as you like. Memory and threads are those of the job "
-          "unless you give others.",
-      .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
-      .options = std::move(options),
-      .operands = {{"FILE", "the file that was sorted in place, or the output; its job directory FILE.ecosort does as well"}},
-      .ending = "",
-      .exit_status = sort_codes()};
+  return {.name = "resume",
+          .synopsis = "[options] FILE",
+          .summary = "goes on with an interrupted `inplace`, `sort --resumable` or `lines --resumable`",
+          .description =
+              "Goes on with an interrupted `ecosort inplace FILE`, or `ecosort sort` or `ecosort lines` with `--resumable ... -o "
+              "FILE`, "
+              "from its last durable run or checkpoint. May be interrupted and repeated as often as you like. Memory and threads "
+              "are those of the job "
+              "unless you give others.",
+          .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
+          .options = std::move(options),
+          .operands = {{"FILE", "the file that was sorted in place, or the output; its job directory FILE.ecosort does as well"}},
+          .ending = "",
+          .exit_status = sort_codes()};
 }
 
 CommandTable sort_table() {
@@ -221,6 +222,10 @@ std::vector<OptionRow> lines_options() {
       {"-u,--unique", "", "", "keep the first of lines with equal keys; with -c, check for strict ordering"},
       {"-z,--zero-terminated", "", "", "lines end with NUL, not newline"},
       {"--header", "[=N]", "1 line", "keep the first N lines of the input on top"},
+      {"--resumable", "", "",
+       "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` goes on after a crash; regular files only, "
+       "and "
+       "no -m, -c, --debug, --compress-program, -T"},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
@@ -241,7 +246,8 @@ CommandTable lines_table() {
       .examples = {"ecosort lines log.txt -o sorted.txt                by whole lines",
                    "ecosort lines -t, -k2,2n --header data.csv         by the second column, as a number",
                    "ecosort lines -u -S 1G -T /scratch *.txt           without duplicates, in 1 GiB",
-                   "ecosort lines -m part*.txt | uniq -c               merges sorted files"},
+                   "ecosort lines -m part*.txt | uniq -c               merges sorted files",
+                   "ecosort lines --resumable log.txt -o sorted.txt    after a crash: ecosort resume sorted.txt"},
       .options = lines_options(),
       .operands = {{"FILE", "text; `-`, or none, is standard input. An output may replace an input"}},
       .ending = "-y is refused.",
@@ -306,9 +312,11 @@ CommandTable plan_inplace_table() {
 }
 
 CommandTable plan_lines_table() {
-  std::vector<OptionRow> options = showing(
-      lines_options(), {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output", "-S,--buffer-size",
-                        "--memory", "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique", "--header"});
+  std::vector<OptionRow> options =
+      showing(lines_options(),
+              {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output", "-S,--buffer-size", "--memory",
+               "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique", "--header", "--resumable"});
+  options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
   return {.name = "plan lines",
           .synopsis = "[options] [FILE...]",

@@ -9,6 +9,7 @@
 #include "cli/inplace.h"
 #include "cli/option_binding.h"
 #include "cli/report_files.h"
+#include "cli/resumable_ground.h"
 #include "cli/sort_options.h"
 #include "demsort_inplace/job_directory.h"
 #include "demsort_inplace/preflight.h"
@@ -101,9 +102,7 @@ void check_limits(const inplace::Layout& layout, bool is_in_place) {
   rlimit limit{};
   const std::uint64_t runs = layout.runs(),
                       largest = std::max(layout.input_file_bytes(layout.records), is_in_place ? layout.extra_bytes() : 0);
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < largest)
-    throw UsageError(fmt::format("files of {} ({} bytes) are needed, {} bytes are allowed (ulimit -f)", format_bytes(largest),
-                                 largest, limit.rlim_cur));
+  check_file_size_limit(largest);
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);

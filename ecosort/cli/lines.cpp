@@ -18,8 +18,10 @@
 #include "cli/error_json.h"
 #include "cli/line_contents.h"
 #include "cli/lines_bounds.h"
+#include "cli/lines_report.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
+#include "cli/resumable_lines.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/watched_run.h"
@@ -85,40 +87,6 @@ lines::FirstLook contents_look(const LinesOptions& options) {
   };
 }
 
-nlohmann::ordered_json stats(const lines::LinesReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
-                             const lines::LinesJob& job, const char* backend) {
-  return {{"schema", "ecosort.lines-stats/1"},
-          {"lines", report.lines},
-          {"lines_dropped", report.dropped},
-          {"input_bytes", report.input_bytes},
-          {"output_bytes", report.output_bytes},
-          {"bytes_read", report.traffic.bytes_read},
-          {"bytes_written", report.traffic.bytes_written},
-          {"requests", report.traffic.requests},
-          {"runs", report.runs},
-          {"intermediate_merges", report.merges},
-          {"merge_parts", report.merge_parts},
-          {"longest_line_bytes", report.longest_line},
-          {"phases", phases_json(log)},
-          {"wall_s", usage.wall_s},
-          {"cpu_user_s", usage.cpu_user_s},
-          {"cpu_system_s", usage.cpu_system_s},
-          {"io_idle_s", static_cast<double>(report.traffic.idle.count()) * 1e-9},
-          {"peak_rss_bytes", usage.peak_rss_bytes},
-          {"peak_counted_memory_bytes", report.peak_memory_bytes},
-          {"peak_temp_bytes", report.peak_temp_bytes},
-          {"hash", report.hash.to_hex()},
-          {"io_backend", backend},
-          {"threads", job.plan.threads},
-          {"memory_limit_bytes", job.plan.memory_bytes + job.header_bytes},
-          {"version", ECOSORT_VERSION}};
-}
-
-JobSummary summary_of(const lines::LinesReport& report) {
-  return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} line{}", report.lines, report.lines == 1 ? "" : "s")};
-}
-
 int check_order(const LinesOptions& options) {
   if (options.inputs.size() > 1)  // named by --files0-from
     throw UsageError(fmt::format("extra operand {} not allowed with -{}", lines::quoted_word(options.inputs[1]),
@@ -136,6 +104,9 @@ int check_order(const LinesOptions& options) {
     say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line, options.terminator()));
   return 1;
 }
+
+// --json, which it does not know either.
+bool take_json(Words& words) { return std::erase(words, "--json") > 0; }
 
 // --assume-size, which GNU sort's grammar does not know, is taken out of the words. 0: it is not there.
 std::uint64_t take_assumed_size(const Words& words, Words& others) {
@@ -175,10 +146,11 @@ int sort_files(const LinesOptions& options, double started_s) {
           end_at_once(progress, broken);
         }
       },
-      summary_of);
+      [](const lines::LinesReport& done) { return summary_of(done); });
   for (const std::string& notice : report.notices) print_notice(options, notice);
-  run.write_reports("the sorted output is complete",
-                    [&] { return stats(report, run.log(), process_usage(started_s), job, backend.queue->backend_name()); });
+  run.write_reports("the sorted output is complete", [&] {
+    return lines_stats_json(report, run.log(), process_usage(started_s), job, backend.queue->backend_name());
+  });
   return 0;
 }
 
@@ -202,6 +174,8 @@ int run(const Words& words) {
   ignore_write_signals();
   std::signal(SIGCHLD, SIG_DFL);  // how each program ended is ours to learn
   for (const std::string& warning : options.warnings) print_notice(options, warning);
+  if (options.resumable)
+    if (const std::optional<int> code = run_resumable_lines(options, words, contents_look(options), started_s)) return *code;
   if (options.check != lines::Check::no) return check_order(options);
   if (!options.debug) return sort_files(options, started_s);
   DebugOutput output({options.order, options.terminator(), options.header_lines});
@@ -215,6 +189,7 @@ int run(const Words& words) {
 int plan_lines(const Words& words) {
   Words others;
   const std::uint64_t assumed_bytes = take_assumed_size(words, others);
+  const bool is_json = take_json(others);
   LinesOptions options = lines::parse_lines_words(others);
   if (options.help) {
     print_out(help_text(command_table("plan lines")));
@@ -222,10 +197,17 @@ int plan_lines(const Words& words) {
   }
   if (assumed_bytes != 0 && (options.inputs != Words{"-"} || !options.files0_from.empty()))
     throw UsageError("--assume-size is for lines that are not there; leave one of them out");
+  if (is_json && !options.resumable) throw UsageError("plan lines: --json is for --resumable; the bounds are told as text");
+  if (assumed_bytes != 0 && options.resumable) throw UsageError("plan lines: --assume-size goes without --resumable");
   if (options.check != lines::Check::no) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
   read_file_names(options);
   raise_open_files();
   io::PosixStorage storage;
+  if (options.resumable)
+    if (const std::optional<std::string> plan = resumable_lines_plan(options, others, is_json, storage)) {
+      print_out(*plan);
+      return 0;
+    }
   const lines::LinesJob job = job::make_lines_job(options, storage, job::SpecialOutput::redirected, assumed_bytes);
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));

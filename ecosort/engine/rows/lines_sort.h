@@ -3,11 +3,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/phase_log.h"
 #include "engine/progress.h"
+#include "engine/resumed.h"
 #include "engine/rows/first_look.h"
 #include "engine/rows/read_lines.h"
 #include "formats/lines/line_order.h"
@@ -46,7 +48,8 @@ struct LinesReport {
   records::MultisetHash hash;    // of the lines read
   io::Traffic traffic;
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
-  std::vector<std::string> notices;  // for the user; some are empty
+  std::optional<engine::Resumed> resumed;  // of a job that outlives a crash; nothing: it began in this run
+  std::vector<std::string> notices;        // for the user; some are empty
 };
 
 // Throws VerificationError, IoError, UsageError (a line that does not fit the memory), Interrupted, io::QueueBroken: as

@@ -69,6 +69,26 @@ void ReadLines::begin_input() {
   offset_ = input.file->facts().start_offset;
 }
 
+//   input | ...... line | line ...          requests begin at a whole unit: what lies before the place is skipped
+//               ^ unit  ^ place
+void ReadLines::begin_at(const ReadPlace& place) {
+  input_ = place.input;
+  header_left_ = place.header_lines;
+  begin_input();
+  if (input_ == inputs_.size()) return;
+  const std::uint64_t unit = std::max<std::uint64_t>(inputs_[input_].file->alignment(), page_bytes);
+  offset_ = round_down(place.offset, unit);
+  skipped_ = place.offset - offset_;
+  file_lines_ = place.lines;
+  file_indexed_ = place.offset;
+}
+
+ReadPlace ReadLines::place() const {
+  if (input_ == inputs_.size()) return {input_, 0, 0, header_left_};
+  const bool is_read = file_indexed_ > 0 && file_indexed_ >= inputs_[input_].file->facts().size_bytes;
+  return is_read ? ReadPlace{input_ + 1, 0, 0, header_left_} : ReadPlace{input_, file_indexed_, file_lines_, header_left_};
+}
+
 // Where a block of the present input may begin.
 std::size_t ReadLines::aligned(std::size_t at) const {
   const std::size_t unit = input_ < inputs_.size() ? inputs_[input_].file->alignment() : 1;
@@ -82,6 +102,7 @@ void ReadLines::place_tail(LineRun& run) {
   indexed_ = end - tail_.size();
   present_ = requested_ = end;
   tail_ = {};
+  indexed_ += std::exchange(skipped_, 0);
 }
 
 // Whether `size` more bytes may be requested: they, and the index of the lines that may be in all that is not indexed yet, fit.

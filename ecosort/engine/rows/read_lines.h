@@ -39,6 +39,15 @@ struct LineInput {
   [[nodiscard]] bool has_grown(io::Storage& storage) const;
 };
 
+// Between two lines of the inputs, from where reading can go on.
+struct ReadPlace {
+  std::uint64_t input = 0;         // by its number; that of all inputs: their end
+  std::uint64_t offset = 0;        // in it
+  std::uint64_t lines = 0;         // of it, before there
+  std::uint64_t header_lines = 0;  // that are still to come
+  friend bool operator==(const ReadPlace&, const ReadPlace&) = default;
+};
+
 // Coordinator only; must outlive its task.
 class ReadLines {
  public:
@@ -48,6 +57,11 @@ class ReadLines {
 
   // UsageError for a header of more bytes than that.
   void limit_header(std::uint64_t bytes) noexcept { most_header_bytes_ = bytes; }
+
+  // Reads the lines from there on. Before the first fill().
+  void begin_at(const ReadPlace& place);
+  // Of the first line that no run has got yet.
+  [[nodiscard]] ReadPlace place() const;
 
   void set_look(FirstLook look) { look_ = std::move(look); }
 
@@ -107,6 +121,7 @@ class ReadLines {
 
   std::size_t input_ = 0;           // the one that is read
   std::uint64_t offset_ = 0;        // in it, of the next request
+  std::size_t skipped_ = 0;         // bytes of the first block that are not wanted
   std::uint64_t file_lines_ = 0;    // of it, before the next line to be indexed
   std::uint64_t file_indexed_ = 0;  // bytes of it, likewise
   bool input_ended_ = false;        // nothing more is to be requested of it
