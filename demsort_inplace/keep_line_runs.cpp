@@ -47,9 +47,9 @@ Task<void> put_text(const std::string& text, char terminator, lines::LineSink& s
 
 }  // namespace
 
-KeepLineRuns::KeepLineRuns(LinesBench& bench, const lines::ReadLines& reader)
+KeepLineRuns::KeepLineRuns(LinesBench& bench, const lines::FirstRows& header)
     : bench_(bench),
-      reader_(reader),
+      header_(header),
       takes_header_(bench.next_place().header_lines > 0),
       first_(takes_header_ ? 1 : bench.done.size()),
       changed_(bench.reactor.scope()) {}
@@ -65,7 +65,7 @@ Task<void> KeepLineRuns::after_store(std::size_t number, const lines::StoredRun&
   if (number == 0 && takes_header_) co_await keep_header();
   const records::MultisetHash seen = difference(read.seen, before_.seen);
   records::MultisetHash expected = difference(difference(read.all, before_.all), seen + dropped);
-  if (number == 0) expected -= reader_.header_hash();
+  if (number == 0) expected -= header_.hash();
   if (expected != written)
     throw VerificationError(
         fmt::format("verification failed: {} lines with hash {} were read, {} with hash {} were written as run {}",
@@ -83,21 +83,21 @@ Task<void> KeepLineRuns::after_store(std::size_t number, const lines::StoredRun&
 Task<void> KeepLineRuns::keep_header() {
   const RunDone* const there = bench_.header_run();
   if (there != nullptr) {
-    if (there->tally.hash == reader_.header_hash()) co_return;
+    if (there->tally.hash == header_.hash()) co_return;
     throw VerificationError("verification failed: the header is not what it was when the sort began");
   }
-  const std::string& text = reader_.header();
+  const std::string& text = header_.top();
   if (text.empty()) co_return;
   lines::StoredRun run = bench_.create_run(0, text.size());
   lines::RunSink sink(bench_.reactor, bench_.pool, bench_.job.plan.block_bytes, bench_.progress, run);
   TaskGroup putting(bench_.reactor.scope());
-  putting.spawn(put_text(text, bench_.job.terminator, sink));
+  putting.spawn(put_text(text, bench_.format.terminator(), sink));
   co_await putting.settle();
   co_await sink.settle();
   bench_.reactor.scope().throw_if_failed();
   co_await bench_.run_files.complete(run, sink.bytes());
   co_await bench_.reactor.sync(*run.file);
-  RunDone done{.run = 0, .tally = {.hash = reader_.header_hash(), .checksum = {}}};
+  RunDone done{.run = 0, .tally = {.hash = header_.hash(), .checksum = {}}};
   done.lines = LineRunDone{.bytes = run.bytes, .longest = text.size(), .is_header = true};
   co_await append_run(bench_, done);
 }
@@ -112,15 +112,15 @@ Task<void> form_line_runs(LinesBench& bench) {
   bench.begin("run_formation", engine::Phase::run_formation, bytes, 2 * bytes, 2 * (bench.input_bytes() - bytes));
   {
     std::vector<lines::DuplicateFilter> seen;
-    lines::ReadLines reader(bench.reactor, bench.compute, bench.job.plan, bench.order, bench.job.inputs, bench.job.terminator,
-                            bench.job.header_lines, bench.progress, seen, bench.storage);
-    reader.limit_header(bench.job.header_bytes);
+    lines::FirstRows header(bench.format, bench.job.header_bytes, bench.job.plan.memory_bytes);
+    lines::ReadLines reader(bench.reactor, bench.compute, bench.job.plan, bench.format, header, bench.job.inputs, bench.progress,
+                            seen, bench.storage);
     reader.set_look(bench.job.look);
     reader.begin_at(bench.next_place());
     lines::FormLineRuns former(
-        {bench.reactor, bench.compute, bench.run_files, bench.pool, bench.memory, bench.job.plan, bench.order, bench.progress},
+        {bench.reactor, bench.compute, bench.run_files, bench.pool, bench.memory, bench.job.plan, bench.format, bench.progress},
         reader, seen, bench.job.unique);
-    KeepLineRuns keeper(bench, reader);
+    KeepLineRuns keeper(bench, header);
     std::vector<lines::MergeInput> formed;  // opened again when they are merged
     co_await former.form(formed, &keeper);
     co_await keeper.end();

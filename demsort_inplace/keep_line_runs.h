@@ -11,10 +11,11 @@
 
 namespace ecosort::inplace {
 
-// Coordinator only. Bench and reader outlive it.
+// Coordinator only. Bench and header outlive it.
 class KeepLineRuns : public lines::LineRunKeeper {
  public:
-  KeepLineRuns(LinesBench& bench, const lines::ReadLines& reader);
+  // `header`: what the reader keeps of it.
+  KeepLineRuns(LinesBench& bench, const lines::FirstRows& header);
 
   [[nodiscard]] lines::StoredRun create(std::size_t number, std::uint64_t bytes) override;
   [[nodiscard]] Task<void> after_store(std::size_t number, const lines::StoredRun& run, const lines::ReadSoFar& read,
@@ -27,7 +28,7 @@ class KeepLineRuns : public lines::LineRunKeeper {
   Task<void> keep_header();
 
   LinesBench& bench_;
-  const lines::ReadLines& reader_;
+  const lines::FirstRows& header_;
   const bool takes_header_;       // this reader does
   const std::uint64_t first_;     // number of the first run in the job
   std::size_t kept_ = 0;          // runs of this formation

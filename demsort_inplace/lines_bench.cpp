@@ -16,7 +16,8 @@ BenchSize size_of(const lines::LinePlan& plan) { return {plan.memory_bytes, plan
 LinesBench::LinesBench(const std::string& path, const JobHeader& job_header, lines::LinesJob what, const Environment& environment)
     : JobBench(path, job_header, size_of(what.plan), environment),
       job(std::move(what)),
-      order(job.order),
+      format(*job.format),
+      header_lines(format.top_rows_to_come()),
       run_files(storage, reactor, job.plan.block_bytes, header.job),
       pool(reactor.scope(), memory.allocate(job.plan.write_bytes(), "write blocks", job.plan.pages), job.plan.block_bytes,
            job.plan.write_blocks) {}

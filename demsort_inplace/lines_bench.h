@@ -29,7 +29,7 @@ struct LinesBench : JobBench {
   // What the journal says (line_runs.h).
   [[nodiscard]] std::vector<std::uint64_t> live_runs() const { return inplace::live_runs(done); }
   [[nodiscard]] const RunDone* header_run() const noexcept { return inplace::header_run(done); }
-  [[nodiscard]] lines::ReadPlace next_place() const noexcept { return inplace::next_place(done, {0, 0, 0, job.header_lines}); }
+  [[nodiscard]] lines::ReadPlace next_place() const noexcept { return inplace::next_place(done, {0, 0, 0, header_lines}); }
   [[nodiscard]] bool is_formed() const;  // every line is in a run
   [[nodiscard]] std::uint64_t input_bytes() const;
   [[nodiscard]] std::uint64_t run_bytes() const;   // of the lines in all runs there are, and of the header
@@ -43,7 +43,8 @@ struct LinesBench : JobBench {
   [[nodiscard]] lines::StoredRun create_run(std::uint64_t run, std::uint64_t bytes);
 
   lines::LinesJob job;
-  const lines::LineOrder order;
+  rows::RowFormat& format;           // of the job
+  const std::uint64_t header_lines;  // as the job has them, before any was read
   lines::RunFiles run_files;
   BlockPool pool;
   lines::LinesReport report;

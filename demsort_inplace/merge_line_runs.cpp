@@ -19,10 +19,10 @@ namespace {
 using lines::MergeInput;
 
 lines::MergeTools tools_of(LinesBench& bench, const lines::LinePlan& plan) {
-  return {bench.reactor, bench.compute, bench.run_files, bench.memory, plan, bench.order};
+  return {bench.reactor, bench.compute, bench.run_files, bench.memory, plan, bench.format};
 }
 
-lines::MergeTerms terms_of(const LinesBench& bench) { return {bench.job.unique, true, bench.job.terminator}; }
+lines::MergeTerms terms_of(const LinesBench& bench) { return {bench.job.unique, true}; }
 
 std::vector<MergeInput> inputs_of(const LinesBench& bench, const std::vector<std::uint64_t>& runs) {
   std::vector<MergeInput> inputs;
@@ -134,7 +134,7 @@ Task<Before> look_before(LinesBench& bench, std::uint64_t place, std::uint64_t h
   if (place <= header_bytes) co_return before;
   const std::uint64_t first = std::max(from, header_bytes);
   const lines::Text lines_before(text + (first - from), place - 1 - first);  // without the end of the last one
-  const std::size_t end_before = lines_before.rfind(bench.job.terminator);
+  const std::size_t end_before = lines_before.rfind(bench.format.terminator());
   before.last_line = end_before == lines::Text::npos ? lines_before : lines_before.substr(end_before + 1);
   co_return before;
 }

@@ -33,6 +33,7 @@ constexpr std::array commands{
     Command{"inplace", ecosort::cli::run_inplace},
     Command{"resume", ecosort::cli::run_resume},
     Command{"lines", ecosort::cli::run_lines},
+    Command{"csv", ecosort::cli::run_csv},
     Command{"merge", ecosort::cli::run_merge},
     Command{"plan", ecosort::cli::run_plan},
     Command{"gen", ecosort::cli::run_gen},

@@ -15,7 +15,9 @@ LAYERS = [
     "sortbenchmark",
     "sort",
     "formats/fixed",
+    "formats",  # what they have in common
     "formats/lines",
+    "formats/csv",
     "plan",
     "run",
     "engine",

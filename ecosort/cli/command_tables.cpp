@@ -258,6 +258,75 @@ CommandTable lines_table() {
                       {"128+N", "ended by signal N"}}};
 }
 
+constexpr std::string_view csv_key_types =
+    "Types of keys:\n"
+    "  text      compared as unsigned bytes; this is the default\n"
+    "  nocase    the same, but the ASCII letters a-z count as A-Z\n"
+    "  number    a decimal number, exact for any number of digits: optional sign, digits, optional point, optional exponent\n"
+    "  integer   the same without a point and an exponent\n"
+    "  date      a date, or a date and a time, in ISO 8601 (2024-05-01, 2024-05-01T09:30:00.25+02:00), or in the --date-format; "
+    "without an offset from UTC it is one of UTC\n"
+    "  version   numbers within text are compared as numbers, as ecosort lines -V does\n"
+    "  length    how many characters the value has (UTF-8)\n"
+    "A value that is empty, or cannot be read as what its key says, stands behind all others, or with --nulls first in front of "
+    "them, whatever the direction of the key. How many there are is told at the end.";
+
+std::vector<OptionRow> csv_options() {
+  std::vector<OptionRow> options{
+      {"--by", "NAME[:TYPE][:desc]", "",
+       "sort key: a column by its name in the header, what its values are (see below), `desc` for the largest first; repeatable, "
+       "the "
+       "first one decides first",
+       true},
+      {"-o,--output", "FILE", "",
+       "where the sorted rows go; `-` is standard output. An existing file is replaced only when all went well"},
+      {"--delimiter", "CHAR|tab", "a tab where all files are named .tsv, else a comma", "what stands between values"},
+      {"--quote", "CHAR|none", "\"", "what values may stand in; `none`: quotes are bytes like others"},
+      {"--no-header", "", "", "the first row is no header; --by 3 is the third column"},
+      {"--nulls", "first|last", "last", "where values stand that are empty or unparsable"},
+      {"--strict", "", "", "refuse a value that cannot be read as what its key says"},
+      {"--date-format", "FORMAT", "ISO 8601",
+       "how dates are written, such as '%d.%m.%Y %H:%M'. It knows %Y %y %m %d %e %b %B %j %H %I %p %M %S %f (a fraction) %z %s "
+       "%F %T "
+       "%D %R %%"},
+      {"--unique", "", "", "keep only the first row, in input order, of those with equal keys"},
+      {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly"},
+      {"--merge", "", "", "merge files that are in order already"},
+  };
+  for (OptionRow& row : chosen({"--memory", "--threads", "--temp", "--io", "--stats", "--events", "--progress", "-q,--quiet"})) {
+    if (row.name == "--temp") row.fallback = "$TMPDIR, or beside the output";
+    options.push_back(row);
+  }
+  return options;
+}
+
+CommandTable csv_table() {
+  return {.name = "csv",
+          .synopsis = "--by NAME[:TYPE][:desc] [options] INPUT... -o OUTPUT",
+          .summary = "sorts CSV by columns, with quotes, headers and typed keys",
+          .description =
+              "Sorts rows of CSV (RFC 4180), however large: values in quotes may hold delimiters and newlines. Rows go out byte "
+              "for byte "
+              "as they came in, and rows with equal keys stay in input order. The headers of all inputs must be alike; one goes "
+              "out. A row "
+              "with more or fewer fields than the header, or with a quote where none may stand, is an error that tells file, "
+              "line and "
+              "byte.",
+          .examples = {"ecosort csv --by price:number:desc --by name shop.csv -o sorted.csv",
+                       "ecosort csv --by when:date --memory 1GiB --temp /ssd part*.csv -o all.csv    several files, one header",
+                       "ecosort csv --no-header --delimiter tab --by 3:version - -o - < in > out     a stream without a header",
+                       "ecosort csv --check --by id:integer sorted.csv                               is it in order?"},
+          .options = csv_options(),
+          .operands = {{"INPUT", "CSV; `-` is standard input. It is never changed, unless it is the output"}},
+          .ending = csv_key_types,
+          .exit_status = {{"0", "done"},
+                          {"1", "--check found a row out of order, or the written rows failed their verification"},
+                          {"2", "wrong usage, bad input, or a plan that cannot work"},
+                          {"3", "an I/O error, also an input that changed while it was read"},
+                          {"4", "an internal error"},
+                          {"128+N", "ended by signal N"}}};
+}
+
 OptionRow json_option() { return {"--json", "", "", "print the plan as one JSON object"}; }
 
 // Only `names` are told of; the others are understood, so that a whole command can be planned with `plan` in front of it.
@@ -459,7 +528,7 @@ CommandTable manual_table() {
 
 const std::vector<CommandTable>& command_tables() {
   static const std::vector<CommandTable> tables{sort_table(),  inplace_table(), resume_table(),    lines_table(),
-                                                merge_table(), plan_table(),    gen_table(),       check_table(),
+                                                csv_table(), merge_table(), plan_table(),    gen_table(),       check_table(),
                                                 power_table(), tune_table(),    joulesort_table(), manual_table()};
   return tables;
 }

@@ -97,8 +97,8 @@ int check_order(const LinesOptions& options) {
     if (::access(name.c_str(), R_OK) != 0 || ::stat(name.c_str(), &info) != 0) job::cannot("open failed", name, errno);
     if (S_ISDIR(info.st_mode)) job::cannot("read failed", name, EISDIR);
   }
-  const auto disorder = lines::find_disorder(name, lines::LineOrder(options.order), options.terminator(), options.unique,
-                                             job::line_memory_of(options), contents_look(options));
+  lines::LineOrder format(options.order, options.terminator());
+  const auto disorder = lines::find_disorder(name, format, options.unique, job::line_memory_of(options), contents_look(options));
   if (!disorder) return 0;
   if (options.check == lines::Check::first)
     say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line, options.terminator()));

@@ -1,44 +1,15 @@
 #include "cli/lines_report.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
+#include "cli/rows_report.h"
 
 namespace ecosort::cli {
 
 nlohmann::ordered_json lines_stats_json(const lines::LinesReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
                                         const lines::LinesJob& job, const std::string& backend) {
-  return {{"schema", "ecosort.lines-stats/1"},
-          {"lines", report.lines},
-          {"lines_dropped", report.dropped},
-          {"input_bytes", report.input_bytes},
-          {"output_bytes", report.output_bytes},
-          {"bytes_read", report.traffic.bytes_read},
-          {"bytes_written", report.traffic.bytes_written},
-          {"requests", report.traffic.requests},
-          {"runs", report.runs},
-          {"intermediate_merges", report.merges},
-          {"merge_parts", report.merge_parts},
-          {"longest_line_bytes", report.longest_line},
-          {"phases", phases_json(log)},
-          {"wall_s", usage.wall_s},
-          {"cpu_user_s", usage.cpu_user_s},
-          {"cpu_system_s", usage.cpu_system_s},
-          {"io_idle_s", static_cast<double>(report.traffic.idle.count()) * 1e-9},
-          {"peak_rss_bytes", usage.peak_rss_bytes},
-          {"peak_counted_memory_bytes", report.peak_memory_bytes},
-          {"peak_temp_bytes", report.peak_temp_bytes},
-          {"hash", report.hash.to_hex()},
-          {"resumed", resumed_json(report.resumed)},
-          {"io_backend", backend},
-          {"threads", job.plan.threads},
-          {"memory_limit_bytes", job.plan.memory_bytes + job.header_bytes},
-          {"version", ECOSORT_VERSION}};
+  constexpr RowWords words{"ecosort.lines-stats/1", "lines", "lines_dropped", "longest_line_bytes"};
+  return rows_stats_json(words, report, log, usage, job, backend);
 }
 
-JobSummary summary_of(const lines::LinesReport& report) {
-  return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} line{}", report.lines, report.lines == 1 ? "" : "s")};
-}
+JobSummary summary_of(const lines::LinesReport& report) { return rows_summary(report, report.lines, "line"); }
 
 }  // namespace ecosort::cli

@@ -15,11 +15,6 @@ namespace ecosort::cli {
 
 namespace {
 
-// The names under which a process finds its own standard output. A file cannot take their place.
-bool is_standard_output(const std::string& path) {
-  return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
-}
-
 std::uint64_t checked_request_size(const std::string& text) {
   const std::uint64_t bytes = parse_bytes(text, "--request-size");
   if (bytes % page_bytes == 0 && bytes >= planner::least_request_bytes && bytes <= planner::most_request_bytes) return bytes;
@@ -112,6 +107,10 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
   check_complete(command, asked);
   const std::vector<std::string_view> applicable = applicable_settings(command, asked);
   return with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_plainly(command, all); });
+}
+
+bool is_standard_output(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
 }
 
 void check_verify(const std::string& verify) {

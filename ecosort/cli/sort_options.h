@@ -51,6 +51,9 @@ struct SortOptions {
 [[nodiscard]] SortSpec spec_of(const SortOptions& options);
 [[nodiscard]] job::Tuning tuning_of(const SortOptions& options);
 
+// The names under which a process finds its own standard output. A file cannot take their place.
+[[nodiscard]] bool is_standard_output(const std::string& path);
+
 // UsageError for any other word than those of --verify.
 void check_verify(const std::string& verify);
 

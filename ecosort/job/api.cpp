@@ -8,6 +8,7 @@
 #include "ecosort/ecosort.hpp"
 #include "job/benchmark_records.h"
 #include "job/plan_json.h"
+#include "job/prepare_csv.h"
 #include "job/prepare_lines.h"
 #include "job/run.h"
 #include "job/spec.h"
@@ -30,7 +31,7 @@ void check_complete(const SortSpec& spec) {
   if (spec.inputs.empty()) throw UsageError("no input is named");
   if (spec.output.empty()) throw UsageError("no output is named");
   if (spec.threads > planner::most_threads) throw UsageError("more threads than can be");
-  if (spec.reread && spec.format == Format::lines) throw UsageError("the output of lines cannot be read back yet");
+  if (spec.reread && spec.format != Format::records) throw UsageError("only the output of records can be read back");
 }
 
 // Text whose size happens to be a multiple of 100 would be torn line by line.
@@ -39,6 +40,7 @@ job::Tuning tuning_of(const SortSpec& spec) {
 }
 
 job::PreparedLines prepare_lines(const SortSpec& spec, io::Storage& storage) {
+  if (spec.format == Format::csv) return job::prepare_csv(spec, storage, job::SpecialOutput::refused);
   return job::prepare_lines(job::line_options_of(spec), storage, job::SpecialOutput::refused);
 }
 
@@ -87,14 +89,14 @@ void Observer::progress(std::uint64_t /*bytes*/) {}
 
 Plan plan(const SortSpec& spec) {
   check_complete(spec);
-  return in_words_of_the_library([&] { return spec.format == Format::lines ? plan_of_lines(spec) : plan_of_records(spec); });
+  return in_words_of_the_library([&] { return spec.format == Format::records ? plan_of_records(spec) : plan_of_lines(spec); });
 }
 
 Report sort(const SortSpec& spec, Observer* observer, std::stop_token stop) {
   check_complete(spec);
   const job::Attendance attendance{observer, std::move(stop)};
   auto storage = std::make_unique<io::PosixStorage>();
-  if (spec.format == Format::lines) {
+  if (spec.format != Format::records) {
     job::PreparedLines prepared = prepare_lines(spec, *storage);
     return job::run_lines(std::move(prepared), spec.io, std::move(storage), attendance);
   }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <span>
+#include <utility>
 
 #include "base/open_files.h"
 #include "base/size_text.h"
@@ -192,8 +193,10 @@ void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
 
 }  // namespace
 
-lines::LinesJob make_lines_job(const LinesOptions& options, io::Storage& storage, SpecialOutput special,
-                               std::uint64_t assumed_bytes) {
+namespace {
+
+lines::LinesJob make_job(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format, bool has_top, io::Storage& storage,
+                         SpecialOutput special, std::uint64_t assumed_bytes) {
   const planner::Machine machine = planner::read_machine();
   const unsigned threads = options.parallel == 0
                                ? machine.cpus
@@ -201,16 +204,14 @@ lines::LinesJob make_lines_job(const LinesOptions& options, io::Storage& storage
   const std::size_t most_open = allow_open_files();
   lines::LinesJob job;
   const std::uint64_t memory_bytes = line_memory_of(options);
-  job.header_bytes = options.header_lines == 0 ? 0 : memory_bytes / header_share;
+  job.header_bytes = has_top ? memory_bytes / header_share : 0;
   job.plan = lines::plan_lines(memory_bytes - job.header_bytes, threads,
                                options.batch_size == 0 ? most_open : std::min<std::uint64_t>(options.batch_size, most_open),
                                options.unique);
-  job.order = options.order;
+  job.format = std::move(format);
   if (assumed_bytes == 0) job.inputs = open_inputs(options, most_open, storage);
   job.output = resolve_output(options.output, special);
   job.directories = run_directories(options, job.output);
-  job.header_lines = options.header_lines;
-  job.terminator = options.terminator();
   job.unique = options.unique;
   job.merge = options.merge;
   job.compress_program = options.compress_program;
@@ -224,12 +225,29 @@ lines::LinesJob make_lines_job(const LinesOptions& options, io::Storage& storage
   return job;
 }
 
-PreparedLines prepare_lines(const LinesOptions& options, io::Storage& storage, SpecialOutput special) {
-  PreparedLines prepared{make_lines_job(options, storage, special)};
+PreparedLines complete(lines::LinesJob job, io::Storage& storage) {
+  PreparedLines prepared{std::move(job)};
   prepared.is_small = are_small(prepared.job.inputs);
   if (prepared.is_small) prepared.job.plan = lines::plan_for_small_input(prepared.job.plan);
   check_lines_space(prepared.job, storage);
   return prepared;
+}
+
+}  // namespace
+
+lines::LinesJob make_lines_job(const LinesOptions& options, io::Storage& storage, SpecialOutput special,
+                               std::uint64_t assumed_bytes) {
+  return make_job(options, std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines),
+                  options.header_lines > 0, storage, special, assumed_bytes);
+}
+
+PreparedLines prepare_lines(const LinesOptions& options, io::Storage& storage, SpecialOutput special) {
+  return complete(make_lines_job(options, storage, special), storage);
+}
+
+PreparedLines prepare_rows(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format, bool has_top,
+                           io::Storage& storage, SpecialOutput special) {
+  return complete(make_job(options, std::move(format), has_top, storage, special, 0), storage);
 }
 
 io::Backend make_line_queue(const std::string& name, const PreparedLines& prepared) {

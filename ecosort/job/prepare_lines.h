@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "ecosort/ecosort.hpp"
@@ -26,6 +27,11 @@ struct PreparedLines {
 enum class SpecialOutput : std::uint8_t { redirected, refused };
 
 [[nodiscard]] PreparedLines prepare_lines(const lines::LinesOptions& options, io::Storage& storage, SpecialOutput special);
+
+// The same for rows of another format, whose inputs begin with what stays on top or not. Of the options, what they say about
+// files and means counts.
+[[nodiscard]] PreparedLines prepare_rows(const lines::LinesOptions& options, std::unique_ptr<rows::RowFormat> format,
+                                         bool has_top, io::Storage& storage, SpecialOutput special);
 
 // The same without looking at the space: for a plan. With `assumed_bytes`, of lines that are not there.
 [[nodiscard]] lines::LinesJob make_lines_job(const lines::LinesOptions& options, io::Storage& storage, SpecialOutput special,

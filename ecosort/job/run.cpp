@@ -105,13 +105,15 @@ Report run_records(PreparedRecords prepared, const std::string& io, std::unique_
 Report run_lines(PreparedLines prepared, const std::string& io, std::unique_ptr<io::Storage> storage,
                  const Attendance& attendance) {
   io::Backend backend = make_line_queue(io, prepared);
+  const bool top_counts = prepared.job.format->kind() == rows::Kind::lines;  // a header of CSV is no row
   auto bench = std::make_unique<Bench<PreparedLines>>(std::move(prepared), std::move(backend), std::move(storage), attendance);
   Report report;
   add_notice(report, bench->backend.notice);
   const lines::LinesReport done = work_on(std::move(bench), attendance, [](auto& on) {
     return lines::sort_lines(on.prepared.job, *on.storage, *on.backend.queue, on.progress, on.log, on.interrupted);
   });
-  report.records = done.lines;
+  report.records = done.lines - (top_counts ? 0 : done.top_lines);
+  for (const rows::KeyCounts& counts : done.key_counts) report.keys.push_back({counts.empty, counts.unparsable});
   report.dropped = done.dropped;
   report.input_bytes = done.input_bytes;
   report.output_bytes = done.output_bytes;

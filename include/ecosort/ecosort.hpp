@@ -1,4 +1,4 @@
-// EcoSort as a library: sorts what is larger than memory, records of a fixed size or lines of text.
+// EcoSort as a library: sorts what is larger than memory, records of a fixed size, lines of text or rows of CSV.
 //
 //   ecosort::SortSpec spec;
 //   spec.inputs = {"in.dat"};
@@ -30,7 +30,7 @@
 
 namespace ecosort {
 
-enum class Format : std::uint8_t { records, lines };
+enum class Format : std::uint8_t { records, lines, csv };
 
 // How text lines are ordered: the keys of GNU sort in the C locale. Without keys the whole line is the key.
 struct LineTerms {
@@ -40,6 +40,21 @@ struct LineTerms {
   char terminator = '\n';               // or '\0'
   bool stable = false;                  // lines with equal keys stay in input order, instead of being compared as a whole
   std::uint64_t header_lines = 0;       // the first lines of the first input stay in front
+};
+
+// How rows of CSV (RFC 4180) are read and ordered. Rows go out byte for byte as they came in; rows with equal keys stay in input
+// order. Values that are empty, or cannot be read as what the key says, stand together behind the others, or in front of them.
+struct CsvTerms {
+  // "NAME[:TYPE][:desc]", the first decides first: a column by its name in the header, or by its number from 1 on where there is
+  // no header. Types: text, nocase, number, integer, date, version, length.
+  std::vector<std::string> keys;
+  std::optional<char> delimiter;    // none: a tab where all files are named .tsv, else a comma
+  std::optional<char> quote = '"';  // none: quotes mean nothing
+  bool header = true;               // the first row of every input; all must be alike, and it goes out once
+  bool nulls_first = false;
+  bool strict = false;      // a value that cannot be read as what its key says is an error
+  std::string date_format;  // like that of strptime; empty: ISO 8601
+  bool merge = false;       // every input is in order already
 };
 
 // What is to be sorted, and with which means. The defaults are right for this machine.
@@ -54,8 +69,10 @@ struct SortSpec {
   bool reverse = false;             // the direction of every key
   // Lines.
   LineTerms lines;
+  // CSV.
+  CsvTerms csv;
 
-  bool unique = false;  // of records or lines with equal keys only the first one stays
+  bool unique = false;  // of records, lines or rows with equal keys only the first one stays
 
   std::uint64_t memory_bytes = 0;             // bound of all buffers; 0: what this process may take
   unsigned threads = 0;                       // that compute; 0: as many as this process has processors
@@ -67,21 +84,27 @@ struct SortSpec {
 // What a sort will do; see `ecosort plan`. Sizes are exact.
 struct Plan {
   std::string shape;          // "one pass", "two passes", ...
-  std::uint64_t records = 0;  // or 0 for lines, whose number is not known
+  std::uint64_t records = 0;  // or 0 for lines and rows, whose number is not known
   std::uint64_t runs = 0;     // stored on drives
   unsigned merge_passes = 0;
   std::uint64_t bytes_read = 0, bytes_written = 0, temp_bytes = 0, memory_bytes = 0;
   std::string json;  // all of it: schema "ecosort.plan/1"
 };
 
+// Values of a key of CSV that have no place among the others.
+struct ValueCounts {
+  std::uint64_t empty = 0, unparsable = 0;
+};
+
 // What a sort did.
 struct Report {
-  std::uint64_t records = 0;  // or lines that were read
+  std::uint64_t records = 0;  // or lines or rows that were read
   std::uint64_t dropped = 0;  // by `unique`
   std::uint64_t input_bytes = 0, output_bytes = 0;
   std::uint64_t runs = 0;  // stored on drives
   std::uint64_t bytes_read = 0, bytes_written = 0, peak_temp_bytes = 0, peak_memory_bytes = 0;
   std::string hash;                  // hexadecimal, of the multiset of the input's records
+  std::vector<ValueCounts> keys;     // CSV: one for each key
   std::vector<std::string> notices;  // what the user should know although all went well
 };
 

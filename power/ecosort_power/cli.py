@@ -14,43 +14,9 @@ import click
 
 from ecosort_power import __version__
 from ecosort_power.errors import EXIT_INTERNAL, EXIT_INVALID, EXIT_METER, EXIT_OK, EXIT_USAGE, InterruptError, PowerError
+from ecosort_power.options import MAX_RECORDS, Checksum, Number, Program, Records
 
 _DIRECTORY = click.Path(path_type=Path)
-MAX_RECORDS = 10**15
-
-
-class Number(click.ParamType[float]):
-    """A finite number in some limits, both included."""
-
-    name = "number"
-
-    def __init__(self, least: float, most: float, unit: str) -> None:
-        self._least, self._most, self._unit = least, most, unit
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            self.fail(f"{value!r} is no number of {self._unit}", param, ctx)
-        if not self._least <= number <= self._most:  # neither is NaN
-            self.fail(f"{value} is not from {self._least:g} to {self._most:g} {self._unit}", param, ctx)
-        return number
-
-
-class Records(click.IntRange):
-    """A number of records; `auto`, as many as the meter needs, is 0."""
-
-    name = "records"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "auto":
-            return 0
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            self.fail(f"{value!r} is no number of records from 1 to {MAX_RECORDS}, nor auto", param, ctx)
-
-
 _WEEK_S = 7 * 86400.0
 _SECONDS = Number(0.0, _WEEK_S, "seconds")
 _PROBE = Number(5.0, _WEEK_S, "seconds")
@@ -99,7 +65,12 @@ def meters(config: str | None, as_json: bool, discover: bool, root: Path, interf
 @cli.command()
 @click.argument("meter")
 @click.option("--seconds", type=_PROBE, default=60.0, show_default=True, help="Length of the busy/idle pattern.")
-@click.option("--load", "load_command", help="Command that makes the machine busy until it is stopped (default: all processors).")
+@click.option(
+    "--load",
+    "load_command",
+    type=Program(),
+    help="Command that makes the machine busy until it is stopped (default: all processors).",
+)
 @click.option("--config", help=CONFIG_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def probe(meter: str, seconds: float, load_command: str | None, config: str | None, as_json: bool) -> int:
@@ -126,7 +97,12 @@ def probe(meter: str, seconds: float, load_command: str | None, config: str | No
 )
 @click.option("--dir", "directory", type=_DIRECTORY, default=".", show_default=True, help="Where it will be sorted.")
 @click.option("--probe", "probe_s", type=_PROBE, default=20.0, show_default=True, help="Seconds of a busy/idle pattern.")
-@click.option("--load", "load_command", help="Command that makes the machine busy until it is stopped (default: all processors).")
+@click.option(
+    "--load",
+    "load_command",
+    type=Program(),
+    help="Command that makes the machine busy until it is stopped (default: all processors).",
+)
 @click.option("--config", help=CONFIG_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(
@@ -164,11 +140,11 @@ def doctor(
 @click.option("--input", "input_path", help="Input file: counted, summed, and taken out of the page cache with --cold.")
 @click.option("--output", "output_path", help="Output file: removed before each run, validated after (default: -o of the sort).")
 @click.option("--records", type=click.IntRange(1, MAX_RECORDS), help="Number of records, if it cannot be found out.")
-@click.option("--input-checksum", help="Checksum of the input (gensort -c), saves reading the input.")
+@click.option("--input-checksum", type=Checksum(), help="Checksum of the input (gensort -c), saves reading the input.")
 @click.option("--cold", is_flag=True, help="Empty the page cache before each run.")
 @click.option("--no-validate", is_flag=True, help="Do not validate; the result is marked so.")
-@click.option("--check-command", help="Validator in place of `ecosort check`; {} is the file.")
-@click.option("--prepare", help="Command before each run, outside the window.")
+@click.option("--check-command", type=Program(), help="Validator in place of `ecosort check`; {} is the file.")
+@click.option("--prepare", type=Program(), help="Command before each run, outside the window.")
 @click.option(
     "--idle",
     "idle_s",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ecosort_power.errors import UsageError
 from ecosort_power.evaluate import MeterEnergy
 from ecosort_power.reading import Scope
-from ecosort_power.split import PhaseEnergy
+from ecosort_power.split import PhaseEnergy, alike
 from ecosort_power.store import MeterRecord
 from ecosort_power.uncertainty import NORMAL_95, Uncertainty
 
@@ -81,7 +81,7 @@ def _add_uncertainties(parts: Sequence[MeterEnergy]) -> Uncertainty | None:
 
 def _add_phases(parts: Sequence[MeterEnergy]) -> list[PhaseEnergy]:
     result = []
-    for same in zip(*(p.phases for p in parts), strict=False):
+    for same in zip(*alike([p.phases for p in parts], "meters"), strict=False):
         note = next((p.note for p in same if p.note), None)
         result.append(
             PhaseEnergy(same[0].name, same[0].seconds, _add([p.joules for p in same]), min(p.samples for p in same), note)

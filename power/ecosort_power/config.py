@@ -25,6 +25,8 @@ def config_path(given: str | None) -> Path:
 def configured(given: str | None) -> dict[str, str]:
     """Name -> specification. An absent default file is empty; an absent given file is an error."""
     path = config_path(given)
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is no regular file; name a TOML file with [meters]")
     try:
         document = parse_toml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -102,4 +102,13 @@ def find_in_network(seconds: float = LISTEN_S, interfaces: Sequence[str] = ()) -
     services = browse(seconds, interfaces)
     addresses = dict.fromkeys(a for s in services if (a := address_of(s)) is not None)
     mend = "name its user, e.g. shelly://admin@HOST, with ECOSORT_METER_PASSWORD, or look whether it measures power"
-    return [*(try_meter(a, a, mend) for a in addresses), *(_ask(s) for s in services if s.kind in _ASK)]
+    found = [*(try_meter(a, a, mend) for a in addresses), *(_ask(s) for s in services if s.kind in _ASK)]
+    return found or [_nothing(seconds)]
+
+
+def _nothing(seconds: float) -> Finding:
+    why = f"none announced itself within {seconds:g} s"
+    fix = (
+        "is it in the same network, not in one for guests? Kasa, Tapo and FRITZ! do not announce themselves: --meter kasa://HOST"
+    )
+    return Finding("shelly://HOST", "plugs in the network", Scope.WALL, "unknown", "unknown", False, why, fix)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ecosort_power.integrate import EnergyCurve
 from ecosort_power.quality import FEW_SAMPLES, MIN_SAMPLES, Window
@@ -71,11 +71,36 @@ def split(
 def _rest(phases: Sequence[PhaseEnergy], joules: float, window: Window) -> PhaseEnergy:
     """What no phase accounts for: start, exit, the sync of the harness, and phases too short to have a number."""
     known = [p for p in phases if p.joules is not None]
-    lumped = [p.name for p in phases if p.joules is None]
-    note = f"includes {', '.join(n.replace('_', ' ') for n in lumped)}" if lumped else None
-    return PhaseEnergy(
-        REST, window.seconds - sum(p.seconds for p in known), joules - sum(p.joules or 0.0 for p in known), 0, note
-    )
+    seconds, rest = window.seconds - sum(p.seconds for p in known), joules - sum(p.joules or 0.0 for p in known)
+    return PhaseEnergy(REST, seconds, rest, 0, _includes(phases))
+
+
+def _includes(phases: Sequence[PhaseEnergy]) -> str | None:
+    lumped = [p.name.replace("_", " ") for p in phases if p.joules is None]
+    return f"includes {', '.join(lumped)}" if lumped else None
+
+
+def alike(runs: Sequence[Sequence[PhaseEnergy]], what: str = "runs") -> list[list[PhaseEnergy]]:
+    """The phases of several runs (or meters: `what`), split in the same way: what has no number in one of them belongs to the
+    rest in all, so that sums and means of phases add up to those of the totals."""
+    names = dict.fromkeys(p.name for phases in runs for p in phases if p.name != REST)
+    without = {n: sum(not any(p.name == n and p.joules is not None for p in phases) for phases in runs) for n in names}
+    notes = {n: f"n/a (without a number in {k} of {len(runs)} {what})" for n, k in without.items() if 0 < k < len(runs)}
+    return [_lumped(phases, notes) for phases in runs]
+
+
+def _lumped(phases: Sequence[PhaseEnergy], notes: Mapping[str, str]) -> list[PhaseEnergy]:
+    moved = [p for p in phases if p.name in notes and p.joules is not None]
+    kept = [replace(p, joules=None, note=notes[p.name]) if p.name in notes else p for p in phases if p.name != REST]
+    rests = [p for p in phases if p.name == REST]
+    return [*kept, *(_grown(r, moved, kept) for r in rests)]
+
+
+def _grown(rest: PhaseEnergy, moved: Sequence[PhaseEnergy], others: Sequence[PhaseEnergy]) -> PhaseEnergy:
+    if rest.joules is None or not moved:
+        return rest
+    seconds, joules = sum(p.seconds for p in moved), sum(p.joules or 0.0 for p in moved)
+    return replace(rest, seconds=rest.seconds + seconds, joules=rest.joules + joules, note=_includes(others))
 
 
 def _seconds(spans: Sequence[Span], name: str) -> float:

@@ -10,6 +10,7 @@ from ecosort_power.combine import scope_of
 from ecosort_power.evaluate import MeterEnergy
 from ecosort_power.quality import Defect
 from ecosort_power.reading import Scope
+from ecosort_power.split import alike
 from ecosort_power.statistics import Sample, describe, ratio_of_totals, trend
 from ecosort_power.store import SUMMARY_SCHEMA, Run, Session, valid_runs
 from ecosort_power.updates import keeps_own_time
@@ -51,7 +52,7 @@ class Summary:
     runs_planned: int
     runs_done: int
     runs_valid: int
-    validated: bool  # every valid run was validated
+    validated: bool  # every valid run was validated; where none is valid, every run
     records: int | None
     seconds: Sample | None
     cpu_s: Sample | None
@@ -82,7 +83,7 @@ def summarize(session: Session, runs: Sequence[Run]) -> Summary:
         runs_planned=session.options.runs,
         runs_done=len(runs),
         runs_valid=len(good),
-        validated=bool(good) and all(r.validation is not None and r.validation.ok for r in good),
+        validated=bool(runs) and all(r.validation is not None and r.validation.ok for r in good or runs),
         records=records,
         seconds=describe([r.marks.seconds for r in good]) if good else None,
         cpu_s=describe([r.cpu_user_s + r.cpu_system_s for r in good]) if good else None,
@@ -200,16 +201,14 @@ def _idle(session: Session, meter: str, energies: Sequence[MeterEnergy]) -> floa
 
 
 def _phase_summaries(energies: Sequence[MeterEnergy]) -> list[PhaseSummary]:
-    names = list(dict.fromkeys(p.name for e in energies for p in e.phases))
+    runs = alike([e.phases for e in energies])
     result = []
-    for name in names:
-        phases = [p for e in energies for p in e.phases if p.name == name]
-        joules = [p.joules for p in phases if p.joules is not None]
-        note = next((p.note for p in phases if p.note), None)
-        whole = len(joules) == len(energies)
-        if joules and not whole:
-            note = f"n/a (without a number in {len(phases) - len(joules)} of {len(energies)} runs)"
-        result.append(PhaseSummary(name, sum(p.seconds for p in phases) / len(phases), describe(joules) if whole else None, note))
+    for name in dict.fromkeys(p.name for phases in runs for p in phases):
+        found = [p for phases in runs for p in phases if p.name == name]
+        joules = [p.joules for p in found if p.joules is not None]
+        note = next((p.note for p in found if p.note), None)
+        whole = describe(joules) if len(joules) == len(runs) else None
+        result.append(PhaseSummary(name, sum(p.seconds for p in found) / len(found), whole, note))
     return result
 
 

@@ -122,6 +122,27 @@ TEST_F(LibraryTest, SortsLinesByKeys) {
   EXPECT_THROW(sort(wanted), UsageError);
 }
 
+TEST_F(LibraryTest, SortsCsvByColumns) {
+  std::ofstream(path("in")) << "name,price\n\"b\n1\",10\na,x\n\"c,2\",9.5\n";
+  SortSpec wanted;
+  wanted.format = Format::csv;
+  wanted.inputs = {path("in")};
+  wanted.output = path("out");
+  wanted.csv.keys = {"price:number"};
+  const Report report = sort(wanted);
+  EXPECT_EQ(report.records, 3U);
+  ASSERT_EQ(report.keys.size(), 1U);
+  EXPECT_EQ(report.keys[0].unparsable, 1U);
+  EXPECT_EQ(text(path("out")), "name,price\n\"c,2\",9.5\n\"b\n1\",10\na,x\n");
+  EXPECT_EQ(plan(wanted).shape, "one pass");
+  wanted.csv.strict = true;
+  EXPECT_THROW(sort(wanted), UsageError);
+  wanted.csv.keys = {"cost"};
+  EXPECT_THROW(sort(wanted), UsageError);
+  wanted.csv.keys.clear();
+  EXPECT_THROW(sort(wanted), UsageError);
+}
+
 TEST_F(LibraryTest, ErrorsHaveNumbers) {
   EXPECT_THROW(sort({}), UsageError);
   write(path("in"), numbers(1000, 1));

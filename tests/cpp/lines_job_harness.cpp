@@ -58,22 +58,22 @@ std::string lines_input(std::size_t number) { return fmt::format("/disk/a{}", nu
 // Of lines that are equal the first one stays first; with -u it stays alone.
 std::string SmallLines::sorted() const {
   const lines::LinesJob terms = job();
-  const lines::LineOrder order(terms.order);
+  const rows::RowFormat& order = *terms.format;
   std::vector<std::string> all;
   for (const std::string& input : inputs) {
     for (std::size_t begin = 0; begin < input.size();) {
-      const std::size_t end = std::min(input.find(terms.terminator, begin), input.size());
+      const std::size_t end = std::min(input.find(order.terminator(), begin), input.size());
       all.push_back(input.substr(begin, end - begin));
       begin = end + 1;
     }
   }
-  const auto first = all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(terms.header_lines, all.size()));
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(order.top_rows_to_come(), all.size()));
   std::stable_sort(first, all.end(), [&](const std::string& a, const std::string& b) { return order.compare(a, b) < 0; });
   if (terms.unique)
     all.erase(std::unique(first, all.end(), [&](const std::string& a, const std::string& b) { return order.compare(a, b) == 0; }),
               all.end());
   std::string text;
-  for (const std::string& line : all) text += line + terms.terminator;
+  for (const std::string& line : all) text += line + order.terminator();
   return text;
 }
 
@@ -101,10 +101,8 @@ std::uint64_t SmallLines::input_bytes() const {
 lines::LinesJob SmallLines::job(std::uint64_t more_memory) const {
   const lines::LinesOptions options = lines::parse_lines_words(words);
   lines::LinesJob job;
-  job.order = options.order;
+  job.format = std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines);
   job.unique = options.unique;
-  job.terminator = options.terminator();
-  job.header_lines = options.header_lines;
   job.header_bytes = 4096;
   lines::LinePlan& plan = job.plan;
   plan.block_bytes = 4096;

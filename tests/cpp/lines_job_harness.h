@@ -51,7 +51,7 @@ class LinesMachine {
   lines::LinesReport abandon();
   // Records of the journal about runs that such a job leaves.
   [[nodiscard]] static std::uint64_t run_records(const lines::LinesReport& report, const SmallLines& sort) {
-    return report.runs + report.merges + (sort.job().header_lines > 0 ? 1 : 0);
+    return report.runs + report.merges + (sort.job().format->top_rows_to_come() > 0 ? 1 : 0);
   }
   [[nodiscard]] JobStatus look() { return examine(sort_output, storage_, queue_); }
 

@@ -218,7 +218,7 @@ TEST(LinesJob, ADamagedRunEndsItAndTheOutputIsNotTouched) {
     Broken broken(sort, Role::output, FaultPoint::write, 3);
     const io::DiskImage interrupted = broken.disk.store.snapshot();
     std::vector<std::uint64_t> runs = live_runs(broken.disk.machine.look().contents.value().runs);
-    if (sort.job().header_lines > 0) runs.push_back(0);
+    if (sort.job().format->top_rows_to_come() > 0) runs.push_back(0);
     for (const std::uint64_t run : runs) {
       io::DiskImage damaged = interrupted;
       flip_byte(damaged.files.at(JobPaths(sort_output).run(run)), 7);

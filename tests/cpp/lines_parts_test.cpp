@@ -18,6 +18,7 @@
 #include "engine/rows/merge_parts.h"
 #include "engine/rows/output_parts.h"
 #include "engine/rows/split_runs.h"
+#include "formats/csv/csv_format.h"
 #include "formats/lines/grammar.h"
 #include "watchdog.h"
 
@@ -174,7 +175,7 @@ void check_split(const Kind& kind, unsigned parts, const std::vector<std::string
   const std::vector<Run> runs = make_runs(kind, bench.order, parts);
   std::vector<MergeInput> inputs = bench.store_runs(runs);
   ASSERT_TRUE(SplitRuns::can_split(bench.plan, inputs));
-  SplitRuns split(bench.tools(), '\n', inputs, parts);
+  SplitRuns split(bench.tools(), inputs, parts);
   bench.run(split.split());
   std::uint64_t total = 0;
   for (unsigned part = 0; part < parts; ++part) total += split.bytes(part);
@@ -204,7 +205,7 @@ TEST(LineSplitters, AreFoundWithFewReadsOfEachRun) {
   random.run_bytes.assign(8, 800'000);
   std::vector<MergeInput> inputs = bench.store_runs(make_runs(random, bench.order, 3));
   const std::uint64_t before = bench.reactor.traffic().bytes_read;
-  SplitRuns split(bench.tools(), '\n', inputs, 2);
+  SplitRuns split(bench.tools(), inputs, 2);
   bench.run(split.split());
   EXPECT_LE(bench.reactor.traffic().bytes_read - before, inputs.size() * 6 * bench.plan.block_bytes);
 }
@@ -213,7 +214,7 @@ TEST(LineSplitters, NoticeADamagedBlock) {
   Bench bench;
   std::vector<MergeInput> inputs = bench.store_runs(make_runs(kinds().front(), bench.order, 4));
   inputs[5].run.seed ^= 1U;  // as if the blocks were those of another run
-  SplitRuns split(bench.tools(), '\n', inputs, 2);
+  SplitRuns split(bench.tools(), inputs, 2);
   EXPECT_THROW(bench.run(split.split()), IoError);
 }
 
@@ -290,10 +291,10 @@ TEST(PartsOfTheOutput, MustBeWhatTheyWereSaidToBe) {
   EXPECT_THROW(bench.run(pages.write(bench.reactor)), InternalError);
 }
 
-// A whole sort in two parts, on a disk in memory.
+// A whole sort in two parts, on a disk in memory: of lines, or of rows of CSV with newlines and quotes in their values.
 class WholeSort {
  public:
-  WholeSort() {
+  explicit WholeSort(rows::Kind kind) : kind_(kind) {
     Random random(6);
     std::vector<std::string> lines;
     for (int i = 0; i < 50'000; ++i) lines.push_back(random_text(random, 0, 120));
@@ -318,14 +319,15 @@ class WholeSort {
     job.inputs.back().open(store);
     job.output = "/disk/out";
     job.directories = {"/disk"};
-    job.order = parse_lines_words({}).order;
+    job.format = make_format();
+    job.header_bytes = 4096;
     engine::Progress progress;
     engine::PhaseLog log("");
     const std::atomic<int> nothing{0};
     try {
       LinesReport report = sort_lines(job, storage, queue, progress, log, nothing);
       written = store.contents("/disk/out");
-      EXPECT_LE(report.peak_memory_bytes, job.plan.memory_bytes);
+      EXPECT_LE(report.peak_memory_bytes, job.plan.memory_bytes + job.header_bytes);
       return report;
     } catch (const Error&) {
       EXPECT_FALSE(store.exists("/disk/out"));
@@ -335,26 +337,40 @@ class WholeSort {
   }
 
  private:
-  static std::string join(const std::vector<std::string>& lines) {
-    std::string text;
-    for (const std::string& line : lines) text += line + '\n';
+  [[nodiscard]] std::unique_ptr<rows::RowFormat> make_format() const {
+    if (kind_ == rows::Kind::lines) return std::make_unique<LineOrder>(parse_lines_words({}).order);
+    csv::CsvTerms terms;
+    terms.keys = {csv::parse_key("key")};
+    return std::make_unique<csv::CsvFormat>(terms);
+  }
+
+  [[nodiscard]] std::string join(const std::vector<std::string>& lines) const {
+    std::string text = kind_ == rows::Kind::csv ? "rest,key\n" : "";
+    for (const std::string& line : lines)
+      text += kind_ == rows::Kind::csv ? "\"\n,\"\"" + line.substr(0, 9) + "\",\"" + line + ",\n\"\n" : line + '\n';
     return text;
   }
 
+  rows::Kind kind_;
   std::string input_, output_;
 };
 
+class RowsInParts : public testing::TestWithParam<rows::Kind> {};
+
+INSTANTIATE_TEST_SUITE_P(Formats, RowsInParts, testing::Values(rows::Kind::lines, rows::Kind::csv),
+                         [](const auto& kind) { return kind.param == rows::Kind::csv ? "csv" : "lines"; });
+
 // As of records: the output and its name were synced by then.
-TEST(LinesInParts, AreThereThoughTheOutputCannotBeClosed) {
-  const WholeSort sort;
+TEST_P(RowsInParts, AreThereThoughTheOutputCannotBeClosed) {
+  const WholeSort sort(GetParam());
   std::string written;
   const LinesReport report = sort.run("output:close:1:EIO", 1, written);
   EXPECT_EQ(written, sort.output());
   EXPECT_THAT(report.notices, testing::Contains(testing::HasSubstr("the output is complete and was synced before")));
 }
 
-TEST(LinesInParts, AreSortedWhateverTheOrderOfRequests) {
-  const WholeSort sort;
+TEST_P(RowsInParts, AreSortedWhateverTheOrderOfRequests) {
+  const WholeSort sort(GetParam());
   Watchdog watchdog("");
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     watchdog.next("seed " + std::to_string(seed));
@@ -367,8 +383,8 @@ TEST(LinesInParts, AreSortedWhateverTheOrderOfRequests) {
 }
 
 // One part fails: the other one ends, too, and nothing is left. Numbers beyond the requests there are would not fail.
-TEST(LinesInParts, EndWithTheFirstErrorAndLeaveNothing) {
-  const WholeSort sort;
+TEST_P(RowsInParts, EndWithTheFirstErrorAndLeaveNothing) {
+  const WholeSort sort(GetParam());
   Watchdog watchdog("");
   std::vector<std::string> faults;
   for (const int nth : {1, 9, 25, 60, 150, 300}) {

@@ -131,7 +131,7 @@ void check_index(const Trial& trial, const LineOrder& order) {
   require(joined == trial.text, "the lines, joined, are the input");
 }
 
-void check_disorder(const Trial& trial, const LineOrder& order) {
+void check_disorder(const Trial& trial, LineOrder& order) {
   static const int file = ::memfd_create("lines", MFD_CLOEXEC);
   static const std::string name = fmt::format("/proc/self/fd/{}", file);
   const std::size_t size = trial.text.size() - (trial.is_file_whole ? 0 : 1);
@@ -140,7 +140,7 @@ void check_disorder(const Trial& trial, const LineOrder& order) {
   const std::vector<Text> lines = fuzz::split(trial.text, trial.terminator);
   std::size_t expected = 1;
   while (expected < lines.size() && order.compare(lines[expected - 1], lines[expected]) < (trial.unique ? 0 : 1)) ++expected;
-  const auto found = find_disorder(name, order, trial.terminator, trial.unique, run_bytes);
+  const auto found = find_disorder(name, order, trial.unique, run_bytes);
   require(found.has_value() == (expected < lines.size()), "-c finds disorder where there is some");
   require(!found || (found->line_number == expected + 1 && found->line == lines[expected]),
           "-c finds the first line out of order");
@@ -156,7 +156,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!trial->is_file_whole) trial->text += trial->terminator;
   LineOrderTerms terms;
   terms.last_resort = !trial->unique;
-  const LineOrder order(terms);
+  LineOrder order(terms, trial->terminator);
   check_index(*trial, order);
   check_disorder(*trial, order);
   return 0;

@@ -6,6 +6,7 @@ The default is some cells; ECOSORT_SOAK=1 simulates all of the table in power/RE
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from math import sqrt
 from pathlib import Path
@@ -130,6 +131,21 @@ def test_the_committed_table_is_complete_and_has_no_interval_that_is_too_narrow(
     assert [o.cell for o in results.cells if is_biased(o)] == []
     for outcome in results.named.values():
         assert outcome.bias == pytest.approx(0.0, abs=0.0005)
+
+
+def test_each_interval_that_is_too_wide_has_a_reason_that_the_readme_counts() -> None:
+    results = table.load(RESULTS)
+    wide = [o.cell for o in results.cells if verdict(o) == "wide"]
+    assert [c for c in wide if table.why_wide(c).startswith("no reason")] == []
+    assert table.why_wide(Cell("instantaneous", 0.1, True, "constant", 600.0)).startswith("no reason")
+    line = next(text for text in table.render(results).splitlines() if text.startswith("Why wider"))
+    assert sum(int(n) for n in re.findall(r"(\d+) by ", line)) == len(wide)
+
+
+def test_a_mean_error_above_the_limit_stands_only_beside_wide_intervals() -> None:
+    """Whatever of it is chance: a meter that can know the energy is not wrong by more than 0.1 % on average."""
+    known = [o for o in table.load(RESULTS).cells if o.bias is not None and o.interval is not None]
+    assert [o.cell for o in known if abs(o.bias or 0.0) > table.MAX_BIAS and (o.interval or 0.0) < 0.02] == []
 
 
 def test_the_table_of_the_readme_is_that_of_the_results() -> None:

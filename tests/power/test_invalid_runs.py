@@ -173,3 +173,12 @@ def test_a_result_of_an_earlier_version_is_refused_in_one_line(tmp_path: Path) -
     with pytest.raises(UsageError, match="other rules; measure again") as caught:
         directory.runs()
     assert "\n" not in str(caught.value)
+
+
+def test_outputs_that_were_checked_are_not_called_unchecked_where_no_run_is_valid(tmp_path: Path) -> None:
+    """Runs that are too short for the meter were sorted and checked nevertheless."""
+    directory = ResultDirectory(write_result(tmp_path / "r"))
+    session, runs = directory.session(), directory.runs()
+    short = [replace(r, defects=[Defect("too-short", "the run is too short")]) for r in runs]
+    assert summarize(session, short).validated
+    assert not summarize(session, [*short[1:], replace(short[0], validation=None)]).validated

@@ -11,6 +11,7 @@ from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.evaluate import evaluate
 from ecosort_power.meters.base import parse_spec, with_settings
 from ecosort_power.meters.csv import CsvMeter, read_log
+from ecosort_power.meters.log_columns import Column, find_columns
 from ecosort_power.meters.log_values import CellError, plain_number
 
 from .synthetic import window
@@ -155,3 +156,17 @@ def test_what_was_made_up_may_be_a_log(tmp_path: Path) -> None:
     found = with_settings(CsvMeter(spec).open(), spec)
     assert found.simulated
     assert replace(found, simulated=False).scope.headline == "computed, measured nowhere"
+
+
+@pytest.mark.parametrize("name", ["EUR/kWh", "Price per kWh", "CO2 g/kWh", "ct/kWh", "Strompreis kWh", "Cost (kWh)", "$ per kWh"])
+def test_an_amount_per_kilowatt_hour_is_no_counter(name: str) -> None:
+    with pytest.raises(UsageError, match="no column of the log says"):
+        find_columns(["time", name], [["2026-11-24T12:00:00Z", "40.1"]] * 3, {})
+    with pytest.raises(UsageError, match="a price, or another amount"):
+        find_columns(["time", name], [["2026-11-24T12:00:00Z", "40.1"]] * 3, {"energy": name, "energy-unit": "kWh"})
+
+
+@pytest.mark.parametrize("name", ["Energy/kWh", "E per meter [kWh]", "Tariff 1 (kWh)", "Bezug kg-Halle kWh"])
+def test_a_counter_is_taken_whatever_else_its_name_says(name: str) -> None:
+    found = find_columns(["time", name], [["2026-11-24T12:00:00Z", "40.1"]] * 3, {})
+    assert found.energy == Column(1, 3.6e6)

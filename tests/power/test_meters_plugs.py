@@ -59,6 +59,31 @@ def test_shelly_gen1_logs_in_with_basic(monkeypatch: pytest.MonkeyPatch) -> None
         assert meter.read().watts == 85.05
 
 
+def emeters(about: dict[str, Any], meters: list[dict[str, Any]]) -> dict[str, Any]:
+    """A Gen1 energy meter: clamps instead of a plug."""
+    status = {"relays": [{"ison": False, "source": "input"}], "emeters": meters}
+    return {"/shelly": about, "/status": status} | {f"/emeter/{i}": m for i, m in enumerate(meters)}
+
+
+def test_shelly_gen1_em_gives_each_clamp_in_watt_hours_with_its_power_factor() -> None:
+    about = {**captured.GEN1_EM_ABOUT, "type": "SHEM-3", "fw": "20230913-114244/v1.14.0-gcb84623"}
+    with peers.serve(answers(emeters(about, captured.GEN1_3EM_METERS))) as peer:
+        for channel, watts, watt_hours, factor in ((0, 51.08, 1686297.2, "0.27"), (1, 155.02, 878905.6, "0.98")):
+            with opened(f"shelly://{peer.host}/{channel}") as (meter, found):
+                reading = meter.read()
+            assert (reading.watts, reading.joules) == pytest.approx((watts, watt_hours * 3600))
+            assert (found.quantum_j, found.identity["power_factor"]) == (360.0, factor)
+            again = type(meter).derive(reading.raw or "", meter.spec)
+            assert (again.watts, again.joules) == (reading.watts, reading.joules)
+
+
+def test_a_clamp_of_a_gen1_em_that_feeds_in_is_negative_and_no_measurement() -> None:
+    documents = emeters(captured.GEN1_EM_ABOUT, captured.GEN1_EM_METERS)
+    with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}") as (meter, found):
+        reading = screen(meter.read(), found)
+    assert (reading.watts, Flag.NEGATIVE in reading.flags) == (None, True)
+
+
 def gen2(components: dict[str, Any], **calls: Any) -> dict[str, Any]:
     """A device with these components in its status and these calls, e.g. EM=..."""
     documents = {"/shelly": captured.PRO_3EM_ABOUT, "/rpc/Shelly.GetStatus": {"sys": {}, **components}}

@@ -78,3 +78,9 @@ def test_a_network_that_cannot_be_searched_is_said(cli: Cli, tmp_path: Path) -> 
     done = cli("meters", "--discover", "--interface", "192.0.2.1", "--root", str(tmp_path))
     assert done.returncode == 3
     assert done.stderr.startswith("ecosort-power: ")
+
+
+def test_where_nothing_announces_itself_it_is_said(cli: Cli) -> None:
+    done = cli("meters", "--discover", "--interface", LOOPBACK)
+    assert (done.returncode, "none announced itself within" in done.stdout) == (1, True), done.stdout
+    assert "--meter kasa://HOST" in done.stdout

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
-from ecosort_power.cli import Number
 from ecosort_power.cli import cli as program
-from ecosort_power.errors import PowerError
+from ecosort_power.errors import MeterError, PowerError
 from ecosort_power.meters import make_meter, meter_class, schemes
 from ecosort_power.meters.base import COMMON_SETTINGS, parse_spec, with_settings
+from ecosort_power.options import Checksum, Number
 from ecosort_power.reading import Capabilities, Scope
+from ecosort_power.transports.process import LineChild
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
+from .support import QUICK, Cli
 
 SCHEMES = [s for s in schemes() if s not in ("lamp",)]
 DEEP = 2000 if os.environ.get("ECOSORT_SOAK") else 50
@@ -180,3 +184,56 @@ def test_any_number_in_any_option(command: str, option: str, in_tmp: Path) -> No
 @pytest.mark.parametrize("path", ["", "x" * 5000, "/dev/null", "/proc/1/mem", "."])
 def test_any_directory(words: tuple[str, ...], path: str, in_tmp: Path) -> None:
     call(*words, path)
+
+
+@pytest.mark.parametrize("option", ["--prepare", "--check-command"])
+@pytest.mark.parametrize("text", ["", " ", "''", "'", 'a "b'])
+def test_a_command_that_cannot_be_is_said_before_the_runs(cli: Cli, tmp_path: Path, option: str, text: str) -> None:
+    done = cli("run", *QUICK, "--runs", "1", "--time-only", "--out", "r", option, text, "--", "true")
+    assert (done.returncode, option in done.stderr, "Traceback" in done.stderr) == (2, True, False), done.stderr
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize("command", ["probe", "doctor"])
+@pytest.mark.parametrize("text", ["", "'"])
+def test_a_load_that_cannot_be_is_said(cli: Cli, command: str, text: str) -> None:
+    words = {"probe": ["sim:", "--seconds", "5"], "doctor": ["--meter", "sim:", "--probe", "5"]}[command]
+    done = cli(command, *words, "--load", text)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "fine"), [("456a35615a4a24", True), ("0xAB", True), ("zz", False), ("", False), ("1" * 33, False)]
+)
+def test_a_checksum_is_hexadecimal(text: str, fine: bool) -> None:
+    with contextlib.nullcontext() if fine else pytest.raises(click.BadParameter, match="ecosort gen -c"):
+        assert Checksum().convert(text, None, None) == text
+
+
+def test_a_file_of_meters_that_has_no_end_is_not_read(cli: Cli) -> None:
+    done = cli("meters", "--config", "/dev/full")
+    assert (done.returncode, "regular file" in done.stderr) == (2, True), done.stderr
+
+
+def test_a_meter_program_that_prints_no_lines_is_refused_while_it_is_small() -> None:
+    writer = (
+        "import sys\nfor _ in range(64):\n    sys.stdout.write('x' * (1 << 16))\nsys.stdout.flush()\nimport time; time.sleep(60)"
+    )
+    child = LineChild([sys.executable, "-c", writer])
+    try:
+        with pytest.raises(MeterError, match="no lines of text"):
+            child.read_line(30.0)
+    finally:
+        child.close()
+
+
+@pytest.mark.parametrize(
+    "spec", ["shelly://127.0.0.1:9", "nut://127.0.0.1:9/u", "mqtt://127.0.0.1:9/t", "scpi:/dev/null#profile=lmg95"]
+)
+def test_a_meter_that_is_not_there_says_what_to_do(spec: str) -> None:
+    meter = make_meter(parse_spec(spec))
+    try:
+        with pytest.raises(PowerError, match=r"; (look whether it is switched on|`ecosort-power meters`)"):
+            meter.open()
+    finally:
+        meter.close()

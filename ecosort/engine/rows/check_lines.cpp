@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 #include <span>
 #include <vector>
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/rows/formats.h"
+#include "formats/lines/line_kernels.h"
 #include "io/plain_file.h"
 
 namespace ecosort::lines {
@@ -15,26 +17,41 @@ namespace {
 
 constexpr std::size_t block_bytes = std::size_t{256} * 1024;
 
-// Lines of a file, one after the other; the one before the present one stays as well.
+// Rows of a file, one after the other; the one before the present one stays as well.
 class LineReader {
  public:
-  LineReader(const std::string& name, char terminator, std::uint64_t longest, const FirstLook& look)
+  LineReader(const std::string& name, rows::RowFormat& format, std::uint64_t longest, const FirstLook& look)
       : name_(name),
         file_(engine::PlainFile::open_for_reading(name == "-" ? "/dev/stdin" : name)),
-        terminator_(terminator),
+        format_(format),
         longest_(longest),
         look_(look) {}
+
+  // Takes what is above the first row that counts.
+  void take_first_rows() {
+    format_.begin_input();
+    while (data_.size() < rows::RowFormat::most_mark_bytes && read_more()) {
+    }
+    begin_ = end_ = format_.mark_bytes({data_.data(), data_.size()});
+    while (format_.wants_first_row()) {
+      if (!next()) return format_.miss_first_row(rows::shown_name(name_));
+      if (format_.take_first_row(rows::shown_name(name_), line()) != rows::FirstRow::is_sorted) continue;
+      has_line_ = false;  // it is the first one again
+      end_ = begin_;
+    }
+  }
 
   // False at the end.
   bool next() {
     before_ = begin_;
+    if (has_line_) number_ += 1 + line_kernels().count(line().data(), line().size(), format_.terminator());
     begin_ = has_line_ ? end_ + 1 : end_;
     has_line_ = false;
+    bool is_inside = false;
     for (std::size_t searched = begin_;;) {
-      const void* found =
-          searched < data_.size() ? std::memchr(data_.data() + searched, terminator_, data_.size() - searched) : nullptr;
+      const char* const found = format_.find_end(data_.data() + searched, data_.data() + data_.size(), is_inside);
       if (found != nullptr) {
-        end_ = static_cast<std::size_t>(static_cast<const char*>(found) - data_.data());
+        end_ = static_cast<std::size_t>(found - data_.data());
         break;
       }
       searched = data_.size();
@@ -44,7 +61,8 @@ class LineReader {
         continue;
       }
       if (begin_ == data_.size()) return false;
-      data_.push_back(terminator_);
+      complete();
+      break;
     }
     has_line_ = true;
     return true;
@@ -52,6 +70,14 @@ class LineReader {
 
   [[nodiscard]] Text line() const noexcept { return {data_.data() + begin_, end_ - begin_}; }
   [[nodiscard]] Text before() const noexcept { return {data_.data() + before_, begin_ - 1 - before_}; }
+  // Of the lines of the file, from 1 on, the one with which the present row begins.
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
+  [[noreturn]] void refuse(const rows::Fault& fault) const {
+    const auto lines = static_cast<std::uint64_t>(std::count(line().begin(), line().begin() + fault.at, format_.terminator()));
+    throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(name_), number_ + lines,
+                                 passed_ + begin_ + fault.at, fault.why));
+  }
 
  private:
   bool read_more() {
@@ -59,6 +85,7 @@ class LineReader {
     if (data_.size() - begin_ > longest_)
       throw NotEnoughMemory(fmt::format("{}: a line is longer than {}", name_, format_bytes(longest_)), longest_);
     data_.erase(data_.begin(), data_.begin() + static_cast<std::ptrdiff_t>(before_));
+    passed_ += before_;
     begin_ -= before_;
     before_ = 0;
     const std::size_t size = data_.size();
@@ -71,29 +98,53 @@ class LineReader {
     return count > 0;
   }
 
+  // The file's last row, which lacks its end.
+  void complete() {
+    const Text row(data_.data() + begin_, data_.size() - begin_);
+    end_ = data_.size();
+    if (const auto fault = format_.fault_in(row, true)) refuse(*fault);
+    data_.push_back(format_.terminator());
+  }
+
   const std::string& name_;
   engine::PlainFile file_;
-  char terminator_;
+  rows::RowFormat& format_;
   std::uint64_t longest_;
   const FirstLook& look_;
   bool was_looked_at_ = false;
   std::vector<char> data_;
   std::size_t before_ = 0, begin_ = 0, end_ = 0;
+  std::uint64_t number_ = 1, passed_ = 0;  // bytes of the file that are not in `data_` any more
   bool has_line_ = false, at_end_ = false;
 };
 
-}  // namespace
+template <class Format>
+void check_row(const Format& format, const LineReader& reader, std::vector<rows::KeyCounts>& counts) {
+  if constexpr (Format::checks_rows)
+    if (const auto fault = format.check_row(reader.line(), counts)) reader.refuse(*fault);
+}
 
-std::optional<Disorder> find_disorder(const std::string& name, const LineOrder& order, char terminator, bool unique,
-                                      std::uint64_t memory_bytes, const FirstLook& look) {
-  LineReader reader(name, terminator, memory_bytes / 4, look);
+template <class Format>
+std::optional<Disorder> first_disorder(const Format& format, LineReader& reader, bool unique) {
+  std::vector<rows::KeyCounts> counts;
   if (!reader.next()) return std::nullopt;
-  for (std::uint64_t number = 2; reader.next(); ++number) {
-    const int relation = order.compare(reader.before(), reader.line());
+  check_row(format, reader, counts);
+  while (reader.next()) {
+    check_row(format, reader, counts);
+    const int relation = format.compare(reader.before(), reader.line());
     if (relation < 0 || (relation == 0 && !unique)) continue;
-    return Disorder{number, std::string(reader.line())};
+    return Disorder{reader.number(), std::string(reader.line())};
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Disorder> find_disorder(const std::string& name, rows::RowFormat& format, bool unique, std::uint64_t memory_bytes,
+                                      const FirstLook& look) {
+  LineReader reader(name, format, memory_bytes / 4, look);
+  reader.take_first_rows();
+  return with_format(format, [&](const auto& as_it_is) { return first_disorder(as_it_is, reader, unique); });
 }
 
 }  // namespace ecosort::lines

@@ -62,8 +62,8 @@ void FormLineRuns::make_seen() {
 Task<records::MultisetHash> FormLineRuns::sort(LineRun& run) {
   records::MultisetHash dropped;
   auto work = tools_.compute.run([&] {
-    sort_index(run, tools_.order, tools_.compute.threads());
-    if (unique_) drop_equal(run, tools_.order, dropped);
+    sort_index(run, tools_.format, tools_.compute.threads());
+    if (unique_) drop_equal(run, tools_.format, dropped);
   });
   co_await work;
   dropped_ += dropped;
@@ -76,7 +76,7 @@ Task<void> FormLineRuns::store(LineRun& run, std::size_t number, ReadSoFar read)
   const records::MultisetHash dropped = co_await sort(run);
   StoredRun stored = keeper_ != nullptr ? keeper_->create(number, run.line_bytes) : tools_.files.create(run.line_bytes);
   RunSink sink(tools_.reactor, tools_.pool, tools_.plan.block_bytes, tools_.progress, stored);
-  GatherLines gather(run, tools_.order, keeper_ == nullptr ? Checks::none : unique_ ? Checks::ascending : Checks::ordered);
+  GatherLines gather(run, tools_.format, keeper_ == nullptr ? Checks::none : unique_ ? Checks::ascending : Checks::ordered);
   co_await gather_to(gather, sink);
   co_await tools_.files.complete(stored, sink.bytes());
   stored.lines = run.count;

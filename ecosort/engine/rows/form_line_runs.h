@@ -17,7 +17,7 @@
 #include "engine/rows/read_lines.h"
 #include "formats/lines/duplicate_filter.h"
 #include "formats/lines/gather_lines.h"
-#include "formats/lines/line_order.h"
+#include "formats/row_format.h"
 #include "hash/multiset_hash.h"
 #include "io/reactor.h"
 #include "plan/line_plan.h"
@@ -33,7 +33,7 @@ struct FormTools {
   BlockPool& pool;
   MemoryBudget& memory;
   const LinePlan& plan;
-  const LineOrder& order;
+  const rows::RowFormat& format;
   engine::Progress& progress;
 };
 

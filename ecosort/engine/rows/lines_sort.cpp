@@ -30,7 +30,8 @@ class Sorter {
         storage_(storage),
         progress_(progress),
         log_(log),
-        order_(job.order),
+        format_(*job.format),
+        first_rows_(format_, job.header_bytes, job.plan.memory_bytes),
         memory_(job.plan.memory_bytes),
         reactor_(queue, job.plan.read_depth, job.plan.write_depth),
         compute_(reactor_, job.plan.threads),
@@ -57,9 +58,7 @@ class Sorter {
     pool_.emplace(reactor_.scope(), memory_.allocate(job_.plan.write_bytes(), "write blocks", job_.plan.pages),
                   job_.plan.block_bytes, job_.plan.write_blocks);
     sink_.emplace(reactor_, *pool_, job_.plan.block_bytes, progress_, *output_);
-    reader_.emplace(reactor_, compute_, job_.plan, order_, job_.inputs, job_.terminator, job_.header_lines, progress_, seen_,
-                    storage_);
-    reader_->limit_header(job_.header_bytes);
+    reader_.emplace(reactor_, compute_, job_.plan, format_, first_rows_, job_.inputs, progress_, seen_, storage_);
     reader_->set_look(job_.look);
     if (job_.merge) {
       take_sorted_inputs();
@@ -91,6 +90,7 @@ class Sorter {
       plain.name = input.name;
       plain.is_plain = true;
       plain.look = &job_.look;
+      plain.first_rows = &first_rows_;
       plain.run.file = std::move(input.file);
       runs_.push_back(std::move(plain));
     }
@@ -99,7 +99,7 @@ class Sorter {
   Task<void> form_runs() {
     plan_job();
     begin("run_formation", Phase::run_formation, formation_bytes(), std::max<std::uint64_t>(formation_bytes(), 1));
-    former_.emplace(FormTools{reactor_, compute_, *files_, *pool_, memory_, job_.plan, order_, progress_}, *reader_, seen_,
+    former_.emplace(FormTools{reactor_, compute_, *files_, *pool_, memory_, job_.plan, format_, progress_}, *reader_, seen_,
                     job_.unique);
     co_await former_->form(runs_);
     dropped_ += reader_->dropped() + former_->dropped();
@@ -111,17 +111,17 @@ class Sorter {
     begin("sort_and_write", Phase::merge, reader_->bytes(), std::max<std::uint64_t>(reader_->bytes(), 1));
     LineRun& run = *former_->resident();
     dropped_ += co_await former_->sort(run);
-    GatherLines gather(run, order_, job_.unique ? GatherLines::Checks::ascending : GatherLines::Checks::ordered);
-    gather.set_header(reader_->header());
+    GatherLines gather(run, format_, job_.unique ? GatherLines::Checks::ascending : GatherLines::Checks::ordered);
+    gather.set_header(first_rows_.top());
     co_await former_->gather_to(gather, *sink_);
     merged_.out = gather.hash();
     report_.longest_line = gather.longest();
     log_.end(reactor_.traffic());
   }
 
-  [[nodiscard]] MergeTerms terms() const { return {job_.unique, !job_.merge, job_.terminator}; }
+  [[nodiscard]] MergeTerms terms() const { return {job_.unique, !job_.merge}; }
 
-  [[nodiscard]] MergeTools tools() { return {reactor_, compute_, *files_, memory_, job_.plan, order_}; }
+  [[nodiscard]] MergeTools tools() { return {reactor_, compute_, *files_, memory_, job_.plan, format_}; }
 
   void open_inputs(std::vector<MergeInput>& inputs) {
     for (MergeInput& input : inputs)
@@ -170,6 +170,7 @@ class Sorter {
   void account(const MergedLines& merged) {
     if (job_.merge) check_same(merged.in, merged.out + merged.dropped);
     dropped_ += merged.dropped;
+    rows::add(report_.key_counts, merged.key_counts);
     report_.longest_line = std::max(report_.longest_line, merged.longest);
   }
 
@@ -178,7 +179,7 @@ class Sorter {
     const std::uint64_t bytes = bytes_of(runs_);
     begin("merge", Phase::merge, bytes, std::max<std::uint64_t>({progress_.job_bytes_left(), 2 * bytes, 1}));
     MergeParts merge(tools(), terms(), runs_, {*output_, *pool_, progress_});
-    co_await merge.merge_to(*sink_, reader_->header());
+    co_await merge.merge_to(*sink_, first_rows_.top());
     let_go(runs_);
     account(merge.merged());
     merged_.out = merge.merged().out;
@@ -196,7 +197,7 @@ class Sorter {
   }
 
   void verify() {
-    report_.hash = merged_.out + dropped_ + reader_->header_hash();
+    report_.hash = merged_.out + dropped_ + first_rows_.hash();
     if (!job_.merge) check_same(reader_->hash(), report_.hash);
   }
 
@@ -215,12 +216,14 @@ class Sorter {
     log_.end(reactor_.traffic());
     report_.lines = report_.hash.count;
     report_.is_merge = job_.merge;
+    report_.top_lines = first_rows_.hash().count;
+    rows::add(report_.key_counts, reader_->key_counts());
     report_.dropped = dropped_.count;
     report_.input_bytes = reader_->bytes();
     report_.output_bytes = sink_->bytes();
     report_.traffic = reactor_.traffic();
     report_.peak_temp_bytes = files_->peak_bytes();
-    report_.peak_memory_bytes = memory_.peak_bytes() + reader_->header().size();
+    report_.peak_memory_bytes = memory_.peak_bytes() + first_rows_.top().size();
     progress_.begin(Phase::done, 0);
     return report_;
   }
@@ -294,7 +297,8 @@ class Sorter {
   io::Storage& storage_;
   engine::Progress& progress_;
   engine::PhaseLog& log_;
-  LineOrder order_;
+  rows::RowFormat& format_;
+  FirstRows first_rows_;
   MemoryBudget memory_;
   io::Reactor reactor_;
   engine::Compute compute_;

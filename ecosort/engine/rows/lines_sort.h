@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@
 #include "engine/resumed.h"
 #include "engine/rows/first_look.h"
 #include "engine/rows/read_lines.h"
-#include "formats/lines/line_order.h"
+#include "formats/row_format.h"
 #include "hash/multiset_hash.h"
 #include "io/queue.h"
 #include "io/storage.h"
@@ -23,14 +24,12 @@ namespace ecosort::lines {
 // Everything is checked and opened; nothing is created yet.
 struct LinesJob {
   LinePlan plan;
-  LineOrderTerms order;
+  std::unique_ptr<rows::RowFormat> format;
   std::vector<LineInput> inputs;
   std::string output;                    // "-": standard output
   std::vector<std::string> directories;  // for runs
   std::string compress_program;          // through which they go; empty: none
-  std::uint64_t header_lines = 0;
-  std::uint64_t header_bytes = 0;  // most that they may have, besides the plan's memory
-  char terminator = '\n';
+  std::uint64_t header_bytes = 0;        // most that what stays on top may have, besides the plan's memory
   bool unique = false;
   bool merge = false;                // the inputs are sorted
   std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
@@ -46,6 +45,8 @@ struct LinesReport {
   unsigned merge_parts = 0;      // of the last merge, at the same time; 0: there was none
   std::size_t longest_line = 0;  // bytes, with its end; of what went through a merge
   records::MultisetHash hash;    // of the lines read
+  std::uint64_t top_lines = 0;   // of them, on top
+  std::vector<rows::KeyCounts> key_counts;
   io::Traffic traffic;
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
   std::optional<engine::Resumed> resumed;  // of a job that outlives a crash; nothing: it began in this run

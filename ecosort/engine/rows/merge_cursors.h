@@ -19,7 +19,7 @@
 #include "engine/compute.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/merge_tree.h"
-#include "formats/lines/line_order.h"
+#include "formats/row_format.h"
 #include "io/reactor.h"
 #include "plan/line_plan.h"
 
@@ -32,7 +32,7 @@ struct MergeTools {
   RunFiles& files;
   MemoryBudget& memory;
   const LinePlan& plan;
-  const LineOrder& order;
+  const rows::RowFormat& format;
 };
 
 // How many of `inputs`, from `first` on, can be merged at once, and with how many slots each (0: not even two).

@@ -1,10 +1,13 @@
 #include "engine/rows/merge_lines.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "base/errors.h"
 #include "base/prefetch.h"
+#include "engine/rows/formats.h"
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
 
@@ -28,42 +31,114 @@ MergeLines::MergeLines(const MergeTools& tools, const MergeTerms& terms, std::ve
                        const MergePart& part)
     : reactor_(tools.reactor),
       compute_(tools.compute),
-      order_(tools.order),
-      kernels_(line_kernels()),
+      format_(tools.format),
       terms_(terms),
       part_(part),
       most_blocks_(most_blocks(tools.plan, inputs.size(), part.parts)),
       cursors_(tools, inputs, slots, part_, terms.must_be_ordered || terms.unique ? &last_ : nullptr),
-      tree_(order_, cursors_.all()),
-      out_(kernels_) {
+      tree_(format_, cursors_.all()),
+      out_(line_kernels()) {
   if (!part_.not_before) return;  // else the part is in order behind it as lines are behind each other
   last_.is_there = true;
   last_.text = *part_.not_before;
-  last_.window = order_.window(last_.text);
+  last_.window = format_.window(last_.text, 0, 0);
   last_.cursor = no_cursor;
 }
 
-// Whether the line that begins at `at` is complete; then its window is taken. An input's last line may lack its end.
-bool MergeLines::find_line(MergeCursor& cursor) {
+// Whether the row that begins at `at` is complete. An input's last row may lack its end.
+template <class Format>
+bool MergeLines::find_end(const Format& format, MergeCursor& cursor) const {
   if (cursor.at == nullptr) return false;
-  const char* found = kernels_.find(cursor.searched, cursor.end, terms_.terminator);
-  if (found == nullptr) {
-    if (!cursor.at_last_block) return false;
-    if (cursor.at == cursor.end) {
-      cursor.exhausted = true;
-      return true;
-    }
-    *const_cast<char*>(cursor.end) = terms_.terminator;
-    found = cursor.end++;
+  const char* const found = format.row_end(cursor.searched, cursor.end, cursor.is_inside);
+  if (found != nullptr) {
+    cursor.line_end = found;
+    return true;
   }
-  cursor.line_end = found;
-  cursor.window = order_.window(cursor.line());
+  cursor.searched = cursor.end;
+  if (!cursor.at_last_block) return false;
+  complete_last_row(cursor);
+  return true;
+}
+
+void MergeLines::complete_last_row(MergeCursor& cursor) const {
+  if (cursor.at == cursor.end) {
+    cursor.exhausted = true;
+    return;
+  }
+  const Text row(cursor.at, static_cast<std::size_t>(cursor.end - cursor.at));
+  if (const auto fault = format_.fault_in(row, true)) refuse(cursor, *fault);
+  const Text end = format_.missing_end(row, cursor.before_end);
+  std::memcpy(const_cast<char*>(cursor.end), end.data(), end.size());
+  cursor.end += end.size();
+  cursor.line_end = cursor.end - 1;
+}
+
+// Says where in the file the fault is, whose place counts from the present row on.
+void MergeLines::refuse(const MergeCursor& cursor, const rows::Fault& fault) const {
+  const auto lines = static_cast<std::uint64_t>(std::count(cursor.at, cursor.at + fault.at, format_.terminator()));
+  throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(cursor.input->name), cursor.lines_before + lines + 1,
+                               cursor.bytes_before + fault.at, fault.why));
+}
+
+// Of a plain file: rows of runs were looked at when they were read.
+template <class Format>
+void MergeLines::check_row(const Format& format, MergeCursor& cursor) {
+  if (const auto fault = format.check_row(cursor.line(), merged_.key_counts)) refuse(cursor, *fault);
+}
+
+// The same, and takes its window. Also true where there is no row any more.
+template <class Format>
+bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
+  if (!find_end(format, cursor)) return false;
+  if (cursor.exhausted) return true;
+  if constexpr (Format::checks_rows)
+    if (cursor.input->is_plain) check_row(format, cursor);
+  cursor.window = format.window(cursor.line());
   for (std::size_t ahead = 64; ahead < 256; ahead += 64) prefetch(cursor.line_end + ahead);
   return true;
 }
 
+// The row behind the present one is next.
+void MergeLines::pass_row(MergeCursor& cursor) noexcept {
+  if (cursor.input->is_plain) {
+    const Text row = cursor.line();
+    cursor.before_end = row.empty() ? '\0' : row.back();
+    cursor.bytes_before += row.size() + 1;
+    cursor.lines_before += 1 + line_kernels().count(row.data(), row.size(), *cursor.line_end);
+  }
+  cursor.at = cursor.searched = cursor.line_end + 1;
+}
+
 Task<void> MergeLines::next_line_begins(MergeCursor& cursor) {
-  while (!cursor.exhausted && !find_line(cursor)) co_await cursors_.next_block(cursor);
+  const auto find = [&](const auto& format) { return find_row(format, cursor); };
+  while (!cursor.exhausted && !with_format(format_, find)) co_await cursors_.next_block(cursor);
+}
+
+Task<void> MergeLines::find_end(MergeCursor& cursor) {
+  const auto find = [&](const auto& format) { return find_end(format, cursor); };
+  while (!cursor.exhausted && !with_format(format_, find)) co_await cursors_.next_block(cursor);
+}
+
+// What a plain file begins with goes on top, or is left out.
+Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
+  FirstRows& first_rows = *cursor.input->first_rows;
+  first_rows.begin_input();
+  co_await cursors_.next_block(cursor);
+  const std::size_t mark = first_rows.take_mark({cursor.at, static_cast<std::size_t>(cursor.end - cursor.at)});
+  cursor.at = cursor.searched = cursor.at + mark;
+  cursor.bytes_before = mark;
+  while (first_rows.wants_row()) {
+    co_await find_end(cursor);
+    if (cursor.exhausted) {
+      format_.miss_first_row(rows::shown_name(cursor.input->name));
+      co_return;
+    }
+    if (first_rows.take(rows::shown_name(cursor.input->name), cursor.line()) == rows::FirstRow::is_sorted) {
+      cursor.searched = cursor.at;
+      co_return;
+    }
+    pass_row(cursor);
+  }
 }
 
 void MergeLines::out_of_order() const {
@@ -75,7 +150,7 @@ bool MergeLines::choose(const MergeCursor& cursor) {
   if (last_.is_there && (terms_.must_be_ordered || terms_.unique)) {
     if (cursor.window.prefix == last_.window.prefix && cursor.window.extension == last_.window.extension) {
       unsigned level = 0;
-      const int order = tie_is_decided(order_, cursor.window, level) ? 0 : order_.compare(last_.text, cursor.line(), level);
+      const int order = tie_is_decided(format_, cursor.window, level) ? 0 : format_.compare(last_.text, cursor.line(), level);
       if (order == 0 && terms_.unique) {
         add_line(merged_.dropped, cursor.line());
         return false;
@@ -134,7 +209,8 @@ run::BlockContents MergeLines::contents() const noexcept {
   return {static_cast<std::uint32_t>(filled_), static_cast<std::uint32_t>(carried_)};
 }
 
-MergeLines::Reason MergeLines::merge_some(char* block, std::size_t capacity) {
+template <class Format>
+MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std::size_t capacity) {
   if (filled_ == 0) carried_ = std::min(emitting_.size(), capacity);
   for (bool is_emitting = !emitting_.empty(); is_emitting || !tree_.empty(); is_emitting = false) {
     MergeCursor& cursor = tree_.winner();
@@ -145,8 +221,11 @@ MergeLines::Reason MergeLines::merge_some(char* block, std::size_t capacity) {
       merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
       if (choose(cursor) && !emit(cursor, block, capacity)) return Reason::block_full;
     }
-    cursor.at = cursor.searched = cursor.line_end + 1;
-    while (!find_line(cursor)) {
+    if constexpr (Format::checks_rows)
+      pass_row(cursor);
+    else
+      cursor.at = cursor.searched = cursor.line_end + 1;
+    while (!find_row(format, cursor)) {
       if (cursors_.advance(cursor)) continue;
       waiting_ = &cursor;
       return Reason::needs_block;
@@ -158,7 +237,10 @@ MergeLines::Reason MergeLines::merge_some(char* block, std::size_t capacity) {
 
 Task<void> MergeLines::start() {
   cursors_.request_first();
-  for (const auto& cursor : cursors_.all()) co_await next_line_begins(*cursor);
+  for (const auto& cursor : cursors_.all()) {
+    if (cursor->input->first_rows != nullptr) co_await take_first_rows(*cursor);
+    co_await next_line_begins(*cursor);
+  }
   tree_.build();
 }
 
@@ -166,7 +248,8 @@ Task<void> MergeLines::start() {
 std::size_t MergeLines::merge_blocks(const std::vector<std::byte*>& blocks, const LineSink& sink, Reason& reason) {
   std::size_t full = 0;
   for (; full < blocks.size(); ++full) {
-    reason = merge_some(reinterpret_cast<char*>(blocks[full]), sink.capacity());
+    char* const block = reinterpret_cast<char*>(blocks[full]);
+    reason = with_format(format_, [&](const auto& format) { return merge_some(format, block, sink.capacity()); });
     out_.settle();
     if (reason != Reason::block_full) break;
     sink.complete(blocks[full], contents(), full);
@@ -223,13 +306,13 @@ Task<std::byte*> MergeLines::put_beginning(LineSink& sink, const std::string& be
 }
 
 void MergeLines::check_end() const {
-  if (part_.not_after && order_.compare(last_.text, *part_.not_after) > 0) out_of_order();
+  if (part_.not_after && format_.compare(last_.text, *part_.not_after) > 0) out_of_order();
 }
 
 Task<void> MergeLines::merge_into(LineSink& sink, const std::string& beginning) {
+  co_await start();
   std::byte* const block = co_await put_beginning(sink, beginning);
   std::vector<std::byte*> blocks{block};
-  co_await start();
   co_await merge_all(sink, blocks);
   if (last_.is_there) check_end();
   sink.complete(blocks.front(), contents(), 0);

@@ -10,7 +10,7 @@
 #include "engine/rows/merge_cursors.h"
 #include "engine/rows/merge_tree.h"
 #include "formats/lines/late_hash.h"
-#include "formats/lines/line_kernels.h"
+#include "formats/row_format.h"
 #include "hash/multiset_hash.h"
 
 namespace ecosort::lines {
@@ -18,12 +18,12 @@ namespace ecosort::lines {
 struct MergedLines {
   records::MultisetHash in, out, dropped;
   std::size_t longest = 0;
+  std::vector<rows::KeyCounts> key_counts;  // of plain files
 };
 
 struct MergeTerms {
   bool unique = false;
   bool must_be_ordered = true;  // VerificationError else; files of the user's may be in any order
-  char terminator = '\n';
 };
 
 // A merge between two lines: what came before the next one.
@@ -55,7 +55,7 @@ class MergeLines {
   MergeLines(const MergeTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, unsigned slots,
              const MergePart& part = {});
 
-  // `beginning` goes first.
+  // `beginning` goes first; what plain files begin with may still come to it.
   [[nodiscard]] Task<void> merge_to(LineSink& sink, const std::string& beginning);
 
   [[nodiscard]] const MergedLines& merged() const noexcept { return merged_; }
@@ -71,10 +71,21 @@ class MergeLines {
   Task<void> next_line_begins(MergeCursor& cursor);
   Task<std::byte*> put_beginning(LineSink& sink, const std::string& beginning);
   Task<void> merge_all(LineSink& sink, std::vector<std::byte*>& blocks);
-  [[nodiscard]] bool find_line(MergeCursor& cursor);
+  Task<void> take_first_rows(MergeCursor& cursor);
+  Task<void> find_end(MergeCursor& cursor);
+  template <class Format>
+  [[nodiscard]] bool find_end(const Format& format, MergeCursor& cursor) const;
+  template <class Format>
+  [[nodiscard]] bool find_row(const Format& format, MergeCursor& cursor);
+  template <class Format>
+  void check_row(const Format& format, MergeCursor& cursor);
+  void complete_last_row(MergeCursor& cursor) const;
+  static void pass_row(MergeCursor& cursor) noexcept;
+  [[noreturn]] void refuse(const MergeCursor& cursor, const rows::Fault& fault) const;
   [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
   [[nodiscard]] run::BlockContents contents() const noexcept;
-  Reason merge_some(char* block, std::size_t capacity);
+  template <class Format>
+  Reason merge_some(const Format& format, char* block, std::size_t capacity);
   std::size_t merge_blocks(const std::vector<std::byte*>& blocks, const LineSink& sink, Reason& reason);
   bool emit(const MergeCursor& cursor, char* block, std::size_t capacity);
   bool go_on_emitting(char* block, std::size_t capacity);
@@ -86,8 +97,7 @@ class MergeLines {
 
   io::Reactor& reactor_;
   engine::Compute& compute_;
-  const LineOrder& order_;
-  const LineKernels& kernels_;
+  const rows::RowFormat& format_;
   MergeTerms terms_;
   MergePart part_;
   std::size_t most_blocks_;  // of output, between two words with the coordinator

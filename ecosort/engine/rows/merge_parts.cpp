@@ -62,12 +62,13 @@ void MergeParts::add(const MergedLines& merged) noexcept {
   merged_.out += merged.out;
   merged_.dropped += merged.dropped;
   merged_.longest = std::max(merged_.longest, merged.longest);
+  rows::add(merged_.key_counts, merged.key_counts);
 }
 
 Task<void> MergeParts::merge_to(OutputSink& sink, const std::string& header) {
   const unsigned parts = parts_that_pay(tools_.plan, tools_.compute.threads(), terms_, inputs_, output_.file);
   if (parts > 1) {
-    SplitRuns split(tools_, terms_.terminator, inputs_, parts);
+    SplitRuns split(tools_, inputs_, parts);
     co_await split.split();
     if (is_balanced(split, parts)) {
       parts_ = parts;

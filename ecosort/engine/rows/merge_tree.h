@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "engine/rows/first_look.h"
+#include "engine/rows/first_rows.h"
 #include "engine/rows/line_blocks.h"
 #include "formats/lines/index_lines.h"
-#include "formats/lines/line_order.h"
+#include "formats/row_format.h"
 
 namespace ecosort::lines {
 
@@ -23,6 +24,7 @@ struct MergeInput {
   bool is_plain = false;
   std::uint64_t released_blocks = 0;
   const FirstLook* look = nullptr;  // of a plain file
+  FirstRows* first_rows = nullptr;  // likewise
 };
 
 // Lines of a run or of a file, or of a part of a run, in blocks. The coordinator fetches a block while the other one is merged.
@@ -52,8 +54,12 @@ struct MergeCursor {
   const char* at = nullptr;  // the line
   const char* line_end = nullptr;
   const char* searched = nullptr;
+  bool is_inside = false;     // of quotes, at `searched`
   const char* end = nullptr;  // of the bytes that are here
   bool at_last_block = false, exhausted = false;
+  // Of a plain file: lines and bytes before the present row, and the byte in front of the end of the row before it, or 0.
+  std::uint64_t lines_before = 0, bytes_before = 0;
+  char before_end = 0;
   records::KeyWindow window{};
 
   [[nodiscard]] Text line() const noexcept { return {at, static_cast<std::size_t>(line_end - at)}; }
@@ -66,7 +72,8 @@ struct MergeCursor {
 // cursors, and exhausted cursors, hold the largest window there is.
 class MergeTree {
  public:
-  MergeTree(const LineOrder& order, const std::vector<std::unique_ptr<MergeCursor>>& cursors) : order_(order), cursors_(cursors) {
+  MergeTree(const rows::RowFormat& order, const std::vector<std::unique_ptr<MergeCursor>>& cursors)
+      : order_(order), cursors_(cursors) {
     while (leaves_ < cursors.size()) leaves_ *= 2;
     prefixes_.resize(leaves_);
     rests_.resize(leaves_);
@@ -131,7 +138,7 @@ class MergeTree {
     return right_wins ? right : left;
   }
 
-  const LineOrder& order_;
+  const rows::RowFormat& order_;
   const std::vector<std::unique_ptr<MergeCursor>>& cursors_;
   std::size_t leaves_ = 2;
   std::vector<std::uint64_t> prefixes_, rests_;  // of the losers; apart, or the compiler moves them through vector registers

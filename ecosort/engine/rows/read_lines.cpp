@@ -7,7 +7,6 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
-#include "formats/lines/index_lines.h"
 #include "formats/lines/quoted.h"
 
 namespace ecosort::lines {
@@ -44,16 +43,15 @@ bool LineInput::has_grown(io::Storage& storage) const {
   return false;
 }
 
-ReadLines::ReadLines(io::Reactor& reactor, engine::Compute& compute, const LinePlan& plan, const LineOrder& order,
-                     std::vector<LineInput>& inputs, char terminator, std::uint64_t header_lines, engine::Progress& progress,
+ReadLines::ReadLines(io::Reactor& reactor, engine::Compute& compute, const LinePlan& plan, const rows::RowFormat& format,
+                     FirstRows& first_rows, std::vector<LineInput>& inputs, engine::Progress& progress,
                      std::vector<DuplicateFilter>& seen, io::Storage& storage)
     : reactor_(reactor),
       compute_(compute),
       plan_(plan),
-      order_(order),
+      format_(format),
+      first_rows_(first_rows),
       inputs_(inputs),
-      terminator_(terminator),
-      header_left_(header_lines),
       progress_(progress),
       seen_(seen),
       storage_(storage),
@@ -67,13 +65,17 @@ void ReadLines::begin_input() {
   LineInput& input = inputs_[input_];
   if (!input.file) input.open(storage_);
   offset_ = input.file->facts().start_offset;
+  first_rows_.begin_input();
+  file_lines_ = file_indexed_ = 0;
+  before_end_ = 0;
+  at_begin_ = true;
 }
 
 //   input | ...... line | line ...          requests begin at a whole unit: what lies before the place is skipped
 //               ^ unit  ^ place
 void ReadLines::begin_at(const ReadPlace& place) {
   input_ = place.input;
-  header_left_ = place.header_lines;
+  first_rows_.set_rows_to_come(place.header_lines);
   begin_input();
   if (input_ == inputs_.size()) return;
   const std::uint64_t unit = std::max<std::uint64_t>(inputs_[input_].file->alignment(), page_bytes);
@@ -84,9 +86,10 @@ void ReadLines::begin_at(const ReadPlace& place) {
 }
 
 ReadPlace ReadLines::place() const {
-  if (input_ == inputs_.size()) return {input_, 0, 0, header_left_};
+  const std::uint64_t header = first_rows_.rows_to_come();
+  if (input_ == inputs_.size()) return {input_, 0, 0, header};
   const bool is_read = file_indexed_ > 0 && file_indexed_ >= inputs_[input_].file->facts().size_bytes;
-  return is_read ? ReadPlace{input_ + 1, 0, 0, header_left_} : ReadPlace{input_, file_indexed_, file_lines_, header_left_};
+  return is_read ? ReadPlace{input_ + 1, 0, 0, header} : ReadPlace{input_, file_indexed_, file_lines_, header};
 }
 
 // Where a block of the present input may begin.
@@ -97,7 +100,7 @@ std::size_t ReadLines::aligned(std::size_t at) const {
 
 void ReadLines::place_tail(LineRun& run) {
   const std::size_t end = aligned(tail_.size());
-  if (end > run.size()) line_too_long(run);
+  if (end > run.size()) line_too_long(run, tail_);
   if (!tail_.empty()) std::memmove(run.bytes() + end - tail_.size(), tail_.data(), tail_.size());
   indexed_ = end - tail_.size();
   present_ = requested_ = end;
@@ -188,39 +191,83 @@ Task<void> ReadLines::accept_block(LineRun& run) {
   co_await index(run);
 }
 
+// Whether what the input begins with is here and taken, so that rows follow that are sorted.
+bool ReadLines::take_first_rows(LineRun& run) {
+  const auto advance = [this](std::size_t bytes) {
+    indexed_ += bytes;
+    bytes_ += bytes;
+    file_indexed_ += bytes;
+  };
+  if (at_begin_) {
+    if (present_ - indexed_ < rows::RowFormat::most_mark_bytes && !input_ended_) return false;
+    advance(first_rows_.take_mark({run.bytes() + indexed_, present_ - indexed_}));
+    at_begin_ = false;
+  }
+  while (first_rows_.wants_row()) {
+    bool is_inside = false;
+    const char* const begin = run.bytes() + indexed_;
+    const char* const end = format_.find_end(begin, run.bytes() + present_, is_inside);
+    if (end == nullptr) return false;
+    const Text row(begin, static_cast<std::size_t>(end - begin));
+    const rows::FirstRow use = first_rows_.take(rows::shown_name(inputs_[input_].name), row);
+    if (use == rows::FirstRow::is_sorted) break;
+    if (use == rows::FirstRow::goes_on_top) add_line(hash_, row);
+    advance(row.size() + 1);
+    file_lines_ += 1 + static_cast<std::uint64_t>(std::ranges::count(row, format_.terminator()));
+    before_end_ = row.empty() ? '\0' : row.back();
+    took_first_rows_ = true;
+  }
+  return true;
+}
+
+bool ReadLines::has_whole_row(const LineRun& run) const {
+  bool is_inside = false;
+  return format_.find_end(run.bytes() + indexed_, run.bytes() + present_, is_inside) != nullptr;
+}
+
+void ReadLines::take(const LineRun& run, const Indexed& indexed) {
+  const std::size_t bytes = indexed.end - indexed_;
+  bytes_ += bytes;
+  file_indexed_ += bytes;
+  lines_ += indexed.lines;
+  file_lines_ += indexed.lines + indexed.ends_inside;
+  longest_ = std::max(longest_, indexed.longest);
+  hash_ += indexed.hash;
+  dropped_ += indexed.dropped;
+  rows::add(key_counts_, indexed.key_counts);
+  if (bytes > 0) before_end_ = bytes == 1 ? '\0' : run.bytes()[indexed.end - 2];
+  indexed_ = indexed.end;
+}
+
 Task<void> ReadLines::index(LineRun& run) {
+  if (!take_first_rows(run)) co_return;
   const std::size_t room = run.size() - std::min(run.size(), requested_ + 1 + line_slack_bytes);
   const std::size_t most = room / index_bytes_per_line - std::min(run.count, room / index_bytes_per_line);
   Indexed indexed;
   const std::size_t from = indexed_, to = present_;
-  std::vector<DuplicateFilter>& seen = header_left_ == 0 ? seen_ : no_seen_;
-  auto work = compute_.run([&] { indexed = index_lines(run, order_, from, to, most, compute_.threads(), seen); }, to - from);
+  auto work = compute_.run([&] { indexed = index_lines(run, format_, from, to, most, compute_.threads(), seen_); }, to - from);
   co_await work;
-  bytes_ += indexed.end - from;
   run.line_bytes += indexed.end - from - indexed.dropped_bytes;
-  file_indexed_ += indexed.end - from;
-  lines_ += indexed.lines;
-  file_lines_ += indexed.lines;
-  longest_ = std::max(longest_, indexed.longest);
-  hash_ += indexed.hash;
-  dropped_ += indexed.dropped;
-  indexed_ = indexed.end;
-  const void* left = std::memchr(run.bytes() + indexed_, terminator_, present_ - indexed_);
-  if (left != nullptr) full_ = true;  // whole lines are left for which the index has no place
+  take(run, indexed);
+  if (indexed.fault) refuse(run.bytes() + indexed_, {indexed.fault->at - indexed_, indexed.fault->why});
+  if (has_whole_row(run)) full_ = true;  // rows are left for which the index has no place
 }
 
 // The input is read to its end. Its last line is completed; there was room kept for that.
 void ReadLines::end_input(LineRun& run) {
-  if (indexed_ < present_ && run.bytes()[present_ - 1] != terminator_) {
-    if (present_ + 1 > run.room_for(run.count + 1)) {
+  if (indexed_ < present_) {
+    const Text row(run.bytes() + indexed_, present_ - indexed_), end = format_.missing_end(row, before_end_);
+    check_beginning(row, true);
+    if (present_ + end.size() > run.room_for(run.count + 1)) {
       full_ = true;
       return;
     }
-    run.bytes()[present_++] = terminator_;
+    std::memcpy(run.bytes() + present_, end.data(), end.size());
+    present_ += end.size();
     requested_ = present_;
     return;
   }
-  if (indexed_ < present_) return;
+  if (first_rows_.wants_row()) format_.miss_first_row(rows::shown_name(inputs_[input_].name));
   if (LineInput& input = inputs_[input_]; input.is_opened_late) {
     check_unchanged(input);
     storage_.close(std::move(input.file));
@@ -228,7 +275,6 @@ void ReadLines::end_input(LineRun& run) {
   ++input_;
   input_ended_ = false;
   begin_input();
-  file_lines_ = file_indexed_ = 0;
   indexed_ = present_ = requested_ = aligned(present_);
 }
 
@@ -247,21 +293,22 @@ Task<void> ReadLines::cut_off(LineRun& run) {
   }
   requested_ = present_;
   tail_ = Text(run.bytes() + indexed_, present_ - indexed_);
-  if (run.count == 0 && !tail_.empty()) line_too_long(run);
+  if (run.count == 0 && !took_first_rows_ && !tail_.empty()) line_too_long(run, tail_);
 }
 
 Task<void> ReadLines::fill(LineRun& run) {
   run.count = 0;
   run.line_bytes = 0;
-  run.header_lines = 0;
+  run.format = &format_;
+  run.has_quotes = false;
+  took_first_rows_ = false;
   taken_ = 0;
   for (DuplicateFilter& seen : seen_) seen.forget();
-  run.terminator = terminator_;
+  run.terminator = format_.terminator();
   full_ = false;
   place_tail(run);
   reads_.spawn(read_until_full(run));
   co_await reads_.join();
-  take_header(run);
 }
 
 Task<void> ReadLines::read_until_full(LineRun& run) {
@@ -271,30 +318,28 @@ Task<void> ReadLines::read_until_full(LineRun& run) {
     if (!blocks_.empty()) {
       co_await accept_block(run);
     } else if (input_ended_) {
-      if (indexed_ == present_ || run.bytes()[present_ - 1] != terminator_) end_input(run);
+      if (!has_whole_row(run)) end_input(run);
       if (indexed_ < present_) co_await index(run);
     }
   }
   co_await cut_off(run);
 }
 
-void ReadLines::take_header(LineRun& run) {
-  const std::size_t count = std::min<std::uint64_t>(header_left_, run.count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Text line = run.line(*(run.top() - 1 - i));
-    if (header_.size() + line.size() + 1 > most_header_bytes_)
-      throw NotEnoughMemory(
-          fmt::format("the header's lines are longer than {} in all, a 16th of the memory", format_bytes(most_header_bytes_)),
-          plan_.memory_bytes);
-    add_line(header_hash_, line);
-    header_.append(line).push_back(terminator_);
-  }
-  header_left_ -= count;
-  run.header_lines = count;
-  run.count -= count;
+// Says where in the input the fault is, whose place counts from the next row on.
+void ReadLines::refuse(const char* row, const rows::Fault& fault) const {
+  const auto lines = static_cast<std::uint64_t>(std::count(row, row + fault.at, format_.terminator()));
+  throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(inputs_[input_].name), file_lines_ + lines + 1,
+                               file_indexed_ + fault.at, fault.why));
 }
 
-void ReadLines::line_too_long(const LineRun& run) const {
+// Of the row that is not whole.
+void ReadLines::check_beginning(Text row, bool is_all) const {
+  if (input_ == inputs_.size()) return;
+  if (const auto fault = format_.fault_in(row, is_all)) refuse(row.data(), *fault);
+}
+
+void ReadLines::line_too_long(const LineRun& run, Text beginning) const {
+  check_beginning(beginning, false);
   const std::string& name = input_ < inputs_.size() ? inputs_[input_].name : inputs_.back().name;
   throw NotEnoughMemory(
       fmt::format("{}: line {}, at byte {}, is too long for the memory: {} hold lines of up to {}", name, file_lines_ + 1,

@@ -17,9 +17,11 @@
 #include "engine/compute.h"
 #include "engine/progress.h"
 #include "engine/rows/first_look.h"
+#include "engine/rows/first_rows.h"
 #include "formats/lines/duplicate_filter.h"
-#include "formats/lines/line_order.h"
+#include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
+#include "formats/row_format.h"
 #include "io/reactor.h"
 #include "io/storage.h"
 #include "plan/line_plan.h"
@@ -51,12 +53,9 @@ struct ReadPlace {
 // Coordinator only; must outlive its task.
 class ReadLines {
  public:
-  ReadLines(io::Reactor& reactor, engine::Compute& compute, const LinePlan& plan, const LineOrder& order,
-            std::vector<LineInput>& inputs, char terminator, std::uint64_t header_lines, engine::Progress& progress,
-            std::vector<DuplicateFilter>& seen, io::Storage& storage);
-
-  // UsageError for a header of more bytes than that.
-  void limit_header(std::uint64_t bytes) noexcept { most_header_bytes_ = bytes; }
+  ReadLines(io::Reactor& reactor, engine::Compute& compute, const LinePlan& plan, const rows::RowFormat& format,
+            FirstRows& first_rows, std::vector<LineInput>& inputs, engine::Progress& progress, std::vector<DuplicateFilter>& seen,
+            io::Storage& storage);
 
   // Reads the lines from there on. Before the first fill().
   void begin_at(const ReadPlace& place);
@@ -75,8 +74,7 @@ class ReadLines {
   // Of the lines that `seen` knew, so that no run has them.
   [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-  [[nodiscard]] const std::string& header() const noexcept { return header_; }
-  [[nodiscard]] const records::MultisetHash& header_hash() const noexcept { return header_hash_; }
+  [[nodiscard]] const std::vector<rows::KeyCounts>& key_counts() const noexcept { return key_counts_; }
 
   // At the end: IoError where an input is not what it was, and what to tell about those that grew, or nothing. Of a file that
   // grew the lines were read that it had when it was opened.
@@ -102,28 +100,32 @@ class ReadLines {
   Task<void> accept_block(LineRun& run);
   void end_input(LineRun& run);
   Task<void> index(LineRun& run);
+  [[nodiscard]] bool take_first_rows(LineRun& run);
+  [[nodiscard]] bool has_whole_row(const LineRun& run) const;
+  void take(const LineRun& run, const Indexed& indexed);
   Task<void> cut_off(LineRun& run);
-  void take_header(LineRun& run);
-  [[noreturn]] void line_too_long(const LineRun& run) const;
+  void check_beginning(Text row, bool is_all) const;
+  [[noreturn]] void refuse(const char* row, const rows::Fault& fault) const;
+  [[noreturn]] void line_too_long(const LineRun& run, Text beginning) const;
 
   io::Reactor& reactor_;
   engine::Compute& compute_;
   const LinePlan& plan_;
-  const LineOrder& order_;
+  const rows::RowFormat& format_;
+  FirstRows& first_rows_;
   std::vector<LineInput>& inputs_;
-  char terminator_;
-  std::uint64_t header_left_;
   engine::Progress& progress_;
   std::vector<DuplicateFilter>& seen_;
   io::Storage& storage_;
   FirstLook look_;
-  std::vector<DuplicateFilter> no_seen_;  // while a header is to come, whose lines are no first ones
 
   std::size_t input_ = 0;           // the one that is read
   std::uint64_t offset_ = 0;        // in it, of the next request
   std::size_t skipped_ = 0;         // bytes of the first block that are not wanted
-  std::uint64_t file_lines_ = 0;    // of it, before the next line to be indexed
+  std::uint64_t file_lines_ = 0;    // of it, before the next row to be indexed; a row may have several
   std::uint64_t file_indexed_ = 0;  // bytes of it, likewise
+  char before_end_ = 0;             // of it, the last byte of the row before; 0: there is none, or it is empty
+  bool at_begin_ = true;            // nothing of it was taken
   bool input_ended_ = false;        // nothing more is to be requested of it
   std::deque<Block> blocks_;        // requested, in order
   TaskGroup reads_;
@@ -136,10 +138,10 @@ class ReadLines {
   bool full_ = false;
   Text tail_;  // in the run before
   std::size_t longest_ = 0;
-  records::MultisetHash hash_, header_hash_, dropped_;
+  bool took_first_rows_ = false;  // for this run
+  records::MultisetHash hash_, dropped_;
   std::uint64_t bytes_ = 0, lines_ = 0;
-  std::string header_;
-  std::uint64_t most_header_bytes_ = 0;
+  std::vector<rows::KeyCounts> key_counts_;
   std::string grown_;  // names of inputs
 };
 

@@ -9,11 +9,11 @@
 namespace ecosort::lines {
 
 //   memory | room | block | room | block | last line |
-RereadLines::RereadLines(io::Reactor& reactor, engine::Compute& compute, const LineOrder& order, const WrittenLines& lines,
+RereadLines::RereadLines(io::Reactor& reactor, engine::Compute& compute, const rows::RowFormat& format, const WrittenLines& lines,
                          std::size_t block_bytes, MemoryBudget& memory, engine::Progress& progress)
     : reactor_(reactor),
       compute_(compute),
-      order_(order),
+      format_(format),
       lines_(lines),
       block_bytes_(block_bytes),
       room_(round_up(lines.longest, page_bytes)),
@@ -57,7 +57,7 @@ void RereadLines::check(unsigned slot, std::uint64_t offset) {
   const char* const end = block + size;
   const char* at = block - rest_.size();
   for (const char* from = block; from < end;) {
-    const void* const found = std::memchr(from, lines_.terminator, static_cast<std::size_t>(end - from));
+    const void* const found = std::memchr(from, format_.terminator(), static_cast<std::size_t>(end - from));
     if (found == nullptr) break;
     const char* const line_end = static_cast<const char*>(found);
     check_line(Text(at, static_cast<std::size_t>(line_end - at)), offset + static_cast<std::uint64_t>(line_end - block));
@@ -74,7 +74,7 @@ void RereadLines::check(unsigned slot, std::uint64_t offset) {
 void RereadLines::check_line(Text line, std::uint64_t offset) {
   add_line(hash_, line);
   if (offset < lines_.header_bytes) return;
-  if (has_last_) in_order_ &= order_.compare(last_, line) <= 0;
+  if (has_last_) in_order_ &= format_.compare(last_, line) <= 0;
   has_last_ = true;
   last_ = line;
 }

@@ -8,7 +8,8 @@
 #include "base/memory.h"
 #include "engine/compute.h"
 #include "engine/progress.h"
-#include "formats/lines/line_order.h"
+#include "formats/lines/text.h"
+#include "formats/row_format.h"
 #include "hash/multiset_hash.h"
 #include "io/reactor.h"
 
@@ -19,14 +20,13 @@ struct WrittenLines {
   const io::File& file;
   std::uint64_t header_bytes = 0, bytes = 0;  // the header is a part of them
   std::size_t longest = 0;                    // at least that of the longest line, with its end
-  char terminator = '\n';
 };
 
 // Coordinator only; must outlive its task.
 class RereadLines {
  public:
   // Uses two blocks of `block_bytes`, a multiple of the file's alignment, and room for two lines.
-  RereadLines(io::Reactor& reactor, engine::Compute& compute, const LineOrder& order, const WrittenLines& lines,
+  RereadLines(io::Reactor& reactor, engine::Compute& compute, const rows::RowFormat& format, const WrittenLines& lines,
               std::size_t block_bytes, MemoryBudget& memory, engine::Progress& progress);
 
   // Where a signal number may be found: run() then throws Interrupted. Outlives the task.
@@ -47,7 +47,7 @@ class RereadLines {
 
   io::Reactor& reactor_;
   engine::Compute& compute_;
-  const LineOrder& order_;
+  const rows::RowFormat& format_;
   const WrittenLines lines_;
   const std::size_t block_bytes_, room_;
   engine::Progress& progress_;

@@ -43,9 +43,8 @@ std::uint64_t SplitRuns::search_bytes(const LinePlan& plan, const std::vector<Me
          round_up(runs.size() * samples_per_run(runs.size(), parts) * longest, page_bytes) + kept_bytes(runs, parts);
 }
 
-SplitRuns::SplitRuns(const MergeTools& tools, char terminator, std::vector<MergeInput>& runs, unsigned parts)
+SplitRuns::SplitRuns(const MergeTools& tools, std::vector<MergeInput>& runs, unsigned parts)
     : tools_(tools),
-      terminator_(terminator),
       runs_(runs),
       parts_(parts),
       payload_(tools.plan.block_bytes - run::trailer_bytes),
@@ -80,19 +79,26 @@ std::uint64_t SplitRuns::position(const Probe& probe, std::size_t offset) const 
   return probe.number * payload_ + offset;
 }
 
+// Where the row ends that begins there; npos if that is behind the text.
+std::size_t SplitRuns::row_end(Text text, std::size_t begin) const {
+  bool is_inside = false;
+  const char* const end = tools_.format.find_end(text.data() + begin, text.data() + text.size(), is_inside);
+  return end == nullptr ? Text::npos : static_cast<std::size_t>(end - text.data());
+}
+
 Text SplitRuns::line_at(Text text, std::size_t begin) const {
-  const std::size_t end = text.find(terminator_, begin);
+  const std::size_t end = row_end(text, begin);
   if (end == Text::npos) throw InternalError("a line of a run is longer than the longest one");
   return text.substr(begin, end - begin);
 }
 
 bool SplitRuns::is_before(Text line, std::size_t run, const Place& splitter) const {
-  const int order = tools_.order.compare(line, splitter.line);
+  const int order = tools_.format.compare(line, splitter.line);
   return order != 0 ? order < 0 : run < splitter.run;
 }
 
 bool SplitRuns::comes_before(const Place& a, const Place& b) const {
-  const int order = tools_.order.compare(a.line, b.line);
+  const int order = tools_.format.compare(a.line, b.line);
   if (order != 0) return order < 0;
   return a.run != b.run ? a.run < b.run : a.at < b.at;
 }
@@ -132,27 +138,59 @@ void SplitRuns::choose_splitters() {
   if (splitters_.size() < parts_ - 1) throw InternalError("runs of so few lines should not be split");
 }
 
-// The place of the first line in or behind `block` that is not before the splitter. The next block's first line is not before it,
-// if there is one.
-Task<std::uint64_t> SplitRuns::find_from(Probe& probe, const Place& splitter, std::uint64_t block) {
-  if (probe.number != block) co_await read(probe, block);
-  const std::size_t end = probe.text.rfind(terminator_) + 1;  // of the lines that are complete; 0: none is
+// By halves: of the lines that are complete in the block the first one that is not before the splitter; where they end, if all
+// are.
+std::size_t SplitRuns::search(const Probe& probe, const Place& splitter, bool& is_complete) const {
+  const char terminator = tools_.format.terminator();
+  const std::size_t end = probe.text.rfind(terminator) + 1;  // 0: none is complete
   std::size_t low = probe.first_line, high = end;
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
-    const std::size_t begin = low + probe.text.substr(low, middle - low).rfind(terminator_) + 1;
+    const std::size_t begin = low + probe.text.substr(low, middle - low).rfind(terminator) + 1;
     const Text line = line_at(probe.text, begin);
     if (is_before(line, probe.index, splitter))
       low = begin + line.size() + 1;
     else
       high = begin;
   }
-  if (low < end || block + 1 == probe.blocks) co_return position(probe, low);
+  is_complete = low < end;
+  return low;
+}
+
+// The same of rows with quotes, among which nobody can begin in the middle: first a look at some of them.
+std::size_t SplitRuns::walk(const Probe& probe, const Place& splitter, bool& is_complete) const {
+  constexpr std::size_t passed_over = 32;
+  std::size_t low = probe.first_line, row = 1;
+  for (std::size_t begin = low; begin < probe.text.size(); ++row) {
+    const std::size_t end = row_end(probe.text, begin);
+    if (end == Text::npos) break;
+    const bool is_looked_at = row % passed_over == 0;
+    if (is_looked_at && !is_before(probe.text.substr(begin, end - begin), probe.index, splitter)) break;
+    begin = end + 1;
+    if (is_looked_at) low = begin;
+  }
+  for (; low < probe.text.size();) {
+    const std::size_t end = row_end(probe.text, low);
+    is_complete = end != Text::npos;
+    if (!is_complete || !is_before(probe.text.substr(low, end - low), probe.index, splitter)) return low;
+    low = end + 1;
+  }
+  is_complete = false;
+  return low;
+}
+
+// The place of the first line in or behind `block` that is not before the splitter. The next block's first line is not before it,
+// if there is one.
+Task<std::uint64_t> SplitRuns::find_from(Probe& probe, const Place& splitter, std::uint64_t block) {
+  if (probe.number != block) co_await read(probe, block);
+  bool is_complete = false;
+  const std::size_t low = tools_.format.quote() ? walk(probe, splitter, is_complete) : search(probe, splitter, is_complete);
+  if (is_complete || block + 1 == probe.blocks) co_return position(probe, low);
   // The line that goes on in the next block.
-  const Text tail = probe.text.substr(end);
+  const Text tail = probe.text.substr(low);
   std::byte* const moved = probe.data - tail.size();
   std::memmove(moved, tail.data(), tail.size());
-  const std::uint64_t begin = position(probe, end);
+  const std::uint64_t begin = position(probe, low);
   co_await read(probe, block + 1);
   const Text line = line_at(Text(reinterpret_cast<const char*>(moved), tail.size() + probe.text.size()), 0);
   co_return is_before(line, probe.index, splitter) ? begin + line.size() + 1 : begin;

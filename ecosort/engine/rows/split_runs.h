@@ -21,7 +21,7 @@ namespace ecosort::lines {
 class SplitRuns {
  public:
   // At least 2 parts of runs for which can_split() says yes. The runs outlive this.
-  SplitRuns(const MergeTools& tools, char terminator, std::vector<MergeInput>& runs, unsigned parts);
+  SplitRuns(const MergeTools& tools, std::vector<MergeInput>& runs, unsigned parts);
 
   // Whether the runs can be read from anywhere, and no line takes more than half of a block's bytes.
   [[nodiscard]] static bool can_split(const LinePlan& plan, const std::vector<MergeInput>& runs) noexcept;
@@ -62,7 +62,10 @@ class SplitRuns {
   void allocate();
   Task<void> read(Probe& probe, std::uint64_t block);
   [[nodiscard]] std::uint64_t position(const Probe& probe, std::size_t offset) const noexcept;
+  [[nodiscard]] std::size_t row_end(Text text, std::size_t begin) const;
   [[nodiscard]] Text line_at(Text text, std::size_t begin) const;
+  [[nodiscard]] std::size_t search(const Probe& probe, const Place& splitter, bool& is_complete) const;
+  [[nodiscard]] std::size_t walk(const Probe& probe, const Place& splitter, bool& is_complete) const;
   [[nodiscard]] bool is_before(Text line, std::size_t run, const Place& splitter) const;
   [[nodiscard]] bool comes_before(const Place& a, const Place& b) const;
   Task<void> take_samples(Probe& probe);
@@ -73,7 +76,6 @@ class SplitRuns {
   void set_ranges();
 
   const MergeTools tools_;
-  char terminator_;
   std::vector<MergeInput>& runs_;
   unsigned parts_;
   std::size_t payload_;  // bytes of lines in a block

@@ -16,11 +16,13 @@ bool are_short(const LineRun& run) { return run.line_bytes < short_average * run
 
 }  // namespace
 
-GatherLines::GatherLines(const LineRun& run, const LineOrder& order, Checks checks)
+GatherLines::GatherLines(const LineRun& run, const rows::RowFormat& order, Checks checks)
     : run_(run),
       order_(order),
       checks_(checks),
-      gather_(are_short(run) ? line_kernels().gather_short : line_kernels().gather),
+      gather_(run.has_quotes   ? order.quoted_gather()
+              : are_short(run) ? line_kernels().gather_short
+                               : line_kernels().gather),
       hash_(line_kernels()) {}
 
 void GatherLines::check(Text line) {
@@ -53,7 +55,8 @@ std::size_t GatherLines::copy_lines(char* to, std::size_t room) {
                                      .end = entries + run_.count,
                                      .to = to,
                                      .room = room,
-                                     .terminator = run_.terminator},
+                                     .terminator = run_.terminator,
+                                     .quote = order_.quote().value_or('"')},
                                     sizes);
   std::size_t copied = 0;
   for (std::size_t i = 0; i < lines; ++i) {

@@ -7,7 +7,6 @@
 
 #include "formats/lines/late_hash.h"
 #include "formats/lines/line_kernels.h"
-#include "formats/lines/line_order.h"
 #include "formats/lines/line_run.h"
 #include "hash/multiset_hash.h"
 
@@ -17,7 +16,7 @@ class GatherLines {
  public:
   enum class Checks : std::uint8_t { none, ordered, ascending };  // the last two also hash what goes out
 
-  GatherLines(const LineRun& run, const LineOrder& order, Checks checks);
+  GatherLines(const LineRun& run, const rows::RowFormat& order, Checks checks);
 
   // These bytes go first.
   void set_header(Text header) { rest_ = header; }
@@ -40,9 +39,9 @@ class GatherLines {
   void check(Text line);
 
   const LineRun& run_;
-  const LineOrder& order_;
+  const rows::RowFormat& order_;
   Checks checks_;
-  decltype(LineKernels::gather) gather_;
+  rows::Gather gather_;
   std::size_t next_ = 0;
   Text rest_;  // of a line that did not fit the block before
   std::size_t longest_ = 0;

@@ -1,10 +1,9 @@
 #include "formats/lines/index_lines.h"
 
 #include <algorithm>
-#include <span>
 #include <vector>
 
-#include "base/prefetch.h"
+#include "formats/lines/enter_rows.h"
 #include "formats/lines/line_kernels.h"
 #include "sort/parallel_parts.h"
 #include "sort/range_sort.h"
@@ -13,106 +12,52 @@ namespace ecosort::lines {
 namespace {
 
 using records::Entry;
+using rows::RowFormat;
 
 constexpr std::size_t compare_limit = 12;  // entries; smaller groups are ordered by comparing
 constexpr std::size_t least_part_bytes = std::size_t{32} * 1024;
 constexpr std::size_t sort_parts_per_thread = 8;
-constexpr std::size_t hashed_at_once = 32;  // lines
 
-struct Part {
-  std::size_t begin = 0, end = 0;            // whole lines
-  std::size_t first_line = 0, end_line = 0;  // places in the index that its lines may take, counted from the first part's
-  std::size_t lines = 0;
-  std::size_t entered = 0;  // less than `lines` where some were seen before
-  std::size_t longest = 0;
-  std::uint64_t dropped_bytes = 0;
-  records::MultisetHash hash, dropped;
-};
-
-void add(records::MultisetHash& hash, LineHash line) noexcept {
-  hash.low += line.low;
-  hash.high += line.high;
-  ++hash.count;
+// Where a row ends in [from, end), from a place where quotes are open or not; `end` where none does.
+std::size_t row_end(const LineRun& run, const RowFormat& format, std::size_t from, std::size_t end, bool is_inside) {
+  const char* const found = format.find_end(run.bytes() + from, run.bytes() + end, is_inside);
+  return found == nullptr ? end : static_cast<std::size_t>(found - run.bytes()) + 1;
 }
 
-// A line that is not entered, because it came before.
-void drop(Part& part, Text line, LineHash hash) noexcept {
-  add(part.dropped, hash);
-  part.dropped_bytes += line.size() + 1;
+// Whether quotes are open at each of the places, which ascend from a row's beginning on.
+std::vector<bool> open_quotes(const LineRun& run, char quote, const std::vector<std::size_t>& places, unsigned threads) {
+  std::vector<std::size_t> counts(places.size() - 1);
+  records::for_each_part(threads, counts.size(), [&](std::size_t i) {
+    counts[i] = line_kernels().count(run.bytes() + places[i], places[i + 1] - places[i], quote);
+  });
+  std::vector<bool> are_open{false};
+  for (const std::size_t count : counts) are_open.push_back(are_open.back() != (count % 2 != 0));
+  return are_open;
 }
 
-// Cuts [begin, end), whole lines, into parts that begin with a line.
-std::vector<Part> cut(const LineRun& run, std::size_t begin, std::size_t end, std::size_t parts) {
+// Cuts [begin, end) into parts that begin with a row. The last one may have a part of a row at its end.
+std::vector<Part> cut(const LineRun& run, const RowFormat& format, std::size_t begin, std::size_t end, std::size_t parts,
+                      unsigned threads) {
+  std::vector<std::size_t> places{begin};  // one byte before the nominal borders: a row may begin there
+  for (std::size_t i = 1; i < parts; ++i) places.push_back(std::max(begin, begin + (end - begin) / parts * i - 1));
+  const std::vector<bool> are_inside =
+      format.quote() ? open_quotes(run, *format.quote(), places, threads) : std::vector<bool>(places.size(), false);
   std::vector<Part> result;
   for (std::size_t i = 0; i < parts && begin < end; ++i) {
-    const std::size_t nominal = begin + (end - begin) / (parts - i);
-    const char* from = run.bytes() + std::max(nominal, begin + 1) - 1;
-    const void* found = std::memchr(from, run.terminator, static_cast<std::size_t>(run.bytes() + end - from));
-    const auto part_end = static_cast<std::size_t>(static_cast<const char*>(found) - run.bytes()) + 1;
-    result.push_back({.begin = begin, .end = part_end, .hash = {}, .dropped = {}});
-    begin = part_end;
+    const bool is_last = i + 1 == parts;
+    const std::size_t part_end = is_last ? end : row_end(run, format, places[i + 1], end, are_inside[i + 1]);
+    if (part_end <= begin) continue;
+    Part& part = result.emplace_back();
+    part.begin = begin;
+    part.end = begin = part_end;
   }
   return result;
-}
-
-struct HashedLine {
-  Text text;
-  LineHash hash;
-};
-
-// Adds the lines to the part, which has places for them. `seen` may be absent.
-void enter(LineRun& run, const LineOrder& order, Part& part, std::span<const HashedLine> lines, DuplicateFilter* seen) {
-  Entry* const top = run.top() - run.count - part.first_line;
-  for (std::size_t i = 0; seen != nullptr && i < lines.size(); ++i) {
-    const char* const alike = seen->alike(lines[i].hash.low, run.bytes());
-    prefetch(alike);
-    prefetch(alike + 64);
-    prefetch(alike + lines[i].text.size());
-  }
-  for (const auto& [text, hash] : lines) {
-    add(part.hash, hash);
-    part.longest = std::max(part.longest, text.size() + 1);
-    if (seen != nullptr && seen->has_or_note(hash.low, text, run.bytes())) {
-      drop(part, text, hash);
-    } else {
-      const records::KeyWindow window = order.window(text);
-      *(top - 1 - part.entered) = {window.prefix, window.extension, static_cast<std::uint32_t>(text.data() - run.bytes())};
-      ++part.entered;
-    }
-  }
-  part.lines += lines.size();
-}
-
-// Ends early where the places of the part do; the last ones stay empty where lines were seen before. Lines are hashed some at a
-// time, so that what is known of each comes from memory while the others are hashed.
-void enter_lines(LineRun& run, const LineOrder& order, Part& part, DuplicateFilter* known) {
-  const LineKernels& kernels = line_kernels();
-  const std::size_t places = part.end_line - part.first_line;
-  std::uint32_t ends[split_bytes + 8];
-  HashedLine lines[hashed_at_once];
-  std::size_t begin = part.begin;
-  for (std::size_t at = part.begin; at < part.end && part.entered < places; at += split_bytes) {
-    DuplicateFilter* const seen = known != nullptr && known->is_worth_it() ? known : nullptr;
-    const std::size_t found = kernels.split(run.bytes() + at, std::min(split_bytes, part.end - at), run.terminator, ends);
-    for (std::size_t i = 0; i < found && part.entered < places;) {
-      const std::size_t count = std::min({found - i, hashed_at_once, places - part.entered});
-      for (std::size_t j = 0; j < count; ++j) {
-        const Text text(run.bytes() + begin, at + ends[i + j] - begin);
-        lines[j] = {text, kernels.hash(text.data(), text.size())};
-        if (seen != nullptr) __builtin_prefetch(seen->place_of(lines[j].hash.low), 1);
-        begin += text.size() + 1;
-      }
-      enter(run, order, part, {lines, count}, seen);
-      i += count;
-    }
-  }
-  part.end = begin;
 }
 
 // Arrays that belong together while ties are ordered.
 struct Ties {
   const LineRun& run;
-  const LineOrder& order;
+  const RowFormat& order;
   Entry* entries;
   Entry* scratch;
 
@@ -181,7 +126,7 @@ void order_ties(const Ties& ties, const Group& range, records::BucketWorkspace& 
       if (!ties.order.has_deeper_window(window, range.level)) {
         merge_sorted(ties, begin, end, range.level);
       } else if (ties.order.is_cut(window, range.level)) {
-        group.depth += LineOrder::window_bytes;
+        group.depth += RowFormat::window_bytes;
         order_group(ties, group, workspace);
       } else if (range.level + 1 < ties.order.levels()) {
         group.level += 1;
@@ -248,10 +193,11 @@ void count_places(const LineRun& run, std::vector<Part>& parts, std::size_t most
   }
 }
 
-void enter_parts(LineRun& run, const LineOrder& order, std::vector<Part>& parts, unsigned threads,
+void enter_parts(LineRun& run, const RowFormat& order, std::vector<Part>& parts, unsigned threads,
                  std::vector<DuplicateFilter>& seen) {
   records::for_each_part(threads, parts.size(),
-                         [&](std::size_t i) { enter_lines(run, order, parts[i], i < seen.size() ? &seen[i] : nullptr); });
+                         [&](std::size_t i) { order.enter(run, parts[i], i < seen.size() ? &seen[i] : nullptr); });
+  for (const Part& part : parts) run.has_quotes |= part.has_quotes;
 }
 
 // Leaves out of the later parts what the first set knows, and notes the rest there: after some time it knows the lines of all
@@ -276,12 +222,14 @@ void drop_known_elsewhere(const LineRun& run, std::vector<Part>& parts, Duplicat
   }
 }
 
-// Takes the parts up to the first one that had too few places, and moves their entries together.
-void close_gaps(LineRun& run, const std::vector<Part>& parts, Indexed& result) {
+// Takes the parts up to the first one that had too few places, or a row that cannot be sorted, and moves their entries together.
+// False where some were not taken.
+bool close_gaps(LineRun& run, const std::vector<Part>& parts, Indexed& result) {
   Entry* const top = run.top() - run.count;
-  std::size_t entered = 0;
+  std::size_t entered = 0, taken = 0;
   for (const Part& part : parts) {
-    if (part.begin != result.end) break;
+    if (part.begin != result.end || result.fault) break;
+    ++taken;
     const std::size_t gap = part.first_line - entered;
     if (gap > 0) std::copy_backward(top - part.first_line - part.entered, top - part.first_line, top - entered);
     entered += part.entered;
@@ -291,39 +239,45 @@ void close_gaps(LineRun& run, const std::vector<Part>& parts, Indexed& result) {
     result.hash += part.hash;
     result.dropped += part.dropped;
     result.dropped_bytes += part.dropped_bytes;
+    result.ends_inside += part.ends_inside;
+    rows::add(result.key_counts, part.key_counts);
+    result.fault = part.fault;
   }
   run.count += entered;
   result.entered += entered;
+  return taken == parts.size();
 }
 
 }  // namespace
 
 void add_line(records::MultisetHash& hash, Text line) noexcept { add(hash, line_kernels().hash(line.data(), line.size())); }
 
-Indexed index_lines(LineRun& run, const LineOrder& order, std::size_t begin, std::size_t end, std::size_t most, unsigned threads,
+Indexed index_lines(LineRun& run, const RowFormat& order, std::size_t begin, std::size_t end, std::size_t most, unsigned threads,
                     std::vector<DuplicateFilter>& seen) {
   Indexed result;
   result.end = begin;
-  const void* last = end > begin ? memrchr(run.bytes() + begin, run.terminator, end - begin) : nullptr;
-  if (last == nullptr) return result;
-  end = static_cast<std::size_t>(static_cast<const char*>(last) - run.bytes()) + 1;
+  if (!order.quote()) {  // else the last part shows where the last row ends
+    const void* last = end > begin ? memrchr(run.bytes() + begin, run.terminator, end - begin) : nullptr;
+    if (last == nullptr) return result;
+    end = static_cast<std::size_t>(static_cast<const char*>(last) - run.bytes()) + 1;
+  }
   bool may_suppose = true;
-  for (std::size_t before = SIZE_MAX; result.end < end && result.lines < most && result.lines != before; may_suppose = false) {
+  for (std::size_t before = SIZE_MAX; result.end < end && result.lines < most && result.lines != before && !result.fault;
+       may_suppose = false) {
     before = result.lines;
     const std::size_t wanted = std::clamp<std::size_t>((end - result.end) / least_part_bytes, 1, threads);
-    std::vector<Part> parts = cut(run, result.end, end, wanted);
+    std::vector<Part> parts = cut(run, order, result.end, end, wanted, threads);
     if (!may_suppose || !suppose_places(run, parts, most)) count_places(run, parts, most - result.lines, threads);
     enter_parts(run, order, parts, threads, seen);
     if (!seen.empty()) drop_known_elsewhere(run, parts, seen.front());
-    close_gaps(run, parts, result);
-    if (result.end < end)
+    if (!close_gaps(run, parts, result))
       for (DuplicateFilter& lines : seen)
         lines.forget();  // of parts that were not taken: their lines would be dropped the next time
   }
   return result;
 }
 
-void sort_index(LineRun& run, const LineOrder& order, unsigned threads) {
+void sort_index(LineRun& run, const RowFormat& order, unsigned threads) {
   Entry* const entries = run.entries();
   std::reverse(entries, entries + run.count);
   const Ties ties{run, order, entries, run.scratch()};
@@ -341,12 +295,12 @@ void sort_index(LineRun& run, const LineOrder& order, unsigned threads) {
   });
 }
 
-bool tie_is_decided(const LineOrder& order, records::KeyWindow window, unsigned& level) noexcept {
+bool tie_is_decided(const RowFormat& order, records::KeyWindow window, unsigned& level) noexcept {
   level = order.is_cut(window, 0) ? 0 : 1;
   return level == order.levels();
 }
 
-void drop_equal(LineRun& run, const LineOrder& order, records::MultisetHash& dropped) {
+void drop_equal(LineRun& run, const RowFormat& order, records::MultisetHash& dropped) {
   Entry* const entries = run.entries();
   const std::size_t count = run.count;
   std::size_t kept = 0;

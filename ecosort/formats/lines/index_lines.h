@@ -3,11 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "formats/lines/duplicate_filter.h"
-#include "formats/lines/line_order.h"
 #include "formats/lines/line_run.h"
+#include "formats/row_format.h"
 #include "hash/multiset_hash.h"
 
 namespace ecosort::lines {
@@ -19,21 +20,24 @@ struct Indexed {
   std::size_t longest = 0;  // bytes, with the end of the line
   std::uint64_t dropped_bytes = 0;
   records::MultisetHash hash, dropped;  // of the lines taken, and of those that were not entered
+  std::uint64_t ends_inside = 0;        // terminators inside of quotes in them
+  std::vector<rows::KeyCounts> key_counts;
+  std::optional<rows::Fault> fault;  // of the row at `end`, from the beginning of the run
 };
 
 // Enters the lines of [begin, end) into the index, at most `most` of them and only complete ones, in their order. With `seen`,
 // one per thread or none, lines that they have seen in this run are left out.
-[[nodiscard]] Indexed index_lines(LineRun& run, const LineOrder& order, std::size_t begin, std::size_t end, std::size_t most,
-                                  unsigned threads, std::vector<DuplicateFilter>& seen);
+[[nodiscard]] Indexed index_lines(LineRun& run, const rows::RowFormat& order, std::size_t begin, std::size_t end,
+                                  std::size_t most, unsigned threads, std::vector<DuplicateFilter>& seen);
 
 // Orders the index; lines that are equal in all levels keep their order.
-void sort_index(LineRun& run, const LineOrder& order, unsigned threads);
+void sort_index(LineRun& run, const rows::RowFormat& order, unsigned threads);
 
 // After sort_index: keeps the first of each group of equal lines, adds the others to `dropped`.
-void drop_equal(LineRun& run, const LineOrder& order, records::MultisetHash& dropped);
+void drop_equal(LineRun& run, const rows::RowFormat& order, records::MultisetHash& dropped);
 
 // Whether lines with these equal windows are known to be equal without a look at them; otherwise `level` is the first one to
 // compare.
-[[nodiscard]] bool tie_is_decided(const LineOrder& order, records::KeyWindow window, unsigned& level) noexcept;
+[[nodiscard]] bool tie_is_decided(const rows::RowFormat& order, records::KeyWindow window, unsigned& level) noexcept;
 
 }  // namespace ecosort::lines

@@ -31,6 +31,7 @@ struct GatherTask {
   char* to = nullptr;
   std::size_t room = 0;
   char terminator = '\n';
+  char quote = '"';  // of rows with quotes
 };
 inline constexpr std::size_t gathered_lines = 32;  // at most, at a time
 

@@ -1,11 +1,11 @@
 #include "formats/lines/line_order.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <string>
 
 #include "formats/lines/general_number.h"
+#include "formats/lines/key_bytes.h"
 #include "formats/lines/number_window.h"
 #include "formats/lines/numbers.h"
 #include "formats/lines/versions.h"
@@ -13,7 +13,7 @@
 namespace ecosort::lines {
 namespace {
 
-constexpr std::size_t room = LineOrder::window_bytes + 1;  // one more shows that the window is cut
+constexpr std::size_t room = window_room;
 
 bool is_ignored(char c, Ignored ignored) noexcept {
   switch (ignored) {
@@ -52,28 +52,6 @@ int compare_transformed(Text a, Text b, const SortKey& key) noexcept {
   }
 }
 
-records::KeyWindow complement(records::KeyWindow window) noexcept { return {~window.prefix, ~window.extension}; }
-
-records::KeyWindow make_window(const unsigned char* bytes, std::size_t count, bool reverse) noexcept {
-  unsigned char window[16] = {};
-  std::memcpy(window, bytes, std::min<std::size_t>(count, LineOrder::window_bytes));
-  window[LineOrder::window_bytes] = static_cast<unsigned char>(std::min(count, room));
-  std::uint64_t prefix = 0;
-  std::uint32_t extension = 0;
-  std::memcpy(&prefix, window, sizeof prefix);
-  std::memcpy(&extension, window + sizeof prefix, sizeof extension);
-  prefix = __builtin_bswap64(prefix);
-  extension = __builtin_bswap32(extension);
-  return reverse ? complement({prefix, extension}) : records::KeyWindow{prefix, extension};
-}
-
-std::size_t copy_from(Text text, std::size_t depth, unsigned char* to) noexcept {
-  if (depth >= text.size()) return 0;
-  const std::size_t count = std::min(text.size() - depth, room);
-  std::memcpy(to, text.data() + depth, count);
-  return count;
-}
-
 std::size_t copy_general(Text text, std::size_t depth, unsigned char* to) {
   unsigned char bytes[general_bytes];
   const std::size_t count = encode(read_general(text), bytes);
@@ -96,36 +74,27 @@ std::size_t copy_transformed(Text text, const SortKey& key, std::size_t depth, u
 
 }  // namespace
 
-LineOrder::LineOrder(const LineOrderTerms& terms) : keys_(terms.keys), separator_(terms.separator), salt_(terms.salt) {
+LineOrder::LineOrder(const LineOrderTerms& terms, char terminator, std::uint64_t header_lines)
+    : RowFormat(rows::Kind::lines, terminator, std::nullopt),
+      keys_(terms.keys),
+      separator_(terms.separator),
+      salt_(terms.salt),
+      kernels_(line_kernels()),
+      header_left_(header_lines) {
   if (keys_.empty() || terms.last_resort) {
     SortKey line;
     line.reverse = terms.reverse;
     keys_.push_back(line);
   }
+  levels_ = static_cast<unsigned>(keys_.size());
   const SortKey& first = keys_.front();
-  first_is_plain_ = first.is_whole_line() && first.kind == KeyKind::text && !is_transformed(first);
+  rows_are_keys_ = first.is_whole_line() && first.kind == KeyKind::text && !is_transformed(first);
   flip_ = first.reverse ? ~std::uint64_t{0} : 0;
 }
 
-// Two loads, which overlap in shorter texts; shifts drop what was loaded twice. Nothing outside of the text is read.
-records::KeyWindow LineOrder::short_window(Text text, std::uint64_t flip) noexcept {
-  const char* const at = text.data();
-  const std::size_t size = text.size();
-  std::uint64_t prefix = 0;
-  std::uint32_t extension = 0;
-  if (size >= 8) {
-    prefix = load_big_endian<std::uint64_t>(at);
-    if (size > 8) extension = load_big_endian<std::uint32_t>(at + size - 4) << 8 * (12 - size);
-    extension |= static_cast<std::uint32_t>(size);
-  } else if (size >= 4) {
-    prefix = std::uint64_t{load_big_endian<std::uint32_t>(at)} << 32U;
-    if (size > 4) prefix |= load_big_endian<std::uint32_t>(at + size - 4) << 8 * (8 - size);
-    extension = static_cast<std::uint32_t>(size);
-  } else {
-    for (std::size_t i = 0; i < size; ++i) prefix |= std::uint64_t{static_cast<unsigned char>(at[i])} << (56 - 8 * i);
-    extension = static_cast<std::uint32_t>(size);
-  }
-  return {prefix ^ flip, extension ^ static_cast<std::uint32_t>(flip)};
+rows::FirstRow LineOrder::take_first_row(const std::string& /*input*/, Text /*row*/) {
+  --header_left_;
+  return rows::FirstRow::goes_on_top;
 }
 
 std::size_t LineOrder::key_begin(Text line, const SortKey& key) const noexcept {
@@ -244,16 +213,7 @@ std::size_t LineOrder::common_bytes(Text a, Text b, unsigned level, std::size_t 
   if (key.kind != KeyKind::text || is_transformed(key)) return skip;
   a = key_of(a, key);
   b = key_of(b, key);
-  const std::size_t end = std::min(a.size(), b.size());
-  std::size_t at = std::min(skip, end);
-  for (; at + 8 <= end; at += 8) {
-    std::uint64_t x = 0, y = 0;
-    std::memcpy(&x, a.data() + at, 8);
-    std::memcpy(&y, b.data() + at, 8);
-    if (x != y) return at + static_cast<std::size_t>(std::countr_zero(x ^ y)) / 8;
-  }
-  while (at < end && a[at] == b[at]) ++at;
-  return std::max(at, skip);
+  return common_beginning(a, b, skip);
 }
 
 int LineOrder::compare_random(Text a, Text b) const noexcept {
@@ -291,7 +251,7 @@ int LineOrder::compare_key(Text a, Text b, const SortKey& key) const {
   return compare_kind(transformed(a, key), transformed(b, key), key);
 }
 
-int LineOrder::compare_keys(Text a, Text b, unsigned level) const {
+int LineOrder::compare_levels(Text a, Text b, unsigned level) const {
   if (a == b) return 0;
   for (; level < keys_.size(); ++level) {
     const int order = compare_key(a, b, keys_[level]);

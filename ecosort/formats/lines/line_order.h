@@ -13,9 +13,12 @@
 #include <vector>
 
 #include "formats/fixed/encoder.h"
+#include "formats/lines/key_bytes.h"
+#include "formats/lines/line_kernels.h"
 #include "formats/lines/md5.h"
 #include "formats/lines/text.h"
 #include "formats/lines/version_window.h"
+#include "formats/row_format.h"
 
 namespace ecosort::lines {
 
@@ -48,44 +51,39 @@ struct LineOrderTerms {
   Digest salt{};  // of -R
 };
 
-// Immutable; all functions are thread-safe.
-class LineOrder {
+// Lines as a format of rows: without quotes. Immutable but for the lines on top; all other functions are thread-safe.
+class LineOrder final : public rows::RowFormat {
  public:
-  static constexpr std::uint32_t window_bytes = 11;
+  static constexpr bool checks_rows = false;
 
-  explicit LineOrder(const LineOrderTerms& terms);
-
-  [[nodiscard]] unsigned levels() const noexcept { return static_cast<unsigned>(keys_.size()); }
+  // The first `header_lines` of the inputs stay on top.
+  explicit LineOrder(const LineOrderTerms& terms, char terminator = '\n', std::uint64_t header_lines = 0);
 
   [[nodiscard]] const SortKey& key(unsigned level) const noexcept { return keys_[level]; }
   // Where the level's key begins and ends in the line; it is empty where it ends before it begins.
   [[nodiscard]] std::size_t key_begin(Text line, unsigned level) const noexcept { return key_begin(line, keys_[level]); }
   [[nodiscard]] std::size_t key_end(Text line, unsigned level) const noexcept { return key_end(line, keys_[level]); }
 
-  // a before b: negative; 0: equal in all levels from `level` on.
-  [[nodiscard]] int compare(Text a, Text b, unsigned level = 0) const {
-    if (!first_is_plain_ || level > 0) return compare_keys(a, b, level);
-    const int order = compare_bytes(a, b);
-    return flip_ != 0 ? -sign_of(order) : order;
+  [[nodiscard]] const char* row_end(const char* at, const char* end, bool& /*is_inside*/) const noexcept {
+    return kernels_.find(at, end, terminator());
   }
-
   [[nodiscard]] records::KeyWindow window(Text line) const {
-    if (!first_is_plain_) return window(line, 0, 0);
-    return line.size() > window_bytes ? cut_window(line.data(), flip_) : short_window(line, flip_);
+    if (!rows_are_keys_) return window(line, 0, 0);
+    return text_window(line, flip_);
   }
-  [[nodiscard]] records::KeyWindow window(Text line, unsigned level, std::size_t depth) const;
 
-  // Bytes of the level's key in which a and b agree, from `skip` on that are known to agree; `skip` where that is not cheap to
-  // say.
-  [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept;
-
-  // Whether keys with this window may differ; otherwise a tie goes on at the next level.
-  [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const noexcept {
+  void enter(LineRun& run, Part& part, DuplicateFilter* seen) const override;
+  [[nodiscard]] bool wants_first_row() const override { return header_left_ > 0; }
+  [[nodiscard]] std::uint64_t top_rows_to_come() const override { return header_left_; }
+  void set_top_rows_to_come(std::uint64_t rows) override { header_left_ = rows; }
+  [[nodiscard]] rows::FirstRow take_first_row(const std::string& input, Text row) override;
+  [[nodiscard]] records::KeyWindow window(Text line, unsigned level, std::size_t depth) const override;
+  [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept override;
+  [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const noexcept override {
     if (keys_[level].kind == KeyKind::version) return version_rest(window, level) != VersionRest::nothing;
     return last_byte(window, level) > window_bytes;
   }
-  // Whether a deeper window may tell where they differ; otherwise only the comparison does.
-  [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const noexcept {
+  [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const noexcept override {
     return keys_[level].kind != KeyKind::version || version_rest(window, level) != VersionRest::by_compare;
   }
 
@@ -97,16 +95,10 @@ class LineOrder {
   [[nodiscard]] VersionRest version_rest(records::KeyWindow window, unsigned level) const noexcept {
     return static_cast<VersionRest>(last_byte(window, level));
   }
-  // Windows of plain bytes: of a text that is longer than one, and of one that is not.
-  [[nodiscard]] static records::KeyWindow cut_window(const char* at, std::uint64_t flip) noexcept {
-    const std::uint32_t extension = (load_big_endian<std::uint32_t>(at + 8) & 0xffffff00U) | (window_bytes + 1);
-    return {load_big_endian<std::uint64_t>(at) ^ flip, extension ^ static_cast<std::uint32_t>(flip)};
-  }
-  [[nodiscard]] static records::KeyWindow short_window(Text text, std::uint64_t flip) noexcept;
   [[nodiscard]] Text key_of(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_begin(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_end(Text line, const SortKey& key) const noexcept;
-  [[nodiscard]] int compare_keys(Text a, Text b, unsigned level) const;
+  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level) const override;
   [[nodiscard]] int compare_key(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_kind(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_random(Text a, Text b) const noexcept;
@@ -116,8 +108,8 @@ class LineOrder {
   std::vector<SortKey> keys_;
   std::optional<char> separator_;
   Digest salt_;
-  bool first_is_plain_ = false;
-  std::uint64_t flip_ = 0;
+  const LineKernels& kernels_;
+  std::uint64_t header_left_;
 };
 
 }  // namespace ecosort::lines

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "formats/lines/line_kernels.h"
 #include "formats/lines/text.h"
+#include "formats/row_format.h"
 #include "hash/multiset_hash.h"
 #include "sort/entry.h"
 
@@ -25,8 +26,9 @@ struct LineRun {
   Buffer memory;
   std::size_t count = 0;         // lines in the index
   std::uint64_t line_bytes = 0;  // of them, with their ends
-  std::size_t header_lines = 0;  // above the index: they are not sorted
   char terminator = '\n';
+  const rows::RowFormat* format = nullptr;  // where rows have quotes
+  bool has_quotes = false;
 
   [[nodiscard]] char* bytes() const noexcept { return reinterpret_cast<char*>(memory.data()); }
   [[nodiscard]] std::size_t size() const noexcept { return memory.size() < most_run_bytes ? memory.size() : most_run_bytes; }
@@ -38,7 +40,7 @@ struct LineRun {
   }
   // Behind the last entry that has been made; they are made downwards and turned round before they are sorted.
   [[nodiscard]] records::Entry* top() const noexcept {
-    return reinterpret_cast<records::Entry*>(memory.data() + round_down(size(), page_bytes)) - header_lines;
+    return reinterpret_cast<records::Entry*>(memory.data() + round_down(size(), page_bytes));
   }
   [[nodiscard]] records::Entry* entries() const noexcept { return top() - count; }
   [[nodiscard]] records::Entry* scratch() const noexcept { return entries() - count; }
@@ -46,8 +48,16 @@ struct LineRun {
   // The line of an entry, without its end.
   [[nodiscard]] Text line(const records::Entry& entry) const noexcept {
     const char* begin = bytes() + entry.index;
+    if (has_quotes) [[unlikely]]
+      return quoted_row(begin);
     const void* end = std::memchr(begin, terminator, size() - entry.index);
     return {begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin)};
+  }
+
+ private:
+  [[nodiscard]] Text quoted_row(const char* begin) const noexcept {
+    bool is_inside = false;
+    return {begin, static_cast<std::size_t>(format->find_end(begin, bytes() + size(), is_inside) - begin)};
   }
 };
 

@@ -56,24 +56,33 @@ std::uint32_t pairs_of(std::uint64_t digits) noexcept {
 
 // In the words of numbers.cpp: a byte for the sign, one for the digits before the point, and one for each pair of digits, 1 to
 // 100.
-std::optional<records::KeyWindow> number_window(Text text) noexcept {
+std::optional<NumberWindow> read_number_window(Text text) noexcept {
+  const std::size_t given = text.size();
   text = without_leading_blanks(text);
   const bool is_negative = !text.empty() && text[0] == '-';
   if (is_negative) text.remove_prefix(1);
+  const char* const first = text.data();
   while (!text.empty() && text[0] == '0') text.remove_prefix(1);
   uint128 bytes = load16(text);
   if (((lower(bytes) | upper(bytes)) & upper_bits) != 0) return std::nullopt;
   const std::size_t whole = count_digits(bytes);
   if (whole > most_digits) return std::nullopt;
   std::size_t digits = whole;
+  NumberWindow number;
   if (static_cast<char>(lower(bytes >> 8 * whole)) == '.') {
     const uint128 before = first_bytes(whole);
     bytes = (bytes & before) | (bytes >> 8U & ~before);
     digits = count_digits(bytes);
     if (digits > most_digits) return std::nullopt;
+    number.has_point = true;
   }
+  number.has_digits = digits > 0 || text.data() > first;
+  number.length = given - text.size() + digits + (number.has_point ? 1 : 0);
   bytes &= first_bytes(digits) & make_uint128(0x0f * each_byte, 0x0f * each_byte);
-  if (bytes == 0) return records::KeyWindow{std::uint64_t{0x80} << 56U, 1};
+  if (bytes == 0) {
+    number.window = {std::uint64_t{0x80} << 56U, 1};
+    return number;
+  }
   const auto zeros =
       static_cast<std::size_t>(upper(bytes) != 0 ? std::countl_zero(upper(bytes)) : 64 + std::countl_zero(lower(bytes)));
   const std::size_t pairs = (16 - zeros / 8 + 1) / 2;
@@ -86,9 +95,14 @@ std::optional<records::KeyWindow> number_window(Text text) noexcept {
     length = ~length & 0xff;
     magnitude = ~magnitude & (counted >> 8U | counted);
   }
-  return records::KeyWindow{
-      sign << 56U | length << 48U | magnitude >> 16U,
-      static_cast<std::uint32_t>(magnitude << 16U) | static_cast<std::uint32_t>(pairs + (is_negative ? 3 : 2))};
+  number.window = {sign << 56U | length << 48U | magnitude >> 16U,
+                   static_cast<std::uint32_t>(magnitude << 16U) | static_cast<std::uint32_t>(pairs + (is_negative ? 3 : 2))};
+  return number;
+}
+
+std::optional<records::KeyWindow> number_window(Text text) noexcept {
+  const auto number = read_number_window(text);
+  return number ? std::optional(number->window) : std::nullopt;
 }
 
 }  // namespace ecosort::lines

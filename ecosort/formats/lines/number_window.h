@@ -1,6 +1,7 @@
 // Windows of usual numbers (-n), without a loop over their digits.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include "formats/fixed/encoder.h"
@@ -11,6 +12,14 @@ namespace ecosort::lines {
 // The window of the number that the text begins with, as LineOrder makes it from encode(read_decimal(text)). Nothing for numbers
 // of more than 14 digits from the first to the last that is not zero, and for what is not plain enough to be read at once.
 [[nodiscard]] std::optional<records::KeyWindow> number_window(Text text) noexcept;
+
+// The same, and what the number takes of the text: bytes from the beginning of the text on, blanks included.
+struct NumberWindow {
+  records::KeyWindow window{};
+  std::size_t length = 0;
+  bool has_point = false, has_digits = false;
+};
+[[nodiscard]] std::optional<NumberWindow> read_number_window(Text text) noexcept;
 
 // Whether a number ends at this byte whatever follows, so that a field that it ends need not be cut out.
 [[nodiscard]] constexpr bool ends_number(char c) noexcept {

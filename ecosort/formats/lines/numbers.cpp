@@ -1,70 +1,18 @@
 #include "formats/lines/numbers.h"
 
-#include <algorithm>
 #include <string>
+
+#include "formats/lines/number_bytes.h"
 
 namespace ecosort::lines {
 namespace {
 
-constexpr unsigned char negative_byte = 0x7f, zero_byte = 0x80, positive_byte = 0x81;
 constexpr char separator_of_thousands = '\x80';
-constexpr std::size_t long_number = 0xff;  // digits; from here on eight more bytes tell the length
 
 std::size_t count_digits(Text text, std::size_t from) noexcept {
   std::size_t end = from;
   while (end < text.size() && is_digit(text[end])) ++end;
   return end - from;
-}
-
-// Byte `at` of the magnitude: its length, then two digits in each byte. False behind the end.
-bool magnitude_byte(const Decimal& number, std::size_t at, unsigned char& byte) noexcept {
-  const std::size_t length_bytes = number.whole < long_number ? 1 : 9;
-  if (at < length_bytes) {
-    if (at == 0)
-      byte = static_cast<unsigned char>(std::min(number.whole, long_number));
-    else
-      byte = static_cast<unsigned char>(number.whole >> (8 * (8 - at)));
-    return true;
-  }
-  const std::size_t first = 2 * (at - length_bytes);
-  if (first >= number.significant) return false;
-  const int tens = number.digit(first) - '0';
-  const int ones = first + 1 < number.significant ? number.digit(first + 1) - '0' : 0;
-  byte = static_cast<unsigned char>(10 * tens + ones + 1);
-  return true;
-}
-
-// One byte of the whole encoding. A negative number is complemented, and ends with a byte above all others.
-bool encoded_byte(const Decimal& number, std::size_t at, unsigned char& byte) noexcept {
-  if (at == 0) {
-    byte = number.significant == 0 ? zero_byte : number.negative ? negative_byte : positive_byte;
-    return true;
-  }
-  if (number.significant == 0) return false;
-  if (magnitude_byte(number, at - 1, byte)) {
-    if (number.negative) byte = static_cast<unsigned char>(~byte);
-    return true;
-  }
-  unsigned char before = 0;
-  if (!number.negative || (at >= 2 && !magnitude_byte(number, at - 2, before))) return false;
-  byte = 0xff;
-  return true;
-}
-
-// The usual case of encode(): from the beginning, of a number that is not zero and whose length fits in a byte. room >= 2.
-std::size_t encode_beginning(const Decimal& number, unsigned char* to, std::size_t room) noexcept {
-  to[0] = number.negative ? negative_byte : positive_byte;
-  to[1] = static_cast<unsigned char>(number.whole);
-  std::size_t count = 2;
-  for (std::size_t first = 0; first < number.significant && count < room; first += 2) {
-    const int tens = number.digit(first) - '0';
-    const int ones = first + 1 < number.significant ? number.digit(first + 1) - '0' : 0;
-    to[count++] = static_cast<unsigned char>(10 * tens + ones + 1);
-  }
-  if (!number.negative) return count;
-  for (std::size_t i = 1; i < count; ++i) to[i] = static_cast<unsigned char>(~to[i]);
-  if (count < room) to[count++] = 0xff;
-  return count;
 }
 
 int unit_letter(char c) noexcept {
@@ -113,23 +61,10 @@ void SeparatedDecimal::join(Text text) {
   number_ = read_decimal(joined_);
 }
 
-int compare(const Decimal& a, const Decimal& b) noexcept {
-  const auto sign = [](const Decimal& x) { return x.significant == 0 ? 0 : x.negative ? -1 : 1; };
-  if (sign(a) != sign(b)) return sign(a) < sign(b) ? -1 : 1;
-  const int direction = sign(a);
-  if (a.whole != b.whole) return a.whole < b.whole ? -direction : direction;
-  const std::size_t common = std::min(a.significant, b.significant);
-  for (std::size_t i = 0; i < common; ++i)
-    if (a.digit(i) != b.digit(i)) return a.digit(i) < b.digit(i) ? -direction : direction;
-  if (a.significant == b.significant) return 0;
-  return a.significant < b.significant ? -direction : direction;
-}
+int compare(const Decimal& a, const Decimal& b) noexcept { return compare_numbers(a, b); }
 
 std::size_t encode(const Decimal& number, std::size_t skip, unsigned char* to, std::size_t room) noexcept {
-  if (skip == 0 && room >= 2 && number.significant > 0 && number.whole < long_number) return encode_beginning(number, to, room);
-  std::size_t count = 0;
-  while (count < room && encoded_byte(number, skip + count, to[count])) ++count;
-  return count;
+  return encode_number(number, skip, to, room);
 }
 
 int unit_of(Text text) noexcept {

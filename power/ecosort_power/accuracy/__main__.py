@@ -18,7 +18,7 @@ RESULTS = POWER / "results/accuracy.json"
 def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m ecosort_power.accuracy", description=__doc__)
     parser.add_argument("--runs", type=int, default=1000, help="simulated runs per cell (1000)")
-    parser.add_argument("--named-runs", type=int, default=40_000, help="simulated runs per named shape (40000)")
+    parser.add_argument("--named-runs", type=int, default=20_000, help="simulated runs per named shape (20000)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (one per processor)")
     parser.add_argument("--results", type=Path, default=RESULTS)

@@ -78,6 +78,38 @@ def verdict(outcome: Outcome) -> str:
     return "narrow" if outcome.coverage < LOW else "right"
 
 
+FEW_VALUES = 30  # of moments in a run
+_WAVES = ("square", "spikes")
+
+
+def why_wide(cell: Cell) -> str:
+    """The first reason why the interval of such a cell must be wider than it turns out to be, in the words of the README."""
+    kind = KINDS[cell.meter]
+    has_gaps = 0 < kind.window_s < cell.period_s
+    moments = has_gaps or (kind.power and not kind.window_s)
+    reasons = {
+        # A run is up to 6 % longer than its cell says, and has a value before and after it.
+        "fewer than 30 values of moments": moments and cell.length_s / cell.period_s <= FEW_VALUES,
+        "averages with gaps between them, which are taken for moments": has_gaps,
+        "a power that moves through the steps of the meter": kind.quantum_w > 0 and cell.load == "ramp",
+        "a square wave or spikes hardly slower than the readings": moments and cell.load.startswith(_WAVES),
+        "a lag that is not known": not cell.lag_known,
+        "counters and averages without gaps, where only the two ends are uncertain": not moments,
+    }
+    return next((text for text, holds in reasons.items() if holds), "no reason that is known")
+
+
+def _reasons(outcomes: Iterable[Outcome]) -> str:
+    """How many wide cells there are of each reason, and the largest share of runs in them."""
+    found: dict[str, list[float]] = {}
+    for o in outcomes:
+        if verdict(o) == "wide":
+            found.setdefault(why_wide(o.cell), []).append(o.coverage or 0.0)
+    ordered = sorted(found.items(), key=lambda item: -len(item[1]))
+    parts = [f"{len(shares)} by {text} (up to {max(shares):.1%})" for text, shares in ordered]
+    return f"Why wider (w), by the first reason that holds: {'; '.join(parts)}."
+
+
 def _percent(value: float) -> str:
     if value < 1e-4:
         return "<0.01"
@@ -113,7 +145,10 @@ def render(results: Results) -> str:
         f"the runs in {counts['right']} of them, in more in {counts['wide']} (w), in less in {counts['narrow']} (n); in "
         f"{counts['refused']} the run is refused as too short for the meter.",
         "",
+        _reasons(results.cells),
+        "",
         *_of_the_bias(biased, unresolved, answered),
+        _where_it_shows(results.cells),
         "",
         "| shape | energy is wrong by, on average | standard error of that |",
         "|---|---|---|",
@@ -141,6 +176,18 @@ def _of_the_bias(biased: int, unresolved: int, answered: int) -> list[str]:
         f"with an energy. In {unresolved} of them {errors} are more than {limit}, so that so many runs cannot resolve a bias of "
         f"{limit}; in the other {answered - unresolved} they can."
     ]
+
+
+def _where_it_shows(outcomes: Iterable[Outcome]) -> str:
+    """The plain mean errors, whatever chance has in them."""
+    known = [o for o in outcomes if o.bias is not None]
+    above = [o for o in known if abs(o.bias or 0.0) > MAX_BIAS]
+    text = f"The mean error itself is at most {MAX_BIAS * 100:g} % in {len(known) - len(above)} cells"
+    if not above:
+        return f"{text}, which are all."
+    return (
+        f"{text}; in the other {len(above)} the stated interval is ±{_percent(min(o.interval or 0.0 for o in above))} % or more."
+    )
 
 
 def _is(cell: Cell, meter: str, period_s: float, length_s: float) -> bool:

@@ -41,6 +41,8 @@ _NOT_WATTS = {
 }
 _FACTOR = re.compile(r"(?i)power[\s_-]*factor|\bcos[\s_]*(phi|φ)|leistungsfaktor|\bλ")
 _APPARENT = re.compile(r"(?i)apparent|reactive|schein|blind")
+# Units of energy stand in these too, after what they are divided into.
+_RATE = re.compile(r"(?i)price|preis|cost|kosten|[€$£¥]|\b(eur|usd|gbp|chf|ct|cents?)\b|co2|\b(per|pro|k?g)[\s/]+[kM]?Wh\b")
 _BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _TIME = re.compile(r"(?i)time|date|stamp|elapsed|zeit|datum|uhrzeit")
 _TIME_UNITS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
@@ -120,6 +122,8 @@ def no_watts(header: str) -> str | None:
             return found
     if _FACTOR.search(header):
         return "a power factor"
+    if _RATE.search(header):
+        return "a price, or another amount per unit of energy"
     return "apparent or reactive power" if _APPARENT.search(header) else None
 
 

@@ -18,7 +18,7 @@ from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
 from ecosort_power.nesting import parse_json
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
-from ecosort_power.transports.address import split_address
+from ecosort_power.transports.address import NOT_THERE, split_address
 from ecosort_power.transports.credentials import require_secret
 from ecosort_power.transports.http import pick
 
@@ -99,7 +99,7 @@ class MqttMeter(Meter):
         try:
             client.connect(self._address.host, self._address.port or (8883 if tls else 1883), _KEEPALIVE_S)
         except (OSError, ValueError) as error:
-            raise MeterError(f"{self._where}: the broker cannot be reached: {error}") from None
+            raise MeterError(f"{self._where}: the broker cannot be reached: {error}; {NOT_THERE}") from None
         client.loop_start()
         self._client = client
         return client

@@ -9,7 +9,17 @@ from typing import Any
 from ecosort_power.claim import headline_meters
 from ecosort_power.report.content import Result
 from ecosort_power.report.labels import drop_overlapping, fit_right, keep_fitting, turn_if_crowded
-from ecosort_power.report.series import PowerLine, Shade, added, phase_joules, phase_names, power_line, shades, typical
+from ecosort_power.report.series import (
+    PowerLine,
+    Shade,
+    added,
+    phase_joules,
+    phase_names,
+    power_line,
+    shades,
+    split_alike,
+    typical,
+)
 from ecosort_power.report.style import FAINT, GREEN, INK, RUN_LINES, phase_color
 from ecosort_power.report.text import phase_name, runs_text
 from ecosort_power.store import Run, valid_runs
@@ -35,11 +45,12 @@ def figures(result: Result) -> list[Figure]:
     energy, good = result.energy, valid_runs(result.runs)
     if energy is None or not good:
         return []
-    names = phase_names(good, energy.meter)
+    alike = split_alike(good, energy.meter)
+    names = phase_names(alike, energy.meter)
     found = [_power(result, good)]
     if names:
-        found.append(_phases(good, energy.meter, names))
-    found.append(_runs(good, energy.meter, names, energy.uncertainty_j is not None))
+        found.append(_phases(alike, energy.meter, names))
+    found.append(_runs(alike, energy.meter, names, energy.uncertainty_j is not None))
     return [_simulated(f) for f in found] if result.simulated else found
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ecosort_power.reading import Capabilities, Reading
-from ecosort_power.split import REST
+from ecosort_power.split import REST, alike
 from ecosort_power.store import Run
 
 # More points than this are not seen on a plot; each bin keeps its lowest and highest value, so that no peak is lost.
@@ -91,10 +91,17 @@ def typical(runs: Sequence[Run]) -> Run:
 
 
 def phase_names(runs: Sequence[Run], meter: str) -> list[str]:
-    """Phases with a number, the rest last."""
+    """Phases with a number, the rest last; none where there is nothing but the rest."""
     names = [p.name for r in runs if (e := r.energy_of(meter)) is not None for p in e.phases if p.joules is not None]
     ordered = [n for n in dict.fromkeys(names) if n != REST]
-    return [*ordered, REST] if REST in names else ordered
+    return [*ordered, REST] if ordered and REST in names else ordered
+
+
+def split_alike(runs: Sequence[Run], meter: str) -> list[Run]:
+    """The runs with their energy by this meter split in the same way, as their summary is."""
+    pairs = [(r, e) for r in runs if (e := r.energy_of(meter)) is not None]
+    phases = alike([e.phases for _, e in pairs])
+    return [replace(r, energy=[replace(e, phases=p)]) for (r, e), p in zip(pairs, phases, strict=True)]
 
 
 def phase_joules(run: Run, meter: str, phase: str) -> float | None:

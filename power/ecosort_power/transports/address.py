@@ -8,6 +8,9 @@ from urllib.parse import unquote, urlsplit
 
 from ecosort_power.errors import UsageError
 
+# What to do about a meter that does not answer at its address.
+NOT_THERE = "look whether it is switched on and in this network, and whether its address is right"
+
 _HOST = re.compile(r"^[\w.-]+$|^[0-9A-Fa-f:.]+(%[\w.-]+)?$")
 
 

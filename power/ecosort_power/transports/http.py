@@ -18,6 +18,7 @@ import httpx
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.nesting import parse_json
+from ecosort_power.transports.address import NOT_THERE
 
 MAX_ANSWER_BYTES = 4 << 20
 AUTHENTICATIONS = ("basic", "digest", "bearer")
@@ -137,7 +138,7 @@ class HttpClient:
                         "#tls=insecure accepts it, which is recorded"
                     ) from None
                 if attempt == 2 or not self._answered or not isinstance(error, (httpx.RemoteProtocolError, httpx.ReadError)):
-                    raise MeterGlitchError(f"{self.server} cannot be read: {_reason(error)}") from None
+                    raise MeterGlitchError(f"{self.server} cannot be read: {_reason(error)}; {NOT_THERE}") from None
             else:
                 self._answered = True
                 return found

@@ -6,6 +6,7 @@ import socket
 import time
 
 from ecosort_power.errors import MeterError, MeterGlitchError
+from ecosort_power.transports.address import NOT_THERE
 
 MAX_LINE_BYTES = 65536
 
@@ -20,7 +21,7 @@ class LineSocket:
         try:
             self._socket = socket.create_connection((host, port), timeout_s)
         except (OSError, UnicodeError, OverflowError) as error:
-            raise MeterError(f"{self.name} cannot be reached: {error}") from None
+            raise MeterError(f"{self.name} cannot be reached: {error}; {NOT_THERE}") from None
 
     def write(self, text: str) -> None:
         try:

@@ -27,6 +27,7 @@ from ecosort_power.errors import MeterError, MeterGlitchError, RunError
 from ecosort_power.transports import guard
 
 _PR_SET_PDEATHSIG = 1
+MAX_LINE_BYTES = 1 << 20  # a program that writes more without an end of line writes no lines
 _libc = ctypes.CDLL(None, use_errno=True)
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -261,6 +262,8 @@ class LineChild:
                 raise MeterGlitchError(f"{self.name} did not answer within {timeout_s:g} s; #timeout=SECONDS waits longer")
             for key, _ in events:
                 self._take(key.fileobj)  # type: ignore[arg-type]
+            if len(self._buffer) > MAX_LINE_BYTES and b"\n" not in self._buffer:
+                raise MeterError(f"{self.name} prints no lines of text")
             if self.child.stdout not in [k.fileobj for k in self._selector.get_map().values()]:
                 raise MeterError(self._obituary())
         line, _, self._buffer = self._buffer.partition(b"\n")

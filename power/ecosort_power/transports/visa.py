@@ -46,8 +46,10 @@ class Instrument:
             self._manager = pyvisa.ResourceManager(library)
             self._device: Any = self._manager.open_resource(self.name, timeout=timeout_s * 1000, **options)
         except Exception as error:  # PyVISA-py lets OSError, ValueError and its own errors through
-            missing = "; run: apt-get install libusb-1.0-0" if "PyUSB" in str(error) else ""
-            raise MeterError(f"{self.name} cannot be opened: {_text(error)}{missing}") from error
+            todo = (
+                "run: apt-get install libusb-1.0-0" if "PyUSB" in str(error) else "`ecosort-power meters` lists what is connected"
+            )
+            raise MeterError(f"{self.name} cannot be opened: {_text(error)}; {todo}") from error
 
     def write(self, text: str) -> None:
         try:

@@ -34,6 +34,36 @@ GEN1_1PM_STATUS = {
 }
 GEN1_1PM_ABOUT = {"type": "SHSW-PM", "auth": False, "fw": "20200827-070450/v1.8.3@4a8bc427", "num_meters": 1}
 
+# Shelly EM (SHEM), Gen1, firmware 20221027-105518/v1.12.1-ga9117d3, one clamp at a roof that feeds in: evcc-io/evcc, tests of
+# meter/shelly. Shelly 3EM, Gen1, firmware 20230913-114244/v1.14.0-gcb84623: a status of February 2024, kept as a comment in the
+# powermeter.h of a regulator of solar power.
+GEN1_EM_ABOUT = {"type": "SHEM", "auth": False, "fw": "20221027-105518/v1.12.1-ga9117d3", "num_meters": 2, "num_emeters": 2}
+GEN1_EM_METERS = [
+    {
+        "power": -620.34,
+        "reactive": 714.48,
+        "pf": -0.66,
+        "voltage": 235.68,
+        "is_valid": True,
+        "total": 401472.9,
+        "total_returned": 653673.7,
+    },
+    {"power": 0.0, "reactive": 0.0, "pf": 0.0, "voltage": 235.68, "is_valid": True, "total": 173411.3, "total_returned": 294.2},
+]
+GEN1_3EM_METERS = [
+    {
+        "power": 51.08,
+        "pf": 0.27,
+        "current": 0.78,
+        "voltage": 234.90,
+        "is_valid": True,
+        "total": 1686297.2,
+        "total_returned": 428958.4,
+    },
+    {"power": 155.02, "pf": 0.98, "current": 0.66, "voltage": 235.57, "is_valid": True, "total": 878905.6, "total_returned": 4.1},
+    {"power": 6.75, "pf": 0.26, "current": 0.11, "voltage": 234.70, "is_valid": True, "total": 206151.1, "total_returned": 0.0},
+]
+
 # Shelly Plus 1PM, Switch.GetStatus; Shelly Pro EM, EM1.GetStatus: evcc-io/evcc, meter/shelly, tests of the Gen2 responses, 2023.
 GEN2_SWITCH = {
     "id": 0,

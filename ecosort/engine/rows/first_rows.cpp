@@ -1,0 +1,37 @@
+#include "engine/rows/first_rows.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/errors.h"
+#include "base/size_text.h"
+#include "formats/lines/line_run.h"
+
+namespace ecosort::lines {
+
+void FirstRows::keep(rows::Text bytes) {
+  if (top_.size() + bytes.size() > most_bytes_)
+    throw NotEnoughMemory(
+        fmt::format("the header's lines are longer than {} in all, a 16th of the memory", format_bytes(most_bytes_)),
+        memory_bytes_);
+  top_.append(bytes);
+}
+
+std::size_t FirstRows::take_mark(rows::Text first) {
+  const std::size_t bytes = format_.mark_bytes(first);
+  if (!std::exchange(has_begun_, true)) keep(first.substr(0, bytes));
+  return bytes;
+}
+
+rows::FirstRow FirstRows::take(const std::string& input, rows::Text row) {
+  const rows::FirstRow use = format_.take_first_row(input, row);
+  if (use != rows::FirstRow::goes_on_top) return use;
+  const char terminator = format_.terminator();
+  keep(row);
+  keep({&terminator, 1});
+  add_line(hash_, row);
+  return use;
+}
+
+}  // namespace ecosort::lines

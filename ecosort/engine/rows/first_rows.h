@@ -1,0 +1,47 @@
+// What inputs begin with before their first row that is sorted: marks and lines on top, kept apart as the format wants it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "formats/row_format.h"
+#include "hash/multiset_hash.h"
+
+namespace ecosort::lines {
+
+// The inputs come one after the other, in their order. Coordinator only.
+class FirstRows {
+ public:
+  // What is kept has at most `most_bytes`; `memory_bytes` is told where that does not suffice.
+  FirstRows(rows::RowFormat& format, std::uint64_t most_bytes, std::uint64_t memory_bytes)
+      : format_(format), most_bytes_(most_bytes), memory_bytes_(memory_bytes) {}
+
+  void begin_input() { format_.begin_input(); }
+
+  // Bytes at the beginning of an input that are no row. `first`: RowFormat::most_mark_bytes of them, or all there are.
+  [[nodiscard]] std::size_t take_mark(rows::Text first);
+  // Whether the next row of the input is to be given to take().
+  [[nodiscard]] bool wants_row() const { return format_.wants_first_row(); }
+  // NotEnoughMemory for rows on top that are too long.
+  rows::FirstRow take(const std::string& input, rows::Text row);
+
+  // How many more rows go on top, as far as that is known beforehand: where a job that was interrupted continues.
+  [[nodiscard]] std::uint64_t rows_to_come() const { return format_.top_rows_to_come(); }
+  void set_rows_to_come(std::uint64_t rows) { format_.set_top_rows_to_come(rows); }
+
+  // What goes out first, and its rows.
+  [[nodiscard]] const std::string& top() const noexcept { return top_; }
+  [[nodiscard]] const records::MultisetHash& hash() const noexcept { return hash_; }
+
+ private:
+  void keep(rows::Text bytes);
+
+  rows::RowFormat& format_;
+  std::uint64_t most_bytes_, memory_bytes_;
+  bool has_begun_ = false;  // an input
+  std::string top_;
+  records::MultisetHash hash_;
+};
+
+}  // namespace ecosort::lines

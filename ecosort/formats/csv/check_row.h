@@ -1,0 +1,27 @@
+// A row field by field, with all that can be wrong with it: for headers, long rows, and rows in which something is wrong.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "formats/csv/dialect.h"
+#include "formats/row_format.h"
+
+namespace ecosort::csv {
+
+using Text = std::string_view;
+
+struct SplitRow {
+  std::vector<Text> fields;  // as they stand there; up to the fault
+  std::optional<rows::Fault> fault;
+};
+
+// A row without its newline; a carriage return at its end does not count. With `is_all` false it may go on behind `row`.
+[[nodiscard]] SplitRow split_row(Text row, Dialect dialect, bool is_all = true);
+
+// Why a row with so many fields has no place under `columns` columns, named by the header or found in the first row.
+[[nodiscard]] rows::Fault ragged_row(Text row, std::size_t fields, std::size_t columns, bool has_header);
+
+}  // namespace ecosort::csv

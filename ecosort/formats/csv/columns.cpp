@@ -1,0 +1,82 @@
+#include "formats/csv/columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/closest_word.h"
+#include "base/errors.h"
+#include "formats/csv/check_row.h"
+#include "formats/csv/value.h"
+
+namespace ecosort::csv {
+namespace {
+
+std::string list_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 20;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) list += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > most ? list + ", ..." : list;
+}
+
+const char* plural(std::size_t count) { return count == 1 ? "" : "s"; }
+
+}  // namespace
+
+void Columns::take(const std::string& input, Text row) {
+  const SplitRow split = split_row(row, dialect_);
+  if (split.fault) throw UsageError(fmt::format("{}: line 1, byte {}: {}", input, split.fault->at, split.fault->why));
+  if (!has_header_) {
+    if (are_known()) return;  // how many fields it has is looked at with all rows
+    count_ = split.fields.size();
+    return;
+  }
+  std::vector<std::string> names;
+  names.reserve(split.fields.size());
+  for (const Text field : split.fields) names.emplace_back(*Value(field, dialect_));
+  const auto is_quoted = [&](Text field) { return dialect_.quote && field.starts_with(*dialect_.quote); };
+  if (std::ranges::any_of(split.fields, [&](Text field) { return !is_quoted(field) && field.find('\r') != Text::npos; }))
+    throw UsageError(fmt::format("{}: line 1: a carriage return ends no row; rows end with a line feed, or with both", input));
+  if (are_known()) return compare(input, names);
+  count_ = names.size();
+  names_ = std::move(names);
+  first_input_ = input;
+}
+
+void Columns::compare(const std::string& input, const std::vector<std::string>& names) const {
+  if (names == names_) return;
+  for (std::size_t i = 0; i < std::min(names.size(), names_.size()); ++i)
+    if (names[i] != names_[i])
+      throw UsageError(
+          fmt::format("{}: column {} is '{}', and in {} it is '{}'; all files need the same columns in the same order", input,
+                      i + 1, names[i], first_input_, names_[i]));
+  throw UsageError(fmt::format("{}: the header has {} column{}, and that of {} has {}", input, names.size(), plural(names.size()),
+                               first_input_, names_.size()));
+}
+
+std::size_t Columns::find_number(const std::string& text) const {
+  std::size_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end || number == 0)
+    throw UsageError(fmt::format("key '{}': without a header a column is named by its number, from 1 on", text));
+  if (number > count_) throw UsageError(fmt::format("key '{}': the first row has {} column{}", text, count_, plural(count_)));
+  return number - 1;
+}
+
+std::size_t Columns::find(const KeyWords& key) const {
+  if (!has_header_) return find_number(key.column);
+  const auto found = std::ranges::find(names_, key.column);
+  if (found == names_.end()) {
+    const std::vector<std::string_view> names(names_.begin(), names_.end());
+    const std::string meant = did_you_mean(key.column, names);
+    throw UsageError(fmt::format("{}: no column '{}'{} {}", first_input_, key.column,
+                                 meant.empty() ? "; there are:" : meant + " There are:", list_of(names_)));
+  }
+  if (std::find(found + 1, names_.end(), key.column) != names_.end())
+    throw UsageError(fmt::format("{}: two columns are named '{}'; with --no-header they have numbers", first_input_, key.column));
+  return static_cast<std::size_t>(found - names_.begin());
+}
+
+}  // namespace ecosort::csv

@@ -1,0 +1,42 @@
+// The columns of the files: what the headers say, and where the keys are.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/csv/dialect.h"
+#include "formats/csv/key_words.h"
+
+namespace ecosort::csv {
+
+using Text = std::string_view;
+
+// Names of the first header; other files must have the same, in the same order.
+class Columns {
+ public:
+  explicit Columns(Dialect dialect, bool has_header) : dialect_(dialect), has_header_(has_header) {}
+
+  // The first row of an input, without its end. UsageError where it cannot be read, or does not agree with that of the first one.
+  void take(const std::string& input, Text row);
+
+  // Whether take() was called, and how many columns there are then.
+  [[nodiscard]] bool are_known() const noexcept { return count_ > 0; }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+  // Number of the key's column, from 0 on. UsageError where there is none, or several.
+  [[nodiscard]] std::size_t find(const KeyWords& key) const;
+
+ private:
+  [[nodiscard]] std::size_t find_number(const std::string& text) const;
+  void compare(const std::string& input, const std::vector<std::string>& names) const;
+
+  Dialect dialect_;
+  bool has_header_;
+  std::size_t count_ = 0;
+  std::string first_input_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace ecosort::csv

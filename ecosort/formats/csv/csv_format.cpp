@@ -1,0 +1,153 @@
+#include "formats/csv/csv_format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/errors.h"
+#include "formats/csv/check_row.h"
+#include "formats/lines/key_bytes.h"
+
+namespace ecosort::csv {
+namespace {
+
+void check_dialect(Dialect dialect) {
+  const auto is_end = [](char c) { return c == '\n' || c == '\r'; };
+  if (is_end(dialect.delimiter) || (dialect.quote && is_end(*dialect.quote)))
+    throw UsageError("neither the delimiter nor the quote can be a byte that ends rows");
+  if (dialect.quote && *dialect.quote == dialect.delimiter) throw UsageError("the delimiter and the quote must differ");
+}
+
+// A value as a message shows it.
+std::string shown(Text value) {
+  constexpr std::size_t most = 60;
+  std::string text(value.substr(0, most));
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
+  return value.size() > most ? text + "..." : text;
+}
+
+}  // namespace
+
+CsvFormat::CsvFormat(const CsvTerms& terms)
+    : RowFormat(rows::Kind::csv, '\n', terms.dialect.quote),
+      kernels_(csv_kernels()),
+      line_kernels_(lines::line_kernels()),
+      dialect_(terms.dialect),
+      columns_(terms.dialect, terms.has_header),
+      words_(terms.keys),
+      has_header_(terms.has_header),
+      strict_(terms.strict) {
+  check_dialect(dialect_);
+  if (words_.empty()) throw UsageError("no key is named");
+  if (!terms.date_format.empty()) time_format_ = std::make_unique<TimeFormat>(terms.date_format);
+  for (const KeyWords& words : words_) keys_.emplace_back(words.type, words.descending, terms.nulls_first, time_format_.get());
+  levels_ = static_cast<unsigned>(keys_.size());
+}
+
+rows::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) {
+  columns_.take(input, row);
+  if (places_.empty())
+    for (const KeyWords& words : words_) places_.push_back(columns_.find(words));
+  wants_first_row_ = false;
+  if (!has_header_) return rows::FirstRow::is_sorted;
+  const bool is_first = !has_top_;
+  has_top_ = true;
+  return is_first ? rows::FirstRow::goes_on_top : rows::FirstRow::is_left_out;
+}
+
+void CsvFormat::miss_first_row(const std::string& input) const {
+  if (has_header_) throw UsageError(fmt::format("{}: is empty, and a header is wanted; --no-header does without", input));
+}
+
+std::string_view CsvFormat::missing_end(Text row, char before_end) const {
+  return before_end == '\r' && !row.ends_with('\r') ? "\r\n" : "\n";
+}
+
+std::optional<rows::Fault> CsvFormat::fault_in(Text beginning, bool is_all) const {
+  return split_row(beginning, dialect_, is_all).fault;
+}
+
+std::optional<rows::Fault> CsvFormat::look_at(Text row, std::vector<std::uint32_t>& borders) const {
+  const SplitRow split = split_row(row, dialect_);
+  if (split.fault) return split.fault;
+  if (split.fields.size() != column_count()) return ragged_row(row, split.fields.size(), column_count(), has_header_);
+  borders.clear();
+  for (const Text field : split.fields) borders.push_back(static_cast<std::uint32_t>(field.data() + field.size() - row.data()));
+  borders.back() = static_cast<std::uint32_t>(row.size());
+  return std::nullopt;
+}
+
+Text CsvFormat::field_of(const Fields& row, unsigned level) const noexcept {
+  const std::size_t column = places_[level], begin = column == 0 ? row.begin : row.borders[column - 1] + 1;
+  std::size_t end = row.borders[column];
+  if (column + 1 == column_count() && end > begin && row.bytes[end - 1] == '\r') --end;
+  return {row.bytes + begin, end - begin};
+}
+
+void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::vector<rows::KeyCounts>& counts,
+                      std::optional<rows::Fault>& fault) const {
+  if (kind == ValueKind::usual) return;
+  if (kind == ValueKind::empty) {
+    ++counts[level].empty;
+    return;
+  }
+  ++counts[level].unparsable;
+  if (!strict_ || fault) return;
+  const Text field = field_of(row, level);
+  fault = {static_cast<std::size_t>(field.data() - row.bytes),
+           fmt::format("column '{}': '{}' is no {}", words_[level].column, shown(*Value(field, dialect_)),
+                       to_string(words_[level].type))};
+}
+
+records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<rows::KeyCounts>& counts,
+                                          std::optional<rows::Fault>& fault) const {
+  ValueKind kind = ValueKind::usual;
+  const records::KeyWindow window = keys_[0].window(*Value(field_of(row, 0), dialect_), 0, kind);
+  if (kind != ValueKind::usual) [[unlikely]]
+    count(0, kind, row, counts, fault);
+  for (unsigned level = 1; level < levels_; ++level)
+    count(level, keys_[level].kind_of(*Value(field_of(row, level), dialect_)), row, counts, fault);
+  return window;
+}
+
+std::optional<rows::Fault> CsvFormat::check_row(Text row, std::vector<rows::KeyCounts>& counts) const {
+  counts.resize(levels_);
+  Scan scan;
+  std::vector<std::uint32_t> long_borders;
+  const std::uint32_t* borders = scan.offsets;
+  if (row.size() < lines::split_bytes) kernels_.scan(row.data(), row.size() + 1, dialect_, scan);
+  if (row.size() >= lines::split_bytes || scan.is_wrong || scan.count != column_count()) {
+    if (const auto fault = look_at(row, long_borders)) return fault;
+    borders = long_borders.data();
+  }
+  std::optional<rows::Fault> fault;
+  (void)take_values({row.data(), 0, borders}, counts, fault);
+  return fault;
+}
+
+Text CsvFormat::field_of(Text row, unsigned level) const noexcept {
+  auto [begin, end] = kernels_.field(row.data(), row.size(), dialect_, places_[level]);
+  if (end == row.size() && end > begin && row.back() == '\r') --end;
+  return row.substr(begin, end - begin);
+}
+
+records::KeyWindow CsvFormat::window(Text row, unsigned level, std::size_t depth) const {
+  ValueKind kind = ValueKind::usual;
+  return keys_[level].window(*Value(field_of(row, level), dialect_), depth, kind);
+}
+
+std::size_t CsvFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
+  if (!keys_[level].has_plain_bytes()) return skip;
+  return lines::common_beginning(*Value(field_of(a, level), dialect_), *Value(field_of(b, level), dialect_), skip);
+}
+
+int CsvFormat::compare_levels(Text a, Text b, unsigned level) const {
+  for (; level < levels_; ++level) {
+    const int order = keys_[level].compare(*Value(field_of(a, level), dialect_), *Value(field_of(b, level), dialect_));
+    if (order != 0) return order;
+  }
+  return 0;
+}
+
+}  // namespace ecosort::csv

@@ -1,0 +1,100 @@
+// CSV as a format of rows: fields, a header, typed keys. The order is stable; rows go out byte for byte as they came in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/csv/columns.h"
+#include "formats/csv/csv_kernels.h"
+#include "formats/csv/dialect.h"
+#include "formats/csv/key.h"
+#include "formats/csv/value.h"
+#include "formats/row_format.h"
+
+namespace ecosort::csv {
+
+struct CsvTerms {
+  Dialect dialect;
+  bool has_header = true;
+  std::vector<KeyWords> keys;  // at least one
+  bool nulls_first = false;    // values that are empty or unparsable: in front of all others, also of a key that descends
+  bool strict = false;         // an unparsable value is an error
+  std::string date_format;     // empty: ISO 8601
+};
+
+// Complete when the first row of an input was taken, which says where the columns are; immutable from then on, but for the
+// columns of further inputs, which are compared.
+class CsvFormat final : public rows::RowFormat {
+ public:
+  static constexpr bool checks_rows = true;
+
+  // UsageError for terms that cannot be.
+  explicit CsvFormat(const CsvTerms& terms);
+
+  [[nodiscard]] Dialect dialect() const noexcept { return dialect_; }
+  [[nodiscard]] std::size_t column_count() const noexcept { return columns_.count(); }
+
+  // Of a row that `borders` describe, column_count() offsets from `bytes` on of which the last one is its end: the window of
+  // level 0. Counts the values of all keys; a fault's place counts from `bytes` on.
+  struct Fields {
+    const char* bytes = nullptr;
+    std::size_t begin = 0;
+    const std::uint32_t* borders = nullptr;
+  };
+  [[nodiscard]] records::KeyWindow take_values(const Fields& row, std::vector<rows::KeyCounts>& counts,
+                                               std::optional<rows::Fault>& fault) const;
+  // Why a row cannot be one, or nothing. Its fields go into `borders`.
+  [[nodiscard]] std::optional<rows::Fault> look_at(Text row, std::vector<std::uint32_t>& borders) const;
+
+  [[nodiscard]] const char* row_end(const char* at, const char* end, bool& is_inside) const noexcept {
+    return dialect_.quote ? kernels_.find(at, end, *dialect_.quote, is_inside) : line_kernels_.find(at, end, '\n');
+  }
+  [[nodiscard]] records::KeyWindow window(Text row) const { return window(row, 0, 0); }
+  // Nothing where the row is as it should be; then its values are counted.
+  [[nodiscard]] std::optional<rows::Fault> check_row(Text row, std::vector<rows::KeyCounts>& counts) const;
+
+  [[nodiscard]] rows::Gather quoted_gather() const override { return kernels_.gather; }
+  void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const override;
+  [[nodiscard]] std::size_t mark_bytes(Text first) const override { return first.starts_with("\xef\xbb\xbf") ? 3 : 0; }
+  [[nodiscard]] bool wants_first_row() const override { return wants_first_row_; }
+  [[nodiscard]] rows::FirstRow take_first_row(const std::string& input, Text row) override;
+  void begin_input() override { wants_first_row_ = true; }
+  void miss_first_row(const std::string& input) const override;
+  [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override;
+  [[nodiscard]] std::optional<rows::Fault> fault_in(Text beginning, bool is_all) const override;
+
+  [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
+  [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
+  [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
+  [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const override {
+    return keys_[level].has_deeper_window(window);
+  }
+
+ private:
+  [[nodiscard]] const char* find_quoted_end(const char* at, const char* end, bool& is_inside) const override {
+    return row_end(at, end, is_inside);
+  }
+  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level) const override;
+  [[nodiscard]] Text field_of(Text row, unsigned level) const noexcept;
+  [[nodiscard]] Text field_of(const Fields& row, unsigned level) const noexcept;
+  void count(unsigned level, ValueKind kind, const Fields& row, std::vector<rows::KeyCounts>& counts,
+             std::optional<rows::Fault>& fault) const;
+
+  const CsvKernels& kernels_;
+  const lines::LineKernels& line_kernels_;
+  Dialect dialect_;
+  Columns columns_;
+  std::vector<KeyWords> words_;
+  std::unique_ptr<const TimeFormat> time_format_;
+  std::vector<Key> keys_;
+  std::vector<std::size_t> places_;  // their columns
+  bool has_header_, strict_;
+  bool wants_first_row_ = false, has_top_ = false;
+};
+
+}  // namespace ecosort::csv

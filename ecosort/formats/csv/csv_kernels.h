@@ -1,0 +1,53 @@
+// The loops over the bytes of CSV, a variant of each for every instruction set. All variants give the same values.
+//
+// 64 bytes at a time become masks: quotes, delimiters, newlines. The prefix xor of the quotes says which bytes lie inside of them
+// (Langdale, Lemire 2019, for JSON); a doubled quote closes and opens again, so that it needs no care.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/cpu_features.h"
+#include "formats/csv/dialect.h"
+#include "formats/lines/line_kernels.h"
+
+namespace ecosort::csv {
+
+// What scan() finds in some bytes that begin with a row.
+struct Scan {
+  // Delimiters and ends of rows outside of quotes, in ascending order.
+  std::uint32_t offsets[lines::split_bytes + 8];
+  std::size_t count = 0;     // of them
+  std::size_t rows = 0;      // of them, ends of rows
+  bool has_quotes = false;   // anywhere
+  bool ends_inside = false;  // a newline is inside of quotes
+  bool is_wrong = false;     // a quote stands where none may
+};
+
+// Thread-safe.
+struct CsvKernels {
+  // size <= lines::split_bytes.
+  void (*scan)(const char* text, std::size_t size, Dialect dialect, Scan& scan) noexcept;
+
+  // The first newline outside of quotes in [at, end), or null; is_inside as RowFormat::find_end() has it.
+  const char* (*find)(const char* at, const char* end, char quote, bool& is_inside) noexcept;
+
+  // Where field `column` of a whole row, without its end, lies; end - begin is 0 where the row has none.
+  struct Span {
+    std::size_t begin = 0, end = 0;
+  };
+  Span (*field)(const char* row, std::size_t size, Dialect dialect, std::size_t column) noexcept;
+
+  // As LineKernels has it, of rows with quotes.
+  std::size_t (*gather)(const lines::GatherTask& task, std::uint32_t* sizes) noexcept;
+};
+
+// Those of records::cpu_level().
+[[nodiscard]] const CsvKernels& csv_kernels();
+
+// Those of one level, for tests; it must not exceed records::detected_cpu_level().
+[[nodiscard]] const CsvKernels& csv_kernels_of(records::CpuLevel level) noexcept;
+
+extern const CsvKernels csv_kernels_baseline, csv_kernels_avx2, csv_kernels_avx512;
+
+}  // namespace ecosort::csv

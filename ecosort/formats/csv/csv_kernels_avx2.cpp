@@ -1,0 +1,11 @@
+#include "formats/lines/line_vectors_avx2.h"
+//
+#include "formats/csv/csv_bits_bmi2.h"
+#include "formats/csv/csv_kernels.h"
+#include "formats/csv/csv_kernels_body.h"
+
+namespace ecosort::csv {
+
+const CsvKernels csv_kernels_avx2 = csv_kernels_over<Avx2Vectors, Bmi2Bits>();
+
+}  // namespace ecosort::csv

@@ -1,0 +1,215 @@
+// The bodies of the CSV kernels over the vectors V of line_kernels_body.h and a type B of operations on bits:
+//
+//   B::prefix_xor(bits)   bit i: whether an odd number of bits up to i is set
+//   B::select(bits, n)    the place of bit number n of those that are set, from 0 on
+//
+// Everything here has internal linkage, as there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "formats/csv/csv_kernels.h"
+#include "formats/lines/line_kernels_body.h"
+
+namespace {
+
+using ecosort::csv::CsvKernels;
+using ecosort::csv::Dialect;
+using ecosort::csv::Scan;
+
+// What every processor does.
+struct PlainBits {
+  static std::uint64_t prefix_xor(std::uint64_t bits) noexcept {
+    for (unsigned shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
+    return bits;
+  }
+  static std::size_t select(std::uint64_t bits, std::size_t n) noexcept {
+    for (; n > 0; --n) bits &= bits - 1;
+    return static_cast<std::size_t>(__builtin_ctzll(bits));
+  }
+};
+
+// 64 bytes, or fewer at the end of a text: then zeros follow, and only the first ones count.
+class Block {
+ public:
+  Block(const char* text, std::size_t at, std::size_t size) noexcept : bytes_(text + at) {
+    if (size - at >= 64) return;
+    const std::size_t count = size - at;
+    std::memcpy(padded_, bytes_, count);
+    std::memset(padded_ + count, 0, sizeof padded_ - count);
+    bytes_ = padded_;
+    counted_ = (std::uint64_t{1} << count) - 1;
+  }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  ~Block() = default;
+
+  template <class V>
+  [[nodiscard]] std::uint64_t matches(char c) const noexcept {
+    return V::matches(bytes_, c) & counted_;
+  }
+  [[nodiscard]] std::uint64_t counted() const noexcept { return counted_; }
+
+ private:
+  const char* bytes_;
+  std::uint64_t counted_ = ~std::uint64_t{0};
+  char padded_[64];
+};
+
+// What the bytes before a block leave open.
+struct Before {
+  std::uint64_t inside = 0;    // all ones: a quote is open
+  std::uint64_t border = 1;    // the last byte was a delimiter or an end, or there was none
+  std::uint64_t close = 0;     // the last byte was a quote that closes
+  std::uint64_t close_cr = 0;  // the last two were such a quote and a carriage return
+};
+
+struct Masks {
+  std::uint64_t delimiters, newlines, quotes, returns;
+};
+
+// The delimiters and newlines outside of quotes. Sets `wrong` where a quote stands within a value or is followed by one.
+template <class B>
+std::uint64_t borders_among_quotes(const Masks& masks, Before& before, std::uint64_t counted, std::uint64_t& wrong,
+                                   std::uint64_t& inside) noexcept {
+  inside = B::prefix_xor(masks.quotes) ^ before.inside;  // from the quote that opens up to the byte before the one that closes
+  const std::uint64_t borders = (masks.delimiters | masks.newlines) & ~inside;
+  const std::uint64_t opens = masks.quotes & inside, closes = masks.quotes & ~inside;
+  const std::uint64_t behind_close = closes << 1U | before.close;
+  const std::uint64_t behind_close_cr = (behind_close & masks.returns) << 1U | before.close_cr;
+  wrong = opens & ~(borders << 1U | before.border | behind_close);
+  wrong |= behind_close & ~(masks.delimiters | masks.newlines | masks.quotes | masks.returns);
+  wrong |= behind_close_cr & ~masks.newlines;
+  wrong &= counted;
+  before = {static_cast<std::uint64_t>(static_cast<std::int64_t>(inside) >> 63), borders >> 63U, closes >> 63U,
+            (behind_close & masks.returns) >> 63U};
+  return borders;
+}
+
+template <class V, class B>
+void scan_rows(const char* text, std::size_t size, Dialect dialect, Scan& scan) noexcept {
+  std::uint32_t* next = scan.offsets;
+  std::size_t rows = 0;
+  std::uint64_t all_quotes = 0, all_wrong = 0, newlines_inside = 0;
+  Before before;
+  for (std::size_t at = 0; at < size; at += 64) {
+    const Block block(text, at, size);
+    Masks masks{block.matches<V>(dialect.delimiter), block.matches<V>('\n'), 0, 0};
+    if (dialect.quote) masks.quotes = block.matches<V>(*dialect.quote);
+    std::uint64_t borders = masks.delimiters | masks.newlines;
+    if ((masks.quotes | before.inside | before.close | before.close_cr) != 0) {
+      masks.returns = block.matches<V>('\r');
+      std::uint64_t wrong = 0, inside = 0;
+      borders = borders_among_quotes<B>(masks, before, block.counted(), wrong, inside);
+      all_quotes = 1;
+      all_wrong |= wrong;
+      newlines_inside |= masks.newlines & inside;
+    } else {
+      before.border = borders >> 63U;
+    }
+    rows += static_cast<std::size_t>(__builtin_popcountll(borders & masks.newlines));
+    next = add_offsets(borders, at, next);
+  }
+  scan.count = static_cast<std::size_t>(next - scan.offsets);
+  scan.rows = rows;
+  scan.has_quotes = all_quotes != 0;
+  scan.is_wrong = all_wrong != 0;
+  scan.ends_inside = newlines_inside != 0;
+}
+
+template <class V, class B>
+const char* find_row_end(const char* at, const char* end, char quote, bool& is_inside) noexcept {
+  const auto size = static_cast<std::size_t>(end - at);
+  std::uint64_t open = is_inside ? ~std::uint64_t{0} : 0;
+  for (std::size_t i = 0; i < size; i += 64) {
+    const Block block(at, i, size);
+    std::uint64_t newlines = block.matches<V>('\n');
+    const std::uint64_t quotes = block.matches<V>(quote);
+    if ((quotes | open) != 0) {
+      const std::uint64_t inside = B::prefix_xor(quotes) ^ open;
+      newlines &= ~inside;
+      open = static_cast<std::uint64_t>(static_cast<std::int64_t>(inside) >> 63);
+    }
+    if (newlines == 0) continue;
+    is_inside = false;
+    return at + i + static_cast<std::size_t>(__builtin_ctzll(newlines));
+  }
+  is_inside = open != 0;
+  return nullptr;
+}
+
+template <class V, class B>
+CsvKernels::Span find_field(const char* row, std::size_t size, Dialect dialect, std::size_t column) noexcept {
+  CsvKernels::Span span{column == 0 ? 0 : size, size};
+  std::size_t to_pass = column;  // delimiters in front of the field
+  std::uint64_t open = 0;
+  for (std::size_t at = 0; at < size; at += 64) {
+    const Block block(row, at, size);
+    std::uint64_t delimiters = block.matches<V>(dialect.delimiter);
+    const std::uint64_t quotes = dialect.quote ? block.matches<V>(*dialect.quote) : 0;
+    if ((quotes | open) != 0) {
+      const std::uint64_t inside = B::prefix_xor(quotes) ^ open;
+      delimiters &= ~inside;
+      open = static_cast<std::uint64_t>(static_cast<std::int64_t>(inside) >> 63);
+    }
+    if (to_pass > 0) {
+      const auto count = static_cast<std::size_t>(__builtin_popcountll(delimiters));
+      if (count < to_pass) {
+        to_pass -= count;
+        continue;
+      }
+      const std::size_t place = B::select(delimiters, to_pass - 1);
+      to_pass = 0;
+      span.begin = at + place + 1;
+      delimiters &= ~std::uint64_t{1} << place;
+    }
+    if (delimiters == 0) continue;
+    span.end = at + static_cast<std::size_t>(__builtin_ctzll(delimiters));
+    break;
+  }
+  return span;
+}
+
+// As copy_rest() of lines, from the beginning of a row with quotes.
+template <class V, class B>
+[[gnu::noinline]] std::size_t copy_quoted_row(char* to, std::size_t room, const char* row, char quote) noexcept {
+  std::uint64_t open = 0;
+  for (std::size_t at = 0; at + 64 <= room; at += 64) {
+    const std::uint64_t newlines = V::copy(to + at, row + at, '\n');
+    const std::uint64_t inside = B::prefix_xor(V::matches(row + at, quote)) ^ open;
+    open = static_cast<std::uint64_t>(static_cast<std::int64_t>(inside) >> 63);
+    if (const std::uint64_t ends = newlines & ~inside; ends != 0) return at + 1 + static_cast<std::size_t>(__builtin_ctzll(ends));
+  }
+  return 0;
+}
+
+// As gather_lines(). The first 64 bytes of a row decide how it is copied; most end there, or have no quotes there.
+template <class V, class B>
+std::size_t gather_rows(const ecosort::lines::GatherTask& given, std::uint32_t* sizes) noexcept {
+  constexpr std::size_t most = ecosort::lines::gathered_lines, ahead = 24;  // rows
+  const ecosort::lines::GatherTask task = given;                            // not in memory that the stores might change
+  const auto left = static_cast<std::size_t>(task.end - task.next), count = left < most ? left : most;
+  std::size_t filled = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* const later = task.text + task.next[i + ahead < left ? i + ahead : left - 1].index;
+    ecosort::prefetch(later);
+    ecosort::prefetch(later + 64);
+    ecosort::prefetch(later + ecosort::lines::copy_step - 1);
+    const std::size_t size =
+        copy_quoted_row<V, B>(task.to + filled, task.room - filled, task.text + task.next[i].index, task.quote);
+    if (size == 0) [[unlikely]]
+      return i;
+    sizes[i] = static_cast<std::uint32_t>(size);
+    filled += size;
+  }
+  return count;
+}
+
+template <class V, class B>
+constexpr CsvKernels csv_kernels_over() noexcept {
+  return {scan_rows<V, B>, find_row_end<V, B>, find_field<V, B>, gather_rows<V, B>};
+}
+
+}  // namespace

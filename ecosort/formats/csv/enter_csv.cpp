@@ -1,0 +1,129 @@
+// Rows of CSV enter the index.
+#include <algorithm>
+
+#include "formats/csv/check_row.h"
+#include "formats/csv/csv_format.h"
+#include "formats/lines/enter_rows.h"
+
+namespace ecosort::csv {
+namespace {
+
+// Takes rows out of stretches of bytes that the kernel has scanned, each of which begins with a row:
+//
+//   stretch | row ...,...,...\n | row ...,...,...\n | beginning of a row      the borders of row i among those that were found
+//   are
+//             0   1   2           3   4   5                                   i * columns ... i * columns + columns - 1
+//
+// Where a border of a row is not its newline, or a quote stands wrongly, and for rows longer than a stretch, rows are looked at
+// one by one, until it shows which one is wrong.
+class CsvFramer {
+ public:
+  struct Row {
+    Text text;
+    records::KeyWindow window;
+  };
+
+  CsvFramer(const lines::LineRun& run, const CsvFormat& format, lines::Part& part)
+      : bytes_(run.bytes()),
+        format_(format),
+        part_(part),
+        columns_(format.column_count()),
+        begin_(part.begin),
+        part_end_(part.end) {
+    part.key_counts.resize(format.levels());
+  }
+
+  std::size_t next(lines::HashedRow<CsvFramer>* rows, std::size_t most) {
+    while (taken_ == rows_) {
+      if (part_.fault || begin_ >= part_end_) return 0;
+      scan();
+    }
+    const std::size_t count = std::min(rows_ - taken_, most);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (is_careful_ ? !take_carefully(rows[i].row) : !take(rows[i].row)) {
+        rows_ = taken_;
+        part_end_ = part_.fault ? part_end_ : begin_;
+        return i;
+      }
+      ++taken_;
+    }
+    return count;
+  }
+  [[nodiscard]] static records::KeyWindow window(const Row& row) noexcept { return row.window; }
+  [[nodiscard]] std::size_t end() const noexcept { return begin_; }
+
+ private:
+  void scan() {
+    at_ = begin_;
+    taken_ = 0;
+    kernels_.scan(bytes_ + at_, std::min(lines::split_bytes, part_end_ - at_), format_.dialect(), scan_);
+    part_.has_quotes |= scan_.has_quotes;
+    is_careful_ = scan_.is_wrong || scan_.rows == 0 || !are_regular();
+    rows_ = std::max<std::size_t>(scan_.rows, 1);
+  }
+
+  // Whether every row has as many fields as there are columns.
+  [[nodiscard]] bool are_regular() const noexcept {
+    if (scan_.rows * columns_ > scan_.count) return false;
+    for (std::size_t i = 1; i <= scan_.rows; ++i)
+      if (bytes_[at_ + scan_.offsets[i * columns_ - 1]] != '\n') return false;
+    return true;
+  }
+
+  // The borders count from the stretch on.
+  bool take(Row& row) {
+    const std::uint32_t* const borders = scan_.offsets + taken_ * columns_;
+    const char* const stretch = bytes_ + at_;
+    return finish(row, {stretch, begin_ - at_, borders}, borders[columns_ - 1], scan_.ends_inside);
+  }
+
+  bool take_carefully(Row& row) {
+    bool is_inside = false;
+    const char* const begin = bytes_ + begin_;
+    const char* const end = format_.find_end(begin, bytes_ + part_end_, is_inside);
+    if (end == nullptr) return false;
+    const Text text(begin, static_cast<std::size_t>(end - begin));
+    part_.has_quotes |= format_.quote() && text.find(*format_.quote()) != Text::npos;  // perhaps behind the stretch
+    part_.fault = format_.look_at(text, borders_);
+    if (part_.fault) {
+      part_.fault->at += begin_;
+      return false;
+    }
+    return finish(row, {begin, 0, borders_.data()}, text.size(), true);
+  }
+
+  // False where a value is refused.
+  bool finish(Row& row, const CsvFormat::Fields& fields, std::size_t end, bool may_have_ends) {
+    row.text = Text(fields.bytes + fields.begin, end - fields.begin);
+    row.window = format_.take_values(fields, part_.key_counts, part_.fault);
+    if (part_.fault) [[unlikely]] {
+      part_.fault->at += static_cast<std::size_t>(fields.bytes - bytes_);
+      return false;
+    }
+    if (may_have_ends) part_.ends_inside += lines::line_kernels().count(row.text.data(), row.text.size(), '\n');
+    begin_ += row.text.size() + 1;
+    return true;
+  }
+
+  const CsvKernels& kernels_ = csv_kernels();
+  const char* bytes_;
+  const CsvFormat& format_;
+  lines::Part& part_;
+  std::size_t columns_;
+  std::size_t begin_;  // of the next row
+  std::size_t part_end_;
+  std::size_t at_ = 0;                // of the stretch
+  std::size_t rows_ = 0, taken_ = 0;  // in it
+  bool is_careful_ = false;
+  std::vector<std::uint32_t> borders_;  // of a row that was looked at by itself
+  Scan scan_;
+};
+
+}  // namespace
+
+void CsvFormat::enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const {
+  CsvFramer framer(run, *this, part);
+  lines::enter_rows(run, framer, part, seen);
+}
+
+}  // namespace ecosort::csv

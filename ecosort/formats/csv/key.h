@@ -1,0 +1,54 @@
+// One sort key of CSV: from a value to its place in the order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "formats/csv/date.h"
+#include "formats/csv/key_words.h"
+#include "formats/fixed/encoder.h"
+
+namespace ecosort::csv {
+
+using Text = std::string_view;
+
+// What a value is to a key. Values that are empty or unparsable have no order among each other.
+enum class ValueKind : std::uint8_t { usual, empty, unparsable };
+
+// Immutable; thread-safe.
+class Key {
+ public:
+  // `format` may be null: ISO 8601. It outlives this.
+  Key(KeyType type, bool descending, bool nulls_first, const TimeFormat* format)
+      : type_(type), descending_(descending), nulls_first_(nulls_first), format_(format) {}
+
+  [[nodiscard]] KeyType type() const noexcept { return type_; }
+
+  // Bytes depth ... of what orders the value, as RowFormat::window() has it. `kind` is set at depth 0.
+  [[nodiscard]] records::KeyWindow window(Text value, std::size_t depth, ValueKind& kind) const;
+  [[nodiscard]] ValueKind kind_of(Text value) const;
+  [[nodiscard]] int compare(Text a, Text b) const;
+
+  // See RowFormat.
+  [[nodiscard]] bool has_plain_bytes() const noexcept { return type_ == KeyType::text; }
+  [[nodiscard]] bool is_cut(records::KeyWindow window) const noexcept;
+  [[nodiscard]] bool has_deeper_window(records::KeyWindow window) const noexcept;
+
+ private:
+  [[nodiscard]] std::optional<Time> read_time(Text value) const noexcept {
+    return format_ != nullptr ? format_->read(value) : read_iso_time(value);
+  }
+  [[nodiscard]] records::KeyWindow null_window() const noexcept;
+  [[nodiscard]] records::KeyWindow number_window(Text value, std::size_t depth, ValueKind& kind) const;
+  [[nodiscard]] records::KeyWindow date_window(Text value, std::size_t depth, ValueKind& kind) const;
+  [[nodiscard]] int compare_by_windows(Text a, Text b) const;
+  [[nodiscard]] int compare_usual(Text a, Text b) const;
+
+  KeyType type_;
+  bool descending_, nulls_first_;
+  const TimeFormat* format_;
+};
+
+}  // namespace ecosort::csv

@@ -1,0 +1,35 @@
+// The value of a field: without its quotes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "formats/csv/dialect.h"
+
+namespace ecosort::csv {
+
+using Text = std::string_view;
+
+// Holds the value where quotes in it are doubled; else it lies in the field, which must stay there.
+class Value {
+ public:
+  // A whole field of a row that check_row() has nothing against.
+  Value(Text field, Dialect dialect) : text_(field) {
+    if (dialect.quote && !field.empty() && field.front() == *dialect.quote) [[unlikely]]
+      unquote(*dialect.quote);
+  }
+  Value(const Value&) = delete;
+  Value& operator=(const Value&) = delete;
+  ~Value() = default;
+
+  [[nodiscard]] Text operator*() const noexcept { return text_; }
+
+ private:
+  void unquote(char quote);
+
+  Text text_;
+  std::string changed_;
+};
+
+}  // namespace ecosort::csv

@@ -1,0 +1,104 @@
+// Enters the rows of a part of a run into its index: the loop over them, compiled for each format.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/prefetch.h"
+#include "formats/lines/duplicate_filter.h"
+#include "formats/lines/line_kernels.h"
+#include "formats/lines/line_run.h"
+#include "formats/row_format.h"
+#include "hash/multiset_hash.h"
+
+namespace ecosort::lines {
+
+struct Part {
+  std::size_t begin = 0, end = 0;            // from a row on; afterwards, behind the last row that was taken
+  std::size_t first_line = 0, end_line = 0;  // places in the index that its lines may take, counted from the first part's
+  std::size_t lines = 0;
+  std::size_t entered = 0;  // less than `lines` where some were seen before
+  std::size_t longest = 0;
+  std::uint64_t dropped_bytes = 0;
+  records::MultisetHash hash, dropped;
+  bool has_quotes = false;
+  std::uint64_t ends_inside = 0;            // terminators inside of quotes
+  std::vector<rows::KeyCounts> key_counts;  // none where the format does not count
+  std::optional<rows::Fault> fault;         // of the row at `end`, from the beginning of the run
+};
+
+inline void add(records::MultisetHash& hash, LineHash line) noexcept {
+  hash.low += line.low;
+  hash.high += line.high;
+  ++hash.count;
+}
+
+// A line that is not entered, because it came before.
+inline void drop(Part& part, Text line, LineHash hash) noexcept {
+  add(part.dropped, hash);
+  part.dropped_bytes += line.size() + 1;
+}
+
+inline constexpr std::size_t hashed_at_once = 32;  // rows
+
+// A row that Framer::next() gave, with its hash.
+template <class Framer>
+struct HashedRow {
+  typename Framer::Row row;
+  LineHash hash;
+};
+
+// Adds the rows to the part, which has places for them. `seen` may be absent.
+template <class Framer>
+void enter_some(LineRun& run, const Framer& framer, Part& part, std::span<const HashedRow<Framer>> rows, DuplicateFilter* seen) {
+  records::Entry* const top = run.top() - run.count - part.first_line;
+  for (std::size_t i = 0; seen != nullptr && i < rows.size(); ++i) {
+    const char* const alike = seen->alike(rows[i].hash.low, run.bytes());
+    prefetch(alike);
+    prefetch(alike + 64);
+    prefetch(alike + rows[i].row.text.size());
+  }
+  for (const auto& [row, hash] : rows) {
+    add(part.hash, hash);
+    part.longest = std::max(part.longest, row.text.size() + 1);
+    if (seen != nullptr && seen->has_or_note(hash.low, row.text, run.bytes())) {
+      drop(part, row.text, hash);
+    } else {
+      const records::KeyWindow window = framer.window(row);
+      *(top - 1 - part.entered) = {window.prefix, window.extension, static_cast<std::uint32_t>(row.text.data() - run.bytes())};
+      ++part.entered;
+    }
+  }
+  part.lines += rows.size();
+}
+
+// Ends early where the places of the part do; the last ones stay empty where rows were seen before. Rows are hashed some at a
+// time, so that what is known of each comes from memory while the others are hashed.
+//
+// A Framer gives the rows of the part in their order, each as a Framer::Row with its text: next(rows, most) as many as it may, 0
+// at the end; end() is behind the last one that it gave.
+template <class Framer>
+void enter_rows(LineRun& run, Framer& framer, Part& part, DuplicateFilter* known) {
+  const LineKernels& kernels = line_kernels();
+  const std::size_t places = part.end_line - part.first_line;
+  HashedRow<Framer> rows[hashed_at_once];
+  while (part.entered < places) {
+    DuplicateFilter* const seen = known != nullptr && known->is_worth_it() ? known : nullptr;
+    const std::size_t count = framer.next(rows, std::min(hashed_at_once, places - part.entered));
+    if (count == 0) break;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Text text = rows[i].row.text;
+      rows[i].hash = kernels.hash(text.data(), text.size());
+      if (seen != nullptr) __builtin_prefetch(seen->place_of(rows[i].hash.low), 1);
+    }
+    enter_some<Framer>(run, framer, part, {rows, count}, seen);
+  }
+  part.end = framer.end();
+}
+
+}  // namespace ecosort::lines

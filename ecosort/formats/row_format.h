@@ -1,0 +1,149 @@
+// What the engine for rows asks of a format: where rows end, what an input begins with, and the order of rows.
+//
+// A row ends with one byte, the terminator, which the row's text does not include. In a format with quotes a terminator inside of
+// quotes ends no row: only who knows whether a byte lies inside can look for an end from there on.
+//
+// The virtual functions are called once per input, per part of a batch, or per group of ties. The loops over all rows are
+// compiled for each format: enter_rows() (formats/lines/enter_rows.h) and the merge (engine/rows/formats.h) call what every
+// format has besides, without a virtual call:
+//
+//   row_end(at, end, is_inside)   as find_end()
+//   window(row)                   of level 0, from its beginning
+//   Framer                        takes the rows of a part one after the other
+//   check_row(row, counts)        a row of a file that is merged as it is; only where `checks_rows`
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/fixed/encoder.h"
+
+namespace ecosort::lines {
+struct GatherTask;
+struct LineRun;
+struct Part;
+class DuplicateFilter;
+}  // namespace ecosort::lines
+
+namespace ecosort::rows {
+
+using Text = std::string_view;
+
+// Which class of formats an object is of (engine/rows/formats.h).
+enum class Kind : std::uint8_t { lines, csv };
+
+// What becomes of a row that an input begins with.
+enum class FirstRow : std::uint8_t { is_sorted, goes_on_top, is_left_out };
+
+// A row that cannot be sorted: where, from the beginning of its text or of the text that it is in, and why.
+struct Fault {
+  std::size_t at = 0;
+  std::string why;
+};
+
+// The name of an input as a message has it.
+[[nodiscard]] std::string shown_name(const std::string& input);
+
+// Values of a key that have no place among the others.
+struct KeyCounts {
+  std::uint64_t empty = 0, unparsable = 0;
+};
+
+void add(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& more);
+
+// Copies rows in the order of their entries (formats/lines/line_kernels.h).
+using Gather = std::size_t (*)(const lines::GatherTask& task, std::uint32_t* sizes) noexcept;
+
+// Immutable but for take_first_row(), and thread-safe.
+class RowFormat {
+ public:
+  // Bytes of a key in a window; its last byte is one more where the key goes on.
+  static constexpr std::uint32_t window_bytes = 11;
+
+  RowFormat(const RowFormat&) = delete;
+  RowFormat& operator=(const RowFormat&) = delete;
+  virtual ~RowFormat() = default;
+
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+
+  // Framing.
+  [[nodiscard]] char terminator() const noexcept { return terminator_; }
+  [[nodiscard]] std::optional<char> quote() const noexcept { return quote_; }
+
+  // The first end of a row in [at, end), or null. `is_inside`: whether `at` lies inside of quotes; afterwards, where none is
+  // found, whether `end` does.
+  [[nodiscard]] const char* find_end(const char* at, const char* end, bool& is_inside) const {
+    if (quote_) return find_quoted_end(at, end, is_inside);
+    return at == end ? nullptr : static_cast<const char*>(std::memchr(at, terminator_, static_cast<std::size_t>(end - at)));
+  }
+  // For rows with quotes.
+  [[nodiscard]] virtual Gather quoted_gather() const;
+
+  // Enters the rows of a part of a run into its index, as many as it has places for. `seen` may be null.
+  virtual void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const = 0;
+
+  // What an input begins with that is no row: bytes of `first`, which holds its first bytes, at least most_mark_bytes unless it
+  // has fewer.
+  static constexpr std::size_t most_mark_bytes = 3;
+  [[nodiscard]] virtual std::size_t mark_bytes(Text first) const;
+  // Whether take_first_row() wants the next row of an input of which it has taken all rows before, and only these.
+  [[nodiscard]] virtual bool wants_first_row() const;
+  // The next row of the input, in the order of the inputs. UsageError for one that does not suit.
+  [[nodiscard]] virtual FirstRow take_first_row(const std::string& input, Text row);
+  // How many more rows go on top, where that is a number known beforehand; else 0.
+  [[nodiscard]] virtual std::uint64_t top_rows_to_come() const;
+  virtual void set_top_rows_to_come(std::uint64_t rows);
+  // The next row is the first one of another input.
+  virtual void begin_input();
+  // The input ends before the row that take_first_row() wants. May be a UsageError.
+  virtual void miss_first_row(const std::string& input) const;
+
+  // The last row of an input lacks its end: what is to be put there. `before_end`: the last byte of the row before, 0 if there is
+  // none.
+  [[nodiscard]] virtual std::string_view missing_end(Text row, char before_end) const;
+  // Why the beginning of a row, which the input or the memory ends, cannot be one; nothing if it can.
+  [[nodiscard]] virtual std::optional<Fault> fault_in(Text beginning, bool is_all) const;
+
+  // Order. A row has levels, each with a key; rows that are equal in one are compared in the next.
+  [[nodiscard]] unsigned levels() const noexcept { return levels_; }
+
+  // a before b: negative; 0: equal in all levels from `level` on.
+  [[nodiscard]] int compare(Text a, Text b, unsigned level = 0) const {
+    if (!rows_are_keys_ || level > 0) return compare_levels(a, b, level);
+    const int order = a.compare(b);
+    return flip_ != 0 ? -((order > 0) - (order < 0)) : order;
+  }
+
+  [[nodiscard]] virtual records::KeyWindow window(Text row, unsigned level, std::size_t depth) const = 0;
+
+  // Bytes of the level's key in which a and b agree, from `skip` on that are known to agree; `skip` where that is not cheap to
+  // say.
+  [[nodiscard]] virtual std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const = 0;
+
+  // Whether keys with this window may differ; otherwise a tie goes on at the next level.
+  [[nodiscard]] virtual bool is_cut(records::KeyWindow window, unsigned level) const = 0;
+  // Whether a deeper window may tell where they differ; otherwise only the comparison does.
+  [[nodiscard]] virtual bool has_deeper_window(records::KeyWindow window, unsigned level) const = 0;
+
+ protected:
+  RowFormat(Kind kind, char terminator, std::optional<char> quote) : kind_(kind), terminator_(terminator), quote_(quote) {}
+
+  unsigned levels_ = 0;
+  bool rows_are_keys_ = false;  // level 0 is the row as it is
+  std::uint64_t flip_ = 0;      // all ones: and the larger one comes first
+
+ private:
+  [[nodiscard]] virtual const char* find_quoted_end(const char* at, const char* end, bool& is_inside) const;
+  [[nodiscard]] virtual int compare_levels(Text a, Text b, unsigned level) const = 0;
+
+  Kind kind_;
+  char terminator_;
+  std::optional<char> quote_;
+};
+
+}  // namespace ecosort::rows

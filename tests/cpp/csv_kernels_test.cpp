@@ -1,0 +1,172 @@
+// The kernels of CSV find, split and copy what a plain state machine does, at every instruction set of this machine.
+#include "formats/csv/csv_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "formats/csv/check_row.h"
+
+namespace ecosort::csv {
+namespace {
+
+class CsvKernelsOf : public testing::TestWithParam<records::CpuLevel> {
+ protected:
+  void SetUp() override {
+    if (GetParam() > records::detected_cpu_level()) GTEST_SKIP() << "this machine lacks it";
+  }
+  [[nodiscard]] const CsvKernels& kernels() const { return csv_kernels_of(GetParam()); }
+};
+
+std::string random_text(Random& random, std::size_t size, std::uint64_t rarity) {
+  static constexpr Text special = ",\"\n\r\"";
+  std::string text(size, '\0');
+  for (char& c : text) c = random.below(rarity) == 0 ? special[random.below(special.size())] : static_cast<char>(random.next());
+  return text;
+}
+
+// A byte at a time.
+struct Plain {
+  std::vector<std::uint32_t> borders;
+  std::size_t rows = 0;
+  bool has_quotes = false, ends_inside = false, is_inside = false;
+
+  Plain(Text text, Dialect dialect, bool was_inside = false) : is_inside(was_inside) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (dialect.quote && text[i] == *dialect.quote) {
+        is_inside = !is_inside;
+        has_quotes = true;
+      } else if (text[i] == '\n' || text[i] == dialect.delimiter) {
+        if (!is_inside) borders.push_back(static_cast<std::uint32_t>(i));
+        rows += !is_inside && text[i] == '\n' ? 1 : 0;
+        ends_inside |= is_inside && text[i] == '\n';
+      }
+    }
+  }
+};
+
+// Whether a row of the text, each of which begins outside of quotes, has a quote that may not stand there. The rest that ends
+// within quotes may have one as well: it is not said.
+bool is_wrong(Text text, Dialect dialect, bool& is_rest_wrong) {
+  std::size_t begin = 0;
+  bool is_inside = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (dialect.quote && text[i] == *dialect.quote) is_inside = !is_inside;
+    if (text[i] != '\n' || is_inside) continue;
+    if (split_row(text.substr(begin, i - begin), dialect).fault) return true;
+    begin = i + 1;
+  }
+  is_rest_wrong = split_row(text.substr(begin), dialect, false).fault.has_value();
+  return false;
+}
+
+TEST_P(CsvKernelsOf, ScanAsAPlainStateMachineDoes) {
+  Random random(1);
+  const auto scan = std::make_unique<Scan>();
+  int wrong_texts = 0, right_texts = 0;
+  for (const bool has_quote : {true, false}) {
+    const Dialect dialect{.delimiter = ',', .quote = has_quote ? std::optional('"') : std::nullopt};
+    for (const std::uint64_t rarity : {1U, 2U, 8U, 40U, 400U}) {
+      for (std::size_t size = 0; size < 600; ++size) {
+        const std::string text = random_text(random, size, rarity);
+        kernels().scan(text.data(), size, dialect, *scan);
+        const Plain plain(text, dialect);
+        ASSERT_EQ(std::vector<std::uint32_t>(scan->offsets, scan->offsets + scan->count), plain.borders);
+        ASSERT_EQ(scan->rows, plain.rows);
+        ASSERT_EQ(scan->has_quotes, plain.has_quotes);
+        ASSERT_EQ(scan->ends_inside, plain.ends_inside);
+        bool is_rest_wrong = false;
+        const bool wrong = is_wrong(text, dialect, is_rest_wrong);
+        if (wrong || !is_rest_wrong) {
+          ASSERT_EQ(scan->is_wrong, wrong) << text;
+        }
+        ++(wrong ? wrong_texts : right_texts);
+      }
+    }
+  }
+  EXPECT_GT(wrong_texts, 1000);
+  EXPECT_GT(right_texts, 1000);
+}
+
+TEST_P(CsvKernelsOf, FindTheNextEndFromWithinQuotesOrFromOutside) {
+  Random random(2);
+  for (const std::uint64_t rarity : {1U, 3U, 30U, 300U}) {
+    for (std::size_t size = 0; size < 500; ++size) {
+      const std::string text = random_text(random, size, rarity);
+      const bool was_inside = random.below(2) == 1;
+      const Plain plain(text, {.delimiter = '\n', .quote = '"'}, was_inside);
+      bool is_inside = was_inside;
+      const char* const found = kernels().find(text.data(), text.data() + size, '"', is_inside);
+      ASSERT_EQ(found, plain.borders.empty() ? nullptr : text.data() + plain.borders.front());
+      ASSERT_EQ(is_inside, found == nullptr && plain.is_inside);
+    }
+  }
+}
+
+TEST_P(CsvKernelsOf, FindEveryFieldOfARow) {
+  Random random(3);
+  const Dialect dialect;
+  for (int i = 0; i < 3000; ++i) {
+    const std::uint64_t columns = 1 + random.below(90);
+    std::string text;
+    std::vector<std::pair<std::size_t, std::size_t>> fields;
+    for (std::uint64_t column = 0; column < columns; ++column) {
+      if (column > 0) text += ',';
+      const std::size_t begin = text.size();
+      std::string value(random.below(random.below(10) == 0 ? 200 : 6), 'x');
+      if (random.below(4) == 0) {
+        for (char& c : value) c = random.below(3) == 0 ? ',' : '\n';
+        value = '"' + value + (random.below(2) == 0 ? "\"\"" : "") + '"';
+      }
+      text += value;
+      fields.emplace_back(begin, text.size());
+    }
+    for (std::uint64_t column = 0; column < columns; ++column) {
+      const auto [begin, end] = kernels().field(text.data(), text.size(), dialect, column);
+      ASSERT_EQ(begin, fields[column].first) << text;
+      ASSERT_EQ(end, fields[column].second) << text;
+    }
+    const auto behind = kernels().field(text.data(), text.size(), dialect, columns);
+    ASSERT_EQ(behind.begin, behind.end);
+  }
+}
+
+TEST_P(CsvKernelsOf, GatherRowsWithTheirEndsOrNotAtAll) {
+  Random random(4);
+  for (std::size_t length = 0; length < 400; ++length) {
+    std::string row(length, 'x');
+    if (length > 2) {
+      row.front() = row.back() = '"';
+      for (std::size_t i = 1; i + 1 < length; ++i)
+        if (random.below(5) == 0) row[i] = '\n';
+    }
+    const std::string text = row + '\n' + std::string(lines::line_slack_bytes, '\n');
+    const records::Entry entry{};
+    for (const std::size_t room : {length + 1, length + 2 * lines::copy_step, std::size_t{0}}) {
+      std::string to(room + 1, 'z');
+      std::uint32_t size = 0;
+      const lines::GatherTask task{.text = text.data(),
+                                   .next = &entry,
+                                   .end = &entry + 1,
+                                   .to = to.data(),
+                                   .room = room,
+                                   .terminator = '\n',
+                                   .quote = '"'};
+      const std::size_t rows = kernels().gather(task, &size);
+      ASSERT_EQ(size, rows == 0 ? 0 : length + 1);
+      ASSERT_TRUE(rows == 1 || room < length + 1 + lines::copy_step) << length << ' ' << room;
+      ASSERT_EQ(to.substr(0, size), text.substr(0, size));
+      ASSERT_EQ(to.back(), 'z');
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, CsvKernelsOf, testing::ValuesIn(records::all_cpu_levels),
+                         [](const auto& level) { return std::string(records::to_string(level.param)); });
+
+}  // namespace
+}  // namespace ecosort::csv

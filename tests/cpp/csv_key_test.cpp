@@ -1,0 +1,117 @@
+// Keys of CSV: windows order values as comparing does, to any depth, and say when they decide.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/errors.h"
+#include "base/random.h"
+#include "formats/csv/date.h"
+#include "formats/csv/key.h"
+#include "formats/csv/number.h"
+#include "formats/csv/value.h"
+
+namespace ecosort::csv {
+namespace {
+
+constexpr KeyType all_types[] = {KeyType::text, KeyType::nocase,  KeyType::number, KeyType::integer,
+                                 KeyType::date, KeyType::version, KeyType::length};
+
+std::string digits(Random& random, std::uint64_t most) {
+  std::string text;
+  for (std::uint64_t i = random.below(most + 1); i > 0; --i)
+    text += static_cast<char>('0' + random.below(random.below(2) == 0 ? 10 : 1));
+  return text;
+}
+
+std::string random_value(Random& random) {
+  switch (random.below(6)) {
+    case 0:
+      return (random.below(2) == 0 ? "-" : "") + digits(random, 18) + "." + digits(random, 30);
+    case 1:
+      return digits(random, 4) + "e" + (random.below(2) == 0 ? "-" : "") + digits(random, 3);
+    case 2:
+      return "2024-0" + std::to_string(1 + random.below(9)) + "-1" + digits(random, 1) + "T10:0" +
+             std::to_string(random.below(10)) + ":00." + digits(random, 30);
+    case 3:
+      return "lib-" + digits(random, 25) + "." + digits(random, 3);
+    default: {
+      std::string text(random.below(3) * 10, 'a');
+      for (std::uint64_t i = random.below(5); i > 0; --i) text += "aAbB\0\xff"[random.below(6)];
+      return text;
+    }
+  }
+}
+
+int relation(records::KeyWindow a, records::KeyWindow b) {
+  if (a.prefix != b.prefix) return a.prefix < b.prefix ? -1 : 1;
+  return a.extension == b.extension ? 0 : a.extension < b.extension ? -1 : 1;
+}
+
+void check_windows(const Key& key, const std::string& a, const std::string& b) {
+  const int order = key.compare(a, b);
+  for (std::size_t depth = 0;; depth += 11) {
+    ValueKind kind = ValueKind::usual;
+    const records::KeyWindow x = key.window(a, depth, kind), y = key.window(b, depth, kind);
+    if (const int by_window = relation(x, y); by_window != 0) {
+      ASSERT_EQ(by_window, order) << '"' << a << "\" \"" << b << "\" depth " << depth;
+      return;
+    }
+    if (!key.is_cut(x)) {
+      ASSERT_EQ(order, 0) << '"' << a << "\" \"" << b << "\" depth " << depth;
+      return;
+    }
+    if (!key.has_deeper_window(x)) return;
+  }
+}
+
+TEST(CsvKey, WindowsHaveTheOrderOfTheComparison) {
+  Random random(1);
+  for (const KeyType type : all_types) {
+    for (const bool descending : {false, true}) {
+      for (const bool nulls_first : {false, true}) {
+        const Key key(type, descending, nulls_first, nullptr);
+        std::vector<std::string> values{""};
+        for (int i = 0; i < 300; ++i) values.push_back(random_value(random));
+        for (int i = 0; i < 20'000; ++i)
+          check_windows(key, values[random.below(values.size())], values[random.below(values.size())]);
+      }
+    }
+  }
+}
+
+TEST(CsvKey, NumbersThatAreWrittenInManyWaysAreEqual) {
+  const Key key(KeyType::number, false, false, nullptr);
+  for (const char* one : {"1500", "1.5e3", "+1500.", "0.15E+4", "15e2", " 1500.000 ", "150000e-2", "00001500", ".0015e6"}) {
+    ASSERT_EQ(key.compare("1500", one), 0) << one;
+    check_windows(key, "1500", one);
+  }
+  for (const char* none : {"", "-", "+", ".", "e5", "1e", "1e+", "1 2", "1,5", "0x10", "inf", "nan", "1e100000", "--1", "1e5.0"})
+    EXPECT_NE(key.kind_of(none), ValueKind::usual) << none;
+}
+
+TEST(CsvKey, TimesAreSecondsOfUtc) {
+  const auto seconds = [](Text text) { return read_iso_time(text)->seconds; };
+  EXPECT_EQ(seconds("1970-01-01"), 0);
+  EXPECT_EQ(seconds("2000-03-01"), 951'868'800);
+  EXPECT_EQ(seconds("2024-05-01T09:30:15+02:00"), 1'714'548'615);
+  EXPECT_EQ(seconds("20240501T073015Z"), 1'714'548'615);
+  EXPECT_EQ(seconds("0000-01-01"), -62'167'219'200);
+  EXPECT_EQ(seconds("9999-12-31T23:59:59-23:59"), 253'402'300'799 + (23 * 60 + 59) * 60);
+  EXPECT_EQ(read_iso_time("2024-05-01T09:30:15.2500")->fraction, "25");
+  for (const Text none :
+       {"2024-05-01T", "2024-05-01T9:30", "2024-05-01 09:30 Z", "2024-05", "2024-05-01T09:30:15.", "2024-05-01x"})
+    EXPECT_FALSE(read_iso_time(none)) << none;
+  EXPECT_THROW(TimeFormat("%Y%"), UsageError);
+}
+
+TEST(CsvValue, HasNoQuotes) {
+  const Dialect dialect;
+  EXPECT_EQ(*Value("a b", dialect), "a b");
+  EXPECT_EQ(*Value("\"\"", dialect), "");
+  EXPECT_EQ(*Value("\"a,\"\"b\"\"\"", dialect), "a,\"b\"");
+  EXPECT_EQ(*Value("\"a\"", {.delimiter = ',', .quote = std::nullopt}), "\"a\"");
+}
+
+}  // namespace
+}  // namespace ecosort::csv

@@ -1,0 +1,178 @@
+"""What the tests of `ecosort csv` share: files of CSV row by row, and the order that Python gives them.
+
+Python's csv module says what the values of a row are; rows are kept as bytes, because they must come out as they went in.
+"""
+
+import csv
+import io
+import random
+import re
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cmp_to_key
+from pathlib import Path
+from typing import Any
+
+LEAST = ["--memory", "1MiB"]  # blocks of 8 KiB; a few MB make many runs
+
+
+@dataclass(frozen=True)
+class Dialect:
+    delimiter: str = ","
+    quote: str = '"'
+    end: bytes = b"\n"
+
+
+def field(value: str, dialect: Dialect = Dialect(), quoted: bool = False) -> bytes:
+    """The value as it stands in a row; in quotes where it must be, or where `quoted` says so."""
+    needs = any(c in value for c in (dialect.delimiter, dialect.quote, "\n", "\r"))
+    if not (quoted or needs):
+        return value.encode("latin-1")
+    return (dialect.quote + value.replace(dialect.quote, 2 * dialect.quote) + dialect.quote).encode("latin-1")
+
+
+def row(values: Sequence[str], dialect: Dialect = Dialect(), quoted: bool = False) -> bytes:
+    return dialect.delimiter.encode().join(field(value, dialect, quoted) for value in values) + dialect.end
+
+
+def values_of(raw: bytes, dialect: Dialect = Dialect()) -> list[str]:
+    """What Python's csv module reads in one row."""
+    text = io.StringIO(raw.decode("latin-1"), newline="")
+    rows = list(csv.reader(text, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True))
+    assert len(rows) == 1, raw
+    return rows[0]
+
+
+def number(value: str) -> Decimal | None:
+    text = value.strip(" \t")
+    return Decimal(text) if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,5})?", text) else None
+
+
+def integer(value: str) -> int | None:
+    text = value.strip(" \t")
+    return int(text) if re.fullmatch(r"[+-]?\d+", text) else None
+
+
+def date(value: str) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "text": lambda value: value.encode("latin-1") or None,
+    "nocase": lambda value: value.encode("latin-1").upper() or None,
+    "number": number,
+    "integer": integer,
+    "date": date,
+    "version": lambda value: tuple(int(part) for part in value.split(".")) if value else None,
+    "length": lambda value: sum(byte & 0xC0 != 0x80 for byte in value.encode("latin-1")),
+}
+
+
+@dataclass(frozen=True)
+class Key:
+    column: int
+    type: str = "text"
+    descending: bool = False
+
+    def words(self, names: Sequence[str] | None) -> str:
+        name = names[self.column] if names else str(self.column + 1)
+        return f"{name}:{self.type}{':desc' if self.descending else ''}"
+
+    def read(self, values: Sequence[str]) -> Any:
+        return READERS[self.type](values[self.column])
+
+
+def compare(a: list[Any], b: list[Any], keys: Sequence[Key], nulls_first: bool) -> int:
+    for x, y, key in zip(a, b, keys, strict=True):
+        if x is None or y is None:
+            if (x is None) != (y is None):
+                return -1 if (x is None) == nulls_first else 1
+        elif x != y:
+            return (-1 if x < y else 1) * (-1 if key.descending else 1)
+    return 0
+
+
+def in_order(
+    rows: Sequence[bytes], keys: Sequence[Key], dialect: Dialect = Dialect(), nulls_first: bool = False, unique: bool = False
+) -> list[bytes]:
+    """The rows as a stable sort by the keys leaves them."""
+    read = [([key.read(values_of(raw, dialect)) for key in keys], raw) for raw in rows]
+    order = sorted(read, key=cmp_to_key(lambda a, b: compare(a[0], b[0], keys, nulls_first)))
+    return [
+        raw for i, (key, raw) in enumerate(order) if not unique or i == 0 or compare(order[i - 1][0], key, keys, nulls_first) != 0
+    ]
+
+
+def run_csv(ecosort: Path, words: Sequence[str], directory: Path, data: bytes | None = None) -> tuple[int, bytes, str]:
+    """Exit code, standard output and standard error."""
+    done = subprocess.run([ecosort, "csv", *words], cwd=directory, input=data, capture_output=True, timeout=120, check=False)
+    return done.returncode, done.stdout, done.stderr.decode(errors="replace")
+
+
+def random_text(rng: random.Random, most: int = 12) -> str:
+    return "".join(rng.choice("abAB019 _,;\"'\n\r\t\xe9\xff\x00") for _ in range(rng.randrange(most)))
+
+
+def random_number(rng: random.Random) -> str:
+    return rng.choice(
+        [
+            str(rng.randrange(-50, 50)),
+            f"{rng.uniform(-9, 9):.{rng.randrange(8)}f}",
+            f"{rng.uniform(-1, 1):e}",
+            f"{rng.randrange(10**25)}",
+            f"+{rng.randrange(9)}.{rng.randrange(10**20)}e{rng.randrange(-40, 40)}",
+            "0",
+            "-0.0",
+            ".5",
+            "5.",
+            " 7 ",
+            "",
+            "abc",
+            "1.2.3",
+            "1e",
+            "-",
+            "inf",
+        ]
+    )
+
+
+def random_integer(rng: random.Random) -> str:
+    return rng.choice([str(rng.randrange(-50, 50)), str(rng.randrange(-(10**30), 10**30)), "007", "+3", "1.0", "1e3", "", "x"])
+
+
+def random_date(rng: random.Random) -> str:
+    day = f"{rng.choice([1969, 1970, 2000, 2024])}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}"
+    time = f"{rng.randrange(24):02}:{rng.randrange(60):02}"
+    seconds = f"{time}:{rng.randrange(60):02}"
+    fraction = f"{seconds}.{rng.choice(['5', '25', '250', '123456', '000001'])}"
+    zone = rng.choice(["Z", "+02:00", "-0530", "+01"])
+    return rng.choice(
+        [day, day, f"{day}T{time}", f"{day} {seconds}", f"{day}T{fraction}", f"{day}T{seconds}{zone}", "2023-02-29", ""]
+    )
+
+
+def random_version(rng: random.Random) -> str:
+    return ".".join(str(rng.randrange(1, 13)) for _ in range(3)) if rng.random() < 0.95 else ""
+
+
+MAKERS: dict[str, Callable[[random.Random], str]] = {
+    "text": random_text,
+    "nocase": random_text,
+    "number": random_number,
+    "integer": random_integer,
+    "date": random_date,
+    "version": random_version,
+    "length": random_text,
+}
+
+
+def random_rows(rng: random.Random, count: int, types: Sequence[str], dialect: Dialect = Dialect()) -> list[bytes]:
+    """Rows with a value of each type; the last column is the number of the row."""
+    return [row([*(MAKERS[type_](rng) for type_ in types), str(i)], dialect, quoted=rng.random() < 0.2) for i in range(count)]

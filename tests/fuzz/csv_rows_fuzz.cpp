@@ -1,0 +1,137 @@
+// Whatever bytes a file of CSV has and however they arrive: either its rows, joined, are the file, all of them have the same
+// number of fields and they are sorted as a stable sort by comparing does it; or the first wrong one is told, which is one.
+//
+// Input: a byte of switches, one for the size of a block, one for the type of the key; the text follows.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/errors.h"
+#include "base/memory.h"
+#include "formats/csv/check_row.h"
+#include "formats/csv/csv_format.h"
+#include "formats/lines/index_lines.h"
+#include "formats/lines/line_run.h"
+#include "fuzz_support.h"
+
+namespace ecosort::csv {
+namespace {
+
+using fuzz::require;
+
+constexpr std::size_t run_bytes = std::size_t{4} << 20U;
+constexpr std::size_t long_text_bytes = std::size_t{70} << 10U;  // more than one part for several threads
+
+struct Trial {
+  CsvTerms terms;
+  unsigned threads = 1;
+  std::size_t block_bytes = 1;
+  std::string text;
+};
+
+std::optional<Trial> read_trial(std::string_view input) {
+  if (input.size() < 4) return std::nullopt;
+  const auto switches = static_cast<unsigned char>(input[0]);
+  Trial trial;
+  trial.threads = (switches & 1U) != 0 ? 3 : 1;
+  if ((switches & 2U) != 0) trial.terms.dialect.quote.reset();
+  trial.terms.nulls_first = (switches & 4U) != 0;
+  trial.terms.has_header = false;
+  trial.terms.keys.push_back({"1", static_cast<KeyType>(static_cast<unsigned char>(input[2]) % 7U), (switches & 8U) != 0});
+  trial.block_bytes = 1 + static_cast<unsigned char>(input[1]) * std::size_t{64};
+  trial.text = input.substr(3);
+  if (switches >= 0xf0) {  // rarely, because it takes a hundred times as long
+    const std::string once = trial.text;
+    while (trial.text.size() < long_text_bytes) trial.text += once;
+    trial.block_bytes *= 64;
+  }
+  return trial;
+}
+
+// Rows as a plain state machine finds them; the rest behind the last end is no row.
+std::vector<Text> rows_of(Text text, Dialect dialect) {
+  std::vector<Text> rows;
+  std::size_t begin = 0;
+  bool is_inside = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (dialect.quote && text[i] == *dialect.quote) is_inside = !is_inside;
+    if (text[i] != '\n' || is_inside) continue;
+    rows.push_back(text.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  return rows;
+}
+
+lines::Indexed index_as_it_arrives(const Trial& trial, const CsvFormat& format, lines::LineRun& run) {
+  std::vector<lines::DuplicateFilter> seen;
+  lines::Indexed all;
+  for (std::size_t present = 0; present < trial.text.size() && !all.fault;) {
+    const std::size_t count = std::min(trial.block_bytes, trial.text.size() - present);
+    std::memcpy(run.bytes() + present, trial.text.data() + present, count);
+    present += count;
+    const lines::Indexed some = lines::index_lines(run, format, all.end, present, run_bytes, trial.threads, seen);
+    all.lines += some.lines;
+    all.ends_inside += some.ends_inside;
+    all.end = some.end;
+    all.hash += some.hash;
+    all.fault = some.fault;
+  }
+  return all;
+}
+
+bool is_regular(Text row, const CsvFormat& format) {
+  std::vector<std::uint32_t> borders;
+  return !format.look_at(row, borders);
+}
+
+void check_order(const CsvFormat& format, lines::LineRun& run, std::vector<Text> rows, unsigned threads) {
+  lines::sort_index(run, format, threads);
+  std::ranges::stable_sort(rows, [&](Text a, Text b) { return format.compare(a, b) < 0; });
+  require(run.count == rows.size(), "the index has all rows");
+  for (std::size_t i = 0; i < run.count; ++i) require(run.line(run.entries()[i]) == rows[i], "the rows are in order");
+}
+
+void check_rows(const Trial& trial) {
+  static MemoryBudget memory(run_bytes + (std::uint64_t{1} << 20U));
+  static lines::LineRun run{.memory = memory.allocate(run_bytes, "run")};
+  const std::vector<Text> rows = rows_of(trial.text, trial.terms.dialect);
+  if (rows.empty()) return;
+  CsvFormat format(trial.terms);
+  format.begin_input();
+  try {
+    (void)format.take_first_row("in", rows.front());
+  } catch (const UsageError&) {
+    return;
+  }
+  run.count = 0;
+  run.line_bytes = 0;
+  run.format = &format;
+  run.has_quotes = false;
+  const lines::Indexed indexed = index_as_it_arrives(trial, format, run);
+  const auto wrong = std::ranges::find_if_not(rows, [&](Text row) { return is_regular(row, format); });
+  require(indexed.fault.has_value() == (wrong != rows.end()), "a wrong row is told if there is one");
+  require(indexed.lines == static_cast<std::size_t>(wrong - rows.begin()), "all rows in front of it are taken");
+  std::uint64_t ends = 0;
+  records::MultisetHash hash;
+  for (auto row = rows.begin(); row != wrong; ++row) {
+    ends += static_cast<std::uint64_t>(std::ranges::count(*row, '\n'));
+    lines::add_line(hash, *row);
+  }
+  require(indexed.ends_inside == ends, "lines within rows are counted");
+  require(indexed.hash == hash, "the hash is that of the rows");
+  if (!indexed.fault) check_order(format, run, rows, trial.threads);
+}
+
+}  // namespace
+}  // namespace ecosort::csv
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace ecosort::csv;
+  if (const std::optional<Trial> trial = read_trial({reinterpret_cast<const char*>(data), size})) check_rows(*trial);
+  return 0;
+}

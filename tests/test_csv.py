@@ -1,0 +1,452 @@
+"""`ecosort csv`: the order that Python gives the rows that its csv module reads, and rows that are the same bytes as before."""
+
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from csv_support import (
+    LEAST,
+    READERS,
+    Dialect,
+    Key,
+    field,
+    in_order,
+    random_rows,
+    row,
+    run_csv,
+    values_of,
+)
+
+ALL_TYPES = tuple(READERS)
+NAMES = [*(f"{name} column" for name in ALL_TYPES), "number"]
+HEADER = row(NAMES)
+RFC = Dialect()
+BLOCK = 8 * 1024  # of the least memory
+
+
+def assert_sorted(
+    ecosort: Path,
+    directory: Path,
+    rows: Sequence[bytes],
+    keys: Sequence[Key],
+    words: Sequence[str] = (),
+    header: bytes = HEADER,
+    dialect: Dialect = RFC,
+    as_stream: bool = False,
+    **order: bool,
+) -> None:
+    """`as_stream`: a small sort has its computing threads all the same."""
+    names = values_of(header, dialect) if header else None
+    data = header + b"".join(rows)
+    (directory / "in.csv").write_bytes(data)
+    by = [word for key in keys for word in ("--by", key.words(names))]
+    name, given = ("-", data) if as_stream else ("in.csv", None)
+    code, _, error = run_csv(ecosort, ["-q", *by, *words, name, "-o", "out.csv"], directory, given)
+    assert (code, error) == (0, "")
+    assert (directory / "out.csv").read_bytes() == header + b"".join(in_order(rows, keys, dialect, **order))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("column", range(len(ALL_TYPES)), ids=ALL_TYPES)
+def test_rows_are_in_the_order_of_each_type(ecosort: Path, tmp_path: Path, column: int, descending: bool) -> None:
+    rows = random_rows(random.Random(column), 3000, ALL_TYPES)
+    key = Key(column, ALL_TYPES[column], descending)
+    assert_sorted(ecosort, tmp_path, rows, [key])
+    assert_sorted(ecosort, tmp_path, rows, [key], ["--nulls", "first"], nulls_first=True)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_later_keys_decide_among_equal_rows(ecosort: Path, tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    rows = random_rows(rng, 2000, ALL_TYPES)
+    keys = [Key(column, ALL_TYPES[column], rng.random() < 0.5) for column in rng.sample(range(len(ALL_TYPES)), 3)]
+    assert_sorted(ecosort, tmp_path, rows, keys)
+    assert_sorted(ecosort, tmp_path, rows, keys, ["--unique"], unique=True)
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "4"])
+@pytest.mark.parametrize("type_", ["text", "number", "date"])
+def test_more_than_the_memory_holds_comes_out_in_the_same_order(ecosort: Path, tmp_path: Path, type_: str, threads: str) -> None:
+    rows = random_rows(random.Random(7), 60_000, [type_, "text"])
+    names = row(["key", "rest", "number"])
+    words = [*LEAST, "--threads", threads, "--stats", "stats.json"]
+    assert_sorted(ecosort, tmp_path, rows, [Key(0, type_)], words, header=names, as_stream=True)
+    stats = json.loads((tmp_path / "stats.json").read_text())
+    assert stats["runs"] > 1
+    assert stats["rows"] == len(rows)
+    assert stats["peak_counted_memory_bytes"] <= 1 << 20
+    assert_sorted(ecosort, tmp_path, rows, [Key(0, type_)], words, header=names)
+    assert_sorted(ecosort, tmp_path, rows, [Key(0, type_)], [*words, "--unique"], header=names, as_stream=True, unique=True)
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+def test_the_last_merge_works_in_parts(ecosort: Path, tmp_path: Path, quoted: bool) -> None:
+    rng = random.Random(3)
+    text = 'a "b",\nc' if quoted else "abc"
+    rows = [row([str(rng.randrange(10**6)), text * rng.randrange(9), str(i)]) for i in range(120_000)]
+    words = ["--memory", "2MiB", "--threads", "2", "--stats", "stats.json"]
+    assert_sorted(ecosort, tmp_path, rows, [Key(0, "integer")], words, header=row(["a", "b", "c"]), as_stream=True)
+    stats = json.loads((tmp_path / "stats.json").read_text())
+    assert stats["merge_parts"] == 2
+
+
+def rows_of_size(rng: random.Random, size: int) -> list[bytes]:
+    rows: list[bytes] = []
+    made = 0
+    while made < size:
+        rows.append(row([str(rng.randrange(1000)), 'q"\n,' * rng.randrange(5), str(len(rows))]))
+        made += len(rows[-1])
+    return rows
+
+
+@pytest.mark.parametrize("end", [b"\n", b""])
+def test_files_of_any_size_keep_all_rows(ecosort: Path, tmp_path: Path, end: bytes) -> None:
+    """From nothing to four blocks; with the last line's end and without it."""
+    rng = random.Random(11)
+    for size in range(0, 4 * BLOCK, 397):
+        rows = rows_of_size(rng, size)
+        data = row(["a", "b", "c"]) + b"".join(rows)
+        (tmp_path / "in.csv").write_bytes(data[: len(data) - 1] + end)
+        assert run_csv(ecosort, ["-q", *LEAST, "--by", "a:integer", "in.csv", "-o", "-"], tmp_path) == (
+            0,
+            row(["a", "b", "c"]) + b"".join(in_order(rows, [Key(0, "integer")])),
+            "",
+        )
+
+
+@pytest.mark.parametrize("what", ['""', '"\n', '\n"', '",', '"\r\n', '"""', '""\n""'])
+def test_quotes_and_newlines_may_lie_at_any_border_of_blocks(ecosort: Path, tmp_path: Path, what: str) -> None:
+    header = row(["a", "b"])
+    value = what.replace('"', "")
+    for shift in range(-6, 7):
+        first = row(["9", "x" * (BLOCK - len(header) - 5 + shift) + value + '"'], quoted=True)
+        rows = [first, row(["1", '"' + value], quoted=True), row(["5", value + "," + value], quoted=True)]
+        assert_sorted(ecosort, tmp_path, rows, [Key(0)], LEAST, header=header)
+
+
+def test_big_fields_pass_over_many_blocks(ecosort: Path, tmp_path: Path) -> None:
+    rng = random.Random(2)
+    rows = []
+    for i in range(400):
+        text = 'line\n"quoted", ' * rng.choice([0, 1, 10, 100, 1000, 3000])
+        rows.append(row([str(rng.randrange(100)), text, str(i)]))
+    assert_sorted(ecosort, tmp_path, rows, [Key(0, "integer")], LEAST, header=row(["a", "b", "c"]))
+    assert_sorted(ecosort, tmp_path, rows, [Key(1)], LEAST, header=row(["a", "b", "c"]))
+
+
+def test_quotes_may_begin_late_in_a_long_row(ecosort: Path, tmp_path: Path) -> None:
+    rng = random.Random(12)
+    rows = [row([str(rng.randrange(100)), "y" * rng.randrange(9000, 20_000), "a\nb", str(i)]) for i in range(40)]
+    assert_sorted(ecosort, tmp_path, rows, [Key(0, "integer")], header=row(["a", "b", "c", "d"]))
+    assert_sorted(ecosort, tmp_path, rows[:9], [Key(0, "integer")], header=row(["a", "b", "c", "d"]))
+    assert_sorted(ecosort, tmp_path, rows, [Key(0, "integer")], LEAST, header=row(["a", "b", "c", "d"]))
+
+
+def test_nothing_may_be_there_to_sort(ecosort: Path, tmp_path: Path) -> None:
+    for words in ([], ["--merge"], ["--unique"]):
+        assert run_csv(ecosort, [*words, "--no-header", "--by", "1", "-", "-o", "-"], tmp_path, b"") == (0, b"", "")
+        assert run_csv(ecosort, [*words, "--by", "a", "-", "-o", "-"], tmp_path, b"a\n") == (0, b"a\n", "")
+        assert run_csv(ecosort, [*words, "--by", "a", "-", "-o", "-"], tmp_path, b"a") == (0, b"a\n", "")
+
+
+def test_lines_may_end_with_both_bytes_or_with_one(ecosort: Path, tmp_path: Path) -> None:
+    crlf, lf = Dialect(end=b"\r\n"), Dialect()
+    rows = [row([value, str(i)], crlf if i % 2 else lf) for i, value in enumerate(["b", "a", "b\r\nc", "b", "", "a"])]
+    assert_sorted(ecosort, tmp_path, rows, [Key(0)], header=row(["x", "y"], crlf))
+    assert_sorted(ecosort, tmp_path, rows, [Key(1, "integer", True)], header=row(["x", "y"], crlf))
+
+
+@pytest.mark.parametrize(("data", "expected"), [
+    (b"a,b\r\n2,x\r\n1,y", b"a,b\r\n1,y\r\n2,x\r\n"),
+    (b"a,b\n2,x\n1,y", b"a,b\n1,y\n2,x\n"),
+    (b"a,b\r\n2,x\n1,y", b"a,b\r\n1,y\n2,x\n"),
+    (b"a,b\r\n2,x\r\n1,y\r", b"a,b\r\n1,y\r\n2,x\r\n"),
+    (b"a,b", b"a,b\n"),
+    (b"a,b\r\n1,\"y\"", b"a,b\r\n1,\"y\"\r\n"),
+])  # fmt: skip
+def test_a_last_line_without_its_end_gets_that_of_the_line_before(
+    ecosort: Path, tmp_path: Path, data: bytes, expected: bytes
+) -> None:
+    assert run_csv(ecosort, ["--by", "a", "-", "-o", "-"], tmp_path, data) == (0, expected, "")
+
+
+@pytest.mark.parametrize("words", [[], ["--merge"]])
+def test_a_byte_order_mark_stays_in_front(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    mark = b"\xef\xbb\xbf"
+    (tmp_path / "1.csv").write_bytes(mark + b'"a",b\n1,x\n3,y\n')
+    (tmp_path / "2.csv").write_bytes(mark + b"a,b\n2,z\n")
+    done = run_csv(ecosort, [*words, "--by", "a", "1.csv", "2.csv", "-o", "-"], tmp_path)
+    assert done == (0, mark + b'"a",b\n1,x\n2,z\n3,y\n', "")
+    (tmp_path / "1.csv").write_bytes(mark + b"1,x\n3,y\n")
+    (tmp_path / "2.csv").write_bytes(mark + b"2,z\n")
+    done = run_csv(ecosort, [*words, "--no-header", "--by", "1", "1.csv", "2.csv", "-o", "-"], tmp_path)
+    assert done == (0, mark + b"1,x\n2,z\n3,y\n", "")
+
+
+def test_the_header_of_several_files_comes_out_once(ecosort: Path, tmp_path: Path) -> None:
+    rng = random.Random(4)
+    rows = random_rows(rng, 9000, ["integer", "text"])
+    header = row(["key", "text", "number"])
+    for i in range(3):
+        (tmp_path / f"{i}.csv").write_bytes(header + b"".join(rows[3000 * i : 3000 * (i + 1)]))
+    for words in ([], LEAST):
+        code, output, _ = run_csv(ecosort, [*words, "-q", "--by", "key:integer", "0.csv", "1.csv", "2.csv", "-o", "-"], tmp_path)
+        assert code == 0
+        assert output == header + b"".join(in_order(rows, [Key(0, "integer")]))
+
+
+@pytest.mark.parametrize("files", [2, 5, 200])
+@pytest.mark.parametrize("words", [[], LEAST])
+def test_sorted_files_are_merged(ecosort: Path, tmp_path: Path, files: int, words: list[str]) -> None:
+    rng = random.Random(files)
+    header = row(["key", "text", "number"])
+    key = Key(0, "number")
+    every: list[bytes] = []
+    names = []
+    for i in range(files):
+        rows = in_order(random_rows(rng, rng.randrange(4000 // files), ["number", "text"]), [key])
+        every += rows
+        names.append(f"{i}.csv")
+        (tmp_path / names[-1]).write_bytes(header + b"".join(rows))
+    code, output, error = run_csv(ecosort, ["-q", "--merge", *words, "--by", "key:number", *names, "-o", "-"], tmp_path)
+    assert (code, error) == (0, "")
+    assert output == header + b"".join(in_order(every, [key]))
+    code, output, _ = run_csv(ecosort, ["-q", "--merge", "--unique", *words, "--by", "key:number", *names, "-o", "-"], tmp_path)
+    assert output == header + b"".join(in_order(every, [key], unique=True))
+
+
+def test_columns_have_numbers_without_a_header(ecosort: Path, tmp_path: Path) -> None:
+    rows = random_rows(random.Random(1), 500, ["text", "integer"])
+    assert_sorted(ecosort, tmp_path, rows, [Key(1, "integer", True)], ["--no-header"], header=b"")
+
+
+@pytest.mark.parametrize(("dialect", "words"), [
+    (Dialect(delimiter="\t"), ["--delimiter", "tab"]),
+    (Dialect(delimiter=";", quote="'"), ["--delimiter", ";", "--quote", "'"]),
+    (Dialect(delimiter="|"), ["--delimiter", "|"]),
+])  # fmt: skip
+def test_other_delimiters_and_quotes(ecosort: Path, tmp_path: Path, dialect: Dialect, words: list[str]) -> None:
+    rows = random_rows(random.Random(8), 1000, ["text", "number"], dialect)
+    header = row(["a'b", 'c"d', "e|f"], dialect)
+    assert_sorted(ecosort, tmp_path, rows, [Key(0), Key(1, "number")], words, header=header, dialect=dialect)
+
+
+def test_quotes_may_mean_nothing(ecosort: Path, tmp_path: Path) -> None:
+    data = b'a,b\n"2,x"\n"1",y\n"1,z"\n'
+    assert run_csv(ecosort, ["--quote", "none", "--by", "a", "-", "-o", "-"], tmp_path, data) == (
+        0, b'a,b\n"1,z"\n"1",y\n"2,x"\n', "")  # fmt: skip
+
+
+def test_tsv_files_have_tabs(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.tsv").write_bytes(b"a\tb\n2\tx,y\n1\tz\n")
+    assert run_csv(ecosort, ["--by", "a", "in.tsv", "-o", "-"], tmp_path) == (0, b"a\tb\n1\tz\n2\tx,y\n", "")
+    (tmp_path / "in.csv").write_bytes(b"a,b\n")
+    code, _, error = run_csv(ecosort, ["--by", "a", "in.tsv", "in.csv", "-o", "-"], tmp_path)
+    assert (code, error) == (2, "ecosort: in.tsv and in.csv have different delimiters by their names; name one\n")
+
+
+@pytest.mark.parametrize(("format_", "dates"), [
+    ("%d.%m.%Y", ["31.12.1999", "1.1.2000", "29.02.2024", "01.03.2024"]),
+    ("%d %b %Y, %I:%M %p", ["1 jan 2020, 12:05 AM", "1 January 2020, 01:00 am", "1 Jan 2020, 12:00 PM", "2 Feb 2020, 3:00 PM"]),
+    ("%Y%j", ["1999365", "2000001", "2000366", "2001001"]),
+    ("%d/%b/%Y:%T %z", ["01/May/2024:23:00:00 +0500", "01/May/2024:20:00:00 +0100", "01/May/2024:20:00:00 -0100"]),
+    ("%s.%f", ["-1.0", "0.5", "0.51", "1.0", "1700000000.25"]),
+    ("%D %R", ["12/31/69 23:59", "01/01/70 00:00", "12/31/68 00:00"]),
+])  # fmt: skip
+def test_dates_of_other_formats(ecosort: Path, tmp_path: Path, format_: str, dates: list[str]) -> None:
+    header = row(["when", "number"])
+    rows = [row([date, str(i)]) for i, date in enumerate(dates)]
+    data = header + b"".join(reversed(rows)) + row(["nonsense", "9"])
+    code, output, _ = run_csv(ecosort, ["-q", "--by", "when:date", "--date-format", format_, "-", "-o", "-"], tmp_path, data)
+    assert code == 0
+    assert output == header + b"".join(rows) + row(["nonsense", "9"])
+
+
+def test_days_that_do_not_exist_are_no_dates(ecosort: Path, tmp_path: Path) -> None:
+    wrong = [
+        "2023-02-29",
+        "2024-13-01",
+        "2024-00-10",
+        "2024-04-31",
+        "2024-01-01T24:01",
+        "2024-01-01T10:60",
+        "2024-1-1",
+        "24-01-01",
+    ]
+    right = ["1900-02-28", "2000-02-29", "2024-02-29", "20240301", "2024-03-01T24:00", "2024-03-02T00:00:01,5", "2024-03-02T0001"]
+    data = row(["when"]) + b"".join(row([value]) for value in [*wrong, *reversed(right)])
+    code, output, error = run_csv(ecosort, ["--by", "when:date", "-", "-o", "-"], tmp_path, data)
+    assert (code, output.decode().replace('"', "").splitlines()[1:]) == (0, [*right, *wrong]), error
+    assert f"--by when:date: 0 empty and {len(wrong)} unparsable values stand behind all others" in error
+
+
+def test_values_without_an_order_are_counted(ecosort: Path, tmp_path: Path) -> None:
+    data = b'a,b\n1,\n"",x\nx,2\n,\n3,"4"\n'
+    for words in ([], ["--merge"]):
+        code, _, error = run_csv(
+            ecosort,
+            [*words, "--by", "a:number", "--by", "b:integer:desc", "--stats", "stats.json", "-", "-o", "-"],
+            tmp_path,
+            data,
+        )
+        assert code == 0
+        assert "--by a:number: 2 empty and 1 unparsable values stand behind all others" in error
+        assert "--by b:integer:desc: 2 empty and 1 unparsable values" in error
+        stats = json.loads((tmp_path / "stats.json").read_text())
+        assert stats["schema"] == "ecosort.csv-stats/1"
+        assert stats["rows"] == 5
+        assert stats["keys"] == [
+            {"by": "a:number", "empty_values": 2, "unparsable_values": 1},
+            {"by": "b:integer:desc", "empty_values": 2, "unparsable_values": 1},
+        ]
+
+
+def test_numbers_are_exact(ecosort: Path, tmp_path: Path) -> None:
+    big = "1" + "0" * 300
+    order = ["-1e99999", f"-{big}1", f"-{big}", "-0.00000000000000000001", "0e5", "1e-99999", "2e-99999", "0.1",
+             "0.10000000000000000001",
+             "1e0", f"{big}", f"{big}.0000001", "1e99999"]  # fmt: skip
+    shuffled = random.Random(1).sample(order, len(order)) * 20
+    data = row(["n"]) + b"".join(row([value]) for value in shuffled)
+    code, output, error = run_csv(ecosort, ["--by", "n:number", "-", "-o", "-"], tmp_path, data)
+    assert (code, error) == (0, "")
+    assert output == row(["n"]) + b"".join(row([value]) * 20 for value in order)
+
+
+@pytest.mark.parametrize("words", [[], ["--merge"], ["--check"]])
+@pytest.mark.parametrize(("rest", "at", "why"), [
+    ("2,y,z\n", 0, "the row has 3 fields, and the header has 2 columns"),
+    ("2\n", 0, "the row has 1 field, and the header has 2 columns"),
+    ("\n", 0, "the line is empty, and the header has 2 columns"),
+    ('2,y"z\n3,x\n', 3, "a quote stands within a value that does not begin with one; --quote none takes quotes as they are"),
+    ('2,"y"z\n', 5, "something follows the quote that closes a value; a quote within a value is doubled"),
+    ('2,"y" \n', 5, "something follows the quote that closes a value; a quote within a value is doubled"),
+    ('2,"y\n3,x\n', 2, "a quote is opened and not closed"),
+    ('2,"y""', 2, "a quote is opened and not closed"),
+])  # fmt: skip
+def test_rows_that_are_none_are_told_with_their_place(
+    ecosort: Path, tmp_path: Path, rest: str, at: int, why: str, words: list[str]
+) -> None:
+    before = 'a,b\n0,"x\ny"\n1,x\n'
+    (tmp_path / "in.csv").write_text(before + rest)
+    (tmp_path / "out.csv").write_text("old")
+    output = [] if words == ["--check"] else ["-o", "out.csv"]
+    done = run_csv(ecosort, [*words, "--by", "a", "in.csv", *output], tmp_path)
+    assert done == (2, b"", f"ecosort: in.csv: line 5, byte {len(before) + at}: {why}\n")
+    assert (tmp_path / "out.csv").read_text() == "old"
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_the_first_of_many_wrong_rows_is_told(ecosort: Path, tmp_path: Path, threads: str) -> None:
+    """Wherever a batch is cut into parts."""
+    header = row(["a", "b"])
+    rows = [row([str(i), "some text, for it"]) for i in range(40_000)]
+    rng = random.Random(9)
+    for _ in range(20):
+        places = sorted(rng.sample(range(len(rows)), 3))
+        wrong = list(rows)
+        for place in places:
+            wrong[place] = rng.choice([b"1,2,3\n", b'1,x"\n', b'1,"x" \n', b"1\n"])
+
+        code, _, error = run_csv(
+            ecosort, ["--by", "a", "--threads", threads, "-", "-o", "out.csv"], tmp_path, header + b"".join(wrong)
+        )
+        assert code == 2
+        assert error.startswith(f"ecosort: standard input: line {places[0] + 2}, byte "), error
+    assert len(b"".join(rows)) > 1 << 19
+
+
+def test_strict_refuses_a_value(ecosort: Path, tmp_path: Path) -> None:
+    data = 'a,b\n1,2\n3,"x\n"\n'
+    for words in ([], ["--merge"], ["--check"]):
+        output = [] if words == ["--check"] else ["-o", "-"]
+        code, _, error = run_csv(
+            ecosort, ["--strict", *words, "--by", "a:number", "--by", "b:number", "-", *output], tmp_path, data.encode()
+        )
+        assert (code, error) == (2, "ecosort: standard input: line 3, byte 10: column 'b': 'x?' is no number\n")
+    code, output_bytes, error = run_csv(ecosort, ["--strict", "--by", "a:number", "-", "-o", "-"], tmp_path, b"a\n\n1\n")
+    assert (code, output_bytes) == (0, b"a\n1\n\n"), error
+
+
+@pytest.mark.parametrize(("words", "files", "message"), [
+    (["--by", "c"], ["a,b\n"], "1.csv: no column 'c'; there are: a, b"),
+    (["--by", "prise"], ["price,b\n"], "1.csv: no column 'prise'; did you mean 'price'? There are: price, b"),
+    (["--by", "a"], ["a,b,a\n"], "1.csv: two columns are named 'a'; with --no-header they have numbers"),
+    (["--by", "a"], [""], "1.csv: is empty, and a header is wanted; --no-header does without"),
+    (["--by", "a"], ["a,b\n", "b,a\n"], "2.csv: column 1 is 'b', and in 1.csv it is 'a'; "
+        "all files need the same columns in the same order"),
+    (["--by", "a"], ["a,b\n", "a,b,c\n"], "2.csv: the header has 3 columns, and that of 1.csv has 2"),
+    (["--by", "a"], ["a,b\n", ""], "2.csv: is empty, and a header is wanted; --no-header does without"),
+    (["--by", "a"], ["a,b\r1,2\r"], "1.csv: line 1: a carriage return ends no row; rows end with a line feed, or with both"),
+    (["--no-header", "--by", "3"], ["1,2\n"], "key '3': the first row has 2 columns"),
+    (["--no-header", "--by", "0"], ["1,2\n"], "key '0': without a header a column is named by its number, from 1 on"),
+    (["--no-header", "--by", "name"], ["1,2\n"], "key 'name': without a header a column is named by its number, from 1 on"),
+    (["--by", ":number"], ["a\n"], "key ':number' names no column; give NAME[:TYPE][:desc]"),
+    (["--by", "a", "--delimiter", "xy"], ["a\n"], "--delimiter: 'xy' is not one byte"),
+    (["--by", "a", "--delimiter", '"'], ["a\n"], "the delimiter and the quote must differ"),
+    (["--by", "a", "--nulls", "middle"], ["a\n"], "--nulls: 'middle' is neither 'first' nor 'last'"),
+    (["--by", "a", "--date-format", "%Q"], ["a\n"], "date format '%Q': "
+        "% is followed by one of the letters YymdebBjHIpMSfzsFTDR or by %"),
+    ([], ["a\n"], "csv: no key; name a column with --by NAME[:TYPE][:desc]"),
+])  # fmt: skip
+@pytest.mark.parametrize("mode", [[], ["--merge"]])
+def test_what_cannot_be_sorted_is_told_in_one_line(
+    ecosort: Path, tmp_path: Path, words: list[str], files: list[str], message: str, mode: list[str]
+) -> None:
+    names = []
+    for i, text in enumerate(files, 1):
+        names.append(f"{i}.csv")
+        (tmp_path / names[-1]).write_text(text, newline="")
+    assert run_csv(ecosort, [*mode, *words, *names, "-o", "out.csv"], tmp_path) == (2, b"", f"ecosort: {message}\n")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_colon_may_belong_to_a_name(ecosort: Path, tmp_path: Path) -> None:
+    data = b"a:b,c:number\n10,2\n9,1\n"
+    assert run_csv(ecosort, ["--by", "a:b", "-", "-o", "-"], tmp_path, data)[1] == data
+    assert run_csv(ecosort, ["--by", "c:number:text", "-", "-o", "-"], tmp_path, data)[1] == b"a:b,c:number\n9,1\n10,2\n"
+
+
+def test_check_tells_the_first_row_out_of_order(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_bytes(b'a,b\n1,"x\ny"\n2,"x\ny"\n10,z\n10,z\n3,w\n')
+    assert run_csv(ecosort, ["--check", "--by", "a", "in.csv"], tmp_path) == (
+        1, b"", "ecosort: in.csv: line 6 is out of order: 10,z\n")  # fmt: skip
+    assert run_csv(ecosort, ["--check", "--by", "a:integer", "in.csv"], tmp_path) == (
+        1, b"", "ecosort: in.csv: line 8 is out of order: 3,w\n")  # fmt: skip
+    assert run_csv(ecosort, ["--check", "--unique", "--by", "a:integer", "in.csv"], tmp_path)[2].startswith(
+        "ecosort: in.csv: line 7 is out of order"
+    )
+    assert run_csv(ecosort, ["--check", "--by", "a:integer:desc", "-"], tmp_path, b"a\n3\n2\n2\n\n") == (0, b"", "")
+
+
+def test_sorted_rows_pass_the_check(ecosort: Path, tmp_path: Path) -> None:
+    rows = random_rows(random.Random(6), 20_000, ALL_TYPES)
+    (tmp_path / "in.csv").write_bytes(HEADER + b"".join(rows))
+    for key in (Key(i, type_, i % 2 == 0) for i, type_ in enumerate(ALL_TYPES)):
+        by = ["-q", "--by", key.words(NAMES)]
+        assert run_csv(ecosort, [*by, "in.csv", "-o", "out.csv"], tmp_path) == (0, b"", "")
+        assert run_csv(ecosort, [*by, "--check", "out.csv"], tmp_path) == (0, b"", "")
+
+
+def test_an_output_may_be_its_input(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"a\n2\n1\n")
+    assert run_csv(ecosort, ["--by", "a", "a.csv", "-o", "a.csv"], tmp_path) == (0, b"", "")
+    assert (tmp_path / "a.csv").read_bytes() == b"a\n1\n2\n"
+
+
+def test_a_row_longer_than_the_memory_is_told(ecosort: Path, tmp_path: Path) -> None:
+    data = b"a,b\n1,x\n2," + field("y" * 3_000_000, quoted=True) + b"\n"
+    (tmp_path / "in.csv").write_bytes(data)
+    code, _, error = run_csv(ecosort, [*LEAST, "--by", "a", "in.csv", "-o", "out.csv"], tmp_path)
+    assert code == 2
+    assert "in.csv: line 3, at byte 8, is too long for the memory" in error
+
+
+def test_a_stray_quote_is_told_and_not_a_long_row(ecosort: Path, tmp_path: Path) -> None:
+    """It makes of all that follows one value."""
+    (tmp_path / "in.csv").write_bytes(b'a,b\n1,5" disk\n' + b"2,some more text\n" * 200_000)
+    code, _, error = run_csv(ecosort, [*LEAST, "--by", "a", "in.csv", "-o", "out.csv"], tmp_path)
+    assert code == 2
+    assert error.startswith("ecosort: in.csv: line 2, byte 7: a quote stands within a value")
