@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import resource
 import statistics
 import subprocess
@@ -18,9 +19,12 @@ from conftest import BUILD, ROOT
 
 sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
-from ecosort_bench import floor_trace, inputs, lines, long_keys, measure, paired, report, stages, targets
-from ecosort_bench.programs import Programs, find_checksum
-from ecosort_bench.results import Results
+from ecosort_bench import inputs, lines, long_keys, report, stages, targets
+from ecosort_bench.contenders import Contenders
+from ecosort_measure import cold_run, floor_trace, paired
+from ecosort_measure.results import Results
+from ecosort_power.errors import UsageError
+from ecosort_power.validate import parse_report
 
 
 def test_the_interval_of_two_values_reaches_from_one_to_the_other() -> None:
@@ -170,7 +174,7 @@ def test_the_readme_shows_a_result_and_a_changed_number_is_noticed(tmp_path: Pat
     readme.write_text(text.replace("12.34", "11.34"))
     assert not report.readme_agrees(readme, results)
     readme.write_text("no markers")
-    with pytest.raises(ValueError, match="no place"):
+    with pytest.raises(UsageError, match="no place"):
         report.readme_agrees(readme, results)
 
 
@@ -298,7 +302,7 @@ def test_a_trace_does_not_overwrite_the_input(tmp_path: Path, run: Call) -> None
 @pytest.mark.parametrize("kind", inputs.KINDS)
 def test_inputs_have_the_order_they_are_named_after(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "in"
-    checksum = inputs.make_input(Programs(BUILD), kind, 50_000, path, 8 << 20)
+    checksum = inputs.make_input(Contenders(BUILD / "ecosort"), kind, 50_000, path, 8 << 20)
     content = path.read_bytes()
     keys = [content[i : i + 10] for i in range(0, len(content), 100)]
     assert len(keys) == 50_000
@@ -321,7 +325,7 @@ def test_inputs_have_the_order_they_are_named_after(tmp_path: Path, kind: str) -
         assert 10_000 < len(set(keys)) < 40_000
         assert 0.03 < commonest < 0.06
     report_ = subprocess.run([BUILD / "ecosort", "check", path], capture_output=True, text=True, timeout=60, check=False)
-    assert find_checksum(report_.stdout + report_.stderr) == checksum
+    assert parse_report(report_.stdout + report_.stderr, 0).checksum == checksum
     assert [p.name for p in tmp_path.iterdir()] == ["in"]
 
 
@@ -357,6 +361,54 @@ def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) ->
     assert len(json.loads(result.read_text())["runs"]) == len(data["runs"]) + 1
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--memory", "64"), "'64' is no size such as 4MiB or 2GB"),
+        (("--report", "--result", "nowhere.json"), "Error: nowhere.json does not exist\n"),
+        (("--case", "csv", "--stage", "main"), "--case is about the lines: add --stage lines"),
+        (("--stage", "main", "--contender", "gnu_sort=many"), "'gnu_sort=many': give one of ecosort, "),
+    ],
+)
+def test_what_the_benchmark_does_not_understand_is_one_clear_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    command = [
+        sys.executable,
+        ROOT / "tuning/bench/bench.py",
+        "--build",
+        BUILD,
+        "--dir",
+        tmp_path,
+        "--result",
+        tmp_path / "r.json",
+    ]
+    done = subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) <= 4, "with how it is used"
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_a_result_that_lacks_something_is_refused_with_its_name(tmp_path: Path) -> None:
+    results = _results(tmp_path / "r.json", [_run("ecosort", 0, 1.0)])
+    del results.runs[0]["is_cold"]
+    results.save()
+    with pytest.raises(UsageError, match=r"r\.json is damaged: KeyError\('is_cold'\)"):
+        Results.load(results.path)
+
+
+def test_an_option_of_several_commands_is_declared_once() -> None:
+    """In ecosort_measure/options.py. --continue is two: of a directory, and of a result file."""
+    sources = ("ecosort_measure/options.py", "ecosort_tuning/cli.py", "bench/ecosort_bench/cli.py")
+    declared = Counter[str]()
+    for name in sources:
+        text = (ROOT / "tuning" / name).read_text()
+        declared.update(re.findall(r'click\.option[,(]\s*(?:"-\w", )?"(--[a-z-]+)"', text))
+    assert declared["--continue"] == 2
+    assert {"--json", "--profile", "--memory", "--drive", "--floor-rounds"} <= declared.keys()
+    assert [name for name, count in declared.items() if count > 1 and name != "--continue"] == []
+
+
 def test_lines_are_judged_against_gnu_sort_and_records_against_stxxl(tmp_path: Path) -> None:
     seconds = {"lines_text": (1.0, 7.0), "lines_csv": (1.0, 3.0), "lines_small": (0.01, 0.02)}
     runs = []
@@ -384,11 +436,11 @@ def test_lines_are_judged_against_gnu_sort_and_records_against_stxxl(tmp_path: P
 
 @pytest.mark.parametrize("case", lines.CASES, ids=lambda case: case.name)
 def test_kinds_of_lines_are_made_and_sorted_by_both_with_the_same_result(tmp_path: Path, case: lines.Case) -> None:
-    programs = Programs(BUILD)
+    programs = Contenders(BUILD / "ecosort")
     size = case.bytes(2_000_000)
     work = stages.Bench(programs, _results(tmp_path / "result.json", []), tmp_path, print).work
     work = replace(work, input=tmp_path / "in", memory_bytes=16 << 20)
-    subprocess.run([programs.make_lines, case.input_kind, str(size), work.input], check=True)
+    subprocess.run([programs.tool("make_lines"), case.input_kind, str(size), work.input], check=True)
     assert 0 <= work.input.stat().st_size - size < 200
     digests = set()
     for contender in ("ecosort", case.peer):
@@ -407,9 +459,9 @@ def test_what_a_cold_run_may_take_is_settled_after_the_caches_and_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[str] = []
-    monkeypatch.setattr(measure, "drop_caches", lambda: done.append("caches") or True)
-    monkeypatch.setattr(measure, "settle_memory", lambda size: done.append(f"memory {size}"))
-    measured = measure.run_cold(["true"], tmp_path, {}, 12345)
+    monkeypatch.setattr(cold_run, "drop_caches", lambda: done.append("caches") or True)
+    monkeypatch.setattr(cold_run, "settle_memory", lambda size: done.append(f"memory {size}"))
+    measured = cold_run.run_cold(["true"], tmp_path, {}, 12345)
     assert measured.is_cold
     assert done == ["caches", "memory 49380"], "four times as much"
 
@@ -423,16 +475,16 @@ def test_more_memory_is_settled_than_wanted_where_there_is_plenty(
 ) -> None:
     sizes = {"SC_AVPHYS_PAGES": free >> 12, "SC_PAGE_SIZE": 1 << 12}
     monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
-    assert measure._bytes_to_settle(wanted) == settled
+    assert cold_run._bytes_to_settle(wanted) == settled
 
 
 def test_memory_is_settled_by_touching_every_page_once() -> None:
-    measure.settle_memory(600 << 20)
+    cold_run.settle_memory(600 << 20)
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >= 600 << 10, "KiB"
 
 
 def test_settled_memory_does_not_count_as_that_of_the_command(tmp_path: Path) -> None:
-    script = "import sys, pathlib; from ecosort_bench.measure import run_cold; "
+    script = "import sys, pathlib; from ecosort_measure.cold_run import run_cold; "
     script += "print(run_cold(['true'], pathlib.Path(sys.argv[1]), {}, 600 << 20).peak_rss_bytes)"
     found = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=True)
     assert int(found.stdout) < 300 << 20
@@ -456,11 +508,11 @@ def test_keys_that_begin_alike_are_judged_against_random_keys_of_their_length(tm
 @pytest.mark.parametrize("key", long_keys.LONG_KEYS, ids=lambda key: key.input_kind)
 def test_keys_that_begin_alike_are_made_and_sorted(tmp_path: Path, key: long_keys.LongKey) -> None:
     records = 50_000
-    programs = Programs(BUILD)
+    programs = Contenders(BUILD / "ecosort")
     bench = stages.Bench(programs, _results(tmp_path / "result.json", []), tmp_path, print)
     for kind in (key.input_kind, long_keys.RANDOM_INPUT_KIND):
         work = replace(bench.work, input=tmp_path / kind, memory_bytes=2 << 20)
-        subprocess.run([programs.make_lines, kind, str(records * 100), work.input], check=True)
+        subprocess.run([programs.tool("make_lines"), kind, str(records * 100), work.input], check=True)
         data = work.input.read_bytes()
         made = [data[at : at + 100] for at in range(0, len(data), 100)]
         assert len(data) == records * 100

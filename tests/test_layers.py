@@ -27,6 +27,15 @@ LAYERS = [
     "job",
     "cli",
 ]
+# The Python packages, and which others each one may import.
+PACKAGES = {
+    "python/ecosort": set[str](),
+    "power/ecosort_power": set[str](),
+    "tuning/ecosort_measure": {"ecosort", "ecosort_power"},
+    "tuning/ecosort_tuning": {"ecosort_power", "ecosort_measure"},
+    "tuning/bench/ecosort_bench": {"ecosort_power", "ecosort_measure"},
+}
+IMPORT = re.compile(r"^\s*(?:from|import) (ecosort\w*)", re.MULTILINE)
 # The aims are 150 and 400 lines; what is twice as long is refused. (.clang-tidy refuses functions over 80 lines.)
 AIM_LINES = {".h": 150, ".cpp": 400}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -70,6 +79,16 @@ def test_includes_point_downward() -> None:
         if found := upward_includes(name, path.read_text()):
             wrong[name] = found
     assert not wrong
+
+
+def test_python_packages_import_downward() -> None:
+    """Benchmark and tuning stand beside each other: what both need is below them."""
+    for directory, allowed in PACKAGES.items():
+        files = list((ROOT / directory).rglob("*.py"))
+        assert files, directory
+        imported = {(name, path.name) for path in files for name in IMPORT.findall(path.read_text())}
+        assert {(n, f) for n, f in imported if n not in allowed | {Path(directory).name}} == set(), directory
+        assert allowed <= {name for name, _ in imported}, "what is allowed is needed"
 
 
 def test_the_library_does_not_know_the_in_place_mode() -> None:

@@ -9,65 +9,51 @@ Ctrl-C.
 
 import argparse
 import json
-import re
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-RECORD_BYTES = 100
+from ecosort_power.errors import PowerError, RunError
+from ecosort_power.host import mount_of
+from ecosort_power.records import RECORD_BYTES
+from ecosort_power.transports.process import run_to_end, session
+from ecosort_power.validate import CheckReport, parse_report
+
 GB = 1e9
 # Input, output and runs side by side; the sort gives run space back while it merges.
 SPACE_PER_INPUT_BYTE = 2.3
-NOT_A_DISK = ("tmpfs", "ramfs")
 
 
-class DemoError(Exception):
-    """A step that failed; the text is one line that says what to do."""
-
-
-@dataclass(frozen=True)
-class Validation:
-    """What the validator printed about one file."""
-
-    records: int
-    checksum: str
-    in_order: bool
-
-
-def call(command: list[str | Path], accept: tuple[int, ...] = (0,)) -> str:
-    """Shows the command, runs it, returns what it wrote on stderr; an exit code that is not accepted is an error."""
+def call(command: list[str | Path], accept: tuple[int, ...] = (0,)) -> tuple[int, str]:
+    """Shows the command and runs it; its exit code, and what it wrote on stderr. RunError for a code that is not accepted."""
     words = [str(word) for word in command]
     print(f"$ {shlex.join(words)}", flush=True)
-    done = subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL, text=True, check=False)
-    if done.returncode not in accept:
-        raise DemoError(f"{shlex.join(words)} ended with exit code {done.returncode}: {done.stderr.strip()}")
-    return done.stderr
+    code, _, said = run_to_end(words)
+    if code not in accept:
+        raise RunError(f"{shlex.join(words)} ended with exit code {code}: {said.strip()}")
+    return code, said
 
 
-def validate(program: Path, file: Path) -> Validation:
+def validate(program: Path, file: Path) -> CheckReport:
     """`ecosort check`: exit code 1 only says that the records are not in order, which is what the input is for."""
-    report = call([program, "check", file], accept=(0, 1))
-    records = re.search(r"^Records: (\d+)$", report, re.MULTILINE)
-    checksum = re.search(r"^Checksum: ([0-9a-f]+)$", report, re.MULTILINE)
-    if records is None or checksum is None:
-        raise DemoError(f"ecosort check said nothing of records and checksum: {report.strip()}")
-    return Validation(int(records[1]), checksum[1], "SUCCESS" in report)
+    code, said = call([program, "check", file], accept=(0, 1))
+    report = parse_report(said, code)
+    if report.records is None or report.checksum is None:
+        raise RunError(f"ecosort check said nothing of records and checksum: {said.strip()}")
+    return report
 
 
 def check_place(directory: Path, input_bytes: int) -> None:
     """The figures mean something on a real disk only, and the disk must hold the data."""
-    command = ["findmnt", "--noheadings", "--output", "FSTYPE", "--target", str(directory)]
-    kinds = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
-    if kinds and kinds[-1] in NOT_A_DISK:  # one line per mount on that place, the visible one last
-        raise DemoError(f"{directory} is memory ({kinds[-1]}), not a disk; name a directory on a disk: make demo DEMO_DIR=...")
+    kind = mount_of(directory)
+    if kind.in_memory:
+        raise RunError(f"{directory} is memory ({kind.file_system}); name a directory on a disk: make demo DEMO_DIR=...")
     needed_bytes, free_bytes = int(SPACE_PER_INPUT_BYTE * input_bytes), shutil.disk_usage(directory).free
     if free_bytes < needed_bytes:
-        raise DemoError(
+        raise RunError(
             f"{directory} has {free_bytes / GB:.1f} GB free, the demo needs {needed_bytes / GB:.1f} GB; "
             "name a directory with more room: make demo DEMO_DIR=..."
         )
@@ -84,7 +70,7 @@ def energy_line(measured: dict[str, Any]) -> str:
     return f"{energy['joules']['mean']:.4g} J{limits}{rate}; scope: {energy['scope']}"
 
 
-def summary(stats: dict[str, Any], before: Validation, after: Validation, measured: dict[str, Any]) -> str:
+def summary(stats: dict[str, Any], before: CheckReport, after: CheckReport, measured: dict[str, Any]) -> str:
     """The table for a newcomer."""
     gb = stats["input_bytes"] / GB
     moved_bytes = stats["bytes_read"] + stats["bytes_written"]
@@ -136,7 +122,7 @@ def demonstrate(program: Path, directory: Path, records: int, memory: str, idle:
     stats, measured = (json.loads((result / name).read_text()) for name in ("runs/01/stats.json", "summary.json"))
     print(f"\nEcoSort sorted {records:,} records:\n" + summary(stats, before, after, measured))
     if not after.in_order or (before.records, before.checksum) != (after.records, after.checksum):
-        raise DemoError("the output is not the sorted input; please report this")
+        raise RunError("the output is not the sorted input; please report this")
 
 
 def remove(path: Path) -> None:
@@ -165,15 +151,16 @@ def main() -> int:
         options.directory.mkdir(parents=True, exist_ok=True)
         if taken := [name for name in names if (options.directory / name).exists()]:
             names = []
-            raise DemoError(f"{options.directory} already holds {taken[0]}; remove it or name another: make demo DEMO_DIR=...")
+            raise RunError(f"{options.directory} already holds {taken[0]}; remove it or name another: make demo DEMO_DIR=...")
         check_place(options.directory, options.records * RECORD_BYTES)
         demonstrate(options.program, options.directory, options.records, options.memory, options.idle)
-    except (DemoError, OSError) as error:
+    except (PowerError, OSError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
     finally:
+        session.end()
         for name in names:
             remove(options.directory / name)
         if made and options.directory.exists():

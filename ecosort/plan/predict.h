@@ -1,7 +1,7 @@
 // What a planned sort will take on the machine of a profile: seconds, CPU seconds, joules, and what limits it.
 //
-// The same formulas as those to which ecosort-tune fits its models (tuning/ecosort_tuning/predict.py, resources.py); a test holds
-// both against each other. A phase takes as long as its slowest resource, times a factor from measured runs.
+// By the terms to which ecosort-tune fits its models (tuning/ecosort_tuning/model.py, resources.py, runs.py); a test holds both
+// against each other. A phase takes as long as its slowest resource, times a factor from measured runs.
 #pragma once
 
 #include <cstdint>

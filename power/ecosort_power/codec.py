@@ -87,14 +87,19 @@ def document_text(value: Any) -> str:
     return json.dumps(encode(value), indent=1, allow_nan=False) + "\n"
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Writes a document so that a reader, or a crash, sees the old one or the new one and nothing between."""
+def replace_text(path: Path, text: str) -> None:
+    """Writes a file so that a reader, or a crash, sees the old one or the new one and nothing between."""
     temporary = path.with_name(path.name + ".new")
     with temporary.open("w", encoding="utf-8") as f:
-        f.write(document_text(value))
+        f.write(text)
         f.flush()
         os.fsync(f.fileno())
     temporary.replace(path)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes a document, whole or not at all."""
+    replace_text(path, document_text(value))
 
 
 def read_json(path: Path) -> Any:

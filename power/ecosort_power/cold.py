@@ -65,13 +65,20 @@ class ColdState:
     cached_share: float | None
 
 
-def make_cold(path: Path | None) -> ColdState:
-    """Empties the whole page cache as root, else asks the kernel to forget the input. RunError if it is still cached."""
+def drop_caches() -> bool:
+    """Writes back what is dirty and empties the whole page cache; False where that is not permitted (only root may)."""
     os.sync()
     try:
         Path("/proc/sys/vm/drop_caches").write_text("3\n", encoding="ascii")
-        method = "drop_caches"
     except OSError:
+        return False
+    return True
+
+
+def make_cold(path: Path | None) -> ColdState:
+    """Empties the whole page cache as root, else asks the kernel to forget the input. RunError if it is still cached."""
+    method = "drop_caches"
+    if not drop_caches():
         if path is None:
             raise RunError("--cold: /proc/sys/vm/drop_caches may not be written; run as root, or give --input") from None
         method = "fadvise"

@@ -13,7 +13,7 @@ from pathlib import Path
 from resource import struct_rusage
 
 from ecosort_power.errors import RunError, UsageError
-from ecosort_power.transports.process import session, spawn, stop
+from ecosort_power.transports.process import reap, session, spawn, stop
 
 # Subcommands of ecosort that understand --events and --stats.
 _SORTING = ("sort", "inplace", "resume", "lines")
@@ -99,8 +99,8 @@ def _wait(child: subprocess.Popen[bytes], watch: Callable[[], str | None]) -> tu
             if problem is not None:
                 raise RunError(problem)
         exit_s = time.monotonic()
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
+        usage = reap(child)
+        assert usage is not None
         return exit_s, usage
     finally:
         os.close(fd)

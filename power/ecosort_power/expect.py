@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ecosort_power.errors import RunError, UsageError
 from ecosort_power.evaluate import evaluate
-from ecosort_power.planned import plan_of
+from ecosort_power.planned import plan_of, prediction_of
 from ecosort_power.quality import Window
 from ecosort_power.reading import Capabilities, PowerKind, Reading
 
@@ -85,10 +85,6 @@ def _floor(value: float, step: float | None) -> float:
 def seconds_of(records: int, directory: Path) -> tuple[float | None, str]:
     """What `ecosort plan` predicts for so many records in a directory, or None and why not."""
     try:
-        found = plan_of(records, directory / "sorted").get("here", {}).get("prediction") or {}
+        return float(prediction_of(plan_of(records, directory / "sorted"))["seconds"]), ""
     except (UsageError, RunError) as error:
         return None, str(error).splitlines()[0]
-    seconds = found.get("seconds")
-    if isinstance(seconds, (int, float)):
-        return float(seconds), ""
-    return None, str(found.get("absent") or "there is no profile of this machine: ecosort tune probe, then ecosort tune fit")

@@ -6,23 +6,22 @@ import os
 import platform
 import re
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from ecosort_power.transports.sysfs import read_int, read_text
 
 
-def _cpu_model(root: Path) -> str | None:
-    try:
-        text = (root / "proc/cpuinfo").read_text(errors="replace")
-    except OSError:
-        return None
-    match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text, re.MULTILINE)
+def processor_of(root: Path = Path("/")) -> str | None:
+    """The name of the processor's model; None where the kernel tells none."""
+    match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", read_text(root / "proc/cpuinfo") or "", re.MULTILINE)
     return match[1].strip() if match else None
 
 
-def _memory(root: Path) -> str | None:
+def memory_bytes_of(root: Path = Path("/")) -> int:
+    """Memory that the kernel has; 0 where it does not say."""
     match = re.search(r"^MemTotal:\s*(\d+) kB", read_text(root / "proc/meminfo") or "", re.MULTILINE)
-    return f"{int(match[1]) / 2**20:.1f} GiB" if match else None
+    return int(match[1]) * 1024 if match else 0
 
 
 def _drives(root: Path) -> str | None:
@@ -42,18 +41,29 @@ def _system(root: Path) -> str | None:
     return match[1] if match else None
 
 
-def file_system(path: Path) -> str | None:
-    """Type of the file system that holds `path`, or would."""
-    place = path.resolve()
-    while not place.exists():
-        place = place.parent
-    best, kind = "", None
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """What holds a file or directory; empty words where the kernel does not tell."""
+
+    device: str = ""
+    file_system: str = ""
+    options: str = ""
+
+    @property
+    def in_memory(self) -> bool:
+        return self.file_system in ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
+
+
+def mount_of(path: Path) -> Mount:
+    """The last mount that `path` is below, or would be, as /proc tells it."""
+    place = f"{path.resolve()}/"
+    best, found = "", Mount()
     for line in (read_text(Path("/proc/self/mounts")) or "").splitlines():
-        fields = line.split()
-        mount = fields[1].replace("\\040", " ")
-        if (str(place) + "/").startswith(mount.rstrip("/") + "/") and len(mount) >= len(best):
-            best, kind = mount, fields[2]
-    return kind
+        device, point, kind, options = line.split()[:4]
+        point = re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), point).rstrip("/") + "/"
+        if place.startswith(point) and len(point) >= len(best):
+            best, found = point, Mount(device, kind, options)
+    return found
 
 
 def _version_lines(program: str) -> list[str]:
@@ -83,17 +93,18 @@ def sorter_facts(program: str | None) -> dict[str, str]:
 
 def facts(input_path: Path | None, output_path: Path | None, sorter: str | None = None, root: Path = Path("/")) -> dict[str, str]:
     """What can be found out; what cannot is absent. `sorter` is the program `ecosort` that is measured, if it is one."""
+    memory = memory_bytes_of(root)
     governor = read_text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     found = {
         "host": platform.node(),
-        "processor": _cpu_model(root),
+        "processor": processor_of(root),
         "processors": str(os.cpu_count()),
-        "memory": _memory(root),
+        "memory": f"{memory / 2**30:.1f} GiB" if memory else None,
         "drives": _drives(root),
         "system": _system(root),
         "kernel": platform.release(),
         "governor": governor,
-        "input_file_system": file_system(input_path) if input_path else None,
-        "output_file_system": file_system(output_path) if output_path else None,
+        "input_file_system": mount_of(input_path).file_system if input_path else None,
+        "output_file_system": mount_of(output_path).file_system if output_path else None,
     }
     return {**{k: v for k, v in found.items() if v}, **sorter_facts(sorter)}

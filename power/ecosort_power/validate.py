@@ -44,19 +44,30 @@ def ecosort_program() -> str | None:
     return os.environ.get("ECOSORT_BIN") or shutil.which("ecosort")
 
 
+def require_program(why: str) -> str:
+    """The same; UsageError, which ends with what it is needed for, where there is none."""
+    found = ecosort_program()
+    if found is None:
+        raise UsageError(f"ecosort is not in PATH and ECOSORT_BIN is not set: {why}")
+    return found
+
+
 def check_command(custom: str | None, path: Path) -> list[str]:
     """The validator's words; a custom one has `{}` where the file goes."""
     if custom is not None:
         words = shlex.split(custom)
         return [w.replace("{}", str(path)) for w in words] if "{}" in custom else [*words, str(path)]
-    program = ecosort_program()
-    if program is None:
-        raise UsageError("ecosort is not in PATH and ECOSORT_BIN is not set: it validates the output; or give --no-validate")
-    return [program, "check", str(path)]
+    return [require_program("it validates the output; or give --no-validate"), "check", str(path)]
 
 
 def normal_checksum(text: str) -> str:
     return text.strip().lower().removeprefix("0x").lstrip("0") or "0"
+
+
+def generated_checksum(text: str) -> str | None:
+    """What `ecosort gen -c` prints among its messages."""
+    found = re.search(r"^([0-9a-fA-F]+)$", text, re.MULTILINE)
+    return normal_checksum(found[1]) if found else None
 
 
 def parse_report(text: str, exit_code: int) -> CheckReport:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from ecosort_power.assemble import _condition_defects
 from ecosort_power.cold import cached_share, settle
+from ecosort_power.host import mount_of
 from ecosort_power.monitor import Circumstances, DriveHeat, Monitor, busy_share, disk_activity, drive_temperatures, read_load
 from ecosort_power.monitor import LoadPoint as P
 from ecosort_power.store import ResultDirectory
@@ -115,3 +116,12 @@ def test_how_much_of_a_file_is_cached(tmp_path: Path) -> None:
     assert cached_share(path) == 1.0
     (tmp_path / "empty").touch()
     assert cached_share(tmp_path / "empty") == 0.0
+
+
+def test_the_file_system_that_holds_a_path_is_known_also_where_nothing_is_yet(tmp_path: Path) -> None:
+    assert (mount_of(Path("/proc/self")).file_system, mount_of(Path("/proc/nowhere/at/all")).file_system) == ("proc", "proc")
+    mount = mount_of(tmp_path)
+    assert mount == mount_of(tmp_path / "not" / "there")
+    assert {"rw", "ro"} & set(mount.options.split(","))
+    memory = next(line.split() for line in Path("/proc/self/mounts").read_text().splitlines() if " tmpfs " in line)
+    assert mount_of(Path(memory[1])).in_memory

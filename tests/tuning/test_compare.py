@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ecosort_tuning.compare import BenchFile, compare
+from ecosort_measure.results import Results
+from ecosort_tuning.compare import compare
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.noise import judge_pairs, judge_sets, rank_test, sign_test
 
@@ -38,10 +39,10 @@ def document(times: Times, cpu_s: float = 1.0, begins: list[float] | None = None
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Callable[[str, dict[str, Any]], BenchFile]:
-    def make(name: str, content: dict[str, Any]) -> BenchFile:
+def file(tmp_path: Path) -> Callable[[str, dict[str, Any]], Results]:
+    def make(name: str, content: dict[str, Any]) -> Results:
         (tmp_path / name).write_text(json.dumps(content))
-        return BenchFile(tmp_path / name)
+        return Results.load(tmp_path / name)
 
     return make
 
@@ -141,12 +142,12 @@ def test_what_is_not_comparable_is_refused(file: Any, tmp_path: Path) -> None:
         compare(a, file("c", document({"gnu_sort": [1.0] * 5})))
     (tmp_path / "d").write_text('{"schema": "ecosort.stats/1"}')
     with pytest.raises(UsageError, match="no result of make bench"):
-        BenchFile(tmp_path / "d")
+        Results.load(tmp_path / "d")
     with pytest.raises(UsageError, match="damaged"):
         file("e", document({"ecosort": [1.0]}, runs=[{"stage": "main"}]))
     (tmp_path / "e").write_text("records, seconds")
     with pytest.raises(UsageError, match="e is no JSON"):
-        BenchFile(tmp_path / "e")
+        Results.load(tmp_path / "e")
 
 
 def test_another_machine_and_uncommitted_changes_are_named(file: Any) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ecosort_power.codec import encode
+from ecosort_measure.prediction import PROCESSOR
+from ecosort_tuning.forecast import predict
 from ecosort_tuning.machine import this_machine
-from ecosort_tuning.predict import predict
+from ecosort_tuning.model import factor_name, formation_share
 from ecosort_tuning.profile import (
     SCHEMA,
     CpuModel,
@@ -26,6 +27,8 @@ from ecosort_tuning.profile import (
     TimeModel,
     write_profile,
 )
+from ecosort_tuning.resources import drive_times
+from ecosort_tuning.runs import Work, comparisons, memory_bytes, requests
 
 from .conftest import Tune
 
@@ -278,7 +281,7 @@ PROFILES: dict[str, Profile] = {
 }
 
 
-def test_what_cannot_be_predicted_is_said_alike(run: Run, tune: Tune, place: Path) -> None:
+def test_what_cannot_be_predicted_is_said_alike(run: Run, tune: Tune, ecosort: Path, place: Path) -> None:
     (place / "nothing").write_bytes(b"")
     words = ("plan", "sort", "--json", "--profile", "p.toml", "-o", "out")
     with (place / "in").open("rb") as source:
@@ -292,33 +295,86 @@ def test_what_cannot_be_predicted_is_said_alike(run: Run, tune: Tune, place: Pat
     ):
         assert json.loads(done.stdout)["here"]["prediction"] == {"absent": reason}
         (place / "plan.json").write_text(done.stdout)
-        told = tune("predict", place / "plan.json", "--profile", place / "p.toml")
+        told = tune("predict", place / "plan.json", "--profile", place / "p.toml", env={"ECOSORT_BIN": str(ecosort)})
         assert (told.returncode, told.stderr) == (2, f"ecosort-tune: {reason}\n")
 
 
-def assert_same(a: Any, b: Any, where: str) -> None:
-    if isinstance(a, dict):
-        assert a.keys() == b.keys(), where
-        for key in a:
-            assert_same(a[key], b[key], f"{where}.{key}")
-    elif isinstance(a, list):
-        assert len(a) == len(b), where
-        for i, (x, y) in enumerate(zip(a, b, strict=True)):
-            assert_same(x, y, f"{where}[{i}]")
-    else:
-        assert a == (pytest.approx(b, rel=1e-9) if isinstance(a, float) else b), where
+@pytest.fixture
+def found_program(ecosort: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ECOSORT_BIN", str(ecosort))
+
+
+@pytest.mark.usefixtures("found_program")
+@pytest.mark.parametrize("words", PLANS, ids=" ".join)
+def test_a_plan_that_was_kept_is_predicted_as_when_it_is_made(run: Run, place: Path, words: tuple[str, ...]) -> None:
+    """Whatever settings the profile has: those of the plan stay."""
+    kept = plan_of(run, place, "--no-profile", *words)
+    for name, profile in PROFILES.items():
+        write_profile(place / "x.toml", replace(profile, setting=[]))
+        assert predict(kept, profile) == plan_of(run, place, "--profile", "x.toml", *words)["here"]["prediction"], name
+
+
+@pytest.mark.usefixtures("found_program")
+@pytest.mark.parametrize("memory", ["64MiB", "200MiB", "8GiB"])
+def test_a_large_plan_that_was_kept_is_made_again_whoever_chose_its_runs(run: Run, place: Path, memory: str) -> None:
+    """As large as the planner's own, runs that somebody chose may have fewer buffers."""
+    words = ("plan", "sort", "--json", "--assume-size", "4GB", "--memory", memory)
+    write_profile(place / "x.toml", replace(FULL, setting=[]))
+    for more in ((), ("--run-records", "100000")):
+        kept, wanted = (
+            json.loads(run(*words, *more, *models, cwd=place).stdout) for models in (("--no-profile",), ("--profile", "x.toml"))
+        )
+        assert predict(kept, FULL) == wanted["here"]["prediction"]
+
+
+def close(seconds: float) -> Any:
+    return pytest.approx(seconds, rel=1e-9)
 
 
 @pytest.mark.parametrize("words", PLANS, ids=" ".join)
-def test_the_plan_predicts_what_ecosort_tune_predicts(run: Run, place: Path, words: tuple[str, ...]) -> None:
+def test_the_sorter_predicts_by_the_terms_that_models_are_fitted_to(run: Run, place: Path, words: tuple[str, ...]) -> None:
     for name, profile in PROFILES.items():
         write_profile(place / "x.toml", profile)
         plan = plan_of(run, place, "--profile", "x.toml", *words)
-        expected = predict(plan, profile)
-        document = {**encode(expected), "help_most": expected.help_most}
-        for phase, of in zip(document["phases"], expected.phases, strict=True):
-            phase["bottleneck"] = of.bottleneck
-        assert_same(document, plan["here"]["prediction"], name)
+        found, cpu, records = plan["here"]["prediction"], profile.cpu, plan["records"]
+        assert cpu is not None
+        moved = plan["bytes_read"] + plan["bytes_written"]
+        terms = cpu.per_record_s * records + cpu.per_comparison_s * comparisons(plan, records) + cpu.per_byte_s * moved
+        terms += cpu.fixed_s + cpu.per_memory_byte_s * memory_bytes(plan) + cpu.per_request_s * requests(plan)
+        assert (found["cpu_s"], found["bytes_moved"], found["temp_bytes"]) == (close(terms), moved, plan["temp_bytes"]), name
+        drive = next(d for d in profile.drive if d.role == "temp")
+        share, factors = formation_share(profile.kernels), profile.time.factor if profile.time else {}
+        for phase, part, threads in zip(
+            found["phases"], (share, 1 - share), (plan["compute_threads"], plan["merge_threads"]), strict=True
+        ):
+            times = {**drive_times(drive, phase["name"], Work(**phase["work"]), plan), PROCESSOR: part * terms / threads}
+            assert phase["times"] == {resource: close(seconds) for resource, seconds in times.items()}, name
+            assert phase["factor"] == factors.get(factor_name(phase["name"], plan), factors.get(phase["name"], 1.0)), name
+            assert phase["seconds"] == close(phase["factor"] * max(times.values())), name
+            assert phase["bottleneck"] == max(times, key=lambda resource: times[resource]), name
+        assert sum(p["work"]["bytes_read"] for p in found["phases"]) == plan["bytes_read"]
+        assert sum(p["work"]["bytes_written"] for p in found["phases"]) == plan["bytes_written"]
+
+
+def test_joules_are_predicted_where_there_is_a_power_model(run: Run, place: Path) -> None:
+    words = ("--profile", "x.toml", "--memory", "2MiB")
+    write_profile(place / "x.toml", FULL)
+    found = plan_of(run, place, *words)["here"]["prediction"]
+    assert found["joules"] == close(21.0 * found["seconds"] + 7.5 * found["cpu_s"] + 0.8 * found["bytes_moved"] / 1e9)
+    write_profile(place / "x.toml", replace(FULL, power=None))
+    without = plan_of(run, place, *words)["here"]["prediction"]
+    assert without["joules"] is None
+    assert any("no joules" in note for note in without["notes"])
+
+
+def test_what_would_help_is_what_limits(run: Run, place: Path) -> None:
+    for per_record_s, limit in ((1e-9, "drive"), (1e-3, "processor")):
+        write_profile(place / "x.toml", replace(FULL, cpu=CpuModel(0.0, per_record_s, 0.0, 0.0, 0.0, 0.0, 0.05, 9)))
+        found = plan_of(run, place, "--profile", "x.toml", "--memory", "2MiB")["here"]["prediction"]
+        assert found["help_most"] == limit
+        other = {"drive": "processor", "processor": "drive"}[limit]
+        assert found["saved_s"][limit] > found["saved_s"][other] == pytest.approx(0.0)
+        assert all((phase["bottleneck"] == PROCESSOR) == (limit == "processor") for phase in found["phases"])
 
 
 def test_the_plan_tells_people_its_prediction(run: Run, place: Path) -> None:

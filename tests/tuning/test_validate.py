@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from conftest import BUILD
-from ecosort_bench.prediction import SCHEMA, cells, floor_s, is_prediction, readme_lines, seconds, verdicts
 from ecosort_bench.report import Foretold, readme_agrees, write_readme
+from ecosort_measure.prediction import SCHEMA, cells, floor_s, is_prediction, readme_lines, seconds, verdicts
 from ecosort_tuning.validate import Cell, Clock, Grid, Turn, turns
 
 from .conftest import Tune

@@ -6,11 +6,15 @@ import json as jsonlib
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import click
+from ecosort_measure import options
+from ecosort_measure.options import PATH
+from ecosort_measure.sizes import SIZE
 
 from ecosort_tuning import __version__
 from ecosort_tuning.errors import (
@@ -22,13 +26,14 @@ from ecosort_tuning.errors import (
     InterruptError,
     PowerError,
 )
-from ecosort_tuning.sizes import SECONDS, SIZE
+from ecosort_tuning.profile import default_path
 
-_PATH = click.Path(path_type=Path)
-_RESTORE = click.option("--restore-file", type=_PATH, default=None, hidden=True)
+_PROFILE = partial(
+    click.option, "--profile", type=PATH, default=default_path, show_default="~/.config/ecosort/profile.toml", help="The profile."
+)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings=options.CONTEXT)
 @click.version_option(__version__, prog_name="ecosort-tune")
 def cli() -> None:
     """Finds out what this machine can do, and what suits it.
@@ -38,21 +43,21 @@ def cli() -> None:
 
 
 @cli.command()
-@click.argument("first", type=_PATH)
-@click.argument("second", type=_PATH)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.argument("first", type=PATH)
+@click.argument("second", type=PATH)
+@options.as_json()
 def compare(first: Path, second: Path, as_json: bool) -> int:
     """Compares two result files of `make bench`: SECOND / FIRST, with 95 % intervals.
 
     Exit code 1 if the sorter's time or CPU is seen to be more in SECOND, else 0, also where no difference is seen.
     """
+    from ecosort_measure.results import Results
     from ecosort_power.codec import encode
 
-    from ecosort_tuning.compare import BenchFile
     from ecosort_tuning.compare import compare as compare_files
     from ecosort_tuning.show import show_comparison
 
-    found = compare_files(BenchFile(first), BenchFile(second))
+    found = compare_files(Results.load(first), Results.load(second))
     if as_json:
         rows = [{**encode(row), "verdict": row.verdict} for row in found.rows]
         click.echo(jsonlib.dumps({"rows": rows, "warnings": found.warnings, "summary": found.summary}, indent=1))
@@ -68,11 +73,11 @@ def compare(first: Path, second: Path, as_json: bool) -> int:
 @click.option("--scheduler", help="Order of requests of one drive: none, mq-deadline, ...")
 @click.option("--power-cap", "power_cap_w", type=float, metavar="WATTS", help="Long-term limit of each processor package.")
 @click.option("--drive", "drives", multiple=True, help="A drive by name, such as nvme0n1; repeatable.")
-@click.option("--on", "directories", multiple=True, type=_PATH, help="The drive that holds this directory; repeatable.")
+@click.option("--on", "directories", multiple=True, type=PATH, help="The drive that holds this directory; repeatable.")
 @click.option("--dry-run", is_flag=True, help="Show what would change (also without --apply).")
 @click.option("--apply", is_flag=True, help="Change the settings, run COMMAND, put the old ones back.")
-@click.option("--root", type=_PATH, default=Path("/"), hidden=True)
-@_RESTORE
+@click.option("--root", type=PATH, default=Path("/"), hidden=True)
+@options.restore_file()
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def settings(**given: Any) -> int:
     """Runs COMMAND under other system settings; without --apply only shows what would change.
@@ -86,7 +91,7 @@ def settings(**given: Any) -> int:
 
 
 @cli.command()
-@_RESTORE
+@options.restore_file()
 def restore(restore_file: Path | None) -> int:
     """Puts back the system settings that a killed `ecosort-tune settings` left."""
     from ecosort_tuning.hold import RESTORE_FILE
@@ -101,18 +106,16 @@ def restore(restore_file: Path | None) -> int:
 
 
 @cli.command()
-@click.option("--temp", multiple=True, required=True, type=_PATH, help="A directory for sorted runs; repeatable.")
-@click.option("--output-dir", "output", type=_PATH, help="The directory of the output, if it is another one.")
+@click.option("--temp", multiple=True, required=True, type=PATH, help="A directory for sorted runs; repeatable.")
+@click.option("--output-dir", "output", type=PATH, help="The directory of the output, if it is another one.")
 @click.option("--block", "blocks", multiple=True, type=SIZE, help="A block size; repeatable [256KiB, 1MiB, 4MiB].")
 @click.option("--depth", "depths", multiple=True, type=click.IntRange(1, 1024), help="Requests in flight; repeatable [1, 4, 16].")
-@click.option("--seconds", default=1.5, show_default=True, type=click.FloatRange(0.05), help="Length of one measurement.")
-@click.option("--repetitions", default=3, show_default=True, type=click.IntRange(1, 50), help="Of each measurement.")
-@click.option(
-    "--file-size", "file_bytes", default="2GiB", show_default=True, type=SIZE, help="Larger than every cache of the drive."
-)
-@click.option("--costs", type=_PATH, help="The program ecosort_costs [beside the sorter].")
+@click.option("--seconds", default=1.5, type=click.FloatRange(0.05), help="Length of one measurement.")
+@click.option("--repetitions", default=3, type=click.IntRange(1, 50), help="Of each measurement.")
+@click.option("--file-size", "file_bytes", default="2GiB", type=SIZE, help="Larger than every cache of the drive.")
+@click.option("--costs", type=PATH, help="The program ecosort_costs [beside the sorter].")
 @click.option("--no-kernels", is_flag=True, help="Measure the drives alone.")
-@click.option("-o", "--profile", "path", type=_PATH, help="Where the profile goes [~/.config/ecosort/profile.toml].")
+@_PROFILE("-o", help="Where the profile goes.")
 def probe(**given: Any) -> int:
     """Measures the drives below the directories with fio, and the sorter's computations; writes a profile.
 
@@ -124,17 +127,17 @@ def probe(**given: Any) -> int:
 
 
 @cli.command()
-@click.argument("path", metavar="[PROFILE]", required=False, type=_PATH)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def show(path: Path | None, as_json: bool) -> int:
+@click.argument("path", metavar="[PROFILE]", default=default_path, type=PATH)
+@options.as_json()
+def show(path: Path, as_json: bool) -> int:
     """Shows a profile; exit code 2 with the reason where it is not one of this machine."""
     from ecosort_power.codec import encode
 
     from ecosort_tuning.machine import this_machine
-    from ecosort_tuning.profile import default_path, read_profile
+    from ecosort_tuning.profile import read_profile
     from ecosort_tuning.show import show_profile
 
-    profile = read_profile(path or default_path(), this_machine())
+    profile = read_profile(path, this_machine())
     if as_json:
         click.echo(jsonlib.dumps(encode(profile), indent=1))
     else:
@@ -142,45 +145,42 @@ def show(path: Path | None, as_json: bool) -> int:
     return EXIT_OK
 
 
-_PROFILE = click.option("--profile", "path", type=_PATH, help="The profile [~/.config/ecosort/profile.toml].")
-
-
 @cli.command()
-@click.argument("sources", nargs=-1, required=True, type=_PATH)
-@_PROFILE
-def fit(sources: tuple[Path, ...], path: Path | None) -> int:
+@click.argument("sources", nargs=-1, required=True, type=PATH)
+@_PROFILE()
+def fit(sources: tuple[Path, ...], profile: Path) -> int:
     """Fits the models of a profile to measured runs and writes them into it.
 
     SOURCES are reports of the sorter (--stats), results of `make bench` and of `ecosort power run`; joules come from the last.
     """
     from ecosort_tuning.forecast import fit_and_tell
 
-    return fit_and_tell(sources, path)
+    return fit_and_tell(sources, profile)
 
 
 @cli.command()
-@click.argument("plan", type=_PATH)
-@_PROFILE
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def predict(plan: Path, path: Path | None, as_json: bool) -> int:
+@click.argument("plan", type=PATH)
+@_PROFILE()
+@options.as_json()
+def predict(plan: Path, profile: Path, as_json: bool) -> int:
     """Predicts time, processor and joules of PLAN (of `ecosort plan sort --json`, `-` is standard input), and what limits it."""
     from ecosort_tuning.forecast import predict_and_tell
 
-    return predict_and_tell(plan, path, as_json)
+    return predict_and_tell(plan, profile, as_json)
 
 
 @cli.command()
 @click.option(
     "--goal", type=click.Choice(["time", "energy", "pareto"]), help="What is to be least; pareto: both, each beside the other."
 )
-@click.option("--size", type=SIZE, help="Of the input that is sorted, such as 4GB.")
-@click.option("--memory", type=SIZE, help="For each sort, such as 512MiB.")
-@click.option("--budget", type=SECONDS, help="Measuring time, such as 20min; the confirmation comes on top.")
-@click.option("--dir", type=_PATH, help="On the drive to measure; input, runs and output are made and removed there.")
-@click.option("--meter", help="A meter of ecosort-power, for joules.")
-@click.option("--out", type=_PATH, help="Result directory [ecosort-search-DATE-TIME].")
-@click.option("--continue", "continued", type=_PATH, metavar="DIR", help="Go on with an interrupted search.")
-@click.option("--profile", type=_PATH, help="Where the settings go [~/.config/ecosort/profile.toml].")
+@options.size()
+@options.memory()
+@options.budget(help="Measuring time, such as 20min; the confirmation comes on top.")
+@options.directory()
+@options.meter()
+@options.out(help="Result directory [ecosort-search-DATE-TIME].")
+@click.option("--continue", "continued", type=PATH, metavar="DIR", help="Go on with an interrupted search.")
+@_PROFILE(help="Where the settings go.")
 def search(**given: Any) -> int:
     """Searches the settings of the sorter that take the least time or energy here, and confirms them against the defaults.
 
@@ -197,16 +197,12 @@ def search(**given: Any) -> int:
 
 @cli.command()
 @click.argument("name", type=click.Choice(["threads", "memory", "block", "size", "fill"]))
-@click.option(
-    "--dir", type=_PATH, required=True, help="On the drive to measure; input, runs and output are made and removed there."
-)
-@click.option("--size", type=SIZE, default="1GB", show_default=True, help="Of the input that is sorted.")
-@click.option(
-    "--memory", type=SIZE, default="64MiB", show_default=True, help="For each sort; `memory` tries a quarter to four times of it."
-)
-@click.option("--rounds", default=5, show_default=True, type=click.IntRange(1, 99), help="Runs of each value.")
-@click.option("--meter", help="A meter of ecosort-power, for joules in the figure.")
-@click.option("--out", type=_PATH, default=Path(), help="Where NAME.png, NAME.csv and NAME.md go [here].")
+@options.directory(required=True)
+@options.size(default="1GB")
+@options.memory(default="64MiB", help="For each sort; `memory` tries a quarter to four times of it.")
+@options.rounds(default=5, help="Runs of each value.")
+@options.meter()
+@options.out(default=Path(), help="Where NAME.png, NAME.csv and NAME.md go.")
 def experiment(**given: Any) -> int:
     """Time of both phases and processor against one option, as a figure, a table and a paragraph.
 
@@ -219,24 +215,19 @@ def experiment(**given: Any) -> int:
     return experiment_and_tell(given)
 
 
+_TRAINED_WITH = partial(click.option, type=SIZE, multiple=True, help="Of the sorts that the models are fitted to; repeatable.")
+
+
 @cli.command()
-@click.option(
-    "--dir", type=_PATH, required=True, help="On the drive to measure; input, runs and output are made and removed there."
-)
-@click.option(
-    "--size", "sizes", type=SIZE, multiple=True, default=["1GB"], show_default=True, help="Of inputs to foretell; repeatable."
-)
-@click.option("--memory", "memories", type=SIZE, multiple=True, default=["128MiB", "512MiB", "2GiB"], show_default=True)
-@click.option("--training-size", "training_sizes", type=SIZE, multiple=True, default=["800MB", "3GB"], show_default=True)
-@click.option(
-    "--training-memory", "training_memories", type=SIZE, multiple=True, default=["96MiB", "384MiB", "1536MiB"], show_default=True
-)
-@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 99), help="Of each size with each memory.")
-@click.option("--budget", type=SECONDS, default="30min", show_default=True, help="No run begins that would end later.")
-@click.option(
-    "--out", type=_PATH, default=Path("prediction.json"), show_default=True, help="The result file, kept after each run."
-)
-@click.option("--continue", "continued", is_flag=True, help="Add what the result file lacks.")
+@options.directory(required=True)
+@options.size("sizes", multiple=True, default=["1GB"], help="Of inputs to foretell; repeatable.")
+@options.memory("memories", multiple=True, default=["128MiB", "512MiB", "2GiB"], help="For those sorts; repeatable.")
+@_TRAINED_WITH("--training-size", "training_sizes", default=["800MB", "3GB"])
+@_TRAINED_WITH("--training-memory", "training_memories", default=["96MiB", "384MiB", "1536MiB"])
+@options.rounds(default=3, help="Of each size with each memory.")
+@options.budget(default="30min", help="No run begins that would end later.")
+@options.out(default=Path("prediction.json"), help="The result file, kept after each run.")
+@options.going_on()
 @click.option("--probe-seconds", type=click.FloatRange(0.05), default=1.0, hidden=True)
 @click.option("--probe-file", type=SIZE, default="2GiB", hidden=True)
 def validate(**given: Any) -> int:

@@ -12,11 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
-from ecosort_bench.results import SCHEMA, Run
-from ecosort_power.codec import read_json
+from ecosort_measure.results import Results, Run, cpu_s, wall_s
 
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.noise import Judgement, judge_pairs, judge_sets
@@ -29,14 +26,6 @@ LEAST_RUNS = 4
 
 Value = Callable[[Run], float]
 Runs = Mapping[int, Run]  # by round
-
-
-def wall_s(run: Run) -> float:
-    return float(run["wall_s"])
-
-
-def cpu_s(run: Run) -> float:
-    return float(run["cpu_user_s"]) + float(run["cpu_system_s"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,45 +74,21 @@ class Comparison:
         return f"{len(seen)} of {len(judged)} rows differ; by chance alone one in twenty does"
 
 
-class BenchFile:
-    """A result file, checked for what a comparison needs. UsageError where it is something else."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        data = read_json(path)
-        schema = data.get("schema") if isinstance(data, dict) else None
-        if schema != SCHEMA:
-            raise UsageError(f"{path} is no result of make bench (schema {schema!r}, not {SCHEMA!r})")
-        try:
-            self.settings: dict[str, Any] = dict(data["settings"])
-            self.machine: dict[str, Any] = dict(data["machine"])
-            self.dirty = bool(data["dirty"])
-            self.runs: list[Run] = list(data["runs"])
-            for run in self.runs:
-                _ = (run["stage"], run["round"], run["contender"], wall_s(run), cpu_s(run), run["is_cold"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise UsageError(f"{path} is damaged: {error!r}") from error
-
-    @property
-    def parts(self) -> list[tuple[str, str]]:
-        """Stages and contenders in the order in which they were measured."""
-        return list(dict.fromkeys((run["stage"], run["contender"]) for run in self.runs))
-
-    def of(self, stage: str, contender: str) -> dict[int, Run]:
-        return {run["round"]: run for run in self.runs if (run["stage"], run["contender"]) == (stage, contender)}
+def _differences(first: Results, second: Results, part: str) -> list[tuple[str, object, object]]:
+    """Of the settings or the machine: what is not the same, in the first and in the second."""
+    a, b = first.data[part], second.data[part]
+    return [(key, a.get(key), b.get(key)) for key in sorted(a.keys() | b.keys()) if a.get(key) != b.get(key)]
 
 
-def compare(first: BenchFile, second: BenchFile) -> Comparison:
+def compare(first: Results, second: Results) -> Comparison:
     """second / first of each contender that both have. UsageError for files that measured different work."""
-    for key in sorted(first.settings.keys() | second.settings.keys()):
-        a, b = first.settings.get(key), second.settings.get(key)
-        if a != b:
-            raise UsageError(f"these results are of different work: {key} is {a} in {first.path}, {b} in {second.path}")
+    for key, a, b in _differences(first, second, "settings"):
+        raise UsageError(f"these results are of different work: {key} is {a} in {first.path}, {b} in {second.path}")
     rows: list[Row] = []
-    for stage, contender in first.parts:
-        a, b = first.of(stage, contender), second.of(stage, contender)
-        if a and b:
-            rows += [_time_row(first, second, stage, contender), _plain_row(stage, contender, "CPU", cpu_s, a, b)]
+    for stage, contender in dict.fromkeys((run["stage"], run["contender"]) for run in first.runs):
+        x, y = first.of(stage, contender), second.of(stage, contender)
+        if x and y:
+            rows += [_time_row(first, second, stage, contender), _plain_row(stage, contender, "CPU", cpu_s, x, y)]
     if not rows:
         raise UsageError(f"{first.path} and {second.path} have no stage and contender in common")
     return Comparison(rows, _warnings(first, second, rows))
@@ -160,7 +125,7 @@ def _plain_row(stage: str, contender: str, quantity: str, value: Value, a: Runs,
     return Row(stage, contender, quantity, "apart", runs, sets)
 
 
-def _time_row(first: BenchFile, second: BenchFile, stage: str, contender: str) -> Row:
+def _time_row(first: Results, second: Results, stage: str, contender: str) -> Row:
     a, b = first.of(stage, contender), second.of(stage, contender)
     plain = _plain_row(stage, contender, "time", wall_s, a, b)
     if plain.how == "pairs" or contender in REFERENCES:
@@ -172,19 +137,17 @@ def _time_row(first: BenchFile, second: BenchFile, stage: str, contender: str) -
     return plain
 
 
-def _of_reference(file: BenchFile, stage: str, contender: str, reference: str) -> list[float]:
+def _of_reference(file: Results, stage: str, contender: str, reference: str) -> list[float]:
     own, other = file.of(stage, contender), file.of(stage, reference)
     return [wall_s(own[i]) / wall_s(other[i]) for i in sorted(own.keys() & other.keys())]
 
 
-def _warnings(first: BenchFile, second: BenchFile, rows: list[Row]) -> list[str]:
+def _warnings(first: Results, second: Results, rows: list[Row]) -> list[str]:
     found = []
-    for key in sorted(first.machine.keys() | second.machine.keys()):
-        a, b = first.machine.get(key), second.machine.get(key)
-        if a != b:
-            found.append(f"different machines: {key} is {a!r} in the first, {b!r} in the second")
+    for key, a, b in _differences(first, second, "machine"):
+        found.append(f"different machines: {key} is {a!r} in the first, {b!r} in the second")
     for name, file in (("first", first), ("second", second)):
-        if file.dirty:
+        if file.data["dirty"]:
             found.append(f"the {name} was measured with uncommitted changes")
         if not all(run["is_cold"] for run in file.runs):
             found.append(f"the {name} has warm runs: its page cache was not emptied")

@@ -14,14 +14,8 @@ from pathlib import Path
 from statistics import median
 from typing import Protocol
 
-import matplotlib as mpl
-
 from ecosort_tuning.errors import UsageError
-
-mpl.use("Agg")
-from matplotlib import pyplot as plt
-
-_DPI = 120
+from ecosort_tuning.figure import draw_medians, save, subplots, write_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +130,7 @@ def write_csv(path: Path, experiment: Experiment, rows: Sequence[Row]) -> None:
 
 def plot(path: Path, experiment: Experiment, rows: Sequence[Row]) -> None:
     """Medians of the whole, of both phases and of the processor; bars from the least to the greatest."""
-    figure, axis = plt.subplots(figsize=(6.4, 4))
+    figure, axis = subplots(figsize=(6.4, 4))
     lines: tuple[tuple[str, Callable[[Timing], float], str], ...] = (
         ("time", lambda t: t.seconds, "o-"),
         ("run formation", lambda t: t.formation_s, "s--"),
@@ -145,10 +139,7 @@ def plot(path: Path, experiment: Experiment, rows: Sequence[Row]) -> None:
     )
     positions = range(len(rows))
     for label, of, style in lines:
-        middles = [row.middle(of) for row in rows]
-        below = [m - min(of(t) for t in row.timings) for m, row in zip(middles, rows, strict=True)]
-        above = [max(of(t) for t in row.timings) - m for m, row in zip(middles, rows, strict=True)]
-        axis.errorbar(positions, middles, yerr=[below, above], fmt=style, capsize=3, label=label)
+        draw_medians(axis, positions, [[of(t) for t in row.timings] for row in rows], style, label)
     axis.set_xticks(positions, [row.value for row in rows])
     axis.set_xlabel(experiment.what)
     axis.set_ylabel("seconds")
@@ -159,9 +150,7 @@ def plot(path: Path, experiment: Experiment, rows: Sequence[Row]) -> None:
         energy.set_ylabel("joules", color="tab:red")
         energy.set_ylim(bottom=0)
     axis.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=_DPI)
-    plt.close(figure)
+    save(figure, path)
 
 
 def write_figure(directory: Path, experiment: Experiment, rows: Sequence[Row], circumstances: str) -> str:
@@ -170,7 +159,5 @@ def write_figure(directory: Path, experiment: Experiment, rows: Sequence[Row], c
     write_csv(directory / f"{experiment.name}.csv", experiment, rows)
     plot(directory / f"{experiment.name}.png", experiment, rows)
     text = paragraph(experiment, rows)
-    (directory / f"{experiment.name}.md").write_text(
-        f"{text}\n\n{circumstances}\n\n![{experiment.name}]({experiment.name}.png)\n"
-    )
+    write_page(directory, experiment.name, text, circumstances)
     return text

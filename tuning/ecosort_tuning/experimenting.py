@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import click
-from ecosort_bench.measure import RunFailedError, run_cold
-from ecosort_bench.programs import NEUTRAL, find_checksum
+from ecosort_measure.sizes import size_text
 from ecosort_power.config import resolve
+from ecosort_power.planned import NEUTRAL
 
 from ecosort_tuning import filling
 from ecosort_tuning.errors import EXIT_OK, RunError, UsageError
 from ecosort_tuning.experiment import SIZE, Timing, experiments, measure, write_figure
 from ecosort_tuning.loop_drive import fill, loop_drive
 from ecosort_tuning.machine import this_machine
+from ecosort_tuning.place import check_place, scratch, sorter_program
 from ecosort_tuning.search.sorter import Outcome, Place, RealSorter, records_of
-from ecosort_tuning.search.task import check_place, sorter_program
-from ecosort_tuning.sizes import size_text
+from ecosort_tuning.show import say
 
 _COPY_BYTES = 4 << 20
 _ROOM = 1.1  # of a file system for its data: inodes, journal
@@ -43,20 +43,12 @@ class TimedSorter(RealSorter):
     def time(self, settings: Mapping[str, str]) -> Timing:
         words = dict(settings)
         if (size := words.pop(SIZE, None)) is not None:
-            self._take(int(size.removesuffix("B")))
+            self._place.input.unlink(missing_ok=True)
+            self._checksum = self._programs.generate(records_of(int(size.removesuffix("B"))), self._place.input)
         if self._meter is not None:  # ecosort-power asks for the report itself
             return timing_of(self.measure(words), self.metered_result / "runs" / "01" / "stats.json")
         stats = self._place.directory / "stats.json"
         return timing_of(self.measure({**words, "--stats": str(stats)}), stats)
-
-    def _take(self, size_bytes: int) -> None:
-        """Makes the input of that size, and knows its checksum."""
-        self._place.input.unlink(missing_ok=True)
-        try:
-            done = self._programs.run("gen", "-a", "-c", str(records_of(size_bytes)), self._place.input)
-        except (OSError, RuntimeError) as error:
-            raise RunError(f"the input cannot be made: {error}") from error
-        self._checksum = find_checksum(done)
 
 
 class LoopFiller(RealSorter):
@@ -90,32 +82,22 @@ class LoopFiller(RealSorter):
                 left.unlink(missing_ok=True)
 
     def _run(self, kind: str, data: Path, stats: Path) -> Timing | None:
-        command = [str(self._program), *self._words(kind, data, stats)]
-        try:
-            found = run_cold(command, self._drive, {}, self._place.memory_bytes)
-        except RunFailedError as error:
-            if "exit code 2" in str(error) and " free" in str(error):
-                return None
-            raise RunError(str(error)) from error
+        command = [str(self._programs.ecosort), *self._words(kind, data, stats)]
         output = data if kind == filling.IN_PLACE else self._drive / "sorted"
         try:
-            checksum = self._programs.checksum(output)
-        except RuntimeError as error:
-            raise RunError(str(error)) from error
-        if checksum != self._checksum:
-            raise RunError(f"the output of {' '.join(command)} holds other records than the input")
-        return timing_of(Outcome(found.wall_s, found.cpu_user_s + found.cpu_system_s), stats)
-
-
-def _say(text: str) -> None:
-    click.echo(text, err=True)
+            found = self._programs.measure_sort(command, self._drive, self._place.memory_bytes, output, self._checksum)
+        except RunError as error:
+            if "exit code 2" in str(error) and " free" in str(error):
+                return None
+            raise
+        return timing_of(Outcome(found.wall_s, found.cpu_s), stats)
 
 
 def _fill(given: Mapping[str, Any], data: Path) -> Sequence[filling.Point]:
     capacity = int(given["size"] * filling.CAPACITY * _ROOM)
     with loop_drive(data, capacity) as drive:
         filler = LoopFiller(sorter_program(), Place(data, records_of(given["size"]), given["memory"]), drive)
-        return filling.measure(filler, filling.DEGREES, given["rounds"], _say)
+        return filling.measure(filler, filling.DEGREES, given["rounds"], say)
 
 
 def _draw(given: Mapping[str, Any], data: Path, circumstances: str) -> str:
@@ -128,7 +110,7 @@ def _draw(given: Mapping[str, Any], data: Path, circumstances: str) -> str:
     if len(chosen.values) < 2:
         raise UsageError(f"{chosen.name}: this machine has one value only, {chosen.values[0]}")
     sorter = TimedSorter(sorter_program(), Place(data, records_of(given["size"]), given["memory"]), given["meter"])
-    return write_figure(given["out"], chosen, measure(chosen, sorter, given["rounds"], _say), circumstances)
+    return write_figure(given["out"], chosen, measure(chosen, sorter, given["rounds"], say), circumstances)
 
 
 def experiment_and_tell(given: Mapping[str, Any]) -> int:
@@ -139,12 +121,8 @@ def experiment_and_tell(given: Mapping[str, Any]) -> int:
     circumstances = f"{sizes}; {machine.processor}, {machine.cpus} CPUs; {given['rounds']} rounds."
     if given["meter"] and resolve([given["meter"]], None)[0].scheme == "sim":
         circumstances += " SIMULATED: the joules are computed, nothing was measured."
-    data = place.resolve() / f"ecosort-experiment-{os.getpid()}"
-    data.mkdir()
-    try:
+    with scratch(place, "experiment") as data:
         text = _draw(given, data, circumstances)
-    finally:
-        shutil.rmtree(data, ignore_errors=True)
     click.echo(text)
     click.echo(f"figure: {given['out'] / given['name']}.png, .csv, .md")
     return EXIT_OK

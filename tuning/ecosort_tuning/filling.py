@@ -9,15 +9,10 @@ from pathlib import Path
 from statistics import median
 from typing import Protocol
 
-import matplotlib as mpl
-
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.experiment import Timing
+from ecosort_tuning.figure import draw_medians, save, subplots, write_page
 
-mpl.use("Agg")
-from matplotlib import pyplot as plt
-
-_DPI = 120
 # Of a file system for four times the data; the normal sort needs as much again. 97.6 % was the paper's terabyte.
 DEGREES = (0.40, 0.60, 0.70, 0.80, 0.90, 0.95, 0.976)
 CAPACITY = 4
@@ -96,20 +91,16 @@ def write_csv(path: Path, points: Sequence[Point]) -> None:
 
 def plot(path: Path, points: Sequence[Point]) -> None:
     """Medians, with bars from the least to the greatest."""
-    figure, axis = plt.subplots(figsize=(6.4, 4))
+    figure, axis = subplots(figsize=(6.4, 4))
     for kind, style in ((IN_PLACE, "o-"), (NORMAL, "s--")):
         there = [p for p in points if p.timings[kind]]
-        xs, ys = [100 * p.degree for p in there], [median(t.seconds for t in p.timings[kind]) for p in there]
-        below = [y - min(t.seconds for t in p.timings[kind]) for y, p in zip(ys, there, strict=True)]
-        above = [max(t.seconds for t in p.timings[kind]) - y for y, p in zip(ys, there, strict=True)]
-        axis.errorbar(xs, ys, yerr=[below, above], fmt=style, capsize=3, label=kind)
+        xs = [100 * p.degree for p in there]
+        draw_medians(axis, xs, [[t.seconds for t in p.timings[kind]] for p in there], style, kind)
     axis.set_xlabel("file system filled before the sort, %")
     axis.set_ylabel("seconds")
     axis.set_ylim(bottom=0)
     axis.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=_DPI)
-    plt.close(figure)
+    save(figure, path)
 
 
 def write_figure(directory: Path, points: Sequence[Point], circumstances: str) -> str:
@@ -118,5 +109,5 @@ def write_figure(directory: Path, points: Sequence[Point], circumstances: str) -
     write_csv(directory / "fill.csv", points)
     plot(directory / "fill.png", points)
     text = paragraph(points)
-    (directory / "fill.md").write_text(f"{text}\n\n{circumstances}\n\n![fill](fill.png)\n")
+    write_page(directory, "fill", text, circumstances)
     return text

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ecosort_power.transports.process import spawn, stop
+from ecosort_power.transports.process import run_to_end
 
 from ecosort_tuning.errors import RunError, UsageError
 from ecosort_tuning.profile import MIXED, RANDOM, READ, WRITE
@@ -113,16 +113,10 @@ def _sample(job: Mapping[str, Any]) -> Sample:
 def measure(cell: Cell, engine: Engine, file: Path, file_bytes: int, seconds: float) -> Sample:
     """Runs fio to its end; it dies with this program. RunError where it fails, UsageError where it is not installed."""
     command = words(cell, engine, file, file_bytes, seconds)
-    try:
-        child = spawn(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    except FileNotFoundError:
-        raise UsageError("fio is not installed; on Debian: apt-get install fio") from None
-    try:
-        out, err = child.communicate()
-    except BaseException:
-        stop(child)
-        raise
-    if child.returncode != 0:
-        reason = (err or out).decode(errors="replace").strip().splitlines()
-        raise RunError(f"fio failed: {reason[0] if reason else f'exit code {child.returncode}'}")
-    return parse(out.decode(errors="replace"))
+    if shutil.which(command[0]) is None:
+        raise UsageError("fio is not installed; on Debian: apt-get install fio")
+    code, out, err = run_to_end(command)
+    if code != 0:
+        reason = (err or out).strip().splitlines()
+        raise RunError(f"fio failed: {reason[0] if reason else f'exit code {code}'}")
+    return parse(out)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 from statistics import median
 
-from ecosort_power.transports.process import spawn, stop
+from ecosort_measure.programs import Programs
+from ecosort_power.records import RECORD_BYTES
+from ecosort_power.transports.process import run_to_end
 from ecosort_power.validate import ecosort_program
 
 from ecosort_tuning.errors import RunError
 from ecosort_tuning.profile import Kernels
 
-RECORD_BYTES = 100
 NOT_BUILT = "ecosort_costs is not built (make bench-kernels builds it; or name it with --costs)"
 
 
@@ -23,7 +23,7 @@ def find_costs(given: Path | None) -> Path | None:
     if given is not None:
         return given
     sorter = ecosort_program()
-    beside = Path(sorter).resolve().parent / "bench" / "ecosort_costs" if sorter else None
+    beside = Programs(Path(sorter).resolve()).tool("costs") if sorter else None
     return beside if beside is not None and os.access(beside, os.X_OK) else None
 
 
@@ -45,19 +45,9 @@ def measure_kernels(program: Path, merged_runs: int, calls: int) -> Kernels:
     """Medians over the calls; each takes a few seconds on one thread."""
     found: list[dict[str, float]] = []
     for _ in range(calls):
-        try:
-            child = spawn(
-                [str(program), str(merged_runs)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-            )
-        except OSError as error:
-            raise RunError(f"{program} cannot be run: {error.strerror}") from error
-        try:
-            out, err = child.communicate()
-        except BaseException:
-            stop(child)
-            raise
-        if child.returncode != 0:
-            raise RunError(f"{program} failed: {err.decode(errors='replace').strip()[-200:]}")
-        found.append(parse(out.decode(errors="replace")))
+        code, out, err = run_to_end([str(program), str(merged_runs)])
+        if code != 0:
+            raise RunError(f"{program} failed: {err.strip()[-200:]}")
+        found.append(parse(out))
     costs = {name: round(per_record_ns(median(call[name] for call in found)), 3) for name in found[0]}
     return Kernels(RECORD_BYTES, merged_runs, costs, calls)

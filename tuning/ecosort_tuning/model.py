@@ -1,5 +1,7 @@
 """Models of time, processor and energy: fitted to measured runs by least squares of the relative errors. Pure.
 
+What they say of a plan is what `ecosort plan --profile` predicts (ecosort/plan/predict.cpp); a test holds the terms together.
+
 Coefficients are physical and therefore never negative: one that comes out below zero is set to zero and the rest fitted again. A
 coefficient that the runs cannot tell from the others, or that explains little, is left at zero (CPU) or refused (energy, where
 each one is asked for).
@@ -14,9 +16,10 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from ecosort_measure.prediction import PROCESSOR
 
 from ecosort_tuning.errors import UsageError
-from ecosort_tuning.profile import CpuModel, Drive, PowerModel, TimeModel
+from ecosort_tuning.profile import CpuModel, Drive, Kernels, PowerModel, TimeModel
 from ecosort_tuning.resources import drive_times
 from ecosort_tuning.runs import Evidence, MeasuredRun, Phase, Work, comparisons, memory_bytes, requests
 
@@ -31,6 +34,7 @@ _EXACT = 1e-9  # squared relative errors that are none
 # Shorter phases are measured by their beginnings and ends.
 _LEAST_PHASE_S = 0.05
 PHASES = ("run_formation", "merge")
+_FORMATION_KERNELS = ("extract", "index_sort", "gather", "input_hash", "input_checksum", "granule_seal")
 # What these are called where all runs stay in memory: other work, with a factor of its own.
 _IN_MEMORY = {PHASES[0]: "read_and_sort", PHASES[1]: "merge_resident"}
 
@@ -124,12 +128,6 @@ def fit_cpu(measured: Sequence[MeasuredRun]) -> CpuModel:
     return CpuModel(fixed, per_record, per_byte, per_comparison, per_memory_byte, per_request, error, len(measured))
 
 
-def predict_cpu(model: CpuModel, records: int, bytes_moved: float, plan: Mapping[str, Any]) -> float:
-    """CPU seconds of a whole sort."""
-    work = model.per_record_s * records + model.per_byte_s * bytes_moved + model.per_comparison_s * comparisons(plan, records)
-    return model.fixed_s + work + model.per_memory_byte_s * memory_bytes(plan) + model.per_request_s * requests(plan)
-
-
 def fit_power(evidence: Evidence) -> PowerModel:
     """UsageError with what is missing: measured runs of one meter, that differ enough."""
     runs = [(r, r.joules) for r in evidence.runs if r.joules is not None and r.joules > 0]
@@ -149,11 +147,6 @@ def fit_power(evidence: Evidence) -> PowerModel:
     found = least_squares(rows, values)
     idle_w, core_w, gb_j = (float(v) for v in found)
     return PowerModel(idle_w, core_w, gb_j, _error(rows, values, found), len(runs), meters[0])
-
-
-def predict_power(model: PowerModel, seconds: float, cpu_s: float, bytes_moved: float) -> float:
-    """Joules."""
-    return model.idle_w * seconds + model.core_w * cpu_s + model.gb_j * bytes_moved / 1e9
 
 
 def _phase_of(name: str) -> str:
@@ -177,11 +170,13 @@ def factor_name(phase: str, plan: Mapping[str, Any]) -> str:
     return phase if plan["stored_records"] else _IN_MEMORY[phase]
 
 
-def factor_of(model: TimeModel | None, phase: str, plan: Mapping[str, Any]) -> float:
-    """That of the other kind of plan where this kind was never measured; 1 without any."""
-    if model is None:
-        return 1.0
-    return model.factor.get(factor_name(phase, plan), model.factor.get(phase, 1.0))
+def formation_share(kernels: Kernels | None) -> float:
+    """Of run formation in the CPU time: from the kernels' costs, else one half."""
+    if kernels is None:
+        return 0.5
+    total = sum(kernels.ns_per_record.values())
+    own = sum(ns for name, ns in kernels.ns_per_record.items() if name in _FORMATION_KERNELS)
+    return own / total if total > 0 else 0.5
 
 
 def fit_time(runs: Sequence[MeasuredRun], drive: Drive, cpu_share: float) -> TimeModel:
@@ -192,7 +187,7 @@ def fit_time(runs: Sequence[MeasuredRun], drive: Drive, cpu_share: float) -> Tim
             if phase.seconds < _LEAST_PHASE_S:
                 continue
             share = cpu_share if name == PHASES[0] else 1 - cpu_share
-            times = {**drive_times(drive, name, phase.work, run.plan), "processor": share * run.cpu_s / max(run.threads, 1)}
+            times = {**drive_times(drive, name, phase.work, run.plan), PROCESSOR: share * run.cpu_s / max(run.threads, 1)}
             slowest = max(times.values())
             if slowest > 0:
                 ratios.setdefault(factor_name(name, run.plan), []).append(phase.seconds / slowest)

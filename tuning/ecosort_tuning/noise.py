@@ -14,7 +14,7 @@ from itertools import combinations
 from math import comb, erfc, sqrt
 
 import numpy as np
-from ecosort_bench.paired import RESAMPLES, Interval, median_interval, ratios
+from ecosort_measure.paired import RESAMPLES, Interval, median_interval, ratios
 
 CHANCE = 0.05
 # Up to so many ways to divide the runs the rank test counts all of them.

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ecosort_power.host import mount_of
+
 from ecosort_tuning import __version__, fio
 from ecosort_tuning.errors import RunError, UsageError
 from ecosort_tuning.fio import ENGINES, Cell, Engine, Sample
 from ecosort_tuning.judge import doubts, rate_of
 from ecosort_tuning.kernels import NOT_BUILT, find_costs, measure_kernels
-from ecosort_tuning.machine import MachineIdentity, mount_of
+from ecosort_tuning.machine import MachineIdentity
 from ecosort_tuning.profile import MODES, SCHEMA, Drive, Kernels, Profile
 
 # All that a probe leaves while it runs, with the number of its process: what a killed one left is removed by the next.

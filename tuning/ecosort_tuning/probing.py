@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ecosort_tuning.errors import EXIT_OK, UsageError
 from ecosort_tuning.machine import this_machine
 from ecosort_tuning.probe import ProbeOptions, places, run_probe
-from ecosort_tuning.profile import default_path, write_profile
+from ecosort_tuning.profile import write_profile
 from ecosort_tuning.show import show_profile
 
 _LEAST_BLOCKS = 4  # of the file, for the largest block at the greatest depth to mean anything
@@ -45,7 +45,7 @@ def _options(given: Mapping[str, Any]) -> ProbeOptions:
 
 def probe_and_tell(given: Mapping[str, Any]) -> int:
     options = _options(given)
-    path = given["path"] or default_path()
+    path = given["profile"]
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as progress:
         task = progress.add_task("making the file", total=options.steps)

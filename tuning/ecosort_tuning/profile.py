@@ -11,7 +11,7 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ecosort_power.codec import decode, encode
+from ecosort_power.codec import decode, encode, replace_text
 
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.machine import MachineIdentity
@@ -139,12 +139,7 @@ def default_path() -> Path:
 def write_profile(path: Path, profile: Profile) -> None:
     """A reader, or a crash, sees the old profile or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(path.name + ".new")
-    with fresh.open("w", encoding="utf-8") as file:
-        file.write(to_toml(encode(profile)))
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    replace_text(path, to_toml(encode(profile)))
 
 
 def read_profile(path: Path, here: MachineIdentity) -> Profile:

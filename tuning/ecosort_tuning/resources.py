@@ -9,7 +9,7 @@ from typing import Any
 from ecosort_tuning.profile import MIXED, RANDOM, READ, WRITE, Drive, Rate
 from ecosort_tuning.runs import Work
 
-READING, WRITING, BOTH, PROCESSOR = "drive read", "drive write", "drive, reading and writing at once", "processor"
+READING, WRITING, BOTH = "drive read", "drive write", "drive, reading and writing at once"
 
 
 def nearest(drive: Drive, mode: str, block_bytes: int, depth: int) -> Rate | None:

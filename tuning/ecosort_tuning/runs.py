@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ecosort_bench.results import SCHEMA as BENCH_SCHEMA
+from ecosort_measure.results import SCHEMA as BENCH_SCHEMA
 from ecosort_power.codec import read_json
 from ecosort_power.phases import STATS_SCHEMA
 from ecosort_power.store import ResultDirectory, valid_runs

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Mapping
+from typing import Any
 
-from rich.console import Console
+import click
+from ecosort_measure.sizes import size_text
+from ecosort_measure.tables import console, show_table
 from rich.table import Table
 
 from ecosort_tuning.compare import Comparison
-from ecosort_tuning.predict import Prediction
 from ecosort_tuning.profile import CpuModel, Drive, PowerModel, Profile, TimeModel
-from ecosort_tuning.sizes import size_text
 
 
-def console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else 150, highlight=False)
+def say(text: str) -> None:
+    """Progress, on standard error."""
+    click.echo(text, err=True)
 
 
 def show_comparison(found: Comparison) -> None:
@@ -89,20 +91,19 @@ def model_lines(cpu: CpuModel | None, time: TimeModel | None, power: PowerModel 
     return lines
 
 
-def show_prediction(found: Prediction) -> None:
+def show_prediction(found: Mapping[str, Any]) -> None:
+    """As `ecosort plan --json` has it."""
     out = console()
-    table = Table("phase", "seconds", "GB read", "GB written", "limited by", "seconds of each resource")
-    for phase in found.phases:
-        each = ", ".join(f"{name} {seconds:.1f}" for name, seconds in phase.times.items())
-        read, written = phase.work.bytes_read / 1e9, phase.work.bytes_written / 1e9
-        table.add_row(phase.name, f"{phase.seconds:.1f}", f"{read:.2f}", f"{written:.2f}", phase.bottleneck, each)
-    out.print(table)
-    joules = f", {found.joules:.0f} J" if found.joules is not None else ""
-    out.print(
-        f"in all {found.seconds:.1f} s, {found.cpu_s:.1f} CPU seconds, {found.bytes_moved / 1e9:.2f} GB moved{joules}",
-        markup=False,
-    )
-    saved = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in found.saved_s.items())
-    out.print(f"twice the speed would save: {saved}; most by a faster {found.help_most}", markup=False)
-    for note in found.notes:
+    rows = []
+    for phase in found["phases"]:
+        each = ", ".join(f"{name} {seconds:.1f}" for name, seconds in phase["times"].items())
+        read, written = phase["work"]["bytes_read"] / 1e9, phase["work"]["bytes_written"] / 1e9
+        rows.append((phase["name"], f"{phase['seconds']:.1f}", f"{read:.2f}", f"{written:.2f}", phase["bottleneck"], each))
+    show_table(out, ("phase", "seconds", "GB read", "GB written", "limited by", "seconds of each resource"), rows)
+    joules = f", {found['joules']:.0f} J" if found["joules"] is not None else ""
+    moved = f"{found['bytes_moved'] / 1e9:.2f} GB moved{joules}"
+    out.print(f"in all {found['seconds']:.1f} s, {found['cpu_s']:.1f} CPU seconds, {moved}", markup=False)
+    saved = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in found["saved_s"].items())
+    out.print(f"twice the speed would save: {saved}; most by a faster {found['help_most']}", markup=False)
+    for note in found["notes"]:
         out.print(f"note: {note}", markup=False)

@@ -10,23 +10,22 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ecosort_bench.floor_trace import Shape, write_floor_trace
-from ecosort_bench.measure import RunFailedError, run_cold
-from ecosort_bench.prediction import PROCESSOR, floor_s
-from ecosort_bench.programs import ANY_RECORDS, NEUTRAL, RECORD_BYTES, Programs, find_checksum
-from ecosort_power.codec import decode, encode
+from ecosort_measure.cold_run import run_cold
+from ecosort_measure.floor_trace import Shape, write_floor_trace
+from ecosort_measure.prediction import Document, floor_s
+from ecosort_measure.programs import Programs
+from ecosort_power.codec import decode
+from ecosort_power.planned import NEUTRAL, plan_of, prediction_of
+from ecosort_power.records import RECORD_BYTES
 
 from ecosort_tuning.errors import RunError
 from ecosort_tuning.forecast import with_models
-from ecosort_tuning.predict import predict
-from ecosort_tuning.profile import Profile, write_profile
+from ecosort_tuning.profile import Profile
 from ecosort_tuning.runs import Evidence, from_stats
 
 _FLOOR_BLOCK, _FLOOR_DEPTH = 1 << 20, 16
 # Of the next pair, until one of the same size was measured; generous, so that a budget is kept.
 _GUESS_S_PER_GB = 6.0
-
-Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ class Bench:
     """Sorts and their floors in one directory on the drive to measure."""
 
     def __init__(self, program: Path, directory: Path) -> None:
-        self._programs, self._directory = Programs(program.parent), directory
+        self._programs, self._directory = Programs(program), directory
         self._input, self._output = directory / "input", directory / "output"
         self._made, self._checksum = 0, ""
         if not os.access(self._programs.replay, os.X_OK):
@@ -80,21 +79,16 @@ class Bench:
         if self._made == records:
             return
         self._made = 0
-        self._checksum = find_checksum(self._programs.run("gen", "-a", "-c", str(records), self._input))
+        self._checksum = self._programs.generate(records, self._input)
         self._made = records
 
-    def _words(self, cell: Cell, profile: Sequence[str] = NEUTRAL) -> list[str]:
-        options = [*profile, "--memory", f"{cell.memory_bytes}B", "--temp", str(self._directory)]
-        return [*options, str(self._input), "-o", str(self._output)]
+    def _options(self, cell: Cell, profile: Path | None = None) -> list[str]:
+        models = ["--profile", str(profile)] if profile else NEUTRAL
+        return [*models, "--memory", f"{cell.memory_bytes}B", "--temp", str(self._directory)]
 
     def plan(self, cell: Cell, profile: Path | None = None) -> Document:
         """What `ecosort plan` says, with its prediction if there is a profile."""
-        if not self._input.exists() or self._input.stat().st_size != cell.records * RECORD_BYTES:
-            self._made = 0
-            with self._input.open("wb") as file:  # its size is all that counts
-                file.truncate(cell.records * RECORD_BYTES)
-        words = self._words(cell, ("--profile", str(profile)) if profile else NEUTRAL)
-        return dict(json.loads(self._programs.run("plan", "sort", "--json", *ANY_RECORDS, *words)))
+        return plan_of(cell.records, self._output, self._options(cell, profile), self._programs.ecosort)
 
     def _floor(self, cell: Cell, plan: Mapping[str, Any]) -> float:
         trace = self._directory / "floor.trace"
@@ -109,24 +103,14 @@ class Bench:
     def _sort(self, cell: Cell) -> Document:
         self._output.unlink(missing_ok=True)
         stats = self._directory / "stats.json"
-        command = [
-            str(self._programs.ecosort),
-            "sort",
-            "--stats",
-            str(stats),
-            "--progress",
-            "none",
-            "--quiet",
-            *self._words(cell),
-        ]
-        found = run_cold(command, self._directory, {}, cell.memory_bytes)
-        if self._programs.checksum(self._output) != self._checksum:
-            raise RunError(f"the output of {' '.join(command)} holds other records than the input")
+        words = ["--stats", str(stats), "--progress", "none", "--quiet", str(self._input), "-o", str(self._output)]
+        command = [str(self._programs.ecosort), "sort", *self._options(cell), *words]
+        found = self._programs.measure_sort(command, self._directory, cell.memory_bytes, self._output, self._checksum)
         report = json.loads(stats.read_text())
         del report["host"]  # the name of a machine is its owner's affair
         return {
             "wall_s": found.wall_s,
-            "cpu_s": found.cpu_user_s + found.cpu_system_s,
+            "cpu_s": found.cpu_s,
             "is_cold": found.is_cold,
             "bytes_moved": report["bytes_read"] + report["bytes_written"],
             "peak_temp_bytes": report["peak_temp_bytes"],
@@ -135,14 +119,11 @@ class Bench:
 
     def measure(self, cell: Cell, turn: int) -> Document:
         """A sort and its floor, cold, one after the other; who begins changes."""
-        try:
-            self._make_input(cell.records)
-            plan = self.plan(cell)
-            first = self._floor(cell, plan) if turn % 2 == 0 else None
-            found = self._sort(cell)
-            floor = first if first is not None else self._floor(cell, plan)
-        except (RunFailedError, RuntimeError) as error:
-            raise RunError(str(error)) from error
+        self._make_input(cell.records)
+        plan = self.plan(cell)
+        first = self._floor(cell, plan) if turn % 2 == 0 else None
+        found = self._sort(cell)
+        floor = first if first is not None else self._floor(cell, plan)
         self._output.unlink(missing_ok=True)
         return {"records": cell.records, "memory_bytes": cell.memory_bytes, "round": turn, "floor_s": floor, **found}
 
@@ -153,31 +134,23 @@ def fitted(profile: Profile, training: Sequence[Mapping[str, Any]]) -> Profile:
     return with_models(profile, Evidence(runs, []))
 
 
-def floor_ratios(profile: Profile, training: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def floor_ratios(bench: Bench, profile: Path, training: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """By shape of the plan, of which there are several kinds of requests: the measured floor over that of the profile's rates."""
     found: dict[str, list[float]] = {}
     for run in training:
-        plan = run["stats"]["plan"]
-        predicted = floor_s(encode(predict(plan, profile)))
-        found.setdefault(plan["shape"], []).append(run["floor_s"] / predicted)
+        plan = bench.plan(Cell(run["records"], run["memory_bytes"]), profile)
+        found.setdefault(plan["shape"], []).append(run["floor_s"] / floor_s(prediction_of(plan)))
     return {shape: median(values) for shape, values in found.items()}
 
 
-def foretell(bench: Bench, profile: Profile, cells: Sequence[Cell], directory: Path, ratios: dict[str, float]) -> list[Document]:
+def foretell(bench: Bench, profile: Path, cells: Sequence[Cell], ratios: dict[str, float]) -> list[Document]:
     """What `ecosort plan` predicts for each cell. A shape that no training run had takes the ratio of the others."""
-    path = directory / "profile.toml"
-    write_profile(path, profile)
     found = []
     for cell in cells:
-        plan = bench.plan(cell, path)
+        plan = bench.plan(cell, profile)
         ratios.setdefault(plan["shape"], median(ratios.values()))
-        prediction = plan["here"]["prediction"]
-        if "phases" not in prediction:
-            raise RunError(f"ecosort plan predicts nothing: {prediction['absent']}")
-        assert all(PROCESSOR in phase["times"] for phase in prediction["phases"])
-        found.append(
-            {"records": cell.records, "memory_bytes": cell.memory_bytes, "shape": plan["shape"], "prediction": prediction}
-        )
+        cell_of = {"records": cell.records, "memory_bytes": cell.memory_bytes, "shape": plan["shape"]}
+        found.append({**cell_of, "prediction": prediction_of(plan)})
     return found
 
 

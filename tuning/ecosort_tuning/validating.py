@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
-from ecosort_bench.prediction import HEADS, SCHEMA, cells, circumstances, rows, verdicts
-from ecosort_bench.results import commit_of, machine_facts
+from ecosort_measure.prediction import HEADS, SCHEMA, VERDICT_HEADS, Document, cells, circumstances, rows, verdict_rows, verdicts
+from ecosort_measure.results import commit_of, machine_facts
+from ecosort_measure.sizes import size_text
+from ecosort_measure.tables import console, show_table
 from ecosort_power.codec import encode, write_json
-from rich.table import Table
 
 from ecosort_tuning.errors import EXIT_OK, EXIT_WORSE, UsageError
 from ecosort_tuning.machine import this_machine
+from ecosort_tuning.place import check_place, scratch, sorter_program
 from ecosort_tuning.probe import ProbeOptions, places, run_probe
+from ecosort_tuning.profile import write_profile
 from ecosort_tuning.search.sorter import records_of
-from ecosort_tuning.search.task import check_place, sorter_program
-from ecosort_tuning.show import console
-from ecosort_tuning.sizes import size_text
-from ecosort_tuning.validate import Bench, Cell, Clock, Document, Grid, fitted, floor_ratios, foretell, measure, profile_of, turns
+from ecosort_tuning.show import say
+from ecosort_tuning.validate import Bench, Cell, Clock, Grid, fitted, floor_ratios, foretell, measure, profile_of, turns
 
 ROOT = Path(__file__).resolve().parents[2]
 _PROBED_BLOCKS, _PROBED_DEPTHS = (256 << 10, 1 << 20), (16, 32)
@@ -81,7 +80,7 @@ def _probe(data: Path, seconds: float, file_bytes: int) -> Document:
     options = ProbeOptions(
         places([data], None), _PROBED_BLOCKS, _PROBED_DEPTHS, seconds=seconds, repetitions=2, file_bytes=file_bytes
     )
-    profile: Document = encode(run_probe(options, this_machine(), lambda text: click.echo(f"probe: {text}", err=True)))
+    profile: Document = encode(run_probe(options, this_machine(), lambda text: say(f"probe: {text}")))
     for drive in profile["drive"]:
         drive["directory"] = "DIR"  # the paths of a machine are its owner's affair
     profile["warnings"] = [warning.replace(str(data), "DIR") for warning in profile["warnings"]]
@@ -91,9 +90,6 @@ def _probe(data: Path, seconds: float, file_bytes: int) -> Document:
 def _measure(document: Document, given: Mapping[str, Any], data: Path) -> None:
     def save() -> None:
         write_json(given["out"], document)
-
-    def say(text: str) -> None:
-        click.echo(text, err=True)
 
     clock = Clock(given["budget"], time.monotonic)
     settings = document["settings"]
@@ -112,10 +108,11 @@ def _measure(document: Document, given: Mapping[str, Any], data: Path) -> None:
 
 def _foretell(document: Document, bench: Bench, foretold: Grid, data: Path) -> None:
     """From the training runs alone: of the cells foretold, the models get to see nothing but the plan."""
-    profile = fitted(profile_of(document), document["training"])
-    ratios = floor_ratios(profile, document["training"])
+    profile, path = fitted(profile_of(document), document["training"]), data / "profile.toml"
+    write_profile(path, profile)
+    ratios = floor_ratios(bench, path, document["training"])
     wanted = [Cell(n, m) for n in foretold.records for m in foretold.memories]
-    document["predictions"] = foretell(bench, profile, wanted, data, ratios)
+    document["predictions"] = foretell(bench, path, wanted, ratios)
     document["floor_ratio"] = ratios
     document["models"] = {name: encode(getattr(profile, name)) for name in ("cpu", "time")}
 
@@ -123,11 +120,8 @@ def _foretell(document: Document, bench: Bench, foretold: Grid, data: Path) -> N
 def show(document: Document) -> None:
     out = console()
     found = cells(document)
-    for head, lines in ((HEADS, rows(found)), (("foretold", "asked", "measured", ""), None)):
-        table = Table(*head)
-        for row in lines if lines is not None else [(*w, "met" if met else "MISSED") for *w, met in verdicts(found)]:
-            table.add_row(*row)
-        out.print(table)
+    show_table(out, HEADS, rows(found))
+    show_table(out, VERDICT_HEADS, verdict_rows(found))
     out.print(circumstances(document), markup=False)
 
 
@@ -136,16 +130,12 @@ def validate_and_tell(given: Mapping[str, Any]) -> int:
     place: Path = given["dir"]
     check_place(place, max(*given["sizes"], *given["training_sizes"]))
     document = _begin(given)
-    data = place.resolve() / f"ecosort-validate-{os.getpid()}"
-    data.mkdir()
-    try:
+    with scratch(place, "validate") as data:
         _measure(document, given, data)
-    finally:
-        shutil.rmtree(data, ignore_errors=True)
     if document["runs"]:
         show(document)
     click.echo(f"result: {given['out']}")
     if document["missing"]:
-        click.echo("the budget ended before all was measured: --continue goes on", err=True)
+        say("the budget ended before all was measured: --continue goes on")
         return EXIT_WORSE
     return EXIT_OK if all(met for *_, met in verdicts(cells(document))) else EXIT_WORSE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,17 +13,14 @@ from ecosort_power.host import version_of
 from ecosort_power.joulesort.classes import BINARY
 from ecosort_power.planned import plan_of
 from ecosort_power.transports.process import run_to_end
-from ecosort_power.validate import ecosort_program, normal_checksum, parse_report, run_check
+from ecosort_power.validate import generated_checksum, parse_report, require_program, run_check
 
 # What joulesort says itself in a command of `ecosort sort`.
 _OWN = ("-o", "--output", "--events", "--stats", "--record-size", "--key", "--reverse", "--unique")
 
 
 def program() -> str:
-    found = ecosort_program()
-    if found is None:
-        raise UsageError("ecosort is not in PATH and ECOSORT_BIN is not set: it generates, sorts and validates")
-    return found
+    return require_program("it generates, sorts and validates")
 
 
 def check_words(words: Sequence[str]) -> None:
@@ -57,7 +53,7 @@ def generate(path: Path, records: int, skewed: bool) -> Generated:
     begun = path.with_name(path.name + ".begun")
     options = [*([] if records in BINARY else ["-a"]), *(["-s"] if skewed else []), "-c"]
     code, _, said = run_to_end([program(), "gen", *options, str(records), str(begun)])
-    checksum = re.search(r"^([0-9a-fA-F]+)$", said, re.MULTILINE)
+    checksum = generated_checksum(said)
     if code != 0 or checksum is None:
         raise RunError(f"the input could not be made: {said.strip() or code}")
     begun.replace(path)
@@ -68,7 +64,7 @@ def generate(path: Path, records: int, skewed: bool) -> Generated:
         path=str(path),
         records=records,
         bytes=path.stat().st_size,
-        checksum=normal_checksum(checksum[1]),
+        checksum=checksum,
     )
 
 

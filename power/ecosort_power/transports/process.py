@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from resource import struct_rusage
 from typing import IO, Any
 
 from ecosort_power.errors import MeterError, MeterGlitchError, RunError
@@ -108,6 +109,16 @@ def stop(child: subprocess.Popen[Any], grace_s: float = 2.0) -> None:
             continue
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)  # the rest of the group
+
+
+def reap(child: subprocess.Popen[Any], options: int = 0) -> struct_rusage | None:
+    """Takes the exit code of a child that is not reaped yet, and says what it and its own reaped children used. None if it still
+    runs, which only os.WNOHANG in `options` does not wait for."""
+    pid, status, usage = os.wait4(child.pid, options)
+    if not pid:
+        return None
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return usage
 
 
 def run_to_end(words: Sequence[str], env: Mapping[str, str] | None = None, merged: bool = False) -> tuple[int, str, str]:
@@ -200,14 +211,10 @@ def programs_cpu_s() -> float:
 
 def _reap(child: subprocess.Popen[bytes], deadline: float) -> None:
     global _programs_cpu_s  # one count per process, as of its CPU time
-    while True:
-        pid, status, usage = os.wait4(child.pid, os.WNOHANG)
-        if pid:
-            break
+    while (usage := reap(child, os.WNOHANG)) is None:
         if time.monotonic() >= deadline:
             raise TimeoutError
         time.sleep(0.001)
-    child.returncode = os.waitstatus_to_exitcode(status)
     with _programs_lock:
         _programs_cpu_s += usage.ru_utime + usage.ru_stime
 

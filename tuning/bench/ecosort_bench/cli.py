@@ -1,49 +1,50 @@
 """The command line of the benchmark."""
 
 import os
-import re
 import shutil
-import sys
 import time
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
+from ecosort_measure import options
+from ecosort_measure.prediction import is_prediction
+from ecosort_measure.results import SCHEMA, Results, commit_of, machine_facts
+from ecosort_measure.sizes import size_text
+from ecosort_measure.tables import console
+from ecosort_power.errors import PowerError
+from ecosort_power.host import version_of
+from ecosort_power.records import RECORD_BYTES
+from ecosort_power.transports.process import session
 from rich.console import Console
 
+from ecosort_bench.contenders import PEERS, STXXL_PEERS, Contenders
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import CASES
-from ecosort_bench.measure import RunFailedError
-from ecosort_bench.prediction import is_prediction
-from ecosort_bench.programs import PEERS, RECORD_BYTES, STXXL_PEERS, Programs, version_of
 from ecosort_bench.report import Foretold, print_report, readme_agrees, write_readme
-from ecosort_bench.results import SCHEMA, Results, commit_of, machine_facts
 from ecosort_bench.stages import Bench
 
 ROOT = Path(__file__).resolve().parents[3]
-RESULTS = ROOT / "tuning" / "bench" / "results"
+RESULTS, RESULT = ROOT / "tuning" / "bench" / "results", ROOT / "build" / "bench-result.json"
 STAGES = ("main", "one_pass", *(kind for kind in KINDS if kind != "uniform"), "gen_check", "keys", "inplace", "lines")
 ROUNDS, FLOOR_ROUNDS = 5, 30
 LINES_BYTES = 200_000_000
-_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+CASE_NAMES = [case.name for case in CASES]
 
 
-def parse_size(text: str) -> int:
-    found = re.fullmatch(r"(\d+)(B|KiB|MiB|GiB)?", text)
-    if found is None:
-        raise click.BadParameter(f"'{text}' is no size such as 64MiB")
-    return int(found.group(1)) * _UNITS[found.group(2) or ""]
-
-
-def _quotas(programs: Programs, rounds: int, floor_rounds: int, peer_rounds: tuple[str, ...], console: Console) -> dict[str, int]:
+def _quotas(programs: Contenders, given: Mapping[str, Any], out: Console) -> dict[str, int]:
+    rounds, floor_rounds = given["rounds"], given["floor_rounds"]
     quotas = {"ecosort": max(rounds, floor_rounds), "floor_a": floor_rounds, "floor_a_depth": rounds, "floor_b": floor_rounds}
     quotas |= dict.fromkeys(("floor_b_memory", "ecosort_pool", *PEERS), rounds)
-    for text in peer_rounds:
+    for text in given["contenders"]:
         name, _, number = text.partition("=")
         if name not in quotas or not number.isdigit():
             raise click.BadParameter(f"'{text}': give one of {', '.join(quotas)} and a number, such as gnu_sort=3")
         quotas[name] = int(number)
     if not programs.has_stxxl() and any(quotas[peer] for peer in STXXL_PEERS):
-        console.print("STXXL is not there to compare with: its peers are left out")
+        out.print("STXXL is not there to compare with: its peers are left out")
         quotas |= dict.fromkeys(STXXL_PEERS, 0)
     return {name: number for name, number in quotas.items() if number > 0}
 
@@ -60,25 +61,14 @@ def _check_space(directory: Path, records: int, lines_bytes: int, stages: tuple[
         )
 
 
-def _command(
-    records: int,
-    memory_bytes: int,
-    lines_bytes: int,
-    rounds: int,
-    floor_rounds: int,
-    contenders: tuple[str, ...],
-    stages: tuple[str, ...],
-    cases: tuple[str, ...],
-) -> str:
+def _command(given: Mapping[str, Any]) -> str:
     """What to type for the same measurement."""
-    words = [] if rounds == ROUNDS else [f"--rounds {rounds}"]
-    words += [] if floor_rounds == FLOOR_ROUNDS else [f"--floor-rounds {floor_rounds}"]
-    words += [f"--contender {contender}" for contender in contenders]
-    words += [f"--stage {stage}" for stage in stages]
-    words += [f"--case {case}" for case in cases]
+    words = [] if given["rounds"] == ROUNDS else [f"--rounds {given['rounds']}"]
+    words += [] if given["floor_rounds"] == FLOOR_ROUNDS else [f"--floor-rounds {given['floor_rounds']}"]
+    words += [f"--{name} {value}" for name in ("contender", "stage", "case") for value in given[f"{name}s"]]
     more = f" BENCH='{' '.join(words)}'" if words else ""
-    size = "" if lines_bytes == LINES_BYTES else f" LINES_BYTES={lines_bytes}"
-    return f"make bench RECORDS={records} MEMORY={memory_bytes >> 20}MiB{size}{more}"
+    size = "" if given["lines_bytes"] == LINES_BYTES else f" LINES_BYTES={given['lines_bytes']}"
+    return f"make bench RECORDS={given['records']} MEMORY={size_text(given['memory'])}{size}{more}"
 
 
 def _open_results(path: Path, go_on: bool, settings: dict[str, int], command: str, data_directory: Path) -> Results:
@@ -94,7 +84,7 @@ def _open_results(path: Path, go_on: bool, settings: dict[str, int], command: st
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         **here,
         "settings": settings,
-        "versions": {"gnu_sort": version_of(["sort", "--version"])},
+        "versions": {"gnu_sort": version_of("sort")},
         "command": command,
         "input_checksums": {},
         "floors": {},
@@ -105,108 +95,84 @@ def _open_results(path: Path, go_on: bool, settings: dict[str, int], command: st
 
 def _readme(write: bool) -> None:
     readme = ROOT / "README.md"
-    try:
-        for path in sorted(RESULTS.glob("*.json")):
-            results: Results | Foretold = Foretold.load(path) if is_prediction(path) else Results.load(path)
-            if write:
-                write_readme(readme, results)
-            elif not readme_agrees(readme, results):
-                raise click.ClickException(
-                    f"the benchmark table of README.md is not that of {path.relative_to(ROOT)}: run make bench-readme"
-                )
-    except (OSError, ValueError) as error:
-        raise click.ClickException(str(error)) from error
+    for path in sorted(RESULTS.glob("*.json")):
+        results: Results | Foretold = Foretold.load(path) if is_prediction(path) else Results.load(path)
+        if write:
+            write_readme(readme, results)
+        elif not readme_agrees(readme, results):
+            table = path.relative_to(ROOT)
+            raise click.ClickException(f"the benchmark table of README.md is not that of {table}: run make bench-readme")
 
 
-@click.command()
-@click.option("--records", default=10_000_000, show_default=True, help="records of 100 bytes")
-@click.option("--memory", default="64MiB", show_default=True, help="memory of every contender")
-@click.option("--threads", default=min(2, len(os.sched_getaffinity(0))), show_default=True)
-@click.option("--rounds", default=ROUNDS, show_default=True, help="rounds of peers and of other kinds of input")
-@click.option("--floor-rounds", default=FLOOR_ROUNDS, show_default=True, help="rounds of the sort and its floors")
-@click.option("--lines-bytes", default=LINES_BYTES, show_default=True, help="size of the text; other lines are some part of it")
-@click.option("--contender", multiple=True, metavar="NAME=ROUNDS", help="another number of rounds; 0 leaves it out")
-@click.option("--stage", "stages", multiple=True, type=click.Choice(STAGES), help="only this part; repeatable")
-@click.option(
-    "--case", "cases", multiple=True, type=click.Choice([case.name for case in CASES]), help="of the lines only these; repeatable"
-)
-@click.option(
-    "--dir",
-    "directory",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="place for the data, on the drive to measure [build]",
-)
-@click.option("--build", type=click.Path(path_type=Path), default=ROOT / "build", help="where the programs were built")
-@click.option(
-    "--result", type=click.Path(path_type=Path), default=ROOT / "build" / "bench-result.json", help="file of all raw runs"
-)
-@click.option("--continue", "go_on", is_flag=True, help="add what the result file lacks")
-@click.option("--keep", is_flag=True, help="keep the data for the next call")
-@click.option("--report", "only_report", is_flag=True, help="print the result file; measure nothing")
-@click.option("--readme", is_flag=True, help="write the committed results into README.md; measure nothing")
-@click.option("--check-readme", is_flag=True, help="fail if README.md differs from the committed results; measure nothing")
-def main(
-    records: int,
-    memory: str,
-    threads: int,
-    rounds: int,
-    floor_rounds: int,
-    lines_bytes: int,
-    contender: tuple[str, ...],
-    stages: tuple[str, ...],
-    cases: tuple[str, ...],
-    directory: Path | None,
-    build: Path,
-    result: Path,
-    go_on: bool,
-    keep: bool,
-    only_report: bool,
-    readme: bool,
-    check_readme: bool,
-) -> None:
-    """Measures EcoSort against its peers and its I/O floors, interleaved and cold, and judges it by its targets."""
-    console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
-    if readme or check_readme:
-        _readme(readme)
-        return
-    if only_report:
-        print_report(Results.load(result), console)
-        return
-    chosen = stages or STAGES
-    if cases and "lines" not in chosen:
+def _parts(bench: Bench, given: Mapping[str, Any], out: Console) -> dict[str, Callable[[], None]]:
+    """What each stage does."""
+    rounds = given["rounds"]
+    return {
+        "main": lambda: bench.main(_quotas(bench.programs, given, out)),
+        "one_pass": bench.one_pass,
+        **{kind: partial(bench.kind, kind, rounds) for kind in KINDS},
+        "gen_check": lambda: bench.gen_check(rounds),
+        "keys": lambda: bench.keys(rounds),
+        "inplace": lambda: bench.inplace(rounds),
+        "lines": lambda: bench.text_lines(rounds, given["lines_bytes"], given["cases"]),
+    }
+
+
+def _measure(given: Mapping[str, Any], out: Console) -> None:
+    chosen, directory = given["stages"] or STAGES, ((given["dir"] or given["build"]) / "bench-data").resolve()
+    if given["cases"] and "lines" not in chosen:
         raise click.UsageError("--case is about the lines: add --stage lines")
-    programs = Programs(build.resolve())
-    data_directory = ((directory or build) / "bench-data").resolve()
-    data_directory.mkdir(parents=True, exist_ok=True)
-    _check_space(data_directory, records, lines_bytes, chosen)
-    settings = {"records": records, "memory_bytes": parse_size(memory), "threads": threads, "settles_memory": True}
+    directory.mkdir(parents=True, exist_ok=True)
+    _check_space(directory, given["records"], given["lines_bytes"], chosen)
+    settings = {"records": given["records"], "memory_bytes": given["memory"], "threads": given["threads"], "settles_memory": True}
     if "lines" in chosen:
-        settings["lines_bytes"] = lines_bytes
-    command = _command(records, settings["memory_bytes"], lines_bytes, rounds, floor_rounds, contender, stages, cases)
-    results = _open_results(result, go_on, settings, command, data_directory)
+        settings["lines_bytes"] = given["lines_bytes"]
+    results = _open_results(given["result"], given["continued"], settings, _command(given), directory)
     if not Path("/proc/sys/vm/drop_caches").exists() or os.geteuid() != 0:
-        console.print("Not root: the page cache cannot be emptied, so these runs are warm.")
-    bench = Bench(programs, results, data_directory, console.print)
+        out.print("Not root: the page cache cannot be emptied, so these runs are warm.")
+    bench = Bench(Contenders(given["build"].resolve() / "ecosort"), results, directory, out.print)
     try:
-        if "main" in chosen:
-            bench.main(_quotas(programs, rounds, floor_rounds, contender, console))
-        if "one_pass" in chosen:
-            bench.one_pass()
-        for kind in (stage for stage in chosen if stage in KINDS):
-            bench.kind(kind, rounds)
-        if "gen_check" in chosen:
-            bench.gen_check(rounds)
-        if "keys" in chosen:
-            bench.keys(rounds)
-        if "inplace" in chosen:
-            bench.inplace(rounds)
-        if "lines" in chosen:
-            bench.text_lines(rounds, lines_bytes, cases)
-    except (RunFailedError, RuntimeError, OSError) as error:
-        raise click.ClickException(f"{error}\nWhat was measured is in {result}; --continue goes on from there.") from error
+        parts = _parts(bench, given, out)
+        for stage in (stage for stage in STAGES if stage in chosen):
+            parts[stage]()
+    except (PowerError, OSError) as error:
+        raise click.ClickException(f"{error}\nWhat was measured is in {results.path}; --continue goes on from there.") from error
     finally:
-        if not keep:
+        if not given["keep"]:
             bench.remove_data()
-    print_report(results, console)
-    console.print(f"All raw runs: {result}")
+    print_report(results, out)
+    out.print(f"All raw runs: {results.path}")
+
+
+@click.command(context_settings=options.CONTEXT)
+@click.option("--records", default=10_000_000, help="Records of 100 bytes.")
+@options.memory(default="64MiB", help="Memory of every contender.")
+@click.option("--threads", default=min(2, len(os.sched_getaffinity(0))), help="Threads of every contender.")
+@options.rounds(type=click.IntRange(0), default=ROUNDS, help="Rounds of peers and of other kinds of input.")
+@click.option("--floor-rounds", default=FLOOR_ROUNDS, help="Rounds of the sort and its floors.")
+@click.option("--lines-bytes", default=LINES_BYTES, help="Size of the text; other lines are some part of it.")
+@click.option("--contender", "contenders", multiple=True, metavar="NAME=ROUNDS", help="So many rounds of one; 0 leaves it out.")
+@click.option("--stage", "stages", multiple=True, type=click.Choice(STAGES), help="Only this part; repeatable.")
+@click.option("--case", "cases", multiple=True, type=click.Choice(CASE_NAMES), help="Of the lines only these; repeatable.")
+@options.directory(help="Place for the data, on the drive to measure [build].")
+@click.option("--build", type=options.PATH, default=ROOT / "build", show_default="build", help="Where the programs were built.")
+@click.option("--result", type=options.PATH, default=RESULT, show_default="build/bench-result.json", help="File of all raw runs.")
+@options.going_on()
+@click.option("--keep", is_flag=True, help="Keep the data for the next call.")
+@click.option("--report", is_flag=True, help="Print the result file; measure nothing.")
+@click.option("--readme", is_flag=True, help="Write the committed results into README.md; measure nothing.")
+@click.option("--check-readme", is_flag=True, help="Fail if README.md differs from the committed results; measure nothing.")
+def main(**given: Any) -> None:
+    """Measures EcoSort against its peers and its I/O floors, interleaved and cold, and judges it by its targets."""
+    out = console()
+    try:
+        if given["readme"] or given["check_readme"]:
+            _readme(given["readme"])
+        elif given["report"]:
+            print_report(Results.load(given["result"]), out)
+        else:
+            _measure(given, out)
+    except (PowerError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        session.end()

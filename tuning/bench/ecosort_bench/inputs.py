@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-
-from ecosort_bench.programs import RECORD_BYTES, Programs, find_checksum
+from ecosort_measure.programs import Programs
+from ecosort_power.records import RECORD_BYTES
 
 KEY_BYTES = 10
 KINDS = ("uniform", "skewed", "zipf", "few", "sorted", "reverse", "equal")
@@ -21,8 +21,7 @@ _Keys = npt.NDArray[np.uint8]
 def make_input(programs: Programs, kind: str, records: int, path: Path, memory_bytes: int) -> str:
     """Writes `records` ASCII records; returns their checksum. Other kinds are made from the uniform records."""
     if kind in ("uniform", "skewed"):
-        words = ["gen", "-a", "-c", *(["-s"] if kind == "skewed" else []), str(records), str(path)]
-        return find_checksum(programs.run(*words))
+        return programs.generate(records, path, *(["-s"] if kind == "skewed" else []))
     checksum = make_input(programs, "uniform", records, path, memory_bytes)
     if kind in _KEYS:
         _replace_keys(path, _KEYS[kind])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ecosort_bench.programs import Programs, Work
+from ecosort_bench.contenders import Contenders, Work
 
 STAGE_PREFIX = "lines_"
 SMALL_BYTES = 1_000_000
@@ -63,7 +63,7 @@ def case_of(stage: str) -> Case | None:
     return next((case for case in CASES if case.stage == stage), None)
 
 
-def command(case: Case, contender: str, programs: Programs, work: Work) -> tuple[list[str], dict[str, str]]:
+def command(case: Case, contender: str, programs: Contenders, work: Work) -> tuple[list[str], dict[str, str]]:
     """The command line and what it adds to the environment. A small input goes to standard output, where nobody syncs."""
     if case.peer == "stxxl_ksort_u64":
         if contender != "ecosort":
@@ -91,7 +91,7 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def chosen(programs: Programs, names: tuple[str, ...]) -> Iterator[Case]:
+def chosen(programs: Contenders, names: tuple[str, ...]) -> Iterator[Case]:
     """The cases of these names, or all; that of records only where STXXL is there to compare with."""
     for case in CASES:
         if (not names or case.name in names) and (case.peer == "gnu_sort" or programs.has_stxxl()):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ecosort_bench.programs import Programs, Work
+from ecosort_bench.contenders import Contenders, Work
 
 STAGE_PREFIX = "keys_"
 RANDOM = "random_keys"
@@ -32,6 +32,6 @@ LONG_KEYS = (
 )
 
 
-def command(key: LongKey, programs: Programs, work: Work) -> list[str]:
+def command(key: LongKey, programs: Contenders, work: Work) -> list[str]:
     """The same for both contenders, which differ in their input."""
     return programs.sort_command(work, "--key", f"0:{key.bytes}", "--stats", str(work.stats))

@@ -3,16 +3,17 @@
 import statistics
 from collections.abc import Callable
 
+from ecosort_measure.paired import Interval
+from ecosort_measure.results import Results, Run, cpu_s
+
 from ecosort_bench.lines import Case
-from ecosort_bench.paired import Interval
-from ecosort_bench.results import Results, Run
 
 Paired = Callable[[str, str], Interval | None]  # contenders of one stage: over, under
 
 
 def _busy(run: Run, threads: int) -> float:
     """Share of the processors' time, in percent."""
-    return 100 * float(run["cpu_user_s"] + run["cpu_system_s"]) / (float(run["wall_s"]) * threads)
+    return 100 * cpu_s(run) / (float(run["wall_s"]) * threads)
 
 
 def _median_busy(runs: dict[int, Run], threads: int) -> str:
@@ -104,7 +105,7 @@ def of_lines(results: Results, case: Case) -> str:
     if not sorts or not floors or not peers:
         return ""
     sort, floor, other = (statistics.median(float(run["wall_s"]) for run in runs.values()) for runs in (sorts, floors, peers))
-    moving = statistics.median((run["cpu_user_s"] + run["cpu_system_s"]) / (run["input_bytes"] / 1e9) for run in floors.values())
+    moving = statistics.median(cpu_s(run) / (run["input_bytes"] / 1e9) for run in floors.values())
     threads = results.data["settings"]["threads"]
     return (
         f"floor (b), which computes nothing, is {other / floor:.1f} times as fast as {case.peer_title}"

@@ -1,19 +1,20 @@
 """Tables of a result: for the terminal, and the part of the README between its markers."""
 
-import json
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
+from ecosort_measure import prediction
+from ecosort_measure.results import Results, Run, cpu_s, measured_on, memory_state, wall_s
+from ecosort_measure.tables import markdown, show_table
+from ecosort_power.codec import read_json
+from ecosort_power.errors import UsageError
 from rich.console import Console
-from rich.table import Table
 
-from ecosort_bench import prediction
+from ecosort_bench.contenders import BEYOND_CACHES_BYTES
 from ecosort_bench.lines import CASES, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
-from ecosort_bench.programs import BEYOND_CACHES_BYTES
-from ecosort_bench.results import Results, Run, memory_state
-from ecosort_bench.targets import Verdict, cpu_s, paired, verdicts, wall_s
+from ecosort_bench.targets import paired, verdicts
 
 _FLOOR_B = "floor (b): best replay, minimal bytes"
 
@@ -67,7 +68,7 @@ class Foretold:
 
     @classmethod
     def load(cls, path: Path) -> "Foretold":
-        return cls(path, json.loads(path.read_text()))
+        return cls(path, read_json(path))
 
 
 def begin_of(results: Results | Foretold) -> str:
@@ -110,12 +111,10 @@ _HEADS = ("contender", "runs", "median s", "range s", "time / EcoSort, 95 %", "C
 
 def circumstances(results: Results) -> str:
     data = results.data
-    settings, machine = data["settings"], data["machine"]
+    settings = data["settings"]
     cold = all(run["is_cold"] or run["stage"] == "lines_small" for run in data["runs"])
-    commit = (data["commit"] or "unknown commit")[:12] + (" with uncommitted changes" if data["dirty"] else "")
     cache = "cold" if cold else "WARM (caches could not be dropped)"
     cache += memory_state(settings)
-    file_system = (machine["file_system"] or "unknown file system").split()[0]
     amounts = []
     if any(case_of(stage) is None for stage in results.stages):
         amounts.append(f"{settings['records']:,} records ({settings['records'] / 1e7:g} GB)")
@@ -123,8 +122,7 @@ def circumstances(results: Results) -> str:
         amounts.append(f"{settings['lines_bytes'] / 1e9:g} GB of lines")
     return (
         f"{', '.join(amounts)}, {settings['memory_bytes'] / 2**20:g} MiB, "
-        f"{settings['threads']} threads; {cache}; {machine['processor']}, "
-        f"{machine['cpus']} CPUs, Linux {machine['kernel']}, {file_system}; {commit}"
+        f"{settings['threads']} threads; {cache}; {measured_on(data)}"
     )
 
 
@@ -132,15 +130,10 @@ def print_report(results: Results, console: Console) -> None:
     console.print(circumstances(results))
     for stage in TITLES:
         if rows := _rows(results, stage):
-            table = Table(*_HEADS)
-            for row in rows:
-                table.add_row(*row)
-            console.print(table)
-    judged = Table("target", "asked", "measured (95 % interval)", "")
-    for verdict in verdicts(results):
-        style = {True: "green", False: "bold red", None: "dim"}[verdict.passed]
-        judged.add_row(verdict.name, verdict.target, verdict.measured, f"[{style}]{verdict.word}[/]")
-    console.print(judged)
+            show_table(console, _HEADS, rows)
+    styles = {True: "green", False: "bold red", None: "dim"}
+    judged = [(v.name, v.target, v.measured, f"[{styles[v.passed]}]{v.word}[/]") for v in verdicts(results)]
+    show_table(console, ("target", "asked", "measured (95 % interval)", ""), judged)
     for line in [*what_stands_in_the_way(results), *phases(results)]:
         console.print(line)
 
@@ -168,14 +161,6 @@ def phases(results: Results) -> list[str]:
     return lines
 
 
-def _cells(words: tuple[str, ...]) -> str:
-    return "| " + " | ".join(words) + " |"
-
-
-def _verdict_row(verdict: Verdict) -> str:
-    return _cells((verdict.name, verdict.target, verdict.measured, verdict.word))
-
-
 def readme_text(results: Results | Foretold) -> str:
     """The README's part, markers included: the same result always gives the same text."""
     if isinstance(results, Foretold):
@@ -183,9 +168,8 @@ def readme_text(results: Results | Foretold) -> str:
     lines = [begin_of(results), "", f"    {results.data['command']}", "", circumstances(results) + ".", ""]
     for stage in TITLES:
         if rows := _rows(results, stage):
-            lines += [_cells(_HEADS), _cells(("---",) * len(_HEADS)), *map(_cells, rows), ""]
-    heads = ("target", "asked", "measured", "")
-    lines += [_cells(heads), _cells(("---",) * len(heads)), *map(_verdict_row, verdicts(results)), ""]
+            lines += markdown(_HEADS, rows)
+    lines += markdown(("target", "asked", "measured", ""), ((v.name, v.target, v.measured, v.word) for v in verdicts(results)))
     in_the_way = what_stands_in_the_way(results)
     if in_the_way:
         lines += ["What stands in the way of those missed, as measured in the same minutes:", ""]
@@ -198,7 +182,7 @@ def _split(readme: str, results: Results | Foretold) -> tuple[str, str, str]:
     before, begin, rest = readme.partition(begin_of(results))
     inside, end, after = rest.partition(end_of(results))
     if not begin or not end:
-        raise ValueError(f"the README has no place for the result: it needs the lines {begin_of(results)} and {end_of(results)}")
+        raise UsageError(f"the README has no place for the result: it needs the lines {begin_of(results)} and {end_of(results)}")
     return before, begin + inside + end, after
 
 

@@ -4,28 +4,28 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ecosort_measure.cold_run import Measured, run_cold, run_warm
+from ecosort_measure.floor_trace import BLOCK_SIZES, DEPTHS, Shape, write_floor_trace
+from ecosort_measure.results import Results
+from ecosort_power.errors import RunError
+from ecosort_power.planned import NEUTRAL, plan_of
+from ecosort_power.records import RECORD_BYTES
+from ecosort_power.validate import parse_report
+
 from ecosort_bench import lines, long_keys
-from ecosort_bench.floor_trace import BLOCK_SIZES, DEPTHS, Shape, write_floor_trace
-from ecosort_bench.inputs import make_input
-from ecosort_bench.measure import Measured, run_cold, run_warm
-from ecosort_bench.programs import (
-    ANY_RECORDS,
+from ecosort_bench.contenders import (
     BEYOND_CACHES_BYTES,
     MAKES_SORTED_OUTPUT,
-    NEUTRAL,
-    RECORD_BYTES,
-    Programs,
+    Contenders,
     Work,
-    find_checksum,
 )
-from ecosort_bench.results import Results
+from ecosort_bench.inputs import make_input
 
 Say = Callable[[str], None]
 # The search for the best floor runs on a part of the data.
@@ -66,7 +66,7 @@ def schedule(quotas: dict[str, int]) -> list[Slot]:
 class Bench:
     """Runs stages and adds what they measure to the results. `directory` holds all data and is on the drive to measure."""
 
-    def __init__(self, programs: Programs, results: Results, directory: Path, say: Say) -> None:
+    def __init__(self, programs: Contenders, results: Results, directory: Path, say: Say) -> None:
         self.programs, self.results, self.directory, self.say = programs, results, directory, say
         settings = results.data["settings"]
         self.records: int = settings["records"]
@@ -175,7 +175,7 @@ class Bench:
         measured = self._run_cold(long_keys.command(key, self.programs, work))
         checksum = lines.digest(work.output)
         if seen.setdefault(slot.contender, checksum) != checksum:
-            raise RuntimeError(f"{key.stage}: the output of {slot.contender} differs from that of the runs before")
+            raise RunError(f"{key.stage}: the output of {slot.contender} differs from that of the runs before")
         size = {"input_bytes": work.input.stat().st_size}
         self._keep(key.stage, slot, measured, {"stats": json.loads(work.stats.read_text()), "checksum": checksum, **size})
         work.output.unlink()
@@ -188,7 +188,7 @@ class Bench:
         checksum = self._input("uniform", self.records)
         try:
             self.programs.run("plan", "inplace", self.work.input)
-        except RuntimeError as error:  # another file system than it takes
+        except RunError as error:  # another file system than it takes
             self.say(f"in-place sorting is left out: {error}")
             return
         tight = replace(self.work, spare_bytes=self.records * RECORD_BYTES * TIGHT_PER_MILLE // 1000)
@@ -217,7 +217,7 @@ class Bench:
             work.input.unlink()
 
     def _make_lines(self, kind: str, size: int, path: Path) -> None:
-        subprocess.run([str(self.programs.make_lines), kind, str(size), str(path)], check=True)
+        self.programs.call(self.programs.tool("make_lines"), kind, str(size), path)
         descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -252,7 +252,7 @@ class Bench:
         checksum = lines.digest(work.output)
         seen.add(checksum)
         if len(seen) > 1:
-            raise RuntimeError(f"{case.stage}: the output of {slot.contender} differs from that of the runs before")
+            raise RunError(f"{case.stage}: the output of {slot.contender} differs from that of the runs before")
         has_stats = slot.contender == "ecosort" and not case.is_small
         extra = {"stats": json.loads(work.stats.read_text()) if has_stats else None, "checksum": checksum}
         self._keep(case.stage, slot, measured, {**extra, **size})
@@ -286,7 +286,7 @@ class Bench:
 
     def _measure_costs(self, work: Work) -> None:
         """The CPU seconds per GB of each thing that the sort computes, on its own: the median of several calls."""
-        program = self.programs.costs
+        program = self.programs.tool("costs")
         if "kernels" in self.results.data or not program.exists():
             return
         plan = json.loads(work.stats.read_text())["plan"]
@@ -308,14 +308,10 @@ class Bench:
     def _largest_one_pass(self, work: Work) -> int:
         """Records that the memory holds, by the planner's own judgement, within 5 %."""
         records = work.memory_bytes // RECORD_BYTES
-        while True:
-            with work.input.open("wb") as file:
-                file.truncate(records * RECORD_BYTES)
-            options = (*NEUTRAL, *ANY_RECORDS, "--json", "--memory", f"{work.memory_bytes}B")
-            plan = json.loads(self.programs.run("plan", "sort", *options, work.input, "-o", work.output))
-            if plan["stored_runs"] == 0:
-                return records
+        options = (*NEUTRAL, "--memory", f"{work.memory_bytes}B")
+        while plan_of(records, work.output, options, self.programs.ecosort)["stored_runs"] > 0:
             records = records * 95 // 100
+        return records
 
     def _with_floor(self, work: Work, stage: str) -> Work:
         """Finds the block size and depth at which this drive moves the minimal bytes fastest."""
@@ -372,14 +368,14 @@ class Bench:
         measured = self._measure(contender, work)
         stats = json.loads(work.stats.read_text()) if contender in ("ecosort", "inplace") else None
         found_checksum: str | None = None
-        if contender == "check" and (found := find_checksum(measured.stdout + measured.stderr)) != checksum:
-            raise RuntimeError(f"the checker found checksum {found}, the input has {checksum}")
+        if contender == "check" and (found := parse_report(measured.stdout + measured.stderr, 0).checksum) != checksum:
+            raise RunError(f"the checker found checksum {found}, the input has {checksum}")
         if contender == "gen" and work.output.stat().st_size != self.records * RECORD_BYTES:
-            raise RuntimeError(f"the generator made {work.output.stat().st_size} bytes")
+            raise RunError(f"the generator made {work.output.stat().st_size} bytes")
         if contender in MAKES_SORTED_OUTPUT:
             found_checksum = self.programs.checksum(work.output)
             if found_checksum != checksum:
-                raise RuntimeError(f"{contender} changed the records: checksum {found_checksum}, the input has {checksum}")
+                raise RunError(f"{contender} changed the records: checksum {found_checksum}, the input has {checksum}")
         work.output.unlink(missing_ok=True)
         self._keep(stage, slot, measured, {"stats": stats, "checksum": found_checksum})
 
@@ -389,8 +385,7 @@ class Bench:
             run[stream] = run[stream].replace(str(self.directory), "DIR").strip()[-300:]
         self.results.runs.append(run)
         self.results.save()
-        cpu_s = measured.cpu_user_s + measured.cpu_system_s
-        self.say(f"{stage} round {slot.round + 1}: {slot.contender} {measured.wall_s:.2f} s, CPU {cpu_s:.2f} s")
+        self.say(f"{stage} round {slot.round + 1}: {slot.contender} {measured.wall_s:.2f} s, CPU {measured.cpu_s:.2f} s")
 
     def remove_data(self) -> None:
         shutil.rmtree(self.directory)

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from ecosort_measure.paired import Interval, median_interval, ratios
+from ecosort_measure.results import Results, Run, cpu_s, wall_s
+
 from ecosort_bench import obstacles
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
-from ecosort_bench.paired import Interval, median_interval, ratios
-from ecosort_bench.results import Results, Run
 
 # How the verdicts about lines begin, and their stages.
 _OF_LINES = {
@@ -37,14 +38,6 @@ class Verdict:
     @property
     def word(self) -> str:
         return {True: "PASS", False: "MISSED", None: "not measured"}[self.passed]
-
-
-def cpu_s(run: Run) -> float:
-    return float(run["cpu_user_s"] + run["cpu_system_s"])
-
-
-def wall_s(run: Run) -> float:
-    return float(run["wall_s"])
 
 
 def paired(

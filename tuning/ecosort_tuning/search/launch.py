@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,14 +14,16 @@ from ecosort_tuning import __version__
 from ecosort_tuning.errors import EXIT_OK, EXIT_WORSE, UsageError
 from ecosort_tuning.machine import this_machine
 from ecosort_tuning.noise import Judgement
-from ecosort_tuning.profile import SCHEMA, Profile, Setting, default_path, read_profile, write_profile
+from ecosort_tuning.place import scratch, sorter_program
+from ecosort_tuning.profile import SCHEMA, Profile, Setting, read_profile, write_profile
 from ecosort_tuning.search.knobs import FOR_ONE_MEMORY, Settings, sorter_knobs, text_of
 from ecosort_tuning.search.knobs import given as given_to_sorter
 from ecosort_tuning.search.report import write_report
 from ecosort_tuning.search.sorter import Place, RealSorter, Sorter
-from ecosort_tuning.search.study import Say, Search, SearchOptions
-from ecosort_tuning.search.task import Task, sorter_program
+from ecosort_tuning.search.study import Search, SearchOptions
+from ecosort_tuning.search.task import Task
 from ecosort_tuning.search.trial import ENERGY, PARETO, Pair, confirm
+from ecosort_tuning.show import say
 
 CONFIRM_ROUNDS = 10
 
@@ -84,31 +85,26 @@ def _into_profile(path: Path, verdict: Verdict, memory_bytes: int) -> None:
     write_profile(path, replace(profile, setting=settings))
 
 
-def _search(task: Task, directory: Path, say: Say) -> tuple[Search, Verdict | None]:
+def _search(task: Task, directory: Path) -> tuple[Search, Verdict | None]:
     program = sorter_program()
     knobs = sorter_knobs(len(os.sched_getaffinity(0)), task.backends, task.run_records)
     search = Search(directory, knobs, SearchOptions(task.goal, task.budget_s))
-    data = Path(task.directory) / f"ecosort-search-{os.getpid()}"
-    data.mkdir()
-    try:
+    with scratch(Path(task.directory), "search") as data:
         sorter = RealSorter(program, Place(data, task.records, task.memory_bytes), task.meter)
         search.run(sorter, say)
         say(f"confirming the best against the defaults, at most {CONFIRM_ROUNDS} pairs")
         verdict, pairs = decide(search, sorter, task.goal, CONFIRM_ROUNDS)
-    finally:
-        shutil.rmtree(data, ignore_errors=True)
     if verdict is not None:
         write_json(directory / "verdict.json", {**encode(verdict), "confirmation": encode(pairs)})
     return search, verdict
 
 
-def launch(directory: Path, task: Task, profile: Path | None) -> int:
-    """0 where settings better than the defaults were found and confirmed, 1 where the defaults stay."""
-    search, verdict = _search(task, directory, lambda text: click.echo(text, err=True))
+def launch(directory: Path, task: Task, path: Path) -> int:
+    """0 where settings better than the defaults were confirmed, which go into the profile `path`; 1 where the defaults stay."""
+    search, verdict = _search(task, directory)
     write_report(directory, task.goal, search, verdict.sentence if verdict else "Nothing was measured.")
     if verdict is None:
         raise UsageError("none of the settings could be measured here; each said why")
-    path = profile or default_path()
     _into_profile(path, verdict, task.memory_bytes)
     click.echo(verdict.sentence)
     click.echo(f"report: {directory / 'report.md'}; profile: {path}")

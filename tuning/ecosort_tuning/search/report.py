@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib as mpl
+from ecosort_measure.tables import markdown
 
+from ecosort_tuning.figure import save, subplots
 from ecosort_tuning.search.knobs import Knob, text_of
 from ecosort_tuning.search.study import Search, Tried
 from ecosort_tuning.search.trial import ENERGY, PARETO, TIME
 
-mpl.use("Agg")
-from matplotlib import pyplot as plt
-
-_DPI = 120
-
 
 def plot_knob(path: Path, knob: Knob, tried: Sequence[Tried], goals: Sequence[str]) -> None:
     """Every trial as a point over the value of the knob, the best of each value joined."""
-    figure, axes = plt.subplots(len(goals), 1, figsize=(6, 3.2 * len(goals)), squeeze=False, sharex=True)
+    figure, axes = subplots(len(goals), 1, figsize=(6, 3.2 * len(goals)), squeeze=False, sharex=True)
     positions = {value: i for i, value in enumerate(knob.values)}
     for row, goal in enumerate(goals):
         axis = axes[row][0]
@@ -35,41 +31,28 @@ def plot_knob(path: Path, knob: Knob, tried: Sequence[Tried], goals: Sequence[st
         axis.legend(fontsize=8)
     axes[-1][0].set_xticks(range(len(knob.values)), knob.values)
     axes[-1][0].set_xlabel(knob.option)
-    figure.tight_layout()
-    figure.savefig(path, dpi=_DPI)
-    plt.close(figure)
+    save(figure, path)
 
 
 def plot_front(path: Path, tried: Sequence[Tried], front: Sequence[Tried]) -> None:
-    figure, axis = plt.subplots(figsize=(6, 4.2))
+    figure, axis = subplots(figsize=(6, 4.2))
     axis.scatter([t.scores[0] for t in tried], [t.scores[1] for t in tried], s=18, color="tab:gray", label="tried")
     axis.plot([t.scores[0] for t in front], [t.scores[1] for t in front], "o-", color="tab:orange", label="not beaten in both")
     axis.scatter([1.0], [1.0], marker="x", color="black", label="defaults")
     axis.set_xlabel("time / defaults")
     axis.set_ylabel("energy / defaults")
     axis.legend(fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path, dpi=_DPI)
-    plt.close(figure)
+    save(figure, path)
 
 
 def write_report(directory: Path, goal: str, search: Search, sentence: str) -> None:
     """report.md and its PNG files, from what the journal holds."""
     tried = sorted(search.tried, key=lambda t: t.scores[0])
     goals = (TIME, ENERGY) if goal == PARETO else (goal,)
-    lines = [f"# Search for the least {'time and energy' if goal == PARETO else goal}", "", sentence, ""]
-    lines += [
-        f"| settings | {' | '.join(f'{g} / defaults' for g in goals)} | pairs | given up |",
-        "|---" * (len(goals) + 3) + "|",
-    ]
-    for t in tried:
-        scores = " | ".join(f"{s:.3f}" for s in t.scores)
-        lines.append(f"| {text_of(t.settings)} | {scores} | {len(t.pairs)} | {'yes' if t.given_up else ''} |")
-    lines += [
-        "",
-        f"{len(tried)} settings in {search.spent_s:.0f} s. A pair: one cold, validated run of each.",
-        "",
-    ]
+    heads = ("settings", *(f"{g} / defaults" for g in goals), "pairs", "given up")
+    rows = [(text_of(t.settings), *(f"{s:.3f}" for s in t.scores), str(len(t.pairs)), "yes" if t.given_up else "") for t in tried]
+    lines = [f"# Search for the least {'time and energy' if goal == PARETO else goal}", "", sentence, "", *markdown(heads, rows)]
+    lines += [f"{len(tried)} settings in {search.spent_s:.0f} s. A pair: one cold, validated run of each.", ""]
     if tried:
         for knob in search.knobs:
             name = f"{knob.option.lstrip('-')}.png"

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
+import contextlib
 import sys
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from ecosort_bench.measure import RunFailedError, run_cold
-from ecosort_bench.programs import ANY_RECORDS, NEUTRAL, RECORD_BYTES, Programs, find_checksum
+from ecosort_measure.cold_run import run_cold
+from ecosort_measure.programs import Programs
+from ecosort_power.planned import NEUTRAL, plan_of
+from ecosort_power.records import RECORD_BYTES
 from ecosort_power.store import ResultDirectory
-from ecosort_power.transports.process import spawn, stop
+from ecosort_power.transports.process import run_to_end
 
-from ecosort_tuning.errors import RunError, UsageError
+from ecosort_tuning.errors import RunError
 from ecosort_tuning.search.knobs import Settings, given
 
 _LEAST_RUN_RECORDS = 1000  # smaller ones only make work
@@ -58,14 +58,9 @@ class RealSorter:
 
     def __init__(self, program: Path, place: Place, meter: str | None = None, config: str | None = None) -> None:
         place = replace(place, directory=place.directory.resolve())  # runs begin there
-        self._programs, self._place, self._meter, self._config = Programs(program.parent), place, meter, config
-        self._program = program
+        self._programs, self._place, self._meter, self._config = Programs(program), place, meter, config
         self._measured = 0
-        try:
-            done = self._programs.run("gen", "-a", "-c", str(place.records), place.input)
-        except (OSError, RuntimeError) as error:
-            raise RunError(f"the input cannot be made: {error}") from error
-        self._checksum = find_checksum(done)
+        self._checksum = self._programs.generate(place.records, place.input)
 
     def close(self) -> None:
         for path in (self._place.input, self._place.output):
@@ -78,17 +73,13 @@ class RealSorter:
         place = self._place
         chosen = {"--temp": str(place.directory), **given(settings), "--memory": f"{self._memory_of(settings)}B"}
         options = [word for option, value in chosen.items() for word in (option, value)] + list(NEUTRAL)
-        return [str(self._program), "sort", *options, "--progress", "none", "--quiet", str(place.input), "-o", str(place.output)]
+        files = [str(place.input), "-o", str(place.output)]
+        return [str(self._programs.ecosort), "sort", *options, "--progress", "none", "--quiet", *files]
 
     def measure(self, settings: Settings) -> Outcome:
         self._place.output.unlink(missing_ok=True)
-        try:
-            outcome = self._timed(settings) if self._meter is None else self._metered(settings, self._meter)
-            checksum = self._programs.checksum(self._place.output)
-        except (RunFailedError, RuntimeError) as error:
-            raise RunError(str(error)) from error
-        if checksum != self._checksum:
-            raise RunError(f"the output of {' '.join(self._command(settings))} holds other records than the input")
+        outcome = self._timed(settings) if self._meter is None else self._metered(settings, self._meter)
+        self._programs.require_records(self._place.output, self._checksum, self._command(settings))
         self._place.output.unlink()
         return outcome
 
@@ -96,7 +87,7 @@ class RealSorter:
         found = run_cold(self._command(settings), self._place.directory, {}, self._memory_of(settings))
         for left in ("stdout.txt", "stderr.txt"):
             (self._place.directory / left).unlink(missing_ok=True)
-        return Outcome(found.wall_s, found.cpu_user_s + found.cpu_system_s)
+        return Outcome(found.wall_s, found.cpu_s)
 
     @property
     def metered_result(self) -> Path:
@@ -111,47 +102,31 @@ class RealSorter:
         words += ["--idle", "2", "--pause", "1", "--settle", "5"]
         words += ["--config", self._config] if self._config else []
         words += ["--input", str(self._place.input), "--records", str(self._place.records)]
-        said = _call([sys.executable, "-m", "ecosort_power", "run", *words, "--", *self._command(settings)])
+        # Exit code 1 is a result that does not hold; why is read from it.
+        code, _, said = run_to_end([sys.executable, "-m", "ecosort_power", "run", *words, "--", *self._command(settings)])
+        if code not in (0, 1):
+            raise RunError(said.strip()[-300:])
         directory = ResultDirectory(result)
         head = directory.session().headline
         done = directory.runs()
         if not done:
-            raise RunError(f"ecosort-power measured nothing: {said}")
+            raise RunError(f"ecosort-power measured nothing: {said.strip()[-300:]}")
         run = done[0]
         energy = run.energy_of(head)
         if not run.valid or energy is None or energy.joules is None:
-            why = "; ".join(d.text for d in run.all_defects() if d.fatal) or run.energy_reason or said
+            why = "; ".join(d.text for d in run.all_defects() if d.fatal) or run.energy_reason or said.strip()[-300:]
             raise RunError(f"the meter gave no valid energy: {why}")
         return Outcome(run.marks.seconds, run.cpu_user_s + run.cpu_system_s, energy.joules)
 
 
-def _call(words: Sequence[str]) -> str:
-    """What it said on standard error. Exit code 1 is a result that does not hold; why is read from it."""
-    child = spawn(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    try:
-        _, err = child.communicate()
-    except BaseException:
-        stop(child)
-        raise
-    text = err.decode(errors="replace").strip()[-300:]
-    if child.returncode not in (0, 1):
-        raise RunError(text)
-    return text
-
-
 def usable_backends(program: Path, place: Path) -> list[str]:
     """Those that sort a few records here."""
-    found = []
+    found, programs = [], Programs(program)
     small, out = place / "few", place / "few.sorted"
-    run: Callable[..., subprocess.CompletedProcess[bytes]] = subprocess.run
-    run([str(program), "gen", "-a", "100", str(small)], check=True, capture_output=True)
+    programs.generate(100, small)
     for backend in ("uring", "pool", "stxxl"):
-        done = run(
-            [str(program), "sort", *NEUTRAL, "--quiet", "--io", backend, str(small), "-o", str(out)],
-            check=False,
-            capture_output=True,
-        )
-        if done.returncode == 0:
+        with contextlib.suppress(RunError):
+            programs.run("sort", *NEUTRAL, "--quiet", "--io", backend, small, "-o", out)
             found.append(backend)
         out.unlink(missing_ok=True)
     small.unlink()
@@ -160,16 +135,7 @@ def usable_backends(program: Path, place: Path) -> list[str]:
 
 def smaller_runs(program: Path, place: Path, records: int, memory_bytes: int) -> list[int]:
     """An eighth, a quarter and a half of the records of the default runs; none where all records stay in memory."""
-    empty = place / "size-only"
-    try:
-        with empty.open("wb") as file:  # a plan asks for its size alone
-            file.truncate(records * RECORD_BYTES)
-        words = ("--json", "--memory", f"{memory_bytes}B", "--temp", place, empty, "-o", place / "nothing")
-        plan = json.loads(Programs(program.parent).run("plan", "sort", *NEUTRAL, *ANY_RECORDS, *words))
-    except RuntimeError as error:
-        raise UsageError(str(error)) from error
-    finally:
-        empty.unlink(missing_ok=True)
+    plan = plan_of(records, place / "nothing", (*NEUTRAL, "--memory", f"{memory_bytes}B", "--temp", str(place)), program)
     default = int(plan["run_records"])
     parts = [default // part for part in (8, 4, 2)] if plan["stored_runs"] else []
     return [n for n in parts if n >= _LEAST_RUN_RECORDS]

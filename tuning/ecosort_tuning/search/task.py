@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,15 +10,14 @@ from typing import Any
 
 from ecosort_power.codec import load, write_json
 from ecosort_power.config import resolve
-from ecosort_power.validate import ecosort_program
 
 from ecosort_tuning.errors import UsageError
-from ecosort_tuning.machine import MachineIdentity, mount_of, this_machine
+from ecosort_tuning.machine import MachineIdentity, this_machine
+from ecosort_tuning.place import check_place, sorter_program
 from ecosort_tuning.search.sorter import records_of, smaller_runs, usable_backends
 from ecosort_tuning.search.trial import ENERGY, PARETO
 
 SEARCH_SCHEMA = "ecosort.search/1"
-_SPACE_FACTOR = 3.2  # input, runs, output
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +34,6 @@ class Task:
     backends: list[str]
     meter: str | None = None
     run_records: list[int] = field(default_factory=list)  # that are tried besides the default
-
-
-def sorter_program() -> Path:
-    found = ecosort_program()
-    if found is None:
-        raise UsageError("ecosort is not in PATH and ECOSORT_BIN is not set: it is what would be measured")
-    return Path(found).resolve()
-
-
-def check_place(place: Path, size_bytes: int) -> None:
-    """UsageError for what is no directory on a drive with room for input, runs and output."""
-    if not place.is_dir():
-        raise UsageError(f"{place} is no directory")
-    if mount_of(place).in_memory:
-        raise UsageError(f"{place} is memory, not a drive")
-    need, free = size_bytes * _SPACE_FACTOR, shutil.disk_usage(place).free
-    if need > free:
-        raise UsageError(f"{place}: {need / 1e9:.1f} GB are needed, {free / 1e9:.1f} GB are free")
 
 
 def _new(given: Mapping[str, Any]) -> tuple[Path, Task]:

@@ -1,11 +1,14 @@
 """The result file: the circumstances and every raw run, written anew after each run so that nothing measured is lost."""
 
-import json
 import os
 import platform
 import subprocess
 from pathlib import Path
 from typing import Any
+
+from ecosort_power.codec import read_json, write_json
+from ecosort_power.errors import UsageError
+from ecosort_power.host import memory_bytes_of, mount_of, processor_of
 
 SCHEMA = "ecosort.bench/1"
 Run = dict[str, Any]
@@ -25,22 +28,32 @@ def memory_state(settings: dict[str, Any]) -> str:
     return ", memory touched once before each run" if settings.get("settles_memory") else ""
 
 
+def measured_on(data: dict[str, Any]) -> str:
+    """The end of a line of circumstances: machine and commit."""
+    machine = data["machine"]
+    commit = (data["commit"] or "unknown commit")[:12] + (" with uncommitted changes" if data["dirty"] else "")
+    file_system = (machine["file_system"] or "unknown file system").split()[0]
+    return f"{machine['processor']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, {file_system}; {commit}"
+
+
 def machine_facts(directory: Path) -> dict[str, Any]:
     """What the numbers depend on: processor, memory, kernel, file system."""
-    cpuinfo = Path("/proc/cpuinfo").read_text()
-    model = next(
-        (line.split(":", 1)[1].strip() for line in cpuinfo.splitlines() if line.startswith("model name")), platform.machine()
-    )
-    mount = subprocess.run(
-        ["findmnt", "-no", "FSTYPE,OPTIONS", "-T", str(directory)], capture_output=True, text=True, check=False
-    )
+    mount = mount_of(directory)
     return {
-        "processor": model,
+        "processor": processor_of() or platform.machine(),
         "cpus": len(os.sched_getaffinity(0)),
-        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "memory_bytes": memory_bytes_of(),
         "kernel": platform.release(),
-        "file_system": mount.stdout.strip() or None,
+        "file_system": f"{mount.file_system} {mount.options}".strip() or None,
     }
+
+
+def wall_s(run: Run) -> float:
+    return float(run["wall_s"])
+
+
+def cpu_s(run: Run) -> float:
+    return float(run["cpu_user_s"]) + float(run["cpu_system_s"])
 
 
 class Results:
@@ -52,9 +65,17 @@ class Results:
 
     @classmethod
     def load(cls, path: Path) -> "Results":
-        data = json.loads(path.read_text())
-        if data.get("schema") != SCHEMA:
-            raise ValueError(f"{path} is no benchmark result")
+        """UsageError for what is something else, or lacks what every run has."""
+        data = read_json(path)
+        schema = data.get("schema") if isinstance(data, dict) else None
+        if schema != SCHEMA:
+            raise UsageError(f"{path} is no result of make bench (schema {schema!r}, not {SCHEMA!r})")
+        try:
+            _ = (dict(data["settings"]), dict(data["machine"]), data["commit"], data["dirty"])
+            for run in data["runs"]:
+                _ = (run["stage"], run["round"], run["contender"], wall_s(run), cpu_s(run), run["is_cold"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise UsageError(f"{path} is damaged: {error!r}") from error
         return cls(path, data)
 
     @property
@@ -76,9 +97,4 @@ class Results:
 
     def save(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = self.path.with_suffix(".new")
-        with fresh.open("w") as file:
-            file.write(json.dumps(self.data, indent=1) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self.path)
+        write_json(self.path, self.data)

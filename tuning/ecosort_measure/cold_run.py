@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ecosort_power.cold import drop_caches
+from ecosort_power.errors import RunError
+from ecosort_power.transports.process import reap
+
 _KEPT_BYTES = 100_000
 _MOST_SETTLED_BEYOND = 3 << 30
-_DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 # In large pages, as the sort asks for them: the system keeps these and small ones apart.
 _TOUCH = """
 import mmap, sys
@@ -20,10 +23,6 @@ with mmap.mmap(-1, int(sys.argv[1]), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     for at in range(0, len(memory), mmap.PAGESIZE):
         memory[at] = 0
 """
-
-
-class RunFailedError(RuntimeError):
-    """A contender ended with an error."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +40,9 @@ class Measured:
     stdout: str
     stderr: str
 
-
-def drop_caches() -> bool:
-    """Empties the page cache; False where that is not permitted (only root may)."""
-    os.sync()
-    try:
-        _DROP_CACHES.write_text("3\n")
-    except OSError:
-        return False
-    return True
+    @property
+    def cpu_s(self) -> float:
+        return self.cpu_user_s + self.cpu_system_s
 
 
 def sync_file_system(directory: Path) -> None:
@@ -89,7 +82,7 @@ def settle_memory(size: int) -> None:
 
 
 def run_cold(command: Sequence[str], directory: Path, environment: Mapping[str, str], memory_bytes: int) -> Measured:
-    """Runs the command; `directory` is on the file system that it writes to. RunFailedError if it fails.
+    """Runs the command; `directory` is on the file system that it writes to. RunError if it fails.
 
     `memory_bytes`: what the command may take; it is settled before.
     """
@@ -105,6 +98,7 @@ def run_warm(command: Sequence[str], directory: Path, environment: Mapping[str, 
 
 
 def _run(command: Sequence[str], directory: Path, environment: Mapping[str, str], out_path: Path, is_cold: bool) -> Measured:
+    """Without the guard of ecosort_power's children, whose start takes longer than a small sort: this child is killed here."""
     err_path = directory / "stderr.txt"
     with out_path.open("w") as out, err_path.open("w") as err:
         begin = time.monotonic()
@@ -119,13 +113,13 @@ def _run(command: Sequence[str], directory: Path, environment: Mapping[str, str]
             raise
         exit_s = time.monotonic() - begin
         bytes_read, bytes_written = _moved(process.pid)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        usage = reap(process)
+        assert usage is not None
         sync_file_system(directory)
         wall_s = time.monotonic() - begin
     stdout, stderr = out_path.read_bytes()[:_KEPT_BYTES].decode(errors="replace"), err_path.read_text(errors="replace")
     if process.returncode != 0:
-        raise RunFailedError(f"{' '.join(command)}: exit code {process.returncode}: {stderr.strip()[-500:]}")
+        raise RunError(f"{' '.join(command)}: exit code {process.returncode}: {stderr.strip()[-500:]}")
     return Measured(
         wall_s, exit_s, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024, bytes_read, bytes_written, is_cold, stdout, stderr
     )

@@ -1,20 +1,15 @@
 """The contenders: how each is called for the same work with the same means."""
 
-import re
-import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-RECORD_BYTES = 100
+from ecosort_measure.programs import Programs
+from ecosort_power.planned import NEUTRAL
+from ecosort_power.records import RECORD_BYTES
+
 STXXL_PEERS = ("stxxl_sort", "stxxl_ksort", "stxxl_stream")
 PEERS = ("gnu_sort", *STXXL_PEERS)
 MAKES_SORTED_OUTPUT = ("ecosort", "ecosort_pool", "inplace", *PEERS)
-
-# What is measured does not depend on a profile that somebody left on the machine.
-NEUTRAL = ("--no-profile",)
-# Said where a plan is made for a file of zeros: its size counts, and nothing in it looks like a record.
-ANY_RECORDS = ("--record-size", "100", "--key", "0:10")
 
 # Buffers that take turns through so much are not in a cache of the processors when their turn comes again.
 BEYOND_CACHES_BYTES = 64 << 20
@@ -42,30 +37,14 @@ class Work:
     spare_bytes: int | None = None  # what in-place sorting may take; None: all there is
 
 
-@dataclass(frozen=True)
-class Programs:
-    """Where the built programs are."""
+class Contenders(Programs):
+    """The sorter and its peers, with the command line of each."""
 
-    build: Path
-
-    @property
-    def ecosort(self) -> Path:
-        return self.build / "ecosort"
-
-    @property
-    def replay(self) -> Path:
-        return self.build / "bench" / "ecosort_replay"
-
-    @property
-    def costs(self) -> Path:
-        return self.build / "bench" / "ecosort_costs"
-
-    @property
-    def make_lines(self) -> Path:
-        return self.build / "bench" / "ecosort_make_lines"
+    def peer(self, name: str, blocks: int) -> Path:
+        return self.ecosort.parent / "bench" / f"{name}_{blocks}"
 
     def has_stxxl(self) -> bool:
-        return all((self.build / "bench" / f"{peer}_20").exists() for peer in STXXL_PEERS)
+        return all(self.peer(name, 20).exists() for name in STXXL_PEERS)
 
     def sort_command(self, work: Work, *extra: str) -> list[str]:
         options = [*NEUTRAL, "--memory", f"{work.memory_bytes}B", "--threads", str(work.threads), "--temp", str(work.temp)]
@@ -117,37 +96,7 @@ class Programs:
 
     def stxxl_command(self, peer: str, work: Work) -> tuple[list[str], dict[str, str]]:
         blocks = 20 if work.memory_bytes >= _LARGE_BLOCKS_FROM_BYTES else 4
-        program = self.build / "bench" / f"{peer}_{blocks}"
         # Sleeping instead of spinning OpenMP threads leave the processors to its I/O threads.
         environment = {"OMP_NUM_THREADS": str(work.threads), "OMP_WAIT_POLICY": "passive"}
-        return [str(program), str(work.input), str(work.output), str(work.temp), str(work.memory_bytes)], environment
-
-    def checksum(self, path: Path, in_order: bool = True) -> str:
-        """The valsort checksum of a file; raises RuntimeError where it must be in order and is not."""
-        done = subprocess.run([str(self.ecosort), "check", str(path)], capture_output=True, text=True, check=False)
-        if done.returncode != 0 and in_order:
-            raise RuntimeError(f"{path} is not sorted: {(done.stderr or done.stdout).strip()[-300:]}")
-        return find_checksum(done.stdout + done.stderr)
-
-    def run(self, *words: str | Path) -> str:
-        """A quick call of the program; its standard output."""
-        done = subprocess.run([str(self.ecosort), *map(str, words)], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"ecosort {' '.join(map(str, words))}: {done.stderr.strip()[-300:]}")
-        return done.stdout + done.stderr
-
-
-def find_checksum(text: str) -> str:
-    """The sum in a report of `ecosort check`, or printed alone by `ecosort gen -c`."""
-    found = re.search(r"^(?:Checksum: )?([0-9a-f]{1,32})$", text, re.MULTILINE)
-    if found is None:
-        raise RuntimeError(f"no checksum in: {text.strip()[:200]}")
-    return found.group(1)
-
-
-def version_of(command: Sequence[str]) -> str | None:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError:
-        return None
-    return done.stdout.splitlines()[0] if done.stdout else None
+        places = map(str, (work.input, work.output, work.temp))
+        return [str(self.peer(peer, blocks)), *places, str(work.memory_bytes)], environment

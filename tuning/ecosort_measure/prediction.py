@@ -7,24 +7,26 @@ compared with the floors of the runs that the models were fitted to.
 
 from __future__ import annotations
 
-import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ecosort_bench.results import memory_state
+from ecosort_power.codec import read_json
+
+from ecosort_measure.results import measured_on, memory_state
+from ecosort_measure.tables import markdown
 
 SCHEMA = "ecosort.prediction/1"
-PROCESSOR = "processor"
+PROCESSOR = "processor"  # among the resources of a phase; all others are uses of the drive
 CPU_LIMIT, TIME_LIMIT = 0.10, 0.15
 
-Document = Mapping[str, Any]
+Document = dict[str, Any]
 
 
 def is_prediction(path: Path) -> bool:
-    return bool(json.loads(path.read_text()).get("schema") == SCHEMA)
+    return bool(read_json(path).get("schema") == SCHEMA)
 
 
 def floor_s(prediction: Document) -> float:
@@ -142,6 +144,13 @@ HEADS = (
 )
 
 
+VERDICT_HEADS = ("foretold", "asked", "measured", "")
+
+
+def verdict_rows(found: Sequence[CellResult]) -> list[tuple[str, ...]]:
+    return [(*words, "met" if met else "MISSED") for *words, met in verdicts(found)]
+
+
 def rows(found: Sequence[CellResult]) -> list[tuple[str, ...]]:
     return [
         (
@@ -162,29 +171,19 @@ def rows(found: Sequence[CellResult]) -> list[tuple[str, ...]]:
 
 
 def circumstances(data: Document) -> str:
-    machine, settings = data["machine"], data["settings"]
-    commit = (data["commit"] or "unknown commit")[:12] + (" with uncommitted changes" if data["dirty"] else "")
+    settings = data["settings"]
     state = "Cold" if all(r["is_cold"] for r in data["runs"]) else "WARM"
     trained = ", ".join(f"{r / 1e7:g} GB" for r in settings["training_records"])
     memories = ", ".join(memory_text(m) for m in settings["training_memory_bytes"])
     left = " (the budget ended before all of it was measured)" if data["missing"] else ""
     return (
         f"Models fitted to {len(data['training'])} sorts of {trained} with {memories}; all others foretold{left}. "
-        f"{state}, validated{memory_state(settings)}; {machine['processor']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, "
-        f"{(machine['file_system'] or 'unknown file system').split()[0]}; {commit}"
+        f"{state}, validated{memory_state(settings)}; {measured_on(data)}"
     )
 
 
 def readme_lines(data: Document) -> list[str]:
     """The README's part between its markers: the same result always gives the same text."""
-
-    def cells_of(words: Sequence[str]) -> str:
-        return "| " + " | ".join(words) + " |"
-
     found = cells(data)
-    lines = ["", f"    {data['command']}", "", circumstances(data) + ".", ""]
-    lines += [cells_of(HEADS), cells_of(["---"] * len(HEADS)), *map(cells_of, rows(found)), ""]
-    heads = ("foretold", "asked", "measured", "")
-    lines += [cells_of(heads), cells_of(["---"] * len(heads))]
-    lines += [cells_of((*words, "met" if met else "MISSED")) for *words, met in verdicts(found)]
-    return [*lines, ""]
+    head = ["", f"    {data['command']}", "", circumstances(data) + ".", ""]
+    return [*head, *markdown(HEADS, rows(found)), *markdown(VERDICT_HEADS, verdict_rows(found))]
