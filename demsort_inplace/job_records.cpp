@@ -166,6 +166,8 @@ records::RecordFormat next_format(Reader& in, std::uint32_t record_size) {
 void add_terms(Writer& out, const LineTerms& terms) {
   out.add(std::uint64_t{terms.words.size()});
   for (const std::string& word : terms.words) out.add(word);
+  out.add(std::uint64_t{terms.rules.options_first});
+  out.add(std::uint64_t{terms.rules.takes_begin_alone});
   out.add(std::string(terms.salt.begin(), terms.salt.end()));
   for (const std::uint64_t value : {terms.block_bytes, terms.most_merged, terms.run_places}) out.add(value);
 }
@@ -173,6 +175,8 @@ void add_terms(Writer& out, const LineTerms& terms) {
 LineTerms next_terms(Reader& in) {
   LineTerms terms;
   for (std::uint64_t left = in.next_count(sizeof(std::uint64_t)); left > 0; --left) terms.words.push_back(in.next_text());
+  terms.rules.options_first = in.next_flag();
+  terms.rules.takes_begin_alone = in.next_flag();
   const std::string salt = in.next_text();
   if (salt.size() != terms.salt.size()) Reader::fail();
   std::ranges::copy(salt, terms.salt.begin());

@@ -14,6 +14,7 @@
 #include "engine/fixed/tally.h"
 #include "engine/rows/read_lines.h"
 #include "formats/fixed/key_spec.h"
+#include "formats/lines/grammar.h"
 #include "formats/lines/md5.h"
 
 namespace ecosort::inplace {
@@ -21,6 +22,7 @@ namespace ecosort::inplace {
 // What a job of lines keeps besides.
 struct LineTerms {
   std::vector<std::string> words;  // of the command, as they were given: options and inputs
+  lines::PosixRules rules = {};    // by which they are read
   lines::Digest salt{};            // of -R
   std::uint64_t block_bytes = 0;   // of runs
   std::uint64_t most_merged = 0;   // runs at a time, at most

@@ -75,6 +75,7 @@ inplace::JobHeader header_of(const LinesOptions& options, const Words& words, co
   header.layout.keeps_runs = true;
   header.layout.interval_bytes = round_up(inplace::line_interval_bytes(inplace::most_output_bytes(header)), unit);
   header.lines = inplace::LineTerms{.words = words,
+                                    .rules = lines::posix_rules_of_environment(),
                                     .salt = options.order.salt,
                                     .block_bytes = job.plan.block_bytes,
                                     .most_merged = inplace::most_merged_runs(job.plan)};
@@ -152,9 +153,10 @@ std::optional<int> run_resumable_lines(const LinesOptions& options, const Words&
 
 namespace {
 
-// The command's words once more; the keys of -R are what they were. The inputs are the journal's.
+// The command's words once more, whatever the environment says about words by now; the keys of -R are what they were. The
+// inputs are the journal's.
 LinesOptions options_of_job(const InPlaceOptions& given, const inplace::JobHeader& header) {
-  LinesOptions options = lines::parse_lines_words(header.lines->words);
+  LinesOptions options = lines::parse_lines_words(header.lines->words, header.lines->rules);
   options.order.salt = header.lines->salt;
   options.output = given.run.file;
   options.memory = given.memory;

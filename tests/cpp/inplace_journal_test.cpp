@@ -217,8 +217,12 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   JobHeader header{.job = 77, .kind = JobHeader::Kind::resumable_lines};
   header.layout.unit = page_bytes;
   header.layout.keeps_runs = true;
-  header.lines =
-      LineTerms{.words = {"-k2,2n", "", "a file"}, .salt = {1, 2, 250}, .block_bytes = 8192, .most_merged = 900, .run_places = 3};
+  header.lines = LineTerms{.words = {"-k2,2n", "", "a file"},
+                           .rules = {true, false},
+                           .salt = {1, 2, 250},
+                           .block_bytes = 8192,
+                           .most_merged = 900,
+                           .run_places = 3};
   Bench bench;
   bench.create(header);
   for (std::uint64_t run = 0; run < 8; ++run) {
@@ -240,6 +244,7 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   ASSERT_TRUE(contents);
   ASSERT_TRUE(contents->header.lines);
   EXPECT_EQ(contents->header.lines->words, header.lines->words);
+  EXPECT_EQ(contents->header.lines->rules, header.lines->rules);
   EXPECT_EQ(contents->header.lines->salt, header.lines->salt);
   EXPECT_EQ(contents->header.lines->most_merged, 900U);
   ASSERT_EQ(contents->runs.size(), 8U);

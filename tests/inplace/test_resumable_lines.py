@@ -462,6 +462,18 @@ def test_a_random_order_stays_the_same_when_it_is_resumed(
     assert sum(a != b for a, b in itertools.pairwise(groups)) == len(set(groups)) - 1
 
 
+def test_the_environment_of_a_resumption_does_not_change_the_words(
+    ecosort: Path, run: Run, source: Path, tmp_path: Path, text: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With POSIXLY_CORRECT, options behind a file would be files."""
+    out = tmp_path / "out"
+    words = ("lines", "--resumable", source, "-o", out, *SMALL, "-t,", "-k2,2n", "-r", "-u")
+    assert kill_at_sync(ecosort, tmp_path, 6, *words)
+    monkeypatch.setenv("POSIXLY_CORRECT", "1")
+    succeeded(run("resume", "-q", out))
+    assert out.read_bytes() == sorted_by_sort(text, "-t,", "-k2,2n", "-r", "-u")
+
+
 def test_two_processes_cannot_work_on_one_job(ecosort: Path, run: Run, source: Path, tmp_path: Path, wanted: bytes) -> None:
     out = tmp_path / "out"
     with stopped_after(ecosort, tmp_path / "trace", "fsync", 5, *words_for(source, out)) as process:

@@ -96,14 +96,11 @@ constexpr const char* short_options = "-:bcCdfghik:mMno:rRsS:t:T:uVy:z";
 // Words in which options and operands mix. getopt's position is process-wide: one parser at a time.
 class Parser {
  public:
-  explicit Parser(const std::vector<std::string>& words) : words_(words) {
+  Parser(const std::vector<std::string>& words, const PosixRules& rules)
+      : words_(words), posixly_correct_(rules.options_first), takes_begin_alone_(rules.takes_begin_alone) {
     words_.insert(words_.begin(), "ecosort lines");
     for (std::string& word : words_) argv_.push_back(word.data());
     argv_.push_back(nullptr);
-    posixly_correct_ = std::getenv("POSIXLY_CORRECT") != nullptr;
-    const char* const version = std::getenv("_POSIX2_VERSION");
-    const long posix = version == nullptr ? 200809 : std::strtol(version, nullptr, 10);
-    takes_begin_alone_ = posix < 200112 || posix >= 200809;
   }
 
   LinesOptions parse() {
@@ -149,13 +146,13 @@ class Parser {
   [[noreturn]] static void bad_option(int c, std::string_view word);
 
   std::vector<std::string> words_;
+  bool posixly_correct_;
+  bool takes_begin_alone_;
   std::vector<char*> argv_;
   LinesOptions options_;
   KeyWords global_;
   std::vector<KeyWords> keys_;
   bool stable_ = false;
-  bool posixly_correct_ = false;
-  bool takes_begin_alone_ = true;  // +N without -M is a key, which POSIX of 2001 to 2008 forbids
 };
 
 // `word` is the one that getopt_long stood at.
@@ -363,6 +360,14 @@ bool LinesOptions::uses_random() const noexcept {
   return std::ranges::any_of(order.keys, [](const SortKey& key) { return key.kind == KeyKind::random; });
 }
 
-LinesOptions parse_lines_words(const std::vector<std::string>& words) { return Parser(words).parse(); }
+PosixRules posix_rules_of_environment() {
+  const char* const version = std::getenv("_POSIX2_VERSION");
+  const long posix = version == nullptr ? 200809 : std::strtol(version, nullptr, 10);
+  return {std::getenv("POSIXLY_CORRECT") != nullptr, posix < 200112 || posix >= 200809};
+}
+
+LinesOptions parse_lines_words(const std::vector<std::string>& words, const PosixRules& rules) {
+  return Parser(words, rules).parse();
+}
 
 }  // namespace ecosort::lines

@@ -53,7 +53,16 @@ struct LinesOptions {
   [[nodiscard]] bool uses_random() const noexcept;
 };
 
+// What POSIXLY_CORRECT and _POSIX2_VERSION make of words, as sort has it.
+struct PosixRules {
+  bool options_first = false;     // behind the first operand all words are operands
+  bool takes_begin_alone = true;  // +N without -M is a key, which POSIX of 2001 to 2008 forbids
+  friend bool operator==(const PosixRules&, const PosixRules&) = default;
+};
+[[nodiscard]] PosixRules posix_rules_of_environment();
+
 // UsageError with the line that sort would write.
-[[nodiscard]] LinesOptions parse_lines_words(const std::vector<std::string>& words);
+[[nodiscard]] LinesOptions parse_lines_words(const std::vector<std::string>& words,
+                                             const PosixRules& rules = posix_rules_of_environment());
 
 }  // namespace ecosort::lines
