@@ -160,7 +160,7 @@ soak: ## all tests with larger sweeps (hours), then make oldest and make cross
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory oldest
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory cross
 
-COMMANDS := sort inplace resume lines csv plan gen check power tune joulesort manual
+COMMANDS := sort inplace resume lines csv merge plan gen check power tune joulesort manual
 MAN := $(DESTDIR)$(PREFIX)/share/man/man1
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ecosort
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ecosort.fish
@@ -189,10 +189,17 @@ uninstall: ## remove what make install put below PREFIX
 	-rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/include/ecosort $(DESTDIR)$(PREFIX)/lib/cmake/ecosort 2>/dev/null
 	-[ ! -d $(DESTDIR)$(PREFIX)/lib/ecosort ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/lib/ecosort
 
+.PHONY: wheel
+wheel: ## build dist/ecosort-VERSION-py3-none-PLATFORM.whl: the Python packages with the program inside
+	@$(DEPS) program python
+	@rm -rf $(BUILD)/wheel
+	@$(VENV)/python -m pip --quiet --disable-pip-version-check wheel --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/*.whl
+
 .PHONY: clean
 clean: ## remove what was built (not .venv)
 	rm -rf build build-address build-undefined build-thread build-address-undefined build-undefined-address $(CROSS) $(FUZZ)
-	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .PHONY: help
 help: ## this list

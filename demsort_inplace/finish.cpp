@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "demsort_inplace/job_end.h"
 #include "engine/fixed/reread.h"
 
 namespace ecosort::inplace {
@@ -18,21 +19,6 @@ void verify(const Workbench& bench, const State& end) {
                   "the runs still hold what the last checkpoint does not",
                   bench.layout.records, expected.to_hex(), end.records, end.hash.to_hex()));
 }
-
-namespace {
-
-// The result takes the owner, mode and attributes of what it replaces; in place that is the file itself, which has its name in
-// the job directory by now. Only when all is written: a write takes some of them away, and a mode may keep its owner from
-// writing.
-void keep_attributes(Workbench& bench, io::File& result) {
-  const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
-  if (is_in_place && result.path() == bench.paths.input) return;  // it has them
-  const std::string lost = bench.storage.adopt_attributes(result, is_in_place ? bench.paths.input : bench.paths.file);
-  if (!lost.empty())
-    bench.report.notice = fmt::format("could not keep of {}'{}': {}", is_in_place ? "" : "the replaced ", bench.paths.file, lost);
-}
-
-}  // namespace
 
 Task<void> reread(Workbench& bench, const State& end) {
   verify(bench, end);
@@ -53,29 +39,15 @@ Task<void> reread(Workbench& bench, const State& end) {
 Task<void> complete(Workbench& bench, io::File& result, State end, State::Kind kind) {
   bench.begin("sync", engine::Phase::sync, 0);
   verify(bench, end);
-  keep_attributes(bench, result);
-  bench.storage.sync(result);
-  end.kind = kind;
-  co_await bench.journal->append(end);
+  co_await complete_result(bench, result, std::move(end), kind);
   bench.end();
 }
 
-// The result was synced, so that a failed close can lose nothing; but it is told.
 engine::SortReport publish_result(Workbench& bench, const std::string& result) {
   const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
-  bench.begin("publish", engine::Phase::sync, 0);
-  if (bench.is_complete && bench.storage.exists(result)) {  // whoever completed it had no time to tell what it could not keep
-    const io::FilePtr file = bench.storage.open_named(result, io::Role::output, io::Caching::buffered);
-    keep_attributes(bench, *file);
-  }
-  if (bench.files.output) bench.storage.close(std::move(bench.files.output));
-  check_directory(bench.storage, bench.paths, *bench.files.directory);
-  publish(bench.storage, bench.paths, result, is_in_place ? Previous::none : Previous::replaced);
   const bool is_abandoned =
       bench.state && (bench.state->kind == State::Kind::abandoning || bench.state->kind == State::Kind::abandoned);
-  const bool is_sorted = !is_abandoned && bench.done.size() == bench.layout.runs();
-  clean_up(bench.storage, bench.paths, *bench.files.directory, {.with_input = is_in_place, .is_finished = is_sorted});
-  bench.end();
+  publish_and_clean_up(bench, result, !is_abandoned && bench.done.size() == bench.layout.runs());
   engine::SortReport& report = bench.report;
   report.plan = bench.plan;
   report.records = bench.layout.records;
@@ -85,6 +57,7 @@ engine::SortReport publish_result(Workbench& bench, const std::string& result) {
       (is_in_place ? bench.layout.extra_bytes() : bench.layout.all_run_bytes()) + Journal::size_bytes(bench.header);
   report.peak_memory_bytes = bench.memory.peak_bytes();
   report.runs = bench.layout.runs();
+  report.notice = bench.notice;
   bench.progress.begin(engine::Phase::done, 0);
   return std::move(report);
 }

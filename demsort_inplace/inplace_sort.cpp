@@ -134,7 +134,7 @@ engine::SortReport resume(const std::string& path, JobStatus status, const plann
   if (status.is_abandoned()) return abandon(path, std::move(status), plan, environment);
   const JobHeader header = status.contents->header;
   return on_bench(path, header, plan, environment, [&](Workbench& bench) {
-    const bool is_resumable_sort = status.is_resumable_sort();
+    const bool is_resumable_sort = status.is_of(JobHeader::Kind::resumable_sort);
     bench.take(std::move(status));
     return is_resumable_sort ? go_on_with_sort(bench) : InPlaceSort(bench).resume();
   });
@@ -143,7 +143,7 @@ engine::SortReport resume(const std::string& path, JobStatus status, const plann
 engine::SortReport abandon(const std::string& path, JobStatus status, const planner::Plan& plan, const Environment& environment) {
   const JobHeader header = status.contents->header;
   return on_bench(path, header, plan, environment, [&](Workbench& bench) {
-    const bool is_resumable_sort = status.is_resumable_sort();
+    const bool is_resumable_sort = status.is_of(JobHeader::Kind::resumable_sort);
     bench.take(std::move(status));
     return is_resumable_sort ? remove_sort(bench) : put_back(bench);
   });

@@ -1,6 +1,6 @@
 // Sorting a file in its own space (DEMSort, Beckmann et al. 2010, section 4.2), so that no crash loses a record.
 //
-// Everything a job did is in its journal; whoever comes next goes on from there. DESIGN.md tells why the order of the steps is
+// Everything a job did is in its journal; whoever comes next continues from there. DESIGN.md tells why the order of the steps is
 // as it is.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace ecosort::inplace {
 [[nodiscard]] engine::SortReport start(const std::string& path, io::FilePtr input, const JobHeader& header,
                                        const planner::Plan& plan, const Environment& environment);
 
-// Goes on with a job of either kind that is under way or complete, to its end; with one that was abandoned to that end.
+// Continues with a job of fixed records that is under way or complete, to its end; with one that was abandoned to that end.
 [[nodiscard]] engine::SortReport resume(const std::string& path, JobStatus status, const planner::Plan& plan,
                                         const Environment& environment);
 

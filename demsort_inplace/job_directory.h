@@ -47,7 +47,7 @@ struct Names {
 };
 [[nodiscard]] Names look(io::NamedStorage& storage, const JobPaths& paths);
 
-// What a job cannot go on with, but the user can help: the line says how.
+// What a job cannot continue with, but the user can help: the line says how.
 struct JobRefused : UsageError {
   using UsageError::UsageError;
 };

@@ -1,5 +1,6 @@
 #include "demsort_inplace/job_records.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -73,6 +74,12 @@ class Reader {
     bytes_ = bytes_.subspan(count);
     return data;
   }
+  // Whether a part follows that not all jobs have.
+  bool next_flag() {
+    const std::uint64_t flag = next();
+    if (flag > 1) fail();
+    return flag != 0;
+  }
   std::string next_text() {
     const std::vector<std::byte> bytes = next_bytes();
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -88,7 +95,7 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
-constexpr std::uint64_t header_version = 4;  // before: run blocks had another trailer
+constexpr std::uint64_t format_version = 5;  // before: states stood behind the runs, and there were no jobs of lines
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const records::KeyField& key) {
@@ -112,38 +119,97 @@ void check(const Layout& layout) {
   if (!has_sizes || !fits || layout.records > (std::uint64_t{1} << 62U) / layout.record_size) Reader::fail();
 }
 
+void add_inputs(Writer& out, const std::vector<InputIdentity>& inputs) {
+  out.add(std::uint64_t{inputs.size()});
+  for (const InputIdentity& input : inputs) {
+    out.add(input.path);
+    out.add(input.inode);
+    out.add(input.size_bytes);
+    out.add(static_cast<std::uint64_t>(input.modified_ns));
+  }
+}
+
+std::vector<InputIdentity> next_inputs(Reader& in) {
+  std::vector<InputIdentity> inputs;
+  for (std::uint64_t left = in.next_count(4 * sizeof(std::uint64_t)); left > 0; --left) {
+    InputIdentity input;
+    input.path = in.next_text();
+    input.inode = in.next();
+    input.size_bytes = in.next();
+    input.modified_ns = static_cast<std::int64_t>(in.next());
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+void add_format(Writer& out, const records::RecordFormat& format) {
+  out.add(std::uint64_t{format.keys.size()});
+  for (const records::KeyField& key : format.keys) {
+    out.add(key.offset);
+    out.add(key.length);
+    out.add(kind_of(key));
+  }
+}
+
+records::RecordFormat next_format(Reader& in, std::uint32_t record_size) {
+  records::RecordFormat format{record_size, {}};
+  for (std::uint64_t left = in.next_count(3 * sizeof(std::uint64_t)); left > 0; --left) {
+    records::KeyField key;
+    key.offset = in.next_32();
+    key.length = in.next_32();
+    set_kind(key, in.next());
+    format.keys.push_back(key);
+  }
+  return format;
+}
+
+void add_terms(Writer& out, const LineTerms& terms) {
+  out.add(std::uint64_t{terms.words.size()});
+  for (const std::string& word : terms.words) out.add(word);
+  out.add(std::string(terms.salt.begin(), terms.salt.end()));
+  for (const std::uint64_t value : {terms.block_bytes, terms.most_merged, terms.run_places}) out.add(value);
+}
+
+LineTerms next_terms(Reader& in) {
+  LineTerms terms;
+  for (std::uint64_t left = in.next_count(sizeof(std::uint64_t)); left > 0; --left) terms.words.push_back(in.next_text());
+  const std::string salt = in.next_text();
+  if (salt.size() != terms.salt.size()) Reader::fail();
+  std::ranges::copy(salt, terms.salt.begin());
+  terms.block_bytes = in.next();
+  terms.most_merged = in.next();
+  terms.run_places = in.next();
+  constexpr std::uint64_t most = std::uint64_t{1} << 32U;
+  const bool has_sizes = terms.block_bytes > 0 && terms.most_merged > 0 && terms.run_places > 0;
+  if (!has_sizes || terms.block_bytes % page_bytes != 0 ||
+      std::max({terms.block_bytes, terms.most_merged, terms.run_places}) > most)
+    Reader::fail();
+  return terms;
+}
+
 }  // namespace
 
 std::vector<std::byte> encode(const JobHeader& header) {
   Writer out;
   const Layout& layout = header.layout;
   for (const std::uint64_t value :
-       {header_version, header.job, layout.records, std::uint64_t{layout.record_size}, std::uint64_t{layout.run_block.bytes},
-        std::uint64_t{layout.run_block.records}, layout.piece_records, layout.unit, layout.interval_bytes, header.memory_bytes,
-        std::uint64_t{header.format.keys.size()}})
+       {format_version, header.job, layout.records, std::uint64_t{layout.record_size}, std::uint64_t{layout.run_block.bytes},
+        std::uint64_t{layout.run_block.records}, layout.piece_records, layout.unit, layout.interval_bytes, header.memory_bytes})
     out.add(value);
-  for (const records::KeyField& key : header.format.keys) {
-    out.add(key.offset);
-    out.add(key.length);
-    out.add(kind_of(key));
-  }
+  add_format(out, header.format);
   out.add(std::uint64_t{header.threads});
   out.add(static_cast<std::uint64_t>(header.kind));
   out.add(std::uint64_t{layout.keeps_runs});
   out.add(std::uint64_t{header.reread});
-  out.add(std::uint64_t{header.inputs.size()});
-  for (const InputIdentity& input : header.inputs) {
-    out.add(input.path);
-    out.add(input.inode);
-    out.add(input.size_bytes);
-    out.add(static_cast<std::uint64_t>(input.modified_ns));
-  }
+  add_inputs(out, header.inputs);
+  out.add(std::uint64_t{header.lines.has_value()});
+  if (header.lines) add_terms(out, *header.lines);
   return out.take();
 }
 
 JobHeader decode_header(std::span<const std::byte> bytes) {
   Reader in(bytes);
-  if (in.next() != header_version) Reader::fail();
+  if (in.next() != format_version) Reader::fail();
   JobHeader header;
   header.job = in.next();
   Layout& layout = header.layout;
@@ -155,33 +221,53 @@ JobHeader decode_header(std::span<const std::byte> bytes) {
   layout.unit = in.next();
   layout.interval_bytes = in.next();
   header.memory_bytes = in.next();
-  header.format.record_size = layout.record_size;
-  header.format.keys.clear();
-  for (std::uint64_t left = in.next_count(3 * sizeof(std::uint64_t)); left > 0; --left) {
-    records::KeyField key;
-    key.offset = in.next_32();
-    key.length = in.next_32();
-    set_kind(key, in.next());
-    header.format.keys.push_back(key);
-  }
+  header.format = next_format(in, layout.record_size);
   header.threads = in.next_32();
   header.kind = static_cast<JobHeader::Kind>(in.next_32());
-  if (header.kind != JobHeader::Kind::in_place && header.kind != JobHeader::Kind::resumable_sort) Reader::fail();
-  layout.keeps_runs = in.next() != 0;
-  header.reread = in.next() != 0;
-  for (std::uint64_t left = in.next_count(4 * sizeof(std::uint64_t)); left > 0; --left) {
-    InputIdentity input;
-    input.path = in.next_text();
-    input.inode = in.next();
-    input.size_bytes = in.next();
-    input.modified_ns = static_cast<std::int64_t>(in.next());
-    header.inputs.push_back(std::move(input));
-  }
+  if (header.kind < JobHeader::Kind::in_place || header.kind > JobHeader::Kind::resumable_lines) Reader::fail();
+  layout.keeps_runs = in.next_flag();
+  header.reread = in.next_flag();
+  header.inputs = next_inputs(in);
+  if (in.next_flag()) header.lines = next_terms(in);
   in.end();
+  if (header.lines.has_value() != (header.kind == JobHeader::Kind::resumable_lines)) Reader::fail();
+  if (header.lines) {
+    if (!std::has_single_bit(layout.unit) || layout.unit < page_bytes) Reader::fail();
+    return header;
+  }
   check(layout);
   records::check_record_format(header.format);
   return header;
 }
+
+namespace {
+
+void add_line_run(Writer& out, const LineRunDone& run) {
+  out.add(run.bytes);
+  out.add(run.longest);
+  for (const std::uint64_t value : {run.next.input, run.next.offset, run.next.lines, run.next.header_lines}) out.add(value);
+  out.add(run.dropped);
+  out.add(run.first);
+  out.add(run.merged);
+  out.add(std::uint64_t{run.is_header});
+}
+
+LineRunDone next_line_run(Reader& in) {
+  LineRunDone run;
+  run.bytes = in.next();
+  run.longest = in.next();
+  run.next.input = in.next();
+  run.next.offset = in.next();
+  run.next.lines = in.next();
+  run.next.header_lines = in.next();
+  run.dropped = in.next_hash();
+  run.first = in.next();
+  run.merged = in.next();
+  run.is_header = in.next_flag();
+  return run;
+}
+
+}  // namespace
 
 std::vector<std::byte> encode(const RunDone& done) {
   Writer out;
@@ -189,6 +275,8 @@ std::vector<std::byte> encode(const RunDone& done) {
   out.add(done.tally.hash);
   out.add(high_half(done.tally.checksum.sum));
   out.add(low_half(done.tally.checksum.sum));
+  out.add(std::uint64_t{done.lines.has_value()});
+  if (done.lines) add_line_run(out, *done.lines);
   return out.take();
 }
 
@@ -199,6 +287,7 @@ RunDone decode_run(std::span<const std::byte> bytes) {
   done.tally.hash = in.next_hash();
   const std::uint64_t high = in.next();
   done.tally.checksum.sum = make_uint128(high, in.next());
+  if (in.next_flag()) done.lines = next_line_run(in);
   in.end();
   return done;
 }
@@ -211,6 +300,11 @@ std::vector<std::byte> encode(const State& state) {
   out.add(state.consumed.size());
   for (const std::uint64_t records : state.consumed) out.add(records);
   out.add(state.tail);
+  out.add(std::uint64_t{state.lines.has_value()});
+  if (state.lines) {
+    out.add(state.lines->bytes);
+    out.add(state.lines->dropped);
+  }
   return out.take();
 }
 
@@ -225,10 +319,19 @@ State decode_state(std::span<const std::byte> bytes) {
   state.hash = in.next_hash();
   for (std::uint64_t left = in.next_count(sizeof(std::uint64_t)); left > 0; --left) state.consumed.push_back(in.next());
   state.tail = in.next_bytes();
+  if (in.next_flag()) {
+    state.lines.emplace();
+    state.lines->bytes = in.next();
+    state.lines->dropped = in.next_hash();
+  }
   in.end();
   return state;
 }
 
-std::uint64_t state_bytes(const Layout& layout) noexcept { return (7 + layout.runs()) * sizeof(std::uint64_t) + layout.unit; }
+std::uint64_t state_bytes(const JobHeader& header) noexcept {
+  constexpr std::uint64_t common = 8, of_lines = 4;
+  if (header.lines) return (common + of_lines + header.lines->most_merged) * sizeof(std::uint64_t);
+  return (common + header.layout.runs()) * sizeof(std::uint64_t) + header.layout.unit;
+}
 
 }  // namespace ecosort::inplace

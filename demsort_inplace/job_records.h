@@ -1,17 +1,31 @@
-// What the journal of an in-place job says: the record types and their bytes. journal.h keeps them on the drive.
+// What the journal of a job says: the record types and their bytes. journal.h keeps them on the drive.
+//
+// Jobs of fixed records and jobs of lines have the same records. What only lines have is in a part of its own.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "demsort_inplace/layout.h"
 #include "engine/fixed/tally.h"
+#include "engine/rows/read_lines.h"
 #include "formats/fixed/key_spec.h"
+#include "formats/lines/md5.h"
 
 namespace ecosort::inplace {
+
+// What a job of lines keeps besides.
+struct LineTerms {
+  std::vector<std::string> words;  // of the command, as they were given: options and inputs
+  lines::Digest salt{};            // of -R
+  std::uint64_t block_bytes = 0;   // of runs
+  std::uint64_t most_merged = 0;   // runs at a time, at most
+  std::uint64_t run_places = 64;   // the journal has room for so many runs, and grows by as many
+};
 
 // An input of a resumable sort, as it was when the job began. Not its device: that number may change when a machine starts.
 struct InputIdentity {
@@ -24,22 +38,39 @@ struct InputIdentity {
 
 // The first record: what the job is. Never changes.
 struct JobHeader {
-  enum class Kind : std::uint32_t { in_place = 1, resumable_sort = 2 };
+  enum class Kind : std::uint32_t { in_place = 1, resumable_sort = 2, resumable_lines = 3 };
 
-  std::uint64_t job = 0;  // random; part of every checksum
-  records::RecordFormat format = {};
-  Layout layout = {};
-  std::uint64_t memory_bytes = 0;  // with which it was planned
-  std::uint32_t threads = 0;       // as asked for; 0: as many as there are processors
+  std::uint64_t job = 0;              // random; part of every checksum
+  records::RecordFormat format = {};  // of lines: none
+  Layout layout = {};                 // of lines: only its unit, and that runs keep their space
+  std::uint64_t memory_bytes = 0;     // with which it was planned
+  std::uint32_t threads = 0;          // as asked for; 0: as many as there are processors
   Kind kind = Kind::in_place;
   std::vector<InputIdentity> inputs = {};  // in their order; none in place
   bool reread = false;                     // the output is read back from the device before it counts
+  std::optional<LineTerms> lines = {};     // of resumable_lines
 };
 
-// Run `run` is durable: its piece of the input is not needed any more.
+// What is said of a run of lines besides.
+struct LineRunDone {
+  std::uint64_t bytes = 0, longest = 0;  // of its lines; of the longest one, with its end
+  lines::ReadPlace next = {};            // in the inputs: from there on nothing is in a run yet
+  records::MultisetHash dropped = {};    // of lines equal to others (-u) that are in no run any more
+  std::uint64_t first = 0, merged = 0;   // it takes the place of so many runs, from number `first` on; 0: it was formed
+  bool is_header = false;                // its lines are not sorted: they go first
+};
+
+// Run `run` is durable: its piece of the input, or what it was merged from, is not needed any more.
 struct RunDone {
   std::uint64_t run = 0;
   engine::Tally tally;  // of its records
+  std::optional<LineRunDone> lines = {};
+};
+
+// What is said of the output of lines besides.
+struct LineState {
+  std::uint64_t bytes = 0;             // of the output, with its header
+  records::MultisetHash dropped = {};  // by the merge: lines equal to others (-u)
 };
 
 // How far the second phase is. Of the states that were written, the last one holds.
@@ -53,8 +84,9 @@ struct State {
   Kind kind = Kind::merging;
   std::uint64_t records = 0;                 // in the output, durable, so that the runs need not hold them
   records::MultisetHash hash = {};           // of these records
-  std::vector<std::uint64_t> consumed = {};  // of each run: its records among them
+  std::vector<std::uint64_t> consumed = {};  // of each run: its records among them; of lines: of each run there is, its bytes
   std::vector<std::byte> tail = {};          // the last bytes of these records, where no file holds them safely: less than a unit
+  std::optional<LineState> lines = {};
 };
 
 // The payload of each, little-endian. Decoding throws IoError for bytes that cannot be such a payload.
@@ -66,6 +98,6 @@ struct State {
 [[nodiscard]] State decode_state(std::span<const std::byte> bytes);
 
 // Bytes of the longest payload of a state.
-[[nodiscard]] std::uint64_t state_bytes(const Layout& layout) noexcept;
+[[nodiscard]] std::uint64_t state_bytes(const JobHeader& header) noexcept;
 
 }  // namespace ecosort::inplace

@@ -4,10 +4,10 @@
 
 #include <chrono>
 #include <memory>
-#include <random>
 #include <thread>
 
 #include "base/errors.h"
+#include "demsort_inplace/line_runs.h"
 #include "io/reactor.h"
 
 namespace ecosort::inplace {
@@ -55,7 +55,21 @@ std::optional<JournalContents> read_journal(const io::File& file, io::Queue& que
   }
 }
 
+// Of a job of lines.
+void check_line_runs(const JobPaths& paths, const JournalContents& contents) {
+  constexpr const char* contradicts = "its journal contradicts itself";
+  for (const RunDone& done : contents.runs)
+    if (!done.lines || (done.lines->is_header && done.run != 0)) does_not_fit(paths, contradicts);
+  const std::vector<std::uint64_t> live = live_runs(contents.runs);
+  if (!contents.state || contents.state->kind == State::Kind::abandoned) return;
+  const State& state = *contents.state;
+  if (!state.lines || (!state.consumed.empty() && state.consumed.size() != live.size())) does_not_fit(paths, contradicts);
+  for (std::size_t i = 0; i < state.consumed.size(); ++i)
+    if (state.consumed[i] > contents.runs[live[i]].lines->bytes) does_not_fit(paths, contradicts);
+}
+
 void check_state(const JobPaths& paths, const JournalContents& contents) {
+  if (contents.header.lines) return check_line_runs(paths, contents);
   const Layout& layout = contents.header.layout;
   for (const RunDone& done : contents.runs)
     if (done.tally.hash.count != layout.run_records(done.run)) does_not_fit(paths, "a run in its journal has another length");
@@ -79,9 +93,7 @@ bool has_begun(const std::optional<JournalContents>& contents) {
 
 }  // namespace
 
-bool JobStatus::is_resumable_sort() const noexcept {
-  return contents && contents->header.kind == JobHeader::Kind::resumable_sort;
-}
+bool JobStatus::is_of(JobHeader::Kind job_kind) const noexcept { return contents && contents->header.kind == job_kind; }
 
 bool JobStatus::is_abandoned() const noexcept {
   return contents && contents->state &&
@@ -91,7 +103,7 @@ bool JobStatus::is_abandoned() const noexcept {
 std::uint64_t JobStatus::records_formed() const noexcept {
   std::uint64_t records = 0;
   if (contents)
-    for (const RunDone& done : contents->runs) records += done.tally.hash.count;
+    for (const RunDone& done : contents->runs) records += done.lines && done.lines->merged > 0 ? 0 : done.tally.hash.count;
   return records;
 }
 
@@ -104,14 +116,14 @@ void judge(JobStatus& status, const Names& names, const JobPaths& paths, io::Nam
   if (status.contents) check_state(paths, *status.contents);
   if (status.contents && is_complete(*status.contents)) {
     status.kind = JobStatus::Kind::complete;
-  } else if (status.is_resumable_sort()) {
+  } else if (status.contents && !status.is_of(JobHeader::Kind::in_place)) {
     status.kind = JobStatus::Kind::under_way;
   } else if (names.has_input) {
     if (!status.contents) does_not_fit(paths, "its journal is missing or damaged");
     status.has_other_file = names.has_file;
     status.kind = JobStatus::Kind::under_way;
   } else {
-    // A resumable sort may begin where there is no FILE; its journal is durable before anything is in its runs.
+    // A job that only reads its inputs may begin where there is no FILE; its journal is durable before anything is in its runs.
     const bool has_nothing = !status.contents && !holds_records(storage, paths);
     if (!has_nothing && (!names.has_file || has_begun(status.contents))) does_not_fit(paths, "the input is missing");
     status.kind = JobStatus::Kind::not_begun;
@@ -178,11 +190,6 @@ JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Qu
   JobStatus status = look_once(paths, storage, queue);
   status.is_busy = is_busy;
   return status;
-}
-
-std::uint64_t fresh_job_number() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32U) | device();
 }
 
 planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads) {

@@ -16,7 +16,7 @@ struct JobStatus {
   enum class Kind : std::uint8_t {
     none,       // no job directory
     not_begun,  // FILE is as it was, the job directory only a beginning
-    under_way,  // the records are in the job directory, or, of a resumable sort, also in its inputs
+    under_way,  // the records are in the job directory, or, of a job that only reads its inputs, also in these
     complete,   // the result is in the job directory or has its name already; what is left is to clean up
     removed,    // a job was completed, and all but its last trace removed
   };
@@ -26,9 +26,9 @@ struct JobStatus {
   bool is_busy = false;                     // told about only: another process works on it
   bool has_other_file = false;              // likewise: a new FILE stands beside an in-place job that is under way
 
-  [[nodiscard]] bool is_resumable_sort() const noexcept;        // else in place
+  [[nodiscard]] bool is_of(JobHeader::Kind kind) const noexcept;
   [[nodiscard]] bool is_abandoned() const noexcept;             // its records are being, or have been, put back unsorted
-  [[nodiscard]] std::uint64_t records_formed() const noexcept;  // in durable runs, or beyond them in the output
+  [[nodiscard]] std::uint64_t records_formed() const noexcept;  // or lines: in durable runs, or beyond them in the output
   [[nodiscard]] std::uint64_t records_merged() const noexcept;  // in the output for good
 };
 
@@ -39,9 +39,6 @@ struct JobStatus {
 // The same only to tell about it: also while another process works on the job, and where nothing can be written.
 [[nodiscard]] JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue,
                                     const Trust& trust = {});
-
-// Random: the run blocks of another job fail their checksums.
-[[nodiscard]] std::uint64_t fresh_job_number();
 
 // The engine's plan for a job with so much memory. UsageError if it is too little.
 [[nodiscard]] planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads);

@@ -9,14 +9,14 @@
 
 namespace ecosort::inplace {
 
-// Whose jobs are gone on with besides one's own (root's, too, are only root's).
+// Whose jobs are continued with besides one's own (root's, too, are only root's).
 struct Trust {
   std::optional<uid_t> also = std::nullopt;
 };
 
 // JobRefused unless the open job directory, and every file of the job in it or beside it, belongs to this process's user or the
 // one that is trusted (files but the journal also to root), is a directory or a regular file (no symbolic link), and cannot be
-// written by others. In a directory that only its owner can enter, which is how it is made, nobody else can write whatever the
+// written by others. In a directory that only its owner can enter, which is how it is made, no one else can write whatever the
 // mode of a file is. Stores without descriptors have no other users.
 void check_trust(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory, const Trust& trust);
 

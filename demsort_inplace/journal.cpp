@@ -20,7 +20,7 @@ constexpr std::uint64_t state_places = 4;
 struct Frame {
   std::uint64_t checksum;  // of all that follows, to the end of the payload; seeded with the job (0 for the header itself)
   std::uint64_t magic;
-  std::uint64_t sequence;  // header: 1; run i: 2 + i; states: from the number of runs + 2 on
+  std::uint64_t sequence;  // header: 1; run i: 2 + i; states: 1, 2, ...
   std::uint32_t kind;
   std::uint32_t payload_bytes;
 };
@@ -39,30 +39,49 @@ std::uint64_t checksum_of(const std::byte* record, std::uint64_t payload_bytes, 
 Journal::Journal(io::Reactor& reactor, const io::File& file)
     : reactor_(reactor), file_(file), budget_(std::numeric_limits<std::uint64_t>::max()) {}
 
+namespace {
+
+// Places for runs in a journal that begins.
+std::uint64_t first_places(const JobHeader& header) { return header.lines ? header.lines->run_places : header.layout.runs(); }
+
+}  // namespace
+
 std::uint64_t Journal::size_bytes(const JobHeader& header) {
-  const std::uint64_t runs = header.layout.runs();
-  return (blocks_for(encode(header).size()) + runs + state_places * blocks_for(state_bytes(header.layout))) * block_bytes;
+  const std::uint64_t states = state_places * blocks_for(state_bytes(header));
+  return (blocks_for(encode(header).size()) + states + first_places(header)) * block_bytes;
 }
 
 void Journal::set_geometry(const JobHeader& header) {
   job_ = header.job;
-  runs_ = header.layout.runs();
+  runs_ = first_places(header);
+  more_runs_ = header.lines ? header.lines->run_places : 0;
   header_blocks_ = blocks_for(encode(header).size());
-  state_blocks_ = blocks_for(state_bytes(header.layout));
-  next_state_ = runs_ + 2;
+  state_blocks_ = blocks_for(state_bytes(header));
+  next_state_ = 1;
   buffer_ = budget_.allocate(std::max(header_blocks_, state_blocks_) * block_bytes, "a record of the journal");
 }
 
 std::uint64_t Journal::state_block(std::uint64_t sequence) const noexcept {
-  return header_blocks_ + runs_ + sequence % state_places * state_blocks_;
+  return header_blocks_ + sequence % state_places * state_blocks_;
+}
+
+std::uint64_t Journal::run_block(std::uint64_t run) const noexcept { return header_blocks_ + state_places * state_blocks_ + run; }
+
+// As it was opened; a crash may have left the last places half made.
+std::uint64_t Journal::places_in_file() const noexcept {
+  const std::uint64_t blocks = file_.facts().size_bytes / block_bytes;
+  return blocks - std::min(blocks, run_block(0));
+}
+
+Task<void> Journal::write_zeros(std::uint64_t from, std::uint64_t to) {
+  std::memset(buffer_.data(), 0, buffer_.size());
+  for (std::uint64_t at = from; at < to; at += buffer_.size())
+    co_await reactor_.write(file_, at, buffer_.data(), std::min<std::uint64_t>(buffer_.size(), to - at));
 }
 
 Task<void> Journal::create(const JobHeader& header) {
   set_geometry(header);
-  const std::uint64_t size = size_bytes(header);
-  std::memset(buffer_.data(), 0, buffer_.size());
-  for (std::uint64_t at = 0; at < size; at += buffer_.size())
-    co_await reactor_.write(file_, at, buffer_.data(), std::min<std::uint64_t>(buffer_.size(), size - at));
+  co_await write_zeros(0, size_bytes(header));
   job_ = 0;
   const std::vector<std::byte> payload = encode(header);
   co_await write(0, 1, Kind::header, payload);
@@ -82,6 +101,11 @@ Task<void> Journal::write(std::uint64_t block, std::uint64_t sequence, Kind kind
 }
 
 Task<void> Journal::append(const RunDone& done) {
+  if (done.run >= runs_) {
+    if (more_runs_ == 0) throw InternalError("the journal has no place for another run");
+    co_await write_zeros(run_block(runs_) * block_bytes, run_block(runs_ + more_runs_) * block_bytes);
+    runs_ += more_runs_;
+  }
   const std::vector<std::byte> payload = encode(done);
   co_await write(run_block(done.run), 2 + done.run, Kind::run, payload);
 }
@@ -130,6 +154,7 @@ Task<std::optional<JournalContents>> Journal::look() {
   if (!header) co_return std::nullopt;
   set_geometry(*header);
   JournalContents contents{*header, {}, {}};
+  if (more_runs_ > 0) runs_ = std::max(runs_, places_in_file());
   for (std::uint64_t run = 0; run < runs_; ++run) {
     const std::optional<Found> found = co_await read(run_block(run), Kind::run);
     if (!found) continue;
@@ -146,9 +171,9 @@ Task<std::optional<JournalContents>> Journal::look() {
     next_state_ = found->sequence + 1;
     contents.state = decode_state(found->payload);
   }
-  const bool is_merge =
-      contents.state && (contents.state->kind == State::Kind::merging || contents.state->kind == State::Kind::merged);
-  if (is_merge && contents.runs.size() < runs_)
+  const bool needs_all_runs = !header->lines && contents.state &&
+                              (contents.state->kind == State::Kind::merging || contents.state->kind == State::Kind::merged);
+  if (needs_all_runs && contents.runs.size() < runs_)
     throw IoError(fmt::format("the journal '{}' is damaged at run {}", file_.path(), contents.runs.size()));
   co_return contents;
 }

@@ -1,19 +1,9 @@
 #include "demsort_inplace/keep_runs.h"
 
-#include <fmt/format.h>
-
 #include "base/errors.h"
 #include "demsort_inplace/first_phase.h"
 
 namespace ecosort::inplace {
-
-void check_same_input(const io::FileState& now, const InputIdentity& then, const JobPaths& paths) {
-  if (now.inode == then.inode && now.size_bytes == then.size_bytes && now.modified_ns == then.modified_ns) return;
-  throw InputChanged(
-      fmt::format("'{}' is not what it was when the sort began, so that its runs cannot be used; start again after: ecosort "
-                  "resume --abandon {}",
-                  then.path, paths.file));
-}
 
 KeepRuns::KeepRuns(Workbench& bench) : bench_(bench), first_(bench.done.size()), kept_(bench.reactor.scope()) {}
 

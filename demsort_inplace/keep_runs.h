@@ -5,18 +5,11 @@
 // The inputs are only read. What is in the journal is not done again, so each run costs one sync of its own and one record.
 #pragma once
 
+#include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/workbench.h"
 #include "engine/fixed/form_runs.h"
 
 namespace ecosort::inplace {
-
-// An input is not what it was when the job began: what is in runs and what would follow do not belong together.
-struct InputChanged : ExplainedIoError {
-  using ExplainedIoError::ExplainedIoError;
-};
-
-// InputChanged unless the open file is what it was then.
-void check_same_input(const io::FileState& now, const InputIdentity& then, const JobPaths& paths);
 
 // Coordinator only. The bench outlives it. The space of all runs is reserved beforehand.
 class KeepRuns : public engine::RunKeeper {

@@ -64,7 +64,7 @@ struct Layout {
   [[nodiscard]] std::uint64_t total_bytes() const noexcept;
   // Of these, what the input does not hold already.
   [[nodiscard]] std::uint64_t extra_bytes() const noexcept { return total_bytes() - input_file_bytes(records); }
-  // What nobody uses while run number `run` is being written.
+  // What no one uses while run number `run` is being written.
   [[nodiscard]] std::uint64_t spare_bytes(std::uint64_t run) const noexcept;
   // How much of the output may be allocated while the runs take `run_bytes`.
   [[nodiscard]] std::uint64_t output_room(std::uint64_t run_bytes) const noexcept;

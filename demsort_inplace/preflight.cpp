@@ -81,7 +81,7 @@ void check_file_system(const std::string& path, const struct stat& info) {
 // What is synced and read back must be what the drive has, not what the kernel remembers of it.
 constexpr const char* no_direct_io = "its file system does no direct I/O (is it mounted with data=journal?)";
 
-// A read lease is granted only while nobody has the file open for writing. It is given back at once: the rename hides the file.
+// A read lease is granted only while no one has the file open for writing. It is given back at once: the rename hides the file.
 void check_not_written(const std::string& path, int fd) {
   if (::fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
     if (::fcntl(fd, F_SETLEASE, F_UNLCK) != 0) refuse_errno(path, "its lease");

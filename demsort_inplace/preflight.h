@@ -18,7 +18,7 @@ namespace ecosort::inplace {
 // where a block may belong to two files after a crash, or what is cut off is not free at once, cutting files off is not safe.
 [[nodiscard]] io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage);
 
-// Whether a job may go on where it is now: its directory may have been copied to another file system. JobRefused.
+// Whether a job may continue where it is now: its directory may have been copied to another file system. JobRefused.
 void check_place(const io::File& journal, const JobHeader& header, const std::string& path);
 
 // The unit in which the file system gives out space; 1 where it cannot be asked.

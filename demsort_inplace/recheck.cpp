@@ -13,20 +13,6 @@ namespace {
 
 bool is_sorted(State::Kind kind) { return kind == State::Kind::merging || kind == State::Kind::merged; }
 
-[[noreturn]] void refuse(const Workbench& bench, const io::File& result, const records::MultisetHash& found, bool in_order) {
-  const records::MultisetHash& expected = bench.state->hash;
-  const std::string what = found == expected && !in_order
-                               ? "its records are not in order"
-                               : fmt::format("{} records have hash {}, the journal says {} with hash {}", found.count,
-                                             found.to_hex(), expected.count, expected.to_hex());
-  const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
-  throw OutputChanged(fmt::format(
-      "'{}' is not what was written to it ({}); nothing more was given up; check the drive, then {}", result.path(), what,
-      is_in_place
-          ? fmt::format("put back a copy of it, or go on with it as it is: ecosort resume --trust-drive {}", bench.paths.file)
-          : fmt::format("start again after: ecosort resume --abandon {}", bench.paths.file)));
-}
-
 // The records at the end whose last bytes only the journal holds.
 Task<records::MultisetHash> hash_of_tail(Workbench& bench, const io::File& result, std::uint64_t first) {
   const Layout& layout = bench.layout;
@@ -47,6 +33,19 @@ engine::RecordRange hashed_records(const Workbench& bench, bool into_input) {
 
 }  // namespace
 
+void refuse_output(const JobBench& bench, const io::File& result, const OutputDifference& difference) {
+  const auto& [found, expected, items, disorder] = difference;
+  const std::string what = found == expected ? disorder
+                                             : fmt::format("{} {} have hash {}, the journal says {} with hash {}", found.count,
+                                                           items, found.to_hex(), expected.count, expected.to_hex());
+  const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
+  throw OutputChanged(fmt::format(
+      "'{}' is not what was written to it ({}); nothing more was given up; check the drive, then {}", result.path(), what,
+      is_in_place
+          ? fmt::format("put back a copy of it, or go on with it as it is: ecosort resume --trust-drive {}", bench.paths.file)
+          : fmt::format("start again after: ecosort resume --abandon {}", bench.paths.file)));
+}
+
 Task<void> recheck(Workbench& bench, const io::File& result, bool into_input) {
   const Layout& layout = bench.layout;
   engine::RecordRange range = hashed_records(bench, into_input);
@@ -63,7 +62,7 @@ Task<void> recheck(Workbench& bench, const io::File& result, bool into_input) {
   if (has_tail) found += co_await hash_of_tail(bench, result, range.end);
   bench.end();
   if (found != bench.state->hash || (is_sorted(bench.state->kind) && !rereader.in_order()))
-    refuse(bench, result, found, rereader.in_order());
+    refuse_output(bench, result, {found, bench.state->hash, "records", "its records are not in order"});
 }
 
 Task<void> recheck_complete(Workbench& bench, const std::string& path, bool into_input) {

@@ -17,6 +17,13 @@ struct OutputChanged : ExplainedIoError {
   using ExplainedIoError::ExplainedIoError;
 };
 
+// How what was read differs from what was written: the hashes, what they are of, and what is wrong where they agree.
+struct OutputDifference {
+  const records::MultisetHash &found, &expected;
+  const char *items, *disorder;
+};
+[[noreturn]] void refuse_output(const JobBench& bench, const io::File& result, const OutputDifference& difference);
+
 // Of an open result with a state in the journal; `into_input`: it is what is left of the input, to which runs are put back.
 // OutputChanged, with nothing changed. Says in the report what was read, or that the drive was trusted.
 [[nodiscard]] Task<void> recheck(Workbench& bench, const io::File& result, bool into_input);

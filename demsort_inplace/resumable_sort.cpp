@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <utility>
 
 #include "base/errors.h"
@@ -141,23 +140,12 @@ class ResumableSort {
   const Layout& layout_;
 };
 
-Task<void> give_up(Workbench& bench) {
-  co_await open_journal(bench);
-  State state{.kind = State::Kind::abandoned};
-  state.consumed.assign(bench.layout.runs(), 0);
-  co_await bench.journal->append(state);
-}
-
 }  // namespace
 
 std::vector<InputIdentity> identities(const std::vector<engine::Input>& inputs) {
   std::vector<InputIdentity> identities;
   identities.reserve(inputs.size());
-  for (const engine::Input& input : inputs)
-    identities.push_back({.path = std::filesystem::absolute(input.file->path()).string(),
-                          .inode = input.opened.inode,
-                          .size_bytes = input.opened.size_bytes,
-                          .modified_ns = input.opened.modified_ns});
+  for (const engine::Input& input : inputs) identities.push_back(identity_of(*input.file, input.opened));
   return identities;
 }
 
@@ -169,16 +157,11 @@ engine::SortReport start_resumable(const std::string& output, std::vector<engine
 
 engine::SortReport go_on_with_sort(Workbench& bench) { return ResumableSort(bench).resume(); }
 
-// The journal says so first: from then on nobody looks for the runs.
 engine::SortReport remove_sort(Workbench& bench) {
-  bench.begin("remove", engine::Phase::sync, 0);
-  if (!bench.state || bench.state->kind != State::Kind::abandoned) bench.run(give_up(bench));
-  clean_up(bench.storage, bench.paths, *bench.files.directory, {});
-  bench.end();
+  remove_job(bench);
   bench.report.plan = bench.plan;
   bench.report.records = bench.layout.records;
   bench.report.traffic = bench.reactor.traffic();
-  bench.progress.begin(engine::Phase::done, 0);
   return std::move(bench.report);
 }
 

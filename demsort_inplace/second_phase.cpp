@@ -42,7 +42,7 @@ engine::WriteBehind make_writer(Workbench& bench, io::File& file) {
                                   .least_unit = bench.layout.unit};
   return {bench.storage,
           bench.reactor,
-          *bench.store,
+          &*bench.store,
           file,
           buffers,
           terms,

@@ -36,8 +36,7 @@ std::uint64_t extent_count(const Layout& layout) {
 }
 
 std::uint64_t metadata_of(const Layout& layout) {
-  const std::uint64_t base = metadata_base * (layout.unit / page_bytes);  // counted in blocks
-  return round_up(base + (layout.runs() + 8) * file_bytes + extent_count(layout) * extent_bytes, layout.unit);
+  return metadata_allowance(layout.runs() + 8, extent_count(layout), layout.unit);
 }
 
 std::uint64_t cost_us(const SpacePlan& plan) {
@@ -62,12 +61,11 @@ bool complete(SpacePlan& plan, const planner::Wanted& wanted) {
 
 std::vector<planner::RunBlock> run_blocks_for(std::uint32_t record_size, std::uint64_t unit) {
   std::vector<planner::RunBlock> run_blocks;
-  const std::uint64_t least = round_up(record_size + sizeof(std::uint64_t), unit);
+  const std::uint64_t least = planner::RunBlock::least_bytes(record_size, unit);
   for (std::uint64_t i = 0; i < 16; ++i) {
     const std::uint64_t bytes = least + i * unit;
     if (bytes > std::numeric_limits<std::uint32_t>::max()) break;
-    run_blocks.push_back(
-        {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>((bytes - sizeof(std::uint64_t)) / record_size)});
+    run_blocks.push_back(planner::RunBlock::of(bytes, record_size));
   }
   return run_blocks;
 }
@@ -144,6 +142,11 @@ bool lengthen(SpacePlan& plan, const planner::Wanted& wanted, std::uint64_t limi
 constexpr std::uint64_t ample_bytes = std::uint64_t{1} << 62U;
 
 }  // namespace
+
+std::uint64_t metadata_allowance(std::uint64_t files, std::uint64_t extents, std::uint64_t unit) noexcept {
+  const std::uint64_t base = metadata_base * (unit / page_bytes);  // counted in blocks
+  return round_up(base + files * file_bytes + extents * extent_bytes, unit);
+}
 
 SpaceChoice choose_space(const planner::Wanted& wanted, std::uint64_t free_bytes, const Ground& ground) {
   SpaceChoice choice;

@@ -43,6 +43,9 @@ struct SpaceChoice {
   std::optional<SpacePlan> least;  // the one that needs the least space; nothing: the memory is too little for any
 };
 
+// What the file system needs about so many files and extents of theirs: an allowance.
+[[nodiscard]] std::uint64_t metadata_allowance(std::uint64_t files, std::uint64_t extents, std::uint64_t unit) noexcept;
+
 // `wanted.input_alignment` is the layout's unit.
 [[nodiscard]] SpaceChoice choose_space(const planner::Wanted& wanted, std::uint64_t free_bytes, const Ground& ground = {});
 

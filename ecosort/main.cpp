@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <string>
@@ -15,6 +16,7 @@
 #include "build_info.h"
 #include "cli/advice.h"
 #include "cli/commands.h"
+#include "cli/error_json.h"
 #include "cli/option_table.h"
 #include "cli/say.h"
 #include "cli/text_layout.h"
@@ -32,6 +34,7 @@ constexpr std::array commands{
     Command{"resume", ecosort::cli::run_resume},
     Command{"lines", ecosort::cli::run_lines},
     Command{"csv", ecosort::cli::run_csv},
+    Command{"merge", ecosort::cli::run_merge},
     Command{"plan", ecosort::cli::run_plan},
     Command{"gen", ecosort::cli::run_gen},
     Command{"check", ecosort::cli::run_check},
@@ -84,6 +87,8 @@ int run(std::string_view name, const ecosort::cli::Words& words) {
       fmt::format("no such command: '{}'{} (see ecosort --help)", name, ecosort::did_you_mean(name, names)));
 }
 
+ecosort::cli::Words all_words(int argc, char** argv) { return {argv + 1, argv + std::max(argc, 1)}; }
+
 // `plan COMMAND` plans that command.
 std::string_view command_of(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "";
@@ -98,9 +103,11 @@ int main(int argc, char** argv) try {
   const ecosort::cli::Words words(argv + (argc > 1 ? 2 : 1), argv + argc);
   return run(argc > 1 ? argv[1] : "", words);
 } catch (const ecosort::Interrupted& interrupted) {
+  ecosort::cli::say_error_json(all_words(argc, argv), interrupted);
   ecosort::cli::say_line(fmt::format("ecosort: {}", interrupted.what()));
   return 128 + interrupted.signal_number();
 } catch (const ecosort::Error& error) {
+  ecosort::cli::say_error_json(all_words(argc, argv), error);
   ecosort::cli::say_line(
       fmt::format("ecosort: {}{}", error.what(), ecosort::cli::advice_on(error, {command_of(argc, argv), "--memory", "--temp"})));
   return static_cast<int>(error.code());

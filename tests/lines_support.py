@@ -74,3 +74,21 @@ def random_words(rng: random.Random) -> list[str]:
     for _ in range(rng.choice([0, 1, 1, 2])):
         words.append(f"-k{random_key(rng)}")
     return words
+
+
+def numbered_lines(count: int, seed: int = 1) -> bytes:
+    """Lines of three fields: a number of seven digits, one below a thousand, and up to forty letters."""
+    rng = random.Random(seed)
+    letters = "abcdefghijklmnopqrstuvwxyz" * 2
+    return "".join(
+        f"{rng.randrange(10**7):07},{rng.randrange(1000)},{letters[: rng.randrange(41)]}\n" for _ in range(count)
+    ).encode()
+
+
+def sorted_by_sort(data: bytes, *words: str, header_lines: int = 0) -> bytes:
+    """What `sort` makes of the lines behind the header, and the header on top."""
+    at = 0
+    for _ in range(header_lines):
+        at = data.index(b"\n", at) + 1
+    done = subprocess.run([SORT, *words], input=data[at:], capture_output=True, env={**os.environ, "LC_ALL": "C"}, check=True)
+    return data[:at] + done.stdout

@@ -13,7 +13,7 @@ import pytest
 from conftest import BUILD
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-COMMANDS = ["sort", "inplace", "resume", "lines", "csv", "plan", "gen", "check", "manual"]
+COMMANDS = ["sort", "inplace", "resume", "lines", "csv", "merge", "plan", "gen", "check", "manual"]
 # Commands that are programs of their own and explain themselves.
 PROGRAMS = ["power", "tune", "joulesort"]
 
@@ -73,7 +73,7 @@ def test_every_command_has_a_page_with_its_options(run: Run, command: str) -> No
         for option in options_in_help(run, kind) - {"--help"}:
             assert re.search(rf"^ +(-\w, )?{option}", text, re.MULTILINE), option
     if command in ("sort", "inplace"):  # the table of key types is one
-        assert re.search(r"^ +dec {3,}a decimal number", text, re.MULTILINE)
+        assert re.search(r"^ +dec {3,}a +decimal +number", text, re.MULTILINE)
         assert re.search(r"^ +nocase {3,}the same", text, re.MULTILINE)
 
 

@@ -40,7 +40,7 @@ bool Semaphore::Awaiter::await_ready() {
   return true;
 }
 
-// Even with a free slot this one waits for those who have theirs already to go on.
+// Even with a free slot this one waits for those who have theirs already to continue.
 void Semaphore::Awaiter::await_suspend(std::coroutine_handle<> waiting) {
   handle = waiting;
   slots.waiting_.push_back(this);

@@ -47,7 +47,7 @@ class CancelScope {
   std::vector<std::deque<Waiter*>*> sleepers_;  // the queues of all living Semaphore and Signals
 };
 
-// A counted resource (free buffers, requests allowed in flight), first come first served: whoever took a slot goes on before
+// A counted resource (free buffers, requests allowed in flight), first come first served: whoever took a slot continues before
 // everybody who asked later, so that requests leave in the order in which they were made, which streams live by.
 class Semaphore {
  public:
@@ -71,8 +71,8 @@ class Semaphore {
   void hand_over();
 
   CancelScope& scope_;
-  std::size_t free_;             // nobody waits while there are any
-  std::size_t handed_over_ = 0;  // to those who waited and have yet to go on
+  std::size_t free_;             // no one waits while there are any
+  std::size_t handed_over_ = 0;  // to those who waited and have yet to continue
   std::deque<CancelScope::Waiter*> waiting_;
 };
 

@@ -1,5 +1,5 @@
 // Memory that was given back and may serve again. Its pages are there already: the system clears a page before a program sees it,
-// and that is as dear as sorting the records that fit into it.
+// and that is as expensive as sorting the records that fit into it.
 //
 // The next phase seldom wants pieces of the sizes that the phase before gave back. A mapping that is too large is cut; one that
 // is too small is moved to where there is room behind it, by its page tables.

@@ -17,7 +17,7 @@ namespace ecosort {
 class MemoryBudget;
 
 // Large pages save most of the TLB misses of random access; the system clears each as a whole when its first byte is touched,
-// which is dear where a buffer is used for little more than that.
+// which is expensive where a buffer is used for little more than that.
 enum class Pages : std::uint8_t { large, small };
 
 // Page-aligned anonymous memory that belongs to a budget. Untouched pages cost nothing. What is in it at first is unspecified: in

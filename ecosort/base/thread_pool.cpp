@@ -23,11 +23,11 @@ class Membership {
 
 }  // namespace
 
-// On the stack of its caller, who takes parts like all others and goes on when the last one has ended.
+// On the stack of its caller, who takes parts like all others and continues when the last one has ended.
 struct ThreadPool::Loop {
   const Part& part;
   std::size_t parts;
-  std::size_t next = 0;  // the first part that nobody has taken
+  std::size_t next = 0;  // the first part that no one has taken
   std::size_t running = 0;
   std::exception_ptr error{};
   std::condition_variable changed{};  // for its caller: the last part has ended, or there is a younger loop

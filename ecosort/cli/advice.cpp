@@ -24,11 +24,13 @@ std::string ways_for(const job::UnlikelyRecords& unlikely, std::string_view comm
 }  // namespace
 
 std::string advice_on(const Error& error, const AdviceWords& words) {
+  if (dynamic_cast<const MemoryNotThere*>(&error) != nullptr) return "";  // its line says what to do
   if (const auto* memory = dynamic_cast<const NotEnoughMemory*>(&error))
     return memory->need_bytes == 0 ? fmt::format("; give more with {}", words.memory)
                                    : fmt::format("; try {} {}KiB", words.memory, (memory->need_bytes + 1023) >> 10U);
   if (const auto* space = dynamic_cast<const NotEnoughSpace*>(&error)) {
     using For = NotEnoughSpace::For;
+    if (space->purpose == For::job) return "";  // its line says what to do
     if (space->purpose == For::output) return "; name another drive with -o";
     return fmt::format("; name another drive with {}{}", words.temp, space->purpose == For::runs ? "" : " or -o");
   }

@@ -97,7 +97,7 @@ class BlockOrder {
   Findings& findings_;
 };
 
-// What regular files hold; 0: one of them is a stream, and nobody knows.
+// What regular files hold; 0: one of them is a stream, and no one knows.
 std::uint64_t bytes_to_check(const std::vector<FileWord>& files) {
   std::uint64_t bytes = 0;
   for (const FileWord& file : files) {

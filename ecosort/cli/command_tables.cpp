@@ -33,8 +33,10 @@ std::vector<OperandRow> sort_codes() {
 }
 
 OptionRow progress_option() {
-  return {"--progress", "auto|none|json", "auto",
-          "`auto`: a line on standard error if it is a terminal, and one that sums up at the end; `json`: JSON lines there"};
+  return {
+      "--progress", "auto|none|json", "auto",
+      "`auto`: a line on standard error if it is a terminal, and one that sums up at the end; `json`: JSON lines there, and an "
+      "error's as one more before its own line"};
 }
 
 std::vector<OptionRow> sort_options() {
@@ -110,6 +112,30 @@ CommandTable inplace_table() {
       .exit_status = sort_codes()};
 }
 
+CommandTable merge_table() {
+  std::vector<OptionRow> options =
+      chosen({"-o,--output", "--record-size", "--key", "--reverse", "--unique", "--stable", "--memory", "--threads", "--temp",
+              "--io", "--profile", "--no-profile", "--stats", "--events", "--progress", "-q,--quiet"});
+  options.push_back(
+      {"--lines", "", "", "stands first: merges files of text lines; the options of `ecosort lines` follow, such as -t and -k"});
+  return {.name = "merge",
+          .synopsis = "[options] SORTED... -o OUTPUT",
+          .summary = "merges sorted files into one",
+          .description =
+              "Merges files of records that are sorted by the same keys. Their order is checked while they are read: a file that "
+              "is not "
+              "in order ends with exit 1 and the number of the record. Records with equal keys keep the order of the files. More "
+              "files than "
+              "the memory can merge at a time are merged in several passes.",
+          .examples = {"ecosort merge monday.dat tuesday.dat -o both.dat",
+                       "ecosort merge --record-size 16 --key 8:u64 part-*.bin -o all.bin",
+                       "ecosort merge --lines -t, -k2,2n a.csv b.csv -o all.csv"},
+          .options = std::move(options),
+          .operands = {{"SORTED", "a regular file of whole records, in order"}},
+          .ending = key_types,
+          .exit_status = sort_codes()};
+}
+
 CommandTable resume_table() {
   std::vector<OptionRow> options{
       {"--status", "", "", "only tell how far the job is"},
@@ -124,19 +150,20 @@ CommandTable resume_table() {
        "journal says"}};
   for (const OptionRow& row : chosen({"--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"}))
     options.push_back(row);
-  return {
-      .name = "resume",
-      .synopsis = "[options] FILE",
-      .summary = "goes on with an interrupted `inplace` or `sort --resumable`",
-      .description =
-          "Goes on with an interrupted `ecosort inplace FILE` or `ecosort sort --resumable ... -o FILE` from its last durable "
-          "run or checkpoint. May be interrupted and repeated as often as you like. Memory and threads are those of the job "
-          "unless you give others.",
-      .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
-      .options = std::move(options),
-      .operands = {{"FILE", "the file that was sorted in place, or the output; its job directory FILE.ecosort does as well"}},
-      .ending = "",
-      .exit_status = sort_codes()};
+  return {.name = "resume",
+          .synopsis = "[options] FILE",
+          .summary = "goes on with an interrupted `inplace`, `sort --resumable` or `lines --resumable`",
+          .description =
+              "Goes on with an interrupted `ecosort inplace FILE`, or `ecosort sort` or `ecosort lines` with `--resumable ... -o "
+              "FILE`, "
+              "from its last durable run or checkpoint. May be interrupted and repeated as often as you like. Memory and threads "
+              "are those of the job "
+              "unless you give others.",
+          .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
+          .options = std::move(options),
+          .operands = {{"FILE", "the file that was sorted in place, or the output; its job directory FILE.ecosort does as well"}},
+          .ending = "",
+          .exit_status = sort_codes()};
 }
 
 CommandTable sort_table() {
@@ -195,6 +222,10 @@ std::vector<OptionRow> lines_options() {
       {"-u,--unique", "", "", "keep the first of lines with equal keys; with -c, check for strict ordering"},
       {"-z,--zero-terminated", "", "", "lines end with NUL, not newline"},
       {"--header", "[=N]", "1 line", "keep the first N lines of the input on top"},
+      {"--resumable", "", "",
+       "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` goes on after a crash; regular files only, "
+       "and "
+       "no -m, -c, --debug, --compress-program, -T"},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
@@ -215,7 +246,8 @@ CommandTable lines_table() {
       .examples = {"ecosort lines log.txt -o sorted.txt                by whole lines",
                    "ecosort lines -t, -k2,2n --header data.csv         by the second column, as a number",
                    "ecosort lines -u -S 1G -T /scratch *.txt           without duplicates, in 1 GiB",
-                   "ecosort lines -m part*.txt | uniq -c               merges sorted files"},
+                   "ecosort lines -m part*.txt | uniq -c               merges sorted files",
+                   "ecosort lines --resumable log.txt -o sorted.txt    after a crash: ecosort resume sorted.txt"},
       .options = lines_options(),
       .operands = {{"FILE", "text; `-`, or none, is standard input. An output may replace an input"}},
       .ending = "-y is refused.",
@@ -349,9 +381,11 @@ CommandTable plan_inplace_table() {
 }
 
 CommandTable plan_lines_table() {
-  std::vector<OptionRow> options = showing(
-      lines_options(), {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output", "-S,--buffer-size",
-                        "--memory", "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique", "--header"});
+  std::vector<OptionRow> options =
+      showing(lines_options(),
+              {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output", "-S,--buffer-size", "--memory",
+               "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique", "--header", "--resumable"});
+  options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
   return {.name = "plan lines",
           .synopsis = "[options] [FILE...]",
@@ -468,7 +502,7 @@ CommandTable joulesort_table() {
           .summary = "makes a whole JouleSort entry: input, five cold runs, validation, submission (ecosort-power)",
           .description = "Runs `ecosort-power joulesort` with the words that follow; it explains itself with --help.",
           .examples = {"ecosort joulesort 1e8 --meter shelly://192.0.2.5 --data /mnt/ssd",
-                       "ecosort joulesort --records 1000000 --meter shelly://192.0.2.5   a rehearsal, never ranked"},
+                       "ecosort joulesort --records auto --meter shelly://192.0.2.5   a rehearsal, never ranked"},
           .options = {},
           .operands = {},
           .ending = ""};
@@ -494,7 +528,7 @@ CommandTable manual_table() {
 
 const std::vector<CommandTable>& command_tables() {
   static const std::vector<CommandTable> tables{sort_table(),  inplace_table(), resume_table(),    lines_table(),
-                                                csv_table(),   plan_table(),    gen_table(),       check_table(),
+                                                csv_table(),   merge_table(),   plan_table(),      gen_table(),       check_table(),
                                                 power_table(), tune_table(),    joulesort_table(), manual_table()};
   return tables;
 }

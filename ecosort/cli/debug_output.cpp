@@ -79,7 +79,7 @@ void DebugOutput::mark_lines(std::string_view bytes, std::string& line, std::str
   }
 }
 
-// In parts that a pipe takes without blocking once it is ready, so that nobody waits for a reader who went away.
+// In parts that a pipe takes without blocking once it is ready, so that no one waits for a reader who went away.
 void DebugOutput::write_out(std::string_view text) {
   while (!text.empty() && error_ == 0) {
     pollfd ready{output_, POLLOUT, 0};

@@ -7,6 +7,7 @@
 #include "cli/say.h"
 #include "demsort_inplace/inplace_sort.h"
 #include "io/backends.h"
+#include "run/run_block.h"
 
 namespace ecosort::cli {
 
@@ -28,14 +29,14 @@ int run_inplace(const Words& words) {
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
   print_notice(options.run.reports.quiet, backend.notice);
   check_threads_can_start(plan.engine.wanted.threads + 1);
-  const inplace::JobHeader header{.job = inplace::fresh_job_number(),
+  const inplace::JobHeader header{.job = run::random_job(),
                                   .format = resolved.wanted.format,
                                   .layout = plan.layout,
                                   .memory_bytes = resolved.wanted.memory_bytes,
                                   .threads = options.threads,
                                   .reread = options.verify == "reread"};
   return run_job(options.run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
-    return inplace::start(options.run.file, std::move(resolved.input), header, plan.engine, environment);
+    return result_of(inplace::start(options.run.file, std::move(resolved.input), header, plan.engine, environment));
   });
 }
 

@@ -22,7 +22,7 @@ struct InPlaceOptions {
   std::vector<std::string> keys;
   std::string memory;       // empty: default
   unsigned threads = 0;     // 0: default
-  std::string trust_owner;  // empty: nobody else
+  std::string trust_owner;  // empty: no one else
   std::string io = "auto", assume_size, space, verify = "always";
   bool reverse = false, json = false, help = false, status = false, abandon = false, trust_drive = false;
   ProfileWords profile_words;

@@ -9,6 +9,7 @@
 #include "cli/inplace.h"
 #include "cli/option_binding.h"
 #include "cli/report_files.h"
+#include "cli/resumable_ground.h"
 #include "cli/sort_options.h"
 #include "demsort_inplace/job_directory.h"
 #include "demsort_inplace/preflight.h"
@@ -101,9 +102,7 @@ void check_limits(const inplace::Layout& layout, bool is_in_place) {
   rlimit limit{};
   const std::uint64_t runs = layout.runs(),
                       largest = std::max(layout.input_file_bytes(layout.records), is_in_place ? layout.extra_bytes() : 0);
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < largest)
-    throw UsageError(fmt::format("files of {} ({} bytes) are needed, {} bytes are allowed (ulimit -f)", format_bytes(largest),
-                                 largest, limit.rlim_cur));
+  check_file_size_limit(largest);
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
@@ -155,8 +154,9 @@ ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage&
   if (!resolved.choice.best && resolved.choice.least) choose(resolved.choice.least->need_bytes());
   if (!resolved.choice.least) {
     const std::uint64_t least = inplace::least_memory_bytes(wanted);
-    throw UsageError(fmt::format("--memory {} is too little for this file: at least {} is needed; try --memory {}MiB",
-                                 format_bytes(wanted.memory_bytes), format_bytes(least), least >> 20U));
+    throw NotEnoughMemory(fmt::format("--memory {} is too little for this file: at least {} is needed",
+                                      format_bytes(wanted.memory_bytes), format_bytes(least)),
+                          wanted.memory_bytes, least);
   }
   if (resolved.choice.best) check_limits(resolved.choice.best->layout, true);
   return resolved;
@@ -181,8 +181,9 @@ const inplace::SpacePlan& require_space(const InPlaceOptions& options, const Res
   const std::string where = options.space.empty() ? fmt::format("not enough free space in '{}' to sort '{}' in place",
                                                                 inplace::JobPaths(options.run.file).parent, options.run.file)
                                                   : fmt::format("--space {} is too little to sort in place", options.space);
-  throw UsageError(fmt::format("{}: {} ({} bytes) needed, {} ({} bytes) free; {}", where, format_bytes(need), need,
-                               format_bytes(resolved.free_bytes), resolved.free_bytes, help));
+  throw NotEnoughSpace(fmt::format("{}: {} ({} bytes) needed, {} ({} bytes) free; {}", where, format_bytes(need), need,
+                                   format_bytes(resolved.free_bytes), resolved.free_bytes, help),
+                       NotEnoughSpace::For::job, resolved.free_bytes, need, {inplace::JobPaths(options.run.file).parent});
 }
 
 }  // namespace ecosort::cli

@@ -15,11 +15,13 @@
 #include "cli/commands.h"
 #include "cli/debug_output.h"
 #include "cli/end_at_once.h"
+#include "cli/error_json.h"
 #include "cli/line_contents.h"
 #include "cli/lines_bounds.h"
+#include "cli/lines_report.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
-#include "cli/rows_report.h"
+#include "cli/resumable_lines.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/watched_run.h"
@@ -85,8 +87,6 @@ lines::FirstLook contents_look(const LinesOptions& options) {
   };
 }
 
-constexpr RowWords row_words{"ecosort.lines-stats/1", "lines", "lines_dropped", "longest_line_bytes"};
-
 int check_order(const LinesOptions& options) {
   if (options.inputs.size() > 1)  // named by --files0-from
     throw UsageError(fmt::format("extra operand {} not allowed with -{}", lines::quoted_word(options.inputs[1]),
@@ -104,6 +104,9 @@ int check_order(const LinesOptions& options) {
     say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line, options.terminator()));
   return 1;
 }
+
+// --json, which it does not know either.
+bool take_json(Words& words) { return std::erase(words, "--json") > 0; }
 
 // --assume-size, which GNU sort's grammar does not know, is taken out of the words. 0: it is not there.
 std::uint64_t take_assumed_size(const Words& words, Words& others) {
@@ -143,10 +146,10 @@ int sort_files(const LinesOptions& options, double started_s) {
           end_at_once(progress, broken);
         }
       },
-      [](const lines::LinesReport& done) { return rows_summary(done, done.lines, "line"); });
+      [](const lines::LinesReport& done) { return summary_of(done); });
   for (const std::string& notice : report.notices) print_notice(options, notice);
   run.write_reports("the sorted output is complete", [&] {
-    return rows_stats_json(row_words, report, run.log(), process_usage(started_s), job, backend.queue->backend_name());
+    return lines_stats_json(report, run.log(), process_usage(started_s), job, backend.queue->backend_name());
   });
   return 0;
 }
@@ -171,6 +174,8 @@ int run(const Words& words) {
   ignore_write_signals();
   std::signal(SIGCHLD, SIG_DFL);  // how each program ended is ours to learn
   for (const std::string& warning : options.warnings) print_notice(options, warning);
+  if (options.resumable)
+    if (const std::optional<int> code = run_resumable_lines(options, words, contents_look(options), started_s)) return *code;
   if (options.check != lines::Check::no) return check_order(options);
   if (!options.debug) return sort_files(options, started_s);
   DebugOutput output({options.order, options.terminator(), options.header_lines});
@@ -184,6 +189,7 @@ int run(const Words& words) {
 int plan_lines(const Words& words) {
   Words others;
   const std::uint64_t assumed_bytes = take_assumed_size(words, others);
+  const bool is_json = take_json(others);
   LinesOptions options = lines::parse_lines_words(others);
   if (options.help) {
     print_out(help_text(command_table("plan lines")));
@@ -191,10 +197,17 @@ int plan_lines(const Words& words) {
   }
   if (assumed_bytes != 0 && (options.inputs != Words{"-"} || !options.files0_from.empty()))
     throw UsageError("--assume-size is for lines that are not there; leave one of them out");
+  if (is_json && !options.resumable) throw UsageError("plan lines: --json is for --resumable; the bounds are told as text");
+  if (assumed_bytes != 0 && options.resumable) throw UsageError("plan lines: --assume-size goes without --resumable");
   if (options.check != lines::Check::no) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
   read_file_names(options);
   raise_open_files();
   io::PosixStorage storage;
+  if (options.resumable)
+    if (const std::optional<std::string> plan = resumable_lines_plan(options, others, is_json, storage)) {
+      print_out(*plan);
+      return 0;
+    }
   const lines::LinesJob job = job::make_lines_job(options, storage, job::SpecialOutput::redirected, assumed_bytes);
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));
@@ -207,6 +220,7 @@ int run_lines(const Words& words) try { return run(words); } catch (const lines:
   say(error.further() + "\n");
   return dynamic_cast<const lines::WrongWord*>(&error) != nullptr ? 1 : 2;
 } catch (const Error& error) {
+  say_error_json(words, error);
   say_line(fmt::format("ecosort lines: {}{}", error.what(), advice_on(error, {"lines", "-S", "-T"})));
   return 2;
 } catch (const std::bad_alloc&) {

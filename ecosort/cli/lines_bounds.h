@@ -7,7 +7,7 @@
 
 namespace ecosort::cli {
 
-// The bounds for a job whose inputs hold `input_bytes` of lines; 0: nobody knows yet, and only what does not depend on it is
+// The bounds for a job whose inputs hold `input_bytes` of lines; 0: no one knows yet, and only what does not depend on it is
 // said.
 [[nodiscard]] std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_bytes);
 

@@ -15,7 +15,7 @@ struct OptionRow {
   std::string_view text;
   bool repeatable = false;
   bool joined = false;     // the argument follows without a space: "-tN"
-  bool is_hidden = false;  // understood, but told to nobody
+  bool is_hidden = false;  // understood, but told to no one
 };
 
 // A word that is no option, such as INPUT.

@@ -135,15 +135,10 @@ Json phases_json(const engine::PhaseLog& log) {
   return phases;
 }
 
-namespace {
-
-// Null: the job began in this run.
-Json resumed_json(const engine::SortReport& report) {
-  if (!report.resumed) return nullptr;
-  return {{"output_records", report.resumed->records}, {"output_read_again", report.resumed->is_checked}};
+Json resumed_json(const std::optional<engine::Resumed>& resumed) {
+  if (!resumed) return nullptr;
+  return {{"output_records", resumed->records}, {"output_read_again", resumed->is_checked}};
 }
-
-}  // namespace
 
 Json stats_json(const engine::SortReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
                 const std::string& backend) {
@@ -171,7 +166,7 @@ Json stats_json(const engine::SortReport& report, const engine::PhaseLog& log, c
           {"peak_counted_memory_bytes", report.peak_memory_bytes},
           {"peak_temp_bytes", report.peak_temp_bytes},
           {"hash", report.tally.hash.to_hex()},
-          {"resumed", resumed_json(report)},
+          {"resumed", resumed_json(report.resumed)},
           {"checksum", report.plan.wanted.checksum ? Json(report.tally.checksum.to_hex()) : Json(nullptr)},
           {"io_backend", backend},
           {"threads", report.plan.wanted.threads},

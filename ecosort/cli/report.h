@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/sort_options.h"
@@ -27,6 +28,9 @@ struct ProcessUsage {
 
 // What every command tells of its phases.
 [[nodiscard]] nlohmann::ordered_json phases_json(const engine::PhaseLog& log);
+
+// Null: the job began in this run.
+[[nodiscard]] nlohmann::ordered_json resumed_json(const std::optional<engine::Resumed>& resumed);
 
 // schema "ecosort.stats/1"; units are in the names.
 [[nodiscard]] nlohmann::ordered_json stats_json(const engine::SortReport& report, const engine::PhaseLog& log,

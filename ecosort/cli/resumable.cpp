@@ -1,11 +1,8 @@
 #include "cli/resumable.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "base/errors.h"
@@ -14,15 +11,15 @@
 #include "base/threads.h"
 #include "cli/inplace.h"
 #include "cli/report_files.h"
+#include "cli/resumable_ground.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/resumable_sort.h"
 #include "io/backends.h"
 #include "io/direct_io.h"
-#include "io/durable_names.h"
-#include "io/file_system.h"
 #include "job/places.h"
+#include "run/run_block.h"
 
 namespace ecosort::cli {
 
@@ -50,70 +47,25 @@ void check_options(const SortOptions& options) {
     throw UsageError("--merge-threads and --run-records go without --resumable");
 }
 
-// Only these tell by their times whether someone has written to them.
-void check_regular(const engine::Input& input) {
-  struct stat info {};
-  if (::fstat(input.file->fd(), &info) != 0 || !S_ISREG(info.st_mode))
-    throw UsageError(fmt::format("--resumable: '{}' is not a regular file", input.file->path()));
-}
-
-void check_no_job(const std::string& output, io::PosixStorage& storage) {
-  if (!storage.exists(inplace::JobPaths(output).directory)) return;
-  throw UsageError(fmt::format(
-      "'{0}.ecosort' holds a job that was interrupted; go on with: ecosort resume {0} (or give it up with --abandon)", output));
-}
-
-std::uint64_t device_of(const std::string& directory) {
-  struct stat info {};
-  if (::stat(directory.c_str(), &info) != 0)
-    throw UsageError(fmt::format("output directory '{}': {}", directory, std::strerror(errno)));
-  return info.st_dev;
-}
-
-// The journal, the runs and their names.
-void check_outlives_crash(const std::string& directory) {
-  if (const std::string doubt = io::doubt_about_names(directory); !doubt.empty())
-    throw UsageError(fmt::format("--resumable: {}; name an output on another drive, or sort without --resumable", doubt));
-  if (io::makes_fast_commits(directory))
-    throw UsageError(fmt::format("--resumable: '{}': {}", directory, io::fast_commits_reason));
-}
-
-// What e2fsck finds after a crash was not brought into order by a journal.
-std::string journal_notice(const std::string& output) {
-  const std::string directory = inplace::JobPaths(output).parent;
-  const io::FileSystem system = io::file_system_of(directory, device_of(directory));
-  if (io::has_journal(system).value_or(true)) return {};
-  return fmt::format(
-      "'{}' is on {} without a journal: after a power cut the check of the file system may remove runs; the sort then begins "
-      "anew "
-      "(the inputs are only read)",
-      directory, system.type);
-}
-
 // Files are cut, read and written in units that suit all of them.
 std::uint64_t unit_in(const std::string& directory, const ResolvedResumable& resolved, io::PosixStorage& storage) {
-  const io::FilePtr probe = storage.create_unnamed(directory, io::Role::run, io::Caching::direct_if_possible);
   const bool gives_back = resolved.ground.mode != inplace::Mode::keeping_runs;
   return std::max<std::uint64_t>(
-      {page_bytes, probe->alignment(), resolved.wanted.input_alignment, gives_back ? inplace::block_bytes(directory) : 1});
+      {direct_unit(directory, storage), resolved.wanted.input_alignment, gives_back ? inplace::block_bytes(directory) : 1});
 }
 
 void require_layout(const ResolvedResumable& resolved) {
   const planner::Wanted& wanted = resolved.wanted;
   if (!resolved.choice.least) {
     const std::uint64_t least = inplace::least_memory_bytes(wanted);
-    throw UsageError(
+    throw NotEnoughMemory(
         fmt::format("--memory {} is too little for a resumable sort of this input, which merges all runs at once: at least {} is "
-                    "needed; try --memory {}MiB",
-                    format_bytes(wanted.memory_bytes), format_bytes(least), least >> 20U));
+                    "needed",
+                    format_bytes(wanted.memory_bytes), format_bytes(least)),
+        wanted.memory_bytes, least);
   }
-  const std::string directory = inplace::JobPaths(resolved.output).parent;
   if (!resolved.choice.best)
-    throw UsageError(fmt::format(
-        "not enough space for the runs and the output in '{}': {} ({} bytes) needed, {} free; name another drive with "
-        "-o, or sort without --resumable",
-        directory, format_bytes(resolved.choice.least->need_bytes()), resolved.choice.least->need_bytes(),
-        format_bytes(resolved.free_bytes)));
+    refuse_space(inplace::JobPaths(resolved.output).parent, resolved.choice.least->need_bytes(), resolved.free_bytes);
   job::check_memory_exists(wanted.memory_bytes, resolved.choice.best->engine.peak_memory_bytes, resolved.machine);
   check_limits(resolved.choice.best->layout, false);
 }
@@ -127,7 +79,7 @@ ResolvedResumable resolve_resumable(const SortOptions& options, io::PosixStorage
   resolved.machine = planner::read_machine();
   const SortSpec spec = spec_of(options);
   resolved.inputs = job::open_records(spec, tuning_of(options), storage);
-  std::ranges::for_each(resolved.inputs, check_regular);
+  for (const engine::Input& input : resolved.inputs) check_regular(*input.file);
   job::check_output(options.output, resolved.inputs, storage);
   check_report_files({options.stats, options.events, ""}, resolved.inputs, options.output);
   resolved.output = io::resolve_output(options.output).path;
@@ -136,7 +88,7 @@ ResolvedResumable resolve_resumable(const SortOptions& options, io::PosixStorage
   if (resolved.wanted.input_records == 0) return resolved;
   const std::string directory = inplace::JobPaths(resolved.output).parent;
   check_outlives_crash(directory);
-  if (!io::frees_safely(io::file_system_of(directory, device_of(directory)))) resolved.ground.mode = inplace::Mode::keeping_runs;
+  resolved.ground.mode = mode_in(directory);
   resolved.wanted.input_alignment = unit_in(directory, resolved, storage);
   resolved.ground.held_bytes = inplace::held_bytes(directory);
   const auto choose = [&](std::uint64_t wanted_bytes) {
@@ -156,7 +108,7 @@ std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& s
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
   print_notice(options.quiet, backend.notice);
   check_threads_can_start(plan.engine.wanted.threads + 1);
-  const inplace::JobHeader header{.job = inplace::fresh_job_number(),
+  const inplace::JobHeader header{.job = run::random_job(),
                                   .format = resolved.wanted.format,
                                   .layout = plan.layout,
                                   .memory_bytes = resolved.wanted.memory_bytes,
@@ -169,7 +121,7 @@ std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& s
   print_notice(options.quiet, journal_notice(resolved.output));
   const JobRun run{resolved.output, {options.stats, options.events, options.progress, options.quiet}};
   return run_job(run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
-    return inplace::start_resumable(resolved.output, std::move(resolved.inputs), header, plan.engine, environment);
+    return result_of(inplace::start_resumable(resolved.output, std::move(resolved.inputs), header, plan.engine, environment));
   });
 }
 

@@ -1,4 +1,4 @@
-// `ecosort resume`: goes on with an interrupted job of either kind, tells how far it is, or gives it up.
+// `ecosort resume`: goes on with an interrupted job of any kind, tells how far it is, or gives it up.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +12,7 @@
 #include "base/user.h"
 #include "cli/inplace.h"
 #include "cli/option_table.h"
+#include "cli/resumable_lines.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "demsort_inplace/inplace_sort.h"
@@ -29,6 +30,7 @@ const char* phase_of(const inplace::JobStatus& status) {
   if (status.kind == Kind::not_begun) return "not begun";
   if (status.kind == Kind::complete) return "complete, to be cleaned up";
   if (status.is_abandoned()) return "being abandoned";
+  if (status.contents->header.lines) return status.contents->state ? "merge" : "run formation";
   return status.records_formed() < status.contents->header.layout.records ? "run formation" : "merge";
 }
 
@@ -45,6 +47,7 @@ std::string status_text(const std::string& path, const inplace::JobStatus& statu
   if (status.has_other_file)
     text += fmt::format("  '{}' exists, although its records are in the job; move it away to go on\n", path);
   if (!status.contents) return text;
+  if (status.contents->header.lines) return text + lines_status_text(status);
   const inplace::JobHeader& header = status.contents->header;
   const inplace::Layout& layout = header.layout;
   const auto share = [&](std::uint64_t records) {
@@ -112,6 +115,22 @@ inplace::Trust trust_for(const InPlaceOptions& options) {
   return {user.user};
 }
 
+// A job of fixed records.
+int resume_records(const InPlaceOptions& options, inplace::JobStatus status, io::PosixStorage& storage, io::Queue& queue,
+                   double started_s, bool abandons) {
+  const std::string& file = options.run.file;
+  const planner::Plan plan = plan_for(options, status.contents->header);
+  check_threads_can_start(plan.wanted.threads + 1);
+  if (options.trust_drive && status.records_merged() > 0)
+    print_notice(options.run.reports.quiet,
+                 fmt::format("--trust-drive: the {} records that the output holds are not read again", status.records_merged()));
+  return run_job(options.run, storage, queue, started_s, [&](inplace::Environment environment) {
+    environment.trusts_drive = options.trust_drive;
+    return result_of(abandons ? inplace::abandon(file, std::move(status), plan, environment)
+                              : inplace::resume(file, std::move(status), plan, environment));
+  });
+}
+
 }  // namespace
 
 int run_resume(const Words& words) {
@@ -144,16 +163,9 @@ int run_resume(const Words& words) {
   if (abandons && !options.abandon)
     print_notice(options.run.reports.quiet, fmt::format("the job of '{}' was abandoned; that is completed", file));
   const bool was_named = status.kind == Kind::complete && !storage.exists(inplace::JobPaths(file).output);
-  const planner::Plan plan = plan_for(options, status.contents->header);
-  check_threads_can_start(plan.wanted.threads + 1);
-  if (options.trust_drive && status.records_merged() > 0)
-    print_notice(options.run.reports.quiet,
-                 fmt::format("--trust-drive: the {} records that the output holds are not read again", status.records_merged()));
-  const int code = run_job(options.run, storage, *backend.queue, started_s, [&](inplace::Environment environment) {
-    environment.trusts_drive = options.trust_drive;
-    return abandons ? inplace::abandon(file, std::move(status), plan, environment)
-                    : inplace::resume(file, std::move(status), plan, environment);
-  });
+  const int code = status.contents->header.lines
+                       ? resume_lines_job(options, std::move(status), storage, *backend.queue, started_s, abandons)
+                       : resume_records(options, std::move(status), storage, *backend.queue, started_s, abandons);
   if (was_named && !abandons)
     print_notice(options.run.reports.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
   return code;

@@ -7,7 +7,7 @@
 namespace ecosort::cli {
 
 nlohmann::ordered_json rows_stats_json(const RowWords& words, const lines::LinesReport& report, const engine::PhaseLog& log,
-                                       const ProcessUsage& usage, const lines::LinesJob& job, const char* backend) {
+                                       const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend) {
   return {{"schema", words.schema},
           {words.rows, report.lines},
           {words.dropped, report.dropped},
@@ -29,6 +29,7 @@ nlohmann::ordered_json rows_stats_json(const RowWords& words, const lines::Lines
           {"peak_counted_memory_bytes", report.peak_memory_bytes},
           {"peak_temp_bytes", report.peak_temp_bytes},
           {"hash", report.hash.to_hex()},
+          {"resumed", resumed_json(report.resumed)},
           {"io_backend", backend},
           {"threads", job.plan.threads},
           {"memory_limit_bytes", job.plan.memory_bytes + job.header_bytes},

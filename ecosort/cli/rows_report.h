@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "cli/report.h"
 #include "engine/rows/lines_sort.h"
@@ -18,7 +19,7 @@ struct RowWords {
 
 [[nodiscard]] nlohmann::ordered_json rows_stats_json(const RowWords& words, const lines::LinesReport& report,
                                                      const engine::PhaseLog& log, const ProcessUsage& usage,
-                                                     const lines::LinesJob& job, const char* backend);
+                                                     const lines::LinesJob& job, const std::string& backend);
 
 // "sorted 1.0 GB, 1000 NOUNs": the noun with an s unless it is one.
 [[nodiscard]] JobSummary rows_summary(const lines::LinesReport& report, std::uint64_t rows, const char* noun);

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/user.h"
@@ -17,7 +18,7 @@ namespace ecosort::cli {
 
 namespace {
 
-using Work = std::function<engine::SortReport(const inplace::Environment&)>;
+using Work = std::function<JobResult(const inplace::Environment&)>;
 
 bool is_full(int error_number) { return error_number == ENOSPC || error_number == EDQUOT; }
 
@@ -50,8 +51,8 @@ std::string way_past_damage(const JobRun& run, io::PosixStorage& storage) {
 constexpr const char* is_safe = "no record is lost";
 constexpr const char* is_stopped = "nothing more was changed";
 
-engine::SortReport work_telling_phase(const JobRun& run, const Work& work, io::PosixStorage& storage,
-                                      const inplace::Environment& environment) {
+JobResult work_telling_phase(const JobRun& run, const Work& work, io::PosixStorage& storage,
+                             const inplace::Environment& environment) {
   const auto in_phase = [&](const std::string& line) {
     return fmt::format("{}: {}", engine::to_string(environment.progress.phase()), line);
   };
@@ -70,6 +71,9 @@ engine::SortReport work_telling_phase(const JobRun& run, const Work& work, io::P
     throw IoError(in_phase(error.what() + std::string(is_harmless ? "; make room there" : "") +
                            way_on(run, storage, is_harmless ? is_safe : is_stopped)),
                   error.error_number());
+  } catch (const NotEnoughMemory& error) {
+    if (const std::string way = way_on(run, storage, is_safe); way.empty()) throw;
+    throw UsageError(fmt::format("{}; {}; go on with more: ecosort resume --memory SIZE {}", error.what(), is_safe, run.file));
   } catch (const VerificationError& error) {
     throw VerificationError(error.what() + way_on(run, storage, is_stopped));
   } catch (const Interrupted&) {
@@ -81,17 +85,25 @@ engine::SortReport work_telling_phase(const JobRun& run, const Work& work, io::P
 
 }  // namespace
 
+JobResult result_of(engine::SortReport report) {
+  JobResult result{summary_of(report), {report.notice}, {}};
+  result.stats = [report = std::move(report)](const engine::PhaseLog& log, double started_s, const std::string& backend) {
+    return stats_json(report, log, process_usage(started_s), backend);
+  };
+  return result;
+}
+
 int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, double started_s, const Work& work) {
   WatchedRun watched(run.reports);
-  const engine::SortReport report = watched.watch(
+  const JobResult result = watched.watch(
       queue,
       [&](auto& progress, auto& log, const auto& interrupted) {
         return work_telling_phase(run, work, storage, {storage, queue, progress, log, interrupted});
       },
-      summary_of);
-  print_notice(run.reports.quiet, report.notice);
+      [](const JobResult& done) { return done.summary; });
+  for (const std::string& notice : result.notices) print_notice(run.reports.quiet, notice);
   watched.write_reports(fmt::format("'{}' is complete", run.file),
-                        [&] { return stats_json(report, watched.log(), process_usage(started_s), queue.backend_name()); });
+                        [&] { return result.stats(watched.log(), started_s, queue.backend_name()); });
   return 0;
 }
 

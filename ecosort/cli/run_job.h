@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "cli/watched_run.h"
 #include "demsort_inplace/workbench.h"
@@ -18,9 +19,17 @@ struct JobRun {
 
 inline constexpr unsigned job_queue_depth = 40;  // a plan's reads and writes, and a few
 
+// What is told of a job that was brought to its end.
+struct JobResult {
+  JobSummary summary;
+  std::vector<std::string> notices;  // some may be empty
+  std::function<nlohmann::ordered_json(const engine::PhaseLog& log, double started_s, const std::string& backend)> stats;
+};
+[[nodiscard]] JobResult result_of(engine::SortReport report);
+
 // Returns the exit code; throws what the work threw, with the phase and the way on in its line.
 int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, double started_s,
-            const std::function<engine::SortReport(const inplace::Environment&)>& work);
+            const std::function<JobResult(const inplace::Environment&)>& work);
 
 // A line on standard error, unless it is empty or the user wants none.
 void print_notice(bool quiet, const std::string& notice);

@@ -28,7 +28,8 @@ unsigned checked_depth(std::uint64_t depth) {
 }
 
 // What a profile may set; a resumable sort lays out runs and requests by itself.
-std::vector<std::string_view> applicable_settings(const SortOptions& options) {
+std::vector<std::string_view> applicable_settings(const std::string& command, const SortOptions& options) {
+  if (command == "merge") return {"--threads", "--io"};
   if (options.resumable) return {"--threads", "--io"};
   return {"--threads", "--merge-threads", "--io", "--request-size", "--request-depth", "--run-records"};
 }
@@ -52,10 +53,10 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
                    {"--space", &space},
                    {"--profile", &options.profile_words.file}};
   targets.lists = {{"--key", &options.keys}, {"--temp", &options.temp}};
-  targets.switches = {{"--unique", &options.unique},     {"--reverse", &options.reverse},
-                      {"--stable", &options.stable},     {"--resumable", &options.resumable},
-                      {"--checksum", &options.checksum}, {"-q,--quiet", &options.quiet},
-                      {"--json", &options.json},         {"--no-profile", &options.profile_words.none}};
+  targets.switches = {
+      {"--unique", &options.unique},       {"--reverse", &options.reverse},   {"--stable", &options.stable},
+      {"--resumable", &options.resumable}, {"--checksum", &options.checksum}, {"-q,--quiet", &options.quiet},
+      {"--json", &options.json},           {"--lines", &options.lines},       {"--no-profile", &options.profile_words.none}};
   targets.numbers = {{"--record-size", &options.record_size},
                      {"--threads", &threads},
                      {"--request-depth", &request_depth},
@@ -84,6 +85,7 @@ void check_complete(const std::string& command, const SortOptions& options) {
   check_verify(options.verify);
   if (options.checksum && options.record_size != records::gensort_record_bytes)
     throw UsageError("--checksum is that of the Sort Benchmark's records of 100 bytes; leave it out, or --record-size");
+  if (options.lines) throw UsageError("merge: --lines stands first, and the options of `ecosort lines` behind it");
   if (!options.assume_size.empty()) {
     if (!options.inputs.empty()) throw UsageError("--assume-size is for an input that is not there; leave one of them out");
     if (options.resumable) throw UsageError("--assume-size goes without --resumable");
@@ -91,7 +93,8 @@ void check_complete(const std::string& command, const SortOptions& options) {
     return;
   }
   if (options.inputs.empty())
-    throw UsageError(fmt::format("{}: no input; name one or more files, or - for standard input", command));
+    throw UsageError(
+        fmt::format("{}: no input; name one or more files{}", command, command == "merge" ? "" : ", or - for standard input"));
   if (options.output.empty())
     throw UsageError(fmt::format("{}: no output; name it with -o FILE, or -o - for standard output", command));
 }
@@ -102,7 +105,7 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
   SortOptions asked = parse_plainly(command, words);
   if (asked.help) return asked;
   check_complete(command, asked);
-  const std::vector<std::string_view> applicable = applicable_settings(asked);
+  const std::vector<std::string_view> applicable = applicable_settings(command, asked);
   return with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_plainly(command, all); });
 }
 

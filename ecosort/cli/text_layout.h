@@ -12,12 +12,12 @@ namespace ecosort::cli {
 // Words and what they mean.
 using TextRows = std::vector<std::pair<std::string, std::string>>;
 
-// What help is laid out for: the columns of standard output ($COLUMNS if it is set, 80 where nobody knows), but no more than are
+// What help is laid out for: the columns of standard output ($COLUMNS if it is set, 80 where no one knows), but no more than are
 // easy to read.
 [[nodiscard]] std::size_t help_columns();
 
 // Breaks `text` where words end, so that no line is longer than `columns`, unless a word is. The first line begins at column
-// `at`, those that follow are indented by `indent`. Lines of the text stay lines: one of the form "  WORD   TEXT" goes on below
+// `at`, those that follow are indented by `indent`. Lines of the text stay lines: one of the form "  WORD   TEXT" continues below
 // TEXT.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t at, std::size_t indent, std::size_t columns);
 

@@ -62,8 +62,8 @@ int become(const std::string& name, const Words& words) {
                                  name, distrusted));
   throw UsageError(
       fmt::format("{0} is not installed: it is neither beside ecosort nor in a directory of PATH that begins with a slash; run: "
-                  "pip install . in the source tree, or make deps there",
-                  name));
+                  "pip install '.[{1}]' in the source tree, or make deps there",
+                  name, name == "ecosort-tune" ? "tune" : "power"));
 }
 
 }  // namespace

@@ -68,13 +68,13 @@ class Progress {
     if (listener_ != nullptr) listener_->begin_phase(phase, total_bytes);
   }
 
-  // A job that goes on where another process stopped: the next phase is number `before` + 1.
+  // A job that continues where another process stopped: the next phase is number `before` + 1.
   void skip_phases(unsigned before) {
     const std::lock_guard lock(mutex_);
     number_ = before;
   }
 
-  // Any thread where nobody listens.
+  // Any thread where no one listens.
   void add_bytes(std::uint64_t bytes) {
     bytes_ += bytes;
     if (listener_ != nullptr) tell();

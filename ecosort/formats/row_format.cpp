@@ -26,6 +26,8 @@ std::size_t RowFormat::mark_bytes(Text /*first*/) const { return 0; }
 bool RowFormat::wants_first_row() const { return false; }
 FirstRow RowFormat::take_first_row(const std::string& /*input*/, Text /*row*/) { return FirstRow::is_sorted; }
 void RowFormat::begin_input() {}
+std::uint64_t RowFormat::first_rows_left() const { return 0; }
+void RowFormat::set_first_rows_left(std::uint64_t /*rows*/) {}
 void RowFormat::miss_first_row(const std::string& /*input*/) const {}
 std::string_view RowFormat::missing_end(Text /*row*/, char /*before_end*/) const { return {&terminator_, 1}; }
 std::optional<Fault> RowFormat::fault_in(Text /*beginning*/, bool /*is_all*/) const { return std::nullopt; }

@@ -97,6 +97,9 @@ class RowFormat {
   [[nodiscard]] virtual FirstRow take_first_row(const std::string& input, Text row);
   // The next row is the first one of another input.
   virtual void begin_input();
+  // How many rows of all inputs are still to be taken, where that is what counts; to go on in the middle of the inputs.
+  [[nodiscard]] virtual std::uint64_t first_rows_left() const;
+  virtual void set_first_rows_left(std::uint64_t rows);
   // The input ends before the row that take_first_row() wants. May be a UsageError.
   virtual void miss_first_row(const std::string& input) const;
 

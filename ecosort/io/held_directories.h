@@ -23,7 +23,7 @@ class HeldDirectories {
     bool is_held = false;
     // For calls that know only paths.
     [[nodiscard]] std::string path() const;
-    // Nobody but us makes names in a directory that is held: none of them is a symbolic link.
+    // No one but us makes names in a directory that is held: none of them is a symbolic link.
     [[nodiscard]] int open_flags() const noexcept;
   };
   [[nodiscard]] Place find(const std::string& path) const;

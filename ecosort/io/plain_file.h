@@ -48,7 +48,7 @@ class PlainFile {
   // Takes the space for `size_bytes`, if the file system can, and sets the size.
   void reserve(std::uint64_t size_bytes);
   void set_size(std::uint64_t size_bytes);
-  void try_to_empty() noexcept;  // after a failure, so that nobody takes a part for the whole
+  void try_to_empty() noexcept;  // after a failure, so that no one takes a part for the whole
   void sync();                   // regular files and block devices; nothing else keeps what is written
   void close();                  // a failure that the system reports late ends up here
 

@@ -22,7 +22,7 @@ namespace ecosort::io {
 
 namespace {
 
-// Nobody can wait for a name that is taken by chance this often.
+// No one can wait for a name that is taken by chance this often.
 constexpr int name_attempts = 100;
 
 [[nodiscard]] struct stat status_of(int fd, const std::string& path) {

@@ -110,7 +110,7 @@ Task<std::size_t> Reactor::read(const File& file, std::uint64_t offset, std::byt
   co_return done;
 }
 
-// The system does not look at the offsets of a stream, and nobody reads back what went into it.
+// The system does not look at the offsets of a stream, and no one reads back what went into it.
 void Reactor::follow_stream(const File& file, std::uint64_t offset, std::size_t size) {
   std::uint64_t& end = stream_ends_[&file];
   if (offset == 0) end = 0;  // another stream in the place of a former one

@@ -45,7 +45,7 @@ class Storage {
   // The output as a stream: standard output for "-".
   [[nodiscard]] virtual FilePtr open_standard_output() = 0;
 
-  // Allocates blocks for [offset, offset+size) so that nobody else can take them. False: the file system cannot reserve.
+  // Allocates blocks for [offset, offset+size) so that no one else can take them. False: the file system cannot reserve.
   [[nodiscard]] virtual bool reserve(File& file, std::uint64_t offset, std::uint64_t size_bytes) = 0;
 
   // After a reservation failed for lack of space (ENOSPC, EDQUOT): gives the file system time to give back what it frees in the

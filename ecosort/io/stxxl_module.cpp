@@ -20,7 +20,7 @@ constexpr const char* module_name = "ecosort_stxxl.so";
   throw UsageError(fmt::format("STXXL is not here ({}); use --io uring or --io pool", reason));
 }
 
-// What is loaded runs with this user's rights: only from where nobody else can have put it.
+// What is loaded runs with this user's rights: only from where no one else can have put it.
 [[nodiscard]] std::string module_path() {
   std::error_code none;
   const fs::path program = fs::read_symlink("/proc/self/exe", none).parent_path();

@@ -72,7 +72,7 @@ class Walk {
     return {};
   }
 
-  // On the way: what everybody may add to is harmless where nobody can replace what is another's.
+  // On the way: what everybody may add to is harmless where no one can replace what is another's.
   std::string look_at_directory(const std::string& path) const {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) return fmt::format("'{}': {}", path, std::strerror(errno));
@@ -80,7 +80,7 @@ class Walk {
     return reason_to_distrust(status, path, owners_);
   }
 
-  // The directory that holds what is looked at: nobody else may add to it.
+  // The directory that holds what is looked at: no one else may add to it.
   std::string look_at_holder() const {
     const std::string path = at_.empty() ? "/" : at_;
     struct stat status {};

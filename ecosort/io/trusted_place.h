@@ -1,5 +1,5 @@
 // Who can have put there, or changed, what stands under a name: asked before a program is started or a module loaded from a place
-// that nobody named, and before a job directory is taken for one's own.
+// that no one named, and before a job directory is taken for one's own.
 #pragma once
 
 #include <sys/stat.h>

@@ -155,7 +155,7 @@ void UringQueue::end(std::uint64_t number, std::int64_t result, std::vector<Comp
   out.push_back({requests_.take(number).tag, result});
 }
 
-// True: the request goes on. A write that was taken in part is completed here, or the next one would overtake its rest.
+// True: the request continues. A write that was taken in part is completed here, or the next one would overtake its rest.
 bool UringQueue::carry_on(OnStream& started, std::int64_t result) {
   const Request& request = requests_.at(started.number);
   if (started.is_polling) {
@@ -185,7 +185,7 @@ void UringQueue::end_on_stream(std::uint64_t number, std::int64_t result, std::v
   if (cancelled_ && started->is_polling) result = -ECANCELED;
   if (!cancelled_ && is_write && request.size > 0 && result == 0) result = -EIO;
   if (cancelled_ && is_write && result > 0) started->moved += static_cast<std::size_t>(result);
-  // Whoever shares the file goes on behind what was written.
+  // Whoever shares the file continues behind what was written.
   if (started->position >= 0) ::lseek(request.file->fd(), started->position + static_cast<off_t>(started->moved), SEEK_SET);
   const bool tells_part = started->moved > 0 && (result > 0 || cancelled_);
   out.push_back({request.tag, tells_part ? static_cast<std::int64_t>(started->moved) : result});

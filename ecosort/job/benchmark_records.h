@@ -12,7 +12,7 @@
 
 namespace ecosort::job {
 
-// The records are not what they must be where nobody says what else they are.
+// The records are not what they must be where no one says what else they are.
 struct UnlikelyRecords : UsageError {
   explicit UnlikelyRecords(const std::string& name);
   std::string name;  // of the input

@@ -25,7 +25,7 @@ struct RunsInMemory : UsageError {
   using UsageError::UsageError;
 };
 
-// RunsInMemory: a tmpfs that nobody named would take the memory that the sort was told not to use.
+// RunsInMemory: a tmpfs that no one named would take the memory that the sort was told not to use.
 void check_not_tmpfs(const std::string& directory);
 
 // `what` and `directory` for the message.

@@ -136,10 +136,12 @@ std::uint64_t line_memory_of(const LinesOptions& options) {
   if (!options.memory.empty()) {
     bytes = parse_bytes(options.memory, "--memory");
     if (bytes < least)
-      throw UsageError(fmt::format("--memory {} is too little: give at least {}", options.memory, format_bytes(least)));
+      throw NotEnoughMemory(fmt::format("--memory {} is too little: give at least {}", options.memory, format_bytes(least)),
+                            bytes, least);
     if (bytes > most)
-      throw UsageError(fmt::format("--memory {} is more than the {} that are available ({}); give less", options.memory,
-                                   format_bytes(most), machine.limited_by));
+      throw MemoryNotThere(fmt::format("--memory {} is more than the {} that are available ({}); give less", options.memory,
+                                       format_bytes(most), machine.limited_by),
+                           most, bytes);
   }
   if (options.memory_bytes != 0) bytes = options.memory_bytes;
   if (options.memory_percent != 0) {
@@ -235,8 +237,11 @@ PreparedLines complete(lines::LinesJob job, io::Storage& storage) {
 
 lines::LinesJob make_lines_job(const LinesOptions& options, io::Storage& storage, SpecialOutput special,
                                std::uint64_t assumed_bytes) {
-  return make_job(options, std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines),
-                  options.header_lines > 0, storage, special, assumed_bytes);
+  lines::LinesJob job =
+      make_job(options, std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines),
+               options.header_lines > 0, storage, special, assumed_bytes);
+  job.header_lines = options.header_lines;
+  return job;
 }
 
 PreparedLines prepare_lines(const LinesOptions& options, io::Storage& storage, SpecialOutput special) {

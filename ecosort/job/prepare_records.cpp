@@ -147,9 +147,10 @@ void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, c
   const std::uint64_t overhead = machine.limited_by.starts_with("cgroup") ? planner::fixed_overhead_bytes / 8 * 7 : 0;
   const std::uint64_t need = need_bytes + overhead;
   if (need <= machine.available_bytes) return;
-  throw UsageError(fmt::format("a sort with {} of memory would take {}, but {} are available ({}); give it less",
-                               format_bytes(memory_bytes), format_bytes(need), format_bytes(machine.available_bytes),
-                               machine.limited_by));
+  throw MemoryNotThere(
+      fmt::format("a sort with {} of memory would take {}, but {} are available ({}); give it less", format_bytes(memory_bytes),
+                  format_bytes(need), format_bytes(machine.available_bytes), machine.limited_by),
+      machine.available_bytes, need);
 }
 
 PreparedRecords prepare_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {

@@ -41,6 +41,8 @@ std::uint64_t striping_bytes(const planner::Plan& plan, std::size_t directories)
 
 }  // namespace
 
+std::uint64_t files_metadata_bytes(std::uint64_t files) { return metadata_bytes(files, 0); }
+
 std::uint64_t drive_of(const std::string& directory) {
   struct stat info {};
   if (::stat(directory.c_str(), &info) != 0) throw UsageError(fmt::format("'{}': {}", directory, std::strerror(errno)));
@@ -99,7 +101,7 @@ void check_space(const std::vector<SpaceNeed>& needs) {
     if (need.bytes > need.free_bytes)
       throw NotEnoughSpace(fmt::format("not enough {} in {}: {} ({} bytes) needed, {} free", need.what(), need.where(),
                                        format_bytes(need.bytes), need.bytes, format_bytes(need.free_bytes)),
-                           need.purpose, need.free_bytes, need.bytes);
+                           need.purpose, need.free_bytes, need.bytes, need.directories);
 }
 
 }  // namespace ecosort::job

@@ -15,6 +15,9 @@ namespace ecosort::job {
 // Which drive (file system) a directory is on. UsageError if it cannot be asked.
 [[nodiscard]] std::uint64_t drive_of(const std::string& directory);
 
+// A file system's own blocks about so many files of ours.
+[[nodiscard]] std::uint64_t files_metadata_bytes(std::uint64_t files);
+
 struct SpaceNeed {
   NotEnoughSpace::For purpose = NotEnoughSpace::For::runs;
   std::vector<std::string> directories;  // any of these may give it
@@ -27,7 +30,7 @@ struct SpaceNeed {
 
 // `directories` hold the runs, one per drive. Where one of them shares its drive with the output, the output takes the space
 // that the merge gives back (`runs_give_back`), or, where a file system does not reuse that at once, all of its own. Nothing is
-// needed for standard output, for an empty input, or for a stream whose size nobody knows yet. Throws UsageError or IoError for
+// needed for standard output, for an empty input, or for a stream whose size no one knows yet. Throws UsageError or IoError for
 // a directory that cannot be asked.
 [[nodiscard]] std::vector<SpaceNeed> space_needs(const planner::Plan& plan, const std::vector<std::string>& directories,
                                                  bool runs_give_back, const std::string& output, io::Storage& storage);

@@ -21,7 +21,7 @@ struct Tuning {
   bool runs_are_a_hint = false;   // where run_records do not fit, the planner chooses, and a notice says so
   planner::Requests requests = {};
   bool checksum = false;           // of valsort, in the report
-  bool format_is_assumed = false;  // nobody said what the records are: they must look like those of the Sort Benchmark
+  bool format_is_assumed = false;  // no one said what the records are: they must look like those of the Sort Benchmark
 };
 
 // A sort of records: everything resolved, inputs open.

@@ -24,15 +24,15 @@ RunBlock choose_run_block(std::uint32_t record_size, std::uint64_t memory) {
   const std::uint64_t run_bytes =
       memory / (std::uint64_t{3} * record_size + 4 * entry_bytes) * record_size;  // about, with three run buffers
   const std::uint64_t unit = memory >= 64 * MiB && run_bytes >= 8 * MiB ? 64 * KiB : 16 * KiB;
-  const std::uint64_t least = round_up(std::uint64_t{record_size} + run_block_trailer_bytes, page_bytes);
+  const std::uint64_t least = RunBlock::least_bytes(record_size, page_bytes);
   RunBlock best;
   std::uint64_t best_waste = std::numeric_limits<std::uint64_t>::max();
   for (std::uint64_t bytes = std::max(unit, least), end = bytes + 16 * unit; bytes < end; bytes += page_bytes) {
-    const std::uint64_t records = (bytes - run_block_trailer_bytes) / record_size;
-    const std::uint64_t waste = (bytes - records * record_size) * 65536 / bytes;
+    const RunBlock run_block = RunBlock::of(bytes, record_size);
+    const std::uint64_t waste = (bytes - std::uint64_t{run_block.records} * record_size) * 65536 / bytes;
     if (waste >= best_waste) continue;
     best_waste = waste;
-    best = {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(records)};
+    best = run_block;
     if (waste <= 256) break;
   }
   return best;

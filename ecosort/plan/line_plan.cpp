@@ -40,6 +40,16 @@ LinePlan plan_for_stored_runs(LinePlan plan) {
   return plan;
 }
 
+std::optional<LinePlan> plan_for_kept_runs(LinePlan plan, std::size_t block_bytes) {
+  constexpr std::uint64_t least_buffer_blocks = 4;
+  plan = plan_for_stored_runs(plan);
+  if (block_bytes > 0) plan.block_bytes = block_bytes;
+  const std::uint64_t least = plan.write_bytes() + plan.seen_bytes + plan.run_buffers * least_buffer_blocks * plan.block_bytes;
+  if (least > plan.memory_bytes) return std::nullopt;
+  plan.run_buffer_bytes = buffer_bytes(plan);
+  return plan;
+}
+
 std::uint64_t spread_runs(const LinePlan& plan, std::uint64_t full_runs, std::size_t longest_line) {
   const std::uint64_t runs = std::bit_ceil(full_runs), block = plan.block_bytes + round_up(longest_line, page_bytes) + page_bytes;
   const std::uint64_t merges =

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/memory.h"
 
@@ -35,6 +36,10 @@ inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U
 // also while one run is sorted and another one is written. And larger blocks, where that leaves hundreds of runs to a merge,
 // which needs two of each: large requests cost less.
 [[nodiscard]] LinePlan plan_for_stored_runs(LinePlan plan);
+
+// The same for runs that outlive the process, however few: their blocks may be given, because runs are there already (0: they may
+// have any size). Nothing: the memory is too little for such blocks.
+[[nodiscard]] std::optional<LinePlan> plan_for_kept_runs(LinePlan plan, std::size_t block_bytes);
 
 // Lines that fill so many run buffers are spread over as many runs as the loser tree that merges them has leaves: the merge costs
 // the same, and smaller runs touch less memory, and less of it at a time. No more than fill the buffers where the merge has no

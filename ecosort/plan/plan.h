@@ -48,6 +48,15 @@ inline constexpr std::uint32_t run_block_trailer_bytes = 16;
 struct RunBlock {
   std::uint32_t bytes = 0;    // multiple of 4096
   std::uint32_t records = 0;  // whole records in it
+
+  // One of so many bytes, with as many records as fit.
+  [[nodiscard]] static RunBlock of(std::uint64_t bytes, std::uint32_t record_size) noexcept {
+    return {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>((bytes - run_block_trailer_bytes) / record_size)};
+  }
+  // The least that holds a record, in whole units.
+  [[nodiscard]] static std::uint64_t least_bytes(std::uint32_t record_size, std::uint64_t unit) noexcept {
+    return (std::uint64_t{record_size} + run_block_trailer_bytes + unit - 1) / unit * unit;
+  }
 };
 
 // Run formation (EcoSort section 4): `run_buffers` buffers rotate through read | sort | gather and write.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/errors.h"
 
@@ -16,6 +17,26 @@ RunFiles::RunFiles(io::Storage& storage, io::Reactor& reactor, std::vector<std::
       block_bytes_(block_bytes),
       compress_program_(std::move(compress_program)),
       job_(run::random_job()) {}
+
+RunFiles::RunFiles(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, std::uint64_t job)
+    : storage_(storage), reactor_(reactor), block_bytes_(block_bytes), job_(job) {}
+
+StoredRun RunFiles::adopt(io::FilePtr file, std::uint64_t number, std::uint64_t bytes) {
+  StoredRun run;
+  run.file = std::move(file);
+  run.seed = run::run_seed(job_, number);
+  run.bytes = bytes;
+  run.is_kept = true;
+  run.space = run.blocks(block_bytes_) * block_bytes_;
+  return run;
+}
+
+StoredRun RunFiles::create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes) {
+  StoredRun run = adopt(std::move(file), number, bytes);
+  take_space(run, std::exchange(run.space, 0));
+  (void)storage_.reserve_patiently(*run.file, 0, run.space);
+  return run;
+}
 
 StoredRun RunFiles::create(std::uint64_t bytes) {
   StoredRun run;
@@ -98,7 +119,7 @@ Task<run::BlockContents> RunFiles::read_checked(StoredRun& run, std::uint64_t bl
 
 // What a program has read of its input cannot be known to be of no more use to it.
 Task<void> RunFiles::release(const StoredRun& run, std::uint64_t first, std::uint64_t last) {
-  if (run.is_compressed) co_return;
+  if (run.is_compressed || run.is_kept) co_return;
   (void)co_await reactor_.release(*run.file, first * block_bytes_, (last - first) * block_bytes_);
   allocated_ -= (last - first) * block_bytes_;
 }

@@ -29,6 +29,7 @@ struct StoredRun {
   std::uint64_t lines = 0;
   std::size_t longest = 0;              // bytes of its longest line, with its end
   bool is_compressed = false;           // written and read in order, once
+  bool is_kept = false;                 // its space stays taken to the end
   std::shared_ptr<RunProgram> program;  // while a compressed run is written or read
 
   [[nodiscard]] std::uint64_t blocks(std::size_t block_bytes) const noexcept {
@@ -43,9 +44,17 @@ class RunFiles {
   RunFiles(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes,
            std::string compress_program);
 
+  // For runs that outlive the process: in files of the caller's. `job` identifies the job's blocks.
+  RunFiles(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, std::uint64_t job);
+
   // A new run in the directory whose turn it is by free space, with space for `bytes` of lines reserved. What a compressed one
   // will take nobody knows: nothing is reserved for it, and a drive that is full is the program's to find.
   [[nodiscard]] StoredRun create(std::uint64_t bytes);
+
+  // The same in an empty file of the caller's; `number` is that of the run in its job.
+  [[nodiscard]] StoredRun create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes);
+  // Run `number` of the job, complete in this file.
+  [[nodiscard]] StoredRun adopt(io::FilePtr file, std::uint64_t number, std::uint64_t bytes);
 
   // All is put: `bytes` of lines, perhaps fewer than foreseen. Gives back what the run does not need, or waits for the program.
   [[nodiscard]] Task<void> complete(StoredRun& run, std::uint64_t bytes);

@@ -2,7 +2,7 @@
 //
 //   sealed blocks -> pipe -> PROG -> file without a name -> PROG -d -> pipe -> the same blocks, in order
 //
-// The pipes are streams of the I/O queue: nobody but PROG ever waits in a write or a read, and an interrupted run leaves them at
+// The pipes are streams of the I/O queue: no one but PROG ever waits in a write or a read, and an interrupted run leaves them at
 // once. PROG may keep back as much as it likes: no pipe waits for another one.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Forecast keys behind what all keys have in common: URLs and dates begin alike for longer than the twelve bytes that a forecast
-// holds, and would foretell nothing.
+// holds, and would predict nothing.
 //
 // The depth is the number of leading key bytes in which all records of all runs agree, as far as the runs are known. A run that
 // agrees in fewer lowers it; a forecast key made at the greater depth is then moved to the lower one exactly, since the bytes

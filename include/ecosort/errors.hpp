@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #if defined(__GNUC__)
 #define ECOSORT_API __attribute__((visibility("default")))
@@ -31,6 +33,12 @@ struct ECOSORT_API VerificationError : Error {
   explicit VerificationError(const std::string& line) : Error(ExitCode::not_in_order, line) {}
 };
 
+// A file that should be sorted is not: its record number `record` (from 0) comes before the one in front of it.
+struct ECOSORT_API NotSorted : VerificationError {
+  NotSorted(const std::string& line, std::uint64_t number) : VerificationError(line), record(number) {}
+  std::uint64_t record;
+};
+
 // A wrong wish, a bad input file, or a plan that cannot work. Nothing was changed.
 struct ECOSORT_API UsageError : Error {
   explicit UsageError(const std::string& line) : Error(ExitCode::usage, line) {}
@@ -49,13 +57,19 @@ struct ECOSORT_API NotEnoughMemory : UsageError {
   std::uint64_t have_bytes, need_bytes;
 };
 
-// A file system has too little free space. Sums over `places`, as the line names them.
+// The machine, or what limits this process in it, has less than was asked for.
+struct ECOSORT_API MemoryNotThere : NotEnoughMemory {
+  using NotEnoughMemory::NotEnoughMemory;
+};
+
+// File systems have too little free space: sums over the directories `places`. `job`: a sort in place or a resumable one.
 struct ECOSORT_API NotEnoughSpace : UsageError {
-  enum class For : std::uint8_t { runs, output, runs_and_output };
-  NotEnoughSpace(const std::string& line, For what, std::uint64_t free, std::uint64_t need)
-      : UsageError(line), purpose(what), free_bytes(free), need_bytes(need) {}
+  enum class For : std::uint8_t { runs, output, runs_and_output, job };
+  NotEnoughSpace(const std::string& line, For what, std::uint64_t free, std::uint64_t need, std::vector<std::string> where = {})
+      : UsageError(line), purpose(what), free_bytes(free), need_bytes(need), places(std::move(where)) {}
   For purpose;
   std::uint64_t free_bytes, need_bytes;
+  std::vector<std::string> places;
 };
 
 // A failed system call on a file, a damaged run, or an input that changed while it was read.

@@ -13,8 +13,8 @@ from typing import Any
 from ecosort_power.assemble import attach_energy, validation_defects
 from ecosort_power.codec import encode, read_json
 from ecosort_power.cold import MAX_CACHED_SHARE
-from ecosort_power.entry import read_entry
-from ecosort_power.errors import PowerError
+from ecosort_power.entry import Entry, read_entry
+from ecosort_power.errors import PowerError, UsageError
 from ecosort_power.evaluate import MeterEnergy, mean_watts
 from ecosort_power.phases import read_phases, read_stats
 from ecosort_power.quality import Defect
@@ -36,17 +36,27 @@ MIN_RUNS = 3
 
 # Defects that say where the chain from the meter's answer to the summary is broken.
 LINKS = frozenset(
-    {"seal-missing", "seal", "command", "validation-report", "raw-missing", "raw-differs", "idle-differs"}
+    {"seal-missing", "seal", "unreadable", "command", "validation-report", "raw-missing", "raw-differs", "idle-differs"}
     | {"phases", "energy-missing", "energy-differs", "summary-missing", "summary-differs"}
 )
 
 
 def check(directory: ResultDirectory) -> list[Defect]:
-    """All defects, those of the links in the order of the links; a fatal one fails the check."""
-    session = directory.session()
-    runs = directory.runs()
-    found = [*_session_defects(session, runs), *seal_defects(directory.path)]
-    found += [*_input_defects(directory, session), *_entry_defects(directory, session), *_idle_defects(directory, session)]
+    """All defects, those of the links in the order of the links; a fatal one fails the check.
+
+    The seal comes first, over the bytes as they are: a file that was damaged so that it cannot even be understood is named.
+    UsageError for what is no result, and for a whole one of another version.
+    """
+    found = list(seal_defects(directory.path)) if directory.exists() else []
+    try:
+        session, runs = directory.session(), directory.runs()
+        found += _session_defects(session, runs)
+        entry = read_entry(directory.path)
+    except UsageError as error:
+        if not found:  # as it was written, and not for this program
+            raise
+        return [*found, Defect("unreadable", str(error))]
+    found += [*_input_defects(directory, session), *_entry_defects(entry, session), *_idle_defects(directory, session)]
     for run in runs:
         label = f"run {run.index}"
         found += [Defect(d.code, f"{label}: {d.text}", d.fatal, d.meter) for d in _run_defects(directory, session, run)]
@@ -125,9 +135,8 @@ def _input_defects(directory: ResultDirectory, session: Session) -> Iterator[Def
         yield Defect("validation-report", f"the input's checksum is {report.checksum} and not {session.input_checksum}")
 
 
-def _entry_defects(directory: ResultDirectory, session: Session) -> Iterator[Defect]:
+def _entry_defects(entry: Entry | None, session: Session) -> Iterator[Defect]:
     """What joulesort says of the input, against what the validator read."""
-    entry = read_entry(directory.path)
     if entry is not None and entry.generated.checksum != session.input_checksum:
         text = f"the generator's checksum of the input is {entry.generated.checksum}, the session's {session.input_checksum}"
         yield Defect("validation-report", text)

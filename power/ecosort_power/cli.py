@@ -37,6 +37,20 @@ class Number(click.ParamType[float]):
         return number
 
 
+class Records(click.IntRange):
+    """A number of records; `auto`, as many as the meter needs, is 0."""
+
+    name = "records"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "auto":
+            return 0
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is no number of records from 1 to {MAX_RECORDS}, nor auto", param, ctx)
+
+
 _WEEK_S = 7 * 86400.0
 _SECONDS = Number(0.0, _WEEK_S, "seconds")
 _PROBE = Number(5.0, _WEEK_S, "seconds")
@@ -194,7 +208,12 @@ def run(**given: Any) -> int:
 @click.option("--meter", "meter_words", multiple=True, required=True, help="A meter, or auto. Repeat for several side by side.")
 @click.option("--sum", "sum_meters", is_flag=True, help="The result is the sum of the meters (several power supplies).")
 @click.option("--category", type=click.Choice(["daytona", "indy"]), default="daytona", show_default=True)
-@click.option("--records", type=click.IntRange(1, MAX_RECORDS), help="Rehearse with N records; a rehearsal is never ranked.")
+@click.option(
+    "--records",
+    type=Records(1, MAX_RECORDS),
+    metavar="N|auto",
+    help="Rehearse with N records, or as few as the meter needs; a rehearsal is never ranked.",
+)
 @click.option(
     "--runs", type=click.IntRange(1, 99), default=5, show_default=True, help="How often; 5 at least, but for a rehearsal."
 )
@@ -282,9 +301,12 @@ def compare_results(first: Path, second: Path, as_json: bool) -> int:
     from ecosort_power.codec import encode
     from ecosort_power.compare import compare
     from ecosort_power.report.listing import show_comparison
+    from ecosort_power.seal_check import require_seal
     from ecosort_power.store import ResultDirectory
     from ecosort_power.summary import summarize
 
+    for directory in (first, second):
+        require_seal(directory)
     a, b = (ResultDirectory(d) for d in (first, second))
     found = compare(summarize(a.session(), a.runs()), summarize(b.session(), b.runs()))
     if as_json:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ecosort_power.errors import UsageError
+from ecosort_power.nesting import parse_json
 
 T = TypeVar("T")
 
@@ -98,7 +99,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UsageError(f"{path} does not exist") from None
     except OSError as error:

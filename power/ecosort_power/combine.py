@@ -12,7 +12,9 @@ from ecosort_power.split import PhaseEnergy
 from ecosort_power.store import MeterRecord
 from ecosort_power.uncertainty import NORMAL_95, Uncertainty
 
-_ORDER = (Scope.WALL, Scope.PSU, Scope.BMC, Scope.BATTERY, Scope.UNKNOWN, Scope.BOARD, Scope.COMPONENT, Scope.PACKAGE)
+# From what sees most of the machine to what sees nothing of it.
+_MEASURED = (Scope.WALL, Scope.PSU, Scope.BMC, Scope.BATTERY, Scope.UNKNOWN, Scope.BOARD, Scope.COMPONENT, Scope.PACKAGE)
+_ORDER = (*_MEASURED, Scope.SIMULATED)
 
 
 def sum_name(meters: Sequence[MeterRecord]) -> str:
@@ -34,10 +36,11 @@ def headline(meters: Sequence[MeterRecord], summed: bool) -> str | None:
 
 
 def scope_of(meters: Sequence[MeterRecord], name: str | None) -> Scope:
-    found = next((m.capabilities.scope for m in meters if m.name == name), None)
-    if found is not None:
-        return found
-    return meters[0].capabilities.scope if meters and name is not None else Scope.UNKNOWN
+    """Of a meter or of a sum of meters. A simulated one is nowhere, whatever was said of it."""
+    parts = [m.capabilities for m in meters if name is not None and m.name in name.split("+")]
+    if any(c.simulated for c in parts):
+        return Scope.SIMULATED
+    return parts[0].scope if parts else Scope.UNKNOWN
 
 
 def add_up(parts: Sequence[MeterEnergy], name: str) -> MeterEnergy:

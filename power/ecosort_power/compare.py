@@ -36,12 +36,12 @@ class Comparison:
 def compare(a: Summary, b: Summary) -> Comparison:
     """UsageError for results that must not be compared: different scopes, or one of a package only and one of a machine."""
     warnings = []
+    if a.simulated != b.simulated:
+        raise UsageError("these results must not be compared: one is SIMULATED, no measurement")
     if a.energy is not None and b.energy is not None and a.energy.scope is not b.energy.scope:
         raise UsageError(
             f"these results must not be compared: one is {a.energy.scope.headline}, the other {b.energy.scope.headline}"
         )
-    if a.simulated != b.simulated:
-        raise UsageError("these results must not be compared: one is SIMULATED, no measurement")
     if a.simulated:
         warnings.append("both results are SIMULATED: nothing was measured")
     if (a.energy is None) != (b.energy is None):

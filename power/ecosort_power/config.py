@@ -8,11 +8,11 @@ bmc = "ipmi://joule@192.0.2.7#password-file=~/.config/ecosort/bmc"
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
 
 from ecosort_power.errors import UsageError
 from ecosort_power.meters.base import MeterSpec, parse_spec
+from ecosort_power.nesting import parse_toml
 
 
 def config_path(given: str | None) -> Path:
@@ -26,7 +26,7 @@ def configured(given: str | None) -> dict[str, str]:
     """Name -> specification. An absent default file is empty; an absent given file is an error."""
     path = config_path(given)
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = parse_toml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         if given is not None:
             raise UsageError(f"{path} does not exist") from None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ecosort_power.config import resolve
 from ecosort_power.discover import choose
-from ecosort_power.errors import MeterError
+from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.expect import Expectation, expect, seconds_of
 from ecosort_power.machine_checks import Check, State, machine_checks
 from ecosort_power.meters import make_meter, meter_class
@@ -43,7 +44,10 @@ def resolve_or_choose(words: Sequence[str], config: str | None) -> list[MeterSpe
 
 
 def examine(specs: list[MeterSpec] | Check, plan: Plan, probe_s: float, load_command: str | None) -> list[Check]:
-    """All lines. Takes `probe_s` and a quarter more per meter, during which the load goes on and off."""
+    """All lines. Takes `probe_s` and a quarter more per meter, during which the load goes on and off. UsageError for a directory
+    that is not there."""
+    if not plan.directory.is_dir():
+        raise UsageError(f"--dir {plan.directory} is no directory; name the one where it will be sorted")
     checks = [specs] if isinstance(specs, Check) else []
     why = ""
     if plan.seconds is None and plan.records is not None:
@@ -65,10 +69,18 @@ def _meter(spec: MeterSpec, plan: Plan, why: str, probe_s: float, load_command: 
     if first is None:
         return checks
     found = run_probe(spec, probe_s, load_command)
-    checks += [*_timing(name, capabilities, found), _accuracy(name, capabilities)]
-    if found.idle_w is None or found.busy_w is None:
-        return checks
-    return [*checks, _expected(name, _with_probe(capabilities, found), (found.idle_w, found.busy_w), plan, why)]
+    checks += [*_timing(spec, capabilities, found), _accuracy(name, capabilities)]
+    watts = _levels(found)
+    if watts is None:
+        return [*checks, Check(name, State.PROBLEM, "expected uncertainty: not known, the meter gave no power", "see above")]
+    return [*checks, _expected(name, _with_probe(capabilities, found), watts, plan, why)]
+
+
+def _levels(found: Probe) -> tuple[float, float] | None:
+    """Idle and busy watts as they were seen to follow the load, else the lowest and highest that were read."""
+    if found.idle_w is not None and found.busy_w is not None:
+        return found.idle_w, found.busy_w
+    return found.range_w
 
 
 def _open(spec: MeterSpec) -> tuple[Capabilities, Reading | None]:
@@ -86,7 +98,7 @@ def _now(name: str, capabilities: Capabilities, first: Reading | None) -> Check:
     if first is None:
         return Check(name, State.OK, f"{title}: a log, which is read after each run")
     if problems := implausible([first], capabilities):
-        return Check(name, State.PROBLEM, f"{title}: {problems[0][1]}", "#unit=, #scope=, another outlet or clamp")
+        return Check(name, State.PROBLEM, f"{title}: {problems[0].with_figure()}", "#unit=, #scope=, another outlet or clamp")
     if not first.usable:
         flags = ", ".join(first.flags)
         todo = f"a running computer draws at least {LEAST_W:g} W: is it the right outlet?"
@@ -110,8 +122,9 @@ def _with_probe(capabilities: Capabilities, found: Probe) -> Capabilities:
     )
 
 
-def _timing(name: str, said: Capabilities, found: Probe) -> list[Check]:
+def _timing(spec: MeterSpec, said: Capabilities, found: Probe) -> list[Check]:
     """Period, quantum and lag: what the meter or the user says, and what was seen."""
+    name = spec.name
     update = said.update_s if said.update_s is not None else found.update_s
     answer = "" if found.answer_s is None else f", an answer takes {found.answer_s * 1000:.3g} ms"
     checks = [
@@ -122,16 +135,22 @@ def _timing(name: str, said: Capabilities, found: Probe) -> list[Check]:
     quantum = said.quantum_w if said.quantum_w is not None else found.quantum_w
     text = "quantum: not visible" if quantum is None else f"quantum: {quantum:.3g} W"
     checks.append(Check(name, State.OK, text))
-    lag = said.lag_s if said.lag_s is not None else found.lag_s
-    if found.problem is not None:
-        checks.append(Check(name, State.PROBLEM, f"lag: not seen, {found.problem}", "stop what else runs, then again"))
-    elif lag is None:
-        checks.append(Check(name, State.WARNING, "lag: not known", "ecosort-power probe --seconds 120"))
-    else:
-        state = State.OK if said.lag_s is not None else State.WARNING
-        todo = "" if state is State.OK else f"use it with #{found.settings}, or run --probe 60"
-        checks.append(Check(name, state, f"lag: {lag:.2g} s, averages over {(said.window_s or found.window_s or 0):.2g} s", todo))
-    return checks
+    return [*checks, *_lag(spec, said, found)]
+
+
+def _lag(spec: MeterSpec, said: Capabilities, found: Probe) -> list[Check]:
+    """One line of the lag; and one where the load was not seen in the values, which is another thing."""
+    again = f"stop what else runs, then: ecosort-power probe {shlex.quote(spec.text)} --seconds 120"
+    window = said.window_s if said.window_s is not None else found.window_s or 0.0
+    if said.lag_s is not None:
+        told = Check(spec.name, State.OK, f"lag: {said.lag_s:.2g} s as stated, averages over {window:.2g} s")
+        unseen = f"load: not seen in its values, {found.problem}"
+        return [told] if found.problem is None else [told, Check(spec.name, State.WARNING, unseen, again)]
+    if found.lag_s is None:
+        text = f"lag: not seen, {found.problem}" if found.problem is not None else "lag: not known"
+        return [Check(spec.name, State.WARNING, f"{text}; one of up to {said.unknown_lag_s:g} s is allowed for", again)]
+    todo = f"use it with #{found.settings}, or run --probe 60"
+    return [Check(spec.name, State.WARNING, f"lag: {found.lag_s:.2g} s, averages over {window:.2g} s", todo)]
 
 
 def _accuracy(name: str, capabilities: Capabilities) -> Check:

@@ -14,7 +14,7 @@ from ecosort_power.meters.base import Meter, MeterSpec, with_settings
 from ecosort_power.meters.csv import CsvMeter
 from ecosort_power.monitor import LoadPoint, to_load
 from ecosort_power.reading import Capabilities, Reading, screen
-from ecosort_power.sampler import Sampler, spread_s, to_line
+from ecosort_power.sampler import Sampler, spread_s, start_spread_s, to_line
 from ecosort_power.seal import Seal
 from ecosort_power.store import Marks, MeterRecord
 from ecosort_power.transports.process import programs_cpu_s
@@ -67,6 +67,11 @@ class Equipment:
     def lead_s(self) -> float:
         """How long readings must have gone on before a run."""
         return max((r.capabilities.lead_s for r in self.records), default=0.0) + MARGIN_S
+
+    @property
+    def start_spread_s(self) -> float:
+        """Within how much a run is to begin at random."""
+        return max((start_spread_s(s.capabilities) for s in self.samplers), default=0.0)
 
     def death(self) -> str | None:
         """Why a meter is gone, if one is."""

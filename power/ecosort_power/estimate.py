@@ -22,7 +22,7 @@ import numpy as np
 
 from ecosort_power.integrate import EnergyCurve, Floats
 from ecosort_power.quality import Window
-from ecosort_power.reading import UNKNOWN_LAG_S, Capabilities
+from ecosort_power.reading import Capabilities
 from ecosort_power.sampling import between_means, between_values, rounding, value_weights
 from ecosort_power.uncertainty import Error, normal, rectangular
 from ecosort_power.updates import CounterMoves, is_smeared, repeats_values
@@ -69,7 +69,7 @@ class Timing:
 def timing_of(capabilities: Capabilities, power: bool) -> Timing:
     """A moving average is late by half its window; a lag that is not known is anything up to a period, or up to a second."""
     smear = (capabilities.window_s or 0.0) if power and is_smeared(capabilities) else 0.0
-    unknown = 0.0 if capabilities.lag_s is not None else max(capabilities.effective_period_s, UNKNOWN_LAG_S)
+    unknown = capabilities.unknown_lag_s
     return Timing((smear + unknown) / 2, unknown / 2, smear, smear + unknown)
 
 

@@ -25,6 +25,7 @@ from ecosort_power.updates import (
 # A counter alone must move by this many of its steps, and this often, during a run; with power values the two are combined.
 MIN_QUANTA = 20
 MIN_MOVES = 3
+SMALL_BUSY_W = 50.0
 SLACK = 0.5  # of a value
 # Idle powers before and after the run that differ by more than this share of what the run adds are told.
 RESTLESS = 0.1
@@ -98,7 +99,7 @@ def evaluate(
     gaps = gap_list(readings, capabilities, window)
     if best is None or any(d.fatal for d in defects):
         inside = best.values if best is not None else _count(curves, window)
-        return MeterEnergy(meter, None, window.seconds, None, inside, [list(g) for g in gaps], defects=defects)
+        return withheld(MeterEnergy(meter, None, window.seconds, None, inside, [list(g) for g in gaps], defects=defects))
     joules = best.estimate.joules
     return MeterEnergy(
         meter=meter,
@@ -117,9 +118,14 @@ def evaluate(
     )
 
 
+# Notes that tell watts or joules of the run.
+WITH_FIGURES = frozenset({"not-idle", "counter-mismatch"})
+
+
 def withheld(energy: MeterEnergy) -> MeterEnergy:
-    """What is kept of the energy of a run that is not valid: why, and no figure."""
-    return MeterEnergy(energy.meter, None, energy.seconds, None, energy.samples, gaps=energy.gaps, defects=energy.defects)
+    """What is kept of the energy of a run that is not valid: why, and no figure, in its notes neither."""
+    defects = [d for d in energy.defects if d.fatal or d.code not in WITH_FIGURES]
+    return MeterEnergy(energy.meter, None, energy.seconds, None, energy.samples, gaps=energy.gaps, defects=defects)
 
 
 def mean_watts(readings: Sequence[Reading], capabilities: Capabilities) -> float | None:
@@ -183,6 +189,17 @@ def _by_power(curves: Curves, capabilities: Capabilities, window: Window) -> Can
     return Candidate(POWER, estimate, curves.power.count(window.begin_s, window.end_s)) if estimate is not None else None
 
 
+def least_seconds(capabilities: Capabilities) -> float:
+    """The shortest run that may have an energy by this meter, as far as is known before its first reading: by its power values
+    or, if that is shorter, by its counter on a machine of SMALL_BUSY_W."""
+    by_power = MIN_SAMPLES * capabilities.effective_period_s
+    by_steps = MIN_QUANTA * (capabilities.quantum_j or 0.0) / SMALL_BUSY_W
+    by_counter = max(MIN_MOVES * capabilities.effective_period_s, by_steps)
+    if capabilities.power is None:
+        return by_counter
+    return min(by_power, by_counter) if capabilities.counter else by_power
+
+
 def _counts_enough(moves: CounterMoves, counted: Estimate, capabilities: Capabilities, window: Window, with_power: bool) -> bool:
     """A counter alone must move often enough. Beside power values it must have moved on both sides of the run; then the smaller
     interval decides."""
@@ -224,13 +241,37 @@ def doubts(
         texts.append(("counter-mismatch", f"its energy counter gives {ratio:.3f} times what its power values add up to", False))
     if best is not None and (restless := _restless(best.estimate, window)) is not None:
         texts.append(("not-idle", restless, False))
-    if capabilities.lag_s is None:
+    if best is not None and _is_late(curves, best.estimate, capabilities, window):
+        text = (
+            f"it still shows the run {capabilities.unknown_lag_s:g} s after its end, which is as much as is allowed for a lag "
+            "that is not known; find it out (run --probe 60) or say it (#lag=SECONDS)"
+        )
+        texts.append(("late", text, True))
+    elif capabilities.lag_s is None:
         text = "its lag is not known; `run --probe 60` measures it, until then phases may be shifted"
         texts.append(("lag-unknown", text, False))
     if curves.power is not None and best is not None and best.source == POWER and keeps_own_time(capabilities):
-        text = f"a load that repeats every {capabilities.update_s:g} s looks constant to it: it has a value at that moment only"
+        text = (
+            f"a load that repeats every {capabilities.update_s:g} s looks constant to it within a run; the runs begin at random "
+            "moments of that time, so that their deviation shows it and is part of the interval"
+        )
         texts.append(("own-clock", text, False))
     return [Defect(code, f"{meter}: {text}", fatal, meter) for code, text, fatal in texts]
+
+
+def _is_late(curves: Curves, estimate: Estimate, capabilities: Capabilities, window: Window) -> bool:
+    """True if the lag is not known and, when the longest that is allowed for has gone by, the power is still rather that of the
+    run than of the idle machine. Nothing else can tell a longer lag; where the two powers are alike it does no harm either."""
+    curve = curves.power if curves.power is not None else curves.counter
+    if capabilities.lag_s is not None or curve is None:
+        return False
+    period = capabilities.effective_period_s
+    begin = window.end_s + capabilities.unknown_lag_s + (capabilities.window_s or 0.0) + period
+    after = curve.mean_watts(begin, begin + 2 * period) if begin + 2 * period <= curve.end_s else None
+    idle, busy = estimate.idle_before_w, curve.mean_watts(window.begin_s, window.end_s)
+    if after is None or busy is None or busy <= (1 + RESTLESS) * idle:
+        return False
+    return after > (idle + busy) / 2
 
 
 def _restless(estimate: Estimate, window: Window) -> str | None:
@@ -250,6 +291,8 @@ def _too_short(curves: Curves, capabilities: Capabilities, window: Window, state
     text = f"the run is too short for this meter: {values} values in it, {needed} are needed"
     if curves.moves is not None and capabilities.quantum_j and values >= needed:
         return f"the run is too short for this meter: its counter moves in steps of {capabilities.quantum_j:g} J"
+    if curves.moves is not None and curves.power is None and capabilities.quantum_j:
+        text += f", and one step of its counter is {capabilities.quantum_j:g} J: have the meter tell its power (W) as well"
     if not stated and curves.moves is None:
         shown = f"about every {capabilities.update_s:.2g} s" if capabilities.update_s is not None else "hardly ever"
         text += f"; how often it updates is not known, and its value changes {shown} (--probe 60 or #update= settles it)"

@@ -5,19 +5,14 @@ Pure but for `seconds_of`, which asks `ecosort plan`.
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ecosort_power.errors import MeterError
+from ecosort_power.errors import RunError, UsageError
 from ecosort_power.evaluate import evaluate
-from ecosort_power.machine_checks import RECORD_BYTES
+from ecosort_power.planned import plan_of
 from ecosort_power.quality import Window
 from ecosort_power.reading import Capabilities, PowerKind, Reading
-from ecosort_power.transports.process import run_text
-from ecosort_power.validate import ecosort_program
 
 # More readings than this tell nothing new.
 MAX_READINGS = 20000
@@ -89,24 +84,10 @@ def _floor(value: float, step: float | None) -> float:
 
 def seconds_of(records: int, directory: Path) -> tuple[float | None, str]:
     """What `ecosort plan` predicts for so many records in a directory, or None and why not."""
-    program = ecosort_program()
-    if program is None:
-        return None, "ecosort is not in PATH"
     try:
-        handle, name = tempfile.mkstemp(dir=directory, prefix=".ecosort-doctor-")
-    except OSError as error:
-        return None, f"{directory}: {error.strerror}"
-    try:
-        os.truncate(handle, records * RECORD_BYTES)  # takes no space
-        # Its bytes are zeros: that they are records has to be said.
-        words = [program, "plan", "sort", "--json", "--record-size", str(RECORD_BYTES), "--key", "0:10"]
-        plan = json.loads(run_text([*words, name, "-o", f"{name}.sorted"], 30.0))
-    except (OSError, OverflowError, ValueError, MeterError) as error:
+        found = plan_of(records, directory / "sorted").get("here", {}).get("prediction") or {}
+    except (UsageError, RunError) as error:
         return None, str(error).splitlines()[0]
-    finally:
-        os.close(handle)
-        Path(name).unlink()
-    found = plan.get("here", {}).get("prediction") or {}
     seconds = found.get("seconds")
     if isinstance(seconds, (int, float)):
         return float(seconds), ""

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from ecosort_power.config import resolve
 from ecosort_power.discover import choose
-from ecosort_power.errors import EXIT_INVALID, EXIT_OK, InterruptError, MeterError, RunError, UsageError
+from ecosort_power.errors import EXIT_INVALID, EXIT_OK, InterruptError, MeterError, PowerError, UsageError
 from ecosort_power.live import Display
 from ecosort_power.meters.base import Machine, MeterSpec
 from ecosort_power.report.content import gather
@@ -54,7 +54,7 @@ def _options(given: Mapping[str, Any]) -> Options:
     )
 
 
-def _specs(options: Options) -> tuple[list[MeterSpec], str | None]:
+def specs_of(options: Options) -> tuple[list[MeterSpec], str | None]:
     """The meters, and why there are none where that is allowed."""
     words = options.meters
     if words == ["auto"]:
@@ -107,18 +107,19 @@ def _earlier(path: Path, given: Mapping[str, Any]) -> tuple[ResultDirectory, Ses
 
 def measure(directory: ResultDirectory, options: Options, earlier: Session | None, again: str) -> Summary:
     """All runs that are not there yet. `again` is the command that goes on after an interruption, which is then said."""
-    specs, no_meter = _specs(options)
+    specs, no_meter = specs_of(options)
     is_new = not directory.path.exists()
     directory.path.mkdir(parents=True, exist_ok=True)
     measurement = Measurement(directory, options, specs, no_meter, Display())
     try:
         return measurement.execute(earlier)
-    except (InterruptError, MeterError, RunError) as error:
-        if directory.session_path.exists():
+    except PowerError as error:
+        if not directory.session_path.exists():
+            if is_new:
+                _remove_begun(directory.path)
+        elif not isinstance(error, UsageError):
             what = "interrupted" if isinstance(error, InterruptError) else f"{directory.path} keeps all readings"
             print(f"{what}; go on with: {again}", file=sys.stderr)
-        elif is_new:
-            _remove_begun(directory.path)
         raise
     finally:
         measurement.close()

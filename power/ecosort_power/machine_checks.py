@@ -14,9 +14,9 @@ from ecosort_power.errors import MeterError
 from ecosort_power.meters.base import Machine
 from ecosort_power.meters.pmic import on_a_pi
 from ecosort_power.monitor import busy_share, drive_temperatures, read_load, throttle_count
+from ecosort_power.records import RECORD_BYTES
 from ecosort_power.transports.process import run_text, which
 
-RECORD_BYTES = 100
 _BUSY = 0.1  # of all processors
 _LOOK_S = 1.0
 

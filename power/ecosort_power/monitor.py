@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ecosort_power.nesting import parse_json
 from ecosort_power.transports.sysfs import read_int, read_text
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def read_points(path: Path) -> list[LoadPoint]:
         lines = path.read_text(encoding="ascii").splitlines()
     except OSError:
         return []
-    return [LoadPoint(*json.loads(line)) for line in lines]
+    return [LoadPoint(*parse_json(line)) for line in lines]
 
 
 def disk_activity(root: Path = Path("/")) -> tuple[int, int]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ecosort_power.nesting import parse_json
 from ecosort_power.split import Span
 
 EVENTS_SCHEMA = "ecosort.events/1"
@@ -31,7 +31,7 @@ def read_phases(path: Path, begin_s: float, end_s: float) -> Phases:
     except UnicodeDecodeError:
         return Phases([], f"{path.name} cannot be understood: it is no text")
     try:
-        spans = _flatten([json.loads(line) for line in lines if line.strip()])
+        spans = _flatten([parse_json(line) for line in lines if line.strip()])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         return Phases([], f"{path.name} cannot be understood: {error}")
     slack = 1e-3
@@ -75,7 +75,7 @@ def current_phase(path: Path) -> str | None:
     active: list[str] = []
     for line in lines:
         try:
-            event = json.loads(line)
+            event = parse_json(line)
         except ValueError:
             continue
         if not isinstance(event, dict):
@@ -93,7 +93,7 @@ def current_phase(path: Path) -> str | None:
 def read_stats(path: Path) -> dict[str, Any] | None:
     """The sort's statistics, None if there are none of this schema."""
     try:
-        stats = json.loads(path.read_text(encoding="utf-8"))
+        stats = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     if not isinstance(stats, dict) or stats.get("schema") != STATS_SCHEMA:

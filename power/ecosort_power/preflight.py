@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
@@ -26,6 +27,7 @@ class Source(Protocol):
     """A sampler that is running."""
 
     name: str
+    spec_text: str  # its whole address
     capabilities: Capabilities
     death: str | None
 
@@ -87,7 +89,7 @@ def _never_moves(source: Source) -> str:
     return (
         f"meter {source.name} gave {value} in all of {len(readings)} readings, also while all processors were busy, and does not "
         f"say how often it has a new value; say it: #update=SECONDS (and #quantum=WATTS), or find out: ecosort-power probe "
-        f"{source.name}"
+        f"{shlex.quote(source.spec_text)}"
     )
 
 
@@ -99,7 +101,7 @@ def _judge(source: Source, readings: Sequence[Reading]) -> None:
     if any(Flag.SATURATED in r.flags for r in readings):
         raise MeterError(f"meter {source.name} is saturated while the machine is idle; choose a larger range (#range=, #irange=)")
     if problems := implausible(usable, source.capabilities):
-        raise MeterError(f"meter {source.name}: {problems[0][1]}")
+        raise MeterError(f"meter {source.name}: {problems[0].with_figure()}")
     answer_s, period_s = median(r.after_s - r.before_s for r in usable), source.capabilities.period_s
     if answer_s > MAX_ANSWER_PERIODS * period_s:
         raise MeterError(

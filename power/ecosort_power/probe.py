@@ -40,6 +40,7 @@ class Probe:
     correlation: float | None
     idle_w: float | None
     busy_w: float | None
+    range_w: tuple[float, float] | None  # all but the lowest and the highest tenth of the values
     remarks: list[str]
     problem: str | None = None
 
@@ -141,9 +142,15 @@ def analyse(readings: Sequence[Reading], steps: Steps, capabilities: Capabilitie
         correlation=found.correlation if found else None,
         idle_w=found.idle_w if found else None,
         busy_w=found.idle_w + found.gain_w if found else None,
+        range_w=_range(points),
         remarks=remarks,
         problem=problem,
     )
+
+
+def _range(points: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    levels = sorted(w for _, w in points)
+    return (levels[len(levels) // 10], levels[-1 - len(levels) // 10]) if levels else None
 
 
 def _spacing(usable: Sequence[Reading]) -> float:

@@ -58,9 +58,10 @@ def defects_of(readings: Sequence[Reading], capabilities: Capabilities, window: 
     inside = [r for r in readings if window.begin_s <= r.mid_s <= window.end_s]
     found = [
         *_flags(inside, capabilities),
+        *_reopened(readings, inside),
         *_gaps(readings, capabilities, window),
         *_stale(readings, capabilities, window),
-        *(Defect(code, text) for code, text in implausible(inside, capabilities)),
+        *(Defect(p.code, p.text) for p in implausible(inside, capabilities)),
     ]
     return [Defect(d.code, f"{meter}: {d.text}", d.fatal, meter) for d in found]
 
@@ -82,11 +83,25 @@ def _flags(inside: Sequence[Reading], capabilities: Capabilities) -> list[Defect
         found.append(Defect("saturated", f"{n} of {len(inside)} readings are saturated{limit}; choose a larger range"))
     if counts.pop(Flag.DEACTIVATED, 0):
         found.append(Defect("deactivated", "the meter calls its measurement deactivated; accepted by the user", False))
+    counts.pop(Flag.REOPENED, 0)
     for flag, n in counts.items():
         everything = n == len(inside)
         text = f"{'every reading' if everything else f'{n} of {len(inside)} readings'} {_FLAG_TEXT[flag]}"
         found.append(Defect(flag.value, text, everything))
     return found
+
+
+def _reopened(readings: Sequence[Reading], inside: Sequence[Reading]) -> list[Defect]:
+    """A meter program that ended and was started again, or a connection that was lost and found: told also if it fell into the
+    idle time beside the run."""
+    last = [r for r in readings if Flag.REOPENED in r.flags]
+    if not last:
+        return []
+    count = sum(Flag.REOPENED in r.flags for r in inside)
+    text = (
+        f"it was lost and begun again {len(last)} times, {count} of them during the run: {last[-1].raw or 'no reason is known'}"
+    )
+    return [Defect("reopened", text, False)]
 
 
 def gap_list(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> list[tuple[float, float]]:
@@ -188,9 +203,8 @@ def _never_moves(readings: Sequence[Reading], capabilities: Capabilities, window
         return None
     if first.joules is None and first.watts is not None and believed_constant(capabilities, first.watts):
         return None
-    value = f"{first.joules:g} J" if first.joules is not None else f"{first.watts:g} W"
     return (
-        f"all {len(readings)} readings before, during and after the run are {value}, although {load}: "
+        f"all {len(readings)} readings before, during and after the run have one value, although {load}: "
         "the meter repeats one value (if its steps are that coarse, say #update=SECONDS,quantum=WATTS)"
     )
 
@@ -213,8 +227,8 @@ def _stuck_at_end(readings: Sequence[Reading], capabilities: Capabilities, windo
     if last.watts - idle <= max(2 * quantum, 0.02 * last.watts):
         return None
     return (
-        f"the reading stayed at {last.watts:g} W from inside the run to the end of the idle tail: the meter is "
-        "stuck, or slower than is known (ecosort-power probe measures its lag)"
+        "the reading stayed at one value from inside the run to the end of the idle tail: the meter is stuck, or slower than is "
+        "known (`run --probe 60` measures its lag)"
     )
 
 
@@ -232,5 +246,5 @@ def _stuck_inside(readings: Sequence[Reading], capabilities: Capabilities, windo
         fine = value is not None and min(steps) < FINE_RESOLUTION * value
         long = len(same) >= STUCK_READINGS and stood > 10 * period
         if fine and long and same[-1].mid_s > window.begin_s and same[0].mid_s < window.end_s:
-            return f"the reading stood at exactly {value:g} W for {stood:.1f} s ({len(same)} readings): the meter is stuck"
+            return f"the reading stood at exactly one value for {stood:.1f} s ({len(same)} readings): the meter is stuck"
     return None

@@ -35,6 +35,7 @@ class Scope(StrEnum):
     PACKAGE = "package"  # processor package (and memory) only
     COMPONENT = "component"  # a board rail, a graphics card, a drive
     UNKNOWN = "unknown"
+    SIMULATED = "simulated"  # nothing was measured, so it was measured nowhere
 
     @property
     def headline(self) -> str:
@@ -47,6 +48,7 @@ class Scope(StrEnum):
             Scope.PACKAGE: "CPU PACKAGE ONLY",
             Scope.COMPONENT: "ONE COMPONENT ONLY",
             Scope.UNKNOWN: "scope unknown",
+            Scope.SIMULATED: "computed, measured nowhere",
         }[self]
 
     @property
@@ -71,6 +73,7 @@ class Flag(StrEnum):
     SATURATED = "saturated"
     DEACTIVATED = "deactivated"  # the meter says that it is not measuring; accepted by the user
     LOST = "lost"  # the meter says that values before this one were lost
+    REOPENED = "reopened"  # the connection, or the meter's program, was lost and begun again after this
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +182,11 @@ class Capabilities:
         return max(IDLE_VALUES * self.effective_period_s, min(max(step, smear), LONGEST_IDLE_S))
 
     @property
+    def unknown_lag_s(self) -> float:
+        """Up to which a lag that is not known is allowed for; 0: it is known."""
+        return 0.0 if self.lag_s is not None else max(self.effective_period_s, UNKNOWN_LAG_S)
+
+    @property
     def lead_s(self) -> float:
         """How long readings must have gone on before a run: up to two periods, and idle values before that."""
         return self.settle_s + 2 * self.effective_period_s + self.idle_stretch_s
@@ -186,8 +194,7 @@ class Capabilities:
     @property
     def tail_s(self) -> float:
         """How long readings must go on after a run: lag, window and two periods, and idle values after that."""
-        unknown = 0.0 if self.lag_s is not None else max(self.effective_period_s, UNKNOWN_LAG_S)
-        return self.settle_s + unknown + 2 * self.effective_period_s + self.idle_stretch_s
+        return self.settle_s + self.unknown_lag_s + 2 * self.effective_period_s + self.idle_stretch_s
 
     @property
     def reads_moments(self) -> bool:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
@@ -13,6 +12,7 @@ from math import isclose
 from ecosort_power.errors import PowerError
 from ecosort_power.meters import meter_class
 from ecosort_power.meters.base import MeterSpec, parse_spec
+from ecosort_power.nesting import parse_json
 from ecosort_power.reading import Capabilities, Flag, Reading, screen
 from ecosort_power.store import MeterRecord
 
@@ -67,7 +67,7 @@ def _exec(spec: MeterSpec, capabilities: Capabilities) -> Derivation:
 def _redfish(spec: MeterSpec, capabilities: Capabilities) -> Derivation:
     from ecosort_power.meters.redfish import watts_of
 
-    return Derivation(lambda raw: Values(watts=watts_of(json.loads(raw))))
+    return Derivation(lambda raw: Values(watts=watts_of(parse_json(raw))))
 
 
 def _ipmi(spec: MeterSpec, capabilities: Capabilities) -> Derivation:

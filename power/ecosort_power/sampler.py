@@ -38,6 +38,16 @@ def spread_s(capabilities: Capabilities, paced: bool) -> float:
     return capabilities.period_s if paced and capabilities.reads_moments and not own_time else 0.0
 
 
+def start_spread_s(capabilities: Capabilities) -> float:
+    """Within how much a run begins at random, where the moments of the readings cannot be drawn: the meter's own clock.
+
+    A load that repeats with that clock looks constant within a run. With the beginning at random that is right on average over
+    the runs, and their deviation shows how wrong one of them is.
+    """
+    fixed = capabilities.reads_moments and not capabilities.spread_s
+    return capabilities.effective_period_s if fixed else 0.0
+
+
 def moment_s(period_begin_s: float, spread: float, random: Callable[[], float]) -> float:
     """When to read within the period that begins then. `random` draws from [0, 1)."""
     return period_begin_s + spread * random()
@@ -54,6 +64,7 @@ class Sampler:
     def __init__(self, name: str, meter: Meter, capabilities: Capabilities) -> None:
         self.name = name
         self.meter = meter
+        self.spec_text = meter.spec.text
         self.capabilities = capabilities
         self.death: str | None = None  # why the meter is gone
         self._lock = threading.Lock()
@@ -61,6 +72,7 @@ class Sampler:
         self._journal: Journal | None = None
         self._stop = threading.Event()
         self._reopened = 0
+        self._reopened_well = 0
         self._last_reopen_s = 0.0
         self._loss: MeterError | None = None  # why the meter could not be opened again
         self._last_good_s = time.monotonic()
@@ -120,7 +132,7 @@ class Sampler:
                 due = time.monotonic()
 
     def _read_once(self) -> Reading:
-        before = time.monotonic()
+        before, reopened = time.monotonic(), self._reopened_well
         patience = max(DEAD_S, DEAD_PERIODS * self.capabilities.effective_period_s)
         try:
             return screen(self.meter.read(), self.capabilities)
@@ -134,7 +146,8 @@ class Sampler:
         if now - self._last_good_s > patience:
             self.death = f"meter {self.name} gave no reading for {now - self._last_good_s:.0f} s: {failure}"
         self._stop.wait(min(1.0, self.capabilities.period_s))
-        return Reading(before, now, flags=(Flag.ERROR,), raw=str(failure)[:200])
+        again = (Flag.REOPENED,) if self._reopened_well > reopened else ()
+        return Reading(before, now, flags=(Flag.ERROR, *again), raw=str(failure)[:200])
 
     def _reopen(self, error: MeterError) -> MeterError:
         """The connection is lost: tries to get it back. The gap in the readings stays visible."""
@@ -149,6 +162,7 @@ class Sampler:
         except MeterError as again:
             self._loss = again
             return again
+        self._reopened_well += 1
         return error
 
     def _keep(self, reading: Reading) -> None:

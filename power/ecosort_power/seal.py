@@ -34,6 +34,7 @@ from typing import Any
 
 from ecosort_power.codec import document_text
 from ecosort_power.errors import UsageError
+from ecosort_power.nesting import parse_json
 
 FILE_NAME = "seal.jsonl"
 FIRST = "0" * 64
@@ -70,7 +71,7 @@ def read_lines(path: Path) -> Iterator[Line]:
         if not text:
             continue
         try:
-            entry = json.loads(text)
+            entry = parse_json(text)
         except ValueError:
             entry = None
         yield Line(number, text, entry if isinstance(entry, dict) else None)
@@ -118,14 +119,14 @@ class Seal:
             self._append(b"\n")
             if lines[-1].entry is None:
                 self.add("torn", bytes=len(lines[-1].text), sha256=hashlib.sha256(lines[-1].text).hexdigest())
-        self._roll_forward([e for e in good if e.get("what") == "document"])
+        self._roll_forward([e for e in good if e.get("what") == "document" and isinstance(e.get("path"), str)])
 
     def _roll_forward(self, documents: list[dict[str, Any]]) -> None:
         """A document that was sealed when a crash kept it from taking its name takes it now."""
         for entry in {e["path"]: e for e in documents}.values():
             path = self._directory / entry["path"]
             new = path.with_name(path.name + ".new")
-            if new.exists() and digest_of(new)[1] == entry["sha256"]:
+            if new.exists() and digest_of(new)[1] == entry.get("sha256"):
                 new.replace(path)
 
     def add(self, what: str, *, durable: bool = True, **fields: Any) -> None:

@@ -3,34 +3,55 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ecosort_power.errors import InvalidResultError
 from ecosort_power.quality import Defect
 from ecosort_power.seal import FILE_NAME, FIRST, Line, digest_of, line_hash, read_lines
 
+MISSING = "seal-missing"
 # Files that must be sealed wherever they are; reports and what a person adds need no seal.
 SEALED = ("session.json", "summary.json", "idle-*.jsonl", "input-check.txt", "runs/*/*")
+
+
+def require_seal(directory: Path) -> None:
+    """InvalidResultError names the first broken link of a sealed result; one without a seal passes, and its reports say so."""
+    broken = next(seal_defects(directory), None)
+    if broken is not None and broken.code != MISSING:
+        raise InvalidResultError(
+            f"{directory}: the seal is broken, so nothing is made of this result. First broken link: {broken.text} "
+            f"(every defect: ecosort-power check {shlex.quote(str(directory))})"
+        )
 
 
 def seal_defects(directory: Path) -> Iterator[Defect]:
     """In the order of the chain: the first one is the first link that is broken."""
     path = directory / FILE_NAME
-    if not path.exists():
-        yield Defect("seal-missing", f"{FILE_NAME} is not there: nothing shows that the files are as they were written")
+    if not path.is_file():
+        yield Defect(MISSING, f"{FILE_NAME} is not there: nothing shows that the files are as they were written")
         return
     lines = list(read_lines(path))
-    yield from _chain(lines)
-    entries = [line.entry for line in lines if line.entry is not None]
+    yield from _chain(lines, path.read_bytes().endswith(b"\n"))
+    entries = [line.entry for line in lines if line.entry is not None and _is_whole(line.entry)]
     yield from _files(directory, entries)
 
 
-def _chain(lines: Sequence[Line]) -> Iterator[Defect]:
+def _is_whole(entry: dict[str, Any]) -> bool:
+    """False for a line that was damaged so that it does not say what it seals; the chain has told of it."""
+    wanted: dict[str, type] = {"n": int, "what": str}
+    if entry.get("what") in ("file", "document", "part"):
+        wanted |= {"path": str, "bytes": int, "sha256": str}
+    return all(isinstance(entry.get(key), kind) for key, kind in wanted.items())
+
+
+def _chain(lines: Sequence[Line], ends_whole: bool) -> Iterator[Defect]:
     previous, count = FIRST, 0
     for i, line in enumerate(lines):
         if line.entry is None:
-            text = _torn(lines, i)
+            text = _torn(lines, i, ends_whole)
             if text is not None:
                 yield Defect("seal", text)
                 return
@@ -47,11 +68,12 @@ def _chain(lines: Sequence[Line]) -> Iterator[Defect]:
         previous = str(entry["hash"])
 
 
-def _torn(lines: Sequence[Line], i: int) -> str | None:
-    """None for a line that a crash cut off: the last one, or one that the next line says so of."""
-    if i + 1 == len(lines):
+def _torn(lines: Sequence[Line], i: int, ends_whole: bool) -> str | None:
+    """None for a line that a crash cut off: a last one without an end of line, or one that the next line says so of."""
+    last = i + 1 == len(lines)
+    if last and not ends_whole:
         return None
-    after = lines[i + 1].entry or {}
+    after = {} if last else lines[i + 1].entry or {}
     if after.get("what") == "torn" and after.get("sha256") == hashlib.sha256(lines[i].text).hexdigest():
         return None
     return f"{FILE_NAME}, line {lines[i].number} cannot be read"

@@ -6,6 +6,7 @@ old output removed | cold cache | drives at rest | idle | COMMAND ... exit, sync
 
 from __future__ import annotations
 
+import random
 import shlex
 import shutil
 import subprocess
@@ -33,7 +34,7 @@ from ecosort_power.preflight import preflight
 from ecosort_power.reading import Reading
 from ecosort_power.seal import Seal
 from ecosort_power.store import INPUT_CHECK, SESSION_SCHEMA, VALIDATION, Marks, Options, ResultDirectory, Run, Session
-from ecosort_power.summary import Summary, summarize
+from ecosort_power.summary import Summary, simulated_text, summarize
 from ecosort_power.transports.credentials import public_environment
 from ecosort_power.transports.process import spawn
 from ecosort_power.validate import CheckReport, Validation, check_command, judge, parse_report, run_check
@@ -244,7 +245,8 @@ class Measurement:
         gear.begin(directory, "readings", self._chain())
         self._monitor.begin_run()
         with self._display.line(f"{label}: idle"):
-            self._wait(max(self._options.pause_s, gear.lead_s if session.meters else 0.0))
+            idle_s = max(self._options.pause_s, gear.lead_s if session.meters else 0.0)
+            self._wait(idle_s + random.uniform(0.0, gear.start_spread_s))
         offset, cpu = time.time() - time.monotonic(), gear.cpu_s()
         with self._display.line(f"{label}: measuring", self._details(session, label, directory)):
             result = run_command(words, directory, self._output, self._watch, gear.pids, self._env)
@@ -349,7 +351,7 @@ def set_aside(path: Path, seal: Seal, why: str = "interrupted") -> None:
 def describe_run(run: Run, session: Session, label: str) -> str:
     """One line when a run is done."""
     energy = run.energy_of(session.headline)
-    parts = [f"{label}: {run.marks.seconds:.2f} s"]
+    parts = [f"{label}: {simulated_text(session)}{run.marks.seconds:.2f} s"]
     if energy is not None and energy.joules is not None:
         parts.append(f"{energy.joules:,.1f} J".replace(",", " "))
         parts.append(f"{energy.watts:.1f} W")

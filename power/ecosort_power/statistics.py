@@ -35,6 +35,11 @@ class Sample:
         """Half width of the 95 % interval of the mean."""
         return None if self.sd is None else t95(self.n - 1) * self.sd / sqrt(self.n)
 
+    @property
+    def includes_zero(self) -> bool:
+        """True if the interval of a positive mean reaches to zero or below: these values say nothing of the mean."""
+        return self.ci95 is not None and self.ci95 >= abs(self.mean)
+
 
 def describe(values: Sequence[float]) -> Sample:
     n = len(values)

@@ -18,7 +18,6 @@ Nothing in it is a secret. All of `energy` can be computed again from the readin
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +28,7 @@ from ecosort_power.cold import ColdState, SettleState
 from ecosort_power.errors import UsageError
 from ecosort_power.evaluate import MeterEnergy
 from ecosort_power.monitor import Circumstances
+from ecosort_power.nesting import parse_json
 from ecosort_power.quality import Defect, Window
 from ecosort_power.reading import Capabilities, Reading
 from ecosort_power.split import Span
@@ -171,6 +171,10 @@ class ResultDirectory:
     def run_path(self, index: int) -> Path:
         return self.path / "runs" / f"{index:02d}"
 
+    def exists(self) -> bool:
+        """True if anything of a measurement is there, in whatever state."""
+        return any((self.path / name).is_file() for name in ("session.json", "seal.jsonl", "summary.json"))
+
     def session(self) -> Session:
         if not self.session_path.exists():
             raise UsageError(f"{self.path} is no result directory: it has no session.json")
@@ -216,7 +220,7 @@ def read_readings(path: Path) -> list[Reading]:
     readings = []
     for number, line in enumerate(lines, 1):
         try:
-            readings.append(decode(Reading, json.loads(line)))
+            readings.append(decode(Reading, parse_json(line)))
         except ValueError as error:
             if number == len(lines):
                 break

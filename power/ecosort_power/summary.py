@@ -12,6 +12,9 @@ from ecosort_power.quality import Defect
 from ecosort_power.reading import Scope
 from ecosort_power.statistics import Sample, describe, ratio_of_totals, trend
 from ecosort_power.store import SUMMARY_SCHEMA, Run, Session, valid_runs
+from ecosort_power.updates import keeps_own_time
+
+MORE_RUNS = "more runs would tell (--runs 5 or more)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class MeterSummary:
     uncertainty_j: float | None  # instrument and all, mean over the runs; None: the meter's accuracy is not known
     uncertainty_known_j: float | None  # without the instrument's own accuracy
     phases: list[PhaseSummary] = field(default_factory=list)
+    own_clock: bool = False  # its values are of moments that it chooses: the interval holds the deviation of the runs as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ def summarize(session: Session, runs: Sequence[Run]) -> Summary:
     records = _records(session, runs)
     return Summary(
         schema=SUMMARY_SCHEMA,
-        title=simulated_text(session) + _title(head, reason),
+        title=simulated_text(session) + _title(head, reason) + _valid_text(session, runs),
         runs_planned=session.options.runs,
         runs_done=len(runs),
         runs_valid=len(good),
@@ -87,9 +91,15 @@ def summarize(session: Session, runs: Sequence[Run]) -> Summary:
         energy_reason=reason,
         others=[m for m in meters if m is not head],
         standing=place(session, runs, records, head.meter, head.scope, per_joule).text if head is not None else None,
-        defects=[*_simulated(session), *_run_defects(runs), *_trends(session, good)],
+        defects=[*_simulated(session), *_run_defects(runs), *_wide(head), *_trends(session, good)],
         simulated=is_simulated(session),
     )
+
+
+def _valid_text(session: Session, runs: Sequence[Run]) -> str:
+    """What must stand beside the headline where it is not about every run."""
+    good, planned = len(valid_runs(runs)), session.options.runs
+    return "" if good == planned else f", {good} of {planned} runs valid"
 
 
 def simulated_text(session: Session) -> str:
@@ -140,6 +150,11 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
+def _plus(a: float | None, b: float | None) -> float | None:
+    """None: one of them is not known."""
+    return a + b if a is not None and b is not None else None
+
+
 def _meter_summary(session: Session, runs: Sequence[Run], meter: str) -> MeterSummary | None:
     pairs = _energies(runs, meter)
     if not pairs:
@@ -150,7 +165,9 @@ def _meter_summary(session: Session, runs: Sequence[Run], meter: str) -> MeterSu
     seconds = sum(r.marks.seconds for r, _ in pairs) / len(pairs)
     joules = describe([e.joules or 0.0 for e in energies])
     uncertainties = [e.uncertainty for e in energies]
-    uncertainty = _mean([u.total_j if u else None for u in uncertainties])
+    own_clock = any(keeps_own_time(m.capabilities) for m in session.meters if m.name in meter.split("+"))
+    unseen = joules.ci95 if own_clock else 0.0
+    uncertainty = _plus(_mean([u.total_j if u else None for u in uncertainties]), unseen)
     complete = len(records) == len(pairs)
     per_joule = ratio_of_totals(records, [e.joules or 1.0 for e in energies]) if complete else None
     return MeterSummary(
@@ -166,8 +183,9 @@ def _meter_summary(session: Session, runs: Sequence[Run], meter: str) -> MeterSu
         idle_w=idle,
         above_idle_j=joules.mean - idle * seconds if idle is not None else None,
         uncertainty_j=uncertainty,
-        uncertainty_known_j=_mean([u.known_j if u else None for u in uncertainties]),
+        uncertainty_known_j=_plus(_mean([u.known_j if u else None for u in uncertainties]), unseen),
         phases=_phase_summaries(energies),
+        own_clock=own_clock,
     )
 
 
@@ -193,6 +211,14 @@ def _phase_summaries(energies: Sequence[MeterEnergy]) -> list[PhaseSummary]:
             note = f"n/a (without a number in {len(phases) - len(joules)} of {len(energies)} runs)"
         result.append(PhaseSummary(name, sum(p.seconds for p in phases) / len(phases), describe(joules) if whole else None, note))
     return result
+
+
+def _wide(head: MeterSummary | None) -> list[Defect]:
+    """A few runs that differ much: the interval of their mean may say nothing at all."""
+    if head is None or not head.joules.includes_zero:
+        return []
+    text = f"the 95 % interval of the energy by {head.joules.n} runs reaches to zero or below: they differ too much; {MORE_RUNS}"
+    return [Defect("wide-interval", text, False, head.meter)]
 
 
 def _run_defects(runs: Sequence[Run]) -> list[Defect]:

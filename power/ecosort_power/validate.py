@@ -6,13 +6,12 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ecosort_power.errors import RunError, UsageError
-from ecosort_power.transports.process import spawn, stop
+from ecosort_power.errors import UsageError
+from ecosort_power.transports.process import run_to_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +78,8 @@ def parse_report(text: str, exit_code: int) -> CheckReport:
 
 def run_check(words: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[str, int]:
     """What the validator prints, and its exit code. RunError if it cannot be run."""
-    try:
-        child = spawn(words, env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    except OSError as error:
-        raise RunError(f"the validator {words[0]} cannot be run: {error.strerror}") from error
-    try:
-        output, _ = child.communicate()
-    except BaseException:
-        stop(child)
-        raise
-    return output.decode(errors="replace"), child.returncode
+    code, text, _ = run_to_end(words, env, merged=True)
+    return text, code
 
 
 def judge(report: CheckReport, records: int | None, checksum: str | None) -> Validation:

@@ -180,7 +180,7 @@ TEST(Semaphore, WhoeverWaitedGoesOnBeforeThoseWhoAskLater) {
   const auto all = [&]() -> Task<void> {
     TaskGroup group(bench.reactor.scope());
     for (const char name : {'a', 'b', 'c'}) group.spawn(take_as(name));
-    for (int i = 0; i < 5; ++i) slots.give();  // b and c have theirs, but have yet to go on
+    for (int i = 0; i < 5; ++i) slots.give();  // b and c have theirs, but have yet to continue
     for (const char name : {'d', 'e'}) group.spawn(take_as(name));
     co_await group.join();
     group.spawn(take_as('f'));

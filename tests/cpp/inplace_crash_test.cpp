@@ -330,7 +330,7 @@ TEST(InPlaceCrash, EveryCallThatMakesSomethingDurableIsNeeded) {
   std::printf("%zu of %zu mutants looked for\n", sites.size() - 1, known.size() - 1);
 }
 
-// The same for what a resumption syncs before it goes on.
+// The same for what a resumption syncs before it continues.
 TEST(InPlaceCrash, EveryCallOfAResumptionIsNeededToo) {
   const io::Effect failed{.kind = io::Effect::Kind::error, .number = EIO};
   const SmallJob& job = small_jobs().front();

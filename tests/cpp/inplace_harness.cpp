@@ -13,8 +13,7 @@ JobHeader SmallJob::header() const {
   header.reread = reread;
   header.layout = {.records = records,
                    .record_size = format.record_size,
-                   .run_block = {run_block_bytes, static_cast<std::uint32_t>(
-                                                      (run_block_bytes - planner::run_block_trailer_bytes) / format.record_size)},
+                   .run_block = planner::RunBlock::of(run_block_bytes, format.record_size),
                    .piece_records = piece_records,
                    .unit = unit,
                    .interval_bytes = interval_bytes};

@@ -1,10 +1,12 @@
 // The journal of an in-place job: what was appended comes back, and what was torn counts as never written.
 #include <gmock/gmock.h>
 
+#include <cstring>
 #include <functional>
 
 #include "base/errors.h"
 #include "demsort_inplace/journal.h"
+#include "hash/block_checksum.h"
 #include "inplace_harness.h"
 
 namespace ecosort::inplace {
@@ -189,6 +191,70 @@ TEST(InPlaceJournal, WithoutAValidHeaderThereIsNoJob) {
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
     EXPECT_FALSE(reopen(damaged)) << "byte " << at;
   }
+}
+
+// Whoever made such a job can end it, this version cannot: its states stand elsewhere.
+TEST(InPlaceJournal, AnOlderFormatIsRefusedWithWhatToDo) {
+  Bench bench;
+  bench.create(header_of(2));
+  std::string bytes = bench.bytes();
+  constexpr std::size_t frame = 32, checksum = 8;
+  std::uint32_t size = 0;
+  std::memcpy(&size, bytes.data() + frame - sizeof size, sizeof size);
+  bytes[frame] = 3;
+  const std::uint64_t sum =
+      records::block_checksum(reinterpret_cast<const std::byte*>(bytes.data()) + checksum, frame - checksum + size, 0);
+  std::memcpy(bytes.data(), &sum, sizeof sum);
+  try {
+    (void)reopen(bytes);
+    FAIL() << "it was taken for one of this format";
+  } catch (const IoError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("finish the job with the version that began it"));
+  }
+}
+
+TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
+  JobHeader header{.job = 77, .kind = JobHeader::Kind::resumable_lines};
+  header.layout.unit = page_bytes;
+  header.layout.keeps_runs = true;
+  header.lines =
+      LineTerms{.words = {"-k2,2n", "", "a file"}, .salt = {1, 2, 250}, .block_bytes = 8192, .most_merged = 900, .run_places = 3};
+  Bench bench;
+  bench.create(header);
+  for (std::uint64_t run = 0; run < 8; ++run) {
+    RunDone done = run_done(run);
+    done.lines =
+        LineRunDone{.bytes = run + 5, .longest = run + 6, .next = {1, run, 2, 3}, .dropped = {4, 5, run}, .is_header = run == 0};
+    if (run > 5) {
+      done.lines->first = 1;
+      done.lines->merged = 2;
+    }
+    bench.append(done);
+  }
+  State last = state_at(5, 900);
+  last.lines = LineState{.bytes = 123, .dropped = {7, 8, 9}};
+  bench.append(state_at(4, 900));
+  bench.append(last);
+  EXPECT_EQ(bench.bytes().size(), Journal::size_bytes(header) + 6 * page_bytes);
+  const auto contents = reopen(bench.bytes());
+  ASSERT_TRUE(contents);
+  ASSERT_TRUE(contents->header.lines);
+  EXPECT_EQ(contents->header.lines->words, header.lines->words);
+  EXPECT_EQ(contents->header.lines->salt, header.lines->salt);
+  EXPECT_EQ(contents->header.lines->most_merged, 900U);
+  ASSERT_EQ(contents->runs.size(), 8U);
+  const LineRunDone& run = contents->runs[7].lines.value();
+  EXPECT_EQ(run.bytes, 12U);
+  EXPECT_EQ(run.longest, 13U);
+  EXPECT_EQ(run.next, (lines::ReadPlace{1, 7, 2, 3}));
+  EXPECT_EQ(run.dropped, (records::MultisetHash{4, 5, 7}));
+  EXPECT_EQ(run.merged, 2U);
+  EXPECT_FALSE(run.is_header);
+  EXPECT_TRUE(contents->runs[0].lines->is_header);
+  ASSERT_TRUE(contents->state);
+  expect_same(*contents->state, last);
+  EXPECT_EQ(contents->state->lines->bytes, 123U);
+  EXPECT_EQ(contents->state->lines->dropped, last.lines->dropped);
 }
 
 TEST(InPlaceJournal, RecordsOfAnotherJobAreNone) {

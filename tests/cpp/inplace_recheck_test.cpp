@@ -77,7 +77,7 @@ TEST(InPlaceRecheck, AChangedByteIsFoundInEveryLaterStep) {
       MemoryMachine later(damaged, {.records_events = false});
       EXPECT_THROW((void)later.machine.resume(), OutputChanged) << "sync " << nth;
       EXPECT_TRUE(have_same_files(later.store.snapshot(), damaged));
-      (void)disk.machine.resume();  // without the damage it goes on
+      (void)disk.machine.resume();  // without the damage it continues
       const std::string text = text_of(disk.store.snapshot().files.at(job_file));
       EXPECT_EQ(as_multiset(text, job.format.record_size), as_multiset(job.input(), job.format.record_size));
     }

@@ -163,7 +163,7 @@ TEST(InPlaceSort, AFullDiskStopsItUntilThereIsRoomAgain) {
   EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
 }
 
-// A bit that flips in a run is found before anything that depends on it is given up; the bit back in its place, all goes on.
+// A bit that flips in a run is found before anything that depends on it is given up; the bit back in its place, all continues.
 TEST(InPlaceSort, ADamagedRunStopsItAndNothingMoreIsGivenUp) {
   const SmallJob& job = small_jobs().front();
   io::FaultPlan plan({{Role::output, FaultPoint::write, 3, {.kind = Effect::Kind::error, .number = EIO}}});
@@ -202,7 +202,7 @@ std::map<std::string, std::string> texts_of(const io::DiskImage& image) {
 
 }  // namespace
 
-// A record of the journal that cannot be read any more must not make what it spoke of look like what nobody needs.
+// A record of the journal that cannot be read any more must not make what it spoke of look like what no one needs.
 TEST(InPlaceSort, ADamagedJournalDestroysNothing) {
   const SmallJob& job = small_jobs().front();
   const std::string journal = JobPaths(job_file).journal;

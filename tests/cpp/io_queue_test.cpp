@@ -351,7 +351,7 @@ TEST_P(StreamQueueTest, AWriteSubmittedBeforeTheFailureIsKnownFailsToo) {
   }
 }
 
-// There is room again by the time the next write is submitted: the stream goes on then, as a shell's next command would.
+// There is room again by the time the next write is submitted: the stream continues then, as a shell's next command would.
 TEST_P(StreamQueueTest, AStreamThatHasRoomAgainTakesLaterWrites) {
   const std::string path = bench.directory / "out";
   const Descriptor out(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));

@@ -88,7 +88,7 @@ TEST(Progress, SharesOfPhasesMakeTheJob) {
     progress.begin(Phase::intermediate_merge, 50, 50);
     EXPECT_EQ(progress.read().number, 2U);
   }
-  progress.add_bytes(1000);  // more than was foreseen
+  progress.add_bytes(1000);  // more than was expected
   EXPECT_DOUBLE_EQ(progress.read().share, 0.5);
   EXPECT_EQ(progress.job_bytes_left(), 200U);
   progress.begin(Phase::merge, 100, 200);

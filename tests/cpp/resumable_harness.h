@@ -23,6 +23,8 @@ struct SmallSort {
   [[nodiscard]] JobHeader header() const;  // without inputs
   // The disk holds the inputs as they were, under the output's name this text (empty: nothing stands there), and nothing else.
   [[nodiscard]] bool holds_only(const io::DiskImage& image, const std::string& output) const;
+  [[nodiscard]] const char* name() const { return job.name; }
+  [[nodiscard]] std::string sorted() const { return job.sorted(); }
   [[nodiscard]] std::string previous() const { return has_previous ? "what was there before" : ""; }
 };
 
@@ -36,6 +38,10 @@ class SortMachine {
   engine::SortReport start(const SmallSort& sort);
   engine::SortReport resume(std::uint64_t memory_bytes = 0);  // 0: that of the job
   engine::SortReport abandon();
+  // Records of the journal about runs that such a job leaves.
+  [[nodiscard]] static std::uint64_t run_records(const engine::SortReport& report, const SmallSort& /*sort*/) {
+    return report.runs;
+  }
   [[nodiscard]] JobStatus look() { return examine(sort_output, storage_, queue_); }
 
   std::atomic<int> interrupted = 0;

@@ -129,7 +129,7 @@ TEST(RunDirection, AContinuedOutputRewritesNothing) {
       buffers.output_blocks = 2;
       MemoryBudget memory(1U << 20U);
       Progress progress;
-      WriteBehind output(bench.disk, bench.reactor, runs, *file, buffers,
+      WriteBehind output(bench.disk, bench.reactor, &runs, *file, buffers,
                          {.total_bytes = text.size(), .reserve_bytes = 4'096, .least_unit = 4'096},
                          memory.allocate(buffers.output_block_bytes * buffers.output_blocks, "output"), progress);
       const auto write = [&]() -> Task<void> {
@@ -167,7 +167,7 @@ TEST(RunDirection, AnOutputThatIsNotWhatItWasIsNotContinued) {
   buffers.output_blocks = 2;
   MemoryBudget memory(1U << 20U);
   Progress progress;
-  WriteBehind output(bench.disk, bench.reactor, runs, *file, buffers,
+  WriteBehind output(bench.disk, bench.reactor, &runs, *file, buffers,
                      {.total_bytes = text.size(), .reserve_bytes = 4'096, .least_unit = 4'096},
                      memory.allocate(buffers.output_block_bytes * buffers.output_blocks, "output"), progress);
   const auto write = [&]() -> Task<void> {

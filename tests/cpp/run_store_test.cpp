@@ -235,7 +235,7 @@ void write_in_batches(Bench& bench, const std::string& text, std::size_t batch) 
   MemoryBudget memory(MiB);
   Progress progress;
   RunStore runs = bench.make({"/a"});
-  WriteBehind output(bench.disk, bench.reactor, runs, *file, buffers, {.total_bytes = text.size(), .reserve_bytes = 16 * KiB},
+  WriteBehind output(bench.disk, bench.reactor, &runs, *file, buffers, {.total_bytes = text.size(), .reserve_bytes = 16 * KiB},
                      memory.allocate(buffers.output_block_bytes * buffers.output_blocks, "output"), progress);
   EXPECT_GE(output.capacity_bytes(), batch);
   const auto write = [&]() -> Task<void> {

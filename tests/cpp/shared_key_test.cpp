@@ -25,7 +25,7 @@ std::vector<const std::byte*> sorted_pointers(const Encoder& encoder, const std:
   return pointers;
 }
 
-// Runs that agree in fewer and fewer bytes: keys foretold before are moved to where all agree.
+// Runs that agree in fewer and fewer bytes: keys predicted before are moved to where all agree.
 TEST(SharedKey, MovesForecastKeysExactly) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 2000; ++round) {

@@ -178,7 +178,7 @@ class Sweep {
   // The same operations each time; where threads have a say there may be one more or less.
   [[nodiscard]] bool is_reproducible() const { return disk_ == Disk::memory && case_.setup.threads == 0; }
 
-  // A single fault of these is overcome: the sort goes on.
+  // A single fault of these is overcome: the sort continues.
   static bool is_overcome(const Fault& fault) {
     const bool moves = fault.point == FaultPoint::read || fault.point == FaultPoint::write;
     if (fault.effect.kind == Effect::Kind::short_count)

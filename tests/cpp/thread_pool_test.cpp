@@ -65,7 +65,7 @@ TEST(ThreadPool, HasTheCallerOfALoopHelpWithALoopInsideOfIt) {
 
 TEST(ThreadPool, HasAllItsThreadsTakeParts) {
   constexpr unsigned threads = 3;
-  std::latch all_here(threads);  // nobody goes on before three parts run at once
+  std::latch all_here(threads);  // no one continues before three parts run at once
   inside_thread_pool(threads,
                      [&] { ThreadPool::for_each_part(threads, threads, [&](std::size_t) { all_here.arrive_and_wait(); }); });
   std::latch all_here_without_a_thread_pool(threads);

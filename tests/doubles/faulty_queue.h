@@ -11,7 +11,7 @@
 namespace ecosort::io {
 
 // An error and a count of zero complete without reaching the queue below; a short count shortens the request: to a multiple of
-// the file's alignment, and never below one, so that a caller that goes on makes progress. Written data is altered in the
+// the file's alignment, and never below one, so that a caller that continues makes progress. Written data is altered in the
 // caller's memory. Reads to be altered need tags that differ from those of all others in flight. Behind a write on a stream that
 // fails others fail, too, until it has been reaped (io/queue.h). Threads as there.
 class FaultyQueue : public Queue {

@@ -19,7 +19,7 @@ class MemoryDisk {
   MemoryDisk(DiskImage initial, const MemoryStore::Options& options);
 
   [[nodiscard]] const MemoryStore::Options& options() const noexcept { return options_; }
-  [[nodiscard]] const std::vector<StoreEvent>& log() const noexcept { return log_; }  // only while nobody changes the disk
+  [[nodiscard]] const std::vector<StoreEvent>& log() const noexcept { return log_; }  // only while no one changes the disk
   [[nodiscard]] DiskImage snapshot() const;
   [[nodiscard]] std::uint64_t allocated_bytes() const;
   [[nodiscard]] std::uint64_t most_allocated_bytes() const;

@@ -85,7 +85,7 @@ def kill_at_sync(ecosort: Path, directory: Path, nth: int, *words: str | Path) -
 def kill_at_call(ecosort: Path, directory: Path, call: str, nth: int, *words: str | Path) -> None:
     """Kills it at its n-th call, which is one of the coordinator's; the end must not come first."""
     require("strace")
-    command = [*strace(directory, call, f"{call}:signal=SIGKILL:when={nth}"), ecosort, *words, "--io", "pool", "-q"]
+    command = [*strace(directory, call, f"{call}:signal=SIGKILL:when={nth}"), ecosort, *words, "--io", "pool", "--quiet"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
     assert done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL), done
 
@@ -101,7 +101,7 @@ def calls_of(ecosort: Path, directory: Path, call: str, *words: str | Path) -> i
     """How often the program makes this system call in a run to its end."""
     require("strace")
     command = strace(directory, call)
-    subprocess.run([*command, ecosort, *words, "--io", "pool", "-q"], check=True, stdin=subprocess.DEVNULL)
+    subprocess.run([*command, ecosort, *words, "--io", "pool", "--quiet"], check=True, stdin=subprocess.DEVNULL)
     return (directory / "trace").read_text().count(f"{call}(")
 
 
@@ -116,7 +116,7 @@ def stopped_after(ecosort: Path, directory: Path, call: str, nth: int, *words: s
     directory.mkdir(exist_ok=True)
     trace = directory / "trace"
     trace.unlink(missing_ok=True)
-    command = [*strace(directory, call, f"{call}:signal=SIGSTOP:when={nth}"), ecosort, *words, "--io", "pool", "-q"]
+    command = [*strace(directory, call, f"{call}:signal=SIGSTOP:when={nth}"), ecosort, *words, "--io", "pool", "--quiet"]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
 
@@ -181,7 +181,7 @@ class Attempts:
 
     def begin(self, *words: str | Path) -> subprocess.Popen[str]:
         self.events.unlink(missing_ok=True)
-        command = [self.ecosort, *words, "--events", self.events, "-q"]
+        command = [self.ecosort, *words, "--events", self.events, "--quiet"]
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def next_words(self) -> list[str | Path]:

@@ -203,7 +203,7 @@ def test_memory_that_cannot_merge_all_runs_at_once_is_refused_with_one_that_can(
         file.truncate(40_000_000_000)  # sparse: nothing of it is read
     words = ("plan", "sort", "--resumable", "--record-size", "100", "--key", "0:10", big, "-o", tmp_path / "out")
     told = refused(run(*words, *SMALL), 2, "merges all runs at once")
-    enough = re.search(r"try --memory (\d+MiB)", told)
+    enough = re.search(r"try --memory (\d+KiB)", told)
     assert enough, told
     again = run(*words, "--memory", enough.group(1))
     assert again.returncode == 0 or "not enough space" in again.stderr, again

@@ -1,13 +1,16 @@
-"""SIGKILL and power cuts at random moments of real resumable sorts, again and again: they end with every record in order."""
+"""SIGKILL and power cuts at random moments of real resumable sorts, again and again: they end in order, whole."""
 
 import random
 import signal
 import subprocess
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from capabilities import SOAK
+from lines_support import numbered_lines, sorted_by_sort
 from sort_support import FileSystem, Run, expected, make_records
 
 from .support import (
@@ -25,17 +28,56 @@ from .support import (
 )
 
 RECORDS = 200_000  # 20 MB
-KILLS = 110 if SOAK else 10  # on each file system
-CUTS = 16 if SOAK else 4  # likewise
+CUTS = 16 if SOAK else 4  # on each file system
+
+
+@dataclass(frozen=True)
+class Job:
+    """A resumable sort of one kind: what it is called with, of what, and what must come of it."""
+
+    name: str
+    kills: int  # on each file system
+    words: tuple[str, ...]
+    make: Callable[[Path], bytes]
+    expected: Callable[[bytes], bytes]
+
+
+LINE_KEYS = ("-t,", "-k2,2n", "-k1,1.5r", "-u")
+JOBS = {
+    job.name: job
+    for job in (
+        Job(
+            "sort --resumable",
+            110 if SOAK else 10,
+            ("sort", "--resumable", "--memory", "2MiB"),
+            lambda ecosort: make_records(ecosort, "ascii", RECORDS),
+            expected,
+        ),
+        Job(
+            "lines --resumable",
+            110 if SOAK else 24,
+            ("lines", "--resumable", "-S", "2M"),
+            lambda _: numbered_lines(600_000),
+            sorted_by_sort,
+        ),
+        Job(
+            "lines --resumable with keys",
+            110 if SOAK else 8,
+            ("lines", "--resumable", "-S", "1M", "--header=2", *LINE_KEYS),
+            lambda _: numbered_lines(600_000),
+            lambda data: sorted_by_sort(data, *LINE_KEYS, header_lines=2),
+        ),
+    )
+}
 
 
 class Sorting(Attempts):
     """One output that is to come into being, whoever gets in the way."""
 
-    def __init__(self, ecosort: Path, drive: FileSystem, directory: Path) -> None:
+    def __init__(self, ecosort: Path, drive: FileSystem, directory: Path, job: Job) -> None:
         super().__init__(ecosort, directory)
-        self.source, self.out = directory / "in", drive.root / "out"
-        self.data = make_records(ecosort, "ascii", RECORDS)
+        self.source, self.out, self.job = directory / "in", drive.root / "out", job
+        self.data = job.make(ecosort)
         self.source.write_bytes(self.data)
         self.time = self.seconds()
         self.out.unlink()
@@ -46,16 +88,18 @@ class Sorting(Attempts):
     def next_words(self) -> list[str | Path]:
         if self.is_under_way():
             return ["resume", self.out]
-        return ["sort", "--resumable", self.source, "-o", self.out, "--memory", "2MiB"]
+        return [*self.job.words, self.source, "-o", self.out]
 
 
 @pytest.mark.timeout(1800 if SOAK else 300)
 @pytest.mark.parametrize("kind", KINDS)
-def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, kind: str) -> None:
-    kills = Kills(KILLS, random.Random(kind))
+@pytest.mark.parametrize("name", JOBS)
+def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, name: str, kind: str) -> None:
+    job = JOBS[name]
+    kills = Kills(job.kills, random.Random(name + kind))
     with drive_of(kind, tmp_path) as drive:
-        sorting = Sorting(ecosort, drive, tmp_path)
-        wanted = expected(sorting.data)
+        sorting = Sorting(ecosort, drive, tmp_path, job)
+        wanted = job.expected(sorting.data)
         while not kills.are_enough():
             is_resumption = sorting.is_under_way()
             code, text = kills.strike(sorting.go_on(), sorting.events, sorting.time, is_resumption)
@@ -69,17 +113,19 @@ def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, kind:
             assert done.returncode == 0 or "start the sort again" in done.stderr
         assert sorting.source.read_bytes() == sorting.data
         assert not sorting.is_under_way()
-    kills.check(f"sort --resumable on {kind}")
+    kills.check(f"{name} on {kind}")
 
 
 @pytest.mark.timeout(1800 if SOAK else 300)
 @pytest.mark.parametrize("kind", KINDS)
-def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("name", ["sort --resumable", "lines --resumable"])
+def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, name: str, kind: str) -> None:
     """The whole file system is shut down without writing anything more and mounted again; resumptions are cut, too."""
-    rng = random.Random(f"cut {kind}")
+    rng = random.Random(f"cut {name} {kind}")
+    job = JOBS[name]
     with drive_of(kind, tmp_path) as drive:
-        sorting = Sorting(ecosort, drive, tmp_path)
-        wanted = expected(sorting.data)
+        sorting = Sorting(ecosort, drive, tmp_path, job)
+        wanted = job.expected(sorting.data)
         cuts: Counter[str] = Counter()
         in_resume = outputs = 0
         while cuts.total() < CUTS or in_resume < CUTS // 4:
@@ -102,4 +148,4 @@ def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, ki
             done = run("resume", sorting.out)
             assert done.returncode == 0 or "start the sort again" in done.stderr, done
         assert sorting.source.read_bytes() == sorting.data
-    print(f"\nsort --resumable on {kind}: {cuts.total()} power cuts, {dict(cuts)}; {in_resume} inside resume; {outputs} outputs")
+    print(f"\n{name} on {kind}: {cuts.total()} power cuts, {dict(cuts)}; {in_resume} inside resume; {outputs} outputs")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 from ecosort_power.assemble import attach_energy
 from ecosort_power.cold import ColdState, SettleState
+from ecosort_power.evaluate import MeterEnergy
 from ecosort_power.monitor import Circumstances, DriveHeat
 from ecosort_power.quality import Defect
 from ecosort_power.reading import Accuracy, Capabilities, PowerKind, Reading, Scope
@@ -120,3 +122,16 @@ def write_result(directory: Path, factor: float = 1.0, runs: int = 5) -> Path:
     seal.document(stored.summary_path, summarize(session, stored.runs()))
     seal.close()
     return directory
+
+
+def reseal(directory: Path, *names: str) -> None:
+    """What a test has written into a result is part of it: as if the harness had measured so."""
+    seal = Seal(directory)
+    for name in names:
+        seal.file(directory / name)
+    seal.close()
+
+
+def larger(energy: MeterEnergy, factor: float) -> MeterEnergy:
+    phases = [replace(p, joules=p.joules * factor if p.joules is not None else None) for p in energy.phases]
+    return replace(energy, joules=(energy.joules or 0.0) * factor, phases=phases)

@@ -171,6 +171,18 @@ def test_the_command_simulates_and_writes_the_table(tmp_path: Path, monkeypatch:
     assert readme.read_text(encoding="utf-8") == text
 
 
+def test_the_readme_says_what_counts_as_a_bias_and_how_many_cells_cannot_resolve_one() -> None:
+    """The numbers are counted here again, from the committed results."""
+    results = table.load(RESULTS)
+    answered = [o for o in results.cells if o.bias is not None and o.bias_se is not None]
+    blind = sum(4 * (o.bias_se or 0.0) > 0.001 for o in answered)
+    shown = sum(abs(o.bias or 0.0) > 0.001 + 4 * (o.bias_se or 0.0) for o in answered)
+    text = " ".join(table.render(results).split())
+    assert f"exceeds 0.1 % by more than 4 of its standard errors: in {shown} of the {len(answered)} cells" in text
+    assert f"In {blind} of them 4 of its standard errors are more than 0.1 %" in text
+    assert table.render(results) in (POWER / "README.md").read_text(encoding="utf-8")
+
+
 def test_a_readme_without_its_markers_is_refused() -> None:
     with pytest.raises(UsageError, match="once"):
         table.into("no markers", "part")

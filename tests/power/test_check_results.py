@@ -14,6 +14,7 @@ from ecosort_power.errors import PowerError
 from ecosort_power.store import ResultDirectory
 
 from .measured import Measured, copied
+from .stored import reseal
 from .support import CHECK, Cli, fake_sort, load, toy_meter
 
 # One good result, measured once and copied for each test.
@@ -173,12 +174,13 @@ def test_a_line_cut_off_does_not_hide_the_rest_and_breaks_the_seal(cli: Cli, res
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"schema": 3}', "[]"])
-def test_a_broken_document_is_one_clear_line(cli: Cli, result: Path, text: str) -> None:
+def test_a_broken_document_is_the_first_broken_link(cli: Cli, result: Path, text: str) -> None:
     (result / "runs/01/run.json").write_text(text)
     done = cli("check", "r")
-    assert done.returncode == 2
-    assert "run.json" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.returncode == 1
+    assert "the first link that is broken: [seal] runs/01/run.json is not what was written" in done.stdout
+    assert "DEFECT [unreadable]" in done.stdout
+    assert done.stderr == ""
 
 
 def test_reports_come_in_every_form(cli: Cli, result: Path, tmp_path: Path) -> None:
@@ -213,6 +215,7 @@ def test_two_results_are_compared(cli: Cli, result: Path, tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert "joules" in done.stdout
     edit(tmp_path / "s/session.json", lambda s: s["meters"][0]["capabilities"].update(scope="package"))
+    reseal(tmp_path / "s", "session.json")
     done = cli("compare", "r", "s")
     assert done.returncode == 2
     assert "must not be compared" in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,8 +12,11 @@ from pathlib import Path
 import pytest
 from ecosort_power.expect import expect, seconds_of
 from ecosort_power.machine_checks import State, drive_heat, pi_throttling, space, throttling
-from ecosort_power.meters.base import Machine
+from ecosort_power.meters import make_meter
+from ecosort_power.meters.base import Machine, parse_spec, with_settings
+from ecosort_power.meters.exec import capabilities_from
 from ecosort_power.reading import Accuracy, Capabilities, PowerKind, Scope
+from ecosort_power.statistics import describe
 
 from .measured import Measured
 from .stored import write_result
@@ -148,3 +152,65 @@ def test_a_rehearsal_is_not_compared_with_a_measurement(measured: Measured, cli:
     done = cli("compare", tmp_path / "real", measured.result)
     assert (done.returncode, "SIMULATED" in done.stderr) == (2, True)
     assert "both results are SIMULATED" in cli("compare", measured.result, measured.result).stdout
+
+
+@pytest.mark.measured("--meter", "sim:#period=0.05,scope=wall", *CHECK, "--runs", "2", command=fake_sort("--hard"))
+def test_a_simulated_meter_is_nowhere_not_even_by_the_users_word(measured: Measured, cli: Cli) -> None:
+    assert measured.done.returncode == 0, measured.done.stdout + measured.done.stderr
+    texts = [measured.done.stdout, (measured.result / "summary.json").read_text()]
+    texts += [cli("report", measured.result, "--format", form).stdout for form in ("terminal", "markdown", "html", "json")]
+    for text in texts:
+        assert "SIMULATED" in text
+        assert "records per joule (at the wall)" not in text
+        assert "(computed, measured nowhere)" in text
+    assert ">at the wall<" not in texts[4]
+
+
+@pytest.mark.parametrize(
+    ("spec", "simulated"), [("sim:", True), ("sim:#scope=wall", True), ("csv:x#simulated=yes,scope=wall", True), ("csv:x", False)]
+)
+def test_what_is_simulated_has_no_scope(spec: str, simulated: bool) -> None:
+    parsed = parse_spec(spec)
+    found = with_settings(make_meter(parsed).open(), parsed)
+    assert found.simulated is simulated
+    assert (found.scope is Scope.SIMULATED) is simulated
+
+
+def test_a_meter_program_may_say_that_its_values_are_made_up() -> None:
+    assert capabilities_from({"simulated": True}, {"watts": 1.0}, "x").simulated
+    assert not capabilities_from({"simulated": "no"}, {"watts": 1.0}, "x").simulated
+
+
+@pytest.mark.parametrize(("joules", "zero"), [([100.0, 108.0], False), ([100.0, 190.0], True), ([100.0, 101.0, 99.0], False)])
+def test_an_interval_that_includes_zero_is_told(joules: list[float], zero: bool) -> None:
+    sample = describe(joules)
+    assert sample.includes_zero is zero
+    assert (sample.mean - (sample.ci95 or 0.0) <= 0) is zero
+
+
+def flat_meter(directory: Path) -> str:
+    """A program whose watts have nothing to do with the load."""
+    program = directory / "flat meter.py"
+    lines = ("import time", "i = 0", "while True:", " i += 1", " watts = 40 + i * 7919 % 13 / 10")
+    program.write_text("\n".join((*lines, " print(f'{{\"watts\": {watts}}}', flush=True)", " time.sleep(0.1)\n")))
+    return f"exec:{sys.executable} '{program}'"
+
+
+@pytest.mark.parametrize("lag", ["", ",lag=0,window=0"])
+def test_the_uncertainty_is_told_although_the_lag_was_not_seen(cli: Cli, tmp_path: Path, lag: str) -> None:
+    meter = f"{flat_meter(tmp_path)}#scope=wall,period=0.1,update=0.1,accuracy=1%{lag}"
+    done = cli("doctor", "--meter", meter, "--seconds", "60", "--probe", "5")
+    assert "expected uncertainty of a run: 60 s: +-" in done.stdout, done.stdout + done.stderr
+    assert f"ecosort-power probe {shlex.quote(meter)} --seconds 120" in done.stdout
+    if lag:
+        assert "ok       exec: lag: 0 s as stated" in done.stdout
+        assert "warning  exec: load: not seen in its values" in done.stdout
+    else:
+        assert "warning  exec: lag: not seen" in done.stdout
+        assert "one of up to 1 s is allowed for" in done.stdout
+
+
+def test_a_directory_that_is_not_there_is_one_line_at_once(cli: Cli) -> None:
+    done = cli("doctor", "--meter", "sim:", "--dir", "/nonexistent")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "ecosort-power: --dir /nonexistent is no directory; name the one where it will be sorted\n"

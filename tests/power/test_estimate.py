@@ -11,6 +11,8 @@ from ecosort_power.accuracy.sweep import Cell, simulate
 from ecosort_power.evaluate import BOTH, COUNTER, POWER, MeterEnergy, candidates, choose, evaluate
 from ecosort_power.quality import Window
 from ecosort_power.reading import Capabilities, Reading
+from ecosort_power.sampler import start_spread_s
+from ecosort_power.statistics import describe
 
 from .synthetic import AVERAGING, COUNTING, WALL, averages, counts, instants, step, ticks, window
 
@@ -138,6 +140,50 @@ def test_a_load_that_repeats_with_the_clock_of_the_meter_is_warned_of() -> None:
     assert "own-clock" in {d.code for d in found.defects}
     counted = evaluate("m", counts(step(IDLE, BUSY, 100, 160)[1], ticks(60, 200, 0.25, 0.1)), COUNTING, window(100, 160), [])
     assert "own-clock" not in {d.code for d in counted.defects}
+
+
+def aliased(phase: float, seconds: float = 60.0) -> float:
+    """The energy of a load that repeats with the clock of the meter, for a run that begins at this moment of its period."""
+    begin = 100 + phase
+    busy = lambda t: BUSY if (t - begin) % 1.0 < 0.5 else IDLE  # noqa: E731
+    power = lambda t: busy(t) if begin <= t < begin + seconds else IDLE  # noqa: E731
+    own = replace(WALL, period_s=0.25, update_s=1.0, quantum_w=0.001)
+    held = lambda t: power(float(int(t))) + (int(t) % 7) / 1000  # noqa: E731
+    w = window(begin, begin + seconds)
+    found = evaluate("m", instants(held, ticks(60, 240, 0.25, 0.1)), own, w, [])
+    assert found.joules is not None
+    assert start_spread_s(own) == 1.0
+    return found.joules
+
+
+def test_runs_that_begin_at_random_moments_of_the_meters_clock_are_right_on_average_and_show_what_one_cannot() -> None:
+    rng, truth = np.random.default_rng(5), 60 * (BUSY + IDLE) / 2
+    energies = np.array([aliased(p) for p in rng.random(200)])
+    assert energies.mean() == pytest.approx(truth, rel=0.06)
+    assert np.abs(energies - truth).min() > 0.2 * truth  # each of them alone is wrong
+    samples = [describe(rng.choice(energies, 5).tolist()) for _ in range(400)]
+    held = [abs(s.mean - truth) <= (s.ci95 or 0.0) for s in samples]
+    assert np.mean(held) > 0.9
+    assert all(abs(aliased(0.1) / aliased(0.1 + d) - 1) < 0.05 for d in (0.1, 0.2))  # at one moment they agree, and are wrong
+
+
+@pytest.mark.parametrize(("lag", "refused"), [(0.0, False), (0.9, False), (6.0, True), (12.0, True)])
+def test_a_lag_that_is_not_known_is_refused_where_it_is_longer_than_what_is_allowed_for(lag: float, refused: bool) -> None:
+    power, _ = step(IDLE, BUSY, 100, 160)
+    readings = flickering(instants(lambda t: power(t - lag), ticks(60, 200, 1.0, 0.5)))
+    unknown = evaluate("m", readings, replace(WALL, lag_s=None), window(100, 160), [])
+    late = [d.text for d in unknown.defects if d.code == "late"]
+    assert bool(late) is refused
+    assert (unknown.joules is None) is refused
+    if refused:
+        assert "1 s after its end" in late[0]
+        assert "run --probe 60" in late[0]
+    assert evaluate("m", readings, replace(WALL, lag_s=lag), window(100, 160), []).joules is not None
+
+
+def test_a_machine_that_does_next_to_nothing_is_not_called_late() -> None:
+    readings = flickering(instants(lambda t: IDLE, ticks(60, 200, 1.0, 0.5)))
+    assert "late" not in {d.code for d in evaluate("m", readings, replace(WALL, lag_s=None), window(100, 160), []).defects}
 
 
 def test_the_resolution_of_a_meter_that_does_not_say_it_is_read_off_its_values() -> None:

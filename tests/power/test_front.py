@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .support import BUILD, cli_env, toy_meter
+from .support import BUILD, Cli, cli_env, toy_meter
 
 DEMO = Path(__file__).resolve().parents[2] / "tuning" / "demo.py"
 
@@ -61,3 +61,11 @@ def test_the_demo_shows_joules_and_scope_where_a_meter_can_be_read(measured: sub
     energy = next(line for line in measured.stdout.splitlines() if line.strip().startswith("energy"))
     assert " J (instrument: +-" in energy
     assert "records per joule; scope: wall" in energy
+
+
+@pytest.mark.parametrize("meter", ["exec:", "sim:5", "foo:", "csv:", "exec:true#unit=W", "exec:echo hi"])
+def test_a_meter_that_cannot_be_leaves_no_directory(cli: Cli, tmp_path: Path, meter: str) -> None:
+    done = cli("run", "--meter", meter, "--runs", "1", "--idle", "0", "--out", "r", "--", "true")
+    assert done.returncode in (2, 3)
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert list(tmp_path.iterdir()) == []

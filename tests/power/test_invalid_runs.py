@@ -12,6 +12,7 @@ from ecosort_power.assemble import attach_energy
 from ecosort_power.check import check
 from ecosort_power.codec import write_json
 from ecosort_power.errors import UsageError
+from ecosort_power.evaluate import WITH_FIGURES, withheld
 from ecosort_power.live import Tally, Together, format_line
 from ecosort_power.quality import Defect
 from ecosort_power.reading import Flag, Reading
@@ -23,7 +24,7 @@ from ecosort_power.store import ResultDirectory, Run
 from ecosort_power.summary import summarize
 from rich.console import Console
 
-from .stored import write_result
+from .stored import reseal, write_result
 
 
 @pytest.fixture
@@ -39,6 +40,7 @@ def spoiled(tmp_path: Path) -> tuple[ResultDirectory, list[str]]:
     bad = replace(run, defects=[Defect("validation", "the output is not sorted")])
     write_json(directory.run_path(3) / "run.json", attach_energy(session, bad, {"wall": directory.readings(3, "wall")}))
     write_json(directory.summary_path, summarize(session, directory.runs()))
+    reseal(directory.path, "runs/03/run.json", "summary.json")
     return directory, figures
 
 
@@ -107,6 +109,39 @@ def test_a_figure_that_was_put_there_is_found(spoiled: tuple[ResultDirectory, li
     document["energy"][0]["joules"] = 700.0
     path.write_text(json.dumps(document))
     assert "energy-differs" in {d.code for d in check(directory)}
+
+
+def test_the_headline_says_how_many_runs_are_valid_in_every_form(spoiled: tuple[ResultDirectory, list[str]]) -> None:
+    directory, _ = spoiled
+    result = gather(directory, None)
+    assert result.summary.title.endswith("(at the wall), 4 of 5 runs valid")
+    console = Console(width=200, no_color=True)
+    with console.capture() as captured:
+        console.print(terminal.render(result))
+    for text in (
+        captured.get().split("\n")[1],
+        markdown.render(result).split("## ")[0],
+        html.render(result).split("<section")[0],
+    ):
+        assert "4 of 5 runs valid" in text
+    whole = summarize(result.session, [r for r in result.runs if r.valid] + [replace(third(directory), defects=[], energy=[])])
+    assert "runs valid" not in whole.title
+
+
+@pytest.mark.parametrize("code", sorted(WITH_FIGURES))
+def test_a_note_with_watts_does_not_outlive_an_invalid_run(spoiled: tuple[ResultDirectory, list[str]], code: str) -> None:
+    directory, _ = spoiled
+    energy = directory.runs()[0].energy_of("wall")
+    assert energy is not None
+    noted = replace(energy, defects=[Defect(code, "3.1 W before the run", False), Defect("gap", "a gap", False)])
+    assert [d.code for d in withheld(noted).defects] == ["gap"]
+
+
+def test_no_page_says_null_of_an_invalid_run(spoiled: tuple[ResultDirectory, list[str]]) -> None:
+    directory, _ = spoiled
+    result = gather(directory, None)
+    for text in (html.render(result), markdown.render(result)):
+        assert "null" not in text
 
 
 class Told:

@@ -13,9 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ecosort_power.errors import UsageError
+from ecosort_power.errors import RunError, UsageError
+from ecosort_power.evaluate import least_seconds
 from ecosort_power.joulesort.classes import parse_class
-from ecosort_power.joulesort.state import locked
+from ecosort_power.joulesort.length import FIRST, MARGIN, Clock, clock_in, enough_for
+from ecosort_power.joulesort.state import TRIAL, locked
+from ecosort_power.reading import Capabilities, Scope
 
 from .measured import ATTEMPTS, Measured, only_gaps
 from .support import BUILD, Cli, cli_env, load, toy_meter, wait_for
@@ -29,7 +32,7 @@ ENVIRONMENT = {"ECOSORT_BIN": str(BUILD / "ecosort")}
 @pytest.mark.parametrize(
     ("records", "names"),
     [
-        (10**8, ("10^8", "1e8", "100M", "100m", "100000000")),
+        (10**8, ("10^8", "1e8", "100M", "100000000")),
         (10**9, ("10^9", "1e9", "1G", "1000000000")),
         (10**10, ("10^10", "1e10", "10G", "10000000000")),
         (10**12, ("10^12", "1e12", "1T", "1000000000000")),
@@ -39,7 +42,10 @@ def test_a_class_has_few_names(records: int, names: tuple[str, ...]) -> None:
     assert [parse_class(n) for n in names] == [records] * len(names)
 
 
-@pytest.mark.parametrize("text", ["", "10^7", "1e11", "100", "1M", "10GB", "1 e8", "10**8", "1e8.0", "-1e8", "0x5f5e100"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "10^7", "1e11", "100", "1M", "10GB", "1 e8", "10**8", "1e8.0", "-1e8", "0x5f5e100", "100m", "1E8", "1g", " 1e8", "1t"],
+)
 def test_anything_else_is_no_class(text: str) -> None:
     with pytest.raises(UsageError, match=r"10\^8 .*100M"):
         parse_class(text)
@@ -74,7 +80,109 @@ def test_a_class_that_does_not_fit_is_refused_before_anything_is_generated(cli: 
         assert re.search(r"the class 10\^1[02] does not fit: .* GB free; nothing was generated\. .*--data", done.stderr)
         assert data in done.stderr
         assert done.stderr.count("\n") == 1
-        assert list((tmp_path / size / "data").iterdir()) == []
+        assert list(tmp_path.iterdir()) == []  # nothing is left that would stand in the way of the same command
+
+
+def test_after_a_refusal_for_lack_of_space_the_same_command_goes_on(ecosort: Path, cli: Cli, tmp_path: Path) -> None:
+    """A directory as earlier versions left it, with the questions and an empty directory of data, is no stranger's either."""
+    (tmp_path / "e/data").mkdir(parents=True)
+    (tmp_path / "e/lock").touch()
+    (tmp_path / "e/submission.toml").write_text('hardware = "one board"\n')
+    words = ("joulesort", "--records", str(10**13), "--meter", METER, "--dir", "e", *QUICK)
+    (tmp_path / "e/data/trial-of-length-999999999-x").mkdir()  # of one that was killed
+    first, second = cli(*words, env=ENVIRONMENT), cli(*words, env=ENVIRONMENT)
+    assert (first.returncode, second.returncode) == (3, 3)
+    assert "does not fit" in first.stderr
+    assert "does not fit" in second.stderr
+    assert (tmp_path / "e/submission.toml").read_text() == 'hardware = "one board"\n'
+    (tmp_path / "e/notes.txt").touch()
+    assert "is not empty (notes.txt)" in cli(*words, env=ENVIRONMENT).stderr
+
+
+def test_a_sort_too_short_for_the_meter_is_refused_with_a_number_that_is_enough(ecosort: Path, cli: Cli, tmp_path: Path) -> None:
+    words = ("joulesort", "--meter", "sim:#period=0.1", "--dir", "e", "--runs", "1", *QUICK, "--records")
+    done = cli(*words, "2000", env=ENVIRONMENT)
+    assert done.returncode == 2
+    said = r"a sort of 2 000 records is too short for meter sim, which needs runs of 1 s .*--records (\d+) or more"
+    found = re.search(said, done.stderr)
+    assert found is not None, done.stderr
+    assert "nothing was made" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    done = cli(*words, str(3 * int(found[1])), env=ENVIRONMENT)  # a machine busy with tests may be faster later
+    assert "too short for meter" not in done.stderr
+    assert "the run is too short" not in done.stdout + done.stderr
+    assert "1 s: " not in done.stderr
+    assert load(tmp_path / "e/result/runs/01/run.json")["marks"]["synced_s"] > 0
+
+
+def test_as_many_records_as_the_meter_needs(ecosort: Path, cli: Cli, tmp_path: Path) -> None:
+    words = ("joulesort", "--meter", METER, "--records", "auto", "--runs", "1", "--category", "indy", *QUICK)
+    done = cli(*words, env=ENVIRONMENT)
+    assert "rehearsing with 1 000 000 records" in done.stderr, done.stderr
+    state = load(tmp_path / "joulesort-rehearsal-auto-indy/state.json")
+    assert state["request"]["records"] == 10**6
+    assert done.stderr.count("finding out") == 1
+    again = cli(*words, env=ENVIRONMENT)  # goes on with what was chosen
+    assert "finding out" not in again.stderr
+    assert again.returncode == done.returncode
+
+
+def test_what_a_killed_trial_left_is_removed(tmp_path: Path) -> None:
+    dead, alive = tmp_path / f"{TRIAL}999999999-x", tmp_path / f"{TRIAL}{os.getpid()}-x"
+    for path in (dead, alive):
+        path.mkdir()
+        (path / "input.dat").touch()
+    clock_in(tmp_path, [])
+    assert list(tmp_path.iterdir()) == [alive]
+
+
+def sorts_at(rate: float, fixed: float, room: float = 1e12) -> Clock:
+    """A machine that sorts so many records per second, after so many seconds."""
+    return lambda n, limit: min(fixed + n / rate, limit) if n <= room else None
+
+
+@pytest.mark.parametrize("rate", [1e5, 3e6, 2e8])
+@pytest.mark.parametrize("fixed", [0.0, 0.2])
+@pytest.mark.parametrize("wanted", [0.05, 1.0, 10.0, 600.0])
+@pytest.mark.parametrize("records", [1, 10**5, 10**6, 10**8, 10**10])
+def test_a_number_that_is_named_is_enough_and_not_far_more(rate: float, fixed: float, wanted: float, records: int) -> None:
+    found = enough_for(wanted, records, sorts_at(rate, fixed))
+    takes = fixed + records / rate
+    if found is None:
+        assert takes >= wanted
+        return
+    assert takes < wanted * MARGIN
+    assert fixed + found.records / rate >= wanted
+    if found.records > FIRST:
+        assert found.records / rate <= 4 * wanted
+    assert enough_for(wanted, found.records, sorts_at(rate, fixed)) is None
+
+
+def test_without_room_it_is_said() -> None:
+    with pytest.raises(RunError, match="no room for a sort that takes 60 s"):
+        enough_for(60.0, 10**5, sorts_at(1e6, 0.0, room=1e7))
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "seconds"),
+    [
+        (Capabilities("a plug", Scope.WALL, 1.0), 10.0),
+        (Capabilities("a slow one", Scope.WALL, 1.0, update_s=60.0), 600.0),
+        (Capabilities("a counter", Scope.WALL, 1.0, power=None, counter=True, update_s=5.0), 15.0),
+        (Capabilities("a coarse one", Scope.WALL, 1.0, power=None, counter=True, quantum_j=3600.0), 1440.0),
+        (Capabilities("a plug with a coarse one", Scope.WALL, 1.0, counter=True, quantum_j=3600.0), 10.0),
+        (Capabilities("a plug with a fine one", Scope.WALL, 1.0, counter=True, quantum_j=0.1), 3.0),
+    ],
+)
+def test_the_shortest_run_of_a_meter(capabilities: Capabilities, seconds: float) -> None:
+    assert least_seconds(capabilities) == seconds
+
+
+def test_a_meter_that_cannot_be_opened_is_said_before_anything_is_made(ecosort: Path, cli: Cli, tmp_path: Path) -> None:
+    done = cli("joulesort", "--records", "1000", "--meter", "exec:/nonexistent", *QUICK, env=ENVIRONMENT)
+    assert done.returncode == 3
+    assert "/nonexistent is not installed" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def command(*more: str) -> list[str]:
@@ -94,7 +202,7 @@ def interrupted_entry(directory: Path, mark: pytest.Mark) -> Measured | None:
         return None
     entry = directory / "e"
     moments: list[Callable[[], bool]] = [
-        lambda: (entry / "data/input.dat.begun").exists(),
+        lambda: (entry / "data/input.dat.begun").exists() or (entry / "data/input.dat").exists(),
         lambda: (entry / "result/runs/02/events.jsonl").exists(),
         lambda: (entry / "data/skewed.dat").exists() or (entry / "data/skewed.dat.begun").exists(),
     ]
@@ -197,13 +305,15 @@ def test_two_at_once_are_kept_apart(tmp_path: Path) -> None:
 
 
 def test_an_input_that_was_changed_is_not_sorted(ecosort: Path, tmp_path: Path, cli: Cli) -> None:
-    words = ("joulesort", "--records", "1000", "--runs", "1", "--dir", "e", *QUICK, "--meter")
-    assert cli(*words, "exec:/nonexistent", env=ENVIRONMENT).returncode == 3  # the input is there, a meter is not
+    words = ("joulesort", "--records", str(RECORDS), "--runs", "1", "--dir", "e", "--category", "indy", *QUICK)
+    done = cli(*words, "--meter", METER, env=ENVIRONMENT)
+    assert (tmp_path / "e/result").exists(), done.stderr
+    shutil.rmtree(tmp_path / "e/result")
     path = tmp_path / "e/data/input.dat"
     data = bytearray(path.read_bytes())
     data[5] ^= 1
     path.write_bytes(data)
-    done = cli(*words, "exec:/nonexistent", env=ENVIRONMENT)
+    done = cli(*words, "--meter", METER, env=ENVIRONMENT)
     assert done.returncode == 3
     assert "input.dat was changed" in done.stderr
 

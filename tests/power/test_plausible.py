@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from ecosort_power.errors import MeterError
+from ecosort_power.evaluate import evaluate
 from ecosort_power.monitor import LoadPoint, drive_step
+from ecosort_power.plausible import LEAST_W, MOST_W, implausible
 from ecosort_power.preflight import preflight
 from ecosort_power.quality import Window, defects_of
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 
-from .support import CHECK, QUICK, Cli, fake_sort
+from .support import CHECK, POWER, QUICK, Cli, fake_sort
 from .synthetic import COUNTING, WALL, counts, instants, ticks, window
 
 BUSY = {"load_step": 0.8}
@@ -38,6 +41,49 @@ def test_a_counter_in_another_unit_is_refused() -> None:
     readings = counts(lambda t: 40 * t / 1000, ticks(80, 180, 1.0))
     assert "implausible" in codes(readings, window(100, 160), COUNTING)
     assert codes(counts(lambda t: 40 * t, ticks(80, 180, 1.0)), window(100, 160), COUNTING) == set()
+
+
+@pytest.mark.parametrize(
+    ("watts", "capabilities", "refused"),
+    [
+        (5e7, WALL, True),  # a column of times that was called watts
+        (41_000.0, WALL, True),  # milliwatts
+        (MOST_W + 1, replace(WALL, scope=Scope.UNKNOWN), True),
+        (MOST_W + 1, replace(WALL, scope=Scope.COMPONENT), True),
+        (MOST_W, WALL, False),
+        (41_000.0, replace(WALL, range_w=50_000.0), False),
+        (3000.0, WALL, False),
+    ],
+)
+def test_no_power_above_the_ceiling_is_believed(watts: float, capabilities: Capabilities, refused: bool) -> None:
+    readings = instants(lambda t: watts - (t % 7) / 100, ticks(80, 180, 1.0))
+    found = [d for d in defects_of(readings, capabilities, window(100, 160), "m") if d.fatal]
+    assert ([d.code for d in found] == ["implausible"]) is refused, found
+    if refused:
+        assert "#unit=, #watts=" in found[0].text
+        assert "10000 W" in found[0].text
+        assert "#range=WATTS" in found[0].text
+
+
+def test_above_its_own_range_a_meter_is_not_believed_either() -> None:
+    """The flag of the sampler is not all: a stored reading is looked at again."""
+    readings = instants(lambda t: 600.0 + t / 100, ticks(80, 180, 1.0))
+    (found,) = [d for d in defects_of(readings, replace(WALL, range_w=500.0), window(100, 160), "m") if d.fatal]
+    assert "500 W where its range ends" in found.text
+
+
+def test_a_counter_that_runs_too_fast_is_refused() -> None:
+    readings = counts(lambda t: 40_000 * t, ticks(80, 180, 1.0))
+    assert "implausible" in codes(readings, window(100, 160), COUNTING)
+    assert "implausible" not in codes(readings, window(100, 160), replace(COUNTING, range_w=50_000.0))
+    coarse = counts(lambda t: 3.6e6 * (t // 75), ticks(80, 180, 1.0))  # one step of a kilowatt-hour is no power
+    assert "implausible" not in codes(coarse, window(100, 160), COUNTING)
+
+
+def test_the_ceiling_stands_in_the_readme() -> None:
+    text = (POWER / "README.md").read_text()
+    assert f"above {MOST_W / 1000:g} kW" in text
+    assert "`#range=`" in text
 
 
 @pytest.mark.parametrize(("interval", "refused"), [(1.0, False), (1.01, False), (2.0, True), (1000.0, True)])
@@ -72,6 +118,7 @@ class FakeSampler:
 
     def __init__(self, capabilities: Capabilities, watts: list[float], answer_s: float = 0.0, follows: bool = False) -> None:
         self.name, self.capabilities, self.death = "wall", capabilities, None
+        self.spec_text = "exec:./my meter --fast"
         self._watts, self._answer_s, self._follows = watts, answer_s, follows
         self._begin = time.monotonic()
 
@@ -93,7 +140,7 @@ UNKNOWN = Capabilities("m", Scope.WALL, 0.02)
 
 
 def test_a_meter_that_shows_one_value_is_refused_before_the_runs_and_told_what_to_say() -> None:
-    with pytest.raises(MeterError, match=r"42 W in all of .*#update=SECONDS.*ecosort-power probe wall"):
+    with pytest.raises(MeterError, match=r"42 W in all of .*#update=SECONDS.*ecosort-power probe 'exec:./my meter --fast'$"):
         preflight([FakeSampler(UNKNOWN, [42.0])], dict(os.environ))
 
 
@@ -105,7 +152,8 @@ def test_a_coarse_meter_that_moves_with_the_load_is_taken() -> None:
 @pytest.mark.parametrize(
     ("source", "text"),
     [
-        (FakeSampler(UNKNOWN, [0.041, 0.043]), "right unit"),
+        (FakeSampler(UNKNOWN, [0.041, 0.043]), r"right unit.*\(read: 0.041 W\)"),
+        (FakeSampler(UNKNOWN, [5e7, 5.1e7]), r"above 10000 W.*#range=WATTS \(read: 5.1e\+07 W\)"),
         (FakeSampler(replace(UNKNOWN, period_s=1.0), [41.0, 43.0], answer_s=2.3), "say #period=5 "),
     ],
 )
@@ -145,3 +193,30 @@ def test_what_a_probe_found_is_not_the_word_of_the_user(tmp_path: Path) -> None:
         assert [r.capabilities.update_given for r in equipment.records] == [True, False]
     finally:
         equipment.close()
+
+
+FIGURE = re.compile(r"\d(\.\d+)? ?(W|J|kW|kJ|watts|joules)\b")
+WRONG = {
+    "too low": (instants(lambda t: 0.04 + t / 1e5, ticks(80, 180, 1.0)), WALL),
+    "too high": (instants(lambda t: 5e7 + t, ticks(80, 180, 1.0)), WALL),
+    "one value": (constant(42.0), replace(WALL, update_s=1.0)),
+    "counter too slow": (counts(lambda t: 0.04 * t, ticks(80, 180, 1.0)), COUNTING),
+    "counter too fast": (counts(lambda t: 4e4 * t, ticks(80, 180, 1.0)), COUNTING),
+    "not idle, and too short": (instants(lambda t: 40.0 if t < 101 else 9.0, ticks(80, 140, 1.0)), WALL),
+    "stuck": ([Reading(t, t, watts=9.0 + t % 3 / 10 if t < 130 else 42.0) for t in ticks(80, 180, 1.0)], WALL),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_no_reason_and_no_note_of_an_invalid_run_has_a_figure(name: str) -> None:
+    """But for the limits themselves."""
+    readings, capabilities = WRONG[name]
+    w = window(100, 103, **BUSY) if "short" in name else window(100, 160, **BUSY)
+    found = evaluate("m", readings, capabilities, w, [])
+    assert found.joules is None
+    assert any(d.fatal for d in found.defects)
+    for d in found.defects:
+        text = d.text.replace(f"{LEAST_W:g} W", "").replace(f"{MOST_W:g} W", "")
+        assert not FIGURE.search(text), d.text
+    for problem in implausible(readings, capabilities):
+        assert FIGURE.search(problem.seen)

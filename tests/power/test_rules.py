@@ -270,7 +270,9 @@ def test_rule_5_a_stale_or_saturated_meter_makes_the_run_invalid() -> None:
     assert evaluate("m", readings, WALL, w, []).joules is not None
     assert evaluate("m", stuck, WALL, w, []).joules is None
     narrow = replace(WALL, range_w=BUSY)
-    assert evaluate("m", [screen(r, narrow) for r in readings], narrow, w, []).joules is None
+    saturated = evaluate("m", [screen(r, narrow) for r in readings], narrow, w, [])
+    assert saturated.joules is None
+    assert "saturated" in {d.code for d in saturated.defects}
 
 
 def test_rule_6_idle_does_not_reach_into_the_run() -> None:

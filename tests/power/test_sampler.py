@@ -7,9 +7,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from ecosort_power.errors import MeterError
 from ecosort_power.meters.base import Meter, parse_spec
-from ecosort_power.quality import Window, gap_list
-from ecosort_power.reading import Capabilities, PowerKind, Reading
+from ecosort_power.quality import Window, defects_of, gap_list
+from ecosort_power.reading import Capabilities, Flag, PowerKind, Reading
 from ecosort_power.sampler import Sampler, spread_s
 
 from .synthetic import AVERAGING, COUNTING, WALL
@@ -81,3 +82,53 @@ def test_random_distances_are_no_gaps() -> None:
     assert gap_list(readings, WALL, window) == [(4.5, 6.5)]
     assert gap_list([*readings[:2], *readings[4:]], replace(WALL, spread_s=1.0), window) == []
     assert gap_list([readings[0], readings[4], readings[5]], replace(WALL, spread_s=1.0), window) == [(0.5, 4.5)]
+
+
+class Forgetful(Instant):
+    """A program that ends after every few readings."""
+
+    left = 0
+
+    def open(self) -> Capabilities:
+        self.left = 10
+        return WALL
+
+    def read(self) -> Reading:
+        self.left -= 1
+        if self.left < 0:
+            raise MeterError("meter.py ended with exit code 7")
+        return super().read()
+
+
+def test_a_meter_that_was_lost_and_begun_again_is_told_in_the_notes() -> None:
+    meter = Forgetful(parse_spec("instant:"))
+    sampler = Sampler("m", meter, replace(meter.open(), period_s=0.01, spread_s=0.0))
+    sampler.begin_segment(None)
+    sampler.start()
+    time.sleep(0.35)
+    readings = sampler.end_segment()
+    sampler.stop()
+    again = [r for r in readings if Flag.REOPENED in r.flags]
+    assert len(again) >= 2
+    whole = Window(readings[0].mid_s, readings[0].mid_s, readings[-1].mid_s, readings[-1].mid_s)
+    notes = [d for d in defects_of(readings, WALL, whole, "m") if d.code == "reopened"]
+    assert [d.fatal for d in notes] == [False]
+    count = len(again)
+    assert f"m: it was lost and begun again {count} times, {count} of them during the run: meter.py ended with" in notes[0].text
+    before = replace(whole, begin_s=readings[-1].mid_s + 1, end_s=readings[-1].mid_s + 2, last_s=readings[-1].mid_s + 3)
+    assert "0 of them during the run" in next(d.text for d in defects_of(readings, WALL, before, "m") if d.code == "reopened")
+
+
+def test_a_meter_that_cannot_be_begun_again_was_not() -> None:
+    class Gone(Forgetful):
+        def open(self) -> Capabilities:
+            raise MeterError("gone")
+
+    sampler = Sampler("m", Gone(parse_spec("instant:")), replace(WALL, period_s=0.01))
+    sampler.begin_segment(None)
+    sampler.start()
+    time.sleep(0.2)
+    readings = sampler.end_segment()
+    sampler.stop()
+    assert readings
+    assert not any(Flag.REOPENED in r.flags for r in readings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +14,11 @@ import pytest
 from ecosort_power import journal
 from ecosort_power.assemble import attach_energy
 from ecosort_power.check import check, first_broken_link
+from ecosort_power.errors import InvalidResultError
 from ecosort_power.journal import Journal
+from ecosort_power.report.content import gather
 from ecosort_power.seal import FILE_NAME, Seal, head_of
-from ecosort_power.seal_check import seal_defects
+from ecosort_power.seal_check import require_seal, seal_defects
 from ecosort_power.store import ResultDirectory
 from ecosort_power.summary import summarize
 
@@ -239,3 +242,71 @@ def test_a_full_drive_leaves_no_half_line(tmp_path: Path) -> None:
     seal.close()
     assert list(seal_defects(tmp_path)) == []
     assert len((tmp_path / FILE_NAME).read_text().splitlines()) == 2
+
+
+def sealed_files(result: Path) -> list[Path]:
+    return sorted(p for p in result.rglob("*") if p.is_file())
+
+
+def test_any_flipped_byte_is_a_broken_link_and_no_report(result: Path) -> None:
+    """Bytes all over every file, whatever they do to its syntax."""
+    rng = random.Random(1)
+    for path in sealed_files(result):
+        before = path.read_bytes()
+        places = {0, len(before) - 2, *rng.sample(range(len(before)), min(len(before), 6 if path.name != "seal.jsonl" else 60))}
+        for place in sorted(places):
+            damaged = bytearray(before)
+            damaged[place] ^= rng.choice((1, 4, 32, 128))
+            path.write_bytes(damaged)
+            try:
+                broken = next(seal_defects(result))
+                assert path.name in broken.text or place == len(before) - 1  # a last line without its end was torn by a crash
+                with pytest.raises(InvalidResultError, match="First broken link"):
+                    gather(ResultDirectory(result), None)
+                with pytest.raises(InvalidResultError):
+                    require_seal(result)
+            finally:
+                path.write_bytes(before)
+    assert not list(seal_defects(result))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "text"),
+    [
+        ("session.json", b"{", b"[", "session.json is not what was written"),
+        ("runs/02/run.json", b'"', b"#", "runs/02/run.json is not what was written"),
+        ("summary.json", b":", b";", "summary.json is not what was written"),
+        ("seal.jsonl", b'"n":3', b'"o":3', "seal.jsonl, line 3 was changed"),
+        ("seal.jsonl", b'"bytes"', b'"bytez"', "seal.jsonl, line 1 was changed"),
+    ],
+)
+def test_damage_that_breaks_the_syntax_is_named_by_the_seal(
+    result: Path, sound: Path, cli: Cli, name: str, old: bytes, new: bytes, text: str
+) -> None:
+    path = result / name
+    path.write_bytes(path.read_bytes().replace(old, new, 1))
+    done = cli("check", "r")
+    assert done.returncode == 1
+    assert f"the first link that is broken: [seal] {text}" in done.stdout
+    assert done.stderr == ""
+    for words in (
+        *(("report", "r", "--format", form) for form in ("terminal", "json", "csv", "markdown", "html")),
+        ("report", "r", "--format", "figures", "-o", "f"),
+        ("compare", "r", sound),
+        ("compare", sound, "r"),
+        ("attach", "r", "--meter", "csv:x.csv"),
+    ):
+        done = cli(*words)
+        assert (done.returncode, done.stdout) == (1, ""), words
+        assert text in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_result_without_a_seal_that_cannot_be_read_has_two_defects(result: Path, sound: Path, cli: Cli) -> None:
+    (result / "seal.jsonl").unlink()
+    (result / "session.json").write_text("{")
+    done = cli("check", "r")
+    assert done.returncode == 1
+    assert "DEFECT [seal-missing]" in done.stdout
+    assert "DEFECT [unreadable]" in done.stdout
+    assert cli("check", "nothing").returncode == 2

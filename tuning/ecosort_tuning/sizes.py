@@ -6,18 +6,8 @@ import re
 from typing import Any
 
 import click
-
-_UNITS = {
-    "B": 1,
-    "KiB": 1 << 10,
-    "MiB": 1 << 20,
-    "GiB": 1 << 30,
-    "kB": 10**3,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "TB": 10**12,
-}
+from ecosort.errors import BadInput
+from ecosort.words import UNITS, bytes_of
 
 
 class Size(click.ParamType):  # type: ignore[type-arg]  # generic since Click 8.2 only
@@ -28,10 +18,10 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # generic since Click 8.
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
-        found = re.fullmatch(r"(\d+)([A-Za-z]+)", str(value))
-        if found is None or found[2] not in _UNITS or int(found[1]) == 0:
+        try:
+            return bytes_of(str(value), "size")
+        except BadInput:
             self.fail(f"{value!r} is no size such as 4MiB or 2GB", param, ctx)
-        return int(found[1]) * _UNITS[found[2]]
 
 
 SIZE = Size()
@@ -58,6 +48,6 @@ SECONDS = Seconds()
 def size_text(size_bytes: int) -> str:
     """The shortest exact text: 1MiB, 2500KiB, 100B."""
     for unit in ("GiB", "MiB", "KiB"):
-        if size_bytes and size_bytes % _UNITS[unit] == 0:
-            return f"{size_bytes // _UNITS[unit]}{unit}"
+        if size_bytes and size_bytes % UNITS[unit] == 0:
+            return f"{size_bytes // UNITS[unit]}{unit}"
     return f"{size_bytes}B"

@@ -156,12 +156,14 @@ Task<void> ReadAhead::read_stream(TaskGroup& extractions, RunBuffer& run, std::u
 }
 
 void ReadAhead::check_unchanged(io::Storage& storage) const {
-  for (const Input& input : inputs_) {
-    if (input.file->facts().is_stream) continue;
-    const io::FileState now = storage.state(*input.file);
-    if (now.size_bytes != input.opened.size_bytes || now.modified_ns != input.opened.modified_ns)
-      throw IoError(fmt::format("'{}' changed while it was read; sort it when nothing writes to it", input.file->path()));
-  }
+  for (const Input& input : inputs_) engine::check_unchanged(storage, input);
+}
+
+void check_unchanged(io::Storage& storage, const Input& input) {
+  if (input.file->facts().is_stream) return;
+  const io::FileState now = storage.state(*input.file);
+  if (now.size_bytes != input.opened.size_bytes || now.modified_ns != input.opened.modified_ns)
+    throw IoError(fmt::format("'{}' changed while it was read; sort it when nothing writes to it", input.file->path()));
 }
 
 }  // namespace ecosort::engine

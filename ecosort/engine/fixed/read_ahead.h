@@ -32,6 +32,9 @@ struct Input {
   std::function<void(std::span<const std::byte>)> look = nullptr;
 };
 
+// IoError if the input is not what it was when the sort began. Streams have no such state.
+void check_unchanged(io::Storage& storage, const Input& input);
+
 // Coordinator only. Must outlive the tasks it returned.
 class ReadAhead {
  public:

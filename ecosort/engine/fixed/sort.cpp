@@ -139,7 +139,7 @@ class Sorter {
                             .reserve_bytes = plan_.merge.reserve_bytes,
                             .reserved_bytes = output_reserved_,
                             .request_bytes = plan_.wanted.requests.output_bytes};
-    writer_.emplace(storage_, reactor_, *store_, *output_, buffers, terms,
+    writer_.emplace(storage_, reactor_, &*store_, *output_, buffers, terms,
                     memory_.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"), progress_);
     CheckedOutput output(*writer_, compute_, encoder_, job_.unique);
     if (plan_.merge.stored_runs == 0) {

@@ -11,6 +11,7 @@
 #include "engine/fixed/tally.h"
 #include "engine/phase_log.h"
 #include "engine/progress.h"
+#include "engine/resumed.h"
 #include "io/queue.h"
 #include "io/storage.h"
 #include "plan/plan.h"
@@ -36,14 +37,8 @@ struct SortReport {
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
   std::uint64_t demand_reads = 0;
   std::uint64_t runs = 0;
-  // Of a job that was resumed: records of the output that a run before had written, and whether they were read again and
-  // compared with the journal's sums. Nothing: the job began in this run.
-  struct Resumed {
-    std::uint64_t records = 0;
-    bool is_checked = false;
-  };
-  std::optional<Resumed> resumed;
-  std::string notice;  // something the user should know although all went well; usually empty
+  std::optional<Resumed> resumed;  // nothing: the job began in this run
+  std::string notice;              // something the user should know although all went well; usually empty
 };
 
 // Sorts. Throws VerificationError, IoError, UsageError (a stream that ends inside a record), Interrupted; the output then

@@ -27,7 +27,7 @@ struct KeyBounds {
                                    const records::Encoder& encoder);
 
 // Where to cut each range so that the parts before the cuts hold exactly the `rank` smallest records, ordered by (key, run,
-// position). 0 <= rank <= total length. Pure; thread-safe on views nobody changes.
+// position). 0 <= rank <= total length. Pure; thread-safe on views no one changes.
 [[nodiscard]] std::vector<std::uint64_t> split_at_rank(const std::vector<RunView>& views, const std::vector<RunRange>& ranges,
                                                        std::uint64_t rank, const records::Encoder& encoder);
 

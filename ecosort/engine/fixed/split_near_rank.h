@@ -13,7 +13,7 @@ namespace ecosort::engine {
 // Cuts each range as split_at_rank does, ordered by (key, run, position), at a rank that is no farther than `tolerance` from
 // `rank`. Looks at about eight records of each run, four times fewer than the exact selection, where the runs are drawn from the
 // same keys, as runs of unsorted input are. Empty where they are not, and the guess was too far off. Pure; thread-safe on views
-// nobody changes.
+// no one changes.
 [[nodiscard]] std::optional<std::vector<std::uint64_t>> split_near_rank(const std::vector<RunView>& views,
                                                                         const std::vector<RunRange>& ranges, std::uint64_t rank,
                                                                         std::uint64_t tolerance, const records::Encoder& encoder);

@@ -10,7 +10,7 @@
 
 namespace ecosort::engine {
 
-WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& runs, io::File& file,
+WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore* runs, io::File& file,
                          const planner::MergeBuffers& buffers, const OutputTerms& terms, Buffer memory, Progress& progress)
     : storage_(storage),
       reactor_(reactor),
@@ -109,7 +109,7 @@ Task<void> WriteBehind::reserve_until(std::uint64_t end) {
   const std::uint64_t from = std::exchange(reserved_, until);
   if (co_await fits(from, until - from)) co_return;
   // What the merge has consumed may still be on its way back.
-  co_await runs_.released();
+  if (runs_ != nullptr) co_await runs_->released();
   can_reserve_ = co_await reactor_.reserve(file_, from, until - from);
 }
 

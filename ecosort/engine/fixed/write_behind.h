@@ -3,7 +3,7 @@
 //   output block  | carry | records of the batch ............ | rest |    carry: what the block before had beyond its last
 //                 ^ aligned in memory and in the file                     full alignment unit; rest: becomes the next carry
 //
-// Space is reserved ahead in steps, so that nobody else can take it and temporary + output space stays near the input's size
+// Space is reserved ahead in steps, so that no one else can take it and temporary + output space stays near the input's size
 // while consumed runs are given back (promise P10).
 #pragma once
 
@@ -31,7 +31,8 @@ struct OutputTerms {
 // Coordinator only; must outlive its tasks.
 class WriteBehind {
  public:
-  WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore& runs, io::File& file, const planner::MergeBuffers& buffers,
+  // `runs`: of whose space the output takes what they give back; null: none.
+  WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore* runs, io::File& file, const planner::MergeBuffers& buffers,
               const OutputTerms& terms, Buffer memory, Progress& progress);
 
   // Before the first batch: `bytes` of the output are there already, and so is the rest of the unit they end in, which is read
@@ -70,7 +71,7 @@ class WriteBehind {
 
   io::Storage& storage_;
   io::Reactor& reactor_;
-  RunStore& runs_;
+  RunStore* runs_;
   io::File& file_;
   std::uint64_t block_bytes_, unit_, request_bytes_, reserve_bytes_, total_bytes_;
   Progress& progress_;

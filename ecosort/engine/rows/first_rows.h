@@ -21,6 +21,10 @@ class FirstRows {
 
   // Bytes at the beginning of an input that are no row. `first`: RowFormat::most_mark_bytes of them, or all there are.
   [[nodiscard]] std::size_t take_mark(rows::Text first);
+  // Rows of all inputs that are still to stay on top, where their number is what counts.
+  [[nodiscard]] std::uint64_t left() const { return format_.first_rows_left(); }
+  void set_left(std::uint64_t rows) { format_.set_first_rows_left(rows); }
+
   // Whether the next row of the input is to be given to take().
   [[nodiscard]] bool wants_row() const { return format_.wants_first_row(); }
   // NotEnoughMemory for rows on top that are too long.

@@ -10,18 +10,17 @@
 #include "base/errors.h"
 #include "engine/compute.h"
 #include "engine/open_output.h"
+#include "engine/rows/form_line_runs.h"
 #include "engine/rows/line_blocks.h"
+#include "engine/rows/merge_groups.h"
 #include "engine/rows/merge_lines.h"
 #include "engine/rows/merge_parts.h"
 #include "formats/lines/gather_lines.h"
-#include "formats/lines/index_lines.h"
 
 namespace ecosort::lines {
 namespace {
 
 using engine::Phase;
-
-constexpr std::size_t gathered_at_once = 3;  // blocks, between two words with the coordinator
 
 // One sort. Members are declared in the order in which they may be used.
 class Sorter {
@@ -36,9 +35,6 @@ class Sorter {
         memory_(job.plan.memory_bytes),
         reactor_(queue, job.plan.read_depth, job.plan.write_depth),
         compute_(reactor_, job.plan.threads),
-        run_buffers_(job.plan.run_buffers),
-        storing_(reactor_.scope()),
-        free_runs_(reactor_.scope(), job.plan.run_buffers),
         main_(reactor_.scope()) {
     reactor_.wait_with(storage_);
   }
@@ -70,7 +66,7 @@ class Sorter {
       co_await form_runs();
       report_.notices.push_back(reader_->check_unchanged());
     }
-    if (resident_ != nullptr) {
+    if (former_ && former_->resident() != nullptr) {
       progress_.plan_job(2, 2 * reader_->bytes(), reader_->bytes());
       co_await write_resident();
     } else {
@@ -103,106 +99,21 @@ class Sorter {
   Task<void> form_runs() {
     plan_job();
     begin("run_formation", Phase::run_formation, formation_bytes(), std::max<std::uint64_t>(formation_bytes(), 1));
-    for (LineRun& run : run_buffers_) {
-      run.memory = memory_.allocate(job_.plan.run_buffer_bytes, "run buffer", job_.plan.pages);
-      idle_runs_.push_back(&run);
-    }
-    make_seen();
-    storing_.spawn(read_runs());
-    co_await storing_.join();
-    dropped_ += reader_->dropped();
-    seen_.clear();
-    seen_memory_ = Buffer();
+    former_.emplace(FormTools{reactor_, compute_, *files_, *pool_, memory_, job_.plan, format_, progress_}, *reader_, seen_,
+                    job_.unique);
+    co_await former_->form(runs_);
+    dropped_ += reader_->dropped() + former_->dropped();
     report_.runs = runs_.size();
-    if (resident_ == nullptr)
-      for (LineRun& run : run_buffers_) run.memory = Buffer();
     log_.end(reactor_.traffic());
-  }
-
-  // Each run that is full is sorted and stored while the next one is read.
-  Task<void> read_runs() {
-    while (!reader_->at_end()) {
-      co_await free_runs_.take();
-      LineRun& run = *idle_runs_.back();
-      idle_runs_.pop_back();
-      do co_await reader_->fill(run);
-      while (run.count == 0 && !reader_->at_end());
-      if (run.count == 0 || (runs_.empty() && reader_->at_end())) {
-        resident_ = runs_.empty() ? &run : nullptr;
-        break;
-      }
-      runs_.emplace_back();
-      storing_.spawn(store(run, runs_.size() - 1));
-    }
-  }
-
-  void make_seen() {
-    const std::size_t each = round_down(job_.plan.seen_bytes / compute_.threads(), 64);
-    if (each == 0) return;
-    seen_memory_ = memory_.allocate(job_.plan.seen_bytes, "seen lines", job_.plan.pages);
-    for (unsigned i = 0; i < compute_.threads(); ++i) seen_.emplace_back(seen_memory_.data() + i * each, each);
-  }
-
-  Task<void> sort_run(LineRun& run) {
-    records::MultisetHash dropped;
-    auto work = compute_.run([&] {
-      sort_index(run, format_, compute_.threads());
-      if (job_.unique) drop_equal(run, format_, dropped);
-    });
-    co_await work;
-    dropped_ += dropped;
-  }
-
-  // Sorts a run and writes it; its buffer is free again afterwards.
-  Task<void> store(LineRun& run, std::size_t number) {
-    co_await sort_run(run);
-    StoredRun stored = files_->create(run.line_bytes);
-    RunSink sink(reactor_, *pool_, job_.plan.block_bytes, progress_, stored);
-    GatherLines gather(run, format_, GatherLines::Checks::none);
-    co_await gather_to(gather, sink);
-    co_await files_->complete(stored, sink.bytes());
-    stored.lines = run.count;
-    stored.longest = gather.longest();
-    runs_[number].run = std::move(stored);
-    idle_runs_.push_back(&run);
-    free_runs_.give();
-  }
-
-  Task<void> gather_to(GatherLines& gather, LineSink& sink) {
-    TaskGroup gathering(reactor_.scope());
-    gathering.spawn(gather_blocks(gather, sink));
-    co_await gathering.settle();
-    co_await sink.settle();
-    reactor_.scope().throw_if_failed();
-  }
-
-  Task<void> gather_blocks(GatherLines& gather, LineSink& sink) {
-    struct Filled {
-      std::byte* block;
-      std::size_t bytes;
-    };
-    for (std::vector<Filled> blocks; !gather.finished(); blocks.clear()) {
-      do blocks.push_back({co_await sink.take(), 0});
-      while (blocks.size() < gathered_at_once && sink.has_idle_block());
-      auto work = compute_.run([&] {
-        for (std::size_t i = 0; i < blocks.size(); ++i) {
-          const auto [bytes, carried] = gather.fill(reinterpret_cast<char*>(blocks[i].block), sink.capacity());
-          blocks[i].bytes = bytes;
-          const run::BlockContents contents{static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(carried)};
-          if (bytes > 0) sink.complete(blocks[i].block, contents, i);
-        }
-      });
-      co_await work;
-      for (const Filled& filled : blocks) filled.bytes > 0 ? sink.put(filled.block, filled.bytes) : sink.give_back(filled.block);
-    }
   }
 
   Task<void> write_resident() {
     begin("sort_and_write", Phase::merge, reader_->bytes(), std::max<std::uint64_t>(reader_->bytes(), 1));
-    co_await sort_run(*resident_);
-    GatherLines gather(*resident_, format_, job_.unique ? GatherLines::Checks::ascending : GatherLines::Checks::ordered);
+    LineRun& run = *former_->resident();
+    dropped_ += co_await former_->sort(run);
+    GatherLines gather(run, format_, job_.unique ? GatherLines::Checks::ascending : GatherLines::Checks::ordered);
     gather.set_header(first_rows_.top());
-    co_await gather_to(gather, *sink_);
+    co_await former_->gather_to(gather, *sink_);
     merged_.out = gather.hash();
     report_.longest_line = gather.longest();
     log_.end(reactor_.traffic());
@@ -224,23 +135,10 @@ class Sorter {
     inputs.clear();
   }
 
-  // Adjacent runs are merged until one merge can take all of them, as few as need be in each pass.
+  // Adjacent runs are merged until one merge can take all of them.
   Task<void> merge_intermediate() {
-    std::size_t first = 0;
-    while (true) {
-      const MergeFit all = fit_merge(job_.plan, runs_, 0);
-      if (all.inputs >= runs_.size()) break;
-      if (runs_.size() - first < 2) first = 0;
-      MergeFit fit = fit_merge(job_.plan, runs_, first);
-      if (fit.inputs < 2) {
-        if (first == 0) throw NotEnoughMemory("two lines are too long for the memory at a time", job_.plan.memory_bytes);
-        first = 0;
-        continue;
-      }
-      fit.inputs = std::min(fit.inputs, std::max<std::size_t>(runs_.size() - all.inputs + 1, 2));
-      co_await merge_group(first, fit);
-      ++first;
-    }
+    MergeGroups groups(job_.plan);
+    while (const std::optional<MergeGroup> group = groups.next(runs_)) co_await merge_group(group->first, group->fit);
   }
 
   Task<void> merge_group(std::size_t first, const MergeFit& fit) {
@@ -410,15 +308,10 @@ class Sorter {
   std::optional<RunFiles> files_;
   std::optional<BlockPool> pool_;
   std::optional<OutputSink> sink_;
-  std::vector<LineRun> run_buffers_;
-  std::vector<LineRun*> idle_runs_;
-  LineRun* resident_ = nullptr;
   std::vector<MergeInput> runs_, merging_;  // the last ones: in an intermediate merge
-  Buffer seen_memory_;
-  std::vector<DuplicateFilter> seen_;  // with -u, one per thread
+  std::vector<DuplicateFilter> seen_;       // with -u, one per thread
   std::optional<ReadLines> reader_;
-  TaskGroup storing_;
-  Semaphore free_runs_;
+  std::optional<FormLineRuns> former_;
   records::MultisetHash dropped_;
   MergedLines merged_;
   TaskGroup main_;

@@ -4,11 +4,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/phase_log.h"
 #include "engine/progress.h"
+#include "engine/resumed.h"
 #include "engine/rows/first_look.h"
 #include "engine/rows/read_lines.h"
 #include "formats/row_format.h"
@@ -27,6 +29,7 @@ struct LinesJob {
   std::string output;                    // "-": standard output
   std::vector<std::string> directories;  // for runs
   std::string compress_program;          // through which they go; empty: none
+  std::uint64_t header_lines = 0;        // that stay on top, of lines: what a job that outlives a crash begins with
   std::uint64_t header_bytes = 0;        // most that what stays on top may have, besides the plan's memory
   bool unique = false;
   bool merge = false;                // the inputs are sorted
@@ -47,7 +50,8 @@ struct LinesReport {
   std::vector<rows::KeyCounts> key_counts;
   io::Traffic traffic;
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
-  std::vector<std::string> notices;  // for the user; some are empty
+  std::optional<engine::Resumed> resumed;  // of a job that outlives a crash; nothing: it began in this run
+  std::vector<std::string> notices;        // for the user; some are empty
 };
 
 // Throws VerificationError, IoError, UsageError (a line that does not fit the memory), Interrupted, io::QueueBroken: as

@@ -250,6 +250,14 @@ void MergeCursors::refill() {
   emptied_.clear();
 }
 
+// A line that began in the block before lies in front of the present one.
+std::uint64_t MergeCursors::position(const MergeCursor& cursor) const {
+  if (cursor.exhausted) return cursor.lines_end;
+  const std::uint64_t block = cursor.consumed_end * (plan_.block_bytes - run::trailer_bytes);
+  if (!cursor.has_block) return block + cursor.skipped;
+  return block + static_cast<std::uint64_t>(cursor.at - reinterpret_cast<const char*>(cursor.slots[cursor.present].data));
+}
+
 void MergeCursors::release_consumed(MergeCursor& cursor) {
   const std::uint64_t end = std::min(cursor.consumed_end, cursor.release_limit);
   if (cursor.input->is_plain || end < cursor.released_end + release_blocks_) return;

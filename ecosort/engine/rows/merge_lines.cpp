@@ -258,16 +258,30 @@ std::size_t MergeLines::merge_blocks(const std::vector<std::byte*>& blocks, cons
   return full;
 }
 
+bool MergeLines::is_place_wanted(const LineSink& sink) const {
+  return watcher_ != nullptr && watcher_->wants_place(sink.bytes());
+}
+
+// Every block that holds a byte was put. The line that did not fit the last one begins the lines that follow.
+MergePlace MergeLines::place(const LineSink& sink) const {
+  const std::size_t begun = emitting_.empty() ? 0 : tree_.winner().line().size() + 1 - emitting_.size();
+  MergePlace place{sink.bytes() - begun, out_.sum(), merged_.dropped, {}};
+  for (const auto& cursor : cursors_.all()) place.runs.push_back(cursors_.position(*cursor));
+  return place;
+}
+
 // The first of `blocks` is there and holds what goes before the lines.
 Task<void> MergeLines::merge_all(LineSink& sink, std::vector<std::byte*>& blocks) {
   for (Reason reason = Reason::block_full; reason != Reason::finished;) {
-    while (blocks.empty() || (blocks.size() < most_blocks_ && sink.has_idle_block())) blocks.push_back(co_await sink.take());
+    const std::size_t most = is_place_wanted(sink) ? 1 : most_blocks_;  // one alone becomes full before another is begun
+    while (blocks.empty() || (blocks.size() < most && sink.has_idle_block())) blocks.push_back(co_await sink.take());
     std::size_t full = 0;
     auto work = compute_.run([&] { full = merge_blocks(blocks, sink, reason); });
     co_await work;
     cursors_.refill();
     for (std::size_t i = 0; i < full; ++i) sink.put(blocks[i], sink.capacity());
     blocks.erase(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(full));
+    if (blocks.empty() && is_place_wanted(sink)) co_await watcher_->at(place(sink));
     if (reason != Reason::needs_block) continue;
     co_await next_line_begins(*waiting_);
     tree_.replay();

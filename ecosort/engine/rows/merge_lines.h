@@ -26,10 +26,32 @@ struct MergeTerms {
   bool must_be_ordered = true;  // VerificationError else; files of the user's may be in any order
 };
 
+// A merge between two lines: what came before the next one.
+struct MergePlace {
+  std::uint64_t bytes = 0;  // in the sink
+  records::MultisetHash out, dropped;
+  std::vector<std::uint64_t> runs;  // where in each the lines follow that are in neither
+};
+
+// Looks on at a merge of stored runs. Coordinator only.
+class MergeWatcher {
+ public:
+  MergeWatcher() = default;
+  MergeWatcher(const MergeWatcher&) = delete;
+  MergeWatcher& operator=(const MergeWatcher&) = delete;
+  virtual ~MergeWatcher() = default;
+
+  // Whether a place is wanted before more than a block is merged.
+  [[nodiscard]] virtual bool wants_place(std::uint64_t bytes) = 0;
+  // All blocks up to `place`, and no more than a line behind it, were put.
+  [[nodiscard]] virtual Task<void> at(MergePlace place) = 0;
+};
+
 // One merge. Coordinator only; must outlive its task, and the inputs must outlive it.
 class MergeLines {
  public:
-  // `part`: without terms.unique, of stored runs only.
+  // `part`: of stored runs only. With terms.unique the parts before it must be merged by then, and lines that are equal to
+  // part.not_before are dropped.
   MergeLines(const MergeTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, unsigned slots,
              const MergePart& part = {});
 
@@ -37,6 +59,9 @@ class MergeLines {
   [[nodiscard]] Task<void> merge_to(LineSink& sink, const std::string& beginning);
 
   [[nodiscard]] const MergedLines& merged() const noexcept { return merged_; }
+
+  // Outlives the merge. Before it begins.
+  void watch(MergeWatcher& watcher) noexcept { watcher_ = &watcher; }
 
  private:
   enum class Reason : std::uint8_t { block_full, needs_block, finished };
@@ -65,6 +90,8 @@ class MergeLines {
   bool emit(const MergeCursor& cursor, char* block, std::size_t capacity);
   bool go_on_emitting(char* block, std::size_t capacity);
   bool choose(const MergeCursor& cursor);
+  [[nodiscard]] bool is_place_wanted(const LineSink& sink) const;
+  [[nodiscard]] MergePlace place(const LineSink& sink) const;
   void check_end() const;
   [[noreturn]] void out_of_order() const;
 
@@ -84,6 +111,7 @@ class MergeLines {
   std::size_t carried_ = 0;         // of them, those of a line that began in a block before
   Text emitting_;                   // the rest of the present line that is not in a block yet
   MergeCursor* waiting_ = nullptr;  // the cursor that needs a block
+  MergeWatcher* watcher_ = nullptr;
 };
 
 }  // namespace ecosort::lines

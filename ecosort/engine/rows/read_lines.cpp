@@ -71,6 +71,26 @@ void ReadLines::begin_input() {
   at_begin_ = true;
 }
 
+//   input | ...... line | line ...          requests begin at a whole unit: what lies before the place is skipped
+//               ^ unit  ^ place
+void ReadLines::begin_at(const ReadPlace& place) {
+  input_ = place.input;
+  begin_input();
+  first_rows_.set_left(place.header_lines);
+  if (input_ == inputs_.size()) return;
+  const std::uint64_t unit = std::max<std::uint64_t>(inputs_[input_].file->alignment(), page_bytes);
+  offset_ = round_down(place.offset, unit);
+  skipped_ = place.offset - offset_;
+  file_lines_ = place.lines;
+  file_indexed_ = place.offset;
+}
+
+ReadPlace ReadLines::place() const {
+  if (input_ == inputs_.size()) return {input_, 0, 0, first_rows_.left()};
+  const bool is_read = file_indexed_ > 0 && file_indexed_ >= inputs_[input_].file->facts().size_bytes;
+  return is_read ? ReadPlace{input_ + 1, 0, 0, first_rows_.left()} : ReadPlace{input_, file_indexed_, file_lines_, first_rows_.left()};
+}
+
 // Where a block of the present input may begin.
 std::size_t ReadLines::aligned(std::size_t at) const {
   const std::size_t unit = input_ < inputs_.size() ? inputs_[input_].file->alignment() : 1;
@@ -84,6 +104,7 @@ void ReadLines::place_tail(LineRun& run) {
   indexed_ = end - tail_.size();
   present_ = requested_ = end;
   tail_ = {};
+  indexed_ += std::exchange(skipped_, 0);
 }
 
 // Whether `size` more bytes may be requested: they, and the index of the lines that may be in all that is not indexed yet, fit.

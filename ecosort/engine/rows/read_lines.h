@@ -41,12 +41,26 @@ struct LineInput {
   [[nodiscard]] bool has_grown(io::Storage& storage) const;
 };
 
+// Between two lines of the inputs, from where reading can go on.
+struct ReadPlace {
+  std::uint64_t input = 0;         // by its number; that of all inputs: their end
+  std::uint64_t offset = 0;        // in it
+  std::uint64_t lines = 0;         // of it, before there
+  std::uint64_t header_lines = 0;  // that are still to come
+  friend bool operator==(const ReadPlace&, const ReadPlace&) = default;
+};
+
 // Coordinator only; must outlive its task.
 class ReadLines {
  public:
   ReadLines(io::Reactor& reactor, engine::Compute& compute, const LinePlan& plan, const rows::RowFormat& format,
             FirstRows& first_rows, std::vector<LineInput>& inputs, engine::Progress& progress, std::vector<DuplicateFilter>& seen,
             io::Storage& storage);
+
+  // Reads the lines from there on. Before the first fill().
+  void begin_at(const ReadPlace& place);
+  // Of the first line that no run has got yet.
+  [[nodiscard]] ReadPlace place() const;
 
   void set_look(FirstLook look) { look_ = std::move(look); }
 
@@ -60,6 +74,7 @@ class ReadLines {
   // Of the lines that `seen` knew, so that no run has them.
   [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] const FirstRows& first_rows() const noexcept { return first_rows_; }
   [[nodiscard]] const std::vector<rows::KeyCounts>& key_counts() const noexcept { return key_counts_; }
 
   // At the end: IoError where an input is not what it was, and what to tell about those that grew, or nothing. Of a file that
@@ -107,6 +122,7 @@ class ReadLines {
 
   std::size_t input_ = 0;           // the one that is read
   std::uint64_t offset_ = 0;        // in it, of the next request
+  std::size_t skipped_ = 0;         // bytes of the first block that are not wanted
   std::uint64_t file_lines_ = 0;    // of it, before the next row to be indexed; a row may have several
   std::uint64_t file_indexed_ = 0;  // bytes of it, likewise
   char before_end_ = 0;             // of it, the last byte of the row before; 0: there is none, or it is empty

@@ -24,7 +24,7 @@ class DuplicateFilter {
   // Another run begins.
   void forget() noexcept;
 
-  // Whether enough was found in this run to go on asking.
+  // Whether enough was found in this run to continue asking.
   [[nodiscard]] bool is_worth_it() const noexcept;
 
   // Whether a line equal to `line` was noted since forget(); if not, `line` is noted. It lies in `run` with its end behind it, as

@@ -37,6 +37,7 @@ enum LongOnly : int {
   opt_events,
   opt_progress,
   opt_quiet,
+  opt_resumable,
 };
 
 // Of GNU sort 9.1.
@@ -76,15 +77,11 @@ constexpr std::array gnu_options{
 
 // Of EcoSort. Whatever may be the beginning of one of GNU sort's means that one.
 constexpr std::array own_options{
-    option{"header", optional_argument, nullptr, opt_header},
-    option{"memory", required_argument, nullptr, opt_memory},
-    option{"temp", required_argument, nullptr, opt_temp},
-    option{"io", required_argument, nullptr, opt_io},
-    option{"stats", required_argument, nullptr, opt_stats},
-    option{"events", required_argument, nullptr, opt_events},
-    option{"progress", required_argument, nullptr, opt_progress},
-    option{"quiet", no_argument, nullptr, opt_quiet},
-    option{nullptr, 0, nullptr, 0},
+    option{"header", optional_argument, nullptr, opt_header},     option{"memory", required_argument, nullptr, opt_memory},
+    option{"temp", required_argument, nullptr, opt_temp},         option{"io", required_argument, nullptr, opt_io},
+    option{"stats", required_argument, nullptr, opt_stats},       option{"events", required_argument, nullptr, opt_events},
+    option{"progress", required_argument, nullptr, opt_progress}, option{"quiet", no_argument, nullptr, opt_quiet},
+    option{"resumable", no_argument, nullptr, opt_resumable},     option{nullptr, 0, nullptr, 0},
 };
 
 // The options to look for the word in. The word of a short option is in neither.
@@ -304,6 +301,9 @@ void Parser::apply_long(int c) {
       return;
     case opt_quiet:
       options_.quiet = true;
+      return;
+    case opt_resumable:
+      options_.resumable = true;
       return;
     default:
       throw InternalError("an option of lines that nobody handles");

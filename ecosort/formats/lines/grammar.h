@@ -47,6 +47,7 @@ struct LinesOptions {
   std::vector<std::string> warnings;  // of --debug
   Check check = Check::no;
   bool unique = false, merge = false, zero_terminated = false, debug = false, quiet = false, help = false, version = false;
+  bool resumable = false;
 
   [[nodiscard]] char terminator() const noexcept { return zero_terminated ? '\0' : '\n'; }
   [[nodiscard]] bool uses_random() const noexcept;

@@ -75,6 +75,8 @@ class LineOrder final : public rows::RowFormat {
   void enter(LineRun& run, Part& part, DuplicateFilter* seen) const override;
   [[nodiscard]] bool wants_first_row() const override { return header_left_ > 0; }
   [[nodiscard]] rows::FirstRow take_first_row(const std::string& input, Text row) override;
+  [[nodiscard]] std::uint64_t first_rows_left() const override { return header_left_; }
+  void set_first_rows_left(std::uint64_t rows) override { header_left_ = rows; }
   [[nodiscard]] records::KeyWindow window(Text line, unsigned level, std::size_t depth) const override;
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const noexcept override {

@@ -11,7 +11,7 @@
 //     from 2 on  | a number: by itself, or how many bytes it takes, which follow; one byte for all of more than 19 digits
 //     above      | letters, then the other characters; those that are not printable with one byte more
 //
-// Behind its end a row goes on with numbers of 0, as the order has it: "a" and "a0" are equal, and "a~" comes before both.
+// Behind its end a row continues with numbers of 0, as the order has it: "a" and "a0" are equal, and "a~" comes before both.
 #pragma once
 
 #include <cstddef>

@@ -12,6 +12,7 @@ from ecosort_power.accuracy.meters import KINDS
 from ecosort_power.accuracy.sweep import LENGTHS_S, PERIODS_S, Cell, Outcome
 from ecosort_power.codec import decode
 from ecosort_power.errors import UsageError
+from ecosort_power.nesting import parse_json
 
 SCHEMA = "ecosort.power.accuracy/1"
 BEGIN = "<!-- accuracy: begin (written by make power-accuracy) -->"
@@ -52,7 +53,7 @@ def _rounded(value: object) -> object:
 
 
 def load(path: Path) -> Results:
-    results = decode(Results, json.loads(path.read_text(encoding="utf-8")))
+    results = decode(Results, parse_json(path.read_text(encoding="utf-8")))
     if results.schema != SCHEMA:
         raise UsageError(f"{path} has schema {results.schema}, this program reads {SCHEMA}")
     return results
@@ -61,6 +62,11 @@ def load(path: Path) -> Results:
 def is_biased(outcome: Outcome) -> bool:
     """True if a bias above the limit is shown."""
     return outcome.bias is not None and abs(outcome.bias) > MAX_BIAS + NOT_SHOWN * (outcome.bias_se or 0.0)
+
+
+def is_unresolved(outcome: Outcome) -> bool:
+    """True if so many runs cannot show a bias of the limit: what they leave unknown is more than that."""
+    return outcome.bias is not None and NOT_SHOWN * (outcome.bias_se or 0.0) > MAX_BIAS
 
 
 def verdict(outcome: Outcome) -> str:
@@ -99,12 +105,15 @@ def render(results: Results) -> str:
     """The part of the README, between its markers."""
     found = [verdict(o) for o in results.cells]
     counts = {name: found.count(name) for name in ("right", "wide", "narrow", "refused")}
-    biased = sum(is_biased(o) for o in results.cells)
+    biased, unresolved = (sum(map(holds, results.cells)) for holds in (is_biased, is_unresolved))
+    answered = len(found) - counts["refused"]
     lines = [
         BEGIN,
         f"{len(found)} cells of {results.runs} simulated runs each. The 95 % interval holds the true energy in 93 to 98 % of "
         f"the runs in {counts['right']} of them, in more in {counts['wide']} (w), in less in {counts['narrow']} (n); in "
-        f"{counts['refused']} the run is refused as too short for the meter. A bias above 0.1 % is shown by {biased} cells.",
+        f"{counts['refused']} the run is refused as too short for the meter.",
+        "",
+        *_of_the_bias(biased, unresolved, answered),
         "",
         "| shape | energy is wrong by, on average | standard error of that |",
         "|---|---|---|",
@@ -122,6 +131,16 @@ def render(results: Results) -> str:
             if any(at):
                 lines.append(f"| {meter} | {period:g} s | " + " | ".join(_field(o) if o else "" for o in at) + " |")
     return "\n".join([*lines, "", END])
+
+
+def _of_the_bias(biased: int, unresolved: int, answered: int) -> list[str]:
+    """What counts as a bias, in how many cells there is one, and in how many one could not be seen."""
+    limit, errors = f"{MAX_BIAS * 100:g} %", f"{NOT_SHOWN:g} of its standard errors"
+    return [
+        f"A bias counts as shown where the mean error exceeds {limit} by more than {errors}: in {biased} of the {answered} cells "
+        f"with an energy. In {unresolved} of them {errors} are more than {limit}, so that so many runs cannot resolve a bias of "
+        f"{limit}; in the other {answered - unresolved} they can."
+    ]
 
 
 def _is(cell: Cell, meter: str, period_s: float, length_s: float) -> bool:

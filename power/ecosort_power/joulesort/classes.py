@@ -14,7 +14,7 @@ _NAMES: Mapping[int, tuple[str, ...]] = {
     10**10: ("10^10", "1e10", "10G", "10000000000"),
     10**12: ("10^12", "1e12", "1T", "1000000000000"),
 }
-CLASSES: Mapping[str, int] = {name.lower(): records for records, names in _NAMES.items() for name in names}
+CLASSES: Mapping[str, int] = {name: records for records, names in _NAMES.items() for name in names}
 # The largest class has binary records, all others are printable (gensort -a).
 BINARY = frozenset({10**12})
 
@@ -25,7 +25,7 @@ def describe_classes() -> str:
 
 def parse_class(text: str) -> int:
     """Number of records. UsageError lists the classes."""
-    found = CLASSES.get(text.strip().lower())
+    found = CLASSES.get(text)
     if found is None:
         raise UsageError(f"{text!r} is no class of the benchmark: {describe_classes()}; --records N rehearses with another size")
     return found
@@ -33,4 +33,4 @@ def parse_class(text: str) -> int:
 
 def name_of(records: int, rehearsal: bool) -> str:
     """For people and for directories."""
-    return f"rehearsal-{records}" if rehearsal else class_name(records)
+    return f"rehearsal-{records or 'auto'}" if rehearsal else class_name(records)

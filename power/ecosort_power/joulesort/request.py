@@ -16,13 +16,13 @@ from ecosort_power.records import MIN_RUNS
 
 
 def _records(size: str | None, records: int | None) -> tuple[int, bool]:
-    """How many, and whether it is a rehearsal."""
+    """How many (0: as many as the meter needs), and whether it is a rehearsal."""
     if size is not None:
         parse_class(size)
     if records is not None:
         return records, True
     if size is None:
-        raise UsageError(f"say which class: {describe_classes()}; or --records N to rehearse")
+        raise UsageError(f"say which class: {describe_classes()}; or --records N (or auto) to rehearse")
     return parse_class(size), False
 
 

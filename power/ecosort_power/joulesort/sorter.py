@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +12,12 @@ from ecosort_power.entry import Generated
 from ecosort_power.errors import RunError, UsageError
 from ecosort_power.host import version_of
 from ecosort_power.joulesort.classes import BINARY
-from ecosort_power.records import RECORD_BYTES
-from ecosort_power.transports.process import spawn, stop
+from ecosort_power.planned import plan_of
+from ecosort_power.transports.process import run_to_end
 from ecosort_power.validate import ecosort_program, normal_checksum, parse_report, run_check
 
 # What joulesort says itself in a command of `ecosort sort`.
 _OWN = ("-o", "--output", "--events", "--stats", "--record-size", "--key", "--reverse", "--unique")
-
-# What `ecosort plan sort` says where a directory has too little space.
-_LACKING = re.compile(r"'([^']+)': [^(']*\((\d+) bytes\) needed")
 
 
 def program() -> str:
@@ -43,47 +38,17 @@ def sort_command(words: Sequence[str], source: Path, target: Path) -> list[str]:
     return [program(), "sort", *words, str(source), "-o", str(target)]
 
 
-def _run(words: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error."""
-    try:
-        child = spawn(words, env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    except OSError as error:
-        raise RunError(f"{words[0]} cannot be run: {error.strerror}") from error
-    try:
-        out, err = child.communicate()
-    except BaseException:
-        stop(child)
-        raise
-    return child.returncode, out.decode(errors="replace"), err.decode(errors="replace")
-
-
 def plan_text(words: Sequence[str], source: Path, target: Path) -> list[str]:
     """What the sort is going to do, in its own words. RunError if it cannot."""
-    code, out, err = _run([program(), "plan", "sort", *words, str(source), "-o", str(target)])
+    code, out, err = run_to_end([program(), "plan", "sort", *words, str(source), "-o", str(target)])
     if code != 0:
         raise RunError(f"the sort cannot be planned: {err.strip() or out.strip()}")
     return out.rstrip().splitlines()
 
 
-def plan_space(words: Sequence[str], size: int, target: Path) -> list[tuple[list[str], int]] | None:
-    """Directories and the bytes that runs and output need there, for an input of this size that is not there yet: asked of a file
-    without blocks in the output's directory. None where the file system has no such large files. UsageError for bad options."""
-    sparse = target.with_name(target.name + ".sizing")
-    try:
-        with sparse.open("wb") as f:
-            f.truncate(size)
-        benchmark = ["--record-size", str(RECORD_BYTES), "--key", "0:10"]
-        code, out, err = _run([program(), "plan", "sort", "--json", *benchmark, *words, str(sparse), "-o", str(target)])
-    except OSError:
-        return None
-    finally:
-        sparse.unlink(missing_ok=True)
-    if code != 0:
-        lacking = _LACKING.search(err)  # it does not fit even before the inputs are there
-        if lacking is None:
-            raise UsageError(f"the sort cannot be planned: {err.strip() or out.strip()}")
-        return [([lacking[1]], int(lacking[2]))]
-    space: list[dict[str, Any]] = json.loads(out)["here"]["space"]
+def plan_space(words: Sequence[str], records: int, target: Path) -> list[tuple[list[str], int]]:
+    """Directories and the bytes that runs and output need there. UsageError for bad options."""
+    space: list[dict[str, Any]] = plan_of(records, target, words)["here"]["space"]
     return [([str(d) for d in s["directories"]], int(s["needed_bytes"])) for s in space]
 
 
@@ -91,7 +56,7 @@ def generate(path: Path, records: int, skewed: bool) -> Generated:
     """Makes an input under another name first, so that one with its name is whole. RunError if it cannot."""
     begun = path.with_name(path.name + ".begun")
     options = [*([] if records in BINARY else ["-a"]), *(["-s"] if skewed else []), "-c"]
-    code, _, said = _run([program(), "gen", *options, str(records), str(begun)])
+    code, _, said = run_to_end([program(), "gen", *options, str(records), str(begun)])
     checksum = re.search(r"^([0-9a-fA-F]+)$", said, re.MULTILINE)
     if code != 0 or checksum is None:
         raise RunError(f"the input could not be made: {said.strip() or code}")

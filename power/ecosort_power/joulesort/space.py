@@ -11,8 +11,6 @@ from ecosort_power.errors import RunError
 from ecosort_power.joulesort.sorter import plan_space
 from ecosort_power.records import RECORD_BYTES
 
-# Runs and output of a sort that could not be planned: both as large as the input, and something for alignment.
-_SPARE_SHARE = 0.02
 _GB = 1e9
 
 
@@ -36,10 +34,7 @@ def needs(records: int, sort_words: Sequence[str], data: Path, files: Sequence[P
     """`files` are the inputs; what is there of them and of an old output needs no more space."""
     size = records * RECORD_BYTES
     found = [Need(data, max(size - _blocks(f), 0), f"the input {f.name}") for f in files]
-    planned = plan_space(sort_words, size, output)
-    if planned is None:
-        planned = [([str(data)], round(2 * size * (1 + _SPARE_SHARE)))]
-    for directories, total in planned:
+    for directories, total in plan_space(sort_words, records, output):
         found += [Need(Path(d), total // len(directories), "runs and output of the sort") for d in directories]
     return [*found, Need(data, -_blocks(output), "the old output")]
 
@@ -55,7 +50,7 @@ def check_space(wanted: Sequence[Need], what: str) -> None:
     for need in wanted:
         drives.setdefault(need.directory.stat().st_dev, []).append(need)
     for part in drives.values():
-        total, free = sum(n.bytes for n in part), _free(part[0].directory)
+        total, free = sum(n.bytes for n in part), free_bytes(part[0].directory)
         if total <= free:
             continue
         pieces = ", ".join(f"{n.bytes / _GB:.1f} GB for {n.purpose}" for n in part if n.bytes > 0)
@@ -65,6 +60,6 @@ def check_space(wanted: Sequence[Need], what: str) -> None:
         )
 
 
-def _free(directory: Path) -> int:
+def free_bytes(directory: Path) -> int:
     found = os.statvfs(directory)
     return found.f_bavail * found.f_frsize

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from ecosort_power.codec import load, write_json
 from ecosort_power.entry import Generated
 from ecosort_power.errors import UsageError
+from ecosort_power.report.facts import FILE_NAME as QUESTIONS
 
 SCHEMA = "ecosort.power.joulesort/1"
 FILE_NAME = "state.json"
+TRIAL = "trial-of-length-"  # directories of sorts that show how long one takes
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """The command line. The same one goes on with a directory, any other is refused."""
 
-    records: int
+    records: int  # 0 as it is asked for: as many as the meter needs
     rehearsal: bool
     category: str
     meters: list[str]
@@ -58,14 +61,13 @@ class Place:
 
     def state(self, request: Request) -> State:
         """The stored state, or a new one. UsageError if the directory is another's."""
-        if not self.state_path.exists():
-            strange = [p.name for p in self.path.iterdir() if p.name not in ("lock", FILE_NAME + ".new")]
+        state = self.begun()
+        if state is None:
+            own = ("lock", FILE_NAME + ".new", QUESTIONS)  # the questions may be answered before the first call
+            strange = [p.name for p in self.path.iterdir() if p.name not in own and not _holds_nothing(p)]
             if strange:
                 raise UsageError(f"{self.path} is not empty ({strange[0]}); choose another --dir")
             return State(SCHEMA, request)
-        state = load(State, self.state_path)
-        if state.schema != SCHEMA:
-            raise UsageError(f"{self.state_path} has schema {state.schema}, this program reads {SCHEMA}")
         other = [f.name for f in fields(Request) if getattr(state.request, f.name) != getattr(request, f.name)]
         if other:
             old, new = (getattr(r, other[0]) for r in (state.request, request))
@@ -75,21 +77,60 @@ class Place:
             )
         return state
 
+    def begun(self) -> State | None:
+        """The stored state, if there is one. UsageError if it is another program's."""
+        if not self.state_path.exists():
+            return None
+        state = load(State, self.state_path)
+        if state.schema != SCHEMA:
+            raise UsageError(f"{self.state_path} has schema {state.schema}, this program reads {SCHEMA}")
+        return state
+
     def save(self, state: State) -> None:
         write_json(self.state_path, state)
 
 
+def _holds_nothing(path: Path) -> bool:
+    """True for a directory of data that is empty but for what a killed trial has left."""
+    return path.is_dir() and all(p.name.startswith(TRIAL) for p in path.iterdir())
+
+
 @contextmanager
-def locked(path: Path) -> Iterator[Place]:
-    """Makes the directory and keeps others out of it until the block ends, also by a crash."""
+def directory(path: Path) -> Iterator[None]:
+    """Makes the directory. Those that were made for it go again where the block ends by an error and they are empty."""
+    missing = [p for p in (path, *path.parents) if not p.exists()]
     try:
         path.mkdir(parents=True, exist_ok=True)
-        lock = (path / "lock").open("w")
     except OSError as error:
         raise UsageError(f"{path} cannot be used: {error.strerror}") from error
-    with lock:
+    try:
+        yield
+    except BaseException:
+        for made in missing:
+            with suppress(OSError):
+                made.rmdir()
+        raise
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[Place]:
+    """Makes the directory and keeps others out of it until the block ends, also by a crash. Nothing is left of a directory in
+    which nothing was begun."""
+    with directory(path):
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(f"another joulesort works in {path}") from None
-        yield Place(path)
+            lock = (path / "lock").open("w")
+        except OSError as error:
+            raise UsageError(f"{path} cannot be used: {error.strerror}") from error
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(lock.fileno()).st_ino != (path / "lock").stat().st_ino:  # the other one has just gone
+                    raise FileNotFoundError
+            except OSError:
+                raise UsageError(f"another joulesort works in {path}") from None
+            place = Place(path)
+            try:
+                yield place
+            finally:
+                if not place.state_path.exists():
+                    (path / "lock").unlink(missing_ok=True)

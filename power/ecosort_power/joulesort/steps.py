@@ -1,6 +1,7 @@
 """The steps of an entry, each of them skipped if it is done:
 
-space | input | plan | five cold runs, each validated | skewed input and run (Daytona) | entry | check | reports
+space, meters, length of the sort | input | plan | five cold runs, each validated | skewed input and run (Daytona) |
+entry | check | reports
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ from ecosort_power.claim import is_validated
 from ecosort_power.entry import FILE_NAME as ENTRY
 from ecosort_power.entry import SCHEMA as ENTRY_SCHEMA
 from ecosort_power.entry import Entry, Generated, Skewed, read_entry
-from ecosort_power.errors import EXIT_INVALID, EXIT_OK, RunError
+from ecosort_power.errors import EXIT_INVALID, EXIT_OK, RunError, UsageError
 from ecosort_power.joulesort import sorter
 from ecosort_power.joulesort.classes import name_of
+from ecosort_power.joulesort.length import Enough, Shortest, clock_in, enough_for, require_length, shortest_run
 from ecosort_power.joulesort.space import check_space, least, needs
-from ecosort_power.joulesort.state import Place, Request, State, locked
-from ecosort_power.launch import measure
+from ecosort_power.joulesort.state import Place, Request, State, directory, locked
+from ecosort_power.launch import measure, specs_of
 from ecosort_power.live import Display
+from ecosort_power.records import spaced
 from ecosort_power.report import facts, html, markdown, plots, terminal
 from ecosort_power.report.content import Result, gather
 from ecosort_power.report.facts import MISSING
@@ -50,21 +53,58 @@ class Joulesort:
         data = Path(request.data)
         self._input, self._skewed_input = data / "input.dat", data / "skewed.dat"
         self._output = data / "output.dat"
+        self._chosen = False  # the number of records follows from the meter
 
     def run(self) -> int:
+        """Before the first file is made all is looked at that could make it useless: space, meters, the length of the sort."""
+        if not self._request.records:
+            self._choose_records()
         state = self._place.state(self._request)
-        self._prepare_directories()
         if not self._measured():
-            self._check_space(state)
+            self._look_ahead()
             self._place.save(state)
+            self._write_questions()
             state = self._inputs(state)
             self._measure(state)
         skewed = self._skewed(state) if self._request.category == DAYTONA else None
         self._write_entry(state, skewed)
         return self._conclude()
 
-    def _prepare_directories(self) -> None:
-        Path(self._request.data).mkdir(parents=True, exist_ok=True)
+    def _look_ahead(self) -> None:
+        self._check_space()
+        if self._place.begun() is None and not self._chosen:
+            self._check_length()
+
+    def _check_length(self) -> None:
+        shortest = shortest_run(specs_of(self._options())[0])
+        if shortest is not None:
+            require_length(self._request.records, self._request.rehearsal, self._enough(shortest), shortest)
+
+    def _enough(self, shortest: Shortest) -> Enough | None:
+        r = self._request
+        need = f"the {shortest.seconds:.3g} s that meter {shortest.meter} needs"
+        with self._display.line(f"finding out how many records take {need}"):
+            return enough_for(shortest.seconds, r.records, clock_in(Path(r.data), r.sort_words))
+
+    def _choose_records(self) -> None:
+        """`--records auto`: as many as were chosen before, else as few as the meter needs."""
+        begun = self._place.begun()
+        if begun is not None:
+            self._take(begun.request.records)
+            return
+        shortest = shortest_run(specs_of(self._options())[0])
+        found = self._enough(shortest) if shortest is not None else None
+        if found is None:
+            raise UsageError("--records auto needs a meter that is read during the runs; say how many: --records N")
+        self._display.say(f"rehearsing with {spaced(found.records)} records")
+        self._take(found.records)
+
+    def _take(self, records: int) -> None:
+        self._chosen = True
+        self._request = replace(self._request, records=records)
+        self._name = name_of(records, self._request.rehearsal)
+
+    def _write_questions(self) -> None:
         questions = self._place.path / facts.FILE_NAME
         if not questions.exists():
             questions.write_text(facts.template(), encoding="utf-8")
@@ -77,7 +117,7 @@ class Joulesort:
         session = directory.session()
         return len(directory.runs()) == session.options.runs and bool(session.idle_after_w or session.options.idle_s <= 0)
 
-    def _check_space(self, state: State) -> None:
+    def _check_space(self) -> None:
         files = [self._input] + ([self._skewed_input] if self._request.category == DAYTONA else [])
         data, what = Path(self._request.data), f"the {'rehearsal' if self._request.rehearsal else 'class'} {self._name}"
         check_space(least(self._request.records, data, files, self._output), what)
@@ -107,8 +147,17 @@ class Joulesort:
 
     def _measure(self, state: State) -> None:
         assert state.input is not None
+        options = self._options()
+        directory = ResultDirectory(self._place.result)
+        earlier = directory.session() if directory.session_path.exists() else None
+        measure(directory, earlier.options if earlier is not None else options, earlier, self._again)
+        found = directory.session().input_report
+        if found is None or found.checksum != state.input.checksum:
+            raise RunError(f"{self._input}: the validator's checksum is not the generator's, {state.input.checksum}")
+
+    def _options(self) -> Options:
         r = self._request
-        options = Options(
+        return Options(
             command=sorter.sort_command(r.sort_words, self._input, self._output),
             runs=r.runs,
             meters=r.meters,
@@ -124,12 +173,6 @@ class Joulesort:
             ambient_c=self._ambient_c,
             rehearsal=r.rehearsal,
         )
-        directory = ResultDirectory(self._place.result)
-        earlier = directory.session() if directory.session_path.exists() else None
-        measure(directory, earlier.options if earlier is not None else options, earlier, self._again)
-        found = directory.session().input_report
-        if found is None or found.checksum != state.input.checksum:
-            raise RunError(f"{self._input}: the validator's checksum is not the generator's, {state.input.checksum}")
 
     def _skewed(self, state: State) -> Skewed:
         """One timed run on skewed keys, in a result directory of its own."""
@@ -241,7 +284,7 @@ def set_invalid_aside(directory: ResultDirectory) -> None:
 def joulesort(path: Path, request: Request, ambient_c: float | None, repeat_invalid: bool, again: str) -> int:
     """The exit code says whether the entry holds."""
     sorter.check_words(request.sort_words)
-    with locked(path) as place:
+    with directory(Path(request.data)), locked(path) as place:
         if repeat_invalid:
             set_invalid_aside(ResultDirectory(place.result))
         return Joulesort(place, request, ambient_c, again).run()

@@ -33,6 +33,7 @@ COMMON_SETTINGS = {
     "quantum": "smallest step of its watts",
     "range": "watts at which it is saturated",
     "timeout": "seconds to wait for an answer",
+    "simulated": "yes: its values are made up; the results say SIMULATED and are never ranked",
 }
 
 # Limits of the common settings that are numbers, both included; one that must be above 0 has the least that means anything.
@@ -227,8 +228,8 @@ def check_common(spec: MeterSpec) -> None:
         if key in given and not low <= spec.number(key, 0.0) <= high:
             raise UsageError(f"meter setting {key}={given[key][:40]} must be from {low:g} to {high:g}")
     try:
-        if "scope" in given:
-            Scope(given["scope"])
+        if "scope" in given and Scope(given["scope"]) is Scope.SIMULATED:
+            raise ValueError("what is simulated says #simulated=yes, not a scope")
         if "power" in given:
             PowerKind(given["power"])
         if "accuracy" in given:
@@ -263,4 +264,8 @@ def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
         changes["timing_source"] = "given"
     if "update" in given:
         changes["update_given"] = True
+    if (
+        spec.flag("simulated") or capabilities.simulated or capabilities.scope is Scope.SIMULATED
+    ):  # a simulation cannot be told to be none
+        changes |= {"simulated": True, "scope": Scope.SIMULATED}
     return replace(capabilities, **changes)  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
 """A meter's own log as a CSV file, read after each run, or attached to a stored result later.
 
 `csv:FILE[#watts=COLUMN,unit=W,time=COLUMN,energy=COLUMN,energy-unit=Wh,offset=SECONDS|auto]`. Columns are found by the units in
-their names: W, kW, mW; Wh, kWh, J for a counter. What says no unit is taken only with `#unit=`; VA, var and power factors never.
+their names or cells: W, kW, mW; Wh, kWh, J for a counter. What says no unit is taken only with `#unit=`, which is enough where
+there is one such column; VA, var, volts, amperes, power factors and the times never.
 Commas, semicolons and tabs separate; decimal commas are understood. Times are seconds or milliseconds since 1970, or ISO 8601
 (local unless they or `#timezone=` say otherwise), or seconds since any moment; the last need `offset=auto`. `offset` is added to
 the log's times; `auto` finds it from the load of the machine, which the harness records during every run.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,14 +21,26 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
-from ecosort_power.meters.log_columns import Columns, find_columns, has_time, unit_of
-from ecosort_power.meters.log_values import decimal_sign, number, parse_time, plain_number, time_zone
+from ecosort_power.meters.log_columns import Column, Columns, cell_scale, find_columns, has_time, is_units
+from ecosort_power.meters.log_values import (
+    CellError,
+    decimal_sign,
+    is_number,
+    number,
+    parse_time,
+    plain_number,
+    refuse_thousands,
+    split_unit,
+    time_zone,
+)
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
+from ecosort_power.nesting import parse_json
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 
 if TYPE_CHECKING:
     from ecosort_power.align import Load
 
+_QUARTER_S = 900.0  # the difference of any two time zones is a multiple of it
 _CLOCKS_APART_S = 120.0  # how far an automatic alignment looks when the log has real times
 _DELIMITERS = (",", ";", "\t", "|")
 _PREAMBLE_LINES = 50  # what some instruments write above the names of the columns
@@ -46,6 +60,12 @@ class MeterLog:
     absolute: bool
     power: bool
     counter: bool
+
+    @property
+    def quantum_j(self) -> float | None:
+        """What one in the last place of the counter is worth."""
+        cells = [parse_json(r.raw)[1] for r in self.rows if r.joules is not None]
+        return max((scale * 10.0 ** -len(text.partition(".")[2]) for text, scale in cells), default=None)
 
     @property
     def period_s(self) -> float:
@@ -103,11 +123,10 @@ def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
     first, delimiter = _find_header(path, lines, settings)
     header, *table = _split(path, lines[first:], delimiter)
     try:
-        columns = find_columns(header, next(filter(None, table), []), settings)
+        columns = find_columns(header, list(filter(None, table))[:2], settings)
+        decimal = _decimal(table, columns, settings.get("decimal"))
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
-    values = [v for v in _cells(table, columns.watts) + _cells(table, columns.energy) if unit_of(v) is None]
-    decimal = decimal_sign(values, settings.get("decimal"))
     rows, absolute = _rows(path, table, columns, settings, decimal, len(header), first + 2)
     if len(rows) < 2:
         raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
@@ -116,10 +135,15 @@ def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
     return log
 
 
-def _is_units(row: Sequence[str], columns: Columns) -> bool:
-    """True for the line below the names where some instruments put the units."""
-    index = columns.watts if columns.watts is not None else columns.energy
-    return index is not None and index < len(row) and unit_of(row[index]) is not None
+def _decimal(table: Sequence[Sequence[str]], columns: Columns, given: str | None) -> str:
+    """The decimal sign of all numbers. UsageError where they could be read in two ways."""
+    every: list[str] = []
+    for column in (columns.watts, columns.energy):
+        cells = [split_unit(v)[0] for v in _cells(table, column.index if column is not None else None) if is_number(v)]
+        if given is None:
+            refuse_thousands(cells)
+        every += cells
+    return decimal_sign(every, given)
 
 
 def _rows(
@@ -135,19 +159,19 @@ def _rows(
     rows: list[LogRow] = []
     kinds = set()
     for i, row in enumerate(table, line):
-        if not any(cell.strip() for cell in row) or (not rows and _is_units(row, columns)):
+        if not any(cell.strip() for cell in row) or (not rows and is_units(row, columns)):
             continue
         try:
             if len(row) > width and any(cell.strip() for cell in row[width:]):
                 raise ValueError("more fields than names")
             text = " ".join(row[t].strip() for t in columns.times)
             seconds, absolute = parse_time(text, columns.time_scale, form, zone)
-            power = _cell(row, columns.watts, columns.watts_scale, decimal)
-            raw = json.dumps([power, _cell(row, columns.energy, columns.energy_scale, decimal)])
+            raw = json.dumps([_cell("watts", row, columns.watts, decimal), _cell("energy", row, columns.energy, decimal)])
             watts, joules = row_values(raw)
-        except (ValueError, IndexError):
+        except (ValueError, IndexError) as error:
             said = ",".join(row)[:60]
             hint = "; decimal commas need another separator of columns" if len(row) > width else ""
+            hint = f": {error}" if isinstance(error, CellError) else hint
             raise MeterError(f"{path}, line {i} cannot be understood: {said}{hint}") from None
         kinds.add(absolute)
         rows.append(LogRow(seconds, watts, joules, raw))
@@ -156,13 +180,17 @@ def _rows(
     return rows, kinds == {True}
 
 
-def _cell(row: Sequence[str], index: int | None, scale: float, decimal: str) -> tuple[str, float] | None:
-    return (plain_number(row[index], decimal), scale) if index is not None and row[index].strip() else None
+def _cell(quantity: str, row: Sequence[str], column: Column | None, decimal: str) -> tuple[str, float] | None:
+    """A number without its unit, and what one of it is worth; None for an empty cell."""
+    if column is None or not row[column.index].strip():
+        return None
+    text = row[column.index]
+    return plain_number(split_unit(text)[0], decimal), cell_scale(quantity, text, column.scale)
 
 
 def row_values(raw: str) -> tuple[float | None, float | None]:
     """Watts and joules of a row, from its cells and their factors. ValueError if a cell is no number."""
-    power, energy = json.loads(raw)
+    power, energy = parse_json(raw)
     return number(power[0]) * power[1] if power else None, number(energy[0]) * energy[1] if energy else None
 
 
@@ -214,11 +242,11 @@ class CsvMeter(Meter):
 
     def open(self) -> Capabilities:
         given = self.spec.settings
-        period, counter = 1.0, "energy" in given
+        period, counter, quantum_j = 1.0, "energy" in given, None
         power: PowerKind | None = PowerKind.INSTANT
         if self._path.exists() and self._path.stat().st_size:
             log = read_log(self._path, given)
-            period, counter = log.period_s or 1.0, log.counter
+            period, counter, quantum_j = log.period_s or 1.0, log.counter, log.quantum_j
             power = PowerKind.INSTANT if log.power else None
         return Capabilities(
             title=f"log {self._path.name}",
@@ -226,6 +254,7 @@ class CsvMeter(Meter):
             period_s=period,
             power=power,
             counter=counter,
+            quantum_j=quantum_j,
             notes=("aligned afterwards",),
         )
 
@@ -246,9 +275,22 @@ class CsvMeter(Meter):
         if not readings:
             raise MeterError(
                 f"{self._path} has no rows for this run yet; when it has, add them with: "
-                f"ecosort-power attach DIR --meter '{self.spec.text}'"
+                f"ecosort-power attach DIR --meter {shlex.quote(self.spec.text)}{self._zone_hint(log, shift, first_s, last_s)}"
             )
         return readings
+
+    def _zone_hint(self, log: MeterLog, shift: float, first_s: float, last_s: float) -> str:
+        """Rows that would fit if they were whole quarters of an hour earlier or later are of another time zone."""
+        if not log.absolute or self.spec.settings.get("offset") is not None:
+            return ""
+        middle = (first_s + last_s) / 2  # the meter may still be writing its last rows
+        away, latest = (middle - (row.time_s + shift) for row in (log.rows[0], log.rows[-1]))
+        for quarter in sorted(range(-56, 57), key=abs):
+            if quarter and latest <= quarter * _QUARTER_S <= away:
+                hours = quarter * _QUARTER_S / 3600
+                way = "later" if hours > 0 else "earlier"
+                return f"; they would fit if its times were {abs(hours):g} h {way}: another time zone? say #timezone=UTC or such"
+        return ""
 
     def _shift(self, log: MeterLog, realtime_offset_s: float, load: Load | None) -> float:
         """From the log's clock to CLOCK_MONOTONIC."""

@@ -6,12 +6,12 @@
     {"watts": 41.7, "monotonic_s": 123.456}            with its own time (or "realtime_s", seconds since 1970)
 
 A first line {"meter": {"title": ..., "scope": "wall", "period_s": 1, "accuracy": "1%", ...}} may say what the meter is;
-settings of the specification override it. Address: the command, split like a shell does, without a shell.
+settings of the specification override it; "simulated": true says that its values are made up. Address: the command, split like
+a shell does, without a shell.
 """
 
 from __future__ import annotations
 
-import json
 import shlex
 import time
 from collections.abc import Mapping
@@ -19,13 +19,14 @@ from typing import Any, ClassVar
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
+from ecosort_power.nesting import parse_json
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope, parse_accuracy
 from ecosort_power.transports.process import LineChild
 
 
 def parse_line(line: str) -> dict[str, Any]:
     try:
-        value = json.loads(line)
+        value = parse_json(line)
     except ValueError:
         raise MeterGlitchError(f"printed no JSON: {line[:60]!r}") from None
     if not isinstance(value, dict):
@@ -38,8 +39,18 @@ def _number(value: dict[str, Any], key: str) -> float | None:
     if found is None:
         return None
     if isinstance(found, bool) or not isinstance(found, (int, float)):
-        raise MeterGlitchError(f"printed {key} = {found!r}, no number")
-    return float(found)
+        raise MeterGlitchError(f"printed {key} = {str(found)[:40]!r}, no number")
+    try:
+        return float(found)
+    except OverflowError:
+        raise MeterGlitchError(f"printed a {key} that is too large to be true") from None
+
+
+def _identity(header: dict[str, Any]) -> dict[str, str]:
+    found = header.get("identity", {})
+    if not isinstance(found, dict):
+        raise MeterGlitchError("printed an identity that is no object")
+    return {str(k): str(v) for k, v in found.items()}
 
 
 def to_reading(
@@ -86,7 +97,8 @@ def capabilities_from(header: dict[str, Any], first: dict[str, Any], title: str)
         quantum_j=_number(header, "quantum_j"),
         range_w=_number(header, "range_w"),
         wrap_j=_number(header, "wrap_j"),
-        identity={k: str(v) for k, v in header.get("identity", {}).items()},
+        identity=_identity(header),
+        simulated=header.get("simulated") is True,
     )
 
 

@@ -8,7 +8,6 @@ Protocol: developers.home-assistant.io/docs/api/rest, GET /api/states/ENTITY.
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from typing import Any, ClassVar
@@ -17,6 +16,7 @@ from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import MeterSpec
 from ecosort_power.meters.http import WebMeter, timed
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
+from ecosort_power.nesting import parse_json
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.http import look_up, pick
 
@@ -62,7 +62,7 @@ class HomeAssistantMeter(WebMeter):
     @classmethod
     def derive(cls, raw: str, spec: MeterSpec) -> Reading:
         """The values of a raw answer."""
-        return _values(json.loads(raw), spec.address)
+        return _values(parse_json(raw), spec.address)
 
 
 def _values(document: Any, where: str) -> Reading:

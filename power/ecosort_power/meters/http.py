@@ -6,7 +6,6 @@ ECOSORT_METER_PASSWORD or a password file.
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Iterable, Mapping
@@ -16,6 +15,7 @@ from typing import Any, ClassVar
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
+from ecosort_power.nesting import parse_json
 from ecosort_power.raw import keep
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.address import split_address
@@ -176,4 +176,4 @@ class HttpMeter(WebMeter):
     @classmethod
     def derive(cls, raw: str, spec: MeterSpec) -> Reading:
         """The values of a raw answer."""
-        return cls(spec)._values(json.loads(raw))
+        return cls(spec)._values(parse_json(raw))

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.units import ENERGY_UNITS
+from ecosort_power.nesting import parse_json
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.address import split_address
 from ecosort_power.transports.credentials import require_secret
@@ -105,7 +106,7 @@ class KasaMeter(Meter):
 
 def _document(text: str, where: str) -> dict[str, Any]:
     try:
-        document = json.loads(text)
+        document = parse_json(text)
     except ValueError:
         document = None
     if not isinstance(document, dict):

@@ -1,15 +1,17 @@
 """Which column of a meter's log holds time, power and energy, and in which unit.
 
-Nothing is guessed: a column whose header names no unit of power or energy is taken only with `#unit=` or `#energy-unit=`.
+Nothing is guessed: a unit stands in the header, below it, or in every cell (`19.9 W`); else it is given by `#unit=` or
+`#energy-unit=`, which is enough where one column alone has numbers without a unit.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ecosort_power.errors import UsageError
+from ecosort_power.meters.log_values import CellError, is_number, split_unit
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
 
 _WORDS = {
@@ -39,25 +41,60 @@ _NOT_WATTS = {
 }
 _FACTOR = re.compile(r"(?i)power[\s_-]*factor|\bcos[\s_]*(phi|φ)|leistungsfaktor|\bλ")
 _APPARENT = re.compile(r"(?i)apparent|reactive|schein|blind")
+_BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _TIME = re.compile(r"(?i)time|date|stamp|elapsed|zeit|datum|uhrzeit")
 _TIME_UNITS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
+# Units of what else meters log; a column in one of them is neither power nor energy, whatever is said of it.
+_OTHER_UNITS = {
+    "v": "a voltage",
+    "mv": "a voltage",
+    "a": "a current",
+    "ma": "a current",
+    "hz": "a frequency",
+    "%": "a percentage",
+    "°c": "a temperature",
+    "°f": "a temperature",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of values, and watts or joules per count. `scale` is None where each cell says its own unit."""
+
+    index: int
+    scale: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Indexes of the columns, and what one count of each is worth."""
+    """Which columns hold what."""
 
-    times: tuple[int, ...]  # one, or date and time of day
+    times: tuple[int, ...]  # indexes: one, or date and time of day
     time_scale: float | None  # seconds per count where the header says so
-    watts: int | None
-    watts_scale: float
-    energy: int | None
-    energy_scale: float
+    watts: Column | None
+    energy: Column | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Quantity:
+    """What a column may hold, and the settings that say it."""
+
+    name: str
+    setting: str
+    unit_setting: str
+    example: str
+    table: Mapping[str, float]
+
+
+_POWER = _Quantity("watts", "watts", "unit", "W", POWER_UNITS)
+_ENERGY = _Quantity("energy", "energy", "energy-unit", "Wh", ENERGY_UNITS)
 
 
 def _tokens(header: str) -> list[str]:
     """What may be a unit in a header: what stands in brackets, else its last word."""
-    inside = re.findall(r"[(\[]([^)\]]*)[)\]]", header)
+    inside = _BRACKETS.findall(header)
     return inside or re.split(r"[\s_/:.-]+", header.strip())[-1:]
 
 
@@ -72,13 +109,40 @@ def unit_of(header: str) -> str | None:
 
 
 def no_watts(header: str) -> str | None:
-    """What a column is that some meters call power although it is not watts."""
+    """What a column is that is neither watts nor energy, although some meters call it power."""
     for token in _tokens(header):
-        if token.strip().lower() in _NOT_WATTS:
-            return _NOT_WATTS[token.strip().lower()]
+        found = _NOT_WATTS.get(token.strip().lower())
+        if found is not None:
+            return found
+    for token in (header, *_BRACKETS.findall(header)):  # not the last word: there may be an outlet A
+        found = _OTHER_UNITS.get(token.strip().lower())
+        if found is not None:
+            return found
     if _FACTOR.search(header):
         return "a power factor"
     return "apparent or reactive power" if _APPARENT.search(header) else None
+
+
+def cell_unit(cell: str) -> str | None:
+    """The unit in a cell like `19.9 W`, in the spelling of `units.py`."""
+    _, suffix = split_unit(cell)
+    return unit_of(suffix) if suffix else None
+
+
+def cell_scale(quantity: str, cell: str, scale: float | None) -> float:
+    """Watts or joules per count of a cell: by its own unit, else by that of its column. CellError where they contradict."""
+    table = {"watts": _POWER, "energy": _ENERGY}[quantity].table
+    _, suffix = split_unit(cell)
+    if not suffix:
+        if scale is None:
+            raise CellError(f"{cell.strip()!r} does not say its unit, other cells of its column do")
+        return scale
+    own = unit_of(suffix)
+    if own is None or own not in table:
+        raise CellError(f"{suffix!r} is no unit of {quantity} ({', '.join(table)})")
+    if scale is not None and table[own] != scale:
+        raise CellError(f"{cell.strip()!r} is not in the unit of its column")
+    return table[own]
 
 
 def _named(header: Sequence[str], wanted: str) -> int:
@@ -92,47 +156,48 @@ def _list(names: Sequence[str]) -> str:
     return ", ".join(n.strip() for n in names)[:300]
 
 
-def _with_unit(header: Sequence[str], units: Sequence[str | None], table: Mapping[str, float]) -> list[int]:
-    return [i for i, (h, u) in enumerate(zip(header, units, strict=True)) if u in table and no_watts(h) is None]
+def _column(quantity: _Quantity, table: _Head, given: Mapping[str, str]) -> Column | None:
+    """The column that is named; else the only one in such a unit; else, where its unit is given, the only one without any."""
+    index = _named(table.header, given[quantity.setting]) if quantity.setting in given else _found(quantity, table, given)
+    if index is None:
+        return None
+    name = table.header[index].strip()
+    other = "the column of the times" if index in table.times else no_watts(table.header[index])
+    if other is not None:
+        raise UsageError(f"column {name!r} is {other}, not {quantity.name}; say another one: #{quantity.setting}=NAME")
+    chosen = given.get(quantity.unit_setting) or table.units[index]
+    if chosen is not None:
+        return Column(index, unit(quantity.table, chosen))
+    if cell_unit(table.first[index]) in quantity.table:
+        return Column(index, None)
+    known = ", ".join(quantity.table)
+    raise UsageError(f"column {name!r} does not say its unit; say it: #{quantity.unit_setting}={quantity.example} (or {known})")
 
 
-def _power(header: Sequence[str], units: Sequence[str | None], given: Mapping[str, str]) -> tuple[int | None, float]:
-    """The column of the power, if there is one, and watts per count."""
-    if "watts" in given:
-        index = _named(header, given["watts"])
-    else:
-        fitting = _with_unit(header, units, POWER_UNITS)
-        if len(fitting) > 1:
-            names = _list([header[i] for i in fitting])
-            raise UsageError(f"the log has several columns in watts ({names}); say which: #watts=NAME")
-        if not fitting:
-            return None, 1.0
-        index = fitting[0]
-    if (other := no_watts(header[index])) is not None:
-        raise UsageError(f"column {header[index].strip()!r} is {other}, not watts; say another one: #watts=NAME")
-    chosen = given.get("unit") or units[index]
-    if chosen is None:
-        raise UsageError(f"column {header[index].strip()!r} does not say its unit; say it: #unit=W (or {', '.join(POWER_UNITS)})")
-    return index, unit(POWER_UNITS, chosen)
+def _found(quantity: _Quantity, table: _Head, given: Mapping[str, str]) -> int | None:
+    fitting = table.fitting(lambda i: table.units[i] in quantity.table or cell_unit(table.first[i]) in quantity.table)
+    what = f"in {quantity.example}" if quantity is _ENERGY else "in watts"
+    if not fitting and quantity.unit_setting in given:
+        fitting = table.fitting(lambda i: table.units[i] is None and is_number(table.first[i]))
+        what = f"that may be in {given[quantity.unit_setting]}"
+    if len(fitting) > 1:
+        names = _list([table.header[i] for i in fitting])
+        raise UsageError(f"the log has several columns {what} ({names}); say which: #{quantity.setting}=NAME")
+    return fitting[0] if fitting else None
 
 
-def _energy(
-    header: Sequence[str], units: Sequence[str | None], given: Mapping[str, str], power: int | None
-) -> tuple[int | None, float]:
-    """The column of the counter: the one that is named; where there is no power, the only one in a unit of energy."""
-    if "energy" in given:
-        index = _named(header, given["energy"])
-    else:
-        fitting = _with_unit(header, units, ENERGY_UNITS)
-        if power is not None or len(fitting) != 1:
-            return None, 1.0
-        index = fitting[0]
-    if (other := no_watts(header[index])) is not None:
-        raise UsageError(f"column {header[index].strip()!r} is {other}, not energy; say another one: #energy=NAME")
-    chosen = given.get("energy-unit") or units[index]
-    if chosen is None:
-        raise UsageError(f"column {header[index].strip()!r} does not say its unit; say it: #energy-unit=Wh (or kWh, J)")
-    return index, unit(ENERGY_UNITS, chosen)
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The names of the columns, their units where they say them, and the first cells below."""
+
+    header: Sequence[str]
+    units: Sequence[str | None]
+    first: Sequence[str]
+    times: tuple[int, ...]
+    taken: tuple[int, ...] = ()  # columns that are something else already
+
+    def fitting(self, fits: Callable[[int], bool]) -> list[int]:
+        return [i for i, h in enumerate(self.header) if i not in (*self.times, *self.taken) and no_watts(h) is None and fits(i)]
 
 
 def _times(header: Sequence[str], given: Mapping[str, str]) -> tuple[int, ...]:
@@ -153,13 +218,19 @@ def has_time(header: Sequence[str], given: Mapping[str, str]) -> bool:
     return all(w in names for w in wanted) if wanted else any(_TIME.search(h) for h in header)
 
 
-def find_columns(header: Sequence[str], second: Sequence[str], given: Mapping[str, str]) -> Columns:
-    """`second` is the line after the header; some instruments put the units there. UsageError says what is missing."""
+def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], given: Mapping[str, str]) -> Columns:
+    """`rows` are the lines after the header; some instruments put the units into the first. UsageError says what is missing."""
+    second = rows[0] if rows else []
     below = [_below(second, i) for i in range(len(header))]
+    first = (rows[1] if len(rows) > 1 else []) if any(below) else second
     units = [unit_of(h) or b for h, b in zip(header, below, strict=True)]
+    padded = [*first, *[""] * len(header)][: len(header)]
     times = _times(header, given)
-    watts, watts_scale = _power(header, units, given)
-    energy, energy_scale = _energy(header, units, given, watts)
+    table = _Head(header, units, padded, times)
+    watts = _column(_POWER, table, given)
+    wanted = watts is None or "energy" in given or "energy-unit" in given
+    taken = () if watts is None else (watts.index,)
+    energy = _column(_ENERGY, replace(table, taken=taken), given) if wanted else None
     if watts is None and energy is None:
         raise UsageError(
             f"no column of the log says that it is in watts or counts energy; say which and in what: #watts=NAME,unit=W; "
@@ -168,9 +239,14 @@ def find_columns(header: Sequence[str], second: Sequence[str], given: Mapping[st
     if not times:
         raise UsageError(f"the log has no column of time that is known; say #time=NAME; it has: {_list(header)}")
     scale = next((_TIME_UNITS[t.strip()] for t in _tokens(header[times[0]]) if t.strip() in _TIME_UNITS), None)
-    return Columns(times, scale, watts, watts_scale, energy, energy_scale)
+    return Columns(times, scale, watts, energy)
+
+
+def is_units(row: Sequence[str], columns: Columns) -> bool:
+    """True for the line below the names where some instruments put the units."""
+    return any(c is not None and _below(row, c.index) is not None for c in (columns.watts, columns.energy))
 
 
 def _below(second: Sequence[str], index: int) -> str | None:
     text = second[index].strip(" ()[]") if index < len(second) else ""
-    return unit_of(text) if text and not text[0].isdigit() else None
+    return unit_of(text) if text and not any(c.isdigit() for c in text) else None

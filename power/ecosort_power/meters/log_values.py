@@ -11,6 +11,9 @@ from zoneinfo import ZoneInfo
 from ecosort_power.errors import UsageError
 
 _THOUSANDS = re.compile(r"^\d{1,3}(,\d{3})+$")
+_POINTS = re.compile(r"^\d{1,3}\.\d{3}$")
+_DOTS = re.compile(r"^\d{1,3}(\.\d{3}){2,}$")
+_SUFFIX = re.compile(r"^([-+]?[\d.,\s\u00a0]*\d)\s*([A-Za-zµ%°]+)$")
 _OFFSET = re.compile(r"^([+-])(\d{2}):?(\d{2})$")
 _CLOCK = re.compile(r"^(\d+):(\d{2}):(\d{2})([.,]\d+)?$")
 _DOTTED = re.compile(r"^(\d{1,2})\.(\d{1,2})\.(\d{4})[ T]+(.+)$")
@@ -20,8 +23,23 @@ _AMBIGUOUS = re.compile(r"^\d{1,2}/\d{1,2}/\d{2,4}\b")
 _EPOCHS = ((1e9, 1e11, 1.0), (1e12, 1e14, 1e-3), (1e15, 1e17, 1e-6), (1e18, 1e20, 1e-9))
 
 
+class CellError(ValueError):
+    """Why a cell cannot be read, and what would help."""
+
+
+def split_unit(cell: str) -> tuple[str, str]:
+    """`19.9 W` -> `19.9`, `W`; without a unit the second is empty."""
+    match = _SUFFIX.match(cell.strip())
+    return (match[1], match[2]) if match else (cell, "")
+
+
+def is_number(cell: str) -> bool:
+    """True if it may be one, with whatever decimal sign."""
+    return bool(re.fullmatch(r"[-+]?[\d.,\s\u00a0]*\d([eE][-+]?\d+)?", split_unit(cell)[0].strip()))
+
+
 def decimal_sign(texts: Iterable[str], given: str | None) -> str:
-    """`.` or `,`. UsageError where the numbers could be read in two ways."""
+    """`.` or `,` of the numbers of one column or of several. UsageError where they could be read in two ways."""
     if given is not None:
         if given not in ("comma", "point"):
             raise UsageError("csv: decimal must be comma or point")
@@ -29,20 +47,39 @@ def decimal_sign(texts: Iterable[str], given: str | None) -> str:
     found = [t.strip().lstrip("+-") for t in texts]
     with_comma = [t for t in found if "," in t]
     if not with_comma:
-        return "."
+        return "," if any(_DOTS.match(t) for t in found) else "."  # 1.234.567
     if any(re.search(r",\d*\.", t) for t in with_comma):
         return "."  # 1,234.5
     if any("." in t and t.rindex(",") > t.rindex(".") for t in with_comma):
         return ","  # 1.234,5
     if all(_THOUSANDS.match(t) for t in with_comma):
-        raise UsageError(f"{with_comma[0]!r} can be read in two ways; say #decimal=comma or #decimal=point")
+        raise UsageError(_two_ways(with_comma[0]))
     return ","
 
 
+def refuse_thousands(texts: Iterable[str]) -> None:
+    """UsageError for a column like `987`, `1.234`: its points may be decimal, or stand between thousands."""
+    found = [t.strip().lstrip("+-") for t in texts]
+    dotted = [t for t in found if "." in t]
+    whole = [t for t in found if t.isdigit() and len(t) >= 3]
+    if dotted and whole and not any("," in t for t in found) and all(_POINTS.match(t) for t in dotted):
+        raise UsageError(_two_ways(dotted[0]))
+
+
+def _two_ways(text: str) -> str:
+    return f"{text!r} can be read in two ways; say #decimal=comma or #decimal=point"
+
+
 def plain_number(text: str, decimal: str) -> str:
-    """The same number with a decimal point and without separators of thousands."""
+    """The same number with a decimal point and without separators of thousands. CellError where they do not stand between
+    thousands."""
     plain = text.strip().replace("\u00a0", "").replace(" ", "")
-    return plain.replace(".", "").replace(",", ".") if decimal == "," else plain.replace(",", "")
+    group = "." if decimal == "," else ","
+    whole, sign, rest = plain.partition(decimal)
+    if (group in whole and not re.fullmatch(rf"[-+]?\d{{1,3}}(\{group}\d{{3}})+", whole)) or group in rest or decimal in rest:
+        other = "point" if decimal == "," else "comma"
+        raise CellError(f"{text.strip()!r} has no decimal {'comma' if decimal == ',' else 'point'} that fits; #decimal={other}?")
+    return whole.replace(group, "") + ("." if sign else "") + rest
 
 
 def number(text: str) -> float:

@@ -7,7 +7,6 @@ Without `value` the message is a number. A retained message is old and is not co
 
 from __future__ import annotations
 
-import json
 import queue
 import time
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.extras import install
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
+from ecosort_power.nesting import parse_json
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.address import split_address
 from ecosort_power.transports.credentials import require_secret
@@ -155,7 +155,7 @@ def _values(text: str, spec: MeterSpec, where: str) -> Reading:
     value, energy = given.get("value"), given.get("energy")
     power_scale, energy_scale = unit(POWER_UNITS, given.get("unit", "W")), unit(ENERGY_UNITS, given.get("energy-unit", "Wh"))
     try:
-        document = json.loads(text)
+        document = parse_json(text)
     except ValueError:
         raise MeterGlitchError(f"{where}: the message is neither JSON nor a number: {text[:60]!r}") from None
     if value is None and energy is None:

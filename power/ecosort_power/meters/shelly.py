@@ -9,7 +9,6 @@ Protocol: shelly-api-docs.shelly.cloud, gen1 and gen2.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import MeterSpec
 from ecosort_power.meters.http import WEB_SETTINGS, WebMeter, timed
 from ecosort_power.meters.units import ENERGY_UNITS
+from ecosort_power.nesting import parse_json
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.http import HttpClient, pick
 
@@ -142,7 +142,7 @@ class ShellyMeter(WebMeter):
     @classmethod
     def derive(cls, raw: str, spec: MeterSpec) -> Reading:
         """The values of a raw answer, which shows by its keys what sent it."""
-        document = json.loads(raw)
+        document = parse_json(raw)
         return _values(document, _source_of(document, spec.settings.get("phase", "total")), spec.address)
 
 

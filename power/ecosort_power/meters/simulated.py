@@ -14,6 +14,7 @@ from typing import ClassVar
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.monitor import LoadPoint, read_load
+from ecosort_power.plausible import MOST_W
 from ecosort_power.reading import Accuracy, Capabilities, PowerKind, Reading, Scope
 
 IDLE_W, BUSY_W = 20.0, 60.0
@@ -22,9 +23,9 @@ _GAIN = 0.01
 
 
 class SimulatedMeter(Meter):
-    """One averaging wall meter that follows the load of the processors."""
+    """One averaging meter that follows the load of the processors."""
 
-    usual_scope: ClassVar[Scope] = Scope.WALL
+    usual_scope: ClassVar[Scope] = Scope.SIMULATED
     settings_known: ClassVar[Mapping[str, str]] = {
         "idle": f"watts of the idle machine ({IDLE_W:g})",
         "busy": f"watts with all processors in use ({BUSY_W:g})",
@@ -36,8 +37,8 @@ class SimulatedMeter(Meter):
         if spec.address:
             raise UsageError("sim: has no address; write sim: or sim:#idle=20,busy=60")
         self._idle_w, self._busy_w = spec.number("idle", IDLE_W), spec.number("busy", BUSY_W)
-        if not 1.0 <= self._idle_w < self._busy_w <= 1e5:
-            raise UsageError("sim: idle must be at least 1 W and below busy, busy at most 100 kW")
+        if not 1.0 <= self._idle_w < self._busy_w <= MOST_W:
+            raise UsageError(f"sim: idle must be at least 1 W and below busy, busy at most {MOST_W:g} W")
         self._root = Path(spec.settings.get("root", "/"))
         self._period_s = spec.number("period", 0.5)
         self._last: LoadPoint | None = None
@@ -47,7 +48,7 @@ class SimulatedMeter(Meter):
         time.sleep(min(self._period_s, 0.2))  # the first reading is a mean over something
         return Capabilities(
             title=f"SIMULATED meter, {self._idle_w:g} W idle, {self._busy_w:g} W busy",
-            scope=Scope.WALL,
+            scope=Scope.SIMULATED,
             period_s=self._period_s,
             power=PowerKind.AVERAGE,
             update_s=self._period_s,

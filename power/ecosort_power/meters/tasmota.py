@@ -7,7 +7,6 @@ Protocol: tasmota.github.io/docs/Commands, `Status 8`.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -17,6 +16,7 @@ from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import MeterSpec
 from ecosort_power.meters.http import WEB_SETTINGS, WebMeter, timed
 from ecosort_power.meters.units import ENERGY_UNITS
+from ecosort_power.nesting import parse_json
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.http import look_up, pick
 
@@ -88,4 +88,4 @@ class TasmotaMeter(WebMeter):
     @classmethod
     def derive(cls, raw: str, spec: MeterSpec) -> Reading:
         """The values of a raw answer."""
-        return cls(spec)._values(json.loads(raw))
+        return cls(spec)._values(parse_json(raw))

@@ -12,6 +12,7 @@ from ecosort_power.records import Standing
 from ecosort_power.report import facts as fact_file
 from ecosort_power.report.facts import MISSING
 from ecosort_power.seal import Head, head_of
+from ecosort_power.seal_check import require_seal
 from ecosort_power.store import ResultDirectory, Run, Session
 from ecosort_power.summary import MeterSummary, Summary, summarize
 
@@ -87,7 +88,8 @@ class Result:
 
 
 def gather(directory: ResultDirectory, facts_path: Path | None) -> Result:
-    """Reads a stored result. The summary is computed from the runs, not read, so that it fits them."""
+    """Reads a stored result whose seal holds, else InvalidResultError. The summary is computed from the runs, so that it fits."""
+    require_seal(directory.path)
     session, runs = directory.session(), directory.runs()
     entry = read_entry(directory.path)
     return Result(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 from ecosort_power.errors import UsageError
+from ecosort_power.nesting import parse_toml
 
 MISSING = "MISSING"
 FILE_NAME = "submission.toml"
@@ -50,7 +50,7 @@ def read(path: Path | None, directory: Path) -> dict[str, str]:
         if chosen is None:
             return {}
     try:
-        document = tomllib.loads(chosen.read_text(encoding="utf-8"))
+        document = parse_toml(chosen.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{chosen} cannot be read: {error}") from error
     unknown = set(document) - set(QUESTIONS)

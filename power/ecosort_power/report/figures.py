@@ -18,6 +18,7 @@ from ecosort_power.summary import number
 # Draws on axes; True: there is room for long words.
 Draw = Callable[[Any, bool], None]
 SMALL = 9  # points
+BAR = 0.5  # height of the bar of a phase; one phase has 1
 SEEN_SHARE = 0.005  # of the run: a shorter phase is no wider than a line
 
 
@@ -125,11 +126,11 @@ def _phases(runs: Sequence[Run], meter: str, names: Sequence[str]) -> Figure:
         for i, name in enumerate(names):
             values = [v for r in runs if (v := phase_joules(r, meter, name)) is not None]
             mean = sum(values) / len(values)
-            axes.barh(i, mean, color=phase_color(name, names), alpha=0.85, height=0.56)
-            axes.plot(values, [i] * len(values), "o", color=INK, markersize=3.2, alpha=0.75)
-            beside = max(*values, mean)
-            place = {"xytext": (7, 0), "textcoords": "offset points", "va": "center", "fontsize": SMALL}
-            texts.append(axes.annotate(f"{number(mean)} J", (beside, i), color=INK, **place))
+            axes.barh(i, mean, color=phase_color(name, names), alpha=0.85, height=BAR)
+            # The runs have a line of their own below the bar, so that the number stands beside the bar, wherever they are.
+            axes.plot(values, [i + 0.5 * BAR + 0.12] * len(values), "o", color=INK, markersize=3.2, alpha=0.75)
+            place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": SMALL}
+            texts.append(axes.annotate(f"{number(mean)} J", (mean, i), color=INK, **place))
         axes.set_yticks(range(len(names)), [phase_name(n) for n in names])
         axes.invert_yaxis()
         axes.set_xlim(left=0)
@@ -139,7 +140,8 @@ def _phases(runs: Sequence[Run], meter: str, names: Sequence[str]) -> Figure:
             axes.locator_params(axis="x", nbins=5)
         fit_right(axes, texts)
 
-    caption = f"Energy per phase: mean (bar and number) and each of {runs_text(len(runs))} (dots). Phases add up to the total."
+    dots = f"and, below it, each of {runs_text(len(runs))} (dots)"
+    caption = f"Energy per phase: mean (bar and number) {dots}. Phases add up to the total."
     return Figure("phases", "Energy per phase", caption, draw)
 
 

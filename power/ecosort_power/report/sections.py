@@ -13,7 +13,7 @@ from ecosort_power.report.rules import rules
 from ecosort_power.report.text import instrument, interval, phase_name, plus_minus, short
 from ecosort_power.statistics import t95
 from ecosort_power.store import MeterRecord, Run
-from ecosort_power.summary import number
+from ecosort_power.summary import MORE_RUNS, number
 from ecosort_power.validate import CheckReport
 
 NONE = "-"
@@ -64,7 +64,7 @@ def run_row(result: Result, run: Run) -> list[str]:
         str(run.index),
         started(run),
         f"{run.marks.seconds:.2f}",
-        number(joules) if joules is not None else "null",
+        number(joules) if joules is not None else NONE,
         NONE if joules is None else f"±{short(limits)}" if limits is not None else "unknown",
         number(joules / run.marks.seconds) if joules is not None else NONE,
         number(run.records / joules) if joules is not None and run.records else NONE,
@@ -82,14 +82,15 @@ def _runs(result: Result) -> Section:
 def _means(result: Result) -> Section:
     head, summary = result.energy, result.summary
     if head is None:
-        return Section("Means", texts=[f"Energy: null. Reason: {summary.energy_reason}"])
+        return Section("Means", texts=[f"No energy. Reason: {summary.energy_reason}"])
     rows = [["seconds", plus_minus(summary.seconds), ""], ["joules", plus_minus(head.joules), instrument(head)]]
     rows += [["records/J", plus_minus(head.records_per_joule), ""], ["watts", plus_minus(head.watts), ""]]
     rows += [["idle watts", number(head.idle_w) if head.idle_w is not None else "n/a", ""]]
     texts = [f"Records per joule: {interval(head)}."] if head.records_per_joule is not None else []
     if head.joules.ci95 is not None:
         n = head.joules.n
-        texts.append(f"95 % interval of the mean (n = {n}, t = {t95(n - 1):.3f}): ±{number(head.joules.ci95)} J.")
+        zero = f" It includes zero: {MORE_RUNS}." if head.joules.includes_zero else ""
+        texts.append(f"95 % interval of the mean (n = {n}, t = {t95(n - 1):.3f}): ±{number(head.joules.ci95)} J.{zero}")
     texts += [f"Beside it, {o.meter} ({o.scope.headline}): {plus_minus(o.joules, 'J')}, {instrument(o)}." for o in summary.others]
     return Section("Means", tables=[Table(["quantity", "mean ± sample standard deviation", "instrument"], rows)], texts=texts)
 

@@ -63,9 +63,8 @@ def _meter_lines(meter: MeterSummary) -> Table:
 
 
 def _head(summary: Summary, simulated: bool) -> Text:
-    style = "bold green" if summary.energy is not None and summary.ok else "bold yellow"
-    text = Text("SIMULATED  " if simulated else "", style="bold red")
-    text.append(summary.title, style=style)
+    sound = summary.energy is not None and summary.ok
+    text = Text(summary.title, style="bold red" if simulated else "bold green" if sound else "bold yellow")
     if summary.energy is not None and not summary.validated:
         text.append("  NOT VALIDATED", style="bold red")
     return text

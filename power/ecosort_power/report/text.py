@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ecosort_power.statistics import Sample
-from ecosort_power.summary import MeterSummary, number
+from ecosort_power.summary import MORE_RUNS, MeterSummary, number
 
 
 def plus_minus(sample: Sample | None, unit: str = "") -> str:
@@ -25,6 +25,8 @@ def instrument(meter: MeterSummary) -> str:
     """The instrument's column: limits of error of the energy."""
     if meter.uncertainty_j is not None:
         return f"±{short(meter.uncertainty_j)} J ({meter.uncertainty_j / meter.joules.mean:.1%})"
+    if meter.own_clock and meter.joules.n < 2:
+        return "unknown (one run: what repeats with the meter's own clock is not seen)"
     known = f"; sampling and timing alone ±{short(meter.uncertainty_known_j)} J" if meter.uncertainty_known_j is not None else ""
     return f"unknown (the meter's accuracy is not stated{known})"
 
@@ -36,8 +38,12 @@ def interval(meter: MeterSummary) -> str:
         return ""
     known = meter.records_per_joule_instrument
     by_meter = f"±{short(known)}" if known is not None else "unknown"
-    by_runs = f"±{short(found.ci95)} (n = {found.n})" if found.ci95 is not None else "not known (one run)"
+    by_runs = f"±{short(found.ci95)} (n = {found.n}{_zero(found)})" if found.ci95 is not None else "not known (one run)"
     return f"total records / total joules; 95 % by the runs {by_runs}, by the meter {by_meter}"
+
+
+def _zero(sample: Sample) -> str:
+    return f", which includes zero: {MORE_RUNS}" if sample.includes_zero else ""
 
 
 def relative(meter: MeterSummary) -> str:

@@ -6,7 +6,6 @@ where some plugs want their password.
 
 from __future__ import annotations
 
-import json
 import re
 import ssl
 import time
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
+from ecosort_power.nesting import parse_json
 
 MAX_ANSWER_BYTES = 4 << 20
 AUTHENTICATIONS = ("basic", "digest", "bearer")
@@ -96,7 +96,7 @@ class HttpClient:
         """The decoded JSON. MeterError for what will not go away by itself, MeterGlitchError for what may."""
         body = self.get_text(path)
         try:
-            return json.loads(body)
+            return parse_json(body)
         except ValueError:
             raise MeterGlitchError(f"{self._where(path)} answers with something that is no JSON: {body[:40]!r}") from None
 

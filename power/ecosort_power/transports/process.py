@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from ecosort_power.errors import MeterError, MeterGlitchError
+from ecosort_power.errors import MeterError, MeterGlitchError, RunError
 from ecosort_power.transports import guard
 
 _PR_SET_PDEATHSIG = 1
@@ -107,6 +107,22 @@ def stop(child: subprocess.Popen[Any], grace_s: float = 2.0) -> None:
             continue
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)  # the rest of the group
+
+
+def run_to_end(words: Sequence[str], env: Mapping[str, str] | None = None, merged: bool = False) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a program that may take hours; `merged`: all of it as standard output.
+    RunError if it cannot be run. An interrupted caller leaves no child."""
+    errors = subprocess.STDOUT if merged else subprocess.PIPE
+    try:
+        child = spawn(words, env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+    except OSError as error:
+        raise RunError(f"{words[0]} cannot be run: {error.strerror}") from error
+    try:
+        out, err = child.communicate()
+    except BaseException:
+        stop(child)
+        raise
+    return child.returncode, out.decode(errors="replace"), (err or b"").decode(errors="replace")
 
 
 def cpu_seconds(pid: int) -> float:

@@ -1,0 +1,42 @@
+// The output of a merge of lines that goes on where an earlier one was interrupted.
+//
+//   output | ..... unit | unit ........        bytes before `place` are durable, and so is the rest of the unit that it lies in:
+//             begin ^  ^ place                 that unit is compared with what comes, and not written again
+//   block  | lead | lines ............
+//
+// The first block begins at the unit: its lead, the bytes before `place`, is what the merge puts in front of its lines.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/rows/line_blocks.h"
+
+namespace ecosort::inplace {
+
+// A unit of the output that is durable, whole.
+struct DurableUnit {
+  std::uint64_t begin = 0;       // in the output
+  std::vector<std::byte> bytes;  // empty: it is to be written
+};
+
+// Coordinator only; as every LineSink. put() throws IoError where the unit is not what comes.
+class AppendedLines : public lines::LineSink {
+ public:
+  // `block_bytes` is a multiple of the unit.
+  AppendedLines(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress, const io::File& file,
+                DurableUnit unit);
+
+  [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
+  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const override;
+  void put(std::byte* block, std::size_t bytes) override;
+
+ private:
+  Task<void> write_from(std::byte* block, std::size_t from, std::size_t to, std::uint64_t offset);
+
+  const io::File& file_;
+  std::vector<std::byte> unit_;  // to be compared
+};
+
+}  // namespace ecosort::inplace

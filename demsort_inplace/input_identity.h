@@ -1,0 +1,24 @@
+// Inputs of a job that only reads them: they must stay what they were when it began.
+#pragma once
+
+#include "demsort_inplace/job_directory.h"
+#include "demsort_inplace/job_records.h"
+#include "io/storage.h"
+
+namespace ecosort::inplace {
+
+// The identity of an open file with that state.
+[[nodiscard]] InputIdentity identity_of(const io::File& file, const io::FileState& state);
+
+// Of the inputs, what lies before a place in them.
+[[nodiscard]] std::uint64_t bytes_before(const std::vector<InputIdentity>& inputs, const lines::ReadPlace& place);
+
+// An input is not what it was when the job began: what is in runs and what would follow do not belong together.
+struct InputChanged : ExplainedIoError {
+  using ExplainedIoError::ExplainedIoError;
+};
+
+// InputChanged unless the open file is what it was then.
+void check_same_input(const io::FileState& now, const InputIdentity& then, const JobPaths& paths);
+
+}  // namespace ecosort::inplace

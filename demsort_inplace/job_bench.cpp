@@ -1,0 +1,124 @@
+#include "demsort_inplace/job_bench.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/errors.h"
+#include "demsort_inplace/job_trust.h"
+
+namespace ecosort::inplace {
+
+JobBench::JobBench(const std::string& path, const JobHeader& job_header, const BenchSize& size, const Environment& environment)
+    : paths(path),
+      header(job_header),
+      storage(environment.storage),
+      progress(environment.progress),
+      log(environment.log),
+      interrupted(environment.interrupted),
+      trusts_drive(environment.trusts_drive),
+      memory(size.memory_bytes),
+      reactor(environment.queue, size.read_depth, size.write_depth),
+      compute(reactor, size.threads),
+      main(reactor.scope()) {
+  reactor.wait_with(storage);
+}
+
+void JobBench::run(Task<void> task) {
+  main.spawn(std::move(task));
+  const std::atomic<int> nothing = 0;
+  reactor.run(main, nothing);
+}
+
+void JobBench::take(JobStatus status) {
+  files.directory = std::move(status.directory);
+  files.journal = std::move(status.journal);
+  is_complete = status.kind == JobStatus::Kind::complete;
+  done = status.contents->runs;
+  state = status.contents->state;
+}
+
+void JobBench::end() { log.end(reactor.traffic()); }
+
+Task<void> open_journal(JobBench& bench) {
+  bench.journal.emplace(bench.reactor, *bench.files.journal);
+  (void)co_await bench.journal->open();
+  bench.storage.sync_directory(bench.paths.directory);
+  bench.storage.sync_directory(bench.paths.parent);
+}
+
+namespace {
+
+// Until it is locked others may take it for what a kill left, and remove it, or even begin a job in it.
+void make_job_directory(JobBench& bench) {
+  bench.storage.make_directory(bench.paths.directory);
+  io::FilePtr directory = lock_directory(bench.storage, bench.paths);
+  if (!directory || !bench.storage.list(bench.paths.directory).empty())
+    throw JobRefused(fmt::format("another process is working on a job of '{}'; nothing was changed", bench.paths.file));
+  bench.files.directory = std::move(directory);
+  check_trust(bench.storage, bench.paths, *bench.files.directory, {});
+}
+
+}  // namespace
+
+Task<void> create_journal(JobBench& bench) {
+  if (bench.storage.exists(bench.paths.trace)) {  // of an earlier job; beside a new directory it would mean something else
+    remove_if_there(bench.storage, bench.paths.trace);
+    bench.storage.sync_directory(bench.paths.parent);
+  }
+  make_job_directory(bench);
+  bench.files.journal = bench.storage.create_named(bench.paths.journal, io::Role::journal, io::Caching::direct_if_possible);
+  lock_journal(*bench.files.journal, bench.paths);
+  (void)co_await bench.reactor.reserve(*bench.files.journal, 0, Journal::size_bytes(bench.header));
+  bench.journal.emplace(bench.reactor, *bench.files.journal);
+  co_await bench.journal->create(bench.header);
+}
+
+void discard_preparation(JobBench& bench) noexcept {
+  try {
+    if (bench.files.directory) clean_up(bench.storage, bench.paths, *bench.files.directory, {});
+  } catch (const std::exception&) {  // `resume` cleans up what is left
+  }
+}
+
+void check_length(JobBench& bench, const io::File& file, std::uint64_t size) {
+  if (const std::uint64_t present = bench.storage.state(file).size_bytes; present < size)
+    throw IoError(
+        fmt::format("'{}' has {} bytes, {} are needed: it was changed, or the drive lost a part of it or of the journal",
+                    file.path(), present, size));
+}
+
+void cut(JobBench& bench, io::File& file, std::uint64_t size) {
+  check_length(bench, file, size);
+  if (bench.storage.state(file).size_bytes > size) bench.storage.set_size(file, size);
+}
+
+Task<std::vector<std::byte>> read_bytes(JobBench& bench, const io::File& file, std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t from = round_down(begin, bench.header.layout.unit), size = round_up(end, bench.header.layout.unit) - from;
+  const Buffer memory = bench.memory.allocate(size, "a few bytes of a file");
+  co_await bench.reactor.read(file, from, memory.data(), size, end - from);
+  const std::byte* const bytes = memory.data();
+  co_return std::vector<std::byte>(bytes + (begin - from), bytes + (end - from));
+}
+
+namespace {
+
+Task<void> give_up(JobBench& bench) {
+  co_await open_journal(bench);
+  State state{.kind = State::Kind::abandoned};
+  if (!bench.header.lines) state.consumed.assign(bench.header.layout.runs(), 0);
+  co_await bench.journal->append(state);
+}
+
+}  // namespace
+
+void remove_job(JobBench& bench) {
+  bench.log.begin("remove", bench.reactor.traffic());
+  bench.progress.begin(engine::Phase::sync, 0);
+  if (!bench.state || bench.state->kind != State::Kind::abandoned) bench.run(give_up(bench));
+  clean_up(bench.storage, bench.paths, *bench.files.directory, {});
+  bench.end();
+  bench.progress.begin(engine::Phase::done, 0);
+}
+
+}  // namespace ecosort::inplace

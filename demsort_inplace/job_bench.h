@@ -1,0 +1,112 @@
+// A job in this process: what every kind of job works with, and the steps that all kinds have in common.
+//
+//   workbench.h     of fixed records
+//   lines_bench.h   of lines
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/memory.h"
+#include "demsort_inplace/job_status.h"
+#include "engine/compute.h"
+#include "engine/phase_log.h"
+#include "engine/progress.h"
+#include "io/reactor.h"
+
+namespace ecosort::inplace {
+
+// What a job runs on. All of it outlives the calls.
+struct Environment {
+  io::NamedStorage& storage;
+  io::Queue& queue;
+  engine::Progress& progress;
+  engine::PhaseLog& log;
+  const std::atomic<int>& interrupted;  // a signal number: stop at the next checkpoint, and throw Interrupted
+  bool trusts_drive = false;            // what stands of an output is not read again (recheck.h)
+};
+
+// What of the plan every job needs.
+struct BenchSize {
+  std::uint64_t memory_bytes = 0;
+  unsigned threads = 0, read_depth = 0, write_depth = 0;
+};
+
+// Coordinator only. Members are declared in the order in which they may be used; what computes or waits dies before what it uses.
+struct JobBench {
+  JobBench(const std::string& path, const JobHeader& job_header, const BenchSize& size, const Environment& environment);
+  JobBench(const JobBench&) = delete;
+  JobBench& operator=(const JobBench&) = delete;
+
+  // Drives `task` to its end; rethrows what ended it. A signal waits for the next checkpoint.
+  void run(Task<void> task);
+
+  // A job that is there already: its journal, and what that says.
+  void take(JobStatus status);
+
+  // A phase ends.
+  void end();
+
+  const JobPaths paths;
+  const JobHeader header;
+  io::NamedStorage& storage;
+  engine::Progress& progress;
+  engine::PhaseLog& log;
+  const std::atomic<int>& interrupted;
+  const bool trusts_drive;
+  MemoryBudget memory;
+  io::Reactor reactor;
+  engine::Compute compute;
+  JobFiles files;
+  std::optional<Journal> journal;
+  std::vector<RunDone> done;   // what the journal says
+  std::optional<State> state;  // likewise
+  bool is_complete = false;    // likewise: what is left is to clean up
+  std::string notice;          // for the user
+  TaskGroup main;
+};
+
+// Does `work` on a bench of its own. Where the queue breaks, the system may still use what is on the bench: it then lives as long
+// as the process.
+template <class Bench, class Plan, class Work>
+auto work_on_bench(const std::string& path, const JobHeader& header, Plan&& plan, const Environment& environment,
+                   const Work& work) {
+  auto bench = std::make_unique<Bench>(path, header, std::forward<Plan>(plan), environment);
+  try {
+    return work(*bench);
+  } catch (const io::QueueBroken&) {
+    (void)bench.release();
+    throw;
+  }
+}
+
+// Makes the journal and the names durable before anything is built upon them: after a crash of the program alone only the kernel
+// may know them.
+[[nodiscard]] Task<void> open_journal(JobBench& bench);
+
+// Creates the directory and in it a journal with the job's header, durable.
+[[nodiscard]] Task<void> create_journal(JobBench& bench);
+
+// After a failure before the job began: removes what was created. Best effort: the error that led here is the one to tell.
+void discard_preparation(JobBench& bench) noexcept;
+
+// IoError where a file is shorter than the journal says: somebody or the drive took a part of it, or the journal itself has lost
+// records. In neither case may anything be cut: all lengths are looked at before the first cut.
+void check_length(JobBench& bench, const io::File& file, std::uint64_t size);
+
+// Cuts a file to the length that the journal gives it; what a crash left beyond that is not needed. IoError if it is shorter.
+void cut(JobBench& bench, io::File& file, std::uint64_t size);
+
+// Bytes [begin, end) of a file.
+[[nodiscard]] Task<std::vector<std::byte>> read_bytes(JobBench& bench, const io::File& file, std::uint64_t begin,
+                                                      std::uint64_t end);
+
+// Removes a job whose input is another file, and all that it made. The journal says so first: from then on nobody looks for the
+// runs.
+void remove_job(JobBench& bench);
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,132 @@
+#include "demsort_inplace/keep_line_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/errors.h"
+#include "demsort_inplace/input_identity.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+records::MultisetHash difference(records::MultisetHash all, const records::MultisetHash& part) { return all -= part; }
+
+void check_inputs(const LinesBench& bench) {
+  for (std::size_t i = 0; i < bench.job.inputs.size(); ++i)
+    check_same_input(bench.storage.state(*bench.job.inputs[i].file), bench.header.inputs[i], bench.paths);
+}
+
+// Of a file that is durable; with its name.
+Task<void> append_run(LinesBench& bench, RunDone run) {
+  bench.storage.sync_directory(bench.paths.directory);
+  check_inputs(bench);
+  co_await bench.journal->append(run);
+  bench.done.push_back(run);
+}
+
+// Of text from `at` on, what belongs to a line that began before.
+std::size_t carried_bytes(const std::string& text, std::size_t at, std::size_t size, char terminator) {
+  if (at == 0 || text[at - 1] == terminator) return 0;
+  return std::min(text.find(terminator, at) + 1 - at, size);
+}
+
+Task<void> put_text(const std::string& text, char terminator, lines::LineSink& sink) {
+  for (std::size_t done = 0; done < text.size();) {
+    std::byte* const block = co_await sink.take();
+    const std::size_t part = std::min(text.size() - done, sink.capacity());
+    std::memcpy(block, text.data() + done, part);
+    const std::size_t carried = carried_bytes(text, done, part, terminator);
+    sink.complete(block, {static_cast<std::uint32_t>(part), static_cast<std::uint32_t>(carried)}, 0);
+    sink.put(block, part);
+    done += part;
+  }
+}
+
+}  // namespace
+
+KeepLineRuns::KeepLineRuns(LinesBench& bench, const lines::ReadLines& reader)
+    : bench_(bench),
+      reader_(reader),
+      takes_header_(bench.next_place().header_lines > 0),
+      first_(takes_header_ ? 1 : bench.done.size()),
+      changed_(bench.reactor.scope()) {}
+
+lines::StoredRun KeepLineRuns::create(std::size_t number, std::uint64_t bytes) {
+  return bench_.create_run(first_ + number, bytes);
+}
+
+Task<void> KeepLineRuns::after_store(std::size_t number, const lines::StoredRun& run, const lines::ReadSoFar& read,
+                                     const records::MultisetHash& written, const records::MultisetHash& dropped) {
+  co_await bench_.reactor.sync(*run.file);
+  while (kept_ < number) co_await changed_.changed();
+  if (number == 0 && takes_header_) co_await keep_header();
+  const records::MultisetHash seen = difference(read.seen, before_.seen);
+  records::MultisetHash expected = difference(difference(read.all, before_.all), seen + dropped);
+  if (number == 0) expected -= reader_.first_rows().hash();
+  if (expected != written)
+    throw VerificationError(
+        fmt::format("verification failed: {} lines with hash {} were read, {} with hash {} were written as run {}",
+                    expected.count, expected.to_hex(), written.count, written.to_hex(), first_ + number));
+  RunDone done{.run = first_ + number, .tally = {.hash = written, .checksum = {}}};
+  done.lines = LineRunDone{.bytes = run.bytes, .longest = run.longest, .next = read.next, .dropped = seen + dropped};
+  co_await append_run(bench_, done);
+  before_ = read;
+  ++kept_;
+  changed_.notify();
+  if (const int signal_number = bench_.interrupted.load(); signal_number != 0) throw Interrupted(signal_number);
+}
+
+// Once: whoever resumes before a run followed it finds it there.
+Task<void> KeepLineRuns::keep_header() {
+  const RunDone* const there = bench_.header_run();
+  if (there != nullptr) {
+    if (there->tally.hash == reader_.first_rows().hash()) co_return;
+    throw VerificationError("verification failed: the header is not what it was when the sort began");
+  }
+  const std::string& text = reader_.first_rows().top();
+  if (text.empty()) co_return;
+  lines::StoredRun run = bench_.create_run(0, text.size());
+  lines::RunSink sink(bench_.reactor, bench_.pool, bench_.job.plan.block_bytes, bench_.progress, run);
+  TaskGroup putting(bench_.reactor.scope());
+  putting.spawn(put_text(text, bench_.order.terminator(), sink));
+  co_await putting.settle();
+  co_await sink.settle();
+  bench_.reactor.scope().throw_if_failed();
+  co_await bench_.run_files.complete(run, sink.bytes());
+  co_await bench_.reactor.sync(*run.file);
+  RunDone done{.run = 0, .tally = {.hash = reader_.first_rows().hash(), .checksum = {}}};
+  done.lines = LineRunDone{.bytes = run.bytes, .longest = text.size(), .is_header = true};
+  co_await append_run(bench_, done);
+}
+
+Task<void> KeepLineRuns::end() {
+  if (kept_ == 0 && takes_header_) co_await keep_header();
+}
+
+Task<void> form_line_runs(LinesBench& bench) {
+  const std::uint64_t bytes =
+      bench.input_bytes() - std::min(bench.input_bytes(), bytes_before(bench.header.inputs, bench.next_place()));
+  bench.begin("run_formation", engine::Phase::run_formation, bytes, 2 * bytes, 2 * (bench.input_bytes() - bytes));
+  {
+    std::vector<lines::DuplicateFilter> seen;
+    lines::FirstRows first_rows(bench.order, bench.job.header_bytes, bench.job.plan.memory_bytes);
+    lines::ReadLines reader(bench.reactor, bench.compute, bench.job.plan, bench.order, first_rows, bench.job.inputs,
+                            bench.progress, seen, bench.storage);
+    reader.set_look(bench.job.look);
+    reader.begin_at(bench.next_place());
+    lines::FormLineRuns former(
+        {bench.reactor, bench.compute, bench.run_files, bench.pool, bench.memory, bench.job.plan, bench.order, bench.progress},
+        reader, seen, bench.job.unique);
+    KeepLineRuns keeper(bench, reader);
+    std::vector<lines::MergeInput> formed;  // opened again when they are merged
+    co_await former.form(formed, &keeper);
+    co_await keeper.end();
+  }
+  check_inputs(bench);
+  bench.end();
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,41 @@
+// The first phase of a job of lines: runs become durable, one after the other, while later ones are written already.
+//
+//   run i written -> durable, its name too -> both sums equal -> runs 0 ... i-1 in the journal -> journal says so, durable
+//
+// With what is said of a run goes the place in the inputs from which reading goes on. The lines of --header, which are not
+// sorted, are a run of their own ahead of all others.
+#pragma once
+
+#include "demsort_inplace/lines_bench.h"
+#include "engine/rows/form_line_runs.h"
+
+namespace ecosort::inplace {
+
+// Coordinator only. Bench and reader outlive it.
+class KeepLineRuns : public lines::LineRunKeeper {
+ public:
+  KeepLineRuns(LinesBench& bench, const lines::ReadLines& reader);
+
+  [[nodiscard]] lines::StoredRun create(std::size_t number, std::uint64_t bytes) override;
+  [[nodiscard]] Task<void> after_store(std::size_t number, const lines::StoredRun& run, const lines::ReadSoFar& read,
+                                       const records::MultisetHash& written, const records::MultisetHash& dropped) override;
+
+  // After the last run: where no line follows the header, it is still to be kept.
+  [[nodiscard]] Task<void> end();
+
+ private:
+  Task<void> keep_header();
+
+  LinesBench& bench_;
+  const lines::ReadLines& reader_;
+  const bool takes_header_;       // this reader does
+  const std::uint64_t first_;     // number of the first run in the job
+  std::size_t kept_ = 0;          // runs of this formation
+  lines::ReadSoFar before_ = {};  // when the last of them was full
+  Signal changed_;
+};
+
+// Forms the runs that the journal does not know yet.
+[[nodiscard]] Task<void> form_line_runs(LinesBench& bench);
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,45 @@
+#include "demsort_inplace/line_checkpoints.h"
+
+#include <utility>
+
+#include "base/errors.h"
+
+namespace ecosort::inplace {
+
+LineCheckpoints::LineCheckpoints(LinesBench& bench, lines::LineSink& sink, State from)
+    : bench_(bench), sink_(sink), from_(std::move(from)), saved_bytes_(from_.lines->bytes) {}
+
+bool LineCheckpoints::wants_place(std::uint64_t bytes) {
+  return bench_.interrupted.load() != 0 || bytes >= saved_bytes_ + bench_.header.layout.interval_bytes;
+}
+
+State LineCheckpoints::state_at(const records::MultisetHash& out, const records::MultisetHash& dropped,
+                                std::uint64_t bytes) const {
+  State state = from_;
+  state.hash += out;
+  state.records = state.hash.count;
+  state.lines->dropped += dropped;
+  state.lines->bytes = bytes;
+  return state;
+}
+
+State LineCheckpoints::end(const lines::MergedLines& merged, std::uint64_t bytes) const {
+  return state_at(merged.out, merged.dropped, bytes);
+}
+
+// A line that is longer than an interval leaves nothing to save.
+Task<void> LineCheckpoints::at(lines::MergePlace place) {
+  const int signal_number = bench_.interrupted.load();
+  if (place.bytes > saved_bytes_) {
+    co_await sink_.settle();
+    bench_.reactor.scope().throw_if_failed();
+    co_await bench_.reactor.sync(*bench_.files.output);
+    State state = state_at(place.out, place.dropped, place.bytes);
+    state.consumed = std::move(place.runs);
+    co_await bench_.journal->append(state);
+    saved_bytes_ = place.bytes;
+  }
+  if (signal_number != 0) throw Interrupted(signal_number);
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,59 @@
+#include "demsort_inplace/line_runs.h"
+
+#include <algorithm>
+
+#include "base/errors.h"
+#include "base/memory.h"
+#include "run/run_files.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+// A run comes; those that it takes the place of go, and are returned.
+std::vector<std::uint64_t> put_in_place(const RunDone& run, std::vector<std::uint64_t>& live) {
+  if (run.lines->merged == 0) {
+    live.push_back(run.run);
+    return {};
+  }
+  const auto first = std::ranges::find(live, run.lines->first);
+  if (static_cast<std::uint64_t>(live.end() - first) < run.lines->merged)
+    throw IoError("the journal of the job speaks of runs that there are not");
+  const auto end = first + static_cast<std::ptrdiff_t>(run.lines->merged);
+  std::vector<std::uint64_t> gone(first, end);
+  *first = run.run;
+  live.erase(first + 1, end);
+  return gone;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> live_runs(const std::vector<RunDone>& done) {
+  std::vector<std::uint64_t> live;
+  for (const RunDone& run : done)
+    if (!run.lines->is_header) (void)put_in_place(run, live);
+  return live;
+}
+
+const RunDone* header_run(const std::vector<RunDone>& done) noexcept {
+  return !done.empty() && done.front().lines->is_header ? &done.front() : nullptr;
+}
+
+lines::ReadPlace next_place(const std::vector<RunDone>& done, const lines::ReadPlace& begin) noexcept {
+  return done.empty() || done.back().lines->is_header ? begin : done.back().lines->next;
+}
+
+std::uint64_t most_run_bytes(const std::vector<RunDone>& done, std::uint64_t block_bytes) {
+  const auto space = [&](const RunDone& run) { return div_up(run.lines->bytes, block_bytes - run::trailer_bytes) * block_bytes; };
+  std::uint64_t most = 0, present = 0;
+  std::vector<std::uint64_t> live;
+  for (const RunDone& run : done) {
+    present += space(run);
+    most = std::max(most, present);  // its sources go when a merged run is there
+    if (run.lines->is_header) continue;
+    for (const std::uint64_t source : put_in_place(run, live)) present -= space(done[source]);
+  }
+  return most;
+}
+
+}  // namespace ecosort::inplace

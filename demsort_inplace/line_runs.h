@@ -1,0 +1,24 @@
+// What the runs of lines that a journal names are together.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "demsort_inplace/job_records.h"
+
+namespace ecosort::inplace {
+
+// The runs that there are, by their numbers, in the order of their lines in the inputs: a merged run stands where its sources
+// stood. The header is none of them. IoError where runs were merged that there are not.
+[[nodiscard]] std::vector<std::uint64_t> live_runs(const std::vector<RunDone>& done);
+
+// The header's, or null.
+[[nodiscard]] const RunDone* header_run(const std::vector<RunDone>& done) noexcept;
+
+// Where in the inputs reading goes on; `begin`: where nothing is in a run yet.
+[[nodiscard]] lines::ReadPlace next_place(const std::vector<RunDone>& done, const lines::ReadPlace& begin) noexcept;
+
+// The most that the runs took at any time, in blocks of their files.
+[[nodiscard]] std::uint64_t most_run_bytes(const std::vector<RunDone>& done, std::uint64_t block_bytes);
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,80 @@
+#include "demsort_inplace/lines_bench.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/errors.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+BenchSize size_of(const lines::LinePlan& plan) { return {plan.memory_bytes, plan.threads, plan.read_depth, plan.write_depth}; }
+
+}  // namespace
+
+LinesBench::LinesBench(const std::string& path, const JobHeader& job_header, lines::LinesJob what, const Environment& environment)
+    : JobBench(path, job_header, size_of(what.plan), environment),
+      job(std::move(what)),
+      order(*job.format),
+      run_files(storage, reactor, job.plan.block_bytes, header.job),
+      pool(reactor.scope(), memory.allocate(job.plan.write_bytes(), "write blocks", job.plan.pages), job.plan.block_bytes,
+           job.plan.write_blocks) {}
+
+void LinesBench::begin(const char* name, engine::Phase phase, std::uint64_t bytes, std::uint64_t share, std::uint64_t moved) {
+  log.begin(name, reactor.traffic());
+  progress.plan_job(2, std::max<std::uint64_t>(4 * input_bytes(), 1), moved);
+  progress.begin(phase, bytes, std::max<std::uint64_t>(share, 1));
+}
+
+bool LinesBench::is_formed() const { return state || (!done.empty() && done.back().lines->merged > 0); }
+
+std::uint64_t LinesBench::input_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const InputIdentity& input : header.inputs) bytes += input.size_bytes;
+  return bytes;
+}
+
+std::uint64_t LinesBench::run_bytes() const {
+  std::uint64_t bytes = header_run() != nullptr ? header_run()->lines->bytes : 0;
+  for (const std::uint64_t run : live_runs()) bytes += done[run].lines->bytes;
+  return bytes;
+}
+
+std::size_t LinesBench::longest_line() const {
+  std::size_t longest = 0;
+  for (const RunDone& run : done) longest = std::max<std::size_t>(longest, run.lines->is_header ? 0 : run.lines->longest);
+  return longest;
+}
+
+lines::MergeInput LinesBench::input_of(std::uint64_t run) const {
+  lines::MergeInput input;
+  input.name = paths.run(run);
+  input.run.bytes = done[run].lines->bytes;
+  input.run.longest = done[run].lines->longest;
+  input.run.lines = done[run].tally.hash.count;
+  return input;
+}
+
+void LinesBench::open(lines::MergeInput& input, std::uint64_t run) {
+  io::FilePtr file = storage.open_named(paths.run(run), io::Role::run, io::Caching::direct_if_possible);
+  const std::size_t longest = input.run.longest;
+  const std::uint64_t count = input.run.lines;
+  input.run = run_files.adopt(std::move(file), run, input.run.bytes);
+  input.run.longest = longest;
+  input.run.lines = count;
+}
+
+lines::StoredRun LinesBench::create_run(std::uint64_t run, std::uint64_t bytes) {
+  io::FilePtr file = storage.create_named(paths.run(run), io::Role::run, io::Caching::direct_if_possible);
+  return run_files.create_in(std::move(file), run, bytes);
+}
+
+lines::LinePlan plan_beside_last_line(const LinesBench& bench) {
+  lines::LinePlan plan = bench.job.plan;
+  const std::uint64_t kept = round_up(bench.longest_line(), bench.unit()) + 2 * bench.unit() + bench.unit();
+  plan.memory_bytes -= std::min(kept, plan.memory_bytes - plan.write_bytes());
+  return plan;
+}
+
+}  // namespace ecosort::inplace

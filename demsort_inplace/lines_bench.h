@@ -1,0 +1,56 @@
+// A job of lines in this process: what it works with besides what every job has (job_bench.h).
+//
+//   keep_line_runs.h    lines of the inputs become durable runs
+//   merge_line_runs.h   runs become fewer runs, and then the output, checkpoint by checkpoint
+//   resumable_lines.h   start, resume, abandon
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "demsort_inplace/job_bench.h"
+#include "demsort_inplace/line_runs.h"
+#include "engine/rows/lines_sort.h"
+#include "engine/rows/merge_tree.h"
+#include "run/run_files.h"
+
+namespace ecosort::inplace {
+
+// Coordinator only.
+struct LinesBench : JobBench {
+  LinesBench(const std::string& path, const JobHeader& job_header, lines::LinesJob what, const Environment& environment);
+
+  // Phases follow each other. `bytes`: that are read; of the job, `moved` lie behind it.
+  void begin(const char* name, engine::Phase phase, std::uint64_t bytes, std::uint64_t share, std::uint64_t moved);
+
+  // What the journal says (line_runs.h).
+  [[nodiscard]] std::vector<std::uint64_t> live_runs() const { return inplace::live_runs(done); }
+  [[nodiscard]] const RunDone* header_run() const noexcept { return inplace::header_run(done); }
+  [[nodiscard]] lines::ReadPlace next_place() const noexcept { return inplace::next_place(done, {0, 0, 0, job.header_lines}); }
+  [[nodiscard]] bool is_formed() const;  // every line is in a run
+  [[nodiscard]] std::uint64_t input_bytes() const;
+  [[nodiscard]] std::uint64_t run_bytes() const;   // of the lines in all runs there are, and of the header
+  [[nodiscard]] std::size_t longest_line() const;  // bytes, with its end, of the runs
+  [[nodiscard]] std::uint64_t unit() const noexcept { return header.layout.unit; }
+
+  // A run that the journal knows, to be opened when it is read.
+  [[nodiscard]] lines::MergeInput input_of(std::uint64_t run) const;
+  void open(lines::MergeInput& input, std::uint64_t run);
+  // A file for one that it does not know yet, durable by its name only when the directory is synced.
+  [[nodiscard]] lines::StoredRun create_run(std::uint64_t run, std::uint64_t bytes);
+
+  lines::LinesJob job;
+  rows::RowFormat& order;  // of the job
+  lines::RunFiles run_files;
+  BlockPool pool;
+  lines::LinesReport report;
+};
+
+// What remains of the memory for a merge, where the line that went out last before an interruption and a unit of the output are
+// kept beside it.
+[[nodiscard]] lines::LinePlan plan_beside_last_line(const LinesBench& bench);
+
+}  // namespace ecosort::inplace

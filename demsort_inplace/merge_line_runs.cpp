@@ -1,0 +1,191 @@
+#include "demsort_inplace/merge_line_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/errors.h"
+#include "demsort_inplace/appended_lines.h"
+#include "demsort_inplace/line_checkpoints.h"
+#include "engine/rows/merge_groups.h"
+#include "engine/rows/merge_lines.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+using lines::MergeInput;
+
+lines::MergeTools tools_of(LinesBench& bench, const lines::LinePlan& plan) {
+  return {bench.reactor, bench.compute, bench.run_files, bench.memory, plan, bench.order};
+}
+
+lines::MergeTerms terms_of(const LinesBench& bench) { return {bench.job.unique, true}; }
+
+std::vector<MergeInput> inputs_of(const LinesBench& bench, const std::vector<std::uint64_t>& runs) {
+  std::vector<MergeInput> inputs;
+  inputs.reserve(runs.size());
+  for (const std::uint64_t run : runs) inputs.push_back(bench.input_of(run));
+  return inputs;
+}
+
+std::uint64_t bytes_of(const std::vector<MergeInput>& inputs) {
+  std::uint64_t bytes = 0;
+  for (const MergeInput& input : inputs) bytes += input.run.bytes;
+  return bytes;
+}
+
+void check_merged(const LinesBench& bench, const std::vector<std::uint64_t>& sources, const lines::MergedLines& merged) {
+  records::MultisetHash expected;
+  for (const std::uint64_t run : sources) expected += bench.done[run].tally.hash;
+  const records::MultisetHash found = merged.out + merged.dropped;
+  if (found == expected) return;
+  throw VerificationError(fmt::format("verification failed: {} lines with hash {} are in the runs, {} with hash {} were merged",
+                                      expected.count, expected.to_hex(), found.count, found.to_hex()));
+}
+
+// The sources are given up when the journal says that they are not needed.
+Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sources, unsigned slots, const lines::LinePlan& plan) {
+  const std::uint64_t number = bench.done.size();
+  std::vector<MergeInput> inputs = inputs_of(bench, sources);
+  for (std::size_t i = 0; i < inputs.size(); ++i) bench.open(inputs[i], sources[i]);
+  const std::uint64_t bytes = bytes_of(inputs);
+  bench.storage.set_size(*bench.files.output, 0);  // its space is the merged run's now
+  lines::StoredRun stored = bench.create_run(number, bytes);
+  bench.begin("intermediate_merge", engine::Phase::intermediate_merge, bytes, 0, 2 * bench.input_bytes());
+  lines::RunSink sink(bench.reactor, bench.pool, plan.block_bytes, bench.progress, stored);
+  lines::MergeLines merge(tools_of(bench, plan), terms_of(bench), inputs, slots);
+  co_await merge.merge_to(sink, {});
+  bench.reactor.scope().throw_if_failed();
+  co_await bench.run_files.complete(stored, sink.bytes());
+  check_merged(bench, sources, merge.merged());
+  co_await bench.reactor.sync(*stored.file);
+  bench.storage.sync_directory(bench.paths.directory);
+  RunDone done{.run = number, .tally = {.hash = merge.merged().out, .checksum = {}}};
+  done.lines = LineRunDone{.bytes = stored.bytes,
+                           .longest = merge.merged().longest,
+                           .next = bench.done.back().lines->next,
+                           .dropped = merge.merged().dropped,
+                           .first = sources.front(),
+                           .merged = sources.size()};
+  co_await bench.journal->append(done);
+  bench.done.push_back(done);
+  for (const std::uint64_t run : sources) remove_if_there(bench.storage, bench.paths.run(run));
+  ++bench.report.merges;
+  bench.end();
+  if (const int signal_number = bench.interrupted.load(); signal_number != 0) throw Interrupted(signal_number);
+}
+
+}  // namespace
+
+Task<void> merge_until_one_can(LinesBench& bench) {
+  lines::LinePlan plan = plan_beside_last_line(bench);
+  plan.batch_size = std::min<std::size_t>(plan.batch_size, bench.header.lines->most_merged);
+  lines::MergeGroups groups(plan);
+  std::vector<std::uint64_t> live = bench.live_runs();
+  while (const auto group = groups.next(inputs_of(bench, live))) {
+    const auto first = live.begin() + static_cast<std::ptrdiff_t>(group->first);
+    co_await merge_some(bench, {first, first + static_cast<std::ptrdiff_t>(group->fit.inputs)}, group->fit.slots, plan);
+    live = bench.live_runs();
+  }
+}
+
+Task<std::string> read_header(LinesBench& bench) {
+  std::string text;
+  if (bench.header_run() == nullptr) co_return text;
+  MergeInput header = bench.input_of(0);
+  bench.open(header, 0);
+  const std::size_t block_bytes = bench.job.plan.block_bytes;
+  const Buffer memory = bench.memory.allocate(block_bytes, "a block of the header");
+  for (std::uint64_t block = 0; block < header.run.blocks(block_bytes); ++block) {
+    const run::BlockContents contents = co_await bench.run_files.read_checked(header.run, block, memory.data());
+    text.append(reinterpret_cast<const char*>(memory.data()), contents.used_bytes);
+  }
+  co_return text;
+}
+
+namespace {
+
+// What the output holds just before a place in it.
+struct Before {
+  Buffer memory;
+  std::optional<lines::Text> last_line;  // none: there is only the header
+  DurableUnit unit;                      // that the place lies in
+  std::string lead;                      // the beginning of that unit
+};
+
+Task<Before> look_before(LinesBench& bench, std::uint64_t place, std::uint64_t header_bytes) {
+  Before before;
+  before.unit.begin = round_down(place, bench.unit());
+  if (place == 0) co_return before;
+  const std::uint64_t longest = bench.longest_line();
+  const std::uint64_t from = round_down(place - std::min(place, longest), bench.unit());
+  const std::uint64_t end = round_up(place, bench.unit());
+  before.memory = bench.memory.allocate(end - from, "the last line of the output");
+  co_await bench.reactor.read(*bench.files.output, from, before.memory.data(), end - from, end - from);
+  const char* const text = reinterpret_cast<const char*>(before.memory.data());
+  if (place > before.unit.begin) {
+    const std::byte* const unit = before.memory.data() + (before.unit.begin - from);
+    before.unit.bytes.assign(unit, unit + (end - before.unit.begin));
+    before.lead.assign(text + (before.unit.begin - from), place - before.unit.begin);
+  }
+  if (place <= header_bytes) co_return before;
+  const std::uint64_t first = std::max(from, header_bytes);
+  const lines::Text lines_before(text + (first - from), place - 1 - first);  // without the end of the last one
+  const std::size_t end_before = lines_before.rfind(bench.order.terminator());
+  before.last_line = end_before == lines::Text::npos ? lines_before : lines_before.substr(end_before + 1);
+  co_return before;
+}
+
+// Promise P1, across all interruptions.
+void verify(const LinesBench& bench, const State& end) {
+  records::MultisetHash in_runs;
+  for (const std::uint64_t run : bench.live_runs()) in_runs += bench.done[run].tally.hash;
+  const records::MultisetHash found = end.hash + end.lines->dropped;
+  if (found == in_runs) return;
+  throw VerificationError(fmt::format(
+      "verification failed: {} lines with hash {} are in the runs, {} with hash {} would come out; the output was not "
+      "written",
+      in_runs.count, in_runs.to_hex(), found.count, found.to_hex()));
+}
+
+// A merge that has begun takes all runs that there are to the end.
+void require_fit(const LinesBench& bench, const lines::MergeFit& fit, std::size_t runs) {
+  if (fit.inputs >= runs) return;
+  throw UsageError(fmt::format("the memory is too little to go on with this merge of {} runs; try --memory {}KiB", runs,
+                               (bench.header.memory_bytes + 1023) >> 10U));
+}
+
+}  // namespace
+
+Task<State> merge_to_output(LinesBench& bench, const std::string& header) {
+  const lines::LinePlan plan = plan_beside_last_line(bench);
+  const std::vector<std::uint64_t> live = bench.live_runs();
+  const std::uint64_t place = bench.state->lines->bytes;
+  std::vector<MergeInput> inputs = inputs_of(bench, live);
+  const lines::MergeFit fit = lines::fit_merge(plan, inputs, 0);
+  require_fit(bench, fit, inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) bench.open(inputs[i], live[i]);
+  Before before = co_await look_before(bench, place, header.size());
+  const std::uint64_t left = bench.run_bytes() - std::min(bench.run_bytes(), place);
+  bench.begin("merge", engine::Phase::merge, left, 2 * left,
+              4 * bench.input_bytes() - std::min(4 * bench.input_bytes(), 2 * left));
+  lines::MergePart part{1, {}, before.last_line, {}};
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    part.ranges.push_back({bench.state->consumed.empty() ? 0 : bench.state->consumed[i], inputs[i].run.bytes});
+  AppendedLines sink(bench.reactor, bench.pool, plan.block_bytes, bench.progress, *bench.files.output, std::move(before.unit));
+  lines::MergeLines merge(tools_of(bench, plan), terms_of(bench), inputs, inputs.empty() ? 2 : fit.slots, part);
+  LineCheckpoints checkpoints(bench, sink, *bench.state);
+  merge.watch(checkpoints);
+  co_await merge.merge_to(sink, place == 0 ? header : before.lead);
+  bench.reactor.scope().throw_if_failed();
+  State end = checkpoints.end(merge.merged(), sink.bytes());
+  verify(bench, end);
+  bench.report.longest_line = bench.longest_line();
+  bench.end();
+  co_return end;
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,244 @@
+#include "demsort_inplace/resumable_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/errors.h"
+#include "demsort_inplace/input_identity.h"
+#include "demsort_inplace/job_end.h"
+#include "demsort_inplace/keep_line_runs.h"
+#include "demsort_inplace/lines_bench.h"
+#include "demsort_inplace/merge_line_runs.h"
+#include "demsort_inplace/recheck.h"
+#include "engine/rows/reread_lines.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+constexpr io::Caching direct = io::Caching::direct_if_possible;
+
+class ResumableLines {
+ public:
+  explicit ResumableLines(LinesBench& bench) : bench_(bench) {}
+
+  lines::LinesReport start() {
+    bench_.run(begin_and_sort());
+    return publish();
+  }
+
+  lines::LinesReport resume() {
+    bench_.run(bench_.is_complete ? recheck_complete() : open_and_sort());
+    return publish();
+  }
+
+ private:
+  Task<void> begin_and_sort() {
+    bench_.log.begin("prepare", bench_.reactor.traffic());
+    try {
+      co_await prepare();
+    } catch (...) {
+      discard_preparation(bench_);
+      throw;
+    }
+    bench_.end();
+    co_await sort();
+  }
+
+  // The names are durable, and a journal says what they mean, before there is anything in the files.
+  Task<void> prepare() {
+    co_await create_journal(bench_);
+    bench_.files.output = bench_.storage.create_named(bench_.paths.output, io::Role::output, direct);
+    bench_.storage.sync_directory(bench_.paths.directory);
+    bench_.storage.sync_directory(bench_.paths.parent);
+    co_await reserve_output();
+  }
+
+  Task<void> open_and_sort() {
+    co_await open_journal(bench_);
+    open_inputs();
+    check_runs();
+    open_output();
+    co_await recheck_lines();
+    remove_others();
+    cut(bench_, *bench_.files.output, durable_bytes());
+    co_await reserve_output();
+    co_await sort();
+  }
+
+  // Once every line is in a run, an input that is gone is not missed; another one under its name would be taken for the one that
+  // was sorted.
+  void open_inputs() {
+    bench_.job.inputs.clear();
+    for (const InputIdentity& then : bench_.header.inputs) {
+      if (bench_.is_formed() && !bench_.storage.exists(then.path)) continue;
+      lines::LineInput input;
+      input.name = then.path;
+      input.open(bench_.storage);
+      check_same_input(input.opened, then, bench_.paths);
+      bench_.job.inputs.push_back(std::move(input));
+    }
+    if (bench_.is_formed()) bench_.job.inputs.clear();
+  }
+
+  void check_runs() {
+    const auto check = [&](std::uint64_t run) {
+      lines::MergeInput input = bench_.input_of(run);
+      bench_.open(input, run);
+      check_length(bench_, *input.run.file, input.run.space);
+    };
+    if (bench_.header_run() != nullptr) check(0);
+    for (const std::uint64_t run : bench_.live_runs()) check(run);
+  }
+
+  void open_output() {
+    const std::string& path = bench_.paths.output;
+    const bool is_new = !bench_.state && !bench_.storage.exists(path);
+    bench_.files.output = is_new ? bench_.storage.create_named(path, io::Role::output, direct)
+                                 : bench_.storage.open_named(path, io::Role::output, direct);
+    if (is_new) bench_.storage.sync_directory(bench_.paths.directory);
+    check_length(bench_, *bench_.files.output, durable_bytes());
+  }
+
+  [[nodiscard]] std::uint64_t durable_bytes() const {
+    return bench_.state ? round_up(bench_.state->lines->bytes, bench_.unit()) : 0;
+  }
+
+  // Runs that a crash left half written, or that were merged.
+  void remove_others() {
+    std::vector<std::uint64_t> known = bench_.live_runs();
+    if (bench_.header_run() != nullptr) known.push_back(0);
+    std::vector<std::string> names{"journal", "output"};
+    for (const std::uint64_t run : known) names.push_back(bench_.paths.run(run).substr(bench_.paths.directory.size() + 1));
+    for (const std::string& name : bench_.storage.list(bench_.paths.directory))
+      if (is_name_of_job(name) && std::ranges::find(names, name) == names.end())
+        bench_.storage.remove(bench_.paths.directory + "/" + name);
+  }
+
+  // Of the output's space, what it does not have yet, so that nobody else can take it an hour later (promise P10).
+  Task<void> reserve_output() {
+    const std::uint64_t from = durable_bytes(), bytes = round_up(most_output_bytes(bench_.header), bench_.unit());
+    if (from < bytes) (void)co_await bench_.reactor.reserve(*bench_.files.output, from, bytes - from);
+  }
+
+  Task<void> sort() {
+    if (!bench_.is_formed()) {
+      co_await form_line_runs(bench_);
+      bench_.job.inputs.clear();
+    }
+    if (!bench_.state) {
+      co_await merge_until_one_can(bench_);
+      co_await note_that_one_merge_is_left();
+      co_await reserve_output();
+    }
+    const std::string header = co_await read_header(bench_);
+    State end = co_await merge_to_output(bench_, header);
+    bench_.log.begin("sync", bench_.reactor.traffic());
+    bench_.progress.begin(engine::Phase::sync, 0);
+    bench_.storage.set_size(*bench_.files.output, end.lines->bytes);
+    bench_.state = end;
+    co_await complete_result(bench_, *bench_.files.output, std::move(end), State::Kind::merged);
+    bench_.end();
+  }
+
+  Task<void> note_that_one_merge_is_left() {
+    State state;
+    state.lines.emplace();
+    co_await bench_.journal->append(state);
+    bench_.state = state;
+  }
+
+  Task<void> recheck_complete() {
+    if (!bench_.storage.exists(bench_.paths.output)) co_return;
+    bench_.files.output = bench_.storage.open_named(bench_.paths.output, io::Role::output, direct);
+    check_length(bench_, *bench_.files.output, bench_.state->lines->bytes);
+    co_await recheck_lines();
+  }
+
+  // What a crash left of the output is read again: what came before the last checkpoint is not merged again (recheck.h).
+  Task<void> recheck_lines() {
+    const std::uint64_t bytes = bench_.state ? bench_.state->lines->bytes : 0;
+    const RunDone* const header = bench_.header_run();
+    bench_.report.resumed = {bench_.state ? bench_.state->records : 0, !bench_.trusts_drive};
+    if (bytes == 0 || bench_.trusts_drive) co_return;
+    const std::uint64_t header_bytes = header == nullptr ? 0 : header->lines->bytes;
+    const records::MultisetHash expected =
+        bench_.state->hash + (header == nullptr ? records::MultisetHash{} : header->tally.hash);
+    bench_.begin("recheck", engine::Phase::reread, bytes, 0,
+                 4 * bench_.input_bytes() - std::min(4 * bench_.input_bytes(), bytes));
+    lines::RereadLines rereader(bench_.reactor, bench_.compute, bench_.order,
+                                {.file = *bench_.files.output,
+                                 .header_bytes = header_bytes,
+                                 .bytes = bytes,
+                                 .longest = std::max<std::size_t>(bench_.longest_line(), header_bytes),
+                                 .terminator = bench_.order.terminator()},
+                                bench_.job.plan.block_bytes, bench_.memory, bench_.progress);
+    rereader.stop_for(bench_.interrupted);
+    co_await rereader.run();
+    bench_.end();
+    if (rereader.hash() != expected || !rereader.in_order())
+      refuse_output(bench_, *bench_.files.output, {rereader.hash(), expected, "lines", "its lines are not in order"});
+  }
+
+  lines::LinesReport publish() {
+    publish_and_clean_up(bench_, bench_.paths.output, true);
+    lines::LinesReport& report = bench_.report;
+    for (const RunDone& run : bench_.done) {
+      report.dropped += run.lines->dropped.count;
+      if (run.lines->merged == 0) report.hash += run.tally.hash + run.lines->dropped;
+      report.runs += run.lines->merged == 0 && !run.lines->is_header ? 1 : 0;
+    }
+    report.dropped += bench_.state->lines->dropped.count;
+    report.lines = report.hash.count;
+    report.input_bytes = bench_.input_bytes();
+    report.output_bytes = bench_.state->lines->bytes;
+    report.traffic = bench_.reactor.traffic();
+    report.peak_temp_bytes = most_run_bytes(bench_.done, bench_.job.plan.block_bytes) + Journal::size_bytes(bench_.header);
+    report.peak_memory_bytes = bench_.memory.peak_bytes();
+    report.notices.push_back(bench_.notice);
+    bench_.progress.begin(engine::Phase::done, 0);
+    return std::move(report);
+  }
+
+  LinesBench& bench_;
+};
+
+}  // namespace
+
+std::uint64_t most_output_bytes(const JobHeader& header) noexcept {
+  std::uint64_t bytes = header.inputs.size();
+  for (const InputIdentity& input : header.inputs) bytes += input.size_bytes;
+  return bytes;
+}
+
+lines::LinesReport start_resumable_lines(const std::string& output, lines::LinesJob job, const JobHeader& header,
+                                         const Environment& environment) {
+  return work_on_bench<LinesBench>(output, header, std::move(job), environment,
+                                   [](LinesBench& bench) { return ResumableLines(bench).start(); });
+}
+
+lines::LinesReport resume_lines(const std::string& output, JobStatus status, lines::LinesJob job,
+                                const Environment& environment) {
+  if (status.is_abandoned()) return abandon_lines(output, std::move(status), environment);
+  const JobHeader header = status.contents->header;
+  return work_on_bench<LinesBench>(output, header, std::move(job), environment, [&](LinesBench& bench) {
+    bench.take(std::move(status));
+    return ResumableLines(bench).resume();
+  });
+}
+
+lines::LinesReport abandon_lines(const std::string& output, JobStatus status, const Environment& environment) {
+  constexpr BenchSize little{.memory_bytes = std::uint64_t{1} << 20U, .threads = 0, .read_depth = 1, .write_depth = 1};
+  const JobHeader header = status.contents->header;
+  return work_on_bench<JobBench>(output, header, little, environment, [&](JobBench& bench) {
+    bench.take(std::move(status));
+    remove_job(bench);
+    lines::LinesReport report;
+    report.traffic = bench.reactor.traffic();
+    return report;
+  });
+}
+
+}  // namespace ecosort::inplace

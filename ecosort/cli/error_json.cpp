@@ -1,0 +1,66 @@
+#include "cli/error_json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/errors.h"
+#include "cli/say.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool wants_json(const Words& words) {
+  const auto option = std::ranges::find_if(words, [](const std::string& word) { return word.starts_with("--progress"); });
+  if (option == words.end()) return false;
+  return *option == "--progress=json" || (*option == "--progress" && option + 1 != words.end() && option[1] == "json");
+}
+
+const char* to_string(NotEnoughSpace::For purpose) {
+  using For = NotEnoughSpace::For;
+  if (purpose == For::runs) return "runs";
+  if (purpose == For::output) return "output";
+  return purpose == For::job ? "job" : "runs and output";
+}
+
+Json known(std::uint64_t bytes) { return bytes == 0 ? Json(nullptr) : Json(bytes); }
+
+Json error_json(const std::exception& error) {
+  Json json{{"schema", "ecosort.error/1"}, {"kind", "internal"}, {"message", error.what()}};
+  if (const auto* memory = dynamic_cast<const NotEnoughMemory*>(&error)) {
+    json["kind"] = "not enough memory";
+    json["have_bytes"] = memory->have_bytes;
+    json["need_bytes"] = known(memory->need_bytes);
+  } else if (const auto* space = dynamic_cast<const NotEnoughSpace*>(&error)) {
+    json["kind"] = "not enough space";
+    json["for"] = to_string(space->purpose);
+    json["places"] = space->places;
+    json["have_bytes"] = space->free_bytes;
+    json["need_bytes"] = space->need_bytes;
+  } else if (const auto* io = dynamic_cast<const IoError*>(&error)) {
+    json["kind"] = "io";
+    json["errno"] = io->error_number() == 0 ? Json(nullptr) : Json(io->error_number());
+  } else if (dynamic_cast<const UsageError*>(&error) != nullptr) {
+    json["kind"] = "usage";
+  } else if (dynamic_cast<const VerificationError*>(&error) != nullptr) {
+    json["kind"] = "verification";
+  } else if (const auto* interrupted = dynamic_cast<const Interrupted*>(&error)) {
+    json["kind"] = "interrupted";
+    json["signal"] = interrupted->signal_number();
+  }
+  return json;
+}
+
+}  // namespace
+
+void say_error_json(const Words& words, const std::exception& error) noexcept {
+  try {
+    if (wants_json(words)) say(error_json(error).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  } catch (const std::exception&) {  // no memory: the line for people needs none
+  }
+}
+
+}  // namespace ecosort::cli

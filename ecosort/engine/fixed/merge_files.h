@@ -1,0 +1,50 @@
+// The merge of files that are sorted already, whoever sorted them: `ecosort merge`.
+//
+// A round merges what is certain: no file may have a record, not yet in memory, that comes earlier. So it ends behind the record
+// that is the smallest among the last ones in memory of the files that continue; the block that follows it is the one that will
+// be needed first (forecasting, Knuth 5.4.9). Records with equal keys keep the order of the files. More files than the memory can
+// merge at a time are merged in passes, adjacent ones first, so that the order stays.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/fixed/read_ahead.h"
+#include "engine/fixed/tally.h"
+#include "engine/phase_log.h"
+#include "engine/progress.h"
+#include "formats/fixed/encoder.h"
+#include "io/queue.h"
+#include "io/storage.h"
+#include "plan/files_plan.h"
+
+namespace ecosort::engine {
+
+// Everything is checked and opened; nothing is created yet.
+struct MergeFilesJob {
+  records::RecordFormat format = {};
+  std::uint64_t memory_bytes = 0;
+  unsigned threads = 1;
+  planner::FilesPlan plan;
+  std::vector<Input> inputs;  // regular files
+  std::string output;         // "-": standard output
+  std::string directory;      // for files that are merged again
+  bool unique = false;        // of records with equal keys only the first one stays
+};
+
+struct MergeFilesReport {
+  std::uint64_t records = 0, dropped = 0;
+  std::uint64_t merges = 0;  // before the last one
+  records::MultisetHash hash;
+  io::Traffic traffic;
+  std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
+  std::string notice;
+};
+
+// NotSorted for a file that is not in order; DamagedRun, VerificationError, IoError, Interrupted, io::QueueBroken as sort() does.
+[[nodiscard]] MergeFilesReport merge_files(MergeFilesJob& job, io::Storage& storage, io::Queue& queue, Progress& progress,
+                                           PhaseLog& log, const std::atomic<int>& interrupted);
+
+}  // namespace ecosort::engine

@@ -1,0 +1,71 @@
+// A sorted file while it is merged: two blocks of it are in memory or on their way, and its order is checked as they come.
+//
+//   file    | merged ...... | block b | block b+1 | not read yet
+//   memory                    slot b mod 2, slot (b+1) mod 2
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/compute.h"
+#include "engine/fixed/output_check.h"
+#include "engine/fixed/read_ahead.h"
+#include "engine/fixed/run_view.h"
+#include "io/reactor.h"
+#include "plan/files_plan.h"
+
+namespace ecosort::engine {
+
+// Coordinator only. The tasks of request() must be over before it dies.
+class SortedFile {
+ public:
+  // `memory`: two blocks. `arrived` is notified when a block is there.
+  SortedFile(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const planner::FilesPlan& plan,
+             Input& input, std::byte* memory, Signal& arrived);
+
+  // Begins to read what there is room for, as tasks of `group`.
+  void request(TaskGroup& group);
+
+  // Records that are in memory and not merged yet, [begin, end), and where they are.
+  [[nodiscard]] RunRange resident() const noexcept { return {consumed_, std::min(accepted_ * block_records_, records_)}; }
+  [[nodiscard]] RunView view() const;
+  [[nodiscard]] const std::byte* record(std::uint64_t number) const noexcept;
+
+  [[nodiscard]] bool is_all_here() const noexcept { return accepted_ * block_records_ >= records_; }
+  [[nodiscard]] bool is_loading() const noexcept { return loading_ > 0; }
+  // Records up to this one are merged: their blocks may be filled again.
+  void consume(std::uint64_t end) noexcept { consumed_ = end; }
+
+  // Of the records that arrived.
+  [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
+
+ private:
+  struct Slot {
+    std::byte* data = nullptr;
+    bool arrived = false;
+    Checked checked;
+  };
+  Task<void> load(std::uint64_t block);
+  void accept();
+  [[nodiscard]] std::uint64_t records_of(std::uint64_t block) const noexcept;
+  [[noreturn]] void refuse(std::uint64_t block, const std::byte* before) const;
+
+  io::Reactor& reactor_;
+  Compute& compute_;
+  const records::Encoder& encoder_;
+  Input& input_;
+  std::uint64_t block_records_, records_;
+  std::uint32_t record_size_;
+  std::array<Slot, 2> slots_;
+  Signal& arrived_;
+  std::uint64_t requested_ = 0;  // blocks
+  std::uint64_t accepted_ = 0;   // blocks that are there, with all before them
+  std::uint64_t consumed_ = 0;   // records
+  unsigned loading_ = 0;
+  std::vector<std::byte> last_;  // record of the last block accepted
+  Tally tally_;
+};
+
+}  // namespace ecosort::engine

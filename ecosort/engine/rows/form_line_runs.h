@@ -1,0 +1,100 @@
+// Run formation: each run that is full is sorted and stored while the next one is read.
+//
+//   read | index (read_lines) -> sort the index -> drop equal lines (-u) -> gather into blocks -> write
+//
+// Run buffers are a counted resource, first come first served. A run is one task from its sort to its last block.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "base/task.h"
+#include "engine/compute.h"
+#include "engine/progress.h"
+#include "engine/rows/line_blocks.h"
+#include "engine/rows/merge_tree.h"
+#include "engine/rows/read_lines.h"
+#include "formats/lines/duplicate_filter.h"
+#include "formats/lines/gather_lines.h"
+#include "formats/row_format.h"
+#include "hash/multiset_hash.h"
+#include "io/reactor.h"
+#include "plan/line_plan.h"
+#include "run/run_files.h"
+
+namespace ecosort::lines {
+
+// What run formation works with. All of it outlives it.
+struct FormTools {
+  io::Reactor& reactor;
+  engine::Compute& compute;
+  RunFiles& files;
+  BlockPool& pool;
+  MemoryBudget& memory;
+  const LinePlan& plan;
+  const rows::RowFormat& format;
+  engine::Progress& progress;
+};
+
+// Reading when a run was full, since the reader was made.
+struct ReadSoFar {
+  ReadPlace next;                   // of the first line that is in no run yet
+  records::MultisetHash all, seen;  // of the lines before, and of those among them that the reader dropped
+};
+
+// Makes runs that outlive the process. Coordinator only.
+class LineRunKeeper {
+ public:
+  LineRunKeeper() = default;
+  LineRunKeeper(const LineRunKeeper&) = delete;
+  LineRunKeeper& operator=(const LineRunKeeper&) = delete;
+  virtual ~LineRunKeeper() = default;
+
+  // The file of run `number` of this formation, with space for `bytes` of lines. Runs may ask in any order.
+  [[nodiscard]] virtual StoredRun create(std::size_t number, std::uint64_t bytes) = 0;
+  // All of it is written: lines with the hash `written`; `dropped` of its lines are equal to others in it.
+  [[nodiscard]] virtual Task<void> after_store(std::size_t number, const StoredRun& run, const ReadSoFar& read,
+                                               const records::MultisetHash& written, const records::MultisetHash& dropped) = 0;
+};
+
+// Coordinator only; must outlive its task.
+class FormLineRuns {
+ public:
+  FormLineRuns(const FormTools& tools, ReadLines& reader, std::vector<DuplicateFilter>& seen, bool unique);
+
+  // Reads to the end of the inputs. Where all lines fit one run, that stays in memory: resident(). With a keeper every run is
+  // stored, by its rules, and its lines are hashed and compared with their neighbours as they are written.
+  [[nodiscard]] Task<void> form(std::vector<MergeInput>& runs, LineRunKeeper* keeper = nullptr);
+
+  [[nodiscard]] LineRun* resident() const noexcept { return resident_; }
+  // Of lines that were dropped after they were sorted.
+  [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
+
+  // Orders a run, and drops lines that are equal to others of it, which are returned.
+  [[nodiscard]] Task<records::MultisetHash> sort(LineRun& run);
+  // Puts all lines into blocks of the sink, and waits until they are written.
+  [[nodiscard]] Task<void> gather_to(GatherLines& gather, LineSink& sink);
+
+ private:
+  Task<void> read_runs();
+  Task<void> store(LineRun& run, std::size_t number, ReadSoFar read);
+  Task<void> gather_blocks(GatherLines& gather, LineSink& sink);
+  void make_seen();
+
+  const FormTools tools_;
+  ReadLines& reader_;
+  std::vector<DuplicateFilter>& seen_;
+  bool unique_;
+  LineRunKeeper* keeper_ = nullptr;
+  std::vector<MergeInput>* runs_ = nullptr;
+  Buffer seen_memory_;
+  std::vector<LineRun> run_buffers_;
+  std::vector<LineRun*> idle_runs_;
+  LineRun* resident_ = nullptr;
+  records::MultisetHash dropped_;
+  TaskGroup storing_;
+  Semaphore free_runs_;
+};
+
+}  // namespace ecosort::lines

@@ -1,0 +1,97 @@
+#include "engine/rows/reread_lines.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/errors.h"
+#include "formats/lines/line_run.h"
+
+namespace ecosort::lines {
+
+//   memory | room | block | room | block | last line |
+RereadLines::RereadLines(io::Reactor& reactor, engine::Compute& compute, const rows::RowFormat& order, const WrittenLines& lines,
+                         std::size_t block_bytes, MemoryBudget& memory, engine::Progress& progress)
+    : reactor_(reactor),
+      compute_(compute),
+      order_(order),
+      lines_(lines),
+      block_bytes_(block_bytes),
+      room_(round_up(lines.longest, page_bytes)),
+      progress_(progress),
+      memory_(memory.allocate(2 * (room_ + block_bytes) + room_, "blocks to read the output back")),
+      blocks_{memory_.data() + room_, memory_.data() + 2 * room_ + block_bytes},
+      last_at_(memory_.data() + 2 * (room_ + block_bytes)) {}
+
+Task<void> RereadLines::run() {
+  if (lines_.bytes == 0) co_return;
+  co_await read(0, 0);
+  unsigned present = 0;
+  for (std::uint64_t offset = 0; offset < lines_.bytes; offset += block_bytes_, present = 1 - present) {
+    if (const int signal_number = interrupted_ == nullptr ? 0 : interrupted_->load(); signal_number != 0)
+      throw Interrupted(signal_number);
+    TaskGroup ahead(reactor_.scope());
+    if (offset + block_bytes_ < lines_.bytes) ahead.spawn(read(1 - present, offset + block_bytes_));
+    const auto look = [&]() -> Task<void> {
+      auto work = compute_.run([&] { check(present, offset); });
+      co_await work;
+    };
+    ahead.spawn(look());
+    co_await ahead.join();
+    keep_last();
+    carry_rest(1 - present);
+  }
+  in_order_ &= rest_.empty();
+}
+
+Task<void> RereadLines::read(unsigned slot, std::uint64_t offset) {
+  const std::uint64_t size = std::min<std::uint64_t>(block_bytes_, lines_.bytes - offset);
+  const std::uint64_t unit = std::max<std::uint64_t>(lines_.file.alignment(), 1);
+  (void)co_await reactor_.read(lines_.file, offset, blocks_[slot], round_up(size, unit), size);
+  progress_.add_bytes(size);
+}
+
+// What there is of a line lies in front of the block.
+void RereadLines::check(unsigned slot, std::uint64_t offset) {
+  const std::uint64_t size = std::min<std::uint64_t>(block_bytes_, lines_.bytes - offset);
+  char* const block = reinterpret_cast<char*>(blocks_[slot]);
+  const char* const end = block + size;
+  const char* at = block - rest_.size();
+  for (const char* from = block; from < end;) {
+    const void* const found = std::memchr(from, lines_.terminator, static_cast<std::size_t>(end - from));
+    if (found == nullptr) break;
+    const char* const line_end = static_cast<const char*>(found);
+    check_line(Text(at, static_cast<std::size_t>(line_end - at)), offset + static_cast<std::uint64_t>(line_end - block));
+    at = from = line_end + 1;
+  }
+  rest_ = Text(at, static_cast<std::size_t>(end - at));
+  if (rest_.size() > room_) {  // of no line that was written
+    in_order_ = false;
+    rest_ = {};
+  }
+}
+
+// `offset`: of the line's end in the file.
+void RereadLines::check_line(Text line, std::uint64_t offset) {
+  add_line(hash_, line);
+  if (offset < lines_.header_bytes) return;
+  if (has_last_) in_order_ &= order_.compare(last_, line) <= 0;
+  has_last_ = true;
+  last_ = line;
+}
+
+// Its block is about to be read into.
+void RereadLines::keep_last() {
+  if (!has_last_) return;
+  const std::size_t size = std::min(last_.size(), room_);
+  if (last_.data() != reinterpret_cast<const char*>(last_at_) && size > 0) std::memmove(last_at_, last_.data(), size);
+  last_ = Text(reinterpret_cast<const char*>(last_at_), size);
+}
+
+// Its block, too.
+void RereadLines::carry_rest(unsigned slot) {
+  char* const to = reinterpret_cast<char*>(blocks_[slot]) - rest_.size();
+  if (!rest_.empty()) std::memcpy(to, rest_.data(), rest_.size());
+  rest_ = Text(to, rest_.size());
+}
+
+}  // namespace ecosort::lines

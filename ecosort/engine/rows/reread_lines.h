@@ -1,0 +1,66 @@
+// Reads what an output holds back from the device: its lines, their hash and their order.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "base/memory.h"
+#include "engine/compute.h"
+#include "engine/progress.h"
+#include "formats/lines/text.h"
+#include "formats/row_format.h"
+#include "hash/multiset_hash.h"
+#include "io/reactor.h"
+
+namespace ecosort::lines {
+
+// The beginning of a file: whole lines, the first of which need not be in order.
+struct WrittenLines {
+  const io::File& file;
+  std::uint64_t header_bytes = 0, bytes = 0;  // the header is a part of them
+  std::size_t longest = 0;                    // at least that of the longest line, with its end
+  char terminator = '\n';
+};
+
+// Coordinator only; must outlive its task.
+class RereadLines {
+ public:
+  // Uses two blocks of `block_bytes`, a multiple of the file's alignment, and room for two lines.
+  RereadLines(io::Reactor& reactor, engine::Compute& compute, const rows::RowFormat& order, const WrittenLines& lines,
+              std::size_t block_bytes, MemoryBudget& memory, engine::Progress& progress);
+
+  // Where a signal number may be found: run() then throws Interrupted. Outlives the task.
+  void stop_for(const std::atomic<int>& interrupted) noexcept { interrupted_ = &interrupted; }
+
+  [[nodiscard]] Task<void> run();
+
+  [[nodiscard]] const records::MultisetHash& hash() const noexcept { return hash_; }  // with the header's
+  // Each line is complete, none is longer than it may be, and none comes before the one before it.
+  [[nodiscard]] bool in_order() const noexcept { return in_order_; }
+
+ private:
+  Task<void> read(unsigned slot, std::uint64_t offset);
+  void check(unsigned slot, std::uint64_t offset);
+  void check_line(Text line, std::uint64_t offset);
+  void keep_last();
+  void carry_rest(unsigned slot);
+
+  io::Reactor& reactor_;
+  engine::Compute& compute_;
+  const rows::RowFormat& order_;
+  const WrittenLines lines_;
+  const std::size_t block_bytes_, room_;
+  engine::Progress& progress_;
+  const std::atomic<int>* interrupted_ = nullptr;
+  Buffer memory_;
+  std::byte* blocks_[2];  // room for a line's beginning lies before each
+  std::byte* last_at_;    // room for a line
+  Text rest_;             // the beginning of a line whose end is in the next block
+  Text last_;             // the line before; where it lies in a block, that is the present one
+  bool has_last_ = false;
+  records::MultisetHash hash_;
+  bool in_order_ = true;
+};
+
+}  // namespace ecosort::lines

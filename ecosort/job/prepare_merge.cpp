@@ -1,0 +1,87 @@
+#include "job/prepare_merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/open_files.h"
+#include "job/places.h"
+#include "job/space.h"
+
+namespace ecosort::job {
+namespace {
+
+constexpr std::uint64_t other_files = 64;  // that a process has open besides the inputs
+
+void check_files(const std::vector<engine::Input>& inputs) {
+  for (const engine::Input& input : inputs)
+    if (input.file->facts().is_stream)
+      throw UsageError(
+          fmt::format("'{}' is a pipe or a device; a merge reads several places of its files, so store it first, or sort it",
+                      input.file->path()));
+  if (const std::uint64_t most = open_files_allowed(); inputs.size() + other_files > most)
+    throw UsageError(fmt::format("{} inputs need {} open files, {} are allowed: raise that with ulimit -n {}", inputs.size(),
+                                 inputs.size() + other_files, most, inputs.size() + other_files));
+}
+
+// Blocks of such records begin at no pages of the file.
+void read_through_page_cache(std::vector<engine::Input>& inputs, io::PosixStorage& storage) {
+  for (engine::Input& input : inputs) {
+    const std::string path = input.file->path();
+    storage.close(std::move(input.file));
+    input.file = storage.open_input(path, io::Caching::buffered);
+  }
+}
+
+// What the output and the files between passes take, drive by drive.
+std::vector<SpaceNeed> needs_of(const engine::MergeFilesJob& job, const planner::FilePasses& passes, std::uint64_t bytes,
+                                io::Storage& storage) {
+  using For = NotEnoughSpace::For;
+  std::vector<SpaceNeed> needs;
+  const std::string place = job.output == "-" ? "" : io::resolve_output(job.output).directory;
+  const bool has_temp = passes.peak_temp_bytes > 0;
+  const bool is_shared = has_temp && !place.empty() && drive_of(place) == drive_of(job.directory);
+  const std::uint64_t output = round_up(bytes, page_bytes) + files_metadata_bytes(1 + passes.merges);
+  if (is_shared) {
+    const std::uint64_t at_end = passes.final_temp_bytes + output;
+    needs.push_back(
+        {For::runs_and_output, {place}, std::max(passes.peak_temp_bytes + files_metadata_bytes(passes.merges), at_end)});
+  } else {
+    if (!place.empty()) needs.push_back({For::output, {place}, output});
+    if (has_temp) needs.push_back({For::runs, {job.directory}, passes.peak_temp_bytes + files_metadata_bytes(passes.merges)});
+  }
+  for (SpaceNeed& need : needs) need.free_bytes = storage.settled_free_bytes(need.directories.front(), need.bytes);
+  return needs;
+}
+
+}  // namespace
+
+PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
+  PreparedMerge prepared;
+  engine::MergeFilesJob& job = prepared.job;
+  const planner::Machine machine = planner::read_machine();
+  job.inputs = open_records(spec, tuning, storage);
+  check_files(job.inputs);
+  check_output(spec.output, job.inputs, storage);
+  const planner::Wanted wanted = wanted_of(spec, tuning, job.inputs, machine);
+  job.format = wanted.format;
+  job.memory_bytes = wanted.memory_bytes;
+  job.threads = wanted.threads;
+  job.unique = spec.unique;
+  job.plan = planner::plan_files({.record_size = wanted.format.record_size,
+                                  .files = job.inputs.size(),
+                                  .memory_bytes = wanted.memory_bytes,
+                                  .threads = wanted.threads,
+                                  .alignment = wanted.input_alignment});
+  check_memory_exists(wanted.memory_bytes, wanted.memory_bytes, machine);
+  if (!job.plan.is_direct) read_through_page_cache(job.inputs, storage);
+  job.output = spec.output == "-" ? "-" : io::resolve_output(spec.output).path;
+  job.directory = run_directories(spec.temp_directories, spec.output).front();
+  std::vector<std::uint64_t> sizes;
+  for (const engine::Input& input : job.inputs) sizes.push_back(input.records * wanted.format.record_size);
+  check_space(
+      needs_of(job, planner::passes_of(sizes, job.plan.fan_in), wanted.input_records * wanted.format.record_size, storage));
+  return prepared;
+}
+
+}  // namespace ecosort::job

@@ -1,0 +1,20 @@
+// A merge of sorted files of records: everything is checked and opened, nothing is created (promise P9).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/fixed/merge_files.h"
+#include "job/spec.h"
+
+namespace ecosort::job {
+
+struct PreparedMerge {
+  engine::MergeFilesJob job;
+  std::vector<std::string> notices;  // for the user
+};
+
+// The inputs of `spec` are sorted by its keys. UsageError and its kinds for what cannot be.
+[[nodiscard]] PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage);
+
+}  // namespace ecosort::job

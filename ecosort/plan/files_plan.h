@@ -1,0 +1,46 @@
+// How the memory of a merge of sorted files is divided. A pure integer function of what is wanted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace ecosort::planner {
+
+struct FilesWanted {
+  std::uint32_t record_size = 0;
+  std::size_t files = 0;
+  std::uint64_t memory_bytes = 0;
+  unsigned threads = 1;
+  std::uint64_t alignment = 1;  // of the least capable file; 1: read through the page cache
+};
+
+struct FilesPlan {
+  std::uint64_t block_records = 0;  // of each of two blocks of every file that is merged
+  std::uint64_t block_bytes = 0;    // memory of one; whole pages
+  bool is_direct = false;           // blocks begin at whole pages of the files; else they are read through the page cache
+  std::size_t fan_in = 0;           // files merged at a time
+  MergeBuffers output;              // its blocks
+  unsigned read_depth = 0, write_depth = 0;
+};
+
+// The merges before the last one: adjacent files become one, as few as need be, and the next group begins behind it.
+struct FilePasses {
+  std::uint64_t merges = 0;
+  std::uint64_t moved_bytes = 0;                            // written by them, and read once more
+  std::uint64_t peak_temp_bytes = 0, final_temp_bytes = 0;  // of what they write: at most, and when the last merge begins
+};
+
+// Which of `files` files are merged next, where the last group ended at `next`; there are more than `fan_in`.
+struct FileGroup {
+  std::size_t first = 0, count = 0;
+};
+[[nodiscard]] FileGroup next_group(std::size_t files, std::size_t fan_in, std::size_t next) noexcept;
+[[nodiscard]] FilePasses passes_of(std::vector<std::uint64_t> file_bytes, std::size_t fan_in);
+
+// NotEnoughMemory where two files cannot be merged.
+[[nodiscard]] FilesPlan plan_files(const FilesWanted& wanted);
+
+}  // namespace ecosort::planner

@@ -1,0 +1,53 @@
+"""Sorts what does not fit in memory with the program `ecosort`: files, arrays, streams and tables.
+
+Every sort is a process of the program, which this package brings along; sorts do not know of each other, so that several can
+run at once, in threads or not. The output is complete and verified, or there is none. Errors are those of ecosort.errors.
+"""
+
+from ecosort.arrays import sort_memmap, sort_records
+from ecosort.errors import (
+    BadInput,
+    Cancelled,
+    EcoSortError,
+    IoFailed,
+    NotEnoughMemory,
+    NotEnoughSpace,
+    OutputExists,
+    ProgramNotFound,
+    VerificationFailed,
+)
+from ecosort.files import resume, sort_file, sort_in_place, sort_lines
+from ecosort.keys import Key, LineKey
+from ecosort.program import find_program
+from ecosort.report import Phase, Progress, Report
+from ecosort.streams import sorted_iter, sorted_records
+from ecosort.tables import sort_table
+from ecosort.version import __version__
+
+__all__ = [
+    "BadInput",
+    "Cancelled",
+    "EcoSortError",
+    "IoFailed",
+    "Key",
+    "LineKey",
+    "NotEnoughMemory",
+    "NotEnoughSpace",
+    "OutputExists",
+    "Phase",
+    "ProgramNotFound",
+    "Progress",
+    "Report",
+    "VerificationFailed",
+    "__version__",
+    "find_program",
+    "resume",
+    "sort_file",
+    "sort_in_place",
+    "sort_lines",
+    "sort_memmap",
+    "sort_records",
+    "sort_table",
+    "sorted_iter",
+    "sorted_records",
+]

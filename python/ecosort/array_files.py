@@ -1,0 +1,129 @@
+"""Where an array stands in its file, and files that get their names when they are complete."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pathlib
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ecosort.errors import BadInput, IoFailed
+from ecosort.words import Path, output, path_word
+
+
+@dataclass(frozen=True)
+class ArrayFile:
+    """A one-dimensional array of `dtype` that stands in the file `path` from the byte `offset` to its end."""
+
+    path: str
+    dtype: Any
+    offset: int
+
+    is_writable: bool
+
+    def check_can_be_in_place(self) -> None:
+        """Raises BadInput unless there is nothing before the array, and no one who could write to it meanwhile."""
+        if self.is_writable:
+            raise BadInput(f"the memmap can write to '{self.path}'; to sort it in place flush it, and open it with mode 'r'")
+        if self.offset:
+            raise BadInput(
+                f"'{self.path}' has {self.offset} bytes (a header) before the array, so it cannot be sorted in place; give dst"
+            )
+
+    def header(self) -> bytes:
+        """What stands before the array."""
+        with pathlib.Path(self.path).open("rb") as file:
+            return file.read(self.offset)
+
+    @contextmanager
+    def at_its_records(self) -> Iterator[int]:
+        """A descriptor that stands at the first record."""
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.lseek(descriptor, self.offset, os.SEEK_SET)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+
+def array_file(array: Any) -> ArrayFile:
+    """Of an np.memmap, or of the path of an .npy file. Raises BadInput."""
+    if not hasattr(array, "dtype"):
+        array = _open_npy(array)
+    filename = getattr(array, "filename", None)
+    if filename is None:
+        raise BadInput("the array is no np.memmap of a named file; sort_records() sorts arrays in memory")
+    if not isinstance(array.base, mmap.mmap):  # its offset would be that of another
+        raise BadInput(f"this is a view of the memmap of '{filename}'; give the memmap itself, or a copy to sort_records()")
+    if array.ndim != 1:
+        raise BadInput(f"an array of {array.ndim} dimensions has no records; give one of one dimension")
+    if array.dtype.hasobject:
+        raise BadInput(f"an array of {array.dtype} holds references to objects, which no other process understands")
+    if array.mode == "c":
+        raise BadInput("a memmap of mode 'c' keeps its changes to itself; open it with mode 'r' or 'r+'")
+    if array.mode != "r":
+        array.flush()
+    path = path_word(filename)
+    behind = pathlib.Path(path).stat().st_size - array.offset - array.nbytes
+    if behind:
+        raise BadInput(
+            f"'{path}' goes on for {behind} bytes behind the array; sort a copy of the array, or sort_file() all of it"
+        )
+    return ArrayFile(path, array.dtype, array.offset, array.mode != "r")
+
+
+def _open_npy(path: Path) -> Any:
+    try:
+        import numpy
+    except ModuleNotFoundError:
+        raise BadInput("an .npy file needs NumPy; run: pip install numpy") from None
+    try:
+        return numpy.lib.format.open_memmap(os.fsdecode(path), mode="r")
+    except (ValueError, OSError) as error:
+        raise BadInput(f"'{os.fsdecode(path)}' cannot be opened as an .npy file: {error}") from None
+
+
+@contextmanager
+def new_file(path: Path, overwrite: bool) -> Iterator[int]:
+    """A descriptor of an unnamed file, which gets the name `path` when the block ends without an error, and is gone otherwise.
+
+    On stable storage is what the block synced; then also the name. Raises OutputExists, IoFailed.
+    """
+    output(path, overwrite)
+    name = path_word(path)
+    directory = str(pathlib.Path(name).parent)
+    try:
+        descriptor = os.open(directory, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise IoFailed(f"cannot create a file in '{directory}': {error.strerror}", error.errno) from None
+    try:
+        yield descriptor
+        _publish(descriptor, name, directory, overwrite)
+    finally:
+        os.close(descriptor)
+
+
+def _publish(descriptor: int, name: str, directory: str, overwrite: bool) -> None:
+    try:
+        if not overwrite:
+            _link(descriptor, name)
+        else:
+            passing = pathlib.Path(directory, f".ecosort-{secrets.token_hex(8)}.tmp")
+            _link(descriptor, str(passing))
+            passing.replace(name)
+        above = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(above)
+        finally:
+            os.close(above)
+    except OSError as error:
+        raise IoFailed(f"cannot name the output '{name}': {error.strerror}", error.errno) from None
+
+
+def _link(descriptor: int, name: str) -> None:
+    # The directory of a whole path counts for nothing, but makes this a call that follows the link.
+    os.link(f"/proc/self/fd/{descriptor}", name, src_dir_fd=descriptor, follow_symlinks=True)

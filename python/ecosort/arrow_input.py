@@ -1,0 +1,90 @@
+"""What comes in, in pieces of a bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ecosort.errors import BadInput, IoFailed
+
+_RELEASE_BATCHES = 16
+_BUFFER_BYTES = 64 << 10
+
+
+def check_schema(schema: Any) -> None:
+    """Raises BadInput for what batches of a stream cannot carry by themselves."""
+    for field in schema:
+        if _holds_dictionary(field.type):
+            raise BadInput(f"column {field.name!r} is encoded by a dictionary; cast it to the type of its values first")
+
+
+def _holds_dictionary(kind: Any) -> bool:
+    if isinstance(kind, pa.BaseExtensionType):
+        return _holds_dictionary(kind.storage_type)
+    return pa.types.is_dictionary(kind) or any(_holds_dictionary(kind.field(i).type) for i in range(kind.num_fields))
+
+
+@contextmanager
+def open_parquet(path: str, run_bytes: int) -> Iterator[tuple[Any, Iterable[Any]]]:
+    """The schema and the batches of a file, which is read page by page, however large its row groups are."""
+    try:
+        file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES)
+    except (OSError, pa.ArrowException) as error:
+        raise BadInput(f"'{path}' cannot be read as Parquet: {error}") from None
+    with file:
+        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+        row_bytes = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0) + 1
+        rows = min(max(run_bytes // 64 // row_bytes, 256), 1 << 16)
+        yield file.schema_arrow, _telling(path, file.iter_batches(batch_size=rows, use_threads=False))
+
+
+def _telling(path: str, batches: Iterable[Any]) -> Iterator[Any]:
+    try:
+        for number, batch in enumerate(batches):
+            yield batch
+            if number % _RELEASE_BATCHES == 0:  # the memory of pages is kept otherwise
+                pa.default_memory_pool().release_unused()
+    except (OSError, pa.ArrowException) as error:
+        raise IoFailed(f"cannot read '{path}': {error}") from None
+
+
+class Pieces:
+    """Batches joined or cut so that each has about `size_bytes`, and one row at least."""
+
+    def __init__(self, batches: Iterable[Any], size_bytes: int) -> None:
+        self._batches = batches
+        self._size = size_bytes
+
+    def __iter__(self) -> Iterator[Any]:
+        held: list[Any] = []
+        size = 0
+        for batch in self._cut():
+            if held and size + batch.nbytes > self._size:
+                yield _joined(held)
+                size = 0
+            held.append(batch)
+            size += batch.nbytes
+        if held:
+            yield _joined(held)
+
+    def _cut(self) -> Iterator[Any]:
+        for batch in self._batches:
+            waiting = [batch] if batch.num_rows else []
+            while waiting:
+                part = waiting.pop()
+                if part.nbytes > self._size // 4 and part.num_rows > 1:
+                    half = part.num_rows // 2
+                    waiting += [part.slice(half), part.slice(0, half)]
+                else:
+                    yield part
+
+
+def _joined(held: list[Any]) -> Any:
+    joined = pa.concat_batches(held)
+    held.clear()
+    pa.default_memory_pool().release_unused()
+    return joined

@@ -1,0 +1,147 @@
+"""The work of sort_table(): rows into sorted runs, keys through the program, rows out of the runs in the order of the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ecosort.arrow_input import Pieces, check_schema, open_parquet
+from ecosort.arrow_keys import columns_of
+from ecosort.arrow_runs import Run, RunFile
+from ecosort.errors import IoFailed, NotEnoughMemory
+from ecosort.key_transport import transport_of
+from ecosort.pipe import PipedSort
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What of `memory` goes where, in bytes. pyarrow with its Parquet takes 100 MiB by itself, of which 64 are free."""
+
+    all_memory: int
+
+    @property
+    def memory(self) -> int:
+        """What is left to share."""
+        return max(self.all_memory - (32 << 20), self.all_memory // 2)
+
+    @property
+    def program(self) -> int:
+        """Of the process that sorts the keys; less than 2 MiB sort nothing."""
+        return max(self.memory // 4, 2 << 20)
+
+    @property
+    def run(self) -> int:
+        """Of the rows of a run, which are there twice, in buffers up to twice as large; their keys may be as long."""
+        return min(self.memory // 16, 512 << 20)
+
+    @property
+    def batch(self) -> int:
+        """Of a batch in a run: in the merge one of every run is there."""
+        return min(max(self.memory // 4096, 16 << 10), 512 << 10)
+
+    @property
+    def most_runs(self) -> int:
+        """That a merge has room for."""
+        return self.memory // 4 // self.batch
+
+    @property
+    def step(self) -> int:
+        """Of what is read and given out at a time."""
+        return self.memory // 16
+
+
+class RowSort:
+    """Sorts one table with `memory` bytes, and unnamed files in `place`."""
+
+    def __init__(self, memory: int, threads: int | None, place: str) -> None:
+        self._shares = Shares(memory)
+        self._threads = threads
+        self._place = place
+
+    def sort_parquet(self, path: str, by: str | Sequence[str | Sequence[str]]) -> Any:
+        """Of a file."""
+        with open_parquet(path, self._shares.run) as (schema, batches):
+            return self._sort(schema, batches, by)
+
+    def sort_stream(self, table: Any, by: str | Sequence[str | Sequence[str]]) -> Any:
+        """Of whatever gives an Arrow stream."""
+        reader = pa.RecordBatchReader.from_stream(table)
+        return self._sort(reader.schema, reader, by)
+
+    def _sort(self, schema: Any, batches: Any, by: str | Sequence[str | Sequence[str]]) -> Any:
+        check_schema(schema)
+        columns = columns_of(schema, by)
+        with ExitStack() as stack:
+            file = RunFile(self._place, schema)
+            stack.callback(file.close)
+            transport = transport_of(schema, columns, self._shares.program, self._threads, self._place)
+            sort = stack.enter_context(PipedSort(transport.words))
+            runs = [self._make_run(file, number, piece, transport, sort) for number, piece in self._pieces(batches)]
+            sort.end_input()
+            rows = self._merge(runs, transport.runs_of(sort.pieces()), schema, stack.pop_all())
+            next(rows)  # from here on its end closes everything, however it comes
+            return pa.RecordBatchReader.from_batches(schema, rows)
+
+    def _pieces(self, batches: Any) -> Iterator[tuple[int, Any]]:
+        for number, piece in enumerate(Pieces(batches, self._shares.run)):
+            if number == self._shares.most_runs:
+                line = f"the table is too long for this memory: it makes more than {number} runs; give more memory"
+                raise NotEnoughMemory(line, self._shares.all_memory, None)
+            yield number, piece
+
+    def _make_run(self, file: RunFile, number: int, rows: Any, transport: Any, sort: PipedSort) -> Run:
+        keys = transport.keys(rows)
+        order = transport.order(keys)
+        sort.write(transport.message(keys, number))
+        del keys
+        run = Run(file)
+        step = max(1, min(rows.num_rows, rows.num_rows * self._shares.batch // max(rows.nbytes, 1)))
+        at = 0
+        while at < rows.num_rows:
+            part = rows.take(order.slice(at, step))
+            while part.nbytes > 2 * self._shares.batch and part.num_rows > 1:
+                part = part.slice(0, (part.num_rows + 1) // 2)
+            file.append(run, part)
+            at += part.num_rows
+        pa.default_memory_pool().release_unused()
+        return run
+
+    def _merge(self, runs: list[Run], numbers: Iterator[NDArray[np.uint32]], schema: Any, stack: ExitStack) -> Iterator[Any]:
+        with stack:
+            yield None
+            for some in numbers:
+                at = 0
+                while at < len(some):
+                    wanted = self._fitting(runs, some[at : at + _MOST_ROWS])
+                    at += len(wanted)
+                    yield _take(runs, wanted)
+            if not all(run.is_at_end() for run in runs):
+                raise IoFailed("a run has more rows than keys (check the memory)")
+
+    def _fitting(self, runs: list[Run], wanted: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """As many of them as need no more to be read than may be at a time."""
+        while len(wanted) > 1:
+            counts = np.bincount(wanted)
+            size = sum(runs[run].bytes_to_read(int(counts[run])) for run in np.flatnonzero(counts))
+            if size <= self._shares.step:
+                break
+            wanted = wanted[: len(wanted) // 2]
+        return wanted
+
+
+_MOST_ROWS = 1 << 16
+
+
+def _take(runs: list[Run], wanted: NDArray[np.uint32]) -> Any:
+    """The next rows, each of the run that is wanted."""
+    counts = np.bincount(wanted)
+    parts = [part for run in np.flatnonzero(counts) for part in runs[run].take(int(counts[run]))]
+    place_of = np.empty(len(wanted), np.int64)
+    place_of[np.argsort(wanted, kind="stable")] = np.arange(len(wanted))
+    return pa.concat_batches(parts).take(pa.array(place_of))

@@ -1,0 +1,97 @@
+"""What a sort raises. Each error is one line for people; the numbers are attributes, in bytes."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+class EcoSortError(Exception):
+    """Base of all errors of this package; raised itself only for a bug in the program (its exit code 4).
+
+    `exit_code` is that of the program, None where it was not run.
+    """
+
+    exit_code: int | None = None
+
+
+class BadInput(EcoSortError, ValueError):
+    """A wrong argument, an input that does not fit it, or a plan that cannot work. Nothing was changed."""
+
+
+class OutputExists(BadInput):
+    """`path` exists, and `overwrite` was not asked for."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"'{path}' exists; name another file, or say overwrite=True")
+        self.path = path
+
+
+class NotEnoughMemory(EcoSortError):
+    """`have_bytes` of memory do not suffice; `need_bytes` would (None: how much is not known)."""
+
+    def __init__(self, line: str, have_bytes: int, need_bytes: int | None) -> None:
+        super().__init__(line)
+        self.have_bytes = have_bytes
+        self.need_bytes = need_bytes
+
+
+class NotEnoughSpace(EcoSortError):
+    """The directories `places` have `have_bytes` free, and `need_bytes` are needed.
+
+    Numbers and places are known where a sort is refused before it begins. Where a drive filled up in the middle, they are None
+    and empty. Either way there is no output.
+    """
+
+    def __init__(
+        self, line: str, places: Sequence[str] = (), have_bytes: int | None = None, need_bytes: int | None = None
+    ) -> None:
+        super().__init__(line)
+        self.places = tuple(places)
+        self.have_bytes = have_bytes
+        self.need_bytes = need_bytes
+
+
+class VerificationFailed(EcoSortError):
+    """What was written is not the input in order: memory or a drive is broken. There is no output."""
+
+
+class IoFailed(EcoSortError):
+    """A call on a file failed, a run was damaged, or the input changed while it was read. `errno`: the system's, or None."""
+
+    def __init__(self, line: str, number: int | None = None) -> None:
+        super().__init__(line)
+        self.errno = number
+
+
+class Cancelled(EcoSortError):
+    """The event that was given as `cancel` was set. Nothing is left behind, but of a sort in place its job directory."""
+
+
+class ProgramNotFound(EcoSortError):
+    """There is no program `ecosort` where this package looks, or it is of another version."""
+
+
+def from_program(exit_code: int, said: str, told: Mapping[str, Any] | None) -> EcoSortError:
+    """The error of a program that ended with `exit_code`, said `said`, and `told` the same as JSON (None: it could not)."""
+    error = _from_json(said, told) if told else None
+    if error is None:
+        error = {1: VerificationFailed, 2: BadInput, 3: IoFailed}.get(exit_code, EcoSortError)(said)
+    error.exit_code = exit_code
+    return error
+
+
+def _from_json(said: str, told: Mapping[str, Any]) -> EcoSortError | None:
+    kind = told["kind"]
+    if kind == "not enough memory":
+        return NotEnoughMemory(said, told["have_bytes"], told["need_bytes"])
+    if kind == "not enough space":
+        return NotEnoughSpace(said, told["places"], told["have_bytes"], told["need_bytes"])
+    if kind == "io" and told["errno"] in (errno.ENOSPC, errno.EDQUOT):
+        return NotEnoughSpace(said)
+    if kind == "io":
+        return IoFailed(said, told["errno"])
+    if kind == "usage":
+        return BadInput(said)
+    return VerificationFailed(said) if kind == "verification" else None

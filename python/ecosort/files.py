@@ -1,0 +1,176 @@
+"""Files into a file: records of fixed size, lines of text, and a file in its own space."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, TypedDict
+
+from ecosort.errors import BadInput
+from ecosort.keys import Key, LineKey, line_key_words, record_key_words
+from ecosort.process import Sort
+from ecosort.report import Progress, Report
+from ecosort.words import Path, Size, flags, output, path_word, path_words, resources
+
+
+class _Common(TypedDict):
+    memory: Size | None
+    threads: int | None
+    temp: Path | Sequence[Path]
+    overwrite: bool
+    progress: Callable[[Progress], object] | None
+    cancel: threading.Event | None
+
+
+def sort_file(
+    src: Path | Sequence[Path],
+    dst: Path,
+    *,
+    record_size: int | None = None,
+    by: str | Key | Iterable[str | Key] | None = None,
+    format: Literal["records", "lines"] = "records",  # noqa: A002
+    reverse: bool = False,
+    unique: bool = False,
+    memory: Size | None = None,
+    threads: int | None = None,
+    temp: Path | Sequence[Path] = (),
+    verify: Literal["always", "reread"] = "always",
+    overwrite: bool = False,
+    progress: Callable[[Progress], object] | None = None,
+    cancel: threading.Event | None = None,
+) -> Report:
+    """Sorts the records of files into `dst`, which is there only when it is complete, verified and on stable storage.
+
+    `record_size` in bytes and `by` must be given, but for files of the Sort Benchmark (100 bytes, key 0:10). `format="lines"`
+    is sort_lines() with `by` as GNU sort's -k. The order is stable. `memory` bounds all buffers (the process takes at most
+    32 MiB more); its default, as that of `threads`, is what the machine and control groups allow. Runs go beside `dst` or to
+    the directories `temp`.
+
+    `progress` is called about twice a second in this thread. Set `cancel` from another thread to stop (Cancelled). Whatever is
+    raised meanwhile, by `progress` or as KeyboardInterrupt, stops the sort, and nothing is left behind. May be called by
+    several threads at once.
+
+    Raises BadInput, OutputExists, NotEnoughMemory, NotEnoughSpace, IoFailed, VerificationFailed.
+
+    >>> import pathlib, struct
+    >>> _ = pathlib.Path("in.dat").write_bytes(struct.pack("<6Q", 7, 1, 3, 2, 5, 3))
+    >>> sort_file("in.dat", "out.dat", record_size=16, by="0:u64").records
+    3
+    >>> struct.unpack("<6Q", pathlib.Path("out.dat").read_bytes())
+    (3, 2, 5, 3, 7, 1)
+    """
+    if format == "lines":
+        if record_size is not None or verify != "always" or isinstance(by, Key):
+            raise BadInput("record_size, a Key and verify='reread' are for records, not for lines")
+        common = _Common(memory=memory, threads=threads, temp=temp, overwrite=overwrite, progress=progress, cancel=cancel)
+        return sort_lines(src, dst, by=_line_keys(by), reverse=reverse, unique=unique, **common)
+    if format != "records":
+        raise BadInput(f"format is 'records' or 'lines', not {format!r}")
+    if (record_size is None) != (by is None):
+        raise BadInput("give both record_size and by; only files of the Sort Benchmark need neither")
+    words = [] if record_size is None else [f"--record-size={record_size}"]
+    words += record_key_words(by) if by is not None else []
+    words += [*flags(reverse=reverse, unique=unique), f"--verify={verify}", *resources(memory, threads, temp)]
+    return Sort(["sort", *words, output(dst, overwrite), *path_words(src)], progress=progress, cancel=cancel).wait()
+
+
+def sort_lines(
+    src: Path | Sequence[Path],
+    dst: Path,
+    *,
+    by: int | str | LineKey | Iterable[int | str | LineKey] = (),
+    separator: str | None = None,
+    numeric: bool = False,
+    general_numeric: bool = False,
+    human_numeric: bool = False,
+    month: bool = False,
+    version: bool = False,
+    ignore_case: bool = False,
+    ignore_leading_blanks: bool = False,
+    dictionary_order: bool = False,
+    ignore_nonprinting: bool = False,
+    reverse: bool = False,
+    unique: bool = False,
+    stable: bool = False,
+    merge: bool = False,
+    zero_terminated: bool = False,
+    header: int = 0,
+    memory: Size | None = None,
+    threads: int | None = None,
+    temp: Path | Sequence[Path] = (),
+    overwrite: bool = False,
+    progress: Callable[[Progress], object] | None = None,
+    cancel: threading.Event | None = None,
+) -> Report:
+    """Sorts lines of text as GNU sort does in the C locale: `by` fields (numbers from 1, LineKey, texts of -k), else as a whole.
+
+    `separator` is one byte between fields (default: where blanks begin). `stable`: lines with equal keys stay in input order
+    instead of being compared as a whole. `merge`: the files are sorted already. `header` lines stay on top. The rest is as in
+    sort_file().
+
+    >>> import pathlib
+    >>> _ = pathlib.Path("in.csv").write_text("name,age\\nada,36\\nbob,7\\n")
+    >>> sort_lines("in.csv", "out.csv", by=LineKey(2, numeric=True), separator=",", header=1).records
+    3
+    >>> print(pathlib.Path("out.csv").read_text(), end="")
+    name,age
+    bob,7
+    ada,36
+    """
+    words = flags(
+        numeric_sort=numeric,
+        general_numeric_sort=general_numeric,
+        human_numeric_sort=human_numeric,
+        month_sort=month,
+        version_sort=version,
+        ignore_case=ignore_case,
+        ignore_leading_blanks=ignore_leading_blanks,
+        dictionary_order=dictionary_order,
+        ignore_nonprinting=ignore_nonprinting,
+        reverse=reverse,
+        unique=unique,
+        stable=stable,
+        merge=merge,
+        zero_terminated=zero_terminated,
+    )
+    words += [*line_key_words(by), *_layout(separator, header), *resources(memory, threads, temp, "parallel")]
+    return Sort(["lines", *words, output(dst, overwrite), *path_words(src)], progress=progress, cancel=cancel).wait()
+
+
+def sort_in_place(
+    path: Path,
+    *,
+    record_size: int,
+    by: str | Key | Iterable[str | Key],
+    reverse: bool = False,
+    memory: Size | None = None,
+    threads: int | None = None,
+    space: Size | None = None,
+    progress: Callable[[Progress], object] | None = None,
+    cancel: threading.Event | None = None,
+) -> Report:
+    """Sorts a file in its own space and a few percent more (`space`: at most so much), on ext4 with a journal or XFS.
+
+    Meanwhile the file is absent, and its records are in the directory `path`.ecosort. When this is interrupted no record is
+    lost, and resume(path) goes on. Otherwise as sort_file().
+    """
+    words = [f"--record-size={record_size}", *record_key_words(by), *flags(reverse=reverse), *resources(memory, threads)]
+    words += [f"--space={space if isinstance(space, str) else f'{space}B'}"] if space is not None else []
+    return Sort(["inplace", *words, path_word(path)], progress=progress, cancel=cancel).wait()
+
+
+def resume(path: Path, *, progress: Callable[[Progress], object] | None = None, cancel: threading.Event | None = None) -> Report:
+    """Goes on with the sort of `path` in place that was interrupted. Raises BadInput where there is none."""
+    return Sort(["resume", path_word(path)], progress=progress, cancel=cancel).wait()
+
+
+def _layout(separator: str | None, header: int) -> list[str]:
+    words = [f"--header={header}"] if header else []
+    if separator is not None:
+        words.append("--field-separator=" + (r"\0" if separator == "\0" else separator))
+    return words
+
+
+def _line_keys(by: str | Key | Iterable[str | Key] | None) -> list[str]:
+    keys = [by] if isinstance(by, str | Key) else list(by or ())
+    return [str(key) for key in keys]

@@ -1,0 +1,47 @@
+"""The commands that are installed: `ecosort` becomes the program; `ecosort-power` and `ecosort-tune` are its Python tools."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import sysconfig
+
+from ecosort.errors import ProgramNotFound
+from ecosort.program import find_program
+
+
+def ecosort() -> None:
+    """Becomes the program, which finds the tools beside this command."""
+    path = os.environ.get("PATH", "/usr/bin:/bin")
+    os.environ["PATH"] = os.pathsep.join((path, sysconfig.get_path("scripts")))
+    try:
+        program = find_program()
+    except ProgramNotFound as error:
+        _end("ecosort", str(error))
+    os.execv(program, [str(program), *sys.argv[1:]])
+
+
+def power() -> None:
+    """`ecosort-power`, which needs the extra `power`."""
+    _run("ecosort-power", "ecosort_power.cli", "power")
+
+
+def tune() -> None:
+    """`ecosort-tune`, which needs the extra `tune`."""
+    _run("ecosort-tune", "ecosort_tuning.cli", "tune")
+
+
+def _run(command: str, module: str, extra: str) -> None:
+    try:
+        main = importlib.import_module(module).main
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("ecosort"):
+            raise
+        _end(command, f"the Python package {error.name} is not installed; run: pip install 'ecosort[{extra}]'")
+    sys.exit(main())
+
+
+def _end(command: str, line: str) -> None:
+    print(f"{command}: {line}", file=sys.stderr)
+    sys.exit(2)

@@ -1,0 +1,176 @@
+"""Runs the program: progress while it works, its report or its error at the end, and nothing left behind when it is stopped.
+
+A Sort is one process and is used by one thread; several Sorts at once do not know of each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from typing import IO, Any
+
+from ecosort.errors import Cancelled, EcoSortError, from_program
+from ecosort.program import find_program
+from ecosort.report import Progress, Report, empty_report, progress_from, report_from
+from ecosort.version import __version__
+
+File = int | IO[Any]
+
+_LOOK_S = 0.1  # how often `cancel` is looked at
+_PREFIXES = ("ecosort: ", "ecosort lines: ")
+
+
+class Sort:
+    """A running `ecosort COMMAND WORDS...`. `stdin` and `stdout` are descriptors or subprocess.PIPE; `keep` those it inherits.
+
+    With a pipe its owner is busy feeding or reading it, so that nobody listens to the program's messages before the end.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        *,
+        stdin: File = subprocess.DEVNULL,
+        stdout: File = subprocess.DEVNULL,
+        keep: Sequence[int] = (),
+        progress: Callable[[Progress], object] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> None:
+        self._progress = progress
+        self._cancel = cancel
+        self._said: list[str] = []
+        self._error: dict[str, Any] | None = None
+        self._stats = os.memfd_create("ecosort-stats", os.MFD_CLOEXEC)
+        self._messages = os.memfd_create("ecosort-messages", os.MFD_CLOEXEC) if subprocess.PIPE in (stdin, stdout) else -1
+        command, *others = words
+        options = ["--progress=json", "--quiet", f"--stats=/proc/self/fd/{self._stats}"]
+        try:
+            self.process = subprocess.Popen(
+                [find_program(), command, *options, *others],
+                stdin=stdin,
+                stdout=stdout,
+                stderr=subprocess.PIPE if self._messages < 0 else self._messages,
+                pass_fds=(self._stats, *keep),
+            )
+        except BaseException:
+            self._close_descriptors()
+            raise
+
+    def wait(self) -> Report:
+        """Waits for the end. Raises what went wrong; what is raised in here, also KeyboardInterrupt, stops the program first."""
+        try:
+            if self.process.stderr:
+                self._listen(self.process.stderr)
+            code = self.process.wait()
+            self._take_messages()
+        except BaseException as error:
+            self.stop(signal.SIGINT if isinstance(error, KeyboardInterrupt) else signal.SIGTERM)
+            for line in self._said:
+                error.add_note(line)
+            raise
+        try:
+            if code != 0:
+                raise self._failure(code)
+            stats = os.pread(self._stats, os.fstat(self._stats).st_size, 0)
+        finally:
+            self._close()
+        return report_from(json.loads(stats)) if stats else empty_report(__version__)
+
+    def stop(self, number: int = signal.SIGTERM) -> None:
+        """Asks the program to stop and waits until it has cleaned up. Does nothing when it has ended."""
+        if self._stats < 0:
+            return
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+            if number == signal.SIGINT:  # which whoever started us may have had ignored
+                self.process.send_signal(signal.SIGTERM)
+        try:
+            for pipe in (self.process.stdin, self.process.stdout):
+                if pipe:
+                    _close_quietly(pipe)
+            if pipe := self.process.stderr:
+                os.set_blocking(pipe.fileno(), True)
+                for line in pipe:
+                    self._take(line, tell=False)
+            self.process.wait()
+            self._take_messages()
+        except KeyboardInterrupt:  # a second one: at once
+            self.process.kill()
+            self.process.wait()
+            raise
+        finally:
+            self._close()
+
+    def _listen(self, pipe: IO[bytes]) -> None:
+        """Takes what the program says on standard error until it closes that."""
+        os.set_blocking(pipe.fileno(), False)
+        rest = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(pipe, selectors.EVENT_READ)
+            while True:
+                self._look_at_cancel()
+                if not selector.select(_LOOK_S):
+                    continue
+                piece = os.read(pipe.fileno(), 1 << 16)
+                if not piece:
+                    return
+                *lines, rest = (rest + piece).split(b"\n")
+                for line in lines:
+                    self._take(line)
+
+    def _take_messages(self) -> None:
+        if self._messages >= 0:
+            for line in os.pread(self._messages, os.fstat(self._messages).st_size, 0).split(b"\n"):
+                self._take(line, tell=False)
+
+    def _look_at_cancel(self) -> None:
+        if self._cancel and self._cancel.is_set():
+            raise Cancelled("the sort was cancelled")
+
+    def _take(self, line: bytes, tell: bool = True) -> None:
+        text = line.decode(errors="replace").rstrip("\n")
+        if not text.startswith('{"schema":"ecosort.'):
+            if text:
+                self._said.append(text)
+            return
+        told = json.loads(text)
+        if told["schema"] == "ecosort.error/1":
+            self._error = told
+        elif self._progress and tell:
+            self._progress(progress_from(told))
+
+    def _failure(self, code: int) -> EcoSortError:
+        if code < 0 or code > 128:
+            number = -code if code < 0 else code - 128
+            error = EcoSortError(f"the program was ended by signal {number}" + (f": {self._said[0]}" if self._said else ""))
+            error.exit_code = code
+            return error
+        said = " ".join(self._said) or f"the program ended with exit code {code} and said nothing"
+        for prefix in _PREFIXES:
+            said = said.removeprefix(prefix)
+        if self._error:  # without what to do about it on a command line
+            said = self._error["message"]
+        return from_program(code, said, self._error)
+
+    def _close(self) -> None:
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if pipe:
+                _close_quietly(pipe)
+        self._close_descriptors()
+
+    def _close_descriptors(self) -> None:
+        for descriptor in (self._stats, self._messages):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._stats = self._messages = -1
+
+
+def _close_quietly(pipe: IO[bytes]) -> None:
+    with contextlib.suppress(BrokenPipeError):  # what was buffered for a program that has ended
+        pipe.close()

@@ -1,0 +1,95 @@
+"""What a sort tells about itself, and how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A phase of a sort. Times are of the monotonic clock."""
+
+    name: str
+    begin_s: float
+    end_s: float
+    bytes_read: int
+    bytes_written: int
+    wait_s: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """A sort that was done. `records` counts the lines of a text, too; `dropped` are those that `unique` left out."""
+
+    records: int
+    dropped: int
+    input_bytes: int
+    output_bytes: int
+    bytes_read: int
+    bytes_written: int
+    requests: int
+    runs: int
+    phases: tuple[Phase, ...]
+    wall_s: float
+    cpu_user_s: float
+    cpu_system_s: float
+    io_idle_s: float
+    peak_rss_bytes: int
+    peak_counted_memory_bytes: int
+    peak_temp_bytes: int
+    memory_limit_bytes: int
+    threads: int
+    io_backend: str
+    hash: str
+    version: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sort is. `total_bytes` and what begins with `percent` or `eta` is None where nobody can know it yet."""
+
+    phase: str
+    phase_number: int
+    phases: int
+    bytes: int
+    total_bytes: int | None
+    megabytes_per_s: float
+    percent: float | None
+    eta_s: float | None
+
+
+_AS_THEY_ARE = tuple(name for name in Report.__dataclass_fields__ if name not in ("records", "dropped", "phases"))
+
+
+def report_from(stats: Mapping[str, Any]) -> Report:
+    """From what --stats wrote."""
+    unit = "lines" if "lines" in stats else "records"
+    return Report(
+        records=stats[unit],
+        dropped=stats[f"{unit}_dropped"],
+        phases=tuple(Phase(**phase) for phase in stats["phases"]),
+        **{name: stats[name] for name in _AS_THEY_ARE},
+    )
+
+
+def empty_report(version: str) -> Report:
+    """Of a sort in place of nothing, for which the program writes no report."""
+    values: dict[str, Any] = dict.fromkeys(_AS_THEY_ARE, 0)
+    values |= {"io_backend": "", "hash": "", "version": version}
+    return Report(records=0, dropped=0, phases=(), **values)
+
+
+def progress_from(told: Mapping[str, Any]) -> Progress:
+    """From a line of --progress=json; percent and eta_s are those of the whole job."""
+    return Progress(
+        phase=told["phase"],
+        phase_number=told["phase_number"],
+        phases=told["phases"],
+        bytes=told["bytes"],
+        total_bytes=told["total_bytes"] or None,
+        megabytes_per_s=told["megabytes_per_s"],
+        percent=told["job_percent"],
+        eta_s=told["job_eta_s"],
+    )

@@ -1,0 +1,62 @@
+"""Tables of Arrow in order, larger than memory.
+
+Batches are gathered until they fill a share of the memory. These rows are sorted and written as a run to an unnamed file; the
+key of each row goes with the number of its run to the program. When the program gives the keys back in order, the numbers
+behind them say from which run the next row is to be taken: every run is read once, from the front.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ecosort.errors import BadInput
+from ecosort.words import Path, Size, bytes_of, path_word, path_words
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def sort_table(
+    table: Any,
+    by: str | Sequence[str | Sequence[str]],
+    *,
+    memory: Size = "256MiB",
+    threads: int | None = None,
+    temp: Path = "",
+) -> pa.RecordBatchReader:
+    """Sorts the rows of a table by columns, stably, and gives them out as a stream of record batches.
+
+    `table` is the path of a Parquet file, or whatever gives an Arrow stream: a pyarrow Table or RecordBatchReader, a DataFrame of
+    pandas or Polars. `by` are names, or (name, "ascending" | "descending"[, "first" | "last"]), where the last word is for nulls
+    (default: last). Keys can be integers, floats (NaN after all numbers, -0.0 equal to 0.0), decimals, booleans, dates, times,
+    timestamps, durations, texts (by code points) and binary. Other columns may be of any type but dictionaries.
+
+    Everything is read before this returns. Python with pyarrow and the program take `memory`, from 128 MiB on, and at most
+    64 MiB more in all, however large the row groups of a Parquet file are; batches of other streams are their owner's. The
+    rows, as long as Arrow has them in memory, and the keys are in unnamed files in `temp` (default: $TMPDIR or /tmp) until the
+    stream ends or is forgotten. 256 MiB suffice for 14 GB, 1 GiB for 60 GB of rows; a longer table raises NotEnoughMemory.
+
+    Raises BadInput, which names the column, and what sort_file() does; the stream does so, too.
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"city": ["Rom", None, "Oslo", "Bern"], "people": [2.8, 1.0, 0.7, 0.1]})
+    >>> sort_table(table, [("city", "descending", "first")]).read_all()["city"].to_pylist()
+    [None, 'Rom', 'Oslo', 'Bern']
+    """
+    try:
+        from ecosort.arrow_merge import RowSort
+    except ModuleNotFoundError as error:
+        raise BadInput(f"sort_table needs {error.name}, which is not installed; run: pip install 'ecosort[arrow]'") from None
+    place = path_words(temp)[0] if temp else tempfile.gettempdir()
+    sort = RowSort(bytes_of(memory, "memory"), threads, place)
+    if isinstance(table, str | bytes | os.PathLike):
+        return sort.sort_parquet(path_word(table), by)
+    if not hasattr(table, "__arrow_c_stream__"):
+        what = type(table).__name__
+        raise BadInput(
+            f"a {what} gives no Arrow stream; give a Table, a RecordBatchReader, a DataFrame or the path of a Parquet file"
+        )
+    return sort.sort_stream(table, by)

@@ -1,0 +1,78 @@
+"""Puts the program into the wheel: what `make` builds, or what ECOSORT_PROGRAM names, stripped. The rest is in pyproject.toml."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build import build
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).parent
+PROGRAM = Path(os.environ.get("ECOSORT_PROGRAM") or ROOT / "build" / "ecosort")
+# What every system has whose C library is new enough (PEP 600).
+EVERYWHERE = re.compile(r"lib(c|m|gcc_s|stdc\+\+|pthread|dl|rt)\.so\.\d+|ld-linux.*")
+PROGRAM_MACHINE = {0x3E: "x86_64", 0xB7: "aarch64"}  # e_machine of ELF
+
+
+def make_program() -> None:
+    """`make`, whose messages are for people and say what is missing."""
+    if os.environ.get("ECOSORT_PROGRAM"):
+        return
+    if subprocess.run(["make", "-C", str(ROOT), "all"], stdout=sys.stderr, check=False).returncode != 0:
+        sys.exit("setup: the program could not be built (the messages of make are above; README.md names what it needs)")
+
+
+def platform_of(program: Path) -> str:
+    """manylinux with the version of the C library that the program asks for, where it needs no library that others may lack."""
+    command = ["readelf", "--wide", "--dynamic", "--version-info", str(program)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", said.stdout)
+    machine = PROGRAM_MACHINE[program.read_bytes()[18]]
+    if not all(EVERYWHERE.fullmatch(library) for library in needed):
+        return f"linux_{machine}"
+    minor = max(int(number) for number in re.findall(r"GLIBC_2\.(\d+)", said.stdout))
+    return f"manylinux_2_{minor}_{machine}"
+
+
+class Build(build):
+    """Beside what CMake builds, not among it."""
+
+    def initialize_options(self) -> None:
+        super().initialize_options()
+        self.build_base = str(ROOT / "build" / "wheel")
+
+
+class BuildPackages(build_py):
+    """Builds the program too, unless the packages are used where they stand."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:
+            return
+        make_program()
+        target = Path(self.build_lib, "ecosort", "bin", "ecosort")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["strip", "-o", target, PROGRAM], check=True)
+
+
+class Wheel(bdist_wheel):
+    """For any Python 3, on one platform."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        return "py3", "none", platform_of(PROGRAM)
+
+
+class WithProgram(Distribution):
+    """Not the same on every platform."""
+
+    def has_ext_modules(self) -> bool:
+        return True
+
+
+setup(distclass=WithProgram, cmdclass={"build": Build, "build_py": BuildPackages, "bdist_wheel": Wheel})

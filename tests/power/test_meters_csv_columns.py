@@ -1,0 +1,157 @@
+"""Which column of a log is power, in which unit, and what is said where that is not clear."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from ecosort_power.errors import MeterError, UsageError
+from ecosort_power.evaluate import evaluate
+from ecosort_power.meters.base import parse_spec, with_settings
+from ecosort_power.meters.csv import CsvMeter, read_log
+from ecosort_power.meters.log_values import CellError, plain_number
+
+from .synthetic import window
+
+BEGIN = 1_790_000_000
+
+
+def log_of(path: Path, header: str, *rows: str) -> Path:
+    """The times come first; the rows are repeated until there are enough of them."""
+    many = [rows[i % len(rows)] for i in range(max(len(rows), 6))]
+    separator = ";" if ";" in header else ","
+    path.write_text("\n".join([header, *(f"{BEGIN + i}{separator}{row}" for i, row in enumerate(many))]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "settings", "watts", "joules"),
+    [
+        ("time,power", ("19.9", "20.1"), {"unit": "W"}, 19.9, None),
+        ("time,power", ("19.9", "20.1"), {"unit": "mW"}, 0.0199, None),
+        ("time,value,U (V),I (A),f [Hz],T (°C),PF", ("19.9,230,0.1,50,21,0.9",), {"unit": "W"}, 19.9, None),
+        ("time,power,remark", ("19.9,cold",), {"unit": "W"}, 19.9, None),
+        ("time,total", ("1.5",), {"energy-unit": "kWh"}, None, 1.5 * 3.6e6),
+        ("time,power,total", ("19.9,1.5",), {"watts": "power", "unit": "W", "energy-unit": "Wh"}, 19.9, 1.5 * 3600),
+        ("time,Outlet A", ("19.9",), {"unit": "W"}, 19.9, None),
+        ("time,power", ("19.9 W", "20.1 W"), {}, 19.9, None),
+        ("time,power", ("19.9W",), {}, 19.9, None),
+        ("time,P (W)", ("19.9 W",), {}, 19.9, None),
+        ("time,power", ("1.5 kW", "950 W"), {}, 1500.0, None),
+        ("time;power", ("1.234,5 W", "999,5 W"), {}, 1234.5, None),
+        ("time;power", ("1.234.567 mW", "999 mW"), {}, 1234.567, None),
+        ("time,total", ("1.5 kWh",), {}, None, 1.5 * 3.6e6),
+    ],
+)
+def test_one_column_that_fits_is_taken(
+    tmp_path: Path, header: str, rows: tuple[str, ...], settings: dict[str, str], watts: float | None, joules: float | None
+) -> None:
+    first = read_log(log_of(tmp_path / "log.csv", header, *rows), settings).rows[0]
+    assert (first.watts, first.joules) == (pytest.approx(watts), pytest.approx(joules))
+
+
+def test_cells_with_units_of_their_own_are_scaled_one_by_one(tmp_path: Path) -> None:
+    log = read_log(log_of(tmp_path / "log.csv", "time,power", "1.5 kW", "950 W"), {})
+    assert [r.watts for r in log.rows[:2]] == [1500.0, 950.0]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "settings", "said"),
+    [
+        ("time,power", ("19.9",), {}, r"say which and in what: #watts=NAME,unit=W; it has: time, power"),
+        ("time,power", ("19.9",), {"watts": "power"}, r"column 'power' does not say its unit; say it: #unit=W"),
+        ("time,power,voltage", ("19.9,230.1",), {"unit": "W"}, r"several columns that may be in W \(power, voltage\); say which"),
+        ("time,power", ("19.9",), {"watts": "time", "unit": "W"}, r"column 'time' is the column of the times, not watts"),
+        ("time,P (W),I (A)", ("19.9,0.1",), {"watts": "I (A)", "unit": "W"}, r"column 'I \(A\)' is a current, not watts"),
+        ("time,P (W),U (V)", ("19.9,230",), {"watts": "U (V)"}, r"column 'U \(V\)' is a voltage, not watts"),
+        (
+            "time,E1 (kWh),E2 (kWh)",
+            ("1.5,1.6",),
+            {},
+            r"several columns in Wh \(E1 \(kWh\), E2 \(kWh\)\); say which: #energy=NAME",
+        ),
+        ("time,P (W)", ("19.9 kW",), {}, r"line 2 .*'19.9 kW' is not in the unit of its column"),
+        ("time,P (W)", ("19.9 VA",), {}, r"line 2 .*'VA' is no unit of watts \(W, mW, kW\)"),
+        ("time,power", ("19.9 W", "20.1"), {}, r"line 3 .*'20.1' does not say its unit, other cells of its column do"),
+        ("time;P (W)", ("1.234", "987"), {}, r"'1.234' can be read in two ways; say #decimal=comma or #decimal=point"),
+        (
+            "time;P (W)",
+            ("1.234,5",),
+            {"decimal": "point"},
+            r"'1.234,5' has no decimal point that fits; #decimal=comma\?",
+        ),
+        (
+            "time;P (W)",
+            ("1,234.5",),
+            {"decimal": "comma"},
+            r"'1,234.5' has no decimal comma that fits; #decimal=point\?",
+        ),
+        ("time,P (W)", ("1.234,5",), {}, r"line 2 .*decimal commas need another separator"),
+    ],
+)
+def test_what_is_not_clear_is_said_by_name(
+    tmp_path: Path, header: str, rows: tuple[str, ...], settings: dict[str, str], said: str
+) -> None:
+    with pytest.raises((MeterError, UsageError), match=said) as caught:
+        read_log(log_of(tmp_path / "log.csv", header, *rows), settings)
+    assert "\n" not in str(caught.value)
+
+
+def test_three_decimals_beside_a_counter_of_whole_numbers_are_no_thousands(tmp_path: Path) -> None:
+    log = read_log(log_of(tmp_path / "log.csv", "time,P (W),E (Wh)", "19.125,1200", "20.250,1200"), {"energy": "E (Wh)"})
+    assert (log.rows[0].watts, log.rows[0].joules) == (19.125, 1200 * 3600)
+
+
+THOUSANDS = [
+    ("1.234,5", ",", "1234.5"),
+    ("1.234.567", ",", "1234567"),
+    ("-0,5", ",", "-0.5"),
+    ("1,234.5", ".", "1234.5"),
+    ("7e-3", ".", "7e-3"),
+]
+NO_THOUSANDS = [("1.23,5", ","), ("1.234,5", "."), ("1,5,2", ","), ("1,234,5", "."), ("1.2345", ",")]
+
+
+@pytest.mark.parametrize(("text", "decimal", "number"), THOUSANDS)
+def test_numbers_with_thousands(text: str, decimal: str, number: str) -> None:
+    assert plain_number(text, decimal) == number
+
+
+@pytest.mark.parametrize(("text", "decimal"), NO_THOUSANDS)
+def test_a_sign_that_stands_between_no_thousands_is_refused(text: str, decimal: str) -> None:
+    with pytest.raises(CellError, match="#decimal="):
+        plain_number(text, decimal)
+
+
+def test_a_coarse_counter_says_its_step_and_what_would_help(tmp_path: Path) -> None:
+    path = log_of(tmp_path / "log.csv", "time,E (kWh)", *(f"{12.34 + i // 40 / 100:.2f}" for i in range(120)))
+    spec = parse_spec(f"csv:{path}#scope=wall")
+    meter = CsvMeter(spec)
+    capabilities = with_settings(meter.open(), spec)
+    assert capabilities.quantum_j == pytest.approx(36_000)
+    readings = meter.collect(0.0, 119.0, BEGIN, None)
+    found = evaluate("csv", readings, capabilities, window(30, 60), [])
+    (reason,) = [d.text for d in found.defects if d.code == "too-short"]
+    assert "one step of its counter is 36000 J: have the meter tell its power (W) as well" in reason
+
+
+@pytest.mark.parametrize(
+    ("hours", "said"),
+    [(-1.0, "1 h later"), (5.75, "5.75 h earlier"), (-13.0, "13 h later"), (0.2, None), (-30.0, None)],
+)
+def test_a_log_of_another_time_zone_says_so(tmp_path: Path, hours: float, said: str | None) -> None:
+    path = log_of(tmp_path / "log.csv", "time,P (W)", *(f"{20 + i % 3}" for i in range(60)))
+    meter = CsvMeter(parse_spec(f"csv:{path}"))
+    with pytest.raises(MeterError) as caught:
+        meter.collect(10.0, 40.0, BEGIN - hours * 3600, None)
+    hint = re.search(r"would fit if its times were (.*?): another time zone\? say #timezone=UTC", str(caught.value))
+    assert (hint[1] if hint else None) == said
+
+
+def test_what_was_made_up_may_be_a_log(tmp_path: Path) -> None:
+    spec = parse_spec(f"csv:{log_of(tmp_path / 'log.csv', 'time,P (W)', '20', '21')}#simulated=yes,scope=wall")
+    found = with_settings(CsvMeter(spec).open(), spec)
+    assert found.simulated
+    assert replace(found, simulated=False).scope.headline == "computed, measured nowhere"

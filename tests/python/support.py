@@ -1,0 +1,55 @@
+"""What tests of several modules share."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from conftest import ROOT
+
+import ecosort
+
+
+def records(count: int, size: int, seed: int = 1) -> list[bytes]:
+    generator = random.Random(seed)
+    return [generator.randbytes(size) for _ in range(count)]
+
+
+def write_records(path: Path, count: int, size: int, seed: int = 1) -> list[bytes]:
+    made = records(count, size, seed)
+    path.write_bytes(b"".join(made))
+    return made
+
+
+def read_records(path: Path, size: int) -> list[bytes]:
+    data = path.read_bytes()
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+def child_pids() -> list[int]:
+    """Of this process: sorts that still run."""
+    return [int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()]
+
+
+def start_python(script: str, directory: Path) -> subprocess.Popen[str]:
+    """A Python program that uses the package."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    words = [sys.executable, "-c", script]
+    return subprocess.Popen(
+        words, cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL
+    )
+
+
+def interrupt_when_told(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Ctrl-C, as only that process gets it, when it has said a line; then what else it said, and on standard error."""
+    assert process.stdout
+    process.stdout.readline()
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    return process.communicate(timeout=60)
+
+
+__all__ = ["child_pids", "ecosort", "interrupt_when_told", "read_records", "records", "start_python", "write_records"]

@@ -1,0 +1,220 @@
+"""What is raised, with which numbers, and that nothing is left behind."""
+
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import ecosort.program
+import pytest
+from ecosort.errors import from_program
+from sort_support import MIB, listing, mounted
+
+from ecosort import (
+    BadInput,
+    EcoSortError,
+    IoFailed,
+    NotEnoughMemory,
+    NotEnoughSpace,
+    OutputExists,
+    ProgramNotFound,
+    VerificationFailed,
+    find_program,
+    sort_file,
+    sort_in_place,
+    sort_lines,
+    sorted_records,
+)
+from python.support import write_records
+
+
+def test_too_little_memory_says_how_much_is_needed(here: Path) -> None:
+    write_records(here / "in", 100_000, 100)
+    with pytest.raises(NotEnoughMemory, match="at least") as raised:
+        sort_file("in", "out", record_size=100, by="0:10", memory=MIB)
+    assert raised.value.have_bytes == MIB
+    assert raised.value.need_bytes
+    assert raised.value.exit_code == 2
+    assert sort_file("in", "out", record_size=100, by="0:10", memory=raised.value.need_bytes).records == 100_000
+
+
+def test_more_memory_than_there_is(here: Path) -> None:
+    write_records(here / "in", 10, 8)
+    for sort in (
+        lambda: sort_lines("in", "out", memory="1000TiB"),
+        lambda: list(sorted_records([], 8, by="0:8", memory="1000TiB")),
+    ):
+        with pytest.raises(NotEnoughMemory, match="available") as raised:
+            sort()
+        assert raised.value.need_bytes
+        assert raised.value.need_bytes > raised.value.have_bytes > 0
+
+
+def test_too_little_space_says_where_and_how_much(here: Path, require: Callable[[str], None]) -> None:
+    require("root")
+    write_records(here / "in", 100_000, 100)
+    with mounted(here, "tmpfs", 4 * MIB) as system:
+        with pytest.raises(NotEnoughSpace) as raised:
+            sort_file("in", system.root / "out", record_size=100, by="0:10")
+        assert listing(system.root) == []
+    error = raised.value
+    assert error.places == (str(system.root),)
+    assert error.have_bytes is not None
+    assert error.need_bytes is not None
+    assert error.have_bytes <= 4 * MIB
+    assert error.need_bytes >= 10_000_000
+
+
+def test_a_drive_that_fills_up_in_the_middle(here: Path, require: Callable[[str], None]) -> None:
+    require("root")
+    with mounted(here, "tmpfs", 4 * MIB) as system:
+        with pytest.raises(NotEnoughSpace) as raised:
+            list(sorted_records((bytes(80) for _ in range(200_000)), 80, by="0:10", memory="2MiB", temp=system.root))
+        assert listing(system.root) == []
+    assert raised.value.exit_code == 3
+
+
+def test_too_little_space_in_place(here: Path, require: Callable[[str], None]) -> None:
+    require("xfs")
+    with mounted(here, "xfs", 320 * MIB) as system:
+        write_records(system.root / "in", 100_000, 100)
+        with pytest.raises(NotEnoughSpace) as raised:
+            sort_in_place(system.root / "in", record_size=100, by="0:10", space=4096)
+    assert raised.value.have_bytes == 4096
+    assert (raised.value.need_bytes or 0) > 4096
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"record_size": 7, "by": "0:4"}, "no multiple of the record size 7"),
+        ({"record_size": 8, "by": "0:9"}, "0:9"),
+        ({"record_size": 8, "by": "0:4:u99"}, "u99"),
+        ({"record_size": 8}, "both record_size and by"),
+        ({"record_size": 8, "by": []}, "by is empty"),
+        ({"record_size": 8, "by": "0:8", "memory": "12 parsecs"}, "12 parsecs"),
+        ({"record_size": 8, "by": "0:8", "memory": -1}, "memory is a positive number"),
+        ({"record_size": 8, "by": "0:8", "threads": 0}, "threads is a positive number"),
+        ({"record_size": 8, "by": "0:8", "temp": "nowhere"}, "nowhere"),
+        ({"record_size": 8, "by": "0:8", "format": "csv"}, "'records' or 'lines'"),
+        ({"record_size": 8, "by": "0:8", "format": "lines"}, "are for records"),
+    ],
+)
+def test_a_wrong_wish_is_bad_input(here: Path, options: dict[str, object], words: str) -> None:
+    write_records(here / "in", 100, 8)
+    with pytest.raises(BadInput, match=words) as raised:
+        sort_file("in", "out", **options)  # type: ignore[arg-type]
+    assert "\n" not in str(raised.value)
+    assert isinstance(raised.value, ValueError)
+    assert listing(here) == [str(here / "in")]
+
+
+@pytest.mark.parametrize("inputs", ["absent", ".", "", [], "a\0b"])
+def test_an_input_that_is_none(here: Path, inputs: str | list[str]) -> None:
+    with pytest.raises(BadInput):
+        sort_lines(inputs, "out")
+    assert listing(here) == []
+
+
+def test_an_output_is_overwritten_only_if_asked(here: Path) -> None:
+    (here / "in").write_text("b\na\n")
+    (here / "out").write_text("precious")
+    with pytest.raises(OutputExists, match="overwrite=True") as raised:
+        sort_lines("in", "out")
+    assert raised.value.path == "out"
+    assert (here / "out").read_text() == "precious"
+    sort_lines("in", "out", overwrite=True)
+    assert (here / "out").read_text() == "a\nb\n"
+
+
+def test_a_file_size_limit_is_an_io_error_with_its_number(here: Path) -> None:
+    """`ulimit -f` is inherited by the program, which gets EFBIG."""
+    import errno
+    import resource
+
+    write_records(here / "in", 10_000, 100)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(IoFailed) as raised:
+            sort_file("in", "out", record_size=100, by="0:10")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert raised.value.errno == errno.EFBIG
+    assert listing(here) == [str(here / "in")]
+
+
+def test_exit_codes_say_what_json_does_not() -> None:
+    kinds = [from_program(code, "a line", None) for code in (1, 2, 3, 4)]
+    assert [type(error) for error in kinds] == [VerificationFailed, BadInput, IoFailed, EcoSortError]
+    assert [error.exit_code for error in kinds] == [1, 2, 3, 4]
+    told = {"kind": "verification", "message": "a line"}
+    assert type(from_program(2, "a line", told)) is VerificationFailed  # as `ecosort lines` ends
+
+
+# --- the program -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ECOSORT_PROGRAM")
+    monkeypatch.setenv("PATH", "/usr/bin")
+    monkeypatch.setattr(ecosort.program, "_INSIDE", Path("/nowhere"))
+
+
+@pytest.mark.usefixtures("no_program")
+def test_a_program_in_path_is_found(here: Path, ecosort: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ProgramNotFound, match="set ECOSORT_PROGRAM"):
+        find_program()
+    (here / "bin").mkdir(0o755)
+    shutil.copy(ecosort, here / "bin")
+    monkeypatch.setenv("PATH", f"/usr/bin:relative:{here}/bin")
+    assert find_program() == here / "bin" / "ecosort"
+
+
+@pytest.mark.usefixtures("no_program")
+def test_a_program_in_path_that_others_can_write_is_not_used(here: Path, ecosort: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "bin").mkdir()
+    shutil.copy(ecosort, here / "bin")
+    monkeypatch.setenv("PATH", f"{here}/bin")
+    (here / "bin").chmod(0o777)
+    with pytest.raises(ProgramNotFound, match="others can write"):
+        find_program()
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("echo ecosort 0.0.9", "is ecosort 0.0.9, and this package needs"),
+        ("echo sort", "does not say that it is ecosort"),
+        (None, "cannot run"),
+    ],
+)
+def test_a_program_of_another_version_is_refused(
+    here: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, words: str
+) -> None:
+    program = here / "program"
+    if script:
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(stat.S_IRWXU)
+    monkeypatch.setenv("ECOSORT_PROGRAM", "program")
+    with pytest.raises(ProgramNotFound, match=words):
+        sort_lines("in", "out")
+
+
+def test_the_version_is_that_of_the_program(ecosort: Path) -> None:
+    import ecosort as package
+
+    said = subprocess.run([ecosort, "--version"], capture_output=True, text=True, check=True).stdout
+    assert said.split()[1] == package.__version__
+
+
+def test_no_file_descriptor_is_left_open(here: Path) -> None:
+    (here / "in").write_text("b\na\n")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    sort_lines("in", "out")
+    with pytest.raises(BadInput):
+        sort_lines("absent", "other")
+    list(sorted_records([b"b", b"a"], 1, by="0:1"))
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

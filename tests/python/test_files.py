@@ -1,0 +1,184 @@
+"""sort_file, sort_lines and sort_in_place: what they write, what they report, and how they stop."""
+
+import os
+import struct
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sort_support import MIB, listing, mounted, wait_until
+
+from ecosort import Cancelled, Key, LineKey, Progress, Report, resume, sort_file, sort_in_place, sort_lines
+from python.support import child_pids, interrupt_when_told, read_records, start_python, write_records
+
+
+def test_records_are_sorted_by_typed_keys_and_reported(here: Path, temp: Path) -> None:
+    made = write_records(here / "in", 100_000, 16)
+    report = sort_file("in", "out", record_size=16, by=[Key(8, 1, "u8", descending=True), "0:i64"], memory="2MiB", temp=temp)
+    assert read_records(here / "out", 16) == sorted(made, key=lambda r: (-r[8], struct.unpack("<q", r[:8])))
+    assert isinstance(report, Report)
+    assert (report.records, report.dropped, report.input_bytes, report.output_bytes) == (100_000, 0, 1_600_000, 1_600_000)
+    assert report.runs > 1
+    assert report.peak_temp_bytes > 0
+    assert report.memory_limit_bytes == 2 * MIB
+    assert report.phases[0].name == "run_formation"
+
+
+def test_several_inputs_unique_and_reverse(here: Path) -> None:
+    made = write_records(here / "a", 1000, 2) + write_records(here / "b", 1000, 2, seed=2)
+    report = sort_file([here / "a", b"b"], "out", record_size=2, by="0:1", unique=True, reverse=True)
+    firsts = {record[0]: record for record in reversed(made)}
+    assert read_records(here / "out", 2) == [firsts[key] for key in sorted(firsts, reverse=True)]
+    assert report.dropped == 2000 - len(firsts)
+
+
+@pytest.mark.parametrize("name", ["-", "-n", "+1", "--help", "a b", "\udcff"])
+def test_names_are_names_whatever_they_begin_with(here: Path, name: str) -> None:
+    (here / name).write_bytes(b"b\na\n")
+    sort_lines(name, f"{name}.out")
+    sort_file(name, f"{name}.rec", record_size=2, by="0:1")
+    assert (here / f"{name}.out").read_bytes() == (here / f"{name}.rec").read_bytes() == b"a\nb\n"
+
+
+def test_lines_are_sorted_as_by_gnu_sort(here: Path) -> None:
+    (here / "in").write_text("name,n\nb,10\na,9\nc,9\nB,1e1\n")
+    sort_lines("in", "out", by=[LineKey(2, general_numeric=True, reverse=True), 1], separator=",", header=1)
+    said = subprocess.run(
+        ["sort", "-t,", "-k2,2gr", "-k1,1"], input="b,10\na,9\nc,9\nB,1e1\n", text=True, capture_output=True, env={"LC_ALL": "C"}
+    )
+    assert (here / "out").read_text() == "name,n\n" + said.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "flags"),
+    [
+        ({"numeric": True, "reverse": True, "stable": True}, "-nrs"),
+        ({"ignore_case": True, "unique": True}, "-fu"),
+        ({"human_numeric": True}, "-h"),
+        ({"month": True}, "-M"),
+        ({"version": True}, "-V"),
+        ({"dictionary_order": True, "ignore_leading_blanks": True}, "-db"),
+        ({"ignore_nonprinting": True}, "-i"),
+        ({"zero_terminated": True}, "-z"),
+    ],
+)
+def test_each_option_is_that_of_gnu_sort(here: Path, options: dict[str, bool], flags: str) -> None:
+    text = b" JAN\nfeb\nb 2\nB-2\n10K\n9\n\x01a\n1.10\n1.9\nB-2\n"
+    (here / "in").write_bytes(text)
+    sort_lines("in", "out", **options)  # type: ignore[arg-type]
+    said = subprocess.run(["sort", flags], input=text, capture_output=True, env={"LC_ALL": "C"}, check=True)
+    assert (here / "out").read_bytes() == said.stdout
+
+
+def test_a_file_of_lines(here: Path) -> None:
+    (here / "in").write_text("b 1\na 2\n")
+    assert sort_file("in", "out", format="lines", by="2,2nr", memory="2MiB").records == 2
+    assert (here / "out").read_text() == "a 2\nb 1\n"
+
+
+def test_progress_is_told_while_it_works(here: Path) -> None:
+    """The input comes slowly, through a pipe with a name."""
+    os.mkfifo("in")
+    told: list[Progress] = []
+
+    def feed() -> None:
+        with Path("in").open("wb") as pipe:
+            for _ in range(3):
+                pipe.write(bytes(100_000))
+                pipe.flush()
+                threading.Event().wait(0.4)
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    sort_file("in", "out", record_size=10, by="0:10", progress=told.append)
+    feeder.join()
+    assert len(told) >= 2
+    assert told[-1].phase == "done"
+    assert told[-1].percent == 100
+    assert all(progress.bytes >= 0 for progress in told)
+
+
+def sort_from_open_pipe(**options: object) -> None:
+    os.mkfifo("in")
+    keep = os.open("in", os.O_RDWR)
+    try:
+        sort_file("in", "out", record_size=10, by="0:10", **options)  # type: ignore[arg-type]
+    finally:
+        os.close(keep)
+
+
+def test_an_exception_of_progress_ends_the_sort(here: Path) -> None:
+    def progress(_: Progress) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        sort_from_open_pipe(progress=progress)
+    assert child_pids() == []
+    assert listing(here) == [str(here / "in")]
+
+
+def test_a_sort_can_be_cancelled_by_another_thread(here: Path) -> None:
+    cancel = threading.Event()
+    threading.Timer(0.3, cancel.set).start()
+    with pytest.raises(Cancelled):
+        sort_from_open_pipe(cancel=cancel)
+    assert child_pids() == []
+    assert listing(here) == [str(here / "in")]
+
+
+def test_ctrl_c_ends_the_sort_and_leaves_nothing(here: Path) -> None:
+    script = """
+import os, ecosort
+os.mkfifo("in"); keep = os.open("in", os.O_RDWR)
+print("ready", flush=True)
+try:
+    ecosort.sort_file("in", "out", record_size=10, by="0:10", temp=".")
+except KeyboardInterrupt:
+    children = open(f"/proc/self/task/{os.getpid()}/children").read()
+    print("interrupted", children, os.listdir("."))
+"""
+    out, err = interrupt_when_told(start_python(script, here))
+    assert (out, err) == ("interrupted  ['in']\n", "")
+
+
+def test_two_sorts_at_once_do_not_meet(here: Path) -> None:
+    made = [write_records(here / f"in{i}", 100_000, 8, seed=i) for i in range(4)]
+    reports: dict[int, Report] = {}
+
+    def sort(i: int) -> None:
+        reports[i] = sort_file(f"in{i}", f"out{i}", record_size=8, by="0:8", memory="2MiB", temp=here)
+
+    threads = [threading.Thread(target=sort, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [reports[i].records for i in range(4)] == [100_000] * 4
+    for i in range(4):
+        assert read_records(here / f"out{i}", 8) == sorted(made[i])
+
+
+def test_a_file_is_sorted_in_its_own_space(here: Path, require: Callable[[str], None]) -> None:
+    require("xfs")
+    with mounted(here, "xfs", 320 * MIB) as system:
+        made = write_records(system.root / "in", 500_000, 16)
+        report = sort_in_place(system.root / "in", record_size=16, by="0:8", memory="4MiB")
+        assert report.records == 500_000
+        assert read_records(system.root / "in", 16) == sorted(made, key=lambda record: record[:8])
+
+
+def test_a_sort_in_place_that_was_interrupted_is_resumed(here: Path, require: Callable[[str], None]) -> None:
+    require("xfs")
+    with mounted(here, "xfs", 640 * MIB) as system:
+        path = system.root / "in"
+        made = write_records(path, 2_000_000, 16)
+        cancel = threading.Event()
+        threading.Thread(target=lambda: (wait_until(lambda: not path.exists()), cancel.set())).start()
+        with pytest.raises(Cancelled) as raised:
+            sort_in_place(path, record_size=16, by="0:8", memory="2MiB", threads=1, cancel=cancel)
+        assert not path.exists()
+        assert any("go on with" in note for note in raised.value.__notes__)
+        resume(path)
+        assert read_records(path, 16) == sorted(made, key=lambda record: record[:8])

@@ -1,0 +1,99 @@
+"""The examples of docstrings, of README.md and the wheel itself do what they say."""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from sort_support import sanitizers
+
+import ecosort
+
+README = (ROOT / "python" / "README.md").read_text()
+EXAMPLES = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+MODULES = [module.name for module in pkgutil.iter_modules(ecosort.__path__)]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_docstrings(name: str, here: Path) -> None:
+    done = doctest.testmod(importlib.import_module(f"ecosort.{name}"))
+    assert done.failed == 0
+
+
+def test_every_public_function_has_an_example_or_says_of_which_it_is_a_variant() -> None:
+    functions = [name for name in ecosort.__all__ if name.startswith("sort")]
+    without = [name for name in functions if ">>>" not in (getattr(ecosort, name).__doc__ or "")]
+    assert without == ["sort_in_place"]  # which needs a file system with a journal
+
+
+def run_example(text: str, python: Path | str, here: Path, **environment: str) -> None:
+    """Prints what the comments behind its prints say."""
+    done = subprocess.run(
+        [python, "-c", text], cwd=here, capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr
+    for promised in re.findall(r"print\(.*\)  # (.*)", text):
+        assert promised in done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=range(1, len(EXAMPLES) + 1))
+def test_examples_of_the_readme(example: str, here: Path) -> None:
+    assert len(EXAMPLES) == 4
+    run_example(example, sys.executable, here, PYTHONPATH=str(ROOT / "python"))
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made as `make wheel` makes it, of the program under test."""
+    if sanitizers():
+        pytest.skip("a program with sanitizers is for nobody else")
+    directory = tmp_path_factory.mktemp("dist")
+    words = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", directory, ROOT]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (made,) = directory.iterdir()
+    return made
+
+
+def test_the_wheel_is_small_and_for_many_systems(wheel: Path) -> None:
+    assert re.fullmatch(rf"ecosort-{ecosort.__version__}-py3-none-(manylinux_2_\d+|linux)_\w+\.whl", wheel.name)
+    with zipfile.ZipFile(wheel) as archive:
+        program = archive.getinfo("ecosort/bin/ecosort")
+        names = archive.namelist()
+        (metadata,) = [name for name in names if name.endswith("METADATA")]
+        required = re.findall(r"^Requires-Dist: (.*)$", archive.read(metadata).decode(), re.MULTILINE)
+    assert program.file_size < 6_000_000
+    assert "ecosort/py.typed" in names
+    assert all("extra ==" in line for line in required)
+
+
+def test_the_wheel_works_where_there_is_nothing_but_python(wheel: Path, here: Path) -> None:
+    """No index, no compiler, no other package, no environment; then numpy and pyarrow are lent for the other examples."""
+    subprocess.run([sys.executable, "-m", "venv", "fresh"], check=True)
+    scripts = here / "fresh" / "bin"
+    python = scripts / "python"
+    subprocess.run([python, "-m", "pip", "--quiet", "install", "--no-index", wheel], check=True, capture_output=True)
+    bare = {"PATH": "/nowhere"}
+    said = subprocess.run([scripts / "ecosort", "--version"], capture_output=True, text=True, check=True, env=bare)
+    assert said.stdout.splitlines()[0] == f"ecosort {ecosort.__version__}"
+    for command, extra in (("ecosort-power", "power"), ("ecosort-tune", "tune")):
+        done = subprocess.run([scripts / command, "--help"], capture_output=True, text=True, check=False, env=bare)
+        assert done.returncode == 2
+        assert f"pip install 'ecosort[{extra}]'" in done.stderr
+        assert done.stderr.count("\n") == 1
+    done = subprocess.run([scripts / "ecosort", "power", "--help"], capture_output=True, text=True, check=False, env=bare)
+    assert "pip install 'ecosort[power]'" in done.stderr
+    missing = "import ecosort\ntry: ecosort.sort_table('x', 'a')\nexcept ecosort.BadInput as error: print(error)"
+    said = subprocess.run([python, "-c", missing], capture_output=True, text=True, check=True, env=bare, cwd=here)
+    assert "pip install 'ecosort[arrow]'" in said.stdout
+    lent = {"PATH": "/nowhere", "ECOSORT_PROGRAM": "", "PYTHONPATH": sysconfig.get_path("purelib")}
+    for example in EXAMPLES:
+        run_example(example, python, here, **lent)

@@ -1,0 +1,238 @@
+"""sort_table against an oracle of Python's, with many runs, and its bound of memory."""
+
+import datetime
+import decimal
+import functools
+import gc
+import math
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import ROOT
+from sort_support import MIB, listing, mounted
+
+from ecosort import BadInput, IoFailed, NotEnoughMemory, NotEnoughSpace, sort_table
+from python.support import child_pids
+
+ROWS = 20_000
+KEYS = ["small", "float", "half", "text", "blob", "fixed", "date", "stamp", "money", "flag", "big"]
+
+
+@pytest.fixture(scope="module")
+def table() -> Any:
+    generator = random.Random(1)
+
+    def column(kind: Any, value: Callable[[], object], nulls: float = 0.1) -> Any:
+        return pa.array([None if generator.random() < nulls else value() for _ in range(ROWS)], kind)
+
+    floats = [0.0, -0.0, math.nan, math.inf, -math.inf, -1.5, 2.5]
+    return pa.table(
+        {
+            "small": column(pa.int16(), lambda: generator.randrange(-3, 3)),
+            "float": column(pa.float64(), lambda: generator.choice([*floats, generator.gauss(0, 1)])),
+            "half": column(pa.float32(), lambda: generator.choice(floats)),
+            "text": column(pa.string(), lambda: "".join(generator.choices("\0\n\x0b\x01aé", k=generator.randrange(4)))),
+            "blob": column(pa.large_binary(), lambda: bytes(generator.choices([0, 10, 11, 255], k=generator.randrange(4)))),
+            "fixed": column(pa.binary(2), lambda: generator.randbytes(2)),
+            "date": column(pa.date32(), lambda: datetime.date(1969 + generator.randrange(3), 1, 1)),
+            "stamp": column(
+                pa.timestamp("us", "UTC"), lambda: datetime.datetime.fromtimestamp(generator.randrange(-9, 9), datetime.UTC)
+            ),
+            "money": column(pa.decimal128(10, 2), lambda: decimal.Decimal(generator.randrange(-99, 99)) / 100),
+            "flag": column(pa.bool_(), lambda: generator.random() < 0.5),
+            "big": column(pa.uint64(), lambda: generator.choice([0, 2**63, 2**64 - 1])),
+            "list": pa.array([[k] * (k % 4) for k in range(ROWS)]),
+            "number": pa.array(range(ROWS)),
+        }
+    )
+
+
+def compared(a: Any, b: Any) -> int:
+    a_nan, b_nan = (isinstance(value, float) and math.isnan(value) for value in (a, b))
+    return a_nan - b_nan if a_nan or b_nan else (a > b) - (a < b)
+
+
+def oracle(table: Any, by: list[tuple[str, str, str]]) -> list[int]:
+    columns = {name: table[name].to_pylist() for name, _, _ in by}
+
+    def compare(p: int, q: int) -> int:
+        for name, order, nulls in by:
+            a, b = columns[name][p], columns[name][q]
+            if (a is None) != (b is None):
+                return -1 if (a is None) == (nulls == "first") else 1
+            if a is not None and (result := compared(a, b)):
+                return result if order == "ascending" else -result
+        return 0
+
+    return sorted(range(table.num_rows), key=functools.cmp_to_key(compare))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_order_is_that_of_the_values_and_stable(table: Any, seed: int, temp: Path) -> None:
+    generator = random.Random(seed)
+    names = [KEYS[seed % len(KEYS)], *generator.sample(KEYS, 2)]
+    by = [
+        (name, generator.choice(["ascending", "descending"]), generator.choice(["first", "last"]))
+        for name in dict.fromkeys(names)
+    ]
+    done = sort_table(table, by, memory=generator.choice(["6MiB", "32MiB"]), temp=temp).read_all()
+    done.validate(full=True)
+    expected = oracle(table, by)
+    assert done["number"].to_pylist() == expected, by
+    assert done.schema == table.schema
+    assert done["list"].to_pylist() == [[k] * (k % 4) for k in expected]
+    del done
+    gc.collect()
+
+
+def test_no_rows_and_one_row() -> None:
+    empty = pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.int8())})
+    for by in ("a", "b"):
+        assert sort_table(empty, by).read_all().equals(empty)
+    one = pa.table({"a": ["x"]})
+    assert sort_table(one, ["a"]).read_all().equals(one)
+
+
+def test_slices_are_sorted_as_they_are(table: Any) -> None:
+    part = table.slice(777, 501)
+    for by in ("text", "small", "flag", "blob"):
+        expected = part.take(pa.array(oracle(part, [(by, "ascending", "last")])))
+        assert sort_table(part, by).read_all()["number"].equals(expected["number"])
+
+
+def test_readers_and_batches_are_streams_too(table: Any) -> None:
+    reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=97))
+    assert sort_table(reader, "number").read_all()["number"].to_pylist() == list(range(ROWS))
+    batch = table.to_batches()[0]
+    assert sort_table(batch, [("number", "descending")]).read_all()["number"].to_pylist() == list(reversed(range(ROWS)))
+
+
+def test_a_stream_that_nobody_reads_is_given_up(table: Any, temp: Path) -> None:
+    reader = sort_table(table, "text", memory="6MiB", temp=temp)
+    assert len(child_pids()) == 1
+    reader.read_next_batch()
+    del reader
+    gc.collect()
+    assert child_pids() == []
+    unread = sort_table(table, "small", memory="6MiB", temp=temp)
+    del unread
+    gc.collect()
+    assert child_pids() == []
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        ("absent", "no columns are called 'absent'"),
+        ([], "by is empty"),
+        ("list", "'list' of type list.* cannot be a key"),
+        ([("small", "up")], "'ascending' or 'descending'"),
+        ([("small", "ascending", "nowhere")], "'first' or 'last'"),
+        ([("small", "ascending", "last", "x")], "'x'.* is no key"),
+        ([()], "is no key; name a column"),
+        ([3], "is no key; name a column"),
+    ],
+)
+def test_wrong_keys_are_refused(table: Any, by: Any, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        sort_table(table, by)
+    assert child_pids() == []
+
+
+def test_what_is_no_table_is_refused(here: Path) -> None:
+    with pytest.raises(BadInput, match="a dict gives no Arrow stream"):
+        sort_table({}, "a")
+    with pytest.raises(BadInput, match="'absent' cannot be read as Parquet"):
+        sort_table("absent", "a")
+    (here / "text").write_text("a,b\n")
+    with pytest.raises(BadInput, match="'text' cannot be read as Parquet") as raised:
+        sort_table("text", "a")
+    assert "\n" not in str(raised.value)
+    with pytest.raises(BadInput, match="column 'a' is encoded by a dictionary"):
+        sort_table(pa.table({"a": pa.array(["x"]).dictionary_encode()}), "a")
+
+
+def test_a_table_too_long_for_the_memory_is_refused(table: Any) -> None:
+    with pytest.raises(NotEnoughMemory, match="more than 16 runs") as raised:
+        sort_table(table, "small", memory="2MiB")
+    assert raised.value.have_bytes == 2 * MIB
+    assert child_pids() == []
+
+
+def test_a_drive_without_room_for_the_runs(table: Any, here: Path, require: Callable[[str], None]) -> None:
+    require("root")
+    with mounted(here, "tmpfs", MIB) as system:
+        with pytest.raises(NotEnoughSpace, match="cannot write a run"):
+            sort_table(table, "small", memory="6MiB", temp=system.root)
+        assert listing(system.root) == []
+    assert child_pids() == []
+
+
+def test_a_damaged_run_is_noticed(table: Any, temp: Path) -> None:
+    """The run file is this process's own: another handle to it overwrites a byte."""
+    reader = sort_table(table, "small", memory="6MiB", temp=temp)
+    (own,) = [entry for entry in Path("/proc/self/fd").iterdir() if os.path.realpath(entry).startswith(f"{temp}/")]
+    with own.open("r+b", buffering=0) as file:
+        file.seek(file.seek(0, 2) - 2000)
+        file.write(b"damage!")
+    with pytest.raises(IoFailed, match="damaged at byte"):
+        reader.read_all()
+    del reader
+    gc.collect()
+
+
+PEAK = """
+import os, sys, threading, time
+import ecosort
+
+def kib(pid):
+    try:
+        return int(next(line for line in open(f"/proc/{pid}/status") if line.startswith("VmRSS")).split()[1])
+    except (OSError, StopIteration):
+        return 0
+
+peak = 0
+def watch():
+    global peak
+    while True:
+        children = open(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read().split()
+        peak = max(peak, sum(map(kib, [os.getpid(), *children])))
+        time.sleep(0.005)
+
+threading.Thread(target=watch, daemon=True).start()
+rows, last = 0, ""
+for batch in ecosort.sort_table("one_group.parquet", ["text"], memory="128MiB", temp="."):
+    values = batch["text"]
+    assert last <= values[0].as_py()
+    rows, last = rows + batch.num_rows, values[-1].as_py()
+print(rows, peak >> 10)
+"""
+
+
+def test_one_row_group_larger_than_the_memory_keeps_to_it(here: Path) -> None:
+    """260 MB in one row group: Python and the program take the memory and 64 MiB at most, with half of that to pyarrow itself."""
+    with pq.ParquetWriter("one_group.parquet", pa.schema({"text": pa.string(), "x": pa.float64()})) as writer:
+        generator = random.Random(3)
+        words = pa.array([f"{generator.getrandbits(256):080x}" * 4 for _ in range(10_000)])
+        part = pa.table({"text": words, "x": pa.array(range(10_000), pa.float64())})
+        writer.write_table(pa.concat_tables([part] * 80), row_group_size=800_000)
+    assert pq.ParquetFile("one_group.parquet").metadata.num_row_groups == 1
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+    )
+    assert done.stderr == ""
+    rows, peak_mib = map(int, done.stdout.split())
+    assert rows == 800_000
+    assert peak_mib <= 128 + 64

@@ -1,0 +1,163 @@
+"""`ecosort merge`: sorted files of records, and of lines, become one; what is not in order is refused."""
+
+import json
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from sort_support import MIB, OVERHEAD_BYTES, Run, expected, refused
+
+
+def write_sorted(directory: Path, counts: list[int], record_size: int, keys: list[str]) -> tuple[list[Path], bytes]:
+    """Files of so many random records, each in order; and all of them in one row."""
+    generator = random.Random(len(counts) * 1000 + record_size)
+    paths, everything = [], b""
+    for number, count in enumerate(counts):
+        # Few different bytes: equal keys within a file and between files.
+        data = bytes(generator.choices(b"ab\x00\xff", k=count * record_size))
+        part = expected(data, record_size, keys)
+        path = directory / f"part{number}"
+        path.write_bytes(part)
+        paths.append(path)
+        everything += part
+    return paths, everything
+
+
+def no_rest(directory: Path, *expected_names: str) -> None:
+    assert sorted(path.name for path in directory.iterdir() if not path.name.startswith("part")) == sorted(expected_names)
+
+
+FORMATS = [(100, ["0:10"]), (16, ["8:8:desc", "0:2"]), (1, ["0:1"]), (101, ["90:11"]), (4096, ["0:3"])]
+
+
+@pytest.mark.parametrize(("record_size", "keys"), FORMATS)
+@pytest.mark.parametrize("counts", [[0], [1], [1000], [0, 7, 0], [5000, 5000], [1, 20000, 3, 999], [300] * 40])
+def test_the_order_is_that_of_a_stable_sort(
+    run: Run, tmp_path: Path, record_size: int, keys: list[str], counts: list[int]
+) -> None:
+    if record_size > 1000:
+        counts = [count // 20 for count in counts]
+    paths, everything = write_sorted(tmp_path, counts, record_size, keys)
+    words = ["--record-size", str(record_size), *(word for key in keys for word in ("--key", key))]
+    done = run("merge", *words, "--memory", "2MiB", *paths, "-o", tmp_path / "out")
+    assert done.returncode == 0, done
+    assert (tmp_path / "out").read_bytes() == expected(everything, record_size, keys)
+    no_rest(tmp_path, "out")
+
+
+@pytest.mark.parametrize("files", [2, 3, 40, 200])
+def test_more_files_than_the_memory_holds_are_merged_in_passes(run: Run, tmp_path: Path, files: int) -> None:
+    paths, everything = write_sorted(tmp_path, [150] * files, 100, ["0:10"])
+    done = run("merge", "--key", "0:10", "--memory", "1MiB", *paths, "-o", tmp_path / "out", "--stats", tmp_path / "stats")
+    assert done.returncode == 0, done
+    stats = json.loads((tmp_path / "stats").read_text())
+    assert (stats["intermediate_merges"] > 0) == (files > stats["files_at_a_time"])
+    assert (tmp_path / "out").read_bytes() == expected(everything)
+    assert stats["peak_counted_memory_bytes"] <= MIB
+    assert stats["peak_rss_bytes"] <= MIB + OVERHEAD_BYTES
+    no_rest(tmp_path, "out", "stats")
+
+
+def test_unique_keeps_the_first_of_equal_keys_over_all_files(run: Run, tmp_path: Path) -> None:
+    paths, everything = write_sorted(tmp_path, [500] * 60, 20, ["0:2"])
+    words = ["--record-size", "20", "--key", "0:2", "--unique", "--memory", "1MiB"]
+    done = run("merge", *words, *paths, "-o", tmp_path / "out", "--stats", tmp_path / "stats")
+    assert done.returncode == 0, done
+    wanted = expected(everything, 20, ["0:2"], unique=True)
+    assert (tmp_path / "out").read_bytes() == wanted
+    assert json.loads((tmp_path / "stats").read_text())["records_dropped"] == (len(everything) - len(wanted)) // 20
+
+
+def test_standard_output_gets_the_same_bytes(ecosort: Path, tmp_path: Path) -> None:
+    paths, everything = write_sorted(tmp_path, [3000, 2000], 100, ["0:10"])
+    done = subprocess.run([ecosort, "merge", "--key", "0:10", *paths, "-o", "-"], capture_output=True, check=True)
+    assert done.stdout == expected(everything)
+
+
+@pytest.mark.parametrize("at", [1, 2, 700, 5999])
+def test_a_file_that_is_not_in_order_is_told_with_its_record(run: Run, tmp_path: Path, at: int) -> None:
+    records = [number.to_bytes(4, "big") * 4 for number in range(6000)]
+    records[at] = b"\0" * 16
+    (tmp_path / "part0").write_bytes(b"".join(records))
+    (tmp_path / "part1").write_bytes(records[0])
+    number = at if at != 1 else 2  # record 1 equals record 0 then: fine
+    if at == 1:
+        (tmp_path / "part0").write_bytes(b"".join([records[3], records[2], *records[4:]]))
+        number = 1
+    words = ["--record-size", "16", "--key", "0:4", "--memory", "1MiB"]
+    done = run("merge", *words, tmp_path / "part0", tmp_path / "part1", "-o", tmp_path / "out")
+    refused(done, 1, "part0", "is not in order", f"record {number} ", "ecosort sort")
+    no_rest(tmp_path)
+
+
+def test_other_keys_than_those_of_the_files_are_noticed(run: Run, tmp_path: Path) -> None:
+    paths, _ = write_sorted(tmp_path, [100, 100], 16, ["0:8"])
+    refused(run("merge", "--record-size", "16", "--key", "8:8", *paths, "-o", tmp_path / "out"), 1, "is not in order")
+
+
+REFUSED = {
+    "no input": (["-o", "out"], "no input; name one or more files"),
+    "no output": (["part0"], "no output; name it with -o FILE"),
+    "missing": (["nothing", "-o", "out"], "'nothing'"),
+    "half a record": (["--record-size", "3", "part0", "-o", "out"], "no multiple of the record size"),
+    "key beyond the record": (["--key", "98:8", "part0", "-o", "out"], "98:8"),
+    "the output is an input": (["part0", "part1", "-o", "part1"], "part1"),
+    "standard input": (["-", "-o", "out"], "is a pipe or a device"),
+    "little memory": (["--key", "0:10", "--memory", "64KiB", "part0", "part1", "-o", "out"], "; try --memory "),
+    "an option of sort": (["--resumable", "part0", "-o", "out"], "--resumable"),
+    "lines last": (["part0", "--lines", "-o", "out"], "--lines stands first"),
+    "text": (["notes", "-o", "out"], "ecosort lines"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_cannot_be_is_refused_in_one_line(ecosort: Path, tmp_path: Path, kind: str) -> None:
+    write_sorted(tmp_path, [10, 10], 100, ["0:10"])
+    (tmp_path / "notes").write_text(("one line of text\n" * 100)[:1000])
+    words, message = REFUSED[kind]
+    if not {"--key", "--record-size"} & set(words) and kind != "text":
+        words = ["--key", "0:10", *words]
+    done = subprocess.run([ecosort, "merge", *words], capture_output=True, text=True, cwd=tmp_path, input="x" * 100)
+    refused(done, 2, message)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_changed_byte_between_passes_is_noticed(ecosort: Path, tmp_path: Path) -> None:
+    """What is written for another pass is compared with what is read back: nothing of it becomes output unseen."""
+    paths, _ = write_sorted(tmp_path, [150] * 60, 100, ["0:10"])
+    traced = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e", "inject=pwrite64:retval=4096:when=2"]
+    words = [
+        "merge",
+        "--key",
+        "0:10",
+        "--memory",
+        "1MiB",
+        "--io",
+        "pool",
+        "--quiet",
+        *map(str, paths),
+        "-o",
+        str(tmp_path / "out"),
+    ]
+    done = subprocess.run([*traced, ecosort, *words], capture_output=True, text=True)
+    assert done.returncode != 0, done
+    assert not (tmp_path / "out").exists()
+
+
+def test_lines_are_merged_with_the_words_of_lines(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x,1\ny,10\n")
+    (tmp_path / "b").write_text("z,2\nw,9\n")
+    done = run("merge", "--lines", "-t,", "-k2,2n", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "out")
+    assert done.returncode == 0, done
+    assert (tmp_path / "out").read_text() == "x,1\nz,2\nw,9\ny,10\n"
+
+
+def test_an_interrupted_merge_leaves_nothing(ecosort: Path, tmp_path: Path) -> None:
+    paths, _ = write_sorted(tmp_path, [20000] * 8, 100, ["0:10"])
+    words = [ecosort, "merge", "--key", "0:10", "--memory", "1MiB", *paths, "-o", tmp_path / "out"]
+    done = subprocess.run(["timeout", "-s", "TERM", "0.05", *map(os.fspath, words)], capture_output=True, text=True)
+    assert done.returncode in (0, 124, 143)
+    if done.returncode != 0:
+        no_rest(tmp_path)
