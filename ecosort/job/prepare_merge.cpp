@@ -78,6 +78,7 @@ PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, io::Posi
   job.output = spec.output == "-" ? "-" : io::resolve_output(spec.output).path;
   job.directory = run_directories(spec.temp_directories, spec.output).front();
   std::vector<std::uint64_t> sizes;
+  sizes.reserve(job.inputs.size());
   for (const engine::Input& input : job.inputs) sizes.push_back(input.records * wanted.format.record_size);
   check_space(
       needs_of(job, planner::passes_of(sizes, job.plan.fan_in), wanted.input_records * wanted.format.record_size, storage));

@@ -30,8 +30,16 @@ def read_records(path: Path, size: int) -> list[bytes]:
 
 
 def child_pids() -> list[int]:
-    """Of this process: sorts that still run."""
-    return [int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()]
+    """Of this process: sorts that still run. Other tests' helpers may run beside them."""
+    children = [pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()]
+    return [int(pid) for pid in children if is_sort(Path("/proc", pid))]
+
+
+def is_sort(process: Path) -> bool:
+    try:
+        return (process / "comm").read_text().strip() == "ecosort"
+    except FileNotFoundError:
+        return False
 
 
 def start_python(script: str, directory: Path) -> subprocess.Popen[str]:

@@ -67,7 +67,7 @@ class OneMerge {
       co_await work;
       for (std::size_t i = 0; i < files_.size(); ++i) files_[i]->consume(batch.consumed[i]);
       left_ -= count;
-      co_await output.put(to, count, std::move(batch.checked));
+      co_await output.put(to, count, batch.checked);
     }
     co_await output.finish();
   }
@@ -217,6 +217,7 @@ class Merger {
 
   Task<Tally> merge_to(std::vector<Source>& group, io::File& file) {
     std::vector<Input> inputs;
+    inputs.reserve(group.size());
     for (Source& source : group) inputs.push_back(std::move(source.input));
     const std::uint64_t bytes = bytes_of_inputs(inputs);
     OneMerge merge(reactor_, compute_, encoder_, job_.plan, inputs, memory_);
@@ -277,6 +278,7 @@ class Merger {
 
   void plan_job() {
     std::vector<std::uint64_t> sizes;
+    sizes.reserve(sources_.size());
     for (const Source& source : sources_) sizes.push_back(source.input.records * encoder_.record_size());
     const planner::FilePasses passes = planner::passes_of(sizes, job_.plan.fan_in);
     progress_.plan_job(passes.merges > 0 ? 2 : 1, passes.moved_bytes + bytes_of(sources_));
