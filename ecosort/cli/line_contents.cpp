@@ -69,8 +69,8 @@ std::vector<std::string> LineContents::look(const std::string& name, std::string
     told_quotes_ = true;
     notices.push_back(
         fmt::format("{}: has fields in double quotes, which mean nothing to -t: quoted fields are split inside the "
-                    "quotes; write it with a separator that no field holds, such as a tab",
-                    word));
+                    "quotes; sort it by a column: ecosort csv --by COLUMN {}",
+                    word, file));
   }
   return notices;
 }
