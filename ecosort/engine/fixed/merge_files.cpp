@@ -216,10 +216,10 @@ class Merger {
   }
 
   Task<Tally> merge_to(std::vector<Source>& group, io::File& file) {
+    const std::uint64_t bytes = bytes_of(group);
     std::vector<Input> inputs;
     inputs.reserve(group.size());
     for (Source& source : group) inputs.push_back(std::move(source.input));
-    const std::uint64_t bytes = bytes_of_inputs(inputs);
     OneMerge merge(reactor_, compute_, encoder_, job_.plan, inputs, memory_);
     const planner::MergeBuffers& buffers = job_.plan.output;
     const std::uint64_t reserve = std::max<std::uint64_t>(round_up(bytes, page_bytes), page_bytes);
@@ -284,11 +284,6 @@ class Merger {
     progress_.plan_job(passes.merges > 0 ? 2 : 1, passes.moved_bytes + bytes_of(sources_));
   }
 
-  [[nodiscard]] std::uint64_t bytes_of_inputs(const std::vector<Input>& inputs) const {
-    std::uint64_t records = 0;
-    for (const Input& input : inputs) records += input.records;
-    return records * encoder_.record_size();
-  }
   [[nodiscard]] std::uint64_t bytes_of(const std::vector<Source>& sources) const {
     std::uint64_t records = 0;
     for (const Source& source : sources) records += source.input.records;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "base/errors.h"
 #include "engine/compute.h"
@@ -16,6 +16,7 @@
 #include "engine/rows/merge_lines.h"
 #include "engine/rows/merge_parts.h"
 #include "formats/lines/gather_lines.h"
+#include "plan/files_plan.h"
 
 namespace ecosort::lines {
 namespace {
@@ -279,18 +280,7 @@ class Sorter {
     std::vector<std::uint64_t> sizes;
     sizes.reserve(runs.size());
     for (const MergeInput& run : runs) sizes.push_back(run.is_plain ? 0 : run.run.bytes);
-    std::uint64_t moved = 0;
-    for (std::size_t first = 0; sizes.size() > fan_in; ++first) {
-      if (sizes.size() - first < 2) first = 0;
-      const std::size_t count = std::min({fan_in, sizes.size() - first, sizes.size() - fan_in + 1});
-      const auto begin_at = sizes.begin() + static_cast<std::ptrdiff_t>(first),
-                 end_at = begin_at + static_cast<std::ptrdiff_t>(count);
-      const std::uint64_t merged = std::accumulate(begin_at, end_at, std::uint64_t{0});
-      moved += merged;
-      *begin_at = merged;
-      sizes.erase(begin_at + 1, end_at);
-    }
-    return moved;
+    return planner::passes_of(std::move(sizes), fan_in).moved_bytes;
   }
 
   LinesJob& job_;
