@@ -62,9 +62,11 @@ class BuildPackages(build_py):
 
 
 class Wheel(bdist_wheel):
-    """For any Python 3, on one platform."""
+    """For any Python 3, on one platform: the program's. Packages that are used where they stand hold no program, which may not be built yet."""
 
     def get_tag(self) -> tuple[str, str, str]:
+        if "editable_wheel" in self.distribution.commands:
+            return super().get_tag()
         return "py3", "none", platform_of(PROGRAM)
 
 
