@@ -6,9 +6,9 @@
 
 #include "base/errors.h"
 #include "base/random.h"
-#include "formats/csv/date.h"
-#include "formats/csv/key.h"
-#include "formats/csv/number.h"
+#include "formats/keys/date.h"
+#include "formats/keys/key.h"
+#include "formats/keys/number.h"
 #include "formats/csv/value.h"
 
 namespace ecosort::csv {

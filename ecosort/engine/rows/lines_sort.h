@@ -46,6 +46,7 @@ struct LinesReport {
   std::size_t longest_line = 0;  // bytes, with its end; of what went through a merge
   records::MultisetHash hash;    // of the lines read
   std::uint64_t top_lines = 0;   // of them, on top
+  std::uint64_t blank_lines = 0;  // of them, left out by a format that wants none; besides those dropped
   std::vector<rows::KeyCounts> key_counts;
   io::Traffic traffic;
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;

@@ -1,9 +1,9 @@
-#include "formats/csv/key.h"
+#include "formats/keys/key.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "formats/csv/number.h"
+#include "formats/keys/number.h"
 #include "formats/lines/key_bytes.h"
 #include "formats/lines/number_bytes.h"
 #include "formats/lines/number_window.h"
@@ -11,7 +11,7 @@
 #include "formats/lines/version_window.h"
 #include "formats/lines/versions.h"
 
-namespace ecosort::csv {
+namespace ecosort::keys {
 namespace {
 
 using lines::make_window;
@@ -96,8 +96,7 @@ KeyWindow Key::date_window(Text value, std::size_t depth, ValueKind& kind) const
 
 KeyWindow Key::window(Text value, std::size_t depth, ValueKind& kind) const {
   kind = ValueKind::usual;
-  if (type_ == KeyType::length) return number_to_window(characters_of(value), descending_);
-  if (value.empty()) {
+  if (!is_there(value)) {
     kind = ValueKind::empty;
     return null_window();
   }
@@ -117,18 +116,18 @@ KeyWindow Key::window(Text value, std::size_t depth, ValueKind& kind) const {
     }
     case KeyType::date:
       return date_window(value, depth, kind);
+    case KeyType::length:
+      return number_to_window(characters_of(value), descending_);
     case KeyType::number:
     case KeyType::integer:
-    case KeyType::length:
       break;
   }
   return number_window(value, depth, kind);
 }
 
 ValueKind Key::kind_of(Text value) const {
-  if (type_ == KeyType::length) return ValueKind::usual;
-  if (value.empty()) return ValueKind::empty;
-  if (type_ == KeyType::text || type_ == KeyType::nocase || type_ == KeyType::version) return ValueKind::usual;
+  if (!is_there(value)) return ValueKind::empty;
+  if (type_ != KeyType::number && type_ != KeyType::integer && type_ != KeyType::date) return ValueKind::usual;
   ValueKind kind = ValueKind::usual;
   (void)window(value, 0, kind);
   return kind;
@@ -160,7 +159,7 @@ int Key::compare_usual(Text a, Text b) const {
     case KeyType::integer:
       return lines::compare_numbers(*read(type_, a), *read(type_, b));
     case KeyType::date:
-      return csv::compare(*read_time(a), *read_time(b));
+      return keys::compare(*read_time(a), *read_time(b));
     case KeyType::version:
       return lines::compare_versions(a, b);
     case KeyType::length:
@@ -192,4 +191,4 @@ int Key::compare(Text a, Text b) const {
   return descending_ ? -lines::sign_of(order) : lines::sign_of(order);
 }
 
-}  // namespace ecosort::csv
+}  // namespace ecosort::keys
