@@ -30,7 +30,7 @@
 
 namespace ecosort {
 
-enum class Format : std::uint8_t { records, lines, csv, jsonl };
+enum class Format : std::uint8_t { records, lines, csv, jsonl };  // as ecosort_format has them
 
 // How text lines are ordered: the keys of GNU sort in the C locale. Without keys the whole line is the key.
 struct LineTerms {

@@ -14,6 +14,8 @@
 namespace ecosort::csv {
 namespace {
 
+using namespace keys;
+
 constexpr KeyType all_types[] = {KeyType::text, KeyType::nocase,  KeyType::number, KeyType::integer,
                                  KeyType::date, KeyType::version, KeyType::length};
 

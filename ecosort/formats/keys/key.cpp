@@ -21,9 +21,9 @@ using records::KeyWindow;
 
 // Numbers may have 100,000 digits: beyond this depth they are compared, which one look at each decides.
 constexpr std::size_t most_number_depth = std::size_t{2} * window_bytes;
-constexpr unsigned char cut_for_comparison = window_room + 1;  // last byte of such a window
+constexpr unsigned char cut_for_comparison = window_room + 1;  // last byte of such a window of a number
 
-// Windows that no usual value has, because its last byte is at least 1.
+// Windows that no usual value has, because its last byte is at least 1, and at most 13.
 constexpr KeyWindow before_all{0, 0}, behind_all{~std::uint64_t{0}, ~std::uint32_t{0}};
 
 bool is_null(KeyWindow window) noexcept {
@@ -102,13 +102,13 @@ KeyWindow Key::window(Text value, std::size_t depth, ValueKind& kind) const {
   }
   switch (type_) {
     case KeyType::text: {
-      if (depth == 0) return lines::text_window(value, descending_ ? ~std::uint64_t{0} : 0);
+      if (depth == 0) return counted(lines::text_window(value, descending_ ? ~std::uint64_t{0} : 0));
       unsigned char bytes[window_room];
-      return make_window(bytes, lines::copy_from(value, depth, bytes), descending_);
+      return counted(make_window(bytes, lines::copy_from(value, depth, bytes), descending_));
     }
     case KeyType::nocase: {
       unsigned char bytes[window_room];
-      return make_window(bytes, copy_folded(value, depth, bytes), descending_);
+      return counted(make_window(bytes, copy_folded(value, depth, bytes), descending_));
     }
     case KeyType::version: {
       const KeyWindow window = lines::version_window(value, depth);
@@ -138,7 +138,7 @@ bool Key::is_cut(KeyWindow window) const noexcept {
   if (descending_) window = lines::complement(window);
   const auto last = static_cast<unsigned char>(window.extension);
   if (type_ == KeyType::version) return static_cast<lines::VersionRest>(last) != lines::VersionRest::nothing;
-  return last > window_bytes;
+  return last > window_bytes + counts_from_;
 }
 
 bool Key::has_deeper_window(KeyWindow window) const noexcept {
@@ -146,7 +146,7 @@ bool Key::has_deeper_window(KeyWindow window) const noexcept {
   if (descending_) window = lines::complement(window);
   const auto last = static_cast<unsigned char>(window.extension);
   if (type_ == KeyType::version) return static_cast<lines::VersionRest>(last) != lines::VersionRest::by_compare;
-  return last != cut_for_comparison;
+  return (type_ != KeyType::number && type_ != KeyType::integer) || last != cut_for_comparison;
 }
 
 int Key::compare_usual(Text a, Text b) const {

@@ -27,6 +27,7 @@ class Key {
         descending_(descending),
         nulls_first_(nulls_first),
         empty_is_null_(empty_is_null && type != KeyType::length),
+        counts_from_(!empty_is_null && (type == KeyType::text || type == KeyType::nocase) ? 1 : 0),
         format_(format) {}
 
   [[nodiscard]] KeyType type() const noexcept { return type_; }
@@ -49,6 +50,9 @@ class Key {
     return !value.empty() || (!empty_is_null_ && value.data() != nullptr);
   }
   [[nodiscard]] records::KeyWindow null_window() const noexcept;
+  [[nodiscard]] records::KeyWindow counted(records::KeyWindow window) const noexcept {
+    return {window.prefix, descending_ ? window.extension - counts_from_ : window.extension + counts_from_};
+  }
   [[nodiscard]] records::KeyWindow number_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] records::KeyWindow date_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] int compare_by_windows(Text a, Text b) const;
@@ -56,6 +60,7 @@ class Key {
 
   KeyType type_;
   bool descending_, nulls_first_, empty_is_null_;
+  std::uint32_t counts_from_;  // what the last byte of a window has for no bytes: where they may be none, 0 is that of nulls
   const TimeFormat* format_;
 };
 
