@@ -89,13 +89,13 @@ def written(rng: random.Random, value: Any) -> bytes:
 
 
 def random_text(rng: random.Random, most: int = 12) -> str:
-    return "".join(rng.choice('abAB019 _,;"\\/\'\n\r\t\xe9\u20ac\U0001f600\x00{}[]:') for _ in range(rng.randrange(most)))
+    return "".join(rng.choice("abAB019 _,;\"\\/'\n\r\t\xe9\u20ac\U0001f600\x00{}[]:") for _ in range(rng.randrange(most)))
 
 
 def random_json_number(rng: random.Random) -> str:
-    text = rng.choice([str(rng.randrange(-50, 50)), f"{rng.uniform(-1, 1):.9f}", "1e5", "1E-3", "-0", "0.10",
-                       str(rng.randrange(10**25)), f"{rng.randrange(9)}.{rng.randrange(10**20)}e{rng.randrange(-40, 40)}"])  # fmt: skip
-    return f"@{text}"
+    small, large = str(rng.randrange(-50, 50)), str(rng.randrange(10**25))
+    exponent = f"{rng.randrange(9)}.{rng.randrange(10**20)}e{rng.randrange(-40, 40)}"
+    return "@" + rng.choice([small, large, exponent, f"{rng.uniform(-1, 1):.9f}", "1e5", "1E-3", "-0", "0.10"])
 
 
 MAKERS = {

@@ -1,4 +1,4 @@
-"""`ecosort jsonl`: the order that Python gives the values that its json module reads, and lines that are the same bytes as before."""
+"""`ecosort jsonl`: the order that Python gives the values that its json module reads, and lines of the same bytes as before."""
 
 import json
 import random
@@ -11,17 +11,17 @@ from csv_support import READERS, compare
 from jsonl_support import BLOCK, LEAST, MAKERS, Key, random_lines, random_text, run_jsonl, written
 
 ALL_TYPES = tuple(MAKERS)
-assert ALL_TYPES == tuple(READERS)
+assert tuple(READERS) == ALL_TYPES
 
 
 def in_order(lines: Sequence[bytes], keys: Sequence[Key], nulls_first: bool = False, unique: bool = False) -> list[bytes]:
     """The lines as a stable sort by the keys leaves them."""
     values = [([key.value(raw) for key in keys], raw) for raw in lines]
-    order = sorted(values, key=cmp_to_key(lambda a, b: compare(a[0], b[0], keys, nulls_first)))  # type: ignore[arg-type]
+    order = sorted(values, key=cmp_to_key(lambda a, b: compare(a[0], b[0], keys, nulls_first)))
     return [
         raw
         for i, (value, raw) in enumerate(order)
-        if not unique or i == 0 or compare(order[i - 1][0], value, keys, nulls_first) != 0  # type: ignore[arg-type]
+        if not unique or i == 0 or compare(order[i - 1][0], value, keys, nulls_first) != 0
     ]
 
 
@@ -128,7 +128,7 @@ def test_names_with_other_signs_are_quoted(ecosort: Path, tmp_path: Path) -> Non
 
 
 def test_values_of_all_types_are_compared_by_their_texts(ecosort: Path, tmp_path: Path) -> None:
-    order = [b'""', b'"\\u0001"', b"10", b'"2"', b"2.0", b'"A"', b'[0]', b"false", b'"t"', b"true", b'{"x":1}', b'"}"']
+    order = [b'""', b'"\\u0001"', b"10", b'"2"', b"2.0", b'"A"', b"[0]", b"false", b'"t"', b"true", b'{"x":1}', b'"}"']
     lines = [b'{"a":' + value + b"}\n" for value in order]
     done = run_jsonl(ecosort, ["--by", "a", "-", "-o", "-"], tmp_path, b"".join(reversed(lines)))
     assert done == (0, b"".join(lines), "")
@@ -288,7 +288,9 @@ def test_what_python_reads_is_read_and_what_it_refuses_is_refused(ecosort: Path,
     for line in lines:
         raw = bytearray(line[:-1])
         at = rng.randrange(len(raw))
-        raw[at : at + rng.randrange(2)] = rng.choice([b"", b'"', b"{", b"}", b"]", b",", b":", b"\\", b"0", b"-", b" ", b"\x01", b"\xc3"])
+        raw[at : at + rng.randrange(2)] = rng.choice(
+            [b"", b'"', b"{", b"}", b"]", b",", b":", b"\\", b"0", b"-", b" ", b"\x01", b"\xc3"]
+        )
         try:
             json.loads(bytes(raw), parse_constant=lambda word: json.loads(f"<{word}>"))
             is_json = bytes(raw).decode("utf-8") is not None

@@ -271,21 +271,24 @@ constexpr std::string_view table_types =
 
 // What a command says of values behind the types.
 std::string_view csv_ending() {
-  static const std::string text =
-      std::string(table_types) +
-      "A value that is empty, or cannot be read as what its key says, stands behind all others, or with --nulls first in front of "
-      "them, whatever the direction of the key. How many there are is told at the end.";
+  static const std::string text = std::string(table_types) +
+                                  "A value that is empty, or cannot be read as what its key says, stands behind all others, or "
+                                  "with --nulls first in front of "
+                                  "them, whatever the direction of the key. How many there are is told at the end.";
   return text;
 }
 
 std::string_view jsonl_ending() {
   static const std::string text =
       std::string(table_types) +
-      "PATH is names with dots between them and [N], from 0 on, for arrays: user.tags[0]. A name with other signs is put in double "
+      "PATH is names with dots between them and [N], from 0 on, for arrays: user.tags[0]. A name with other signs is put in "
+      "double "
       "quotes: '\"a.b\".c'. Where names repeat within an object, the first one counts. Whatever its type in JSON, a value is "
-      "compared by its text: a string without quotes and escapes; a number, true or false as it is written; an object or an array "
+      "compared by its text: a string without quotes and escapes; a number, true or false as it is written; an object or an "
+      "array "
       "byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true stands among texts behind \"10\". A value that is "
-      "missing or null, or cannot be read as what its key says, stands behind all others, or with --nulls first in front of them, "
+      "missing or null, or cannot be read as what its key says, stands behind all others, or with --nulls first in front of "
+      "them, "
       "whatever the direction of the key. How many there are is told at the end. Blank lines are left out, and counted.";
   return text;
 }
@@ -327,9 +330,10 @@ std::vector<OptionRow> csv_options() {
 }
 
 std::vector<OptionRow> jsonl_options() {
-  return table_options({by_option("PATH[:TYPE][:desc]",
-                                  "sort key: the way to a value, what it is (see below), `desc` for the largest first; repeatable, "
-                                  "the first one decides first")});
+  return table_options(
+      {by_option("PATH[:TYPE][:desc]",
+                 "sort key: the way to a value, what it is (see below), `desc` for the largest first; repeatable, "
+                 "the first one decides first")});
 }
 
 std::vector<OperandRow> table_codes() {
@@ -364,21 +368,22 @@ CommandTable csv_table() {
 }
 
 CommandTable jsonl_table() {
-  return {.name = "jsonl",
-          .synopsis = "--by PATH[:TYPE][:desc] [options] INPUT... -o OUTPUT",
-          .summary = "sorts JSON lines by values within them, with typed keys",
-          .description =
-              "Sorts lines of JSON, one value of JSON (RFC 8259) in each, however large the file. Lines go out byte for byte as they "
-              "came in, and lines with equal keys stay in input order. A line that is no valid JSON is an error that tells file, "
-              "line, byte and what is wrong.",
-          .examples = {"ecosort jsonl --by time:date --by user.name log.jsonl -o sorted.jsonl",
-                       "ecosort jsonl --by 'items[0].price:number:desc' --memory 1GiB part*.jsonl -o all.jsonl",
-                       "ecosort jsonl --unique --by id - -o - < in > out        the first line of each id",
-                       "ecosort jsonl --check --by id:integer sorted.jsonl      is it in order?"},
-          .options = jsonl_options(),
-          .operands = {{"INPUT", "JSON lines; `-` is standard input. It is never changed, unless it is the output"}},
-          .ending = jsonl_ending(),
-          .exit_status = table_codes()};
+  return {
+      .name = "jsonl",
+      .synopsis = "--by PATH[:TYPE][:desc] [options] INPUT... -o OUTPUT",
+      .summary = "sorts JSON lines by values within them, with typed keys",
+      .description =
+          "Sorts lines of JSON, one value of JSON (RFC 8259) in each, however large the file. Lines go out byte for byte as they "
+          "came in, and lines with equal keys stay in input order. A line that is no valid JSON is an error that tells file, "
+          "line, byte and what is wrong.",
+      .examples = {"ecosort jsonl --by time:date --by user.name log.jsonl -o sorted.jsonl",
+                   "ecosort jsonl --by 'items[0].price:number:desc' --memory 1GiB part*.jsonl -o all.jsonl",
+                   "ecosort jsonl --unique --by id - -o - < in > out        the first line of each id",
+                   "ecosort jsonl --check --by id:integer sorted.jsonl      is it in order?"},
+      .options = jsonl_options(),
+      .operands = {{"INPUT", "JSON lines; `-` is standard input. It is never changed, unless it is the output"}},
+      .ending = jsonl_ending(),
+      .exit_status = table_codes()};
 }
 
 OptionRow json_option() { return {"--json", "", "", "print the plan as one JSON object"}; }
@@ -614,9 +619,9 @@ CommandTable manual_table() {
 }  // namespace
 
 const std::vector<CommandTable>& command_tables() {
-  static const std::vector<CommandTable> tables{sort_table(),  inplace_table(),   resume_table(), lines_table(), csv_table(), jsonl_table(),
-                                                merge_table(), plan_table(),      gen_table(),    check_table(), power_table(),
-                                                tune_table(),  joulesort_table(), manual_table()};
+  static const std::vector<CommandTable> tables{sort_table(),  inplace_table(), resume_table(),    lines_table(), csv_table(),
+                                                jsonl_table(), merge_table(),   plan_table(),      gen_table(),   check_table(),
+                                                power_table(), tune_table(),    joulesort_table(), manual_table()};
   return tables;
 }
 

@@ -6,7 +6,6 @@
 #include "base/size_text.h"
 #include "base/threads.h"
 #include "cli/commands.h"
-#include "cli/table_options.h"
 #include "cli/end_at_once.h"
 #include "cli/lines_bounds.h"
 #include "cli/option_table.h"
@@ -14,6 +13,7 @@
 #include "cli/rows_report.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
+#include "cli/table_options.h"
 #include "cli/watched_run.h"
 #include "engine/rows/check_lines.h"
 #include "io/posix_storage.h"
@@ -37,7 +37,9 @@ nlohmann::ordered_json stats(const TableOptions& options, const lines::LinesRepo
   nlohmann::ordered_json keys = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < options.spec.table.keys.size(); ++i) {
     const rows::KeyCounts counts = i < report.key_counts.size() ? report.key_counts[i] : rows::KeyCounts{};
-    keys.push_back({{"by", options.spec.table.keys[i]}, {is_csv ? "empty_values" : "missing_values", counts.empty}, {"unparsable_values", counts.unparsable}});
+    keys.push_back({{"by", options.spec.table.keys[i]},
+                    {is_csv ? "empty_values" : "missing_values", counts.empty},
+                    {"unparsable_values", counts.unparsable}});
   }
   json["keys"] = std::move(keys);
   return json;

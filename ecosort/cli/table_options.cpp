@@ -95,11 +95,16 @@ TableOptions parse_table_options(Format format, std::string_view command, const 
   options.spec.format = format;
   TableWords texts;
   OptionTargets targets;
-  targets.texts = {{"-o,--output", &texts.output},    {"--delimiter", &texts.delimiter},
-                   {"--quote", &texts.quote},         {"--nulls", &texts.nulls},
-                   {"--memory", &texts.memory},       {"--io", &texts.io},
-                   {"--stats", &options.stats},       {"--events", &options.events},
-                   {"--progress", &options.progress}, {"--date-format", &options.spec.table.date_format},
+  targets.texts = {{"-o,--output", &texts.output},
+                   {"--delimiter", &texts.delimiter},
+                   {"--quote", &texts.quote},
+                   {"--nulls", &texts.nulls},
+                   {"--memory", &texts.memory},
+                   {"--io", &texts.io},
+                   {"--stats", &options.stats},
+                   {"--events", &options.events},
+                   {"--progress", &options.progress},
+                   {"--date-format", &options.spec.table.date_format},
                    {"--assume-size", &texts.assumed_size}};
   targets.lists = {{"--by", &options.spec.table.keys}, {"--temp", &options.spec.temp_directories}};
   targets.switches = {{"--no-header", &texts.no_header},  {"--strict", &options.spec.table.strict},

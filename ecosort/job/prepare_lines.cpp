@@ -238,7 +238,7 @@ PreparedLines complete(lines::LinesJob job, io::Storage& storage) {
 lines::LinesJob make_lines_job(const LinesOptions& options, io::Storage& storage, SpecialOutput special,
                                std::uint64_t assumed_bytes) {
   return make_rows_job(options, std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines),
-                  options.header_lines > 0, storage, special, assumed_bytes);
+                       options.header_lines > 0, storage, special, assumed_bytes);
 }
 
 PreparedLines prepare_lines(const LinesOptions& options, io::Storage& storage, SpecialOutput special) {

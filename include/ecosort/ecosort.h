@@ -57,7 +57,7 @@ ECOSORT_C_API ecosort_status ecosort_spec_add_input(ecosort_spec* spec, const ch
 ECOSORT_C_API ecosort_status ecosort_spec_set_output(ecosort_spec* spec, const char* path);
 ECOSORT_C_API ecosort_status ecosort_spec_set_record_size(ecosort_spec* spec, uint64_t bytes);
 ECOSORT_C_API ecosort_status ecosort_spec_add_key(ecosort_spec* spec, const char* key); /* of records, -k of lines, */
-                                                                            /* or NAME[:TYPE][:desc] of CSV and JSON lines */
+/* or NAME[:TYPE][:desc] of CSV and JSON lines */
 ECOSORT_C_API ecosort_status ecosort_spec_set_line_ordering(ecosort_spec* spec, const char* letters);
 ECOSORT_C_API ecosort_status ecosort_spec_set_field_separator(ecosort_spec* spec, char separator);
 ECOSORT_C_API ecosort_status ecosort_spec_set_reverse(ecosort_spec* spec, int on);

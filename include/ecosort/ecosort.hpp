@@ -42,9 +42,9 @@ struct LineTerms {
   std::uint64_t header_lines = 0;       // the first lines of the first input stay in front
 };
 
-// How rows of CSV and JSON lines are ordered. Rows go out byte for byte as they came in; rows with equal keys stay in input order.
-// Values that are empty (of JSON: missing, or null), or cannot be read as what the key says, stand together behind the others, or
-// in front of them.
+// How rows of CSV and JSON lines are ordered. Rows go out byte for byte as they came in; rows with equal keys stay in input
+// order. Values that are empty (of JSON: missing, or null), or cannot be read as what the key says, stand together behind the
+// others, or in front of them.
 struct TableTerms {
   // "NAME[:TYPE][:desc]", the first decides first. Types: text, nocase, number, integer, date, version, length. CSV: a column by
   // its name in the header, or by its number from 1 on where there is no header. JSON lines: a path, such as user.tags[0], where
@@ -106,7 +106,7 @@ struct ValueCounts {
 
 // What a sort did.
 struct Report {
-  std::uint64_t records = 0;  // or lines or rows that were read
+  std::uint64_t records = 0;      // or lines or rows that were read
   std::uint64_t dropped = 0;      // by `unique`
   std::uint64_t blank_lines = 0;  // JSON lines: left out, and none of the records
   std::uint64_t input_bytes = 0, output_bytes = 0;

@@ -6,10 +6,10 @@
 
 #include "base/errors.h"
 #include "base/random.h"
+#include "formats/csv/value.h"
 #include "formats/keys/date.h"
 #include "formats/keys/key.h"
 #include "formats/keys/number.h"
-#include "formats/csv/value.h"
 
 namespace ecosort::csv {
 namespace {

@@ -58,15 +58,44 @@ TEST(JsonlRow, StringsLoseTheirEscapes) {
 }
 
 TEST(JsonlRow, WhatIsWrongIsToldWithItsPlace) {
-  const std::vector<std::pair<std::string, std::size_t>> wrong{
-      {"{", 1},          {"[", 1},           {R"({"a":1,})", 7}, {"[1,]", 3},          {"[1 2]", 3},      {R"({"a" 1})", 5},
-      {R"({a:1})", 1},   {R"({"a":1)", 6},   {"[1", 2},          {"tru", 0},           {"nul", 0},        {"False", 0},
-      {"01", 0},         {"-", 0},           {"1.", 2},          {".5", 0},            {"1e", 2},         {"1e+", 3},
-      {"+1", 0},         {"NaN", 0},         {"1 2", 2},         {R"({"a":1}{})", 7},  {R"("abc)", 0},    {R"("a\x")", 2},
-      {R"("\u12g4")", 1}, {"\"a\tb\"", 2},   {"\"\x80\"", 1},    {"\"\xc0\xaf\"", 1},  {"\"\xed\xa0\x80\"", 1},
-      {"\"\xf4\x90\x80\x80\"", 1},           {"\"\xe2\x82\"", 1}, {"\xc3\xa9", 0},     {"[1]]", 3},       {R"("\)", 1},
-      {R"(["12345678\q"])", 10},             {"\"\\u12\"", 1}};
-  for (const auto& [row, place] : wrong) EXPECT_TRUE(at("a", row).starts_with("byte " + std::to_string(place) + ": ")) << row << at("a", row);
+  const std::vector<std::pair<std::string, std::size_t>> wrong{{"{", 1},
+                                                               {"[", 1},
+                                                               {R"({"a":1,})", 7},
+                                                               {"[1,]", 3},
+                                                               {"[1 2]", 3},
+                                                               {R"({"a" 1})", 5},
+                                                               {R"({a:1})", 1},
+                                                               {R"({"a":1)", 6},
+                                                               {"[1", 2},
+                                                               {"tru", 0},
+                                                               {"nul", 0},
+                                                               {"False", 0},
+                                                               {"01", 0},
+                                                               {"-", 0},
+                                                               {"1.", 2},
+                                                               {".5", 0},
+                                                               {"1e", 2},
+                                                               {"1e+", 3},
+                                                               {"+1", 0},
+                                                               {"NaN", 0},
+                                                               {"1 2", 2},
+                                                               {R"({"a":1}{})", 7},
+                                                               {R"("abc)", 0},
+                                                               {R"("a\x")", 2},
+                                                               {R"("\u12g4")", 1},
+                                                               {"\"a\tb\"", 2},
+                                                               {"\"\x80\"", 1},
+                                                               {"\"\xc0\xaf\"", 1},
+                                                               {"\"\xed\xa0\x80\"", 1},
+                                                               {"\"\xf4\x90\x80\x80\"", 1},
+                                                               {"\"\xe2\x82\"", 1},
+                                                               {"\xc3\xa9", 0},
+                                                               {"[1]]", 3},
+                                                               {R"("\)", 1},
+                                                               {R"(["12345678\q"])", 10},
+                                                               {"\"\\u12\"", 1}};
+  for (const auto& [row, place] : wrong)
+    EXPECT_TRUE(at("a", row).starts_with("byte " + std::to_string(place) + ": ")) << row << at("a", row);
 }
 
 TEST(JsonlRow, NestingHasABound) {
@@ -76,7 +105,8 @@ TEST(JsonlRow, NestingHasABound) {
 }
 
 TEST(JsonlRow, PathsThatAreNoneAreRefused) {
-  for (const char* const path : {"", ".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[-1]", "a[0]b", "\"a", "\"a\"b", "a]", "a\"b\"", "[0", "[99999999999999999999]"})
+  for (const char* const path : {"", ".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[-1]", "a[0]b", "\"a", "\"a\"b", "a]",
+                                 "a\"b\"", "[0", "[99999999999999999999]"})
     EXPECT_THROW((void)parse_path(path), UsageError) << path;
 }
 

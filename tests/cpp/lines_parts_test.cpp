@@ -367,8 +367,10 @@ class WholeSort {
 
 class RowsInParts : public testing::TestWithParam<rows::Kind> {};
 
-INSTANTIATE_TEST_SUITE_P(Formats, RowsInParts, testing::Values(rows::Kind::lines, rows::Kind::csv, rows::Kind::jsonl),
-                         [](const auto& kind) { return std::string(kind.param == rows::Kind::csv ? "csv" : kind.param == rows::Kind::jsonl ? "jsonl" : "lines"); });
+INSTANTIATE_TEST_SUITE_P(
+    Formats, RowsInParts, testing::Values(rows::Kind::lines, rows::Kind::csv, rows::Kind::jsonl), [](const auto& kind) {
+      return std::string(kind.param == rows::Kind::csv ? "csv" : kind.param == rows::Kind::jsonl ? "jsonl" : "lines");
+    });
 
 // As of records: the output and its name were synced by then.
 TEST_P(RowsInParts, AreThereThoughTheOutputCannotBeClosed) {

@@ -1,5 +1,5 @@
-// Whatever bytes a file of JSON lines has and however they arrive: either its lines are taken, those that are not blank are sorted
-// as a stable sort by comparing does it, and what one key finds is what all keys found; or the first wrong one is told.
+// Whatever bytes a file of JSON lines has and however they arrive: either its lines are taken, those that are not blank are
+// sorted as a stable sort by comparing does it, and what one key finds is what all keys found; or the first wrong one is told.
 //
 // Input: a byte of switches, one for the size of a block, one for the type of the key; the text follows.
 #include <algorithm>
@@ -40,8 +40,8 @@ std::optional<Trial> read_trial(std::string_view input) {
   trial.threads = (switches & 1U) != 0 ? 3 : 1;
   trial.terms.nulls_first = (switches & 4U) != 0;
   for (unsigned i = 0; i < 2; ++i)
-    trial.terms.keys.push_back({std::string(paths[(type >> (3 + 2 * i)) % 4U]), static_cast<keys::KeyType>((type + i) % 7U),
-                                (switches & 8U) != 0});
+    trial.terms.keys.push_back(
+        {std::string(paths[(type >> (3 + 2 * i)) % 4U]), static_cast<keys::KeyType>((type + i) % 7U), (switches & 8U) != 0});
   trial.block_bytes = 1 + static_cast<unsigned char>(input[1]) * std::size_t{64};
   trial.text = input.substr(3);
   if (switches >= 0xf0) {  // rarely, because it takes a hundred times as long
@@ -55,7 +55,8 @@ std::optional<Trial> read_trial(std::string_view input) {
 // The rest behind the last end is no row.
 std::vector<Text> rows_of(Text text) {
   std::vector<Text> rows;
-  for (std::size_t end = 0; (end = text.find('\n')) != Text::npos; text.remove_prefix(end + 1)) rows.push_back(text.substr(0, end));
+  for (std::size_t end = 0; (end = text.find('\n')) != Text::npos; text.remove_prefix(end + 1))
+    rows.push_back(text.substr(0, end));
   return rows;
 }
 

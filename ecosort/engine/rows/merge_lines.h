@@ -18,7 +18,7 @@ namespace ecosort::lines {
 struct MergedLines {
   records::MultisetHash in, out, dropped;
   std::size_t longest = 0;
-  std::uint64_t blank_lines = 0;  // of plain files; they are dropped
+  std::uint64_t blank_lines = 0;            // of plain files; they are dropped
   std::vector<rows::KeyCounts> key_counts;  // of plain files
 };
 

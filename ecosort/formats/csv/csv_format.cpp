@@ -51,9 +51,7 @@ void CsvFormat::miss_first_row(const std::string& input) const {
   if (has_header_) throw UsageError(fmt::format("{}: is empty, and a header is wanted; --no-header does without", input));
 }
 
-std::string_view CsvFormat::missing_end(Text row, char before_end) const {
-  return rows::end_like(row, before_end);
-}
+std::string_view CsvFormat::missing_end(Text row, char before_end) const { return rows::end_like(row, before_end); }
 
 std::optional<rows::Fault> CsvFormat::fault_in(Text beginning, bool is_all) const {
   return split_row(beginning, dialect_, is_all).fault;

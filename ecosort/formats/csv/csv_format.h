@@ -12,8 +12,8 @@
 #include "formats/csv/columns.h"
 #include "formats/csv/csv_kernels.h"
 #include "formats/csv/dialect.h"
-#include "formats/keys/key.h"
 #include "formats/csv/value.h"
+#include "formats/keys/key.h"
 #include "formats/row_format.h"
 
 namespace ecosort::csv {

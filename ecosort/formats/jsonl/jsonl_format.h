@@ -1,5 +1,5 @@
-// JSON lines as a format of rows: one value of JSON in a line, ordered by values within it. The order is stable; lines go out byte
-// for byte as they came in.
+// JSON lines as a format of rows: one value of JSON in a line, ordered by values within it. The order is stable; lines go out
+// byte for byte as they came in.
 #pragma once
 
 #include <cstddef>
@@ -48,9 +48,7 @@ class JsonlFormat final : public rows::RowFormat {
 
   void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const override;
   [[nodiscard]] std::size_t mark_bytes(Text first) const override { return rows::byte_order_mark_bytes(first); }
-  [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override {
-    return rows::end_like(row, before_end);
-  }
+  [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override { return rows::end_like(row, before_end); }
 
   [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;

@@ -82,7 +82,9 @@ class RowReader {
   void note(std::uint64_t paths, Text value) noexcept {
     for (; paths != 0; paths &= paths - 1) values_[lowest(paths)] = value;
   }
-  [[nodiscard]] static std::size_t lowest(std::uint64_t paths) noexcept { return static_cast<std::size_t>(std::countr_zero(paths)); }
+  [[nodiscard]] static std::size_t lowest(std::uint64_t paths) noexcept {
+    return static_cast<std::size_t>(std::countr_zero(paths));
+  }
 
   // Of the paths those whose next step leads to the member, or to the element.
   [[nodiscard]] std::uint64_t that_lead_to(std::uint64_t paths, unsigned depth, Text raw_name) const {
@@ -165,7 +167,8 @@ class RowReader {
 
   bool take_escape() {
     const char* const begin = at_++;
-    if (at_ == end_ || Text("\"\\/bfnrtu").find(*at_) == Text::npos) return fail_at(begin, "a backslash begins no escape of JSON");
+    if (at_ == end_ || Text("\"\\/bfnrtu").find(*at_) == Text::npos)
+      return fail_at(begin, "a backslash begins no escape of JSON");
     if (*at_++ != 'u') return true;
     if (end_ - at_ < 4 || !std::all_of(at_, at_ + 4, is_hex_digit)) return fail_at(begin, "\\u is not followed by four digits");
     at_ += 4;
@@ -193,7 +196,8 @@ class RowReader {
     if (is_at('-')) ++at_;
     const bool is_zero = is_at('0');
     const char* const digits = at_;
-    if (!take_digits()) return fail_at(begin, begin == at_ ? "this is no value of JSON" : "a digit is wanted behind the minus sign");
+    if (!take_digits())
+      return fail_at(begin, begin == at_ ? "this is no value of JSON" : "a digit is wanted behind the minus sign");
     if (is_zero && at_ - digits > 1) return fail_at(begin, "a number begins with a zero too many");
     if (is_at('.')) {
       ++at_;

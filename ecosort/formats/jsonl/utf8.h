@@ -5,8 +5,8 @@
 
 namespace ecosort::jsonl {
 
-// Bytes of the character at `at`, whose first byte is not ASCII; 0 if there is none: overlong forms, surrogates and what is beyond
-// U+10FFFF are none.
+// Bytes of the character at `at`, whose first byte is not ASCII; 0 if there is none: overlong forms, surrogates and what is
+// beyond U+10FFFF are none.
 [[nodiscard]] inline std::size_t utf8_character(const char* at, const char* end) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(at[i]); };
   const auto goes_on = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };

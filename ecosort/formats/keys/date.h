@@ -1,4 +1,4 @@
-// Dates and times.
+// Dates and times in tables.
 #pragma once
 
 #include <cstdint>

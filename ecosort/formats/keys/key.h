@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
+#include "formats/fixed/encoder.h"
 #include "formats/keys/date.h"
 #include "formats/keys/key_words.h"
-#include "formats/fixed/encoder.h"
 
 namespace ecosort::keys {
 
