@@ -50,7 +50,8 @@ def duckdb_jsonl_number(work: Work) -> None:
 
 
 def duckdb_parquet(work: Work) -> None:
-    _duckdb(work).execute(f"COPY (SELECT * FROM read_parquet('{work.input}') ORDER BY number) TO '{work.output}' (FORMAT parquet)")
+    rows = f"SELECT * FROM read_parquet('{work.input}') ORDER BY number"
+    _duckdb(work).execute(f"COPY ({rows}) TO '{work.output}' (FORMAT parquet)")
 
 
 def duckdb_make_parquet(work: Work) -> None:
