@@ -136,7 +136,7 @@ def complete_in_bash(run: Run, script_directory: Path, *words: str) -> set[str]:
 def test_bash_proposes_commands(run: Run, tmp_path: Path) -> None:
     assert complete_in_bash(run, tmp_path, "") == {*COMMANDS, *PROGRAMS, "--help", "--version"}
     assert complete_in_bash(run, tmp_path, "so") == {"sort"}
-    assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace", "lines"}
+    assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace", "lines", "csv", "jsonl"}
     assert complete_in_bash(run, tmp_path, "manual", "") == {"man", "bash", "fish"}
 
 
