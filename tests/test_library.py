@@ -97,9 +97,9 @@ def test_the_example_of_tables(examples: Path, ecosort: Path, tmp_path: Path, fo
     refused = subprocess.run(words, capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     if format_ == "csv":
-        assert "line 3, byte 16: column 'price': 'x' is no number" in refused.stderr
+        assert "line 3, byte 17: column 'price': 'x' is no number" in refused.stderr
     else:
-        assert "line 1, byte 12: this is no value of JSON" in refused.stderr
+        assert "line 1, byte 11: this is no value of JSON" in refused.stderr
     assert not (tmp_path / "out2").exists()
 
 
