@@ -35,6 +35,7 @@ constexpr std::array commands{
     Command{"plan", ecosort::cli::run_plan},     Command{"gen", ecosort::cli::run_gen},
     Command{"check", ecosort::cli::run_check},   Command{"power", ecosort::cli::run_power},
     Command{"tune", ecosort::cli::run_tune},     Command{"joulesort", ecosort::cli::run_joulesort},
+    Command{"queue", ecosort::cli::run_queue},   Command{"serve", ecosort::cli::run_serve},
     Command{"manual", ecosort::cli::run_manual},
 };
 

@@ -15,7 +15,7 @@ from conftest import BUILD
 Run = Callable[..., subprocess.CompletedProcess[str]]
 COMMANDS = ["sort", "inplace", "resume", "lines", "csv", "merge", "plan", "gen", "check", "manual"]
 # Commands that are programs of their own and explain themselves.
-PROGRAMS = ["power", "tune", "joulesort"]
+PROGRAMS = ["power", "tune", "joulesort", "queue", "serve"]
 
 
 PLANS = ["plan sort", "plan inplace", "plan lines"]

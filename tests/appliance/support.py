@@ -1,0 +1,63 @@
+"""A queue in a directory of its own, driven by its command line as a user would."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+COMMAND = [sys.executable, "-P", "-m", "ecosort_appliance"]
+
+
+class Queue:
+    """`program`: the ecosort that jobs run."""
+
+    def __init__(self, directory: Path, program: Path) -> None:
+        self.directory = directory
+        self.place = directory.parent / "place"
+        self.place.mkdir()
+        self.environment = os.environ | {"ECOSORT_QUEUE": str(directory), "ECOSORT_BIN": str(program)}
+
+    def run(self, *words: str | bytes | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+        command = [*COMMAND, "queue", *words]
+        options.setdefault("cwd", self.place)
+        options.setdefault("env", self.environment)
+        return subprocess.run(
+            command, capture_output=True, text=True, errors="surrogateescape", check=False, timeout=120, **options
+        )
+
+    def ok(self, *words: str | bytes | Path, **options: Any) -> str:
+        done = self.run(*words, **options)
+        assert done.returncode == 0, (words, done)
+        return done.stdout
+
+    def add(self, *words: str | bytes | Path, options: tuple[str, ...] = ()) -> int:
+        return int(self.ok("add", *options, "--", *words))
+
+    def job(self, number: int) -> Mapping[str, Any]:
+        found = json.loads(self.ok("show", str(number), "--json"))
+        assert isinstance(found, dict)
+        return found
+
+    def jobs(self) -> dict[int, Mapping[str, Any]]:
+        return {job["id"]: job for job in json.loads(self.ok("list", "--all", "--json"))}
+
+    def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
+        """`queue run`, or `serve` with its options, in the background."""
+        command = [*COMMAND, *(words or ("queue", "run", "--tick", "0.02"))]
+        return subprocess.Popen(command, cwd=self.place, env=self.environment, **options)
+
+    def log(self, number: int) -> str:
+        return self.ok("log", str(number))
+
+
+def wait_for(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
+    end_s = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < end_s, "it did not happen in time"
+        time.sleep(0.02)
