@@ -180,6 +180,43 @@ def run(tick_s: float) -> int:
     return EXIT_FAILED if failed else 0
 
 
+@cli.command()
+@click.option("--listen", "address", default="127.0.0.1:8080", show_default=True, metavar="HOST:PORT", help="Where the page is.")
+@click.option("--host", "names", multiple=True, help="A name by which the page may be asked for; repeatable.")
+@click.option("--token-file", type=click.Path(path_type=Path), help="Holds what a browser must know; made if it does not exist.")
+@click.option("--no-page", is_flag=True, help="Only do what is queued.")
+@click.option("--meter", metavar="METER", help="As for ecosort power: watts and joules of each job.")
+@click.option("--config", help="File with meters by name.")
+@click.option("--keep-days", type=click.FloatRange(0, 36500), default=90.0, show_default=True, help="Keep jobs that ended.")
+@click.option("--keep-jobs", type=click.IntRange(0), default=1000, show_default=True, help="Of these at most so many.")
+@click.option("--end-jobs", is_flag=True, help="At the end of the service end what runs, too; it goes on with the next one.")
+@click.option("--tick", "tick_s", type=click.FloatRange(0.01, 60), default=1.0, hidden=True)
+def serve(
+    address: str,
+    names: tuple[str, ...],
+    token_file: Path | None,
+    no_page: bool,
+    meter: str | None,
+    config: str | None,
+    end_jobs: bool,
+    **given: float,
+) -> int:
+    """Does what is queued and shows it on a page, until a signal comes. Running jobs go on by themselves.
+
+    Exit codes: 0 ended by a signal, 2 usage, or the queue is served already, 3 the queue cannot be read or written.
+    """
+    from ecosort_appliance.energy import Meter
+    from ecosort_appliance.scheduler import Settings
+    from ecosort_appliance.serve import Listen
+    from ecosort_appliance.serve import serve as serve_queue
+
+    directory, connection = opened()
+    connection.close()
+    listen = None if no_page else Listen(address, names, token_file)
+    settings = Settings(given["tick_s"], given["keep_days"], int(given["keep_jobs"]))
+    return serve_queue(directory, listen, Meter(meter, config) if meter else None, settings, end_jobs)
+
+
 def _on_signal(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
 

@@ -96,9 +96,9 @@ class Scheduler:
 
     def tick(self) -> None:
         self._standing.tick(time.time())
-        running = jobs.select(self._connection, "state = 'running'")
-        self._count_energy(running)
-        for job in running:
+        if time.monotonic() - self._metered_s >= _ENERGY_PERIOD_S:
+            self._count_energy()
+        for job in jobs.select(self._connection, "state = 'running'"):
             self._look_at(job)
         self._begin_jobs()
         self._tell_ends()
@@ -129,6 +129,7 @@ class Scheduler:
         signal_job(directory, signal.SIGKILL if now_s - asked_s > _KILL_AFTER_S else signal.SIGTERM, job.uid)
 
     def _conclude(self, job: Job, directory: JobDirectory) -> None:
+        self._count_energy()
         job = jobs.get(self._connection, job.id)  # with what was wished meanwhile
         assert job.output is not None
         left = what_was_left(job, job.output, directory.exit_of(job.attempt), directory.stats_of(job.attempt))
@@ -183,6 +184,7 @@ class Scheduler:
         jobs.change_state(self._connection, job.id, (jobs.QUEUED,), reason=reason, not_before_s=time.time() + WAIT_FOR_SPACE_S)
 
     def _start(self, job: Job, named: Named, output: str) -> bool:
+        self._count_energy()
         directory = self._directory(job)
         directory.make()
         lock = try_lock(directory.lock_path)
@@ -225,11 +227,12 @@ class Scheduler:
 
     # --- energy
 
-    def _count_energy(self, running: list[Job]) -> None:
-        """Shares what the machine took among the jobs that run, and adds it to the day."""
-        if self._energy is None or time.monotonic() - self._metered_s < _ENERGY_PERIOD_S:
+    def _count_energy(self) -> None:
+        """Shares what the machine took since the last time among the jobs that run, and adds it to the day."""
+        if self._energy is None:
             return
         self._metered_s = time.monotonic()
+        running = jobs.select(self._connection, "state = 'running'")
         joules, seconds = self._energy.take()
         if seconds <= 0:
             return

@@ -37,7 +37,7 @@ GRAMMARS = {
         ),
     ),
     "inplace": Grammar("q", (*_RECORDS, *_REPORTS, "verify=", "space=", "unique")),
-    "merge": Grammar("o:q", (*_RECORDS, *_REPORTS, "output=", "unique", "merge-threads=", "temp=", "lines")),
+    "merge": Grammar("o:q", (*_RECORDS, *_REPORTS, "output=", "unique", "temp=", "lines")),
     "csv": Grammar(
         "o:q",
         (

@@ -24,7 +24,8 @@ class Queue:
         self.environment = os.environ | {"ECOSORT_QUEUE": str(directory), "ECOSORT_BIN": str(program)}
 
     def run(self, *words: str | bytes | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-        command = [*COMMAND, "queue", *words]
+        quickly = ["--tick", "0.02"] if words[0] == "run" else []
+        command = [*COMMAND, "queue", *words, *quickly]
         options.setdefault("cwd", self.place)
         options.setdefault("env", self.environment)
         return subprocess.run(

@@ -137,7 +137,7 @@ def test_a_job_outlives_the_service_and_is_found_again(watched: Queue, tmp_path:
 
 def test_an_interrupted_sort_goes_on_from_its_last_run(watched: Queue) -> None:
     make_inputs(watched.place, random.Random(2))
-    (watched.place / "in.dat").write_bytes(random.Random(3).randbytes(16 * 3_000_000))
+    (watched.place / "in.dat").write_bytes(random.Random(3).randbytes(16 * 2_000_000))
     number = watched.add(*commands(1)[0])
     service = watched.start()
     wait_for((watched.place / "out-1.ecosort").exists)
