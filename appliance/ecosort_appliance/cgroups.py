@@ -102,14 +102,16 @@ def _write(path: Path, value: str, notes: list[str]) -> None:
         notes.append(f"no control group limit {path.name}: {error.strerror}")
 
 
-def remove_group(name: str, root: Path = _ROOT, own: Path = _OWN) -> None:
-    """After the job's last process has ended; one that is not there, or not empty yet, is left."""
+def remove_group(name: str, root: Path = _ROOT, own: Path = _OWN) -> bool:
+    """False where the kernel has not yet taken the job's last process out of it."""
     try:
         lines = own.read_text().splitlines()
     except OSError:
-        return
+        return True
     base = root / _path_of(lines, "").lstrip("/")
     places = [root / c / _path_of(lines, c).lstrip("/") for c in ("memory", "cpu", "blkio")]
-    for place in (base, base.parent if base.name == "service" else base, *places):
+    found = [place / name for place in (base, base.parent, *places) if (place / name).is_dir()]
+    for group in found:
         with contextlib.suppress(OSError):
-            (place / name).rmdir()
+            group.rmdir()
+    return not any(group.is_dir() for group in found)

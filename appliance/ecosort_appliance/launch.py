@@ -41,14 +41,15 @@ def size_bytes(text: str | None) -> int | None:
     return number * 1000 ** (_SHIFTS[unit[0]] // 10) if is_decimal else number << _SHIFTS[unit[0]]
 
 
-def group_name(number: int) -> str:
-    return f"ecosort-job-{number}"
+def group_name(directory: JobDirectory, number: int) -> str:
+    """Other queues may have a job of that number, too."""
+    return f"ecosort-job-{directory.lock_path.parent.stat().st_ino:x}-{number}"
 
 
 def launch(attempt: Attempt, lock: int, memory: str | None) -> subprocess.Popen[bytes]:
     """The keeper, which inherits the lock. It begins when it has read what to do, and is in its control group before that."""
     job = attempt.job
-    group = make_group(group_name(job.id), size_bytes(memory))
+    group = make_group(group_name(attempt.directory, job.id), size_bytes(memory))
     command = attempt.command if group.directories else gently(attempt.command)
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "ecosort_appliance.keeper", str(attempt.directory.path), str(lock)],

@@ -24,14 +24,24 @@ def queue_directory() -> Path:
 def make_queue_directory(directory: Path) -> None:
     """Nobody but the queue's owner may change it; other users reach their own job's directory through it (mode 711)."""
     try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o711)
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        _make(directory)
         status = directory.stat()
         if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise QueueError(f"'{directory}' is not yours alone; name another directory with ECOSORT_QUEUE")
         for name in ("jobs", "locks"):
-            (directory / name).mkdir(exist_ok=True, mode=0o711)
+            _make(directory / name)
     except OSError as error:
         raise QueueUnreadable(f"the queue '{directory}' cannot be made: {error.strerror}") from None
+
+
+def _make(directory: Path) -> None:
+    """With its mode, whatever the umask says."""
+    try:
+        directory.mkdir()
+    except FileExistsError:
+        return
+    directory.chmod(0o711)
 
 
 def real_path(path: str, directory: str) -> str:

@@ -33,6 +33,7 @@ from ecosort_appliance.space import reason_to_wait
 from ecosort_appliance.standing import Standing
 from ecosort_appliance.words import Named, read_words
 
+_ASK_PERIOD_S = 5.0  # once more, for a keeper that had not begun when it was asked first
 _KILL_AFTER_S = 60.0  # a program that was asked to end makes what it has durable
 _CLEAN_PERIOD_S = 3600.0
 _ENERGY_PERIOD_S = 5.0
@@ -65,7 +66,8 @@ class Scheduler:
         self._energy = energy
         self._standing = Standing(connection)
         self._keepers: dict[int, subprocess.Popen[bytes]] = {}
-        self._asked_s: dict[int, float] = {}
+        self._asked_s: dict[int, tuple[float, float]] = {}  # when it was asked to end: first, last
+        self._groups: set[str] = set()  # to be removed
         self._tellers: list[subprocess.Popen[bytes]] = []
         self._cleaned_s = self._metered_s = -_CLEAN_PERIOD_S
         lock = try_lock(queue / "scheduler.lock")
@@ -87,7 +89,8 @@ class Scheduler:
             self.tick()
             now_s = time.time()
             waits = any(job.not_before_s <= now_s for job in jobs.select(self._connection, "state = 'queued'"))
-            if not jobs.select(self._connection, "state = 'running'") and (not waits or jobs.is_stopped(self._connection)):
+            is_idle = not waits or jobs.is_stopped(self._connection)
+            if is_idle and not self._groups and not jobs.select(self._connection, "state = 'running'"):
                 break
             time.sleep(self._settings.tick_s)
         for teller in self._tellers:
@@ -100,6 +103,7 @@ class Scheduler:
             self._count_energy()
         for job in jobs.select(self._connection, "state = 'running'"):
             self._look_at(job)
+        self._groups = {name for name in self._groups if not remove_group(name)}
         self._begin_jobs()
         self._tell_ends()
         self._clean()
@@ -125,8 +129,10 @@ class Scheduler:
 
     def _ask_to_end(self, job: Job, directory: JobDirectory) -> None:
         now_s = time.monotonic()
-        asked_s = self._asked_s.setdefault(job.id, now_s)
-        signal_job(directory, signal.SIGKILL if now_s - asked_s > _KILL_AFTER_S else signal.SIGTERM, job.uid)
+        first_s, last_s = self._asked_s.get(job.id, (now_s, now_s - _ASK_PERIOD_S))
+        if now_s - last_s >= _ASK_PERIOD_S:
+            self._asked_s[job.id] = (first_s, now_s)
+            signal_job(directory, signal.SIGKILL if now_s - first_s > _KILL_AFTER_S else signal.SIGTERM, job.uid)
 
     def _conclude(self, job: Job, directory: JobDirectory) -> None:
         self._count_energy()
@@ -149,7 +155,7 @@ class Scheduler:
             **results,
         )
         self._asked_s.pop(job.id, None)
-        remove_group(group_name(job.id))
+        self._groups.add(group_name(directory, job.id))
 
     # --- what is to begin
 

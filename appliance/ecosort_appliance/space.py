@@ -51,5 +51,6 @@ def shortage_told(error: dict[str, Any] | None) -> str:
     if not error or not (error.get("kind") == "not enough space" or error.get("errno") in (28, 122)):  # ENOSPC, EDQUOT
         return ""
     if error.get("need_bytes"):
-        return f"waits for space: {error['need_bytes']:,} bytes are needed, {error.get('have_bytes') or 0:,} are free"
+        places = ", ".join(map(str, error.get("places") or ["its drive"]))
+        return f"waits for space: {places}: {error['need_bytes']:,} bytes are needed, {error.get('have_bytes') or 0:,} are free"
     return f"waits for space: {error.get('message', '')}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,17 @@ class Queue:
         """`queue run`, or `serve` with its options, in the background."""
         command = [*COMMAND, *(words or ("queue", "run", "--tick", "0.02"))]
         return subprocess.Popen(command, cwd=self.place, env=self.environment, **options)
+
+    @contextlib.contextmanager
+    def held(self, number: int, until: Path) -> Iterator[None]:
+        """As soon as that path is there, all processes of the job stand still."""
+        wait_for(until.exists)
+        session = json.loads((self.directory / "jobs" / str(number) / "keeper.json").read_text())["pid"]
+        os.killpg(session, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.killpg(session, signal.SIGCONT)
 
     def log(self, number: int) -> str:
         return self.ok("log", str(number))

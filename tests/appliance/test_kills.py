@@ -19,8 +19,8 @@ import pytest
 
 from .support import COMMAND, Queue, wait_for
 
-ROUNDS = 150 if capabilities.SOAK else 10
-COPIES = 300 if capabilities.SOAK else 15
+ROUNDS = 150 if capabilities.SOAK else 6
+COPIES = 300 if capabilities.SOAK else 8
 RECORDS = ("--record-size", "16", "--key", "0:4")
 
 # Says when two programs write one output: each holds a lock on it for as long as it lives.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
@@ -263,20 +264,13 @@ def test_watts_joules_and_records_per_joule(queue: Queue, records: Path) -> None
 
 def test_progress_of_a_job_that_runs(service: Service) -> None:
     """One whose program is stopped, so that it can be looked at."""
-    import os
-
-    (service.queue.place / "in.dat").write_bytes(os.urandom(16 * 4_000_000))
+    (service.queue.place / "in.dat").write_bytes(os.urandom(16 * 2_000_000))
     number = service.queue.add("sort", *RECORDS, "--memory", "4MiB", "in.dat", "-o", "out")
     progress = service.queue.directory / "jobs" / str(number) / "progress.json"
-    wait_for(progress.exists)
-    session = json.loads((progress.parent / "keeper.json").read_text())["pid"]
-    os.killpg(session, signal.SIGSTOP)
-    try:
+    with service.queue.held(number, progress):
         with service.client() as client, client.stream("GET", "/events") as answer:
             event = next(answer.iter_text())
         assert "MB/s" in event
         assert re.search(r'<progress max="100" value="\d+">', event)
         assert metrics_hold(service)["ecosort_job_bytes_per_second"][0][0] == {"job": str(number)}
-    finally:
-        os.killpg(session, signal.SIGCONT)
     wait_for(lambda: service.queue.job(number)["state"] == "done")
