@@ -11,17 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 # A job yields to everything else: half the usual weight.
-_V2_VALUES = {"cpu": ("cpu.weight", "50"), "io": ("io.weight", "50")}
+_V2_VALUES = (("cpu.weight", "50"), ("io.weight", "50"))
 _V1_VALUES = {"cpu": (("cpu.shares", "512"),), "blkio": (("blkio.bfq.weight", "50"), ("blkio.weight", "500"))}
 OVERHEAD_BYTES = 64 << 20  # beside the buffers: 32 MiB of the program, the keeper
 
 
 @dataclass(frozen=True)
 class Group:
-    """A job's control group: its directories, and what could not be had."""
+    """A job's control group: its directories, what could not be had, and whether the job yields the processor to others by it."""
 
     directories: tuple[Path, ...] = ()
     notes: list[str] = field(default_factory=list)
+    yields: bool = False
 
     def add(self, pid: int) -> None:
         for directory in self.directories:
@@ -68,9 +69,8 @@ def _make_v2(base: Path, name: str, limit: int | None) -> Group:
         return Group(notes=[f"no control group: {base}: {error.strerror}"])
     if limit is not None:
         _write(group / "memory.max", str(limit), notes)
-    for file, value in _V2_VALUES.values():
-        _write(group / file, value, notes)
-    return Group((group,), notes)
+    yields = [_write(group / file, value, notes) for file, value in _V2_VALUES]
+    return Group((group,), notes, all(yields))
 
 
 def _make_v1(root: Path, lines: list[str], name: str, limit: int | None) -> Group:
@@ -92,14 +92,17 @@ def _make_v1(root: Path, lines: list[str], name: str, limit: int | None) -> Grou
                 notes.append(f"no weight for {controller}: this kernel has none")
             for file, value in there[:1]:
                 _write(group / file, value, notes)
-    return Group(tuple(directories), notes)
+    return Group(tuple(directories), notes, any(directory.parts[len(root.parts)] == "cpu" for directory in directories))
 
 
-def _write(path: Path, value: str, notes: list[str]) -> None:
+def _write(path: Path, value: str, notes: list[str]) -> bool:
+    """False, and a note, where the kernel refuses."""
     try:
         path.write_text(value)
     except OSError as error:
         notes.append(f"no control group limit {path.name}: {error.strerror}")
+        return False
+    return True
 
 
 def remove_group(name: str, root: Path = _ROOT, own: Path = _OWN) -> bool:

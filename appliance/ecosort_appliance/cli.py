@@ -232,6 +232,9 @@ def main() -> None:
     except sqlite3.Error as error:
         print(f"ecosort: the queue in '{queue_directory()}' cannot be used: {error}", file=sys.stderr)
         code = EXIT_IO
+    except OSError as error:
+        print(f"ecosort: {shown(str(error))}", file=sys.stderr)
+        code = EXIT_IO
     except click.ClickException as error:
         error.show()
         code = EXIT_USAGE

@@ -50,7 +50,7 @@ def launch(attempt: Attempt, lock: int, memory: str | None) -> subprocess.Popen[
     """The keeper, which inherits the lock. It begins when it has read what to do, and is in its control group before that."""
     job = attempt.job
     group = make_group(group_name(attempt.directory, job.id), size_bytes(memory))
-    command = attempt.command if group.directories else gently(attempt.command)
+    command = attempt.command if group.yields else gently(attempt.command)
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "ecosort_appliance.keeper", str(attempt.directory.path), str(lock)],
         cwd="/",

@@ -36,6 +36,7 @@ from ecosort_appliance.words import Named, read_words
 _ASK_PERIOD_S = 5.0  # once more, for a keeper that had not begun when it was asked first
 _KILL_AFTER_S = 60.0  # a program that was asked to end makes what it has durable
 _CLEAN_PERIOD_S = 3600.0
+_OWN_BYTES = 1 << 20  # for the log and the reports of a job
 _ENERGY_PERIOD_S = 5.0
 
 
@@ -170,8 +171,20 @@ class Scheduler:
             drives = _drives(job)
             if drives & busy:
                 busy |= drives  # its turn comes before that of those behind it
-            elif self._begin(job):
+            elif self._begin_or_wait(job):
                 busy |= drives
+
+    def _begin_or_wait(self, job: Job) -> bool:
+        """True when it runs."""
+        space = os.statvfs(self._queue)
+        if space.f_bavail * space.f_frsize < _OWN_BYTES:
+            self._wait(job, f"waits for space: {self._queue}, where the queue itself is: {_OWN_BYTES:,} bytes are needed")
+            return False
+        try:
+            return self._begin(job)
+        except (QueueError, OSError) as error:  # one that is marked as running is looked at by the next tick
+            self._wait(job, str(error))
+            return False
 
     def _begin(self, job: Job) -> bool:
         named = read_words(job.words)
@@ -204,9 +217,6 @@ class Scheduler:
                 attempt = next_attempt(marked, output, directory, goes_on)
                 self._keepers[job.id] = launch(attempt, lock, job.memory or named.memory)
             return marked is not None
-        except (QueueError, OSError) as error:  # one that was marked as running is looked at by the next tick
-            self._wait(job, str(error))
-            return False
         finally:
             os.close(lock)
 
@@ -215,8 +225,9 @@ class Scheduler:
     def _tell_ends(self) -> None:
         self._tellers = [teller for teller in self._tellers if teller.poll() is None]
         for job in jobs.select(self._connection, f"notified = 0 AND on_end IS NOT NULL AND {jobs.HAS_ENDED}"):
-            if (teller := on_end.start(job)) is not None:
-                self._tellers.append(teller)
+            with contextlib.suppress(QueueError):
+                if (teller := on_end.start(job)) is not None:
+                    self._tellers.append(teller)
             jobs.update(self._connection, job.id, notified=1)
 
     def _clean(self) -> None:
@@ -257,7 +268,11 @@ class Scheduler:
 
 def _drives(job: Job) -> set[int]:
     """Those that its inputs, its directories of runs and its output are on."""
-    named = read_words(job.words)
+    output = job.output or job.directory
+    try:
+        named = read_words(job.words)
+    except QueueError:  # an older program took these words; it says so when it begins
+        return {drive_of(os.path.dirname(output))}  # noqa: PTH120
     temps = named.temps or tuple(filter(None, [job.environment.get("TMPDIR")]))
     places = [*named.inputs, *(() if job.resumes else temps)]
     found = {drive_of(real_path(place, job.directory)) for place in places}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import sqlite3
 import sys
 import threading
 from dataclasses import dataclass
@@ -71,7 +70,7 @@ class SchedulerThread:
             finally:
                 scheduler.close()
                 connection.close()
-        except (QueueError, OSError, sqlite3.Error) as error:
+        except Exception as error:  # raised again by the thread that waits
             self.failure = error
             self._is_ready.set()
             if not self._stop.is_set():

@@ -27,7 +27,10 @@ def popen_user(uid: int) -> dict[str, Any]:
     """Arguments of Popen that give up root's rights for those of the user; nothing where the queue is the user's own."""
     if os.geteuid() == uid:
         return {}
-    entry = pwd.getpwuid(uid)
+    try:
+        entry = pwd.getpwuid(uid)
+    except KeyError:
+        raise QueueError(f"there is no user with the number {uid} any more") from None
     return {"user": uid, "group": entry.pw_gid, "extra_groups": os.getgrouplist(entry.pw_name, entry.pw_gid)}
 
 

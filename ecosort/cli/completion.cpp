@@ -128,7 +128,7 @@ _ecosort_ask() {{
   esac
   words="ecosort-$program $words"
   words=${{words//$'\n'/ }}
-  for line in $(env "COMP_WORDS=$words" COMP_CWORD="$at" "_ECOSORT_${{program^^}}_COMPLETE=bash_complete" "${{COMP_WORDS[0]}}" "$program" 2>/dev/null); do
+  for line in $(env "COMP_WORDS=$words" COMP_CWORD="$at" "_ECOSORT_${{program^^}}_COMPLETE=bash_complete" "${{COMP_WORDS[0]}}" "$1" 2>/dev/null); do
     case $line in
     plain,*) COMPREPLY+=("${{line#plain,}}") ;;
     dir,*) _ecosort_propose -d ;;
@@ -187,7 +187,7 @@ function __ecosort_ask
         set given $program $given
         set program appliance
     end
-    for line in (env COMP_WORDS="ecosort-$program $given" COMP_CWORD=(commandline -t) _ECOSORT_(string upper $program)_COMPLETE=fish_complete $words[1] $program 2>/dev/null)
+    for line in (env COMP_WORDS="ecosort-$program $given" COMP_CWORD=(commandline -t) _ECOSORT_(string upper $program)_COMPLETE=fish_complete $words[1] $argv[1] 2>/dev/null)
         set -l parts (string split -m 1 ',' -- $line)
         switch $parts[1]
             case dir

@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from ecosort_appliance import times
 from ecosort_appliance.cgroups import make_group
 from ecosort_appliance.errors import QueueError
@@ -486,3 +487,12 @@ def test_the_program_becomes_the_queue(ecosort: Path, queue: Queue) -> None:
     done = subprocess.run([ecosort, "queue", "list"], env=queue.environment, capture_output=True, text=True, check=False)
     assert done.stdout.startswith("the queue is empty"), done
     assert COMMAND[0] == sys.executable
+
+
+def test_the_readme_names_the_options_that_there_are() -> None:
+    """All of them, in its tables."""
+    text = (ROOT / "appliance" / "README.md").read_text()
+    for words in (["queue", "add"], ["serve"]):
+        done = subprocess.run([*COMMAND, *words, "--help"], capture_output=True, text=True, check=True)
+        options = set(re.findall(r"^  (?:-h, )?(--[a-z-]+)", done.stdout, re.MULTILINE)) - {"--help"}
+        assert {option for option in options if f"`{option}" not in text} == set()

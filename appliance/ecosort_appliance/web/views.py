@@ -17,6 +17,7 @@ from ecosort_appliance.show import energy_text, progress_text, state_text
 from ecosort_appliance.text import bytes_text, command_text, shown, span_text, time_text
 
 _HISTORY = 50
+_WAITING = 100
 _DAYS = 14
 
 
@@ -67,21 +68,26 @@ class Views:
 
     def overview(self) -> dict[str, Any]:
         with closing(open_database(self._queue)) as connection:
-            there = jobs.select(connection, f"NOT {jobs.HAS_ENDED}")
+            there = jobs.select(connection, f"NOT {jobs.HAS_ENDED} AND state != 'running'", limit=_WAITING)
+            running = jobs.select(connection, "state = 'running'")
+            (waiting,) = connection.execute(
+                f"SELECT count(*) FROM jobs WHERE NOT {jobs.HAS_ENDED} AND state != 'running'"
+            ).fetchone()
             ended = jobs.ended(connection, _HISTORY)
             days = connection.execute("SELECT * FROM energy ORDER BY day DESC LIMIT ?", (_DAYS,)).fetchall()
             stopped = jobs.is_stopped(connection)
         return {
-            "running": [self._row(job) for job in there if job.state == jobs.RUNNING],
-            "waiting": [self._row(job) for job in there if job.state != jobs.RUNNING],
+            "running": [self._row(job) for job in running],
+            "waiting": [self._row(job) for job in there],
             "ended": [self._row(job) for job in ended],
+            "more": waiting - len(there),
             "stopped": stopped,
             "meter": self._meter.title if self._meter else None,
             "watts": self._meter.watts if self._meter else None,
             "days": [(day["day"], day["joules"] / 3600, span_text(day["metered_s"])) for day in days],
             "drives": [
                 (shown(drive.place), bytes_text(drive.free_bytes), bytes_text(drive.size_bytes))
-                for drive in drives_of([*there, *ended])
+                for drive in drives_of([*running, *there, *ended])
             ],
             "temperatures": temperatures(),
             "now": time.strftime("%Y-%m-%d %H:%M:%S"),
