@@ -30,9 +30,8 @@ class Queue:
         command = [*COMMAND, "queue", *words, *quickly]
         options.setdefault("cwd", self.place)
         options.setdefault("env", self.environment)
-        return subprocess.run(
-            command, capture_output=True, text=True, errors="surrogateescape", check=False, timeout=120, **options
-        )
+        options.setdefault("timeout", 120)
+        return subprocess.run(command, capture_output=True, text=True, errors="surrogateescape", check=False, **options)
 
     def ok(self, *words: str | bytes | Path, **options: Any) -> str:
         done = self.run(*words, **options)

@@ -93,12 +93,12 @@ def test_a_service_that_is_killed_at_random_moments(watched: Queue, ecosort: Pat
             kind, number = chance.randrange(4), len(added) + 1
             added[watched.add(*commands(number)[kind])] = kind
         service = watched.start(stderr=subprocess.DEVNULL)
-        time.sleep(chance.uniform(0.1, 0.7))
+        time.sleep(chance.uniform(0.1, 1.0))
         service.kill()
         service.wait()
         if turn % 2:
             kill_all_jobs(watched)
-    watched.ok("run")
+    watched.ok("run", timeout=120 + 4 * ROUNDS)
     assert_all_done(watched, added, expected)
     assert not (tmp_path / "watch" / "two-writers").exists()
 
