@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import closing
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import parse_qs
 
+from jinja2 import Environment, FileSystemLoader
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.templating import Jinja2Templates
 
 from ecosort_appliance import desk, jobs
 from ecosort_appliance.database import open_database
@@ -43,7 +43,7 @@ class Page:
         self._token = token
         self._meter = meter
         self._views = Views(queue, meter)
-        self._templates = Jinja2Templates(_HERE / "templates")  # which escape everything
+        self._templates = Environment(loader=FileSystemLoader(_HERE / "templates"), autoescape=True)
         self._form_token = secrets.token_urlsafe(32)
         self._listeners = 0
         self.is_ending: Callable[[], bool] = lambda: False  # the server's word; streams end with it
@@ -65,18 +65,21 @@ class Page:
     async def _say_error(self, request: Request, error: Exception) -> Response:
         return PlainTextResponse(shown(str(error)) + "\n", HTTPStatus.CONFLICT)
 
-    def _render(self, request: Request, name: str, **values: object) -> Response:
-        return self._templates.TemplateResponse(request, name, values | {"form_token": self._form_token})
+    def _render(self, name: str, **values: object) -> Response:
+        return HTMLResponse(self._html(name, values))
+
+    def _html(self, name: str, values: Mapping[str, object]) -> str:
+        return self._templates.get_template(name).render(values, form_token=self._form_token)
 
     async def index(self, request: Request) -> Response:
-        return self._render(request, "index.html", **await run_in_threadpool(self._views.overview))
+        return self._render("index.html", **await run_in_threadpool(self._views.overview))
 
     async def job(self, request: Request) -> Response:
         try:
             found = await run_in_threadpool(self._views.job, request.path_params["number"])
         except QueueError:
             return PlainTextResponse("There is no such job.\n", HTTPStatus.NOT_FOUND)
-        return self._render(request, "job.html", **found)
+        return self._render("job.html", **found)
 
     async def events(self, request: Request) -> Response:
         """The changing part of the index, whenever it has changed, as server-sent events."""
@@ -90,7 +93,7 @@ class Page:
             last = ""
             while not self.is_ending() and not await request.is_disconnected():
                 values = await run_in_threadpool(self._views.overview)
-                html = self._templates.get_template("live.html").render(values | {"form_token": self._form_token})
+                html = self._html("live.html", values)
                 if html != last:
                     yield "".join(f"data: {line}\n" for line in html.splitlines()) + "\n"
                 last = html
@@ -133,10 +136,10 @@ class Page:
         if self._token is None:
             return RedirectResponse("/", HTTPStatus.SEE_OTHER)
         if request.method == "GET":
-            return self._render(request, "login.html", wrong=False)
+            return self._render("login.html", wrong=False)
         if not same((await _form(request)).get("token", ""), self._token):
             await asyncio.sleep(1.0)
-            return self._render(request, "login.html", wrong=True)
+            return self._render("login.html", wrong=True)
         answer = RedirectResponse("/", HTTPStatus.SEE_OTHER)
         is_secure = request.url.scheme == "https"
         answer.set_cookie(COOKIE, session_of(self._token), httponly=True, samesite="strict", secure=is_secure, max_age=30 * 86400)
