@@ -89,7 +89,14 @@ class Standing:
             if file.is_written or identity != file.identity:
                 self._resting[job.id, file.path] = (file.identity, now_s)
             elif now_s - since_s >= job.settle_s and not self._was_seen(job, file):
-                make_job(self._connection, job, filled(job.words, file.path, os.path.basename(file.path)), file, 0.0)  # noqa: PTH119
+                self._make_for(job, file)
+
+    def _make_for(self, job: Job, file: Found) -> None:
+        """One file that must wait, because the job before it still writes the same output, does not keep the others."""
+        try:
+            make_job(self._connection, job, filled(job.words, file.path, os.path.basename(file.path)), file, 0.0)  # noqa: PTH119
+        except QueueError as error:
+            self._tell(job, str(error))
 
     def _was_seen(self, job: Job, file: Found) -> bool:
         row = self._connection.execute(

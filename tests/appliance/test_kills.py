@@ -151,6 +151,23 @@ def test_an_interrupted_sort_goes_on_from_its_last_run(watched: Queue) -> None:
     assert "/ecosort resume " in watched.log(number)
 
 
+def test_a_keeper_that_is_killed_alone(watched: Queue, tmp_path: Path) -> None:
+    """Its program still holds the job's lock: nothing else begins before that has ended."""
+    make_inputs(watched.place, random.Random(5))
+    number = watched.add(*commands(1)[0])
+    service = watched.start("serve", "--no-page", "--tick", "0.02")
+    with watched.held(number, watched.place / "out-1.ecosort"):
+        keeper = json.loads((watched.directory / "jobs" / str(number) / "keeper.json").read_text())["pid"]
+        os.kill(keeper, signal.SIGKILL)
+        time.sleep(0.3)
+        assert (watched.job(number)["state"], watched.job(number)["attempt"]) == ("running", 1)
+    wait_for(lambda: watched.job(number)["state"] == "done")
+    assert (watched.place / "out-1").stat().st_size == (watched.place / "in.dat").stat().st_size
+    assert not (tmp_path / "watch" / "two-writers").exists()
+    service.terminate()
+    assert service.wait(20) == 0
+
+
 # --- the database
 
 

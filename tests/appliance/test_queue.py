@@ -218,6 +218,25 @@ def test_larger_priorities_first_and_one_at_a_time(queue: Queue, records: Path) 
     assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
 
 
+def test_jobs_on_two_drives_work_at_the_same_time(queue: Queue, tmp_path: Path, require: Require) -> None:
+    """A third one, on the drive of the first, waits for that."""
+    require("loop_mount")
+    with mounted(tmp_path, "ext4", 64 << 20) as one, mounted(tmp_path, "ext4", 64 << 20) as other:
+        for system in (one, other):
+            (system.root / "in.dat").write_bytes(random.Random(1).randbytes(16 * 500_000))
+        words = ("add", "--memory", "4MiB", "--", *SORT[:-1])
+        first = int(queue.ok(*words, "out.dat", cwd=one.root))
+        third = int(queue.ok(*words, "third.dat", cwd=one.root))
+        second = int(queue.ok(*words, "out.dat", cwd=other.root))
+        service = queue.start("serve", "--no-page", "--tick", "0.02")
+        with queue.held(first, one.root / "out.dat.ecosort"):
+            wait_for(lambda: queue.job(second)["state"] == "done")
+            assert (queue.job(first)["state"], queue.job(third)["state"]) == ("running", "queued")
+        wait_for(lambda: queue.job(third)["state"] == "done")
+        service.terminate()
+        assert service.wait(20) == 0
+
+
 def test_memory_is_given_to_the_program_and_its_control_group(queue: Queue, records: Path, require: Require) -> None:
     require("memory_cgroup")
     number = queue.add(*SORT, options=("--memory", "3MiB"))
