@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -51,8 +52,12 @@ def _look_at(path: str) -> Found | None:
 
 
 def _is_open_for_writing(descriptor: int) -> bool:
-    """A lease for reading is refused while anyone has the file open for writing; of others' files always (EACCES)."""
+    """A lease for reading is refused while anyone has the file open for writing; of others' files always (EACCES).
+
+    Who opens it for writing while the lease is held breaks it, which is told by a signal: by one that ends nobody.
+    """
     try:
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     except BlockingIOError:
         return True

@@ -24,6 +24,7 @@ from ecosort_appliance.cgroups import make_group
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.space import shortage_in
+from ecosort_appliance.watch import look
 from ecosort_appliance.words import GRAMMARS, read_words
 from sort_support import Require, directory_for_everyone, mounted
 
@@ -388,6 +389,19 @@ def test_a_watched_file_is_waited_for_until_it_is_whole(queue: Queue, records: P
     wait_for(lambda: (queue.place / "done" / name).stat().st_size == 320)
     service.terminate()
     assert service.wait(20) == 0
+
+
+def test_a_look_at_a_file_ends_nobody_who_opens_it_meanwhile(tmp_path: Path) -> None:
+    """The lease of the look is broken many times; that neither ends the looking process nor fails the writer."""
+    write = "import sys\nfor i in range(5000): open(sys.argv[1], 'a').write('x')"
+    (tmp_path / "f").touch()
+    with subprocess.Popen([sys.executable, "-c", write, tmp_path / "f"]) as writer:
+        seen = set()
+        while writer.poll() is None:
+            seen.add(look(str(tmp_path))[0].is_written)
+        assert writer.returncode == 0
+    assert seen == {False, True}
+    assert (tmp_path / "f").stat().st_size == 5000
 
 
 @pytest.mark.parametrize(
