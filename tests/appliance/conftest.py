@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from .support import Queue
 
 
 @pytest.fixture
-def queue(tmp_path: Path, ecosort: Path) -> Queue:
-    return Queue(tmp_path / "queue", ecosort)
+def queue(tmp_path: Path, ecosort: Path) -> Iterator[Queue]:
+    found = Queue(tmp_path / "queue", ecosort)
+    yield found
+    found.close()
 
 
 @pytest.fixture

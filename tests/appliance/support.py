@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ class Queue:
         self.directory = directory
         self.place = directory.parent / "place"
         self.place.mkdir()
+        self._started: list[subprocess.Popen[bytes]] = []
         self.environment = os.environ | {"ECOSORT_QUEUE": str(directory), "ECOSORT_BIN": str(program)}
 
     def run(self, *words: str | bytes | Path, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -52,7 +54,15 @@ class Queue:
     def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
         """`queue run`, or `serve` with its options, in the background."""
         command = [*COMMAND, *(words or ("queue", "run", "--tick", "0.02"))]
-        return subprocess.Popen(command, cwd=self.place, env=self.environment, **options)
+        process = subprocess.Popen(command, cwd=self.place, env=self.environment, **options)
+        self._started.append(process)
+        return process
+
+    def close(self) -> None:
+        """Ends what a failed test has left."""
+        for process in self._started:
+            process.kill()
+            process.wait()
 
     @contextlib.contextmanager
     def held(self, number: int, until: Path) -> Iterator[None]:
@@ -74,3 +84,15 @@ def wait_for(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
     while not condition():
         assert time.monotonic() < end_s, "it did not happen in time"
         time.sleep(0.02)
+
+
+def copy_packages(directory: Path) -> None:
+    """What a keeper imports: the environment of the tests may be out of the user's reach."""
+    import ecosort_appliance
+    import ecosort_power
+
+    import ecosort as package
+
+    for module in (package, ecosort_appliance, ecosort_power):
+        source = Path(str(module.__file__)).parent
+        shutil.copytree(source, directory / source.name, ignore=shutil.ignore_patterns("__pycache__"))

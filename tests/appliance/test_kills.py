@@ -34,12 +34,14 @@ exec {program} "$@"
 
 
 @pytest.fixture
-def watched(tmp_path: Path, ecosort: Path) -> Queue:
+def watched(tmp_path: Path, ecosort: Path) -> Iterator[Queue]:
     program = tmp_path / "ecosort"
     (tmp_path / "watch").mkdir()
     program.write_text(WATCHER.format(program=ecosort, place=tmp_path / "watch"))
     program.chmod(0o755)
-    return Queue(tmp_path / "queue", program)
+    found = Queue(tmp_path / "queue", program)
+    yield found
+    found.close()
 
 
 def make_inputs(place: Path, random: random.Random) -> None:

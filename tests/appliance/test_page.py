@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,8 +18,9 @@ import httpx
 import pytest
 from power.peers.browser import Browser
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from sort_support import as_plain_user, directory_for_everyone
 
-from .support import Queue, wait_for
+from .support import COMMAND, Queue, copy_packages, wait_for
 
 RECORDS = ("--record-size", "16", "--key", "0:4")
 HOSTILE = [
@@ -64,7 +66,7 @@ def start(queue: Queue, *options: str) -> Service:
 
 def answers(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/login").status_code == 200
+        return httpx.get(f"{url}/login").status_code in (200, 303)
     except httpx.TransportError:
         return False
 
@@ -161,6 +163,38 @@ def test_two_services_of_one_queue(service: Service) -> None:
     _, said = second.communicate(timeout=20)
     assert second.returncode == 2
     assert b"is served already" in said
+
+
+def test_a_user_needs_no_token_on_his_own_machine(ecosort: Path, require: Callable[[str], None]) -> None:
+    """But changes must come from the page all the same."""
+    require("setpriv")
+    with directory_for_everyone() as base:
+        shutil.copy(ecosort, base / "ecosort")
+        copy_packages(base / "packages")
+        places = {"PYTHONPATH": base / "packages", "ECOSORT_BIN": base / "ecosort", "ECOSORT_QUEUE": base / "queue"}
+        environment = os.environ | {name: str(place) for name, place in places.items()}
+        address = f"127.0.0.1:{free_port()}"
+        process = subprocess.Popen(as_plain_user(*COMMAND, "serve", "--listen", address), env=environment, cwd=base)
+        try:
+            look_at_own_page(process, f"http://{address}")
+        finally:
+            process.terminate()
+            code = process.wait(20)
+        assert code == 0
+
+
+def look_at_own_page(process: subprocess.Popen[bytes], url: str) -> None:
+    wait_for(lambda: process.poll() is not None or answers(url))
+    page = httpx.get(url)
+    assert page.status_code == 200
+    assert httpx.get(url, headers={"Host": "evil.example"}).status_code == 421
+    found = re.search(r'name="form_token" value="([^"]+)"', page.text)
+    assert found
+    form, own = {"form_token": found[1]}, {"Origin": url}
+    assert httpx.post(f"{url}/queue/pause", data=form).status_code == 403
+    assert httpx.post(f"{url}/queue/pause", headers=own).status_code == 403
+    assert httpx.post(f"{url}/queue/pause", data=form, headers=own).status_code == 303
+    assert "The queue is paused" in httpx.get(url).text
 
 
 # --- what it shows

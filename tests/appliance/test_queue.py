@@ -28,7 +28,7 @@ from ecosort_appliance.watch import look
 from ecosort_appliance.words import GRAMMARS, read_words
 from sort_support import Require, directory_for_everyone, mounted
 
-from .support import COMMAND, Queue, wait_for
+from .support import COMMAND, Queue, copy_packages, wait_for
 
 RECORDS = ("--record-size", "16", "--key", "0:4")
 SORT = ("sort", *RECORDS, "in.dat", "-o", "out.dat")
@@ -468,17 +468,6 @@ def test_roots_service_works_as_the_jobs_user(ecosort: Path, require: Require) -
         assert (queue.place / "out.dat").owner() == "nobody"
         assert queue.job(secret)["state"] == "failed"
         assert "Permission denied" in queue.job(secret)["reason"]
-
-
-def copy_packages(directory: Path) -> None:
-    """What a keeper imports: the environment of the tests may be out of the user's reach."""
-    import ecosort_appliance
-
-    import ecosort as package
-
-    for module in (package, ecosort_appliance):
-        source = Path(str(module.__file__)).parent
-        shutil.copytree(source, directory / source.name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def test_names_of_any_bytes_through_the_command_line(queue: Queue, records: Path) -> None:
