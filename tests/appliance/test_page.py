@@ -209,7 +209,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
     found.close()
 
 
-WIDER = "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).length"
+WIDER = "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 200))"
 CLASHES = """(() => { const boxes = [...document.querySelectorAll('article')].map(e => e.getBoundingClientRect());
   return boxes.filter((a, i) => boxes.slice(i + 1).some(b =>
     a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)).length })()"""
@@ -233,9 +233,10 @@ def test_hostile_names_in_a_browser(service: Service, browser: Browser, records:
             log_in(browser, service)
         for path in ("/", "/job/3"):
             browser.open(service.url + path, width, 900, mobile)
+            wait_until_loaded(browser, path)
             assert browser.evaluate("innerWidth") == width
             assert browser.evaluate("document.title").endswith("EcoSort")
-            assert browser.evaluate(WIDER) == 0
+            assert browser.evaluate(WIDER) == []
             assert browser.evaluate("document.documentElement.scrollWidth") <= width
             assert browser.evaluate(CLASHES) == 0
             assert complaints(browser) == []
@@ -252,7 +253,12 @@ def test_hostile_names_in_a_browser(service: Service, browser: Browser, records:
 def log_in(browser: Browser, service: Service) -> None:
     browser.evaluate(f"document.querySelector('[name=token]').value = {json.dumps(service.token)}")
     browser.evaluate("document.querySelector('form').submit()")
-    wait_for(lambda: browser.evaluate("!!document.getElementById('live')"))
+    wait_until_loaded(browser, "/")
+
+
+def wait_until_loaded(browser: Browser, path: str) -> None:
+    """The event that was waited for may have been that of the page before."""
+    wait_for(lambda: browser.evaluate("location.pathname + document.readyState") == f"{path}complete")
 
 
 def test_the_page_follows_and_its_buttons_work(service: Service, browser: Browser) -> None:
