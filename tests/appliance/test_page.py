@@ -209,7 +209,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
     found.close()
 
 
-WIDER = "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 200))"
+WIDER = """[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+  .map(e => e.outerHTML.slice(0, 200))"""
 CLASHES = """(() => { const boxes = [...document.querySelectorAll('article')].map(e => e.getBoundingClientRect());
   return boxes.filter((a, i) => boxes.slice(i + 1).some(b =>
     a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)).length })()"""
