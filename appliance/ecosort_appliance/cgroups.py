@@ -107,14 +107,23 @@ def _write(path: Path, value: str, notes: list[str]) -> bool:
 
 def remove_group(name: str, root: Path = _ROOT, own: Path = _OWN) -> bool:
     """False where the kernel has not yet taken the job's last process out of it."""
-    try:
-        lines = own.read_text().splitlines()
-    except OSError:
-        return True
-    base = root / _path_of(lines, "").lstrip("/")
-    places = [root / c / _path_of(lines, c).lstrip("/") for c in ("memory", "cpu", "blkio")]
-    found = [place / name for place in (base, base.parent, *places) if (place / name).is_dir()]
+    found = [place / name for place in _places(root, own) if (place / name).is_dir()]
     for group in found:
         with contextlib.suppress(OSError):
             group.rmdir()
     return not any(group.is_dir() for group in found)
+
+
+def groups_left(prefix: str, root: Path = _ROOT, own: Path = _OWN) -> set[str]:
+    """Names of the groups of a service that was killed before it removed them."""
+    return {group.name for place in _places(root, own) for group in place.glob(f"{prefix}*") if group.is_dir()}
+
+
+def _places(root: Path, own: Path) -> list[Path]:
+    """Where groups may be, of both versions."""
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:
+        return []
+    base = root / _path_of(lines, "").lstrip("/")
+    return [base, base.parent, *(root / c / _path_of(lines, c).lstrip("/") for c in ("memory", "cpu", "blkio"))]

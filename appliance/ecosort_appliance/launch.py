@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from ecosort_appliance.cgroups import make_group
 from ecosort_appliance.jobdir import JobDirectory
@@ -42,8 +43,12 @@ def size_bytes(text: str | None) -> int | None:
 
 
 def group_name(directory: JobDirectory, number: int) -> str:
+    return f"{group_prefix(directory.lock_path.parent.parent)}{number}"
+
+
+def group_prefix(queue: Path) -> str:
     """Other queues may have a job of that number, too."""
-    return f"ecosort-job-{directory.lock_path.parent.stat().st_ino:x}-{number}"
+    return f"ecosort-job-{(queue / 'locks').stat().st_ino:x}-"
 
 
 def launch(attempt: Attempt, lock: int, memory: str | None) -> subprocess.Popen[bytes]:

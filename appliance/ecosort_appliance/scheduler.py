@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Protocol
 
 from ecosort_appliance import jobs, on_end
-from ecosort_appliance.cgroups import remove_group
+from ecosort_appliance.cgroups import groups_left, remove_group
 from ecosort_appliance.database import transaction
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.launch import group_name, launch, next_attempt
+from ecosort_appliance.launch import group_name, group_prefix, launch, next_attempt
 from ecosort_appliance.outcome import WAIT_FOR_SPACE_S, identity_of, outcome, results_of, what_was_left
 from ecosort_appliance.places import drive_of, real_path
 from ecosort_appliance.processes import is_alive, signal_job, try_lock
@@ -68,7 +68,7 @@ class Scheduler:
         self._standing = Standing(connection)
         self._keepers: dict[int, subprocess.Popen[bytes]] = {}
         self._asked_s: dict[int, tuple[float, float]] = {}  # when it was asked to end: first, last
-        self._groups: set[str] = set()  # to be removed
+        self._groups = groups_left(group_prefix(queue))  # to be removed, when they are empty
         self._tellers: list[subprocess.Popen[bytes]] = []
         self._cleaned_s = self._metered_s = -_CLEAN_PERIOD_S
         lock = try_lock(queue / "scheduler.lock")
