@@ -84,6 +84,7 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "mosquitto": lambda: _tool("mosquitto"),
     "snmpd": lambda: _tool("snmpd"),
     "upsd": lambda: _tool("/lib/nut/upsd") or _tool("/lib/nut/dummy-ups"),
+    "systemd-analyze": lambda: _tool("systemd-analyze"),
     "chromium": lambda: _tool("chromium-headless-shell") and _tool("chromium"),
 }
 

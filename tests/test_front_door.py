@@ -52,6 +52,8 @@ COMMANDS = (
     "power",
     "tune",
     "joulesort",
+    "queue",
+    "serve",
     "manual",
 )
 

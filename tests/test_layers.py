@@ -33,6 +33,7 @@ LAYERS = [
 PACKAGES = {
     "python/ecosort": set[str](),
     "power/ecosort_power": set[str](),
+    "appliance/ecosort_appliance": {"ecosort", "ecosort_power"},
     "tuning/ecosort_measure": {"ecosort", "ecosort_power"},
     "tuning/ecosort_tuning": {"ecosort_power", "ecosort_measure"},
     "tuning/bench/ecosort_bench": {"ecosort_power", "ecosort_measure"},

@@ -600,6 +600,30 @@ CommandTable joulesort_table() {
           .ending = ""};
 }
 
+CommandTable queue_table() {
+  return {.name = "queue",
+          .synopsis = "COMMAND ...",
+          .summary = "keeps sorts that are to be done, tonight or every night (ecosort-appliance)",
+          .description = "Runs `ecosort-appliance queue` with the words that follow; it explains itself with --help.",
+          .examples = {"ecosort queue add --at 02:00 -- sort huge.dat -o sorted.dat",
+                       "ecosort queue list                              what waits, works, and ended lately"},
+          .options = {},
+          .operands = {},
+          .ending = ""};
+}
+
+CommandTable serve_table() {
+  return {.name = "serve",
+          .synopsis = "[OPTIONS]",
+          .summary = "does what is queued and shows it on a page (ecosort-appliance)",
+          .description = "Runs `ecosort-appliance serve` with the words that follow; it explains itself with --help.",
+          .examples = {"ecosort serve                                   the page is at http://127.0.0.1:8080/",
+                       "ecosort serve --meter shelly://192.0.2.5        with watts and joules"},
+          .options = {},
+          .operands = {},
+          .ending = ""};
+}
+
 CommandTable manual_table() {
   return {.name = "manual",
           .synopsis = "man [COMMAND] | bash | fish",
@@ -621,7 +645,8 @@ CommandTable manual_table() {
 const std::vector<CommandTable>& command_tables() {
   static const std::vector<CommandTable> tables{sort_table(),  inplace_table(), resume_table(),    lines_table(), csv_table(),
                                                 jsonl_table(), merge_table(),   plan_table(),      gen_table(),   check_table(),
-                                                power_table(), tune_table(),    joulesort_table(), manual_table()};
+                                                power_table(), tune_table(),    joulesort_table(), queue_table(), serve_table(),
+                                                manual_table()};
   return tables;
 }
 

@@ -87,7 +87,9 @@ constexpr Fact files[] = {
      "sorted runs that do not fit the memory, unnamed, where no --temp and no $TMPDIR say else"},
     {"manual", "PREFIX/share/man/man1, PREFIX/share/bash-completion/completions, PREFIX/share/fish/vendor_completions.d",
      "where `make install` puts what this command prints"},
-    {"power joulesort", "~/.config/ecosort/meters.toml", "meters by name; see ecosort power --help"},
+    {"power joulesort serve", "~/.config/ecosort/meters.toml", "meters by name; see ecosort power --help"},
+    {"queue serve", "$XDG_STATE_HOME/ecosort, ~/.local/state/ecosort, /var/lib/ecosort",
+     "the queue and what its jobs said; the last one is root's"},
 };
 
 constexpr Fact environment[] = {
@@ -100,7 +102,8 @@ constexpr Fact environment[] = {
      "are not followed: the order is that of the C locale; a notice says so where they ask for another"},
     {"lines", "POSIXLY_CORRECT, _POSIX2_VERSION", "whether options may follow files, and whether +N is a key, as in sort"},
     {"sort merge inplace resume lines csv jsonl gen check", "ECOSORT_CPU", "the newest instructions that may be used, for tests"},
-    {"power tune joulesort", "ECOSORT_BIN", "the program that sorts and validates; set to the one that is running"},
+    {"power tune joulesort queue serve", "ECOSORT_BIN", "the program that sorts and validates; set to the one that is running"},
+    {"queue serve", "ECOSORT_QUEUE", "the directory of the queue, in place of those below FILES"},
 };
 
 template <std::size_t n>
