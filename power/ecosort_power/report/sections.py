@@ -59,7 +59,7 @@ def verdict(run: Run) -> str:
 def run_row(result: Result, run: Run) -> list[str]:
     energy = run.energy_of(result.session.headline)
     joules = energy.joules if energy is not None and run.valid else None
-    limits = energy.uncertainty.total_j if energy is not None and energy.uncertainty is not None else None
+    limits = result.limits().get(run.index)
     return [
         str(run.index),
         started(run),
