@@ -30,6 +30,7 @@ from ecosort_power.report.text import short
 from ecosort_power.report.write import write_report
 from ecosort_power.store import ResultDirectory
 from ecosort_power.summary import limits_of_runs, number, summarize
+from ecosort_power.validate import CheckReport
 from rich.console import Console
 
 from .stored import larger, reseal, write_result
@@ -377,3 +378,18 @@ def test_a_run_of_a_meter_with_its_own_clock_is_known_no_better_than_the_runs_ag
     shown = replace(gather(directory, None), session=clocked)
     assert {run_row(shown, r)[4] for r in runs} == {f"±{short(limit)}" for limit in wide.values()}
     assert json.loads(report_json.render(shown))["limits_j_of_runs"]["1"] == pytest.approx(wide[1])
+
+
+def test_the_duplicates_of_an_unsorted_input_are_those_of_the_output(tmp_path: Path) -> None:
+    directory = ResultDirectory(write_result(tmp_path / "r"))
+    found = gather(directory, None)
+    report = CheckReport(1, 10**8, "2faf0ab746e89a8", None, False, "")
+    read = replace(found, session=replace(found.session, input_report=report))
+    for shown in (found, read):
+        (validation,) = [s for s in sections(shown) if s.title == "Validation"]
+        assert validation.tables[0].rows[0][-1] == "see output"
+        assert validation.tables[0].rows[1][-1] == "0"
+        assert "Duplicate keys are counted in the output" in validation.texts[-1]
+    in_order = replace(found, session=replace(found.session, input_report=replace(report, duplicates=3, in_order=True)))
+    (validation,) = [s for s in sections(in_order) if s.title == "Validation"]
+    assert validation.tables[0].rows[0][1:] == ["in order", "100000000", "2faf0ab746e89a8", "3"]

@@ -145,9 +145,9 @@ def test_a_real_drive_is_filled_and_nothing_of_it_is_left(
     mounts = Path("/proc/mounts").read_text()
     try:
         words = ("fill", "--dir", place, "--size", "30MB", "--memory", "8MiB", "--rounds", "1", "--out", "figures")
-        done = tune("experiment", *words, env={"ECOSORT_BIN": str(ecosort)})
+        done = tune("experiment", *words, env={"ECOSORT_PROGRAM": str(ecosort)})
         assert done.returncode == 0, done.stderr
-        metered = tune("experiment", *words, "--meter", "exec:x", env={"ECOSORT_BIN": str(ecosort)})
+        metered = tune("experiment", *words, "--meter", "exec:x", env={"ECOSORT_PROGRAM": str(ecosort)})
         assert (metered.returncode, "fill takes no --meter" in metered.stderr) == (2, True)
         assert list(place.iterdir()) == []
     finally:
@@ -165,7 +165,7 @@ def test_sizes_are_told_per_gigabyte(tune: Tune, tmp_path: Path, ecosort: Path) 
     place.mkdir()
     try:
         words = ("size", "--dir", place, "--size", "16MB", "--memory", "8MiB", "--rounds", "1", "--out", "figures")
-        done = tune("experiment", *words, env={"ECOSORT_BIN": str(ecosort)})
+        done = tune("experiment", *words, env={"ECOSORT_PROGRAM": str(ecosort)})
     finally:
         shutil.rmtree(place)
     assert done.returncode == 0, done.stderr
@@ -190,10 +190,10 @@ def test_a_real_experiment_on_request_sizes(tune: Tune, tmp_path: Path, ecosort:
             "--out",
             "figures",
         )
-        done = tune("experiment", *words, env={"ECOSORT_BIN": str(ecosort)})
+        done = tune("experiment", *words, env={"ECOSORT_PROGRAM": str(ecosort)})
         assert done.returncode == 0, done.stderr
         assert list(place.iterdir()) == []
-        memory = tune("experiment", "memory", *words[1:], env={"ECOSORT_BIN": str(ecosort)})
+        memory = tune("experiment", "memory", *words[1:], env={"ECOSORT_PROGRAM": str(ecosort)})
         assert memory.returncode == 0, memory.stderr
     finally:
         shutil.rmtree(place)
