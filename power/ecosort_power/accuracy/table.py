@@ -174,8 +174,8 @@ def _again(results: Results) -> str:
     if not found:
         return ""
     return (
-        f" {len(found)} cells that so many runs showed below 93 % were simulated again with {AGAIN * results.runs} other runs, and "
-        f"stand here with what these found: {min(found):.1%} to {max(found):.1%}."
+        f" {len(found)} cells that so many runs showed below 93 % were simulated again with {AGAIN * results.runs} other runs, "
+        f"and stand here with what these found: {min(found):.1%} to {max(found):.1%}."
     )
 
 
