@@ -102,7 +102,7 @@ bench-predict: ## hold predictions against measurements (BENCH_DIR= on the drive
 	@$(DEPS) program build python
 	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
 	@ninja -C $(BUILD) -j $(JOBS)
-	@ECOSORT_BIN=$(abspath $(BUILD))/ecosort $(VENV)/ecosort-tune validate --dir $(BENCH_DIR) $(BENCH)
+	@ECOSORT_PROGRAM=$(abspath $(BUILD))/ecosort $(VENV)/ecosort-tune validate --dir $(BENCH_DIR) $(BENCH)
 
 .PHONY: bench-check
 bench-check: ## fail if the README's benchmark numbers are not those of tuning/bench/results

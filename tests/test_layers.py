@@ -32,7 +32,7 @@ LAYERS = [
 # The Python packages, and which others each one may import.
 PACKAGES = {
     "python/ecosort": set[str](),
-    "power/ecosort_power": set[str](),
+    "power/ecosort_power": {"ecosort"},
     "appliance/ecosort_appliance": {"ecosort", "ecosort_power"},
     "tuning/ecosort_measure": {"ecosort", "ecosort_power"},
     "tuning/ecosort_tuning": {"ecosort_power", "ecosort_measure"},

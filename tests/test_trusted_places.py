@@ -9,7 +9,7 @@ import pytest
 from capabilities import require
 from sort_support import NOBODY, copy_program, directory_for_everyone, sanitizers
 
-TOOL = "#!/bin/sh\necho planted $ECOSORT_BIN\n"
+TOOL = "#!/bin/sh\necho planted $ECOSORT_PROGRAM\n"
 
 
 def plant(directory: Path, name: str = "ecosort-power") -> Path:
@@ -24,7 +24,7 @@ def called(
     program: Path, command: str = "power", path: str = "/usr/bin:/bin", **options: object
 ) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PATH": path}
-    environment.pop("ECOSORT_BIN", None)
+    environment.pop("ECOSORT_PROGRAM", None)
     return subprocess.run(
         [program, command],
         capture_output=True,

@@ -65,7 +65,7 @@ def queue() -> None:
 @click.option("--user", help="Root only: whose job it is.")
 @click.argument("words", metavar="-- COMMAND ...", nargs=-1, type=click.UNPROCESSED)
 def add(words: tuple[str, ...], user: str | None, not_resumable: bool, **given: Any) -> int:
-    """Queues a job and prints its number. COMMAND is sort, lines, csv, merge or inplace, as for ecosort."""
+    """Queues a job and prints its number. COMMAND is sort, lines, csv, jsonl, merge or inplace, as for ecosort."""
     if user is not None and os.geteuid() != 0:
         raise QueueError("--user is for root; everyone else has a queue of his own")
     uid = os.geteuid() if user is None else find_user(user)

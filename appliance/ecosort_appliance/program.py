@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +16,7 @@ from ecosort_appliance.jobs import Job
 
 @functools.cache
 def ecosort_program() -> str:
-    """The one that started this one, else the one that the Python package finds."""
-    if named := os.environ.get("ECOSORT_BIN"):
-        return str(Path(named).absolute())
+    """The one that the Python package finds."""
     try:
         return str(find_program())
     except ProgramNotFound as error:

@@ -46,6 +46,26 @@ GRAMMARS = {
             *("merge", "memory=", "threads=", "temp=", "io="),
         ),
     ),
+    "jsonl": Grammar(
+        "o:q",
+        (
+            *_REPORTS,
+            *(
+                "by=",
+                "output=",
+                "nulls=",
+                "strict",
+                "date-format=",
+                "unique",
+                "check",
+                "merge",
+                "memory=",
+                "threads=",
+                "temp=",
+                "io=",
+            ),
+        ),
+    ),
     "lines": Grammar(
         "bdfghiMnRrVcCk:mo:sS:t:T:uzy:",
         (

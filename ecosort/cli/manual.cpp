@@ -102,7 +102,8 @@ constexpr Fact environment[] = {
      "are not followed: the order is that of the C locale; a notice says so where they ask for another"},
     {"lines", "POSIXLY_CORRECT, _POSIX2_VERSION", "whether options may follow files, and whether +N is a key, as in sort"},
     {"sort merge inplace resume lines csv jsonl gen check", "ECOSORT_CPU", "the newest instructions that may be used, for tests"},
-    {"power tune joulesort queue serve", "ECOSORT_BIN", "the program that sorts and validates; set to the one that is running"},
+    {"power tune joulesort queue serve", "ECOSORT_PROGRAM",
+     "the program that sorts and validates; set to the one that is running"},
     {"queue serve", "ECOSORT_QUEUE", "the directory of the queue, in place of those below FILES"},
 };
 

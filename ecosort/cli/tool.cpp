@@ -53,7 +53,7 @@ void try_path(const std::string& name, const Words& words) {
 int become(const std::string& name, const Words& words) {
   std::error_code unknown;  // without /proc only PATH is searched
   const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  if (!self.empty()) ::setenv("ECOSORT_BIN", self.c_str(), 0);  // the program that sorts and validates: this one
+  if (!self.empty()) ::setenv("ECOSORT_PROGRAM", self.c_str(), 0);  // the program that sorts and validates: this one
   std::string distrusted = self.empty() ? "" : try_trusted(self.parent_path() / name, words);
   try_path(name, words);
   if (distrusted.empty() && !self.empty())

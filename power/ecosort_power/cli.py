@@ -21,7 +21,35 @@ _WEEK_S = 7 * 86400.0
 _SECONDS = Number(0.0, _WEEK_S, "seconds")
 _PROBE = Number(5.0, _WEEK_S, "seconds")
 _CELSIUS = Number(-50.0, 80.0, "degrees Celsius")
-CONFIG_HELP = "File with named meters (default: ~/.config/ecosort/meters.toml)."
+_IDLE = "Seconds of idle baseline before and after all runs."
+_PAUSE = "Idle seconds right before each run."
+_SETTLE = "Longest wait for the drives to rest; 0: none."
+_PATTERN = "Seconds of a busy/idle pattern that finds the meters' lag before the runs."
+Command = Callable[..., Any]
+# What several commands understand, said once.
+_CONFIG = click.option("--config", help="File with named meters (default: ~/.config/ecosort/meters.toml).")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_LOAD = click.option(
+    "--load",
+    "load_command",
+    type=Program(),
+    help="Command that makes the machine busy until it is stopped (default: all processors).",
+)
+_SUM = click.option("--sum", "sum_meters", is_flag=True, help="The result is the sum of the meters (several power supplies).")
+_AMBIENT = click.option("--ambient", "ambient_c", type=_CELSIUS, help="Temperature of the room in C, for the report.")
+
+
+def _around_runs(command: Command) -> Command:
+    """What is done before and around the runs of a measurement."""
+    options = (
+        click.option("--idle", "idle_s", type=_SECONDS, default=30.0, show_default=True, help=_IDLE),
+        click.option("--pause", "pause_s", type=_SECONDS, default=5.0, show_default=True, help=_PAUSE),
+        click.option("--settle", "settle_s", type=_SECONDS, default=60.0, show_default=True, help=_SETTLE),
+        click.option("--probe", "probe_s", type=_SECONDS, default=0.0, help=_PATTERN),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -35,8 +63,8 @@ def cli() -> None:
 
 
 @cli.command()
-@click.option("--config", help=CONFIG_HELP)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_CONFIG
+@_JSON
 @click.option("--discover", is_flag=True, help="Also search the local network for plugs (multicast DNS).")
 @click.option("--root", default="/", hidden=True, type=_DIRECTORY)
 @click.option("--interface", multiple=True, hidden=True)
@@ -65,14 +93,9 @@ def meters(config: str | None, as_json: bool, discover: bool, root: Path, interf
 @cli.command()
 @click.argument("meter")
 @click.option("--seconds", type=_PROBE, default=60.0, show_default=True, help="Length of the busy/idle pattern.")
-@click.option(
-    "--load",
-    "load_command",
-    type=Program(),
-    help="Command that makes the machine busy until it is stopped (default: all processors).",
-)
-@click.option("--config", help=CONFIG_HELP)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_LOAD
+@_CONFIG
+@_JSON
 def probe(meter: str, seconds: float, load_command: str | None, config: str | None, as_json: bool) -> int:
     """Measures METER itself: true update period, quantum, staleness, lag and averaging window, by a busy/idle pattern."""
     from ecosort_power.codec import encode
@@ -97,14 +120,9 @@ def probe(meter: str, seconds: float, load_command: str | None, config: str | No
 )
 @click.option("--dir", "directory", type=_DIRECTORY, default=".", show_default=True, help="Where it will be sorted.")
 @click.option("--probe", "probe_s", type=_PROBE, default=20.0, show_default=True, help="Seconds of a busy/idle pattern.")
-@click.option(
-    "--load",
-    "load_command",
-    type=Program(),
-    help="Command that makes the machine busy until it is stopped (default: all processors).",
-)
-@click.option("--config", help=CONFIG_HELP)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_LOAD
+@_CONFIG
+@_JSON
 def doctor(
     words: tuple[str, ...],
     records: int | None,
@@ -135,7 +153,7 @@ def doctor(
 
 @cli.command(context_settings={"ignore_unknown_options": False})
 @click.option("--meter", "meter_words", multiple=True, help="A meter, or auto. Repeat for several side by side.")
-@click.option("--sum", "sum_meters", is_flag=True, help="The result is the sum of the meters (several power supplies).")
+@_SUM
 @click.option("--runs", type=click.IntRange(1, 99), default=5, show_default=True, help="Number of runs.")
 @click.option("--input", "input_path", help="Input file: counted, summed, and taken out of the page cache with --cold.")
 @click.option("--output", "output_path", help="Output file: removed before each run, validated after (default: -o of the sort).")
@@ -145,30 +163,12 @@ def doctor(
 @click.option("--no-validate", is_flag=True, help="Do not validate; the result is marked so.")
 @click.option("--check-command", type=Program(), help="Validator in place of `ecosort check`; {} is the file.")
 @click.option("--prepare", type=Program(), help="Command before each run, outside the window.")
-@click.option(
-    "--idle",
-    "idle_s",
-    type=_SECONDS,
-    default=30.0,
-    show_default=True,
-    help="Seconds of idle baseline before and after all runs.",
-)
-@click.option("--pause", "pause_s", type=_SECONDS, default=5.0, show_default=True, help="Idle seconds right before each run.")
-@click.option(
-    "--settle", "settle_s", type=_SECONDS, default=60.0, show_default=True, help="Longest wait for the drives to rest; 0: none."
-)
-@click.option(
-    "--probe",
-    "probe_s",
-    type=_SECONDS,
-    default=0.0,
-    help="Seconds of a busy/idle pattern that finds the meters' lag before the runs.",
-)
+@_around_runs
 @click.option("--time-only", is_flag=True, help="Go on without energy where there is none; it is null, with the reason.")
-@click.option("--ambient", "ambient_c", type=_CELSIUS, help="Temperature of the room in C, for the report.")
+@_AMBIENT
 @click.option("--out", "directory", type=_DIRECTORY, help="Result directory (default: ecosort-power-DATE-TIME).")
 @click.option("--continue", "continued", type=_DIRECTORY, metavar="DIR", help="Go on with an interrupted measurement.")
-@click.option("--config", help=CONFIG_HELP)
+@_CONFIG
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def run(**given: Any) -> int:
     """Measures COMMAND: idle baseline, then each run from process start to sync, idle tail, validation.
@@ -182,7 +182,7 @@ def run(**given: Any) -> int:
 
 @cli.command(context_settings={"ignore_unknown_options": False})
 @click.option("--meter", "meter_words", multiple=True, required=True, help="A meter, or auto. Repeat for several side by side.")
-@click.option("--sum", "sum_meters", is_flag=True, help="The result is the sum of the meters (several power supplies).")
+@_SUM
 @click.option("--category", type=click.Choice(["daytona", "indy"]), default="daytona", show_default=True)
 @click.option(
     "--records",
@@ -197,23 +197,10 @@ def run(**given: Any) -> int:
 @click.option(
     "--data", type=_DIRECTORY, help="Directory of input and output, on the drive that counts (default: in the entry's)."
 )
-@click.option("--ambient", "ambient_c", type=_CELSIUS, help="Temperature of the room in C, for the submission.")
-@click.option(
-    "--idle", "idle_s", type=_SECONDS, default=30.0, show_default=True, help="Seconds of idle baseline before and after all runs."
-)
-@click.option("--pause", "pause_s", type=_SECONDS, default=5.0, show_default=True, help="Idle seconds right before each run.")
-@click.option(
-    "--settle", "settle_s", type=_SECONDS, default=60.0, show_default=True, help="Longest wait for the drives to rest; 0: none."
-)
-@click.option(
-    "--probe",
-    "probe_s",
-    type=_SECONDS,
-    default=0.0,
-    help="Seconds of a busy/idle pattern that finds the meters' lag before the runs.",
-)
+@_AMBIENT
+@_around_runs
 @click.option("--repeat-invalid", is_flag=True, help="Measure runs that were invalid again; what they were is kept and told.")
-@click.option("--config", help=CONFIG_HELP)
+@_CONFIG
 @click.argument("size", metavar="[CLASS]", required=False)
 @click.argument("sort_words", metavar="[-- OPTIONS OF ECOSORT SORT]", nargs=-1, type=click.UNPROCESSED)
 def joulesort(**given: Any) -> int:
@@ -271,7 +258,7 @@ def check_result(directory: Path) -> int:
 @cli.command("compare")
 @click.argument("first", type=_DIRECTORY)
 @click.argument("second", type=_DIRECTORY)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_JSON
 def compare_results(first: Path, second: Path, as_json: bool) -> int:
     """Compares two results: means, ratio SECOND/FIRST with its 95 % interval."""
     from ecosort_power.codec import encode
@@ -295,7 +282,7 @@ def compare_results(first: Path, second: Path, as_json: bool) -> int:
 @cli.command()
 @click.argument("directory", type=_DIRECTORY)
 @click.option("--meter", "meter", required=True, help="A log, for example csv:meter.csv#offset=auto.")
-@click.option("--config", help=CONFIG_HELP)
+@_CONFIG
 def attach(directory: Path, meter: str, config: str | None) -> int:
     """Adds a meter's own log to a stored result and computes its energy."""
     from ecosort_power.attach import attach_log

@@ -26,9 +26,7 @@ from ecosort_power.reading import Capabilities
 from ecosort_power.sampling import between_means, between_values, rounding, value_weights
 from ecosort_power.uncertainty import Error, normal, rectangular
 from ecosort_power.updates import CounterMoves, is_smeared, repeats_values
-
-# Stretches of idle power that overlap are fewer values than their number; found by simulation (README, table of intervals).
-OVERLAP = 0.75
+from ecosort_power.wander import stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +99,7 @@ def power_estimate(
     wide = _wide(curve, timing_of(capabilities, True), capabilities.effective_period_s, window)
     if wide is None:
         return None
-    timing = wide.lag
+    timing, reach = wide.lag, timing_of(capabilities, True).reach_s
     if curve.watts is None:
         sampling = Error()
         if repeats_values(capabilities):  # the moment of each update is known to one reading
@@ -110,8 +108,10 @@ def power_estimate(
     elif is_smeared(capabilities):
         sampling = between_means(curve, wide.first, wide.last, capabilities.window_s or 0.0)
     else:
-        sampling = between_values(curve, wide.first, wide.last, without)
-    values, weights = value_weights(curve, window.begin_s, window.end_s, without)
+        edges = [(edge, edge + reach) for edge in (window.begin_s, window.end_s)]
+        sampling = between_values(curve, wide.first, wide.last, without, capabilities.window_s or 0.0, edges)
+    # Values that are late hold the run until then; that some of them are idle values does not matter, their steps are the same.
+    values, weights = value_weights(curve, window.begin_s, window.end_s + reach, without)
     return Estimate(
         wide.joules - (curve.between(*without) if without is not None else 0.0),
         wide.first,
@@ -199,6 +199,8 @@ def _wide(
     step = after.watts - before.watts
     # Two values on each side do not show how the idle power wanders; then it may by as much as they differ.
     idle = before.error + after.error if noise is not None else rectangular([outside[0] * step, outside[1] * step])
+    if noise is not None and all(flanks):  # one estimate of the wander stands behind both sides
+        idle = normal(idle.sd, noise.degrees)
     return _Wide(joules, first, last, before, after, idle, rectangular(timing.doubt_s * step))
 
 
@@ -232,15 +234,18 @@ class _Flank:
 
     watts: float
     length_s: float
+    smear_s: float  # its values are means over so long
     noise: _Noise | None  # None: it is too short to tell
 
     def side(self, outside_s: float, noise: _Noise | None) -> _Side:
         share = abs(outside_s) / self.length_s
         if noise is None:
             return _Side(self.watts, outside_s, Error(), share)
-        # What the mean of `length_s` says of another stretch: both wander.
-        sd = sqrt(noise.per_second * abs(outside_s) * (1 + share))
-        return _Side(self.watts, outside_s, normal(sd, noise.degrees), share)
+        # What the mean of `length_s` says of another stretch: both wander. Averages that overlap count the time of one window
+        # at each end with a weight that goes from 0 to 1 (1/3 in the square, not 1/2), and the two stretches share one window.
+        outside, smear = abs(outside_s), self.smear_s
+        both = outside - smear / 6 + share * (outside * (1 - smear / (3 * self.length_s)) - smear / 3)
+        return _Side(self.watts, outside_s, normal(sqrt(noise.per_second * max(both, 0.0)), noise.degrees), share)
 
 
 def _flank(
@@ -258,17 +263,17 @@ def _flank(
     if length >= 2 * reach:
         count = int(np.searchsorted(times, times[-1] - reach + 1e-9, side="right"))
         energies = np.interp(times[:count] + reach, times, joules) - joules[:count] - watts * reach
-        degrees = length / reach - 1
-        variance = float(np.mean(np.square(energies))) * (degrees + 1) / degrees
+        share, degrees = stretches(last - first, reach * (last - first) / length, smear_s * (last - first) / length)
+        variance = float(np.mean(np.square(energies))) / share
     elif last - first >= 2:
         slopes: Floats = np.diff(joules) / np.diff(times)
         degrees = max(length / spacing - 1, 1.0)
         reach, variance = spacing, float(slopes.var()) * (degrees + 1) / degrees * spacing * spacing
     else:
-        return _Flank(watts, length, None)
+        return _Flank(watts, length, smear_s, None)
     # What the steps of a counter add is counted elsewhere; one end of each stretch is a move, the other lies between two.
     steps = sum(e * e for e in moves.error_at(last, watts)) / 3 if moves is not None else 0.0
-    return _Flank(watts, length, _Noise((variance - 5 / 3 * steps) / reach, degrees))
+    return _Flank(watts, length, smear_s, _Noise((variance - 5 / 3 * steps) / reach, degrees))
 
 
 def _pooled(flanks: Sequence[_Flank]) -> _Noise | None:
@@ -276,7 +281,7 @@ def _pooled(flanks: Sequence[_Flank]) -> _Noise | None:
     known = [f.noise for f in flanks if f.noise is not None]
     degrees = sum(n.degrees for n in known)
     wander = sum(n.per_second * n.degrees for n in known)
-    return _Noise(max(wander / degrees, 0.0), max(degrees - OVERLAP, 1.0)) if known else None
+    return _Noise(max(wander / degrees, 0.0), max(degrees, 1.0)) if known else None
 
 
 def _local(curve: EnergyCurve, index: int, outwards: int, outside_s: float, hint_w: float | None, other_w: float | None) -> _Side:

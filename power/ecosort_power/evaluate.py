@@ -289,6 +289,12 @@ def _restless(estimate: Estimate, window: Window) -> str | None:
 def _too_short(curves: Curves, capabilities: Capabilities, window: Window, stated: bool) -> str:
     values, needed = _count(curves, window), MIN_SAMPLES if curves.power is not None or curves.moves is None else MIN_MOVES
     text = f"the run is too short for this meter: {values} values in it, {needed} are needed"
+    if values >= needed and curves.power is not None:  # by chance: its length is what counts
+        spacing = curves.power.spacing_s
+        text = (
+            f"the run of {window.seconds:.3g} s is too short for this meter, which has a value every {spacing:.3g} s: "
+            f"{(MIN_SAMPLES - SLACK) * spacing:.3g} s are needed"
+        )
     if curves.moves is not None and capabilities.quantum_j and values >= needed:
         return f"the run is too short for this meter: its counter moves in steps of {capabilities.quantum_j:g} J"
     if curves.moves is not None and curves.power is None and capabilities.quantum_j:

@@ -11,7 +11,7 @@ import click
 MAX_RECORDS = 10**15
 
 
-class Number(click.ParamType[float]):
+class Number(click.ParamType):  # type: ignore[type-arg]  # of no type before click 8.2
     """A finite number in some limits, both included."""
 
     name = "number"
@@ -43,7 +43,7 @@ class Records(click.IntRange):
             self.fail(f"{value!r} is no number of records from 1 to {MAX_RECORDS}, nor auto", param, ctx)
 
 
-class Program(click.ParamType[str]):
+class Program(click.ParamType):  # type: ignore[type-arg]  # of no type before click 8.2
     """A command as a shell would split it: one word at least, and its quotes closed."""
 
     name = "command"
@@ -58,7 +58,7 @@ class Program(click.ParamType[str]):
         return str(value)
 
 
-class Checksum(click.ParamType[str]):
+class Checksum(click.ParamType):  # type: ignore[type-arg]  # of no type before click 8.2
     """A sum of CRC-32s as `gensort -c` prints it: up to 32 hexadecimal digits."""
 
     name = "checksum"

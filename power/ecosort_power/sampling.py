@@ -11,19 +11,27 @@ as in geostatistics, by a model with two parts:
              values are independent.
 
 Both hold because the sampler reads at random moments within each period: at fixed ones a load that repeats with the period looks
-constant. A few values cannot show that nothing happens between them; below FEW_SAMPLES two unseen values at the other end of
-the range are allowed for.
+constant. A few values cannot show that nothing happens between them; below FEW_SAMPLES an unseen power at the other end of the
+range is allowed for, as long as n values miss it in one case of twenty ("rule of three").
+
+A short mean over w seconds shows a change that lies in it by a value in between; where the rest of the change
+lies is unknown within d (h - w) / 2, and two changes in a row in one direction may be one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ecosort_power.integrate import EnergyCurve, Floats
 from ecosort_power.quality import FEW_SAMPLES
 from ecosort_power.uncertainty import Error, normal, rectangular
 
-UNSEEN = 2  # so many values a few may have missed; n of them miss a share of 2/n in one case of seven
+Span = tuple[float, float]
+Bools = NDArray[np.bool_]
+MISSED = 0.05  # the chance that no value shows what an interval need not allow for
 WHOLE = 0.05  # of a value: a window of 5.0 s holds five values that are 1.01 s apart
 
 
@@ -35,27 +43,66 @@ def _kept(times_s: Floats, without: tuple[float, float] | None) -> Floats:
     return kept
 
 
-def between_values(curve: EnergyCurve, first: int, last: int, without: tuple[float, float] | None = None) -> Error:
-    """Error of an instantaneous curve between two of its values, but for a stretch that is known otherwise."""
+def unseen_share(values: int) -> float:
+    """The longest share of the time that so many values at random moments all miss with the probability MISSED."""
+    return float(1.0 - MISSED ** (1.0 / values))
+
+
+def between_values(
+    curve: EnergyCurve, first: int, last: int, without: Span | None = None, window_s: float = 0.0, edges: Sequence[Span] = ()
+) -> Error:
+    """Error of an instantaneous curve between two of its values, but for a stretch that is known otherwise. `window_s`: each
+    value is a mean over so long, less than the time between two. `edges`: when the run began, and when it ended."""
     assert curve.watts is not None
     times, watts = curve.times_s[first : last + 1], curve.watts[first : last + 1]
     kept = _kept(times, without)
     lengths, steps = np.diff(times), np.diff(watts)
     halves = np.abs(steps) * lengths / 2 * kept
-    weights = (lengths[1:] + lengths[:-1]) / 2 * np.minimum(kept[1:], kept[:-1])
-    products = -steps[1:] * steps[:-1] * weights * weights
-    rough = max(float(products.sum()), 0.0)
-    rough = min(rough, _rough_by_distance(lengths, steps) * float(np.square(weights).sum()))
-    error = rectangular(halves)
+    blind = np.maximum(1.0 - window_s / lengths, 0.0)
+    error = rectangular(halves * blind)
+    if window_s > 0.0:
+        error += rectangular(_in_one_window(halves * blind, steps))
+    rough, degrees = _rough(lengths, steps, kept, _at(times, edges))
     if rough > 0.0:
-        seen = np.maximum(products, 0.0)
-        degrees = float(seen.sum()) ** 2 / float(np.square(seen).sum())
         squares = 4 * float(np.square(halves).sum())
         error = error.scaled(max(1.0 - 2 * rough / squares, 0.0)) + normal(float(np.sqrt(rough)), degrees)
-    if last - first - 1 < FEW_SAMPLES:
-        unseen_w = float(watts.max()) - float(watts.min())
-        error += rectangular(UNSEEN * unseen_w * float(np.median(lengths)) * bool(kept.any()))
+    inside = last - first - 1
+    if 0 < inside < FEW_SAMPLES:
+        unseen_j = unseen_share(inside) * inside * float(np.median(lengths)) * float(np.ptp(watts))
+        error += rectangular(unseen_j * float(np.median(blind)) / (1 - MISSED) * bool(kept.any()))
     return error
+
+
+def _at(times_s: Floats, spans: Sequence[Span]) -> Bools:
+    """The intervals between two values that such a span touches."""
+    found = np.zeros(len(times_s) - 1, dtype=bool)
+    for begin, end in spans:
+        found |= (times_s[:-1] <= end) & (times_s[1:] >= begin)
+    return found
+
+
+def _rough(lengths_s: Floats, steps_w: Floats, kept: Floats, edges: Bools) -> tuple[float, float]:
+    """Variance in joules of what changes from value to value and back, and its degrees of freedom. What the edges of the run
+    change is no part of it: they are left out, and the rest stands for them."""
+    weights = (lengths_s[1:] + lengths_s[:-1]) / 2 * np.minimum(kept[1:], kept[:-1])
+    plain = ~(edges[1:] | edges[:-1])
+    squares = np.square(weights)
+    if not bool(np.any(plain & (weights > 0))):
+        plain = np.ones(len(weights), dtype=bool)
+    products = (-steps_w[1:] * steps_w[:-1] * squares)[plain]
+    rough = float(products.sum() * squares.sum() / squares[plain].sum()) if bool(squares[plain].any()) else 0.0
+    rough = min(rough, _rough_by_distance(lengths_s, steps_w) * float(squares.sum()))
+    if rough <= 0.0:
+        return 0.0, 1.0
+    seen = np.maximum(products, 0.0)
+    return rough, float(seen.sum()) ** 2 / float(np.square(seen).sum())
+
+
+def _in_one_window(halves_j: Floats, steps_w: Floats) -> Floats:
+    """What pairs of neighbouring changes add if each pair is one change inside a window: (a + b)^2 is a^2 + b^2 + 2 a b."""
+    together = np.where(steps_w[1:] * steps_w[:-1] > 0, halves_j[1:] * halves_j[:-1], 0.0)
+    found: Floats = np.sqrt(2 * together)
+    return found
 
 
 def _rough_by_distance(lengths_s: Floats, steps_w: Floats) -> float:

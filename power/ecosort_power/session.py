@@ -75,7 +75,13 @@ class Measurement:
         if not session.idle_before_w:  # a continued session keeps the idle power from before its first run
             session = self._baseline(session, "before")
         for index in left:
-            self._run(session, index)
+            run = self._run(session, index)
+            if index == left[0] and index != left[-1] and is_too_short(run, session):
+                self._display.say(
+                    f"the other {len(left) - 1} runs would be too short for the meter as well and are not started: sort more "
+                    "records, or take a meter with more values per second"
+                )
+                return self._summarize(session)
         if left or not session.idle_after_w:
             session = self._baseline(session, "after")
         return self._summarize(session)
@@ -195,7 +201,7 @@ class Measurement:
         self._save(changed)
         return changed
 
-    def _run(self, session: Session, index: int) -> None:
+    def _run(self, session: Session, index: int) -> Run:
         directory = self._fresh_directory(index)
         label = f"run {index}/{self._options.runs}"
         try:
@@ -211,6 +217,7 @@ class Measurement:
         self._chain().document(directory / "run.json", run)
         self._summarize(session)
         self._display.say(describe_run(run, session, label))
+        return run
 
     def _fresh_directory(self, index: int) -> Path:
         directory = self._directory.run_path(index)
@@ -346,6 +353,12 @@ def set_aside(path: Path, seal: Seal, why: str = "interrupted") -> None:
     seal.moved(path, aside)
     for left in sorted(aside.iterdir()) if aside.is_dir() else [aside]:
         seal.file(left)  # as the crash left it
+
+
+def is_too_short(run: Run, session: Session) -> bool:
+    """True if the meter of the headline has too few values in a run of this length, whatever else is wrong with it."""
+    meters = (session.headline or "").split("+")
+    return any(d.code == "too-short" and d.fatal and d.meter in meters for d in run.all_defects())
 
 
 def describe_run(run: Run, session: Session, label: str) -> str:

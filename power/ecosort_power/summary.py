@@ -11,7 +11,7 @@ from ecosort_power.evaluate import MeterEnergy
 from ecosort_power.quality import Defect
 from ecosort_power.reading import Scope
 from ecosort_power.split import alike
-from ecosort_power.statistics import Sample, describe, ratio_of_totals, trend
+from ecosort_power.statistics import Sample, describe, ratio_of_totals, t95, trend
 from ecosort_power.store import SUMMARY_SCHEMA, Run, Session, valid_runs
 from ecosort_power.updates import keeps_own_time
 
@@ -166,7 +166,7 @@ def _meter_summary(session: Session, runs: Sequence[Run], meter: str) -> MeterSu
     seconds = sum(r.marks.seconds for r, _ in pairs) / len(pairs)
     joules = describe([e.joules or 0.0 for e in energies])
     uncertainties = [e.uncertainty for e in energies]
-    own_clock = any(keeps_own_time(m.capabilities) for m in session.meters if m.name in meter.split("+"))
+    own_clock = _own_clock(session, meter)
     unseen = joules.ci95 if own_clock else 0.0
     uncertainty = _plus(_mean([u.total_j if u else None for u in uncertainties]), unseen)
     complete = len(records) == len(pairs)
@@ -188,6 +188,23 @@ def _meter_summary(session: Session, runs: Sequence[Run], meter: str) -> MeterSu
         phases=_phase_summaries(energies),
         own_clock=own_clock,
     )
+
+
+def _own_clock(session: Session, meter: str) -> bool:
+    return any(keeps_own_time(m.capabilities) for m in session.meters if m.name in meter.split("+"))
+
+
+def limits_of_runs(session: Session, runs: Sequence[Run], meter: str) -> dict[int, float]:
+    """By the index of each valid run, where it is known, the half width of the 95 % interval of its energy, the instrument's
+    limits included. Of a meter that keeps its own clock no run shows what repeats with that clock; there the deviation of one run
+    from the others is added (Student's t), and of one run alone nothing is known."""
+    pairs = _energies(valid_runs(runs), meter)
+    unseen: float | None = 0.0
+    if _own_clock(session, meter):
+        found = describe([e.joules or 0.0 for _, e in pairs]) if pairs else None
+        unseen = t95(found.n - 1) * found.sd if found is not None and found.sd is not None else None
+    limits = {r.index: _plus(e.uncertainty.total_j if e.uncertainty else None, unseen) for r, e in pairs}
+    return {index: limit for index, limit in limits.items() if limit is not None}
 
 
 def _idle(session: Session, meter: str, energies: Sequence[MeterEnergy]) -> float | None:

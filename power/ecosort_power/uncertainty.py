@@ -1,8 +1,10 @@
 """Errors and the 95 % interval of their sum: pure.
 
-An error is kept as its variance and its fourth cumulant; both add up for independent errors. From their ratio (the excess
-kurtosis) follows how many standard deviations hold 95 %: 1.65 where one rectangular error rules (a rounded constant power),
-1.90 for two equal ones (the two ends of a run), 1.96 for many. Twice the standard deviation would be honest for the last only.
+An error is kept as its variance, its fourth cumulant, and how well the variance is known; all three add up for independent
+errors. From variance and fourth cumulant (the excess kurtosis) follows how many standard deviations hold 95 %: 1.65 where one
+rectangular error rules (a rounded constant power), 1.90 for two equal ones (the two ends of a run), 1.96 for many. Where
+variances were estimated, the factor grows by Student's t with the effective degrees of freedom of the sum (Welch and
+Satterthwaite: GUM, annex G.4). A part that is known badly but small does not widen the whole.
 """
 
 from __future__ import annotations
@@ -25,17 +27,21 @@ _RECTANGLE = -1.2
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """A sum of independent errors around zero; joules squared, and to the fourth."""
+    """A sum of independent errors around zero; joules squared, and to the fourth.
+
+    `doubt` is the sum of variance^2 / degrees of freedom of the variances that were estimated, 0 where all are known.
+    """
 
     variance: float = 0.0
     fourth: float = 0.0
+    doubt: float = 0.0
 
     def __add__(self, other: Error) -> Error:
-        return Error(self.variance + other.variance, self.fourth + other.fourth)
+        return Error(self.variance + other.variance, self.fourth + other.fourth, self.doubt + other.doubt)
 
     def scaled(self, variance_factor: float) -> Error:
         """The same shape with another variance."""
-        return Error(self.variance * variance_factor, self.fourth * variance_factor**2)
+        return Error(self.variance * variance_factor, self.fourth * variance_factor**2, self.doubt * variance_factor**2)
 
     @property
     def sd(self) -> float:
@@ -47,7 +53,10 @@ class Error:
         if self.variance <= 0.0:
             return NORMAL_95
         excess = max(self.fourth / self.variance**2, _RECTANGLE)
-        return NORMAL_95 + _BEND * excess + _CURVE * excess * excess
+        known = NORMAL_95 + _BEND * excess + _CURVE * excess * excess
+        if self.doubt <= 0.0:
+            return known
+        return known * _t95_between(max(self.variance**2 / self.doubt, 1.0)) / NORMAL_95
 
 
 def rectangular(half_widths: ArrayLike) -> Error:
@@ -57,9 +66,8 @@ def rectangular(half_widths: ArrayLike) -> Error:
 
 
 def normal(sd: float, degrees: float | None = None) -> Error:
-    """A normal error; wider if its standard deviation was estimated with so few degrees of freedom (Student's t)."""
-    factor = 1.0 if degrees is None else _t95_between(max(degrees, 1.0)) / NORMAL_95
-    return Error((sd * factor) ** 2)
+    """A normal error, whose standard deviation was estimated with so many degrees of freedom. None: it is known."""
+    return Error(sd**2, 0.0, 0.0 if degrees is None else sd**4 / max(degrees, 1.0))
 
 
 def _t95_between(degrees: float) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from ecosort.errors import ProgramNotFound
+from ecosort.program import find_program
 
 from ecosort_power.errors import UsageError
 from ecosort_power.transports.process import run_to_end
@@ -40,16 +41,19 @@ class Validation:
 
 
 def ecosort_program() -> str | None:
-    """ECOSORT_BIN, or `ecosort` in PATH."""
-    return os.environ.get("ECOSORT_BIN") or shutil.which("ecosort")
+    """The program that the package `ecosort` finds; None where there is none that may be run."""
+    try:
+        return str(find_program())
+    except ProgramNotFound:
+        return None
 
 
 def require_program(why: str) -> str:
     """The same; UsageError, which ends with what it is needed for, where there is none."""
-    found = ecosort_program()
-    if found is None:
-        raise UsageError(f"ecosort is not in PATH and ECOSORT_BIN is not set: {why}")
-    return found
+    try:
+        return str(find_program())
+    except ProgramNotFound as error:
+        raise UsageError(f"{error}: {why}") from None
 
 
 def check_command(custom: str | None, path: Path) -> list[str]:

@@ -25,7 +25,7 @@ class Queue:
         self.place = directory.parent / "place"
         self.place.mkdir()
         self._started: list[subprocess.Popen[bytes]] = []
-        self.environment = os.environ | {"ECOSORT_QUEUE": str(directory), "ECOSORT_BIN": str(program)}
+        self.environment = os.environ | {"ECOSORT_QUEUE": str(directory), "ECOSORT_PROGRAM": str(program)}
 
     def run(self, *words: str | bytes | Path, **options: Any) -> subprocess.CompletedProcess[str]:
         quickly = ["--tick", "0.02"] if words[0] == "run" else []

@@ -171,7 +171,7 @@ def test_a_user_needs_no_token_on_his_own_machine(ecosort: Path, require: Callab
     with directory_for_everyone() as base:
         shutil.copy(ecosort, base / "ecosort")
         copy_packages(base / "packages")
-        places = {"PYTHONPATH": base / "packages", "ECOSORT_BIN": base / "ecosort", "ECOSORT_QUEUE": base / "queue"}
+        places = {"PYTHONPATH": base / "packages", "ECOSORT_PROGRAM": base / "ecosort", "ECOSORT_QUEUE": base / "queue"}
         environment = os.environ | {name: str(place) for name, place in places.items()}
         address = f"127.0.0.1:{free_port()}"
         process = subprocess.Popen(as_plain_user(*COMMAND, "serve", "--listen", address), env=environment, cwd=base)

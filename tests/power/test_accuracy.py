@@ -17,7 +17,7 @@ from ecosort_power.accuracy import table
 from ecosort_power.accuracy.__main__ import RESULTS, main
 from ecosort_power.accuracy.loads import LOADS, make_load
 from ecosort_power.accuracy.meters import KINDS, capabilities_of, read
-from ecosort_power.accuracy.sweep import LENGTHS_S, NAMED, PERIODS_S, Cell, Outcome, cells, run_cell, simulate, sweep
+from ecosort_power.accuracy.sweep import AGAIN, LENGTHS_S, NAMED, PERIODS_S, Cell, Outcome, cells, run_cell, simulate, sweep
 from ecosort_power.accuracy.table import BEGIN, END, is_biased, verdict
 from ecosort_power.errors import UsageError
 from ecosort_power.evaluate import candidates, choose, evaluate
@@ -125,7 +125,7 @@ def test_the_committed_table_is_complete_and_has_no_interval_that_is_too_narrow(
     assert [o.cell for o in results.cells] == cells()
     assert len(results.cells) == len(KINDS) * len(PERIODS_S) * 2 * len(LOADS) * len(LENGTHS_S)
     assert results.runs >= 1000
-    assert all(o.runs == results.runs for o in results.cells if o.coverage is not None)
+    assert all(o.runs in (results.runs, AGAIN * results.runs) for o in results.cells if o.coverage is not None)
     narrow = [o for o in results.cells if o.coverage is not None and o.coverage < 0.93 - allowed(0.93, results.runs)]
     assert narrow == []
     assert [o.cell for o in results.cells if is_biased(o)] == []

@@ -118,7 +118,7 @@ def attempt(directory: Path, bmc: Bmc, program: Path, period: float) -> tuple[Me
         done = subprocess.run(
             [sys.executable, "-m", "ecosort_power", *map(str, words), "--", *map(str, slowed), *map(str, sort)],
             cwd=directory.parent,
-            env=cli_env(IPMITOOL_PASSWORD=PASSWORD, ECOSORT_BIN=str(program)),
+            env=cli_env(IPMITOOL_PASSWORD=PASSWORD, ECOSORT_PROGRAM=str(program)),
             capture_output=True,
             text=True,
             timeout=180,

@@ -27,7 +27,7 @@ def without(module: str, cwd: Path, *words: str, package: str = "ecosort_power")
     """The program in a Python where a module cannot be imported."""
     text = BLOCKED.format(module=module, program=package, package=package)
     env = cli_env(
-        ECOSORT_BIN=str(BUILD / "ecosort"), PYTHONPATH=f"{POWER}:{POWER.parent / 'tuning'}:{POWER.parent / 'tuning/bench'}"
+        ECOSORT_PROGRAM=str(BUILD / "ecosort"), PYTHONPATH=f"{POWER}:{POWER.parent / 'tuning'}:{POWER.parent / 'tuning/bench'}"
     )
     command = [sys.executable, "-c", text, *words]
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=60, check=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -16,7 +17,7 @@ import pytest
 from ecosort_power.errors import RunError, UsageError
 from ecosort_power.evaluate import least_seconds
 from ecosort_power.joulesort.classes import parse_class
-from ecosort_power.joulesort.length import FIRST, MARGIN, Clock, clock_in, enough_for
+from ecosort_power.joulesort.length import FIRST, MARGIN, MOST_SHARE, Clock, Enough, clock_in, enough_for, margin_of, with_spread
 from ecosort_power.joulesort.state import TRIAL, locked
 from ecosort_power.reading import Capabilities, Scope
 
@@ -26,7 +27,7 @@ from .support import BUILD, Cli, cli_env, load, toy_meter, wait_for
 RECORDS = 600_000
 METER = toy_meter("counter", "0.02", settings="update=0.02")
 QUICK = ("--idle", "0.3", "--pause", "0.1", "--settle", "0")
-ENVIRONMENT = {"ECOSORT_BIN": str(BUILD / "ecosort")}
+ENVIRONMENT = {"ECOSORT_PROGRAM": str(BUILD / "ecosort")}
 
 
 @pytest.mark.parametrize(
@@ -156,6 +157,32 @@ def test_a_number_that_is_named_is_enough_and_not_far_more(rate: float, fixed: f
     if found.records > FIRST:
         assert found.records / rate <= 4 * wanted
     assert enough_for(wanted, found.records, sorts_at(rate, fixed)) is None
+
+
+def test_the_margin_grows_with_what_the_lengths_of_the_sorts_differ_by() -> None:
+    assert margin_of([10.0]) == margin_of([10.0, 10.0, 10.0]) == MARGIN
+    assert margin_of([9.0, 10.0, 11.0]) == pytest.approx(1 / (1 - 4.303 * 0.1 * (4 / 3) ** 0.5))
+    assert margin_of([2.0, 10.0, 30.0]) == pytest.approx(1 / (1 - MOST_SHARE))
+
+
+@pytest.mark.parametrize(("spread", "least"), [(0.02, 0.97), (0.1, 0.97), (0.15, 0.95)])
+def test_runs_of_a_busy_machine_are_long_enough_for_the_meter(spread: float, least: float) -> None:
+    """The lengths of sorts differ by a normal share; `auto` aims so high that hardly any run is too short."""
+    rng = random.Random(4)
+    sorts: Clock = lambda n, limit: min(n / 1e6 * max(rng.gauss(1.0, spread), 0.2), limit)  # noqa: E731
+    long_enough = 0
+    for _ in range(400):
+        first = enough_for(10.0, 0, sorts)
+        assert first is not None
+        chosen = with_spread(10.0, first, sorts)
+        long_enough += sum(chosen.records / 1e6 * rng.gauss(1.0, spread) >= 10.0 for _ in range(5))
+    assert long_enough / 2000 >= least
+
+
+def test_a_number_that_is_clearly_enough_stays() -> None:
+    assert with_spread(10.0, Enough(20_000_000, 10**6, 1.0), sorts_at(1e6, 0.0)).records == 20_000_000
+    with pytest.raises(RunError, match="no room for a sort"):
+        with_spread(10.0, Enough(20_000_000, 10**6, 1.0), sorts_at(1e6, 0.0, room=1e6))
 
 
 def test_without_room_it_is_said() -> None:

@@ -140,24 +140,27 @@ def test_an_ina3221_gives_the_product_of_current_and_voltage(tmp_path: Path) -> 
     assert meter_class("hwmon").derive("1032 4968", parse_spec("hwmon:ina3221/curr1")).watts == reading.watts  # type: ignore[attr-defined]
 
 
-# Lines as the manual of nvidia-smi describes `--query-gpu` with `--format=csv,noheader,nounits`; not captured.
+# A GeForce RTX 2080 Ti with driver 442.19, `--query-gpu=... --format=csv,nounits`: Quake4/MindMiner, issue 627, February 2020.
+# It draws 228.82 W of 210.00 W, and a field that the driver cannot tell is `[Unknown Error]`. The UUID, the second card and the
+# other values are not of that capture.
 NVIDIA = """case "$*" in
-*name,uuid*) echo 'NVIDIA GeForce RTX 3060, GPU-8a56a4bc-e184-a047-2620-be19fdf913d5, 535.183.01, 13.62, 170.00' ;;
-*index,name*) echo '0, NVIDIA GeForce RTX 3060, 13.62'; echo '1, NVIDIA GeForce GT 710, [N/A]' ;;
-*loop-ms*) for w in 13.62 13.58 99.40; do echo $w; sleep 0.05; done; echo '[Unknown Error]'; exec sleep 60 ;;
+*name,uuid*) echo 'GeForce RTX 2080 Ti, GPU-8a56a4bc-e184-a047-2620-be19fdf913d5, 442.19, 228.82, 210.00' ;;
+*index,name*) echo '0, GeForce RTX 2080 Ti, 228.82'; echo '1, NVIDIA GeForce GT 710, [N/A]' ;;
+*loop-ms*) for w in 228.82 13.58 99.40; do echo $w; sleep 0.05; done; echo '[Unknown Error]'; exec sleep 60 ;;
 esac"""
 
 
 def test_a_graphics_card_gives_a_line_per_period(programs: Path) -> None:
     program(programs / "nvidia-smi", NVIDIA)
     with opened("nvidia:0#period=0.05") as (meter, found):
-        assert [meter.read().watts for _ in range(3)] == [13.62, 13.58, 99.40]
+        assert [meter.read().watts for _ in range(3)] == [228.82, 13.58, 99.40]
         with pytest.raises(MeterError, match=r"\[Unknown Error\]"):
             meter.read()
         (pid,) = meter.pids()
     assert wait_for(lambda: not Path(f"/proc/{pid}").exists())
-    assert (found.scope, found.identity["driver"]) == (Scope.COMPONENT, "535.183.01")
+    assert (found.scope, found.identity["driver"]) == (Scope.COMPONENT, "442.19")
     first, second = NvidiaMeter.discover(Machine())
+    assert found.identity["power_limit_w"] == "210.00"
     assert (first.usable, second.usable, second.spec) == (True, False, "nvidia:1")
 
 

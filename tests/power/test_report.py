@@ -12,22 +12,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 import pytest
 from ecosort_power.errors import UsageError
 from ecosort_power.live import Tally, Together, format_line
-from ecosort_power.reading import Reading
+from ecosort_power.reading import PowerKind, Reading
 from ecosort_power.report import csv as report_csv
 from ecosort_power.report import html, markdown, terminal
 from ecosort_power.report import json as report_json
 from ecosort_power.report.content import Result, gather
-from ecosort_power.report.sections import sections
+from ecosort_power.report.sections import run_row, sections
 from ecosort_power.report.series import MAX_BINS, PowerLine, _thin, added
 from ecosort_power.report.style import PALETTE
+from ecosort_power.report.text import short
 from ecosort_power.report.write import write_report
 from ecosort_power.store import ResultDirectory
-from ecosort_power.summary import number, summarize
+from ecosort_power.summary import limits_of_runs, number, summarize
+from ecosort_power.validate import CheckReport
 from rich.console import Console
 
 from .stored import larger, reseal, write_result
@@ -356,3 +359,37 @@ def test_the_live_line_shows_phase_watts_and_joules() -> None:
         format_line("run 2/5: measuring", "run_formation", 65, tally)
         == "run 2/5: measuring   run formation   1:05   70.0 W   110 J"
     )
+
+
+def test_a_run_of_a_meter_with_its_own_clock_is_known_no_better_than_the_runs_agree(tmp_path: Path) -> None:
+    """What repeats with the clock makes single runs wrong; every run says so, and one run alone has no limits."""
+    directory = ResultDirectory(write_result(tmp_path / "r"))
+    session, runs = directory.session(), directory.runs()
+    own = replace(session.meters[0].capabilities, power=PowerKind.INSTANT, window_s=0.0, update_s=1.0)
+    clocked = replace(session, meters=[replace(session.meters[0], capabilities=own)])
+    plain, wide = limits_of_runs(session, runs, "wall"), limits_of_runs(clocked, runs, "wall")
+    joules = [e.joules for r in runs if (e := r.energy_of("wall")) is not None and e.joules is not None]
+    assert list(wide) == [r.index for r in runs]
+    for index, limit in wide.items():
+        assert limit == pytest.approx(plain[index] + 2.776 * stdev(joules))
+    assert limits_of_runs(clocked, runs[:1], "wall") == {}
+    rows = list(csv.DictReader(io.StringIO(report_csv.render(clocked, runs))))
+    assert [float(row["uncertainty_j"]) for row in rows] == pytest.approx(list(wide.values()))
+    shown = replace(gather(directory, None), session=clocked)
+    assert {run_row(shown, r)[4] for r in runs} == {f"±{short(limit)}" for limit in wide.values()}
+    assert json.loads(report_json.render(shown))["limits_j_of_runs"]["1"] == pytest.approx(wide[1])
+
+
+def test_the_duplicates_of_an_unsorted_input_are_those_of_the_output(tmp_path: Path) -> None:
+    directory = ResultDirectory(write_result(tmp_path / "r"))
+    found = gather(directory, None)
+    report = CheckReport(1, 10**8, "2faf0ab746e89a8", None, False, "")
+    read = replace(found, session=replace(found.session, input_report=report))
+    for shown in (found, read):
+        (validation,) = [s for s in sections(shown) if s.title == "Validation"]
+        assert validation.tables[0].rows[0][-1] == "see output"
+        assert validation.tables[0].rows[1][-1] == "0"
+        assert "Duplicate keys are counted in the output" in validation.texts[-1]
+    in_order = replace(found, session=replace(found.session, input_report=replace(report, duplicates=3, in_order=True)))
+    (validation,) = [s for s in sections(in_order) if s.title == "Validation"]
+    assert validation.tables[0].rows[0][1:] == ["in order", "100000000", "2faf0ab746e89a8", "3"]

@@ -449,8 +449,27 @@ OWN_CLOCK = toy_meter("follow", "0.05", settings="update=0.8,period=0.05,lag=0,w
 
 
 @pytest.mark.measured(
-    "--meter", OWN_CLOCK, "--no-validate", "--runs", "5", command=fake_sort("--seconds", "0.2,0.1"), sound=False
+    "--meter",
+    toy_meter("follow", "0.01"),
+    "--meter",
+    OWN_CLOCK,
+    "--no-validate",
+    "--runs",
+    "5",
+    command=fake_sort("--seconds", "0.2,0.1"),
+    sound=False,
 )
 def test_runs_begin_at_random_moments_where_the_meter_keeps_its_own_clock(measured: Measured) -> None:
     leads = sorted(m["start_s"] - m["first_s"] for m in (measured.run(i)["marks"] for i in range(1, 6)))
     assert leads[-1] - leads[0] > 0.15  # of 0.8 s; five draws lie closer together once in 500 times
+
+
+@pytest.mark.measured(
+    *("--meter", toy_meter("follow", "0.1"), "--no-validate", "--runs", "5"),
+    command=fake_sort("--seconds", "0.1,0.1"),
+    sound=False,
+)
+def test_a_first_run_that_is_too_short_for_the_meter_is_the_last(measured: Measured) -> None:
+    assert sorted(p.name for p in (measured.result / "runs").iterdir()) == ["01"]
+    assert "the other 4 runs would be too short for the meter as well and are not started" in measured.done.stderr
+    assert measured.done.returncode == 1

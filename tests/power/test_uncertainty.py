@@ -7,6 +7,7 @@ import pytest
 from ecosort_power.integrate import EnergyCurve, instants
 from ecosort_power.sampling import between_means, between_values, rounding, value_weights
 from ecosort_power.uncertainty import Error, Uncertainty, normal, rectangular, total
+from ecosort_power.wander import stretches
 
 RNG = np.random.default_rng(7)
 
@@ -26,9 +27,39 @@ def test_a_rectangle_with_normal_noise() -> None:
 
 
 def test_few_degrees_of_freedom_widen_a_normal_error() -> None:
-    assert normal(1.0, 4).sd == pytest.approx(2.776 / 1.96)
+    error = normal(1.0, 4)
+    assert error.sd == 1.0
+    assert error.coverage == pytest.approx(2.776)
+    assert error.scaled(2.0).coverage == pytest.approx(2.776)
     assert normal(1.0).coverage == pytest.approx(1.96)
     assert total([]).sd == 0.0
+
+
+def test_a_small_part_that_is_badly_known_does_not_widen_the_whole() -> None:
+    """Welch and Satterthwaite: 1 J of a known deviation and 0.5 J with two degrees of freedom have 2 (1.25 / 0.25)^2 = 50."""
+    assert (normal(1.0) + normal(0.5, 2)).coverage == pytest.approx(2.009, rel=1e-3)
+    drawn = RNG.normal(0, 1, 400_000) + RNG.normal(0, 0.5, 400_000)
+    variances = 1.0 + 0.25 * RNG.chisquare(2, 400_000) / 2
+    halves = 2.009 * np.sqrt(variances)
+    assert float(np.mean(np.abs(drawn) <= halves)) == pytest.approx(0.95, abs=0.01)
+
+
+@pytest.mark.parametrize(("values", "reach", "smear"), [(10, 3.3, 1.0), (40, 15.0, 1.0), (40, 12.0, 10.0)])
+def test_stretches_that_overlap_have_the_mean_and_the_spread_that_is_computed(values: int, reach: float, smear: float) -> None:
+    share, degrees = stretches(values, reach, smear)
+    cells = RNG.normal(0, 1, (20_000, values + int(smear)))
+    joules = np.cumsum(np.pad(cells, ((0, 0), (1, 0))), axis=1)
+    if smear > 1.0:
+        joules = np.cumsum(np.pad((joules[:, int(smear) :] - joules[:, : -int(smear)]) / smear, ((0, 0), (1, 0))), axis=1)
+    times = np.arange(values + 1.0)
+    begins = times[times + reach <= values + 1e-9]
+    watts = (joules[:, values] - joules[:, 0]) / values
+    found = []
+    for row, mean in zip(joules[:, : values + 1], watts, strict=True):
+        energies = np.interp(begins + reach, times, row) - row[: len(begins)] - mean * reach
+        found.append(float(np.mean(np.square(energies))))
+    assert np.mean(found) == pytest.approx(share * reach, rel=0.04)
+    assert 2 * np.mean(found) ** 2 / np.var(found) == pytest.approx(degrees, rel=0.1)
 
 
 def test_the_interval_is_not_twice_the_deviation_where_rounding_rules() -> None:

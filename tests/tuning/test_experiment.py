@@ -8,14 +8,18 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from conftest import BUILD
+from ecosort_power.report.style import PALETTE
 from ecosort_tuning import filling
 from ecosort_tuning.errors import UsageError
-from ecosort_tuning.experiment import Row, Timing, experiments, measure, paragraph, write_figure
+from ecosort_tuning.experiment import Row, Timing, draw, experiments, measure, paragraph, write_figure
 from ecosort_tuning.experimenting import TimedSorter
+from ecosort_tuning.figure import styled
 from ecosort_tuning.search.sorter import Place
 from matplotlib import pyplot as plt
 
@@ -141,9 +145,9 @@ def test_a_real_drive_is_filled_and_nothing_of_it_is_left(
     mounts = Path("/proc/mounts").read_text()
     try:
         words = ("fill", "--dir", place, "--size", "30MB", "--memory", "8MiB", "--rounds", "1", "--out", "figures")
-        done = tune("experiment", *words, env={"ECOSORT_BIN": str(ecosort)})
+        done = tune("experiment", *words, env={"ECOSORT_PROGRAM": str(ecosort)})
         assert done.returncode == 0, done.stderr
-        metered = tune("experiment", *words, "--meter", "exec:x", env={"ECOSORT_BIN": str(ecosort)})
+        metered = tune("experiment", *words, "--meter", "exec:x", env={"ECOSORT_PROGRAM": str(ecosort)})
         assert (metered.returncode, "fill takes no --meter" in metered.stderr) == (2, True)
         assert list(place.iterdir()) == []
     finally:
@@ -161,7 +165,7 @@ def test_sizes_are_told_per_gigabyte(tune: Tune, tmp_path: Path, ecosort: Path) 
     place.mkdir()
     try:
         words = ("size", "--dir", place, "--size", "16MB", "--memory", "8MiB", "--rounds", "1", "--out", "figures")
-        done = tune("experiment", *words, env={"ECOSORT_BIN": str(ecosort)})
+        done = tune("experiment", *words, env={"ECOSORT_PROGRAM": str(ecosort)})
     finally:
         shutil.rmtree(place)
     assert done.returncode == 0, done.stderr
@@ -186,16 +190,16 @@ def test_a_real_experiment_on_request_sizes(tune: Tune, tmp_path: Path, ecosort:
             "--out",
             "figures",
         )
-        done = tune("experiment", *words, env={"ECOSORT_BIN": str(ecosort)})
+        done = tune("experiment", *words, env={"ECOSORT_PROGRAM": str(ecosort)})
         assert done.returncode == 0, done.stderr
         assert list(place.iterdir()) == []
-        memory = tune("experiment", "memory", *words[1:], env={"ECOSORT_BIN": str(ecosort)})
+        memory = tune("experiment", "memory", *words[1:], env={"ECOSORT_PROGRAM": str(ecosort)})
         assert memory.returncode == 0, memory.stderr
     finally:
         shutil.rmtree(place)
     assert done.stdout.startswith("Of --request-size, ")
     names = {p.name for p in (tmp_path / "figures").iterdir()}
-    assert names == {f"{name}.{kind}" for name in ("block", "memory") for kind in ("png", "csv", "md")}
+    assert names == {f"{name}.{kind}" for name in ("block", "memory") for kind in ("png", "svg", "pdf", "csv", "md")}
     with (tmp_path / "figures/block.csv").open() as file:
         for line in csv.DictReader(file):
             assert 0 < float(line["run_formation_s"]) < float(line["seconds"])
@@ -224,3 +228,63 @@ def test_a_run_of_an_experiment_with_a_meter_has_joules_and_phases(tmp_path: Pat
     assert found.joules == pytest.approx(20 * found.seconds, rel=0.3)
     assert found.formation_s > 0
     assert found.merge_s > 0
+
+
+SIMULATED_METERS = {
+    "its scheme": "sim:#period=0.05",
+    "its header": "exec:{python} {directory}/made_up.py",
+    "a setting": "exec:{python} {directory}/counter.py#simulated=yes",
+}
+
+
+@pytest.mark.parametrize("by", SIMULATED_METERS)
+def test_a_meter_that_is_simulated_is_known_by_what_it_says(by: str, tmp_path: Path, ecosort: Path) -> None:
+    place = BUILD / f"experiment-simulated-{os.getpid()}"
+    place.mkdir()
+    (tmp_path / "counter.py").write_text(COUNTER)
+    (tmp_path / "made_up.py").write_text(COUNTER.replace('"lag_s": 0', '"lag_s": 0, "simulated": True'))
+    meter = SIMULATED_METERS[by].format(python=sys.executable, directory=tmp_path)
+    try:
+        found = TimedSorter(ecosort, Place(place, 1_000_000, 16 << 20), meter).time({"--threads": "1"})
+    finally:
+        shutil.rmtree(place)
+    assert found.simulated
+
+
+def test_simulated_joules_are_called_so_wherever_they_stand(tmp_path: Path) -> None:
+    rows = measure(THREADS, MeteredSorter(), 3, quiet)
+    rows[1].timings[0] = replace(rows[1].timings[0], simulated=True)
+    text = write_figure(tmp_path, THREADS, rows, "")
+    assert text.startswith("SIMULATED: ")
+    assert text in (tmp_path / "threads.md").read_text()
+    with (tmp_path / "threads.csv").open() as file:
+        assert [line["simulated"] for line in csv.DictReader(file)].count("SIMULATED") == 1
+    drawn = draw(THREADS, rows)
+    assert [t.get_text() for t in drawn.axes[0].texts] == ["SIMULATED"]
+    assert drawn.axes[0].get_title() == "SIMULATED joules"
+    plt.close(drawn)
+    measured = draw(THREADS, measure(THREADS, MeteredSorter(), 3, quiet))
+    assert (measured.axes[0].get_title(), list(measured.axes[0].texts)) == ("", [])
+    plt.close(measured)
+
+
+def test_every_line_is_in_the_legend_in_a_colour_of_the_palette_and_no_labels_overlap() -> None:
+    wide = replace(THREADS, values=tuple(f"{n << 20}B" for n in range(1000, 1024)))
+    rows = [Row(v, [Timing(10.0 + i, 12.0, 6.0, 4.0, 200.0)]) for i, v in enumerate(wide.values)]
+    with styled():
+        figure = draw(wide, rows)
+    figure.draw_without_rendering()
+    words = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert words == ["time", "run formation", "merge", "CPU seconds", "energy (joules, right)"]
+    colors = {line.get_color() for axis in figure.axes for line in axis.lines}
+    assert colors <= set(PALETTE)
+    assert len(colors) == 5
+    boxes = [t.get_window_extent() for t in figure.axes[0].get_xticklabels()]
+    assert all(a.x1 <= b.x0 or a.y1 <= b.y0 for a, b in pairwise(boxes))
+    plt.close(figure)
+
+
+def test_figures_go_into_a_paper_as_svg_and_pdf(tmp_path: Path) -> None:
+    write_figure(tmp_path, THREADS, measure(THREADS, MeteredSorter(), 1, quiet), "")
+    assert (tmp_path / "threads.pdf").read_bytes().startswith(b"%PDF-")
+    assert ElementTree.parse(tmp_path / "threads.svg").getroot().tag.endswith("svg")

@@ -278,7 +278,7 @@ def test_reports_of_the_sorter_make_a_model_on_the_command_line(
     assert done.returncode == 0, done.stderr
     assert "60.0 ns per record + 4.00 ns per comparison" in done.stdout
     assert "no power: no run has joules" in done.stdout
-    env = {"ECOSORT_BIN": str(ecosort)}
+    env = {"ECOSORT_PROGRAM": str(ecosort)}
     told = tune("predict", "plan.json", "--profile", "p.toml", "--json", env=env)
     assert told.returncode == 0, told.stderr
     expected = 0.05 + 60e-9 * 2e7 + 4e-9 * comparisons(kept, 20_000_000)
@@ -303,21 +303,24 @@ def test_a_plan_that_the_sorter_would_not_make_is_refused_in_one_line(
 ) -> None:
     write_profile(tmp_path / "p.toml", profile())
     (tmp_path / "plan.json").write_text(json.dumps({**kept, **changed}))
-    done = tune("predict", "plan.json", "--profile", "p.toml", env={"ECOSORT_BIN": str(ecosort)})
+    done = tune("predict", "plan.json", "--profile", "p.toml", env={"ECOSORT_PROGRAM": str(ecosort)})
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
     assert done.stderr.startswith(f"ecosort-tune: {said}")
 
 
 def test_without_the_sorter_nothing_is_predicted(tune: Tune, tmp_path: Path, kept: dict[str, Any]) -> None:
     write_profile(tmp_path / "p.toml", profile())
-    done = tune("predict", "plan.json", "--profile", "p.toml", env={"ECOSORT_BIN": "", "PATH": "/nonexistent"})
-    said = "ecosort-tune: ecosort is not in PATH and ECOSORT_BIN is not set: it plans the sort\n"
+    done = tune("predict", "plan.json", "--profile", "p.toml", env={"ECOSORT_PROGRAM": "", "PATH": "/nonexistent"})
+    said = (
+        "ecosort-tune: the program ecosort is neither in this package, nor in ECOSORT_PROGRAM, nor in PATH; "
+        "install the wheel, or build it and set ECOSORT_PROGRAM to its path: it plans the sort\n"
+    )
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
 
 
 def test_a_profile_without_models_says_what_to_do(tune: Tune, ecosort: Path, tmp_path: Path, kept: dict[str, Any]) -> None:
     write_profile(tmp_path / "p.toml", profile(cpu=None))
-    done = tune("predict", "plan.json", "--profile", "p.toml", env={"ECOSORT_BIN": str(ecosort)})
+    done = tune("predict", "plan.json", "--profile", "p.toml", env={"ECOSORT_PROGRAM": str(ecosort)})
     assert (done.returncode, done.stderr) == (
         2,
         "ecosort-tune: the profile has no model of the processor: ecosort-tune fit RUNS...\n",
@@ -344,7 +347,7 @@ def test_the_model_of_a_real_plan(
     run: Callable[..., Any], ecosort: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sorter's own plan and report: what is predicted from its runs is what they moved."""
-    monkeypatch.setenv("ECOSORT_BIN", str(ecosort))
+    monkeypatch.setenv("ECOSORT_PROGRAM", str(ecosort))
     assert run("gen", "-a", "300000", "in", cwd=tmp_path).returncode == 0
     words = ("--memory", "8MiB", "in", "-o", "out")
     plan = json.loads(run("plan", "sort", "--json", *words, cwd=tmp_path).stdout)

@@ -248,7 +248,7 @@ def test_costs_become_nanoseconds_per_record(tmp_path: Path) -> None:
 
 
 def test_where_the_costs_are_not_built_the_profile_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ECOSORT_BIN", str(tmp_path / "ecosort"))
+    monkeypatch.setenv("ECOSORT_PROGRAM", str(tmp_path / "ecosort"))
     profile = run_probe(small(tmp_path, kernels=True), HERE, lambda _: None, drive_like())
     assert profile.kernels is None
     assert "make bench-kernels" in profile.absent["kernels"]

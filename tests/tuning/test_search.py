@@ -248,9 +248,9 @@ def test_a_winner_that_does_not_win_again_is_not_used(tmp_path: Path) -> None:
 def test_energy_without_a_meter_is_refused(tune: Tune, tmp_path: Path) -> None:
     words = ("--size", "4GB", "--memory", "512MiB", "--budget", "20min", "--dir", tmp_path)
     for goal in (ENERGY, PARETO):
-        done = tune("search", "--goal", goal, *words, env={"ECOSORT_BIN": "/nonexistent/ecosort"})
+        done = tune("search", "--goal", goal, *words, env={"ECOSORT_PROGRAM": "/nonexistent/ecosort"})
         assert (done.returncode, f"--goal {goal} needs --meter" in done.stderr) == (2, True), done.stderr
-    done = tune("search", "--goal", "time", env={"ECOSORT_BIN": "/nonexistent/ecosort"})
+    done = tune("search", "--goal", "time", env={"ECOSORT_PROGRAM": "/nonexistent/ecosort"})
     assert (done.returncode, "--size, --memory, --budget, --dir: needed" in done.stderr) == (2, True), done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -258,7 +258,7 @@ def test_energy_without_a_meter_is_refused(tune: Tune, tmp_path: Path) -> None:
 def test_a_real_search_measures_confirms_and_cleans_up(tune: Tune, tmp_path: Path, ecosort: Path) -> None:
     place = BUILD / f"search-{os.getpid()}"
     place.mkdir()
-    env = {"ECOSORT_BIN": str(ecosort)}
+    env = {"ECOSORT_PROGRAM": str(ecosort)}
     try:
         words = ("--goal", "time", "--size", "10MB", "--memory", "4MiB", "--budget", "3s")
         words = (*words, "--dir", os.path.relpath(place, tmp_path))

@@ -295,13 +295,13 @@ def test_what_cannot_be_predicted_is_said_alike(run: Run, tune: Tune, ecosort: P
     ):
         assert json.loads(done.stdout)["here"]["prediction"] == {"absent": reason}
         (place / "plan.json").write_text(done.stdout)
-        told = tune("predict", place / "plan.json", "--profile", place / "p.toml", env={"ECOSORT_BIN": str(ecosort)})
+        told = tune("predict", place / "plan.json", "--profile", place / "p.toml", env={"ECOSORT_PROGRAM": str(ecosort)})
         assert (told.returncode, told.stderr) == (2, f"ecosort-tune: {reason}\n")
 
 
 @pytest.fixture
 def found_program(ecosort: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ECOSORT_BIN", str(ecosort))
+    monkeypatch.setenv("ECOSORT_PROGRAM", str(ecosort))
 
 
 @pytest.mark.usefixtures("found_program")

@@ -147,7 +147,7 @@ def test_a_real_validation_keeps_its_numbers_and_goes_on(
     require("fio")
     place = BUILD / f"validate-{os.getpid()}"
     place.mkdir()
-    env = {"ECOSORT_BIN": str(ecosort)}
+    env = {"ECOSORT_PROGRAM": str(ecosort)}
     words = ["validate", "--dir", str(place), "--size", "6MB", "--memory", "4MiB", "--memory", "32MiB", "--rounds", "1"]
     words += ["--training-size", "30MB", "--training-memory", "4MiB", "--training-memory", "64MiB", "--out", "r.json"]
     words += ["--probe-seconds", "0.05", "--probe-file", "16MiB"]

@@ -12,10 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Protocol
+from typing import Any, Protocol
+
+from ecosort_measure.sizes import size_text
+from ecosort_power.report.labels import turn_ticks_if_crowded
+from ecosort_power.report.style import BLACK, GREEN, VERMILION, mark_simulated, phase_color
 
 from ecosort_tuning.errors import UsageError
-from ecosort_tuning.figure import draw_medians, save, subplots, write_page
+from ecosort_tuning.figure import MARK_POINTS, add_legend, draw_medians, save, styled, subplots, write_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,7 @@ class Timing:
     formation_s: float
     merge_s: float
     joules: float | None = None
+    simulated: bool = False  # the joules were computed, not measured
 
 
 class Timed(Protocol):
@@ -91,12 +96,19 @@ def _metered(rows: Sequence[Row]) -> bool:
     return all(t.joules is not None for row in rows for t in row.timings)
 
 
+def is_simulated(rows: Sequence[Row]) -> bool:
+    return any(t.simulated for row in rows for t in row.timings)
+
+
 def paragraph(experiment: Experiment, rows: Sequence[Row]) -> str:
     """What the figure shows, in a sentence or two."""
     if not rows:
         raise UsageError("nothing was measured")
-    if experiment.option == SIZE:
-        return _per_gigabyte(rows)
+    warning = "SIMULATED: the joules are computed, no meter was read. " if is_simulated(rows) else ""
+    return warning + (_per_gigabyte(rows) if experiment.option == SIZE else _best_and_worst(experiment, rows))
+
+
+def _best_and_worst(experiment: Experiment, rows: Sequence[Row]) -> str:
     best = min(rows, key=lambda r: r.middle(lambda t: t.seconds))
     thrifty = min(rows, key=lambda r: r.middle(lambda t: t.cpu_s))
     worst = max(rows, key=lambda r: r.middle(lambda t: t.seconds))
@@ -120,44 +132,59 @@ def paragraph(experiment: Experiment, rows: Sequence[Row]) -> str:
 def write_csv(path: Path, experiment: Experiment, rows: Sequence[Row]) -> None:
     with path.open("w", newline="") as file:
         out = csv.writer(file)
-        out.writerow([experiment.name, "round", "seconds", "cpu_s", "run_formation_s", "merge_s", "joules"])
+        out.writerow([experiment.name, "round", "seconds", "cpu_s", "run_formation_s", "merge_s", "joules", "simulated"])
         for row in rows:
             for i, t in enumerate(row.timings):
-                out.writerow(
-                    [row.value, i + 1, t.seconds, t.cpu_s, t.formation_s, t.merge_s, "" if t.joules is None else t.joules]
-                )
+                energy = ["", ""] if t.joules is None else [t.joules, "SIMULATED" if t.simulated else ""]
+                out.writerow([row.value, i + 1, t.seconds, t.cpu_s, t.formation_s, t.merge_s, *energy])
 
 
-def plot(path: Path, experiment: Experiment, rows: Sequence[Row]) -> None:
-    """Medians of the whole, of both phases and of the processor; bars from the least to the greatest."""
-    figure, axis = subplots(figsize=(6.4, 4))
-    lines: tuple[tuple[str, Callable[[Timing], float], str], ...] = (
-        ("time", lambda t: t.seconds, "o-"),
-        ("run formation", lambda t: t.formation_s, "s--"),
-        ("merge", lambda t: t.merge_s, "^--"),
-        ("CPU seconds", lambda t: t.cpu_s, "x:"),
-    )
+# What is drawn, in the colours of the reports: name, value, stroke, colour.
+_LINES: tuple[tuple[str, Callable[[Timing], float], str, str], ...] = (
+    ("time", lambda t: t.seconds, "o-", BLACK),
+    ("run formation", lambda t: t.formation_s, "s--", phase_color("run_formation", ())),
+    ("merge", lambda t: t.merge_s, "^--", phase_color("merge", ())),
+    ("CPU seconds", lambda t: t.cpu_s, "x:", GREEN),
+)
+
+
+def draw(experiment: Experiment, rows: Sequence[Row]) -> Any:
+    """Medians of the whole, of both phases and of the processor; bars from the least to the greatest. The figure."""
+    figure, axis = subplots()
     positions = range(len(rows))
-    for label, of, style in lines:
-        draw_medians(axis, positions, [[of(t) for t in row.timings] for row in rows], style, label)
-    axis.set_xticks(positions, [row.value for row in rows])
+    for label, of, style, color in _LINES:
+        draw_medians(axis, positions, [[of(t) for t in row.timings] for row in rows], style, color, label)
     axis.set_xlabel(experiment.what)
     axis.set_ylabel("seconds")
     axis.set_ylim(bottom=0)
     if _metered(rows):
         energy = axis.twinx()
-        energy.plot(positions, [row.middle(lambda t: t.joules or 0.0) for row in rows], "d-", color="tab:red", label="energy")
-        energy.set_ylabel("joules", color="tab:red")
+        samples = [[t.joules or 0.0 for t in row.timings] for row in rows]
+        draw_medians(energy, positions, samples, "d-", VERMILION, "energy (joules, right)")
+        energy.set_ylabel("joules", color=VERMILION)
         energy.set_ylim(bottom=0)
-    axis.legend()
-    save(figure, path)
+        energy.grid(visible=False)
+        energy.spines.right.set_visible(True)
+    if is_simulated(rows):
+        axis.set_title("SIMULATED joules")
+        mark_simulated(axis, MARK_POINTS)
+    add_legend(figure)
+    axis.set_xticks(positions, [_short(row.value) for row in rows])
+    turn_ticks_if_crowded(axis)
+    return figure
+
+
+def _short(value: str) -> str:
+    """A number of bytes in its largest unit."""
+    return size_text(int(value[:-1])) if value.endswith("B") and value[:-1].isdecimal() else value
 
 
 def write_figure(directory: Path, experiment: Experiment, rows: Sequence[Row], circumstances: str) -> str:
-    """NAME.png, NAME.csv and NAME.md; the paragraph."""
+    """NAME as PNG, SVG and PDF, NAME.csv and NAME.md; the paragraph."""
     directory.mkdir(parents=True, exist_ok=True)
     write_csv(directory / f"{experiment.name}.csv", experiment, rows)
-    plot(directory / f"{experiment.name}.png", experiment, rows)
+    with styled():
+        save(draw(experiment, rows), directory, experiment.name)
     text = paragraph(experiment, rows)
     write_page(directory, experiment.name, text, circumstances)
     return text

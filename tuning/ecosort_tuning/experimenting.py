@@ -11,12 +11,12 @@ from typing import Any
 
 import click
 from ecosort_measure.sizes import size_text
-from ecosort_power.config import resolve
 from ecosort_power.planned import NEUTRAL
 
 from ecosort_tuning import filling
 from ecosort_tuning.errors import EXIT_OK, RunError, UsageError
 from ecosort_tuning.experiment import SIZE, Timing, experiments, measure, write_figure
+from ecosort_tuning.figure import KINDS
 from ecosort_tuning.loop_drive import fill, loop_drive
 from ecosort_tuning.machine import this_machine
 from ecosort_tuning.place import check_place, scratch, sorter_program
@@ -34,7 +34,7 @@ def timing_of(outcome: Outcome, stats: Path) -> Timing:
         phases[phase["name"]] = phases.get(phase["name"], 0.0) + phase["end_s"] - phase["begin_s"]
     formation = phases.get("run_formation", phases.get("read_and_sort", 0.0))
     merge = phases.get("merge", 0.0) + phases.get("intermediate_merge", 0.0)
-    return Timing(outcome.seconds, outcome.cpu_s, formation, merge, outcome.joules)
+    return Timing(outcome.seconds, outcome.cpu_s, formation, merge, outcome.joules, outcome.simulated)
 
 
 class TimedSorter(RealSorter):
@@ -119,10 +119,9 @@ def experiment_and_tell(given: Mapping[str, Any]) -> int:
     machine = this_machine()
     sizes = f"{given['size'] / 1e9:g} GB with {size_text(given['memory'])}"
     circumstances = f"{sizes}; {machine.processor}, {machine.cpus} CPUs; {given['rounds']} rounds."
-    if given["meter"] and resolve([given["meter"]], None)[0].scheme == "sim":
-        circumstances += " SIMULATED: the joules are computed, nothing was measured."
     with scratch(place, "experiment") as data:
         text = _draw(given, data, circumstances)
     click.echo(text)
-    click.echo(f"figure: {given['out'] / given['name']}.png, .csv, .md")
+    kinds = ", ".join(f".{kind}" for kind in (*KINDS, "csv", "md"))
+    click.echo(f"figure: {given['out'] / given['name']} ({kinds})")
     return EXIT_OK

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Protocol
+from typing import Any, Protocol
+
+from ecosort_power.report.style import BLUE, ORANGE
 
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.experiment import Timing
-from ecosort_tuning.figure import draw_medians, save, subplots, write_page
+from ecosort_tuning.figure import add_legend, draw_medians, save, styled, subplots, write_page
 
 # Of a file system for four times the data; the normal sort needs as much again. 97.6 % was the paper's terabyte.
 DEGREES = (0.40, 0.60, 0.70, 0.80, 0.90, 0.95, 0.976)
@@ -89,25 +91,26 @@ def write_csv(path: Path, points: Sequence[Point]) -> None:
                     out.writerow([point.degree, kind, i + 1, t.seconds, t.cpu_s, t.formation_s, t.merge_s])
 
 
-def plot(path: Path, points: Sequence[Point]) -> None:
-    """Medians, with bars from the least to the greatest."""
-    figure, axis = subplots(figsize=(6.4, 4))
-    for kind, style in ((IN_PLACE, "o-"), (NORMAL, "s--")):
+def draw(points: Sequence[Point]) -> Any:
+    """Medians, with bars from the least to the greatest. The figure."""
+    figure, axis = subplots()
+    for kind, style, color in ((IN_PLACE, "o-", BLUE), (NORMAL, "s--", ORANGE)):
         there = [p for p in points if p.timings[kind]]
         xs = [100 * p.degree for p in there]
-        draw_medians(axis, xs, [[t.seconds for t in p.timings[kind]] for p in there], style, kind)
+        draw_medians(axis, xs, [[t.seconds for t in p.timings[kind]] for p in there], style, color, kind)
     axis.set_xlabel("file system filled before the sort, %")
     axis.set_ylabel("seconds")
     axis.set_ylim(bottom=0)
-    axis.legend()
-    save(figure, path)
+    add_legend(figure)
+    return figure
 
 
 def write_figure(directory: Path, points: Sequence[Point], circumstances: str) -> str:
-    """fill.png, fill.csv and fill.md; the paragraph."""
+    """fill as PNG, SVG and PDF, fill.csv and fill.md; the paragraph."""
     directory.mkdir(parents=True, exist_ok=True)
     write_csv(directory / "fill.csv", points)
-    plot(directory / "fill.png", points)
+    with styled():
+        save(draw(points), directory, "fill")
     text = paragraph(points)
     write_page(directory, "fill", text, circumstances)
     return text

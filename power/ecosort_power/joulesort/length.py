@@ -12,6 +12,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,9 +26,13 @@ from ecosort_power.joulesort.state import TRIAL
 from ecosort_power.meters import make_meter, meter_class
 from ecosort_power.meters.base import MeterSpec, with_settings
 from ecosort_power.records import RECORD_BYTES, spaced
+from ecosort_power.statistics import describe, t95
 
 FIRST = 10**6  # records of the first sort, if so many are asked for
-MARGIN = 1.3  # no two runs take equally long
+MARGIN = 1.3  # at least: no two runs take equally long
+TRIALS = 3  # sorts that show how much their lengths differ
+_PATIENCE = 4.0  # times the time that is aimed at: a sort that is measured for its length may take so long
+MOST_SHARE = 0.75  # lengths that differ more than this let a run be four times as long, and no longer
 CLEAR_S = 0.5  # a shorter sort is mostly its own beginning and end and says little of a longer one
 _GROWTH = (2.0, 10.0)
 _SPACE_SHARE = 4 * RECORD_BYTES  # bytes of the drive per record: input, runs, output, and as much again left free
@@ -85,6 +90,28 @@ def enough_for(wanted_s: float, records: int, clock: Clock) -> Enough | None:
             return Enough(_rounded_up(count * goal_s / seconds), count, seconds)
         grown = int(count * min(max(0.8 * goal_s / max(seconds, 1e-3), _GROWTH[0]), _GROWTH[1]))
         count = min(grown, records) if count < records else grown
+
+
+def margin_of(seconds: Sequence[float]) -> float:
+    """By how much longer than needed a sort must take on average, if these sorts of one size took so long: the next run is longer
+    than the mean less this share in 97.5 of 100 cases (Student's t, prediction of one value)."""
+    found = describe(seconds)
+    if found.sd is None:
+        return MARGIN
+    share = t95(found.n - 1) * found.sd * sqrt(1 + 1 / found.n) / found.mean
+    return max(MARGIN, 1 / (1 - min(share, MOST_SHARE)))
+
+
+def with_spread(wanted_s: float, found: Enough, clock: Clock) -> Enough:
+    """As many records as keep a run long enough however much the lengths of the sorts differ here: the number that was found is
+    sorted some more times. RunError if there is no room for that many."""
+    times = [clock(found.records, _PATIENCE * MARGIN * wanted_s) for _ in range(TRIALS)]
+    seconds = [t for t in times if t is not None]
+    if len(seconds) < TRIALS:
+        raise RunError(f"there is no room for a sort that takes {wanted_s:.3g} s; choose a larger drive: --data DIR")
+    mean, goal_s = sum(seconds) / TRIALS, wanted_s * margin_of(seconds)
+    records = found.records if mean >= goal_s else _rounded_up(found.records * goal_s / mean)
+    return Enough(records, found.records, mean)
 
 
 def _rounded_up(count: float) -> int:

@@ -19,7 +19,7 @@ from ecosort_power.entry import Entry, Generated, Skewed, read_entry
 from ecosort_power.errors import EXIT_INVALID, EXIT_OK, RunError, UsageError
 from ecosort_power.joulesort import sorter
 from ecosort_power.joulesort.classes import name_of
-from ecosort_power.joulesort.length import Enough, Shortest, clock_in, enough_for, require_length, shortest_run
+from ecosort_power.joulesort.length import Enough, Shortest, clock_in, enough_for, require_length, shortest_run, with_spread
 from ecosort_power.joulesort.space import check_space, least, needs
 from ecosort_power.joulesort.state import Place, Request, State, directory, locked
 from ecosort_power.launch import measure, specs_of
@@ -84,7 +84,9 @@ class Joulesort:
         r = self._request
         need = f"the {shortest.seconds:.3g} s that meter {shortest.meter} needs"
         with self._display.line(f"finding out how many records take {need}"):
-            return enough_for(shortest.seconds, r.records, clock_in(Path(r.data), r.sort_words))
+            clock = clock_in(Path(r.data), r.sort_words)
+            found = enough_for(shortest.seconds, r.records, clock)
+            return with_spread(shortest.seconds, found, clock) if found is not None and not r.records else found
 
     def _choose_records(self) -> None:
         """`--records auto`: as many as were chosen before, else as few as the meter needs."""

@@ -14,7 +14,7 @@ from ecosort_power.report.facts import MISSING
 from ecosort_power.seal import Head, head_of
 from ecosort_power.seal_check import require_seal
 from ecosort_power.store import ResultDirectory, Run, Session
-from ecosort_power.summary import MeterSummary, Summary, summarize
+from ecosort_power.summary import MeterSummary, Summary, limits_of_runs, summarize
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,10 @@ class Result:
     @property
     def energy(self) -> MeterSummary | None:
         return self.summary.energy
+
+    def limits(self) -> dict[int, float]:
+        """By the index of each valid run, the half width of the interval of its energy, where it is known."""
+        return limits_of_runs(self.session, self.runs, self.session.headline or "")
 
     def fact(self, key: str) -> str:
         return self.facts.get(key, MISSING)

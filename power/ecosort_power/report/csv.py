@@ -7,10 +7,13 @@ import io
 
 from ecosort_power.claim import is_simulated
 from ecosort_power.store import Run, Session
+from ecosort_power.summary import limits_of_runs
 
 
 def render(session: Session, runs: list[Run]) -> str:
     simulated = is_simulated(session)
+    meters = dict.fromkeys(e.meter for r in runs for e in r.energy or [])
+    limits = {meter: limits_of_runs(session, runs, meter) for meter in meters}
     phases = list(dict.fromkeys(p.name for r in runs for e in r.energy or [] for p in e.phases))
     names = ["run", "valid", "validated", "meter", "seconds", "joules", "watts", "records", "records_per_joule"]
     names += [
@@ -44,7 +47,7 @@ def render(session: Session, runs: list[Run]) -> str:
                 "joules": e.joules,
                 "watts": e.watts,
                 "records_per_joule": run.records / e.joules if run.records and e.joules else None,
-                "uncertainty_j": e.uncertainty.total_j if e.uncertainty else None,
+                "uncertainty_j": limits[e.meter].get(run.index),
                 "idle_before_w": e.idle_before_w,
                 "idle_after_w": e.idle_after_w,
             }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from ecosort_power.report.series import (
     split_alike,
     typical,
 )
-from ecosort_power.report.style import FAINT, GREEN, INK, RUN_LINES, phase_color
+from ecosort_power.report.style import FAINT, GREEN, INK, RUN_LINES, mark_simulated, phase_color
 from ecosort_power.report.text import phase_name, runs_text
 from ecosort_power.store import Run, valid_runs
 from ecosort_power.summary import number
@@ -50,7 +50,7 @@ def figures(result: Result) -> list[Figure]:
     found = [_power(result, good)]
     if names:
         found.append(_phases(alike, energy.meter, names))
-    found.append(_runs(alike, energy.meter, names, energy.uncertainty_j is not None))
+    found.append(_runs(alike, energy.meter, names, result.limits()))
     return [_simulated(f) for f in found] if result.simulated else found
 
 
@@ -59,8 +59,7 @@ def _simulated(figure: Figure) -> Figure:
 
     def draw(axes: Any, wide: bool) -> None:
         figure.draw(axes, wide)
-        place = {"transform": axes.transAxes, "ha": "center", "va": "center", "rotation": 20}
-        axes.text(0.5, 0.5, "SIMULATED", fontsize=30 if wide else 22, color=INK, alpha=0.25, gid="simulated", **place)
+        mark_simulated(axes, 30 if wide else 22)
 
     caption = f"SIMULATED: readings of a simulated meter. {figure.caption}"
     return Figure(figure.name, f"SIMULATED: {figure.title}", caption, draw)
@@ -156,12 +155,12 @@ def _phases(runs: Sequence[Run], meter: str, names: Sequence[str]) -> Figure:
     return Figure("phases", "Energy per phase", caption, draw)
 
 
-def _runs(runs: Sequence[Run], meter: str, names: Sequence[str], limits: bool) -> Figure:
+def _runs(runs: Sequence[Run], meter: str, names: Sequence[str], limits: Mapping[int, float]) -> Figure:
     totals = [e.joules or 0.0 if (e := r.energy_of(meter)) is not None else 0.0 for r in runs]
     mean = sum(totals) / len(totals)
 
     def draw(axes: Any, wide: bool) -> None:
-        texts = [_draw_run(axes, i, run, meter, names, totals[i], mean) for i, run in enumerate(runs)]
+        texts = [_draw_run(axes, i, run, meter, names, totals[i], mean, limits.get(run.index)) for i, run in enumerate(runs)]
         axes.axhline(mean, color=INK, linewidth=1, linestyle=(0, (4, 3)))
         step = -(-len(runs) // (25 if wide else 12))  # so many numbers have room
         named = wide and len(runs) <= 10
@@ -190,12 +189,14 @@ def _runs(runs: Sequence[Run], meter: str, names: Sequence[str], limits: bool) -
             words = [phase_name(n) for n in names]
             axes.figure.legend(handles, words, loc="outside lower center", ncols=6 if wide else 3, frameon=False, fontsize=SMALL)
 
-    whiskers = " Whiskers: limits of error of the instrument." if limits else ""
+    whiskers = " Whiskers: limits of error by the meter." if limits else ""
     caption = f"Energy of {runs_text(len(runs))}, by phase. Dashed: their mean, {number(mean)} J.{whiskers}"
     return Figure("runs", "Runs side by side", caption, draw)
 
 
-def _draw_run(axes: Any, i: int, run: Run, meter: str, names: Sequence[str], total: float, mean: float) -> Any:
+def _draw_run(
+    axes: Any, i: int, run: Run, meter: str, names: Sequence[str], total: float, mean: float, error: float | None
+) -> Any:
     """The bar of a run; its number stands above the bar and above the line of the mean."""
     bottom = 0.0
     shown = names or ["total"]
@@ -203,8 +204,6 @@ def _draw_run(axes: Any, i: int, run: Run, meter: str, names: Sequence[str], tot
         part = phase_joules(run, meter, name) or 0.0 if names else total
         axes.bar(i, part, bottom=bottom, color=phase_color(name, shown), alpha=0.85, width=0.62)
         bottom += part
-    energy = run.energy_of(meter)
-    error = energy.uncertainty.total_j if energy is not None and energy.uncertainty is not None else None
     if error is not None:
         axes.errorbar(i, total, yerr=error, color=INK, capsize=4, linewidth=1.1)
     place = {"xytext": (0, 4), "textcoords": "offset points", "ha": "center", "fontsize": SMALL}

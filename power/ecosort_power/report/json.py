@@ -28,5 +28,6 @@ def render(result: Result) -> str:
         "summary": encode(result.summary),
         "session": encode(result.session),
         "runs": encode(result.runs),
+        "limits_j_of_runs": {str(index): limit for index, limit in result.limits().items()},
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"

@@ -56,6 +56,13 @@ def turn_if_crowded(axes: Any, texts: Sequence[Any]) -> None:
         axes.set_ylim(low, high * 1.1)
 
 
+def turn_ticks_if_crowded(axes: Any) -> None:
+    """The labels of the x axis are turned upright where two of them would overlap."""
+    ticks = axes.get_xticklabels()
+    if any(_overlap(a, b) for a, b in pairwise(_boxes(axes, ticks))):
+        axes.tick_params(axis="x", labelrotation=90)
+
+
 def drop_overlapping(axes: Any, texts: Sequence[Any], others: Sequence[Any]) -> None:
     """The last resort: a label that overlaps one that is kept is left out; the table has its number."""
     taken = _boxes(axes, others)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ecosort_power.errors import UsageError
 from ecosort_power.report.figures import Figure
-from ecosort_power.report.style import FAINT, GRID, INK
+from ecosort_power.report.style import INK, rc_style
 
 WIDE, NARROW = (9.6, 3.7), (4.1, 3.5)  # inches; 72 units of the SVG each
 PAPER = (7.0, 3.2)  # inches: the width of a page's text
@@ -20,30 +20,6 @@ WITHOUT = "no figures: matplotlib is not installed here (pip install matplotlib)
 
 def can_draw() -> bool:
     return importlib.util.find_spec("matplotlib") is not None
-
-
-def _style(size: float, fonts: str) -> dict[str, Any]:
-    return {
-        "svg.fonttype": fonts,
-        "pdf.fonttype": 42,  # letters that can be searched and edited
-        "font.family": "DejaVu Sans",
-        "font.size": size,
-        "axes.edgecolor": GRID,
-        "axes.labelcolor": FAINT,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "axes.axisbelow": True,
-        "grid.color": GRID,
-        "grid.linewidth": 0.8,
-        "text.color": INK,
-        "xtick.color": FAINT,
-        "ytick.color": FAINT,
-        "xtick.major.size": 0,
-        "xtick.major.pad": 6,
-        "ytick.major.pad": 6,
-        "ytick.major.size": 0,
-    }
 
 
 def _draw(figure: Figure, size: tuple[float, float], wide: bool, titled: bool) -> Any:
@@ -63,7 +39,7 @@ def _svg(figure: Figure, size: tuple[float, float], wide: bool) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     name = f"{figure.name}-{'w' if wide else 'n'}"
-    style: Any = {**_style(10, "none"), "svg.hashsalt": name}
+    style: Any = {**rc_style(10, "none"), "svg.hashsalt": name}
     with mpl.rc_context(style):
         out = io.BytesIO()
         canvas: Any = FigureCanvasSVG(_draw(figure, size, wide, titled=False))
@@ -94,7 +70,7 @@ def save(figures: Sequence[Figure], directory: Path) -> list[Path]:
     written = []
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        style: Any = {**_style(9, "path"), "svg.hashsalt": "ecosort-power"}
+        style: Any = {**rc_style(9, "path"), "svg.hashsalt": "ecosort-power"}
         with mpl.rc_context(style):
             for figure in figures:
                 for kind in ("svg", "pdf"):

@@ -59,7 +59,7 @@ def verdict(run: Run) -> str:
 def run_row(result: Result, run: Run) -> list[str]:
     energy = run.energy_of(result.session.headline)
     joules = energy.joules if energy is not None and run.valid else None
-    limits = energy.uncertainty.total_j if energy is not None and energy.uncertainty is not None else None
+    limits = result.limits().get(run.index)
     return [
         str(run.index),
         started(run),
@@ -223,6 +223,14 @@ def _aside(result: Result) -> list[Path]:
     return sorted(p for p in (result.directory.path / "runs").glob("*.*-*") if p.is_dir())
 
 
+# Equal keys stand side by side in a sorted file only; what a validator finds in an unsorted one is no count of them.
+OF_THE_OUTPUT = "see output"
+_DUPLICATES = (
+    "Duplicate keys are counted in the output: in an unsorted input equal keys do not stand side by side, so that no validator "
+    "counts them, and equal records and checksums show that input and output hold the same keys."
+)
+
+
 def _report_row(name: str, verdict: str, report: CheckReport | None) -> list[str]:
     if report is None:
         return [name, verdict, "", "", ""]
@@ -230,19 +238,24 @@ def _report_row(name: str, verdict: str, report: CheckReport | None) -> list[str
     return [name, verdict, *counts]
 
 
+def _input_row(report: CheckReport) -> list[str]:
+    """An input that happens to be in order has its duplicates counted like an output."""
+    row = _report_row("input", "in order" if report.in_order else "unsorted", report)
+    return row if report.in_order else [*row[:-1], OF_THE_OUTPUT]
+
+
 def _validation(result: Result) -> Section:
     session = result.session
-    rows = [_report_row("input", "unsorted" if session.input_report else MISSING, session.input_report)]
-    if session.input_report is None:
-        rows = [["input", "not read", MISSING, session.input_checksum or MISSING, MISSING]]
+    rows = [["input", "not read", MISSING, session.input_checksum or MISSING, OF_THE_OUTPUT]]
+    if session.input_report is not None:
+        rows = [_input_row(session.input_report)]
     for run in result.runs:
         report = run.validation.report if run.validation is not None else None
         verdict = "not validated" if report is None else (run.validation and run.validation.problem) or "in order"
         rows.append(_report_row(f"output of run {run.index}", verdict, report))
     header = ["file", "verdict", "records", "checksum", "duplicate keys"]
-    return Section(
-        "Validation", tables=[Table(header, rows)], texts=[f"Checksum of the input: {session.input_checksum or MISSING}"]
-    )
+    texts = [f"Checksum of the input: {session.input_checksum or MISSING}", _DUPLICATES]
+    return Section("Validation", tables=[Table(header, rows)], texts=texts)
 
 
 def _skewed(result: Result) -> Section:
@@ -251,7 +264,7 @@ def _skewed(result: Result) -> Section:
     skewed = result.entry.skewed if result.entry is not None else None
     if skewed is None:
         return Section("Skewed keys", facts=[Fact("run on skewed keys", MISSING)])
-    rows = [_report_row("input", "unsorted", skewed.input_report)]
+    rows = [_input_row(skewed.input_report)] if skewed.input_report is not None else [_report_row("input", "not read", None)]
     rows.append(_report_row("output", skewed.problem or "in order", skewed.output_report))
     facts = [
         Fact("generator", f"{skewed.generated.version}: {shlex.join(skewed.generated.command)}"),

@@ -7,6 +7,7 @@ too light on white; where such a colour carries a meaning, a shape or a word say
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
@@ -29,6 +30,37 @@ _PHASES = {
 _SPARE = (VERMILION, SKY, PURPLE, GREEN)
 # One line per run: colours that no shaded phase of a usual sort has, each with a stroke of its own.
 RUN_LINES: Sequence[tuple[str, str]] = ((BLACK, "-"), (VERMILION, "--"), (GREEN, "-."), (PURPLE, "-"), (SKY, "--"), (GREY, "-."))
+
+
+def rc_style(size: float, fonts: str) -> dict[str, Any]:
+    """Settings of matplotlib for all figures; letters of `size` points, in an SVG kept as `fonts` ("none": as text, "path")."""
+    return {
+        "svg.fonttype": fonts,
+        "pdf.fonttype": 42,  # letters that can be searched and edited
+        "font.family": "DejaVu Sans",
+        "font.size": size,
+        "axes.edgecolor": GRID,
+        "axes.labelcolor": FAINT,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "grid.color": GRID,
+        "grid.linewidth": 0.8,
+        "text.color": INK,
+        "xtick.color": FAINT,
+        "ytick.color": FAINT,
+        "xtick.major.size": 0,
+        "xtick.major.pad": 6,
+        "ytick.major.pad": 6,
+        "ytick.major.size": 0,
+    }
+
+
+def mark_simulated(axes: Any, size: float) -> None:
+    """Writes SIMULATED across axes, so that the figure cannot pass for a measurement, wherever it is copied to."""
+    place = {"transform": axes.transAxes, "ha": "center", "va": "center", "rotation": 20}
+    axes.text(0.5, 0.5, "SIMULATED", fontsize=size, color=INK, alpha=0.25, gid="simulated", **place)
 
 
 def phase_color(name: str, names: Sequence[str]) -> str:

@@ -10,17 +10,18 @@ from rich.text import Text
 from ecosort_power.report.content import Result
 from ecosort_power.report.text import instrument, interval, phase_name, plus_minus, relative, short
 from ecosort_power.store import Run, Session
-from ecosort_power.summary import MeterSummary, Summary, number
+from ecosort_power.summary import MeterSummary, Summary, limits_of_runs, number
 
 
 def _runs_table(session: Session, runs: list[Run]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("run", "seconds", "joules", "instrument", "watts", "records/J", "CPU s", "cache", "output"):
         table.add_column(name, justify="left" if name in ("cache", "output") else "right")
+    every = limits_of_runs(session, runs, session.headline or "")
     for run in runs:
         energy = run.energy_of(session.headline)
         joules = energy.joules if energy is not None and run.valid else None
-        limits = energy.uncertainty.total_j if energy is not None and energy.uncertainty is not None else None
+        limits = every.get(run.index)
         if not run.valid:
             verdict = Text("INVALID", style="bold red")
         elif run.validation is None:

@@ -94,6 +94,8 @@ def _search(task: Task, directory: Path) -> tuple[Search, Verdict | None]:
         search.run(sorter, say)
         say(f"confirming the best against the defaults, at most {CONFIRM_ROUNDS} pairs")
         verdict, pairs = decide(search, sorter, task.goal, CONFIRM_ROUNDS)
+    if verdict is not None and sorter.simulated:
+        verdict = replace(verdict, sentence=f"SIMULATED joules, no meter was read: {verdict.sentence}")
     if verdict is not None:
         write_json(directory / "verdict.json", {**encode(verdict), "confirmation": encode(pairs)})
     return search, verdict

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from ecosort_measure.cold_run import run_cold
 from ecosort_measure.programs import Programs
+from ecosort_power.claim import is_simulated
 from ecosort_power.planned import NEUTRAL, plan_of
 from ecosort_power.records import RECORD_BYTES
 from ecosort_power.store import ResultDirectory
@@ -28,6 +29,7 @@ class Outcome:
     seconds: float
     cpu_s: float
     joules: float | None = None
+    simulated: bool = False  # the joules were computed, not measured
 
 
 class Sorter(Protocol):
@@ -60,6 +62,7 @@ class RealSorter:
         place = replace(place, directory=place.directory.resolve())  # runs begin there
         self._programs, self._place, self._meter, self._config = Programs(program), place, meter, config
         self._measured = 0
+        self.simulated = False  # joules of a run so far were computed, not measured
         self._checksum = self._programs.generate(place.records, place.input)
 
     def close(self) -> None:
@@ -107,7 +110,8 @@ class RealSorter:
         if code not in (0, 1):
             raise RunError(said.strip()[-300:])
         directory = ResultDirectory(result)
-        head = directory.session().headline
+        session = directory.session()
+        head = session.headline
         done = directory.runs()
         if not done:
             raise RunError(f"ecosort-power measured nothing: {said.strip()[-300:]}")
@@ -116,7 +120,9 @@ class RealSorter:
         if not run.valid or energy is None or energy.joules is None:
             why = "; ".join(d.text for d in run.all_defects() if d.fatal) or run.energy_reason or said.strip()[-300:]
             raise RunError(f"the meter gave no valid energy: {why}")
-        return Outcome(run.marks.seconds, run.cpu_user_s + run.cpu_system_s, energy.joules)
+        simulated = is_simulated(session)
+        self.simulated = self.simulated or simulated
+        return Outcome(run.marks.seconds, run.cpu_user_s + run.cpu_system_s, energy.joules, simulated)
 
 
 def usable_backends(program: Path, place: Path) -> list[str]:
