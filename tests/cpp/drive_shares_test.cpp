@@ -10,9 +10,9 @@
 #include "doubles/faulty_storage.h"
 #include "doubles/memory_store.h"
 #include "io/reactor.h"
-#include "run/run_files.h"
+#include "run/row_runs.h"
 
-namespace ecosort::engine {
+namespace ecosort::run {
 namespace {
 
 // Two directories, of which the second has three times the room.
@@ -58,16 +58,15 @@ TEST(DriveShares, DecideWhereRunsOfLinesAre) {
   UnequalDrives drives;
   const std::unique_ptr<io::Queue> queue = drives.make_queue();
   io::Reactor reactor(*queue, 2, 2);
-  lines::RunFiles files(drives, reactor, directories, 65536, "");
+  lines::RowRuns files(drives, reactor, directories, 65536, "");
   std::map<std::string, int> runs;
-  std::vector<lines::StoredRun> kept;
   for (int i = 0; i < 40; ++i) {
-    kept.push_back(files.create(1'000'000));
-    ++runs[kept.back().file->path().substr(0, 6)];
+    const lines::RowRun run = files.create(1'000'000);
+    ++runs[files.run(run.stored).file().path().substr(0, 6)];
   }
   EXPECT_EQ(runs["/small"], 10);
   EXPECT_EQ(runs["/large"], 30);
 }
 
 }  // namespace
-}  // namespace ecosort::engine
+}  // namespace ecosort::run
