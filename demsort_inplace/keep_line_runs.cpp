@@ -54,9 +54,7 @@ KeepLineRuns::KeepLineRuns(LinesBench& bench, const lines::FirstRows& header)
       first_(takes_header_ ? 1 : bench.done.size()),
       changed_(bench.reactor.scope()) {}
 
-lines::RowRun KeepLineRuns::create(std::size_t number, std::uint64_t bytes) {
-  return bench_.create_run(first_ + number, bytes);
-}
+lines::RowRun KeepLineRuns::create(std::size_t number, std::uint64_t bytes) { return bench_.create_run(first_ + number, bytes); }
 
 Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& run, const lines::ReadSoFar& read,
                                      const records::MultisetHash& written, const records::MultisetHash& dropped) {

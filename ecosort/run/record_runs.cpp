@@ -7,9 +7,9 @@ namespace ecosort::engine {
 
 RecordRuns::RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan,
                        std::vector<std::string> directories)
-    : RunStore(storage, reactor, plan.run_block.bytes,
-               run::Striping(std::move(directories),
-                             std::max<std::uint64_t>(plan.formation.write_block_bytes, plan.run_block.bytes))),
+    : RunStore(
+          storage, reactor, plan.run_block.bytes,
+          run::Striping(std::move(directories), std::max<std::uint64_t>(plan.formation.write_block_bytes, plan.run_block.bytes))),
       run_block_(plan.run_block),
       record_size_(plan.wanted.format.record_size),
       forecast_(plan) {}

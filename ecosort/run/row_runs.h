@@ -17,8 +17,8 @@ namespace ecosort::lines {
 
 // A run as those who write and merge it know it.
 struct RowRun {
-  std::size_t stored = 0;               // its number in the store
-  std::uint64_t bytes = 0;              // of lines
+  std::size_t stored = 0;   // its number in the store
+  std::uint64_t bytes = 0;  // of lines
   std::uint64_t lines = 0;
   std::size_t longest = 0;              // bytes of its longest line, with its end
   bool is_compressed = false;           // written and read in order, once

@@ -102,7 +102,7 @@ class Bench {
       const bool begins_here = at == 0 || text[at - 1] == '\n';
       const std::size_t carried = begins_here ? 0 : std::min(text.find('\n', at) + 1 - at, part.size());
       files->seal(files->run(stored.stored), number, block.data(),
-                     {static_cast<std::uint32_t>(part.size()), static_cast<std::uint32_t>(carried)});
+                  {static_cast<std::uint32_t>(part.size()), static_cast<std::uint32_t>(carried)});
       co_await files->write_block(stored, number, block.data());
     }
   }

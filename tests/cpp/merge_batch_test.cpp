@@ -85,7 +85,8 @@ TEST(MergeBatch, RunBlocksAreFilledAcrossBatchesAndSealedWhenFull) {
       store.seal_records(store.run(run), run_blocks - 1, rest, memory.data() + (run_blocks - 1) * 4096);
     std::string out;
     for (std::uint64_t g = 0; g < run_blocks; ++g) {
-      EXPECT_NO_THROW(store.check(store.run(run), g, memory.data() + g * 4096)) << "run block " << g << ", " << threads << " threads";
+      EXPECT_NO_THROW(store.check(store.run(run), g, memory.data() + g * 4096))
+          << "run block " << g << ", " << threads << " threads";
       const std::uint64_t records = std::min<std::uint64_t>(40, set.count() - g * 40);
       out.append(reinterpret_cast<const char*>(memory.data() + g * 4096), records * 100);
     }

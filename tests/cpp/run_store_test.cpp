@@ -1,6 +1,4 @@
 // Where runs and the output go: the run store and write behind, on a disk in memory.
-#include "run/record_runs.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -14,6 +12,7 @@
 #include "engine/fixed/write_behind.h"
 #include "io/counting_queue.h"
 #include "io_test_support.h"
+#include "run/record_runs.h"
 
 namespace ecosort::engine {
 
@@ -169,6 +168,44 @@ TEST(RunStore, AReleaseIsOneHoleInEachDirectory) {
     if (request.operation != io::Operation::release) continue;
     EXPECT_EQ(request.offset % (64 * KiB), 0U);
   }
+}
+
+// Parts of a merge give back what they have consumed of a run, each in its own order.
+TEST(RunStore, APartGivesBackNothingOfItsNeighbours) {
+  Bench bench;
+  RecordRuns store = bench.make({"/a"});
+  const std::size_t run = store.create(40 * 64);
+  const io::Buffer data = sealed(store, run, 64);
+  bench.run(store.write(run, 0, data.data(), data.size()));
+  const auto expect_left = [&](std::vector<std::uint64_t> blocks, std::uint64_t count) {
+    EXPECT_EQ(bench.disk.allocated_bytes(), count * 4096);
+    EXPECT_EQ(store.allocated_bytes(), count * 4096);
+    for (const std::uint64_t block : blocks) {
+      const io::Buffer back(4096);
+      bench.run(store.read(run, block, back.data(), back.size()));
+      EXPECT_NO_THROW(store.check(store.run(run), block, back.data())) << block;
+    }
+  };
+  bench.run(store.release(run, 20, 24));
+  expect_left({19, 24}, 60);
+  bench.run(store.release(run, 0, 3));
+  expect_left({3, 19, 24}, 57);
+  bench.run(store.release(run, 3, 20));
+  expect_left({24, 63}, 40);
+  store.close(run);
+  store.close(run);
+  EXPECT_EQ(store.allocated_bytes(), 0U) << "what was not given back goes with the file, once";
+  EXPECT_EQ(bench.disk.allocated_bytes(), 0U);
+  EXPECT_EQ(bench.disk.open_files(), 0U);
+}
+
+// Threads seal blocks of runs while the coordinator makes others.
+TEST(RunStore, ARunStaysWhereItIs) {
+  Bench bench;
+  RecordRuns store = bench.make({"/a"});
+  const run::StoredRun* const first = &store.run(store.create(40));
+  for (int i = 0; i < 200; ++i) (void)store.create(40);
+  EXPECT_EQ(first, &store.run(0));
 }
 
 TEST(RunStore, AStreamEndsWhereItsForecastTableCannotBeThinnedOut) {

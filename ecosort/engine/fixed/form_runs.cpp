@@ -176,7 +176,8 @@ Task<void> FormRuns::sort_run(RunBuffer& run) {
   });
   co_await sort;
   scratch_free_.give();
-  if (run.count > 0) store_.forecast().take_in_keys(encoder_, sample_of(run, store_.forecast().shared_key().sample_size(encoder_)));
+  if (run.count > 0)
+    store_.forecast().take_in_keys(encoder_, sample_of(run, store_.forecast().shared_key().sample_size(encoder_)));
 }
 
 Task<void> FormRuns::store_run(std::size_t slot, std::size_t number, Tally* written) {

@@ -91,8 +91,8 @@ class FormRuns {
   Task<void> store_run(std::size_t slot, std::size_t number, Tally* written = nullptr);
   Task<void> gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks,
                               Tally* written);
-  void gather(const run::StoredRun& stored, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks, std::byte* block,
-              Tally* written) const;
+  void gather(const run::StoredRun& stored, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks,
+              std::byte* block, Tally* written) const;
   [[nodiscard]] std::size_t take_slot();
 
   io::Reactor& reactor_;

@@ -225,7 +225,7 @@ Task<void> MergeRuns::fill_run(BlockPool& blocks, std::size_t run) {
       const std::uint64_t run_blocks = div_up(target.filled, run_block.records);
       if (const std::uint64_t rest = target.filled % run_block.records; rest > 0)
         store_.seal_records(store_.run(run), target.first_run_block + run_blocks - 1, static_cast<std::uint32_t>(rest),
-                    target.data + (run_blocks - 1) * run_block.bytes);
+                            target.data + (run_blocks - 1) * run_block.bytes);
       background_.spawn(write_run_blocks(blocks, run, target.first_run_block, target.data, run_blocks));
       target = {nullptr, &store_, run, target.first_run_block + run_blocks, 0};
     }

@@ -32,8 +32,8 @@ struct OutputTerms {
 class WriteBehind {
  public:
   // `runs`: of whose space the output takes what they give back; null: none.
-  WriteBehind(io::Storage& storage, io::Reactor& reactor, run::RunStore* runs, io::File& file, const planner::MergeBuffers& buffers,
-              const OutputTerms& terms, Buffer memory, Progress& progress);
+  WriteBehind(io::Storage& storage, io::Reactor& reactor, run::RunStore* runs, io::File& file,
+              const planner::MergeBuffers& buffers, const OutputTerms& terms, Buffer memory, Progress& progress);
 
   // Before the first batch: `bytes` of the output are there already, and so is the rest of the unit they end in, which is read
   // back and compared with what comes, but never written again.

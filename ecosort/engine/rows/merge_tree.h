@@ -22,7 +22,7 @@ struct MergeInput {
   RowRun run;
   std::string name;
   bool is_plain = false;
-  io::FilePtr file;  // of a plain file
+  io::FilePtr file;                 // of a plain file
   const FirstLook* look = nullptr;  // of a plain file
   FirstRows* first_rows = nullptr;  // likewise
 };
