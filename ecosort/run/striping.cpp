@@ -11,6 +11,7 @@ constexpr std::size_t pattern_units = 64;
 }  // namespace
 
 std::vector<std::string> Striping::place(io::Storage& storage, std::uint64_t bytes) {
+  if (directories_.size() == 1) return directories_;
   if (!shares_) shares_.emplace(storage, directories_);
   if (unit_bytes_ == 0) return {directories_[shares_->next(std::max<std::uint64_t>(bytes, 1))]};
   if (pattern_.empty()) choose_pattern();

@@ -23,7 +23,8 @@ class Striping {
     std::uint64_t offset = 0, size = 0;
   };
 
-  // `unit_bytes`: 0: each run lies whole in one directory. Nobody looks at the directories before a run is placed.
+  // `unit_bytes`: 0: each run lies whole in one directory. How much room there is, is asked when the first run is
+  // placed, and only where there is a choice.
   Striping(std::vector<std::string> directories, std::uint64_t unit_bytes)
       : directories_(std::move(directories)), unit_bytes_(directories_.size() > 1 ? unit_bytes : 0) {}
 
