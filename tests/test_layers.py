@@ -17,7 +17,9 @@ LAYERS = [
     "formats/fixed",
     "formats",  # what they have in common
     "formats/lines",
+    "formats/keys",
     "formats/csv",
+    "formats/jsonl",
     "plan",
     "run",
     "engine",

@@ -13,7 +13,7 @@ import pytest
 from conftest import BUILD
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-COMMANDS = ["sort", "inplace", "resume", "lines", "csv", "merge", "plan", "gen", "check", "manual"]
+COMMANDS = ["sort", "inplace", "resume", "lines", "csv", "jsonl", "merge", "plan", "gen", "check", "manual"]
 # Commands that are programs of their own and explain themselves.
 PROGRAMS = ["power", "tune", "joulesort"]
 
@@ -136,7 +136,7 @@ def complete_in_bash(run: Run, script_directory: Path, *words: str) -> set[str]:
 def test_bash_proposes_commands(run: Run, tmp_path: Path) -> None:
     assert complete_in_bash(run, tmp_path, "") == {*COMMANDS, *PROGRAMS, "--help", "--version"}
     assert complete_in_bash(run, tmp_path, "so") == {"sort"}
-    assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace", "lines"}
+    assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace", "lines", "csv", "jsonl"}
     assert complete_in_bash(run, tmp_path, "manual", "") == {"man", "bash", "fish"}
 
 

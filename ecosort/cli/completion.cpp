@@ -32,7 +32,7 @@ std::string command_names() {
 
 // The words that may stand right after the command, where they are a fixed few: `plan sort`, `manual man`.
 std::vector<std::string_view> first_words(const CommandTable& table) {
-  if (table.name == "plan") return {"sort", "inplace", "lines"};
+  if (table.name == "plan") return {"sort", "inplace", "lines", "csv", "jsonl"};
   if (table.name == "manual") return {"man", "bash", "fish"};
   return {};
 }

@@ -1,9 +1,9 @@
-#include "formats/csv/key.h"
+#include "formats/keys/key.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "formats/csv/number.h"
+#include "formats/keys/number.h"
 #include "formats/lines/key_bytes.h"
 #include "formats/lines/number_bytes.h"
 #include "formats/lines/number_window.h"
@@ -11,7 +11,7 @@
 #include "formats/lines/version_window.h"
 #include "formats/lines/versions.h"
 
-namespace ecosort::csv {
+namespace ecosort::keys {
 namespace {
 
 using lines::make_window;
@@ -21,9 +21,9 @@ using records::KeyWindow;
 
 // Numbers may have 100,000 digits: beyond this depth they are compared, which one look at each decides.
 constexpr std::size_t most_number_depth = std::size_t{2} * window_bytes;
-constexpr unsigned char cut_for_comparison = window_room + 1;  // last byte of such a window
+constexpr unsigned char cut_for_comparison = window_room + 1;  // last byte of such a window of a number
 
-// Windows that no usual value has, because its last byte is at least 1.
+// Windows that no usual value has, because its last byte is at least 1, and at most 13.
 constexpr KeyWindow before_all{0, 0}, behind_all{~std::uint64_t{0}, ~std::uint32_t{0}};
 
 bool is_null(KeyWindow window) noexcept {
@@ -96,20 +96,19 @@ KeyWindow Key::date_window(Text value, std::size_t depth, ValueKind& kind) const
 
 KeyWindow Key::window(Text value, std::size_t depth, ValueKind& kind) const {
   kind = ValueKind::usual;
-  if (type_ == KeyType::length) return number_to_window(characters_of(value), descending_);
-  if (value.empty()) {
+  if (!is_there(value)) {
     kind = ValueKind::empty;
     return null_window();
   }
   switch (type_) {
     case KeyType::text: {
-      if (depth == 0) return lines::text_window(value, descending_ ? ~std::uint64_t{0} : 0);
+      if (depth == 0) return counted(lines::text_window(value, descending_ ? ~std::uint64_t{0} : 0));
       unsigned char bytes[window_room];
-      return make_window(bytes, lines::copy_from(value, depth, bytes), descending_);
+      return counted(make_window(bytes, lines::copy_from(value, depth, bytes), descending_));
     }
     case KeyType::nocase: {
       unsigned char bytes[window_room];
-      return make_window(bytes, copy_folded(value, depth, bytes), descending_);
+      return counted(make_window(bytes, copy_folded(value, depth, bytes), descending_));
     }
     case KeyType::version: {
       const KeyWindow window = lines::version_window(value, depth);
@@ -117,18 +116,18 @@ KeyWindow Key::window(Text value, std::size_t depth, ValueKind& kind) const {
     }
     case KeyType::date:
       return date_window(value, depth, kind);
+    case KeyType::length:
+      return number_to_window(characters_of(value), descending_);
     case KeyType::number:
     case KeyType::integer:
-    case KeyType::length:
       break;
   }
   return number_window(value, depth, kind);
 }
 
 ValueKind Key::kind_of(Text value) const {
-  if (type_ == KeyType::length) return ValueKind::usual;
-  if (value.empty()) return ValueKind::empty;
-  if (type_ == KeyType::text || type_ == KeyType::nocase || type_ == KeyType::version) return ValueKind::usual;
+  if (!is_there(value)) return ValueKind::empty;
+  if (type_ != KeyType::number && type_ != KeyType::integer && type_ != KeyType::date) return ValueKind::usual;
   ValueKind kind = ValueKind::usual;
   (void)window(value, 0, kind);
   return kind;
@@ -139,7 +138,7 @@ bool Key::is_cut(KeyWindow window) const noexcept {
   if (descending_) window = lines::complement(window);
   const auto last = static_cast<unsigned char>(window.extension);
   if (type_ == KeyType::version) return static_cast<lines::VersionRest>(last) != lines::VersionRest::nothing;
-  return last > window_bytes;
+  return last > window_bytes + counts_from_;
 }
 
 bool Key::has_deeper_window(KeyWindow window) const noexcept {
@@ -147,7 +146,7 @@ bool Key::has_deeper_window(KeyWindow window) const noexcept {
   if (descending_) window = lines::complement(window);
   const auto last = static_cast<unsigned char>(window.extension);
   if (type_ == KeyType::version) return static_cast<lines::VersionRest>(last) != lines::VersionRest::by_compare;
-  return last != cut_for_comparison;
+  return (type_ != KeyType::number && type_ != KeyType::integer) || last != cut_for_comparison;
 }
 
 int Key::compare_usual(Text a, Text b) const {
@@ -160,7 +159,7 @@ int Key::compare_usual(Text a, Text b) const {
     case KeyType::integer:
       return lines::compare_numbers(*read(type_, a), *read(type_, b));
     case KeyType::date:
-      return csv::compare(*read_time(a), *read_time(b));
+      return keys::compare(*read_time(a), *read_time(b));
     case KeyType::version:
       return lines::compare_versions(a, b);
     case KeyType::length:
@@ -192,4 +191,4 @@ int Key::compare(Text a, Text b) const {
   return descending_ ? -lines::sign_of(order) : lines::sign_of(order);
 }
 
-}  // namespace ecosort::csv
+}  // namespace ecosort::keys

@@ -1,14 +1,15 @@
-#include "formats/csv/key_words.h"
+#include "formats/keys/key_words.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
 #include "base/errors.h"
 
-namespace ecosort::csv {
+namespace ecosort::keys {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, KeyType>, 7> types{{{"text", KeyType::text},
@@ -35,6 +36,14 @@ void cut_off(std::string_view& text, std::string_view word) { text.remove_suffix
 
 }  // namespace
 
+std::string shown(std::string_view value) {
+  constexpr std::size_t most = 60;
+  std::string text(value.substr(0, most));
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
+  return value.size() > most ? text + "..." : text;
+}
+
 std::string_view to_string(KeyType type) noexcept {
   for (const auto& [name, of] : types)
     if (of == type) return name;
@@ -55,8 +64,8 @@ KeyWords parse_key(std::string_view text) {
     }
   }
   if (left.empty()) throw UsageError(fmt::format("key '{}' names no column; give NAME[:TYPE][:desc]", text));
-  key.column = left;
+  key.name = left;
   return key;
 }
 
-}  // namespace ecosort::csv
+}  // namespace ecosort::keys

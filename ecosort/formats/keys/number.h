@@ -1,4 +1,4 @@
-// Numbers of CSV: decimal, of any length, with an exponent or without, and exact.
+// Numbers in tables: decimal, of any length, with an exponent or without, and exact.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace ecosort::csv {
+namespace ecosort::keys {
 
 using Text = std::string_view;
 
@@ -35,4 +35,4 @@ struct Number {
 // The same without a point and without an exponent.
 [[nodiscard]] std::optional<Number> read_integer(Text text) noexcept;
 
-}  // namespace ecosort::csv
+}  // namespace ecosort::keys

@@ -1,8 +1,8 @@
-#include "formats/csv/number.h"
+#include "formats/keys/number.h"
 
 #include "formats/lines/text.h"
 
-namespace ecosort::csv {
+namespace ecosort::keys {
 namespace {
 
 using lines::is_digit;
@@ -96,4 +96,4 @@ std::optional<Number> read_integer(Text text) noexcept {
   return number_of(is_negative, digits, {}, 0);
 }
 
-}  // namespace ecosort::csv
+}  // namespace ecosort::keys

@@ -1,4 +1,4 @@
-#include "formats/csv/date.h"
+#include "formats/keys/date.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "base/errors.h"
 #include "formats/lines/text.h"
 
-namespace ecosort::csv {
+namespace ecosort::keys {
 namespace {
 
 using lines::is_blank;
@@ -294,4 +294,4 @@ int compare(const Time& a, const Time& b) noexcept {
   return a.fraction.compare(b.fraction);
 }
 
-}  // namespace ecosort::csv
+}  // namespace ecosort::keys

@@ -1,4 +1,4 @@
-// Dates and times.
+// Dates and times in tables.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace ecosort::csv {
+namespace ecosort::keys {
 
 using Text = std::string_view;
 
@@ -40,4 +40,4 @@ class TimeFormat {
 [[nodiscard]] std::size_t encode(const Time& time, std::size_t skip, unsigned char* to, std::size_t room) noexcept;
 [[nodiscard]] int compare(const Time& a, const Time& b) noexcept;
 
-}  // namespace ecosort::csv
+}  // namespace ecosort::keys

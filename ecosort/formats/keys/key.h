@@ -1,4 +1,4 @@
-// One sort key of CSV: from a value to its place in the order.
+// One sort key of a table: from the text of a value to its place in the order.
 #pragma once
 
 #include <cstddef>
@@ -6,23 +6,29 @@
 #include <optional>
 #include <string_view>
 
-#include "formats/csv/date.h"
-#include "formats/csv/key_words.h"
 #include "formats/fixed/encoder.h"
+#include "formats/keys/date.h"
+#include "formats/keys/key_words.h"
 
-namespace ecosort::csv {
+namespace ecosort::keys {
 
 using Text = std::string_view;
 
-// What a value is to a key. Values that are empty or unparsable have no order among each other.
+// What a value is to a key: `empty` is one that is not there. Those that are empty or unparsable have no order among each other.
 enum class ValueKind : std::uint8_t { usual, empty, unparsable };
 
-// Immutable; thread-safe.
+// A value without text, whose data() is null, is not there; with `empty_is_null` one whose text is empty is not there either, but
+// for its length. Immutable; thread-safe.
 class Key {
  public:
   // `format` may be null: ISO 8601. It outlives this.
-  Key(KeyType type, bool descending, bool nulls_first, const TimeFormat* format)
-      : type_(type), descending_(descending), nulls_first_(nulls_first), format_(format) {}
+  Key(KeyType type, bool descending, bool nulls_first, const TimeFormat* format, bool empty_is_null = true)
+      : type_(type),
+        descending_(descending),
+        nulls_first_(nulls_first),
+        empty_is_null_(empty_is_null && type != KeyType::length),
+        counts_from_(!empty_is_null && (type == KeyType::text || type == KeyType::nocase) ? 1 : 0),
+        format_(format) {}
 
   [[nodiscard]] KeyType type() const noexcept { return type_; }
 
@@ -40,15 +46,22 @@ class Key {
   [[nodiscard]] std::optional<Time> read_time(Text value) const noexcept {
     return format_ != nullptr ? format_->read(value) : read_iso_time(value);
   }
+  [[nodiscard]] bool is_there(Text value) const noexcept {
+    return !value.empty() || (!empty_is_null_ && value.data() != nullptr);
+  }
   [[nodiscard]] records::KeyWindow null_window() const noexcept;
+  [[nodiscard]] records::KeyWindow counted(records::KeyWindow window) const noexcept {
+    return {window.prefix, descending_ ? window.extension - counts_from_ : window.extension + counts_from_};
+  }
   [[nodiscard]] records::KeyWindow number_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] records::KeyWindow date_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] int compare_by_windows(Text a, Text b) const;
   [[nodiscard]] int compare_usual(Text a, Text b) const;
 
   KeyType type_;
-  bool descending_, nulls_first_;
+  bool descending_, nulls_first_, empty_is_null_;
+  std::uint32_t counts_from_;  // what the last byte of a window has for no bytes: where they may be none, 0 is that of nulls
   const TimeFormat* format_;
 };
 
-}  // namespace ecosort::csv
+}  // namespace ecosort::keys
