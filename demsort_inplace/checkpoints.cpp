@@ -7,7 +7,7 @@
 namespace ecosort::inplace {
 
 Checkpoints::Checkpoints(io::Storage& storage, io::Reactor& reactor, Journal& journal, const Layout& layout,
-                         engine::RunStore& store, const std::vector<std::size_t>& numbers, io::File& output, State from,
+                         engine::RecordRuns& store, const std::vector<std::size_t>& numbers, io::File& output, State from,
                          const std::atomic<int>& interrupted)
     : storage_(storage),
       reactor_(reactor),
@@ -89,7 +89,7 @@ Task<void> Checkpoints::checkpoint() {
 void Checkpoints::give_back(const State& before, const State& after) {
   for (std::uint64_t run = 0; run < layout_.runs(); ++run) {
     const std::uint64_t size = layout_.run_file_bytes(run, after.consumed[run]);
-    if (size < layout_.run_file_bytes(run, before.consumed[run])) storage_.set_size(store_.file(numbers_[run]), size);
+    if (size < layout_.run_file_bytes(run, before.consumed[run])) storage_.set_size(store_.run(numbers_[run]).file(), size);
   }
 }
 

@@ -22,7 +22,7 @@
 #include "demsort_inplace/layout.h"
 #include "engine/fixed/merge_runs.h"
 #include "engine/fixed/write_behind.h"
-#include "run/run_store.h"
+#include "run/record_runs.h"
 
 namespace ecosort::inplace {
 
@@ -31,7 +31,7 @@ class Checkpoints : public engine::ReleaseHook {
  public:
   // `from`: the last state of the journal; the output holds just what it says. `numbers`: of every run in the store; runs that
   // `from` has consumed have none.
-  Checkpoints(io::Storage& storage, io::Reactor& reactor, Journal& journal, const Layout& layout, engine::RunStore& store,
+  Checkpoints(io::Storage& storage, io::Reactor& reactor, Journal& journal, const Layout& layout, engine::RecordRuns& store,
               const std::vector<std::size_t>& numbers, io::File& output, State from, const std::atomic<int>& interrupted);
 
   // So many bytes of the output are allocated. What is reserved twice must be free once more on some file systems (XFS).
@@ -63,7 +63,7 @@ class Checkpoints : public engine::ReleaseHook {
   io::Reactor& reactor_;
   Journal& journal_;
   const Layout& layout_;
-  engine::RunStore& store_;
+  engine::RecordRuns& store_;
   const std::vector<std::size_t>& numbers_;
   io::File& output_;
   const std::atomic<int>& interrupted_;

@@ -22,7 +22,7 @@ Task<void> FormPieces::before_store(std::size_t part) {
   const Layout& layout = bench_.layout;
   if (const std::uint64_t spare = layout.spare_bytes(run); bench_.storage.state(spare_).size_bytes > spare)
     bench_.storage.set_size(spare_, spare);
-  const io::File& file = bench_.store->file(bench_.numbers[run]);
+  const io::File& file = bench_.store->run(bench_.numbers[run]).file();
   if (!co_await bench_.reactor.reserve(file, 0, layout.run_file_bytes(run, 0)))
     throw IoError(fmt::format("cannot reserve space in '{}', although that was possible before", file.path()));
 }
@@ -31,7 +31,7 @@ Task<void> FormPieces::after_store(std::size_t part, engine::Tally read, engine:
   const std::size_t run = first_ + part;
   const Layout& layout = bench_.layout;
   check_run(layout, run, read, written);
-  co_await bench_.reactor.sync(bench_.store->file(bench_.numbers[run]));
+  co_await bench_.reactor.sync(bench_.store->run(bench_.numbers[run]).file());
   check_input_unchanged();
   const RunDone done{run, read};
   co_await bench_.journal->append(done);

@@ -54,13 +54,11 @@ KeepLineRuns::KeepLineRuns(LinesBench& bench, const lines::FirstRows& header)
       first_(takes_header_ ? 1 : bench.done.size()),
       changed_(bench.reactor.scope()) {}
 
-lines::StoredRun KeepLineRuns::create(std::size_t number, std::uint64_t bytes) {
-  return bench_.create_run(first_ + number, bytes);
-}
+lines::RowRun KeepLineRuns::create(std::size_t number, std::uint64_t bytes) { return bench_.create_run(first_ + number, bytes); }
 
-Task<void> KeepLineRuns::after_store(std::size_t number, const lines::StoredRun& run, const lines::ReadSoFar& read,
+Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& run, const lines::ReadSoFar& read,
                                      const records::MultisetHash& written, const records::MultisetHash& dropped) {
-  co_await bench_.reactor.sync(*run.file);
+  co_await bench_.reactor.sync(bench_.run_files.run(run.stored).file());
   while (kept_ < number) co_await changed_.changed();
   if (number == 0 && takes_header_) co_await keep_header();
   const records::MultisetHash seen = difference(read.seen, before_.seen);
@@ -88,15 +86,16 @@ Task<void> KeepLineRuns::keep_header() {
   }
   const std::string& text = header_.top();
   if (text.empty()) co_return;
-  lines::StoredRun run = bench_.create_run(0, text.size());
-  lines::RunSink sink(bench_.reactor, bench_.pool, bench_.job.plan.block_bytes, bench_.progress, run);
+  lines::RowRun run = bench_.create_run(0, text.size());
+  lines::RunSink sink(bench_.reactor, bench_.pool, bench_.progress, bench_.run_files, run);
   TaskGroup putting(bench_.reactor.scope());
   putting.spawn(put_text(text, bench_.format.terminator(), sink));
   co_await putting.settle();
   co_await sink.settle();
   bench_.reactor.scope().throw_if_failed();
   co_await bench_.run_files.complete(run, sink.bytes());
-  co_await bench_.reactor.sync(*run.file);
+  co_await bench_.reactor.sync(bench_.run_files.run(run.stored).file());
+  bench_.run_files.close(run.stored);
   RunDone done{.run = 0, .tally = {.hash = header_.hash(), .checksum = {}}};
   done.lines = LineRunDone{.bytes = run.bytes, .longest = text.size(), .is_header = true};
   co_await append_run(bench_, done);

@@ -17,8 +17,8 @@ class KeepLineRuns : public lines::LineRunKeeper {
   // `header`: what the reader keeps of it.
   KeepLineRuns(LinesBench& bench, const lines::FirstRows& header);
 
-  [[nodiscard]] lines::StoredRun create(std::size_t number, std::uint64_t bytes) override;
-  [[nodiscard]] Task<void> after_store(std::size_t number, const lines::StoredRun& run, const lines::ReadSoFar& read,
+  [[nodiscard]] lines::RowRun create(std::size_t number, std::uint64_t bytes) override;
+  [[nodiscard]] Task<void> after_store(std::size_t number, const lines::RowRun& run, const lines::ReadSoFar& read,
                                        const records::MultisetHash& written, const records::MultisetHash& dropped) override;
 
   // After the last run: where no line follows the header, it is still to be kept.

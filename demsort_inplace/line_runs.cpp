@@ -4,7 +4,7 @@
 
 #include "base/errors.h"
 #include "base/memory.h"
-#include "run/run_files.h"
+#include "run/row_runs.h"
 
 namespace ecosort::inplace {
 

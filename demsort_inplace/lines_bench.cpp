@@ -59,14 +59,14 @@ lines::MergeInput LinesBench::input_of(std::uint64_t run) const {
 
 void LinesBench::open(lines::MergeInput& input, std::uint64_t run) {
   io::FilePtr file = storage.open_named(paths.run(run), io::Role::run, io::Caching::direct_if_possible);
-  const std::size_t longest = input.run.longest;
-  const std::uint64_t count = input.run.lines;
-  input.run = run_files.adopt(std::move(file), run, input.run.bytes);
-  input.run.longest = longest;
-  input.run.lines = count;
+  run_files.adopt(input.run, std::move(file), run);
 }
 
-lines::StoredRun LinesBench::create_run(std::uint64_t run, std::uint64_t bytes) {
+void LinesBench::close(const std::vector<lines::MergeInput>& inputs) {
+  for (const lines::MergeInput& input : inputs) run_files.close(input.run.stored);
+}
+
+lines::RowRun LinesBench::create_run(std::uint64_t run, std::uint64_t bytes) {
   io::FilePtr file = storage.create_named(paths.run(run), io::Role::run, io::Caching::direct_if_possible);
   return run_files.create_in(std::move(file), run, bytes);
 }

@@ -15,7 +15,7 @@
 #include "demsort_inplace/line_runs.h"
 #include "engine/rows/lines_sort.h"
 #include "engine/rows/merge_tree.h"
-#include "run/run_files.h"
+#include "run/row_runs.h"
 
 namespace ecosort::inplace {
 
@@ -39,13 +39,14 @@ struct LinesBench : JobBench {
   // A run that the journal knows, to be opened when it is read.
   [[nodiscard]] lines::MergeInput input_of(std::uint64_t run) const;
   void open(lines::MergeInput& input, std::uint64_t run);
+  void close(const std::vector<lines::MergeInput>& inputs);
   // A file for one that it does not know yet, durable by its name only when the directory is synced.
-  [[nodiscard]] lines::StoredRun create_run(std::uint64_t run, std::uint64_t bytes);
+  [[nodiscard]] lines::RowRun create_run(std::uint64_t run, std::uint64_t bytes);
 
   lines::LinesJob job;
   rows::RowFormat& format;           // of the job
   const std::uint64_t header_lines;  // as the job has them, before any was read
-  lines::RunFiles run_files;
+  lines::RowRuns run_files;
   BlockPool pool;
   lines::LinesReport report;
 };

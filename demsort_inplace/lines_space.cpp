@@ -7,7 +7,7 @@
 #include "demsort_inplace/resumable_lines.h"
 #include "demsort_inplace/space_plan.h"
 #include "formats/lines/line_run.h"
-#include "run/run_files.h"
+#include "run/row_runs.h"
 
 namespace ecosort::inplace {
 

@@ -53,15 +53,17 @@ Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sourc
   for (std::size_t i = 0; i < inputs.size(); ++i) bench.open(inputs[i], sources[i]);
   const std::uint64_t bytes = bytes_of(inputs);
   bench.storage.set_size(*bench.files.output, 0);  // its space is the merged run's now
-  lines::StoredRun stored = bench.create_run(number, bytes);
+  lines::RowRun stored = bench.create_run(number, bytes);
   bench.begin("intermediate_merge", engine::Phase::intermediate_merge, bytes, 0, 2 * bench.input_bytes());
-  lines::RunSink sink(bench.reactor, bench.pool, plan.block_bytes, bench.progress, stored);
+  lines::RunSink sink(bench.reactor, bench.pool, bench.progress, bench.run_files, stored);
   lines::MergeLines merge(tools_of(bench, plan), terms_of(bench), inputs, slots);
   co_await merge.merge_to(sink, {});
   bench.reactor.scope().throw_if_failed();
   co_await bench.run_files.complete(stored, sink.bytes());
   check_merged(bench, sources, merge.merged());
-  co_await bench.reactor.sync(*stored.file);
+  bench.close(inputs);
+  co_await bench.reactor.sync(bench.run_files.run(stored.stored).file());
+  bench.run_files.close(stored.stored);
   bench.storage.sync_directory(bench.paths.directory);
   RunDone done{.run = number, .tally = {.hash = merge.merged().out, .checksum = {}}};
   done.lines = LineRunDone{.bytes = stored.bytes,
@@ -103,6 +105,7 @@ Task<std::string> read_header(LinesBench& bench) {
     const run::BlockContents contents = co_await bench.run_files.read_checked(header.run, block, memory.data());
     text.append(reinterpret_cast<const char*>(memory.data()), contents.used_bytes);
   }
+  bench.run_files.close(header.run.stored);
   co_return text;
 }
 
@@ -181,6 +184,7 @@ Task<State> merge_to_output(LinesBench& bench, const std::string& header) {
   merge.watch(checkpoints);
   co_await merge.merge_to(sink, place == 0 ? header : before.lead);
   bench.reactor.scope().throw_if_failed();
+  bench.close(inputs);
   State end = checkpoints.end(merge.merged(), sink.bytes());
   verify(bench, end);
   bench.report.longest_line = bench.longest_line();

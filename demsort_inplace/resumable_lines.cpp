@@ -87,7 +87,9 @@ class ResumableLines {
     const auto check = [&](std::uint64_t run) {
       lines::MergeInput input = bench_.input_of(run);
       bench_.open(input, run);
-      check_length(bench_, *input.run.file, input.run.space);
+      const run::StoredRun& stored = bench_.run_files.run(input.run.stored);
+      check_length(bench_, stored.file(), stored.space_bytes);
+      bench_.run_files.close(input.run.stored);
     };
     if (bench_.header_run() != nullptr) check(0);
     for (const std::uint64_t run : bench_.live_runs()) check(run);

@@ -21,10 +21,9 @@ Task<std::vector<std::byte>> last_record_of_output(Workbench& bench) {
 // Runs that hold nothing any more stay out of the store.
 Task<void> adopt_runs(Workbench& bench) {
   const Layout& layout = bench.layout;
-  bench.store.emplace(bench.storage, bench.reactor, bench.plan, bench.paths.directory, engine::RunDirection::backward,
-                      bench.header.job);
+  bench.store.emplace(bench.storage, bench.reactor, bench.plan, run::Direction::backward, bench.header.job);
   bench.numbers.assign(layout.runs(), 0);
-  const Buffer memory = bench.memory.allocate(bench.store->forecast_read_bytes(), "the beginning of a run block");
+  const Buffer memory = bench.memory.allocate(bench.store->block_bytes(), "the beginning of a run block");
   for (std::uint64_t run = 0; run < layout.runs(); ++run) {
     if (bench.consumed(run) == layout.run_records(run)) continue;
     const std::uint64_t first = first_record_left(layout, bench.consumed(run));

@@ -12,7 +12,7 @@
 #include "demsort_inplace/job_bench.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/fixed/sort.h"
-#include "run/run_store.h"
+#include "run/record_runs.h"
 
 namespace ecosort::inplace {
 
@@ -32,7 +32,7 @@ struct Workbench : JobBench {
   engine::SortReport report;
   std::vector<engine::Input> inputs;  // of the first phase
   std::uint64_t output_room = 0;      // bytes of the output that were allocated beforehand
-  std::optional<engine::RunStore> store;
+  std::optional<engine::RecordRuns> store;
   std::vector<std::size_t> numbers;  // of every run in the store; runs that hold nothing any more have none
 };
 

@@ -4,7 +4,7 @@
 
 #include "base/uint128.h"
 
-namespace ecosort::engine {
+namespace ecosort::run {
 
 DriveShares::DriveShares(io::Storage& storage, const std::vector<std::string>& directories) : given_(directories.size()) {
   weights_.reserve(directories.size());
@@ -20,4 +20,4 @@ std::size_t DriveShares::next(std::uint64_t amount) {
   return best;
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

@@ -7,7 +7,7 @@
 
 #include "io/storage.h"
 
-namespace ecosort::engine {
+namespace ecosort::run {
 
 // Coordinator only.
 class DriveShares {
@@ -23,4 +23,4 @@ class DriveShares {
   std::vector<std::uint64_t> weights_, given_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

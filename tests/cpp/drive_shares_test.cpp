@@ -10,9 +10,9 @@
 #include "doubles/faulty_storage.h"
 #include "doubles/memory_store.h"
 #include "io/reactor.h"
-#include "run/run_files.h"
+#include "run/row_runs.h"
 
-namespace ecosort::engine {
+namespace ecosort::run {
 namespace {
 
 // Two directories, of which the second has three times the room.
@@ -58,16 +58,43 @@ TEST(DriveShares, DecideWhereRunsOfLinesAre) {
   UnequalDrives drives;
   const std::unique_ptr<io::Queue> queue = drives.make_queue();
   io::Reactor reactor(*queue, 2, 2);
-  lines::RunFiles files(drives, reactor, directories, 65536, "");
+  lines::RowRuns files(drives, reactor, directories, 65536, "");
   std::map<std::string, int> runs;
-  std::vector<lines::StoredRun> kept;
   for (int i = 0; i < 40; ++i) {
-    kept.push_back(files.create(1'000'000));
-    ++runs[kept.back().file->path().substr(0, 6)];
+    const lines::RowRun run = files.create(1'000'000);
+    ++runs[files.run(run.stored).file().path().substr(0, 6)];
   }
   EXPECT_EQ(runs["/small"], 10);
   EXPECT_EQ(runs["/large"], 30);
 }
 
+// All of them, those that do not divide evenly, too: no byte of a run has two places, and a beginning of the run is a beginning
+// of each stripe.
+TEST(Striping, EveryByteOfARunHasAPlaceOfItsOwn) {
+  UnequalDrives drives;
+  constexpr std::uint64_t unit = 5, bytes = 64 * unit * 3 + 7;
+  Striping striping(directories, unit);
+  EXPECT_EQ(striping.place(drives, bytes), directories);
+  std::map<std::size_t, std::uint64_t> ends;
+  for (std::uint64_t at = 0; at < bytes;) {
+    const Striping::Piece piece = striping.locate(at, bytes - at);
+    EXPECT_EQ(piece.offset, ends[piece.stripe]) << at;
+    ends[piece.stripe] += piece.size;
+    at += piece.size;
+    for (const std::uint32_t stripe : {0U, 1U}) EXPECT_EQ(striping.stripe_bytes(stripe, at), ends[stripe]) << at;
+  }
+}
+
+TEST(Striping, ARunThatLiesWholeIsOnePiece) {
+  UnequalDrives drives;
+  Striping striping(directories, 0);
+  EXPECT_EQ(striping.place(drives, 1000).size(), 1U);
+  const Striping::Piece piece = striping.locate(123, 1000);
+  EXPECT_EQ(piece.stripe, 0U);
+  EXPECT_EQ(piece.offset, 123U);
+  EXPECT_EQ(piece.size, 1000U);
+  EXPECT_EQ(striping.stripe_bytes(0, 777), 777U);
+}
+
 }  // namespace
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

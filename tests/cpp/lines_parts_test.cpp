@@ -43,7 +43,7 @@ class Bench {
         reactor(*queue, plan.read_depth, plan.write_depth),
         compute(reactor, 0) {
     store.make_directory("/disk");
-    files = std::make_unique<RunFiles>(store, reactor, std::vector<std::string>{"/disk"}, plan.block_bytes, "");
+    files = std::make_unique<RowRuns>(store, reactor, std::vector<std::string>{"/disk"}, plan.block_bytes, "");
   }
 
   void run(Task<void> task) {
@@ -63,6 +63,15 @@ class Bench {
     return inputs;
   }
 
+  // As far as both go, the blocks of a run become those of another one.
+  void overwrite(const RowRun& to, const RowRun& from) {
+    const Buffer block = memory.allocate(plan.block_bytes, "a block");
+    for (std::uint64_t i = 0; i < std::min(to.blocks(plan.block_bytes), from.blocks(plan.block_bytes)); ++i) {
+      run(files->read(from.stored, i, block.data(), plan.block_bytes));
+      run(files->write_block(to, i, block.data()));
+    }
+  }
+
   const LineOrder order;
   const std::atomic<int> interrupted{0};
   io::MemoryStore store;
@@ -72,10 +81,10 @@ class Bench {
   io::Reactor reactor;
   engine::Compute compute;
   engine::Progress progress;
-  std::unique_ptr<RunFiles> files;
+  std::unique_ptr<RowRuns> files;
 
  private:
-  Task<void> store_run(const Run& lines, StoredRun& stored) {
+  Task<void> store_run(const Run& lines, RowRun& stored) {
     std::string text;
     std::size_t longest = 0;
     for (const std::string& line : lines) {
@@ -93,9 +102,9 @@ class Bench {
       const std::size_t at = number * payload;
       const bool begins_here = at == 0 || text[at - 1] == '\n';
       const std::size_t carried = begins_here ? 0 : std::min(text.find('\n', at) + 1 - at, part.size());
-      RunFiles::seal(stored, number, block.data(), block.size(),
-                     {static_cast<std::uint32_t>(part.size()), static_cast<std::uint32_t>(carried)});
-      co_await reactor.write(*stored.file, number * block.size(), block.data(), block.size());
+      files->seal(files->run(stored.stored), number, block.data(),
+                  {static_cast<std::uint32_t>(part.size()), static_cast<std::uint32_t>(carried)});
+      co_await files->write_block(stored, number, block.data());
     }
   }
 };
@@ -214,7 +223,7 @@ TEST(LineSplitters, AreFoundWithFewReadsOfEachRun) {
 TEST(LineSplitters, NoticeADamagedBlock) {
   Bench bench;
   std::vector<MergeInput> inputs = bench.store_runs(make_runs(kinds().front(), bench.order, 4));
-  inputs[5].run.seed ^= 1U;  // as if the blocks were those of another run
+  bench.overwrite(inputs[5].run, inputs[4].run);
   SplitRuns split(bench.tools(), inputs, 2);
   EXPECT_THROW(bench.run(split.split()), IoError);
 }

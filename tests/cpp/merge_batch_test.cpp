@@ -67,10 +67,10 @@ TEST(MergeBatch, RunBlocksAreFilledAcrossBatchesAndSealedWhenFull) {
   plan.run_block = {4096, 40};
   plan.formation.write_block_bytes = 4096;
   plan.forecast_bytes = 1U << 20U;
-  RunStore store(disk, reactor, plan, {"/runs"});
+  RecordRuns store(disk, reactor, plan, {"/runs"});
   const RunSet set(format, Keys::common_prefix, 4, 2'000, 33);
   const std::size_t run = store.create(set.count());
-  const std::uint64_t run_blocks = store.run(run).run_blocks;
+  const std::uint64_t run_blocks = store.run(run).blocks;
   for (const unsigned threads : thread_counts) {
     const io::Buffer memory(run_blocks * 4096);
     std::vector<RunRange> ranges = set.ranges;
@@ -82,10 +82,11 @@ TEST(MergeBatch, RunBlocksAreFilledAcrossBatchesAndSealedWhenFull) {
     }
     ASSERT_EQ(target.filled, set.count());
     if (const auto rest = static_cast<std::uint32_t>(set.count() % 40); rest > 0)
-      store.seal(run, run_blocks - 1, rest, memory.data() + (run_blocks - 1) * 4096);
+      store.seal_records(store.run(run), run_blocks - 1, rest, memory.data() + (run_blocks - 1) * 4096);
     std::string out;
     for (std::uint64_t g = 0; g < run_blocks; ++g) {
-      EXPECT_NO_THROW(store.verify(run, g, memory.data() + g * 4096)) << "run block " << g << ", " << threads << " threads";
+      EXPECT_NO_THROW(store.check(store.run(run), g, memory.data() + g * 4096))
+          << "run block " << g << ", " << threads << " threads";
       const std::uint64_t records = std::min<std::uint64_t>(40, set.count() - g * 40);
       out.append(reinterpret_cast<const char*>(memory.data() + g * 4096), records * 100);
     }

@@ -8,7 +8,7 @@
 #include "engine/fixed/prefetch.h"
 #include "engine/fixed/write_behind.h"
 #include "io_test_support.h"
-#include "run/run_store.h"
+#include "run/record_runs.h"
 #include "sort_harness.h"
 
 namespace ecosort::engine {
@@ -42,8 +42,8 @@ struct Bench {
     group.spawn(std::move(task));
     reactor.run(group, nothing);
   }
-  [[nodiscard]] RunStore make(std::uint32_t stride, std::uint64_t job = 5) {
-    return {disk, reactor, small_plan(stride), "/job", RunDirection::backward, job};
+  [[nodiscard]] RecordRuns make(std::uint32_t stride, std::uint64_t job = 5) {
+    return {disk, reactor, small_plan(stride), run::Direction::backward, job};
   }
   [[nodiscard]] io::FilePtr open(const char* path, io::Role role = io::Role::run) {
     return disk.open_named(path, role, io::Caching::direct_if_possible);
@@ -51,26 +51,26 @@ struct Bench {
 };
 
 // Writes a sorted run, two run blocks at a time.
-void write_run(Bench& bench, RunStore& store, std::size_t run, const std::string& records) {
-  const std::uint64_t run_blocks = store.run(run).run_blocks, count = records.size() / 100;
+void write_run(Bench& bench, RecordRuns& store, std::size_t run, const std::string& records) {
+  const std::uint64_t run_blocks = store.run(run).blocks, count = records.size() / 100;
   for (std::uint64_t first = 0; first < run_blocks; first += 2) {
     const std::uint64_t n = std::min<std::uint64_t>(2, run_blocks - first);
     const io::Buffer block(n * run_block_bytes);
     for (std::uint64_t i = 0; i < n; ++i) {
       const std::uint64_t begin = (first + i) * run_block_records;
       const auto held = static_cast<std::uint32_t>(std::min<std::uint64_t>(run_block_records, count - begin));
-      std::byte* const run_block = store.run_block_in(block.data(), n, i);
+      std::byte* const run_block = store.block_in(block.data(), n, i);
       std::memcpy(run_block, records.data() + begin * 100, held * 100UL);
-      store.seal(run, first + i, held, run_block);
+      store.seal_records(store.run(run), first + i, held, run_block);
     }
     bench.run(store.write(run, first, block.data(), n * run_block_bytes));
   }
 }
 
-std::string run_block_text(Bench& bench, RunStore& store, std::size_t run, std::uint64_t run_block, std::size_t records) {
+std::string run_block_text(Bench& bench, RecordRuns& store, std::size_t run, std::uint64_t run_block, std::size_t records) {
   const io::Buffer block(run_block_bytes);
   bench.run(store.read(run, run_block, block.data(), run_block_bytes));
-  store.verify(run, run_block, block.data());
+  store.check(store.run(run), run_block, block.data());
   return block.text(records * 100);
 }
 
@@ -79,7 +79,7 @@ std::string run_block_text(Bench& bench, RunStore& store, std::size_t run, std::
 TEST(RunDirection, ABackwardRunEndsWithItsSmallestRecords) {
   Bench bench;
   const std::string records = sorted_copy(format, make_records(format, Keys::uniform, 170));
-  RunStore store = bench.make(1);
+  RecordRuns store = bench.make(1);
   const std::size_t run = store.adopt(bench.open("/job/run"), 3, 170, 0);
   write_run(bench, store, run, records);
   const std::string file = bench.disk.contents("/job/run");
@@ -93,25 +93,25 @@ TEST(RunDirection, WhatIsLeftOfARunIsARunOfItsOwn) {
   Bench bench;
   const std::string records = sorted_copy(format, make_records(format, Keys::uniform, 170));
   {
-    RunStore store = bench.make(1);
+    RecordRuns store = bench.make(1);
     write_run(bench, store, store.adopt(bench.open("/job/run"), 3, 170, 0), records);
   }
   bench.disk.set_size(*bench.open("/job/run"), 3UL * run_block_bytes);  // run blocks 0 and 1 are gone
-  RunStore store = bench.make(2);
+  RecordRuns store = bench.make(2);
   const std::size_t run = store.adopt(bench.open("/job/run"), 3, 90, 2);
   EXPECT_EQ(run_block_text(bench, store, run, 0, 40), records.substr(8'000, 4'000));
   EXPECT_EQ(run_block_text(bench, store, run, 2, 10), records.substr(16'000));
-  const io::Buffer memory(store.forecast_read_bytes());
+  const io::Buffer memory(store.block_bytes());
   bench.run(store.read_forecast(run, bench.encoder, memory.data()));
   for (const std::uint64_t run_block : {0U, 2U}) {
     const auto* first = reinterpret_cast<const std::byte*>(records.data()) + (run_block + 2) * 4'000;
-    EXPECT_EQ(store.forecast(run, run_block).prefix, bench.encoder.prefix(first));
-    EXPECT_EQ(store.forecast(run, run_block).extension, bench.encoder.extension(first));
+    EXPECT_EQ(store.forecast().at(run, run_block).prefix, bench.encoder.prefix(first));
+    EXPECT_EQ(store.forecast().at(run, run_block).extension, bench.encoder.extension(first));
   }
   // The same bytes as another run, at another place, or of another job.
   EXPECT_THROW((void)run_block_text(bench, store, store.adopt(bench.open("/job/run"), 4, 90, 2), 0, 40), IoError);
   EXPECT_THROW((void)run_block_text(bench, store, store.adopt(bench.open("/job/run"), 3, 90, 1), 0, 40), IoError);
-  RunStore other = bench.make(2, 6);
+  RecordRuns other = bench.make(2, 6);
   EXPECT_THROW((void)run_block_text(bench, other, other.adopt(bench.open("/job/run"), 3, 90, 2), 0, 40), IoError);
 }
 
@@ -122,7 +122,7 @@ TEST(RunDirection, AContinuedOutputRewritesNothing) {
     for (const std::size_t batch : {700UL, 8'000UL}) {
       const std::size_t durable = (there + 4'095) / 4'096 * 4'096;
       Bench bench(text.substr(0, durable));
-      RunStore runs(bench.disk, bench.reactor, small_plan(1), std::vector<std::string>{"/job"});
+      RecordRuns runs(bench.disk, bench.reactor, small_plan(1), std::vector<std::string>{"/job"});
       const io::FilePtr file = bench.open("/job/out", io::Role::output);
       planner::MergeBuffers buffers;
       buffers.output_block_bytes = 3UL * 4'096;
@@ -160,7 +160,7 @@ TEST(RunDirection, AnOutputThatIsNotWhatItWasIsNotContinued) {
   std::string changed = text.substr(0, 8'192);
   changed[7'000] ^= 1;
   Bench bench(changed);
-  RunStore runs(bench.disk, bench.reactor, small_plan(1), std::vector<std::string>{"/job"});
+  RecordRuns runs(bench.disk, bench.reactor, small_plan(1), std::vector<std::string>{"/job"});
   const io::FilePtr file = bench.open("/job/out", io::Role::output);
   planner::MergeBuffers buffers;
   buffers.output_block_bytes = 3UL * 4'096;

@@ -11,7 +11,7 @@
 namespace ecosort::engine {
 
 FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const planner::Plan& plan,
-                   const records::Encoder& encoder, ReadAhead& reader, RunStore& store, Progress& progress)
+                   const records::Encoder& encoder, ReadAhead& reader, RecordRuns& store, Progress& progress)
     : reactor_(reactor),
       compute_(compute),
       plan_(plan),
@@ -176,12 +176,13 @@ Task<void> FormRuns::sort_run(RunBuffer& run) {
   });
   co_await sort;
   scratch_free_.give();
-  if (run.count > 0) store_.take_in_keys(encoder_, sample_of(run, store_.shared_key().sample_size(encoder_)));
+  if (run.count > 0)
+    store_.forecast().take_in_keys(encoder_, sample_of(run, store_.forecast().shared_key().sample_size(encoder_)));
 }
 
 Task<void> FormRuns::store_run(std::size_t slot, std::size_t number, Tally* written) {
   const RunBuffer& run = slots_[slot].run;
-  const std::uint64_t run_blocks = store_.run(number).run_blocks;
+  const std::uint64_t run_blocks = store_.run(number).blocks;
   const std::uint64_t per_block = plan_.formation.write_block_bytes / plan_.run_block.bytes;
   TaskGroup writes(reactor_.scope());
   for (std::uint64_t run_block = 0; run_block < run_blocks; run_block += per_block)
@@ -194,12 +195,13 @@ Task<void> FormRuns::store_run(std::size_t slot, std::size_t number, Tally* writ
 Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_run_block,
                                       std::uint64_t run_blocks, Tally* written) {
   std::byte* const block = co_await blocks_->take();
+  const run::StoredRun& stored = store_.run(number);
   const records::RecordTable table = run.table(encoder_.record_size());
   for (std::uint64_t g = first_run_block; g < first_run_block + run_blocks; ++g)
-    store_.set_forecast(number, g, encoder_, table.at(run.entries()[g * plan_.run_block.records].index));
+    store_.forecast().set(number, g, encoder_, table.at(run.entries()[g * plan_.run_block.records].index));
   Tally tally;
   auto work =
-      compute_.run([&] { gather(number, run, first_run_block, run_blocks, block, written == nullptr ? nullptr : &tally); },
+      compute_.run([&] { gather(stored, run, first_run_block, run_blocks, block, written == nullptr ? nullptr : &tally); },
                    run_blocks * plan_.run_block.bytes);
   co_await work;
   if (written != nullptr) *written += tally;
@@ -208,16 +210,16 @@ Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, 
   blocks_->give(block);
 }
 
-void FormRuns::gather(std::size_t number, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks,
+void FormRuns::gather(const run::StoredRun& stored, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks,
                       std::byte* block, Tally* written) const {
   const records::RecordTable table = run.table(encoder_.record_size());
   for (std::uint64_t g = first_run_block; g < first_run_block + run_blocks; ++g) {
-    std::byte* const out = store_.run_block_in(block, run_blocks, g - first_run_block);
+    std::byte* const out = store_.block_in(block, run_blocks, g - first_run_block);
     const std::uint64_t first = g * plan_.run_block.records;
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(plan_.run_block.records, run.count - first));
     records::gather(run.entries() + first, count, table, out, run.count - first - count);
     if (written != nullptr) written->hash.add_records(out, count, encoder_.record_size());
-    store_.seal(number, g, count, out);
+    store_.seal_records(stored, g, count, out);
   }
 }
 

@@ -17,7 +17,7 @@
 #include "engine/progress.h"
 #include "formats/fixed/encoder.h"
 #include "plan/plan.h"
-#include "run/run_store.h"
+#include "run/record_runs.h"
 
 namespace ecosort::engine {
 
@@ -52,7 +52,7 @@ class RunKeeper {
 class FormRuns {
  public:
   FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const planner::Plan& plan,
-           const records::Encoder& encoder, ReadAhead& reader, RunStore& store, Progress& progress);
+           const records::Encoder& encoder, ReadAhead& reader, RecordRuns& store, Progress& progress);
 
   // Creates all run files of inputs of known size and reserves their space, before hours of work (promise P10).
   void create_runs();
@@ -91,8 +91,8 @@ class FormRuns {
   Task<void> store_run(std::size_t slot, std::size_t number, Tally* written = nullptr);
   Task<void> gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks,
                               Tally* written);
-  void gather(std::size_t number, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks, std::byte* block,
-              Tally* written) const;
+  void gather(const run::StoredRun& stored, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks,
+              std::byte* block, Tally* written) const;
   [[nodiscard]] std::size_t take_slot();
 
   io::Reactor& reactor_;
@@ -100,7 +100,7 @@ class FormRuns {
   const planner::Plan& plan_;
   const records::Encoder& encoder_;
   ReadAhead& reader_;
-  RunStore& store_;
+  RecordRuns& store_;
   Progress& progress_;
 
   std::vector<Slot> slots_;

@@ -8,7 +8,7 @@
 #include "engine/fixed/output_check.h"
 #include "engine/fixed/run_view.h"
 #include "formats/fixed/encoder.h"
-#include "run/run_store.h"
+#include "run/record_runs.h"
 
 namespace ecosort::engine {
 
@@ -18,7 +18,7 @@ namespace ecosort::engine {
 //           as run block `first_run_block` + i of run `run` in `store`
 struct BatchTarget {
   std::byte* data = nullptr;
-  const RunStore* store = nullptr;  // null: output
+  const RecordRuns* store = nullptr;  // null: output
   std::size_t run = 0;
   std::uint64_t first_run_block = 0;
   std::uint64_t filled = 0;  // records

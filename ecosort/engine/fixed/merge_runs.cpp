@@ -9,7 +9,7 @@
 
 namespace ecosort::engine {
 
-MergeRuns::MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
+MergeRuns::MergeRuns(io::Reactor& reactor, Compute& compute, RecordRuns& store, const records::Encoder& encoder,
                      const planner::MergeBuffers& buffers, std::uint64_t waiting_bytes, std::vector<MergeInput> sources,
                      MemoryBudget& memory, Progress& progress)
     : reactor_(reactor),
@@ -80,7 +80,7 @@ void MergeRuns::limit(Round& round) const {
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
     RunRange& range = round.ranges[i];
     range.end = first_after(round.views[i], range, i, last, encoder_);
-    if (next) range.end = first_not_before(round.views[i], range, i, *next, next_run, encoder_, store_.shared_key());
+    if (next) range.end = first_not_before(round.views[i], range, i, *next, next_run, encoder_, store_.forecast().shared_key());
   }
   if (next) round.blocking = next_run;
 }
@@ -126,7 +126,7 @@ void MergeRuns::release_consumed(const BatchResult& batch) {
     const std::uint64_t run_blocks = is_consumed ? source.run_blocks : batch.consumed[i] / store_.run_block().records;
     const std::uint64_t bytes = store_.waiting_bytes(source.stored, run_blocks);
     if (bytes > 0 && is_consumed) {
-      background_.spawn(store_.release(source.stored, run_blocks));
+      background_.spawn(store_.release_until(source.stored, run_blocks));
     } else if (bytes > 0) {
       waiting.push_back({bytes, run_blocks, source.stored});
       total += bytes;
@@ -136,7 +136,7 @@ void MergeRuns::release_consumed(const BatchResult& batch) {
   if (total <= most) return;
   std::ranges::sort(waiting, std::greater(), &Waiting::bytes);
   for (auto largest = waiting.begin(); total > most; ++largest) {
-    background_.spawn(store_.release(largest->run, largest->run_blocks));
+    background_.spawn(store_.release_until(largest->run, largest->run_blocks));
     total -= largest->bytes;
   }
 }
@@ -193,7 +193,7 @@ Task<void> MergeRuns::finish() {
 Task<void> MergeRuns::write_run_blocks(BlockPool& blocks, std::size_t run, std::uint64_t first, std::byte* block,
                                        std::uint64_t run_blocks) {
   for (std::uint64_t g = 0; g < run_blocks; ++g)
-    store_.set_forecast(run, first + g, encoder_, block + g * store_.run_block().bytes);
+    store_.forecast().set(run, first + g, encoder_, block + g * store_.run_block().bytes);
   co_await store_.write(run, first, block, run_blocks * store_.run_block().bytes);
   progress_.add_bytes(run_blocks * store_.run_block().bytes);
   blocks.give(block);
@@ -224,8 +224,8 @@ Task<void> MergeRuns::fill_run(BlockPool& blocks, std::size_t run) {
       if (target.filled < block_records && left_ > 0) continue;
       const std::uint64_t run_blocks = div_up(target.filled, run_block.records);
       if (const std::uint64_t rest = target.filled % run_block.records; rest > 0)
-        store_.seal(run, target.first_run_block + run_blocks - 1, static_cast<std::uint32_t>(rest),
-                    target.data + (run_blocks - 1) * run_block.bytes);
+        store_.seal_records(store_.run(run), target.first_run_block + run_blocks - 1, static_cast<std::uint32_t>(rest),
+                            target.data + (run_blocks - 1) * run_block.bytes);
       background_.spawn(write_run_blocks(blocks, run, target.first_run_block, target.data, run_blocks));
       target = {nullptr, &store_, run, target.first_run_block + run_blocks, 0};
     }

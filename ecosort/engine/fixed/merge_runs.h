@@ -17,7 +17,7 @@
 #include "engine/fixed/split.h"
 #include "engine/progress.h"
 #include "plan/plan.h"
-#include "run/run_store.h"
+#include "run/record_runs.h"
 
 namespace ecosort::engine {
 
@@ -46,7 +46,7 @@ enum class Ending : std::uint8_t { complete, more_to_come };
 // Coordinator only; must outlive its task. One object per step of the plan.
 class MergeRuns {
  public:
-  MergeRuns(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
+  MergeRuns(io::Reactor& reactor, Compute& compute, RecordRuns& store, const records::Encoder& encoder,
             const planner::MergeBuffers& buffers, std::uint64_t waiting_bytes, std::vector<MergeInput> sources,
             MemoryBudget& memory, Progress& progress);
 
@@ -89,7 +89,7 @@ class MergeRuns {
 
   io::Reactor& reactor_;
   Compute& compute_;
-  RunStore& store_;
+  RecordRuns& store_;
   const records::Encoder& encoder_;
   planner::MergeBuffers buffers_;
   std::uint64_t waiting_bytes_;

@@ -9,7 +9,7 @@
 
 namespace ecosort::engine {
 
-Prefetch::Prefetch(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder,
+Prefetch::Prefetch(io::Reactor& reactor, Compute& compute, RecordRuns& store, const records::Encoder& encoder,
                    std::uint64_t block_bytes, Buffer memory, std::vector<MergeInput>& sources)
     : compute_(compute),
       store_(store),
@@ -33,9 +33,9 @@ Prefetch::Prefetch(io::Reactor& reactor, Compute& compute, RunStore& store, cons
 }
 
 ForecastKey Prefetch::key_of_block(const MergeInput& source, std::uint64_t block) const {
-  if (!source.is_resident) return store_.forecast(source.stored, block * run_blocks_per_block_);
+  if (!source.is_resident) return store_.forecast().at(source.stored, block * run_blocks_per_block_);
   const records::Entry& entry = source.resident->entries()[block * records_per_block_];
-  return store_.shared_key().key_of(encoder_, source.resident->table(encoder_.record_size()).at(entry.index));
+  return store_.forecast().shared_key().key_of(encoder_, source.resident->table(encoder_.record_size()).at(entry.index));
 }
 
 Prefetch::Turn Prefetch::turn_of(std::uint32_t source) const {
@@ -88,8 +88,8 @@ Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* d
         [&] {
           if (keeps_sums_) sums = sum_run_blocks(source, first, run_blocks, data);
           for (std::uint64_t g = 0; g < run_blocks; ++g)
-            store_.verify(source.stored, first + g, store_.run_block_in(data, run_blocks, g));
-          check_forecast(source, first, store_.run_block_in(data, run_blocks, 0));
+            store_.check(store_.run(source.stored), first + g, store_.block_in(data, run_blocks, g));
+          check_forecast(source, first, store_.block_in(data, run_blocks, 0));
         },
         run_blocks * run_block_.bytes);
     co_await work;
@@ -110,7 +110,7 @@ std::vector<records::MultisetHash> Prefetch::sum_run_blocks(const MergeInput& so
     const std::uint64_t begin = (first + g) * run_block_.records, end = std::min(begin + run_block_.records, source.records);
     const std::uint64_t from = std::max(begin, left_out);
     if (from < end)
-      sums[g].add_records(store_.run_block_in(data, run_blocks, g) + (from - begin) * encoder_.record_size(), end - from,
+      sums[g].add_records(store_.block_in(data, run_blocks, g) + (from - begin) * encoder_.record_size(), end - from,
                           encoder_.record_size());
   }
   return sums;
@@ -149,7 +149,8 @@ records::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenRunBlock>&
 
 // The merge stops at keys that were predicted: one that is wrong would spoil the order, or hold the merge up.
 void Prefetch::check_forecast(const MergeInput& source, std::uint64_t run_block, const std::byte* record) const {
-  if (std::is_eq(store_.shared_key().compare(encoder_, record, store_.forecast(source.stored, run_block)))) return;
+  if (std::is_eq(store_.forecast().shared_key().compare(encoder_, record, store_.forecast().at(source.stored, run_block))))
+    return;
   throw IoError(fmt::format("run {} does not begin run block {} with the key that was foretold (check the drive and the memory)",
                             source.stored, run_block));
 }
@@ -196,14 +197,14 @@ RunView Prefetch::view(const MergeInput& source) const {
   view.run_blocks_per_block = static_cast<std::uint32_t>(run_blocks_per_block_);
   view.run_block_stride = run_block_.bytes;
   view.record_size = encoder_.record_size();
-  if (source.is_resident || store_.direction() == RunDirection::forward) {
+  if (source.is_resident || store_.direction() == run::Direction::forward) {
     for (const MergeInput::Held& held : source.held) view.blocks.push_back(held.data);
     return view;
   }
   view.run_block_stride = -view.run_block_stride;
   std::uint64_t first = source.first_block * run_blocks_per_block_;
   for (const MergeInput::Held& held : source.held) {
-    view.blocks.push_back(store_.run_block_in(held.data, std::min(run_blocks_per_block_, source.run_blocks - first), 0));
+    view.blocks.push_back(store_.block_in(held.data, std::min(run_blocks_per_block_, source.run_blocks - first), 0));
     first += run_blocks_per_block_;
   }
   return view;

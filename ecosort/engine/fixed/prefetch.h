@@ -18,7 +18,7 @@
 #include "engine/fixed/run_buffer.h"
 #include "engine/fixed/run_view.h"
 #include "hash/multiset_hash.h"
-#include "run/run_store.h"
+#include "run/record_runs.h"
 
 namespace ecosort::engine {
 
@@ -49,7 +49,7 @@ struct MergeInput {
 class Prefetch {
  public:
   // Takes over `memory` and cuts it into blocks of `block_bytes`, at least two per source.
-  Prefetch(io::Reactor& reactor, Compute& compute, RunStore& store, const records::Encoder& encoder, std::uint64_t block_bytes,
+  Prefetch(io::Reactor& reactor, Compute& compute, RecordRuns& store, const records::Encoder& encoder, std::uint64_t block_bytes,
            Buffer memory, std::vector<MergeInput>& sources);
 
   // The records of each run block are summed when the run block is verified (24 bytes for each that is in memory), so that a
@@ -107,7 +107,7 @@ class Prefetch {
   void add_consumed_run_blocks(const MergeInput& source, std::uint64_t consumed);
 
   Compute& compute_;
-  RunStore& store_;
+  RecordRuns& store_;
   const records::Encoder& encoder_;
   planner::RunBlock run_block_;
   std::uint64_t run_blocks_per_block_, records_per_block_;

@@ -17,7 +17,7 @@
 #include "engine/fixed/reread.h"
 #include "engine/fixed/write_behind.h"
 #include "engine/open_output.h"
-#include "run/run_store.h"
+#include "run/record_runs.h"
 
 namespace ecosort::engine {
 
@@ -80,7 +80,7 @@ class Sorter {
     former_.emplace(reactor_, compute_, memory_, plan_, encoder_, *reader_, *store_, progress_);
     if (plan_.wanted.size_unknown) {
       co_await former_->form_stream();
-      plan_.forecast_stride = store_->fix_forecast_stride();
+      plan_.forecast_stride = store_->forecast().fix_stride();
       planner::complete_plan(plan_, former_->run_records(), former_->runs_in_memory());
       co_await former_->store_all_but(plan_.merge.resident_runs);
       plan_job(output_bytes() + plan_.run_bytes);
@@ -232,7 +232,7 @@ class Sorter {
   io::Reactor reactor_;
   Compute compute_;
   SortReport report_;
-  std::optional<RunStore> store_;
+  std::optional<RecordRuns> store_;
   std::optional<ReadAhead> reader_;
   std::optional<FormRuns> former_;
   FormedRuns runs_;

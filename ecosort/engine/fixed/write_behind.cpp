@@ -10,7 +10,7 @@
 
 namespace ecosort::engine {
 
-WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore* runs, io::File& file,
+WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, run::RunStore* runs, io::File& file,
                          const planner::MergeBuffers& buffers, const OutputTerms& terms, Buffer memory, Progress& progress)
     : storage_(storage),
       reactor_(reactor),

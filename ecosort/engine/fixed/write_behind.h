@@ -32,8 +32,8 @@ struct OutputTerms {
 class WriteBehind {
  public:
   // `runs`: of whose space the output takes what they give back; null: none.
-  WriteBehind(io::Storage& storage, io::Reactor& reactor, RunStore* runs, io::File& file, const planner::MergeBuffers& buffers,
-              const OutputTerms& terms, Buffer memory, Progress& progress);
+  WriteBehind(io::Storage& storage, io::Reactor& reactor, run::RunStore* runs, io::File& file,
+              const planner::MergeBuffers& buffers, const OutputTerms& terms, Buffer memory, Progress& progress);
 
   // Before the first batch: `bytes` of the output are there already, and so is the rest of the unit they end in, which is read
   // back and compared with what comes, but never written again.
@@ -71,7 +71,7 @@ class WriteBehind {
 
   io::Storage& storage_;
   io::Reactor& reactor_;
-  RunStore* runs_;
+  run::RunStore* runs_;
   io::File& file_;
   std::uint64_t block_bytes_, unit_, request_bytes_, reserve_bytes_, total_bytes_;
   Progress& progress_;

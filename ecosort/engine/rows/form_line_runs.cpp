@@ -74,8 +74,8 @@ Task<records::MultisetHash> FormLineRuns::sort(LineRun& run) {
 Task<void> FormLineRuns::store(LineRun& run, std::size_t number, ReadSoFar read) {
   using Checks = GatherLines::Checks;
   const records::MultisetHash dropped = co_await sort(run);
-  StoredRun stored = keeper_ != nullptr ? keeper_->create(number, run.line_bytes) : tools_.files.create(run.line_bytes);
-  RunSink sink(tools_.reactor, tools_.pool, tools_.plan.block_bytes, tools_.progress, stored);
+  RowRun stored = keeper_ != nullptr ? keeper_->create(number, run.line_bytes) : tools_.files.create(run.line_bytes);
+  RunSink sink(tools_.reactor, tools_.pool, tools_.progress, tools_.files, stored);
   GatherLines gather(run, tools_.format, keeper_ == nullptr ? Checks::none : unique_ ? Checks::ascending : Checks::ordered);
   co_await gather_to(gather, sink);
   co_await tools_.files.complete(stored, sink.bytes());
@@ -85,7 +85,7 @@ Task<void> FormLineRuns::store(LineRun& run, std::size_t number, ReadSoFar read)
   free_runs_.give();
   if (keeper_ != nullptr) {
     co_await keeper_->after_store(number, stored, read, gather.hash(), dropped);
-    stored.file.reset();  // it is durable, and there may be more runs than open files
+    tools_.files.close(stored.stored);  // it is durable, and there may be more runs than open files
   }
   (*runs_)[number].run = std::move(stored);
 }

@@ -21,7 +21,7 @@
 #include "hash/multiset_hash.h"
 #include "io/reactor.h"
 #include "plan/line_plan.h"
-#include "run/run_files.h"
+#include "run/row_runs.h"
 
 namespace ecosort::lines {
 
@@ -29,7 +29,7 @@ namespace ecosort::lines {
 struct FormTools {
   io::Reactor& reactor;
   engine::Compute& compute;
-  RunFiles& files;
+  RowRuns& files;
   BlockPool& pool;
   MemoryBudget& memory;
   const LinePlan& plan;
@@ -52,9 +52,9 @@ class LineRunKeeper {
   virtual ~LineRunKeeper() = default;
 
   // The file of run `number` of this formation, with space for `bytes` of lines. Runs may ask in any order.
-  [[nodiscard]] virtual StoredRun create(std::size_t number, std::uint64_t bytes) = 0;
+  [[nodiscard]] virtual RowRun create(std::size_t number, std::uint64_t bytes) = 0;
   // All of it is written: lines with the hash `written`; `dropped` of its lines are equal to others in it.
-  [[nodiscard]] virtual Task<void> after_store(std::size_t number, const StoredRun& run, const ReadSoFar& read,
+  [[nodiscard]] virtual Task<void> after_store(std::size_t number, const RowRun& run, const ReadSoFar& read,
                                                const records::MultisetHash& written, const records::MultisetHash& dropped) = 0;
 };
 

@@ -8,26 +8,20 @@ namespace ecosort::lines {
 LineSink::LineSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress)
     : reactor_(reactor), pool_(pool), block_bytes_(block_bytes), progress_(progress), writes_(reactor.scope()) {}
 
-Task<void> LineSink::write(const io::File& file, std::uint64_t offset, std::byte* block, std::size_t size) {
-  co_await reactor_.write(file, offset, block, size);
+Task<void> LineSink::await(Task<void> write, std::byte* block, std::size_t size) {
+  co_await write;
   progress_.add_bytes(size);
   pool_.give(block);
 }
 
 void RunSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const {
-  RunFiles::seal(run_, next_block_ + before, block, block_bytes_, contents);
+  runs_.seal(stored_, next_block_ + before, block, contents);
 }
 
 void RunSink::put(std::byte* block, std::size_t bytes) {
-  writes_.spawn(run_.is_compressed ? compress(block) : write(*run_.file, next_block_ * block_bytes_, block, block_bytes_));
+  writes_.spawn(await(runs_.write_block(run_, next_block_, block), block, block_bytes_));
   ++next_block_;
   bytes_ += bytes;
-}
-
-Task<void> RunSink::compress(std::byte* block) {
-  co_await run_.program->write(reactor_, block, block_bytes_);
-  progress_.add_bytes(block_bytes_);
-  pool_.give(block);
 }
 
 std::size_t OutputSink::written_size(std::size_t bytes) const noexcept { return round_up(bytes, file_.write_unit()); }
@@ -39,7 +33,7 @@ void OutputSink::complete(std::byte* block, run::BlockContents contents, std::ui
 void OutputSink::put(std::byte* block, std::size_t bytes) {
   const std::size_t size = written_size(bytes);
   padded_ |= size != bytes;
-  writes_.spawn(write(file_, bytes_, block, size));
+  writes_.spawn(await(reactor_.write(file_, bytes_, block, size), block, size));
   bytes_ += bytes;
 }
 

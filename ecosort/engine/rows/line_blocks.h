@@ -9,7 +9,7 @@
 #include "engine/progress.h"
 #include "io/reactor.h"
 #include "plan/line_plan.h"
-#include "run/run_files.h"
+#include "run/row_runs.h"
 
 namespace ecosort::lines {
 
@@ -34,7 +34,8 @@ class LineSink {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  protected:
-  Task<void> write(const io::File& file, std::uint64_t offset, std::byte* block, std::size_t size);
+  // Waits for the write of a block, which is free then.
+  Task<void> await(Task<void> write, std::byte* block, std::size_t size);
 
   io::Reactor& reactor_;
   BlockPool& pool_;
@@ -46,16 +47,17 @@ class LineSink {
 
 class RunSink : public LineSink {
  public:
-  RunSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress, StoredRun& run)
-      : LineSink(reactor, pool, block_bytes, progress), run_(run) {}
+  // `run` and its store outlive this.
+  RunSink(io::Reactor& reactor, BlockPool& pool, engine::Progress& progress, RowRuns& runs, const RowRun& run)
+      : LineSink(reactor, pool, runs.block_bytes(), progress), runs_(runs), run_(run), stored_(runs.run(run.stored)) {}
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_ - run::trailer_bytes; }
   void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const override;
   void put(std::byte* block, std::size_t bytes) override;
 
  private:
-  Task<void> compress(std::byte* block);
-
-  StoredRun& run_;
+  RowRuns& runs_;
+  const RowRun& run_;
+  const run::StoredRun& stored_;
   std::uint64_t next_block_ = 0;
 };
 

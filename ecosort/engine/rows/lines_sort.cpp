@@ -92,7 +92,7 @@ class Sorter {
       plain.is_plain = true;
       plain.look = &job_.look;
       plain.first_rows = &first_rows_;
-      plain.run.file = std::move(input.file);
+      plain.file = std::move(input.file);
       runs_.push_back(std::move(plain));
     }
   }
@@ -126,13 +126,13 @@ class Sorter {
 
   void open_inputs(std::vector<MergeInput>& inputs) {
     for (MergeInput& input : inputs)
-      if (!input.run.file) input.run.file = storage_.open_input(input.name, io::Caching::direct_if_possible);
+      if (input.is_plain && !input.file) input.file = storage_.open_input(input.name, io::Caching::direct_if_possible);
   }
 
   // Closes what was merged.
   void let_go(std::vector<MergeInput>& inputs) {
     for (const MergeInput& input : inputs)
-      if (!input.is_plain) files_->forget(input.run, input.released_blocks);
+      if (!input.is_plain) files_->close(input.run.stored);
     inputs.clear();
   }
 
@@ -154,8 +154,8 @@ class Sorter {
     const std::uint64_t moved = bytes_of(group);
     begin("intermediate_merge", Phase::intermediate_merge, moved, std::max<std::uint64_t>(2 * moved, 1));
     MergeLines merge(tools(), terms(), group, fit.slots);
-    StoredRun stored = files_->create(bytes);
-    RunSink sink(reactor_, *pool_, job_.plan.block_bytes, progress_, stored);
+    RowRun stored = files_->create(bytes);
+    RunSink sink(reactor_, *pool_, progress_, *files_, stored);
     co_await merge.merge_to(sink, {});
     const MergedLines& merged = merge.merged();
     let_go(group);
@@ -163,7 +163,7 @@ class Sorter {
     stored.longest = merged.longest;
     stored.lines = merged.out.count;
     account(merged);
-    runs_[first] = MergeInput{std::move(stored), {}, false};
+    runs_[first] = MergeInput{.run = std::move(stored)};
     ++report_.merges;
     log_.end(reactor_.traffic());
   }
@@ -254,7 +254,7 @@ class Sorter {
   static std::uint64_t bytes_of(const std::vector<MergeInput>& inputs) {
     std::uint64_t bytes = 0;
     for (const MergeInput& input : inputs)
-      bytes += !input.is_plain ? input.run.bytes : input.run.file ? input.run.file->facts().bytes_to_read() : 0;
+      bytes += !input.is_plain ? input.run.bytes : input.file ? input.file->facts().bytes_to_read() : 0;
     return bytes;
   }
 
@@ -297,7 +297,7 @@ class Sorter {
   LinesReport report_;
   io::FilePtr output_;
   bool is_reserved_ = false;
-  std::optional<RunFiles> files_;
+  std::optional<RowRuns> files_;
   std::optional<BlockPool> pool_;
   std::optional<OutputSink> sink_;
   std::vector<MergeInput> runs_, merging_;  // the last ones: in an intermediate merge

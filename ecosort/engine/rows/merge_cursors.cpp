@@ -128,7 +128,7 @@ void MergeCursors::request(MergeCursor& cursor) {
 Task<void> MergeCursors::load(MergeCursor& cursor, unsigned index, std::uint64_t block) {
   MergeCursor::Slot& slot = cursor.slots[index];
   if (cursor.input->is_plain) {
-    const io::File& file = *cursor.input->run.file;
+    const io::File& file = *cursor.input->file;
     slot.bytes =
         co_await reactor_.read(file, file.facts().start_offset + block * plan_.block_bytes, slot.data, plan_.block_bytes, 0);
     slot.is_last = slot.bytes < plan_.block_bytes;
@@ -261,8 +261,7 @@ std::uint64_t MergeCursors::position(const MergeCursor& cursor) const {
 void MergeCursors::release_consumed(MergeCursor& cursor) {
   const std::uint64_t end = std::min(cursor.consumed_end, cursor.release_limit);
   if (cursor.input->is_plain || end < cursor.released_end + release_blocks_) return;
-  background_.spawn(files_.release(cursor.input->run, cursor.released_end, end));
-  cursor.input->released_blocks += end - cursor.released_end;
+  background_.spawn(files_.give_back(cursor.input->run, cursor.released_end, end));
   cursor.released_end = end;
 }
 

@@ -29,7 +29,7 @@ namespace ecosort::lines {
 struct MergeTools {
   io::Reactor& reactor;
   engine::Compute& compute;
-  RunFiles& files;
+  RowRuns& files;
   MemoryBudget& memory;
   const LinePlan& plan;
   const rows::RowFormat& format;
@@ -99,7 +99,7 @@ class MergeCursors {
   void release_consumed(MergeCursor& cursor);
 
   io::Reactor& reactor_;
-  RunFiles& files_;
+  RowRuns& files_;
   MemoryBudget& budget_;
   const LinePlan& plan_;
   std::uint64_t release_blocks_;  // given back at a time

@@ -19,10 +19,10 @@ namespace ecosort::lines {
 // What is merged: a stored run, or a file that somebody sorted. Whoever starts a merge owns it and lets go of it afterwards,
 // because several parts of it may be merged at the same time.
 struct MergeInput {
-  StoredRun run;  // its file is that of a plain file as well
+  RowRun run;
   std::string name;
   bool is_plain = false;
-  std::uint64_t released_blocks = 0;
+  io::FilePtr file;                 // of a plain file
   const FirstLook* look = nullptr;  // of a plain file
   FirstRows* first_rows = nullptr;  // likewise
 };

@@ -47,7 +47,7 @@ class SplitRuns {
   };
   // A look into a run.
   struct Probe {
-    StoredRun* run = nullptr;
+    RowRun* run = nullptr;
     std::size_t index = 0;
     std::uint64_t blocks = 0;
     std::byte* data = nullptr;      // of a block; room for a line lies before

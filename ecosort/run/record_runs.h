@@ -1,0 +1,53 @@
+// Runs of records of fixed size: the run store with whole records in each block, and the forecast of each run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "formats/fixed/encoder.h"
+#include "plan/plan.h"
+#include "run/forecast.h"
+#include "run/run_store.h"
+
+namespace ecosort::engine {
+
+// Coordinator only, but for what run_store.h and forecast.h permit other threads.
+class RecordRuns : public run::RunStore {
+ public:
+  // Unnamed runs, striped over the directories in units of a write block.
+  RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, std::vector<std::string> directories);
+  // Runs of a job, in files of the caller's.
+  RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, run::Direction direction, std::uint64_t job);
+
+  // Creates the files of a run and reserves its space where the file system can. Returns the run's number.
+  [[nodiscard]] std::size_t create(std::uint64_t records);
+
+  // Takes a file that holds, or is to hold, `records` records of run number `identity` of the job, from its run block
+  // `first_run_block` on. Its space and its length are the caller's business. Returns the run's number here.
+  [[nodiscard]] std::size_t adopt(io::FilePtr file, std::uint64_t identity, std::uint64_t records, std::uint64_t first_run_block);
+
+  [[nodiscard]] const planner::RunBlock& run_block() const noexcept { return run_block_; }
+  [[nodiscard]] Forecast& forecast() noexcept { return forecast_; }
+  [[nodiscard]] const Forecast& forecast() const noexcept { return forecast_; }
+
+  // Reads the keys of a run's forecast from its file: every stride-th run block, which is checked. A key that is wrong would let
+  // the merge go too far before the run block itself is loaded, and a checkpoint could make that durable. `memory` has room for
+  // one run block.
+  [[nodiscard]] Task<void> read_forecast(std::size_t number, const records::Encoder& encoder, std::byte* memory);
+
+  // Pads and checksums a run block that holds `records` records. Thread-safe for different blocks.
+  void seal_records(const run::StoredRun& run, std::uint64_t run_block, std::uint32_t records, std::byte* data) const noexcept {
+    seal(run, run_block, data, {.used_bytes = records * record_size_});
+  }
+
+ private:
+  void closed(std::size_t number) override { forecast_.drop_run(number); }
+
+  planner::RunBlock run_block_;
+  std::uint32_t record_size_;
+  Forecast forecast_;
+};
+
+}  // namespace ecosort::engine

@@ -1,0 +1,86 @@
+#include "run/row_runs.h"
+
+#include <utility>
+
+namespace ecosort::lines {
+
+RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes,
+                 std::string compress_program)
+    : RunStore(storage, reactor, block_bytes, run::Striping(std::move(directories), 0)),
+      compress_program_(std::move(compress_program)),
+      keeps_runs_(false) {}
+
+RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, std::uint64_t job)
+    : RunStore(storage, reactor, block_bytes, run::Direction::forward, job), keeps_runs_(true) {}
+
+RowRun RowRuns::create(std::uint64_t bytes) {
+  RowRun run{.bytes = bytes, .is_compressed = !compress_program_.empty()};
+  run.stored = run.is_compressed ? create_compressed_run() : create_run(run.blocks(block_bytes()));
+  if (run.is_compressed) start(run, RunProgram::Direction::compress);
+  return run;
+}
+
+RowRun RowRuns::create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes) {
+  RowRun run{.bytes = bytes};
+  (void)storage().reserve_patiently(*file, 0, run.blocks(block_bytes()) * block_bytes());
+  adopt(run, std::move(file), number);
+  return run;
+}
+
+void RowRuns::adopt(RowRun& run, io::FilePtr file, std::uint64_t number) {
+  run.stored = adopt_run(std::move(file), number, run.blocks(block_bytes()), 0);
+}
+
+void RowRuns::start(RowRun& run, RunProgram::Direction direction) {
+  std::erase_if(programs_, [](const std::weak_ptr<RunProgram>& program) { return program.expired(); });
+  run.program = std::make_shared<RunProgram>(compress_program_, direction, this->run(run.stored).file());
+  programs_.emplace_back(run.program);
+}
+
+void RowRuns::terminate_programs() noexcept {
+  for (const std::weak_ptr<RunProgram>& program : programs_)
+    if (const std::shared_ptr<RunProgram> running = program.lock()) running->terminate();
+}
+
+Task<void> RowRuns::complete(RowRun& run, std::uint64_t bytes) {
+  run.bytes = bytes;
+  if (!run.is_compressed) {
+    shorten(run.stored, run.blocks(block_bytes()));
+    co_return;
+  }
+  co_await run.program->finish(reactor());
+  run.program.reset();
+  set_space(run.stored, storage().state(this->run(run.stored).file()).size_bytes);
+}
+
+Task<void> RowRuns::write_block(const RowRun& run, std::uint64_t block, std::byte* data) {
+  if (run.is_compressed) return run.program->write(reactor(), data, block_bytes());
+  return write(run.stored, block, data, block_bytes());
+}
+
+Task<void> RowRuns::read_compressed(RowRun& run, std::uint64_t block, std::byte* data) {
+  if (block == 0) start(run, RunProgram::Direction::decompress);
+  co_await run.program->read(reactor(), data, block_bytes());
+  if (block + 1 < run.blocks(block_bytes())) co_return;
+  co_await run.program->finish(reactor());
+  run.program.reset();
+  storage().set_size(this->run(run.stored).file(), 0);
+  set_space(run.stored, 0);
+}
+
+Task<run::BlockContents> RowRuns::read_checked(RowRun& run, std::uint64_t block, std::byte* data) {
+  if (run.is_compressed)
+    co_await read_compressed(run, block, data);
+  else
+    co_await read(run.stored, block, data, block_bytes());
+  check(this->run(run.stored), block, data);
+  co_return run::contents_of(data, block_bytes());
+}
+
+// What a program has read of its input cannot be known to be of no more use to it.
+Task<void> RowRuns::give_back(const RowRun& run, std::uint64_t first, std::uint64_t until) {
+  if (run.is_compressed || keeps_runs_) co_return;
+  co_await release(run.stored, first, until);
+}
+
+}  // namespace ecosort::lines

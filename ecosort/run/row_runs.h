@@ -1,0 +1,73 @@
+// Runs of rows of any length: the run store with rows that pass over the borders of blocks (run_block.h), each run whole in one
+// directory.
+//
+// With a compress program the same blocks go through it, and its output is the file (run/run_program.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/task.h"
+#include "run/run_program.h"
+#include "run/run_store.h"
+
+namespace ecosort::lines {
+
+// A run as those who write and merge it know it.
+struct RowRun {
+  std::size_t stored = 0;   // its number in the store
+  std::uint64_t bytes = 0;  // of lines
+  std::uint64_t lines = 0;
+  std::size_t longest = 0;              // bytes of its longest line, with its end
+  bool is_compressed = false;           // written and read in order, once
+  std::shared_ptr<RunProgram> program;  // while a compressed run is written or read
+
+  [[nodiscard]] std::uint64_t blocks(std::size_t block_bytes) const noexcept {
+    return div_up(bytes, block_bytes - run::trailer_bytes);
+  }
+};
+
+// Coordinator only, but for what run_store.h permits other threads.
+class RowRuns : public run::RunStore {
+ public:
+  // `compress_program`: through which all runs go; empty: none.
+  RowRuns(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes,
+          std::string compress_program);
+  // Runs of a job, in files of the caller's, which keep their space to the end.
+  RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, std::uint64_t job);
+
+  // A new run in the directory whose turn it is by free space, with space for `bytes` of lines reserved. What a compressed one
+  // will take nobody knows: nothing is reserved for it, and a drive that is full is the program's to find.
+  [[nodiscard]] RowRun create(std::uint64_t bytes);
+  // The same in an empty file of the caller's; `number` is that of the run in its job.
+  [[nodiscard]] RowRun create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes);
+  // Run `number` of the job, complete in this file.
+  void adopt(RowRun& run, io::FilePtr file, std::uint64_t number);
+
+  // All is put: `bytes` of lines, perhaps fewer than foreseen. Gives back what the run does not need, or waits for the program.
+  [[nodiscard]] Task<void> complete(RowRun& run, std::uint64_t bytes);
+
+  // Writes a block that was sealed; of a compressed run the next one.
+  [[nodiscard]] Task<void> write_block(const RowRun& run, std::uint64_t block, std::byte* data);
+  // Reads a block, and checks it on the coordinator, which has little else to do. Of a compressed run the next one, and the last
+  // one only when the program has ended well. Such a run gives its space back then, all at once.
+  [[nodiscard]] Task<run::BlockContents> read_checked(RowRun& run, std::uint64_t block, std::byte* data);
+
+  // Gives the space of blocks [first, until) back, where they lie in the file as they are and the run is not kept.
+  [[nodiscard]] Task<void> give_back(const RowRun& run, std::uint64_t first, std::uint64_t until);
+
+  // After an error: asks all programs at once to end, before one after the other is waited for.
+  void terminate_programs() noexcept;
+
+ private:
+  void start(RowRun& run, RunProgram::Direction direction);
+  Task<void> read_compressed(RowRun& run, std::uint64_t block, std::byte* data);
+
+  std::string compress_program_;
+  bool keeps_runs_;
+  std::vector<std::weak_ptr<RunProgram>> programs_;
+};
+
+}  // namespace ecosort::lines
