@@ -55,7 +55,8 @@ int check_order(const CsvOptions& options) {
   const auto format = job::csv_format_of(options.spec);
   lines::LinesOptions means;
   if (options.spec.memory_bytes > 0) means.memory = fmt::format("{}B", options.spec.memory_bytes);
-  const auto disorder = lines::find_disorder(name, *format, options.spec.unique, job::line_memory_of(means));
+  const lines::CheckedFile file{name, job::line_memory_of(means), options.spec.compression.decompress};
+  const auto disorder = lines::find_disorder(file, *format, options.spec.unique);
   if (!disorder) return 0;
   say_line(
       fmt::format("ecosort: {}: line {} is out of order: {}", rows::shown_name(name), disorder->line_number, disorder->line));

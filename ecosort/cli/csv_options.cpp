@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "cli/compression_options.h"
 #include "cli/option_binding.h"
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
@@ -23,6 +24,7 @@ struct CsvWords {
   std::string output, delimiter, quote, nulls, memory, io = "auto";
   std::uint64_t threads = 0;
   bool no_header = false;
+  CompressionWords compression{"auto", "auto", ""};
 };
 
 char one_byte(const std::string& option, const std::string& word) {
@@ -51,6 +53,7 @@ void resolve(const CsvWords& words, const ParsedWords& parsed, CsvOptions& optio
   if (!words.memory.empty()) spec.memory_bytes = std::max<std::uint64_t>(parse_bytes(words.memory, "--memory"), 1);
   spec.threads = checked_threads(parsed, words.threads);
   spec.io = words.io;
+  spec.compression = words.compression.terms();
   (void)io::parse_backend(spec.io);
   (void)progress_mode(options.progress);
 }
@@ -84,6 +87,7 @@ CsvOptions parse_csv_options(const Words& words) {
                       {"--unique", &options.spec.unique}, {"--merge", &options.spec.csv.merge},
                       {"--check", &options.check},        {"-q,--quiet", &options.quiet}};
   targets.numbers = {{"--threads", &texts.threads}};
+  texts.compression.bind(targets);
   targets.operands = &options.spec.inputs;
   const ParsedWords parsed = parse_words(command_table("csv"), words, targets);
   options.help = parsed.asks_for_help;

@@ -42,6 +42,7 @@ PreparedLines prepare_csv(const SortSpec& spec, io::Storage& storage, SpecialOut
   means.parallel = spec.threads;
   means.unique = spec.unique;
   means.merge = spec.csv.merge;
+  means.compression = spec.compression;
   constexpr bool has_top = true;  // a header, or a byte order mark
   return prepare_rows(means, csv_format_of(spec), has_top, storage, special);
 }

@@ -57,6 +57,14 @@ struct CsvTerms {
   bool merge = false;       // every input is in order already
 };
 
+// Of lines and rows: what is compressed on the way in and out (gzip, zstd, lz4, xz, bzip2). Damaged or truncated input is an
+// IoError that tells the place in the compressed file.
+struct CompressionTerms {
+  bool decompress = false;      // inputs that are compressed, by their beginning or their name
+  std::string output = "none";  // or a name of the above; "auto": by the ending of the output's name (.gz .zst .lz4 .xz .bz2)
+  std::optional<int> level;     // of the output; none: the usual one
+};
+
 // What is to be sorted, and with which means. The defaults are right for this machine.
 struct SortSpec {
   Format format = Format::records;
@@ -71,6 +79,8 @@ struct SortSpec {
   LineTerms lines;
   // CSV.
   CsvTerms csv;
+
+  CompressionTerms compression;  // not of records
 
   bool unique = false;  // of records, lines or rows with equal keys only the first one stays
 
