@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -96,7 +97,8 @@ lines::FirstLook contents_look(const LinesOptions& options) { return contents_lo
 std::vector<CompressedInput> compressed_inputs(const lines::LinesJob& job) {
   std::vector<CompressedInput> inputs;
   for (const lines::LineInput& input : job.inputs)
-    if (input.codec && !input.decompresses) inputs.push_back({input.name, *input.codec});
+    if (input.codec && !input.decompresses && std::ranges::find(inputs, input.name, &CompressedInput::name) == inputs.end())
+      inputs.push_back({input.name, *input.codec});
   return inputs;
 }
 

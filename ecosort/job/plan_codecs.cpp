@@ -18,7 +18,7 @@ void check_fits(std::uint64_t need, const CodecTerms& terms, const std::string& 
   if (need <= terms.memory_bytes / largest_share) return;
   // Some goes to what stays on top before it is divided.
   const std::uint64_t enough = largest_share * need + largest_share * need / 8;
-  throw NotEnoughMemory(fmt::format("{} takes {} of memory, and {} are too little for that and the sort", what, format_bytes(need),
+  throw NotEnoughMemory(fmt::format("{} {} of memory, and {} are too little for that and the sort", what, format_bytes(need),
                                     format_bytes(terms.memory_bytes)),
                         terms.memory_bytes, enough);
 }
@@ -28,10 +28,14 @@ std::size_t chunk_bytes(std::uint64_t memory_bytes) {
   return round_down(std::clamp(memory_bytes / share, least, most), page_bytes);
 }
 
-// Where nobody knows what comes, it may be what the usual levels of the usual programs write into a pipe.
-std::uint64_t unknown_decoder_bytes(std::uint64_t memory_bytes) {
-  constexpr std::uint64_t share = 4, most = std::uint64_t{12} << 20U;
-  return std::min(memory_bytes / share, most);
+// What the usual levels of the usual programs ask for, as far as there is memory: where nobody knows what comes, a quarter of it.
+// Behind a first member that is known another one may come that takes more.
+constexpr std::uint64_t usual_decoder_bytes = std::uint64_t{12} << 20U;
+constexpr std::uint64_t unknown_share = 4, known_share = 16;
+
+std::uint64_t decoder_bytes_of(const lines::LineInput& input, std::uint64_t memory_bytes) {
+  const std::uint64_t share = input.decoder_bytes > 0 ? known_share : unknown_share;
+  return std::max(input.decoder_bytes, std::min(memory_bytes / share, usual_decoder_bytes));
 }
 
 void plan_inputs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs, lines::Codecs& codecs) {
@@ -39,11 +43,11 @@ void plan_inputs(const CodecTerms& terms, const std::vector<lines::LineInput>& i
   std::string name;
   for (const lines::LineInput& input : inputs) {
     if (!input.is_decoded() && !(input.decompresses && input.is_opened_late)) continue;
-    const std::uint64_t need = chunks + (input.decoder_bytes > 0 ? input.decoder_bytes : unknown_decoder_bytes(terms.memory_bytes));
+    const std::uint64_t need = chunks + decoder_bytes_of(input, terms.memory_bytes);
     if (name.empty() || need > codecs.input_bytes) name = input.name;
     codecs.input_bytes = terms.merge ? codecs.input_bytes + need : std::max(codecs.input_bytes, need);
   }
-  if (codecs.input_bytes > 0) check_fits(codecs.input_bytes, terms, fmt::format("to decompress '{}'", name));
+  if (codecs.input_bytes > 0) check_fits(codecs.input_bytes, terms, fmt::format("to decompress '{}' takes", name));
 }
 
 // The largest blocks that the plan may choose with so much memory.
@@ -57,7 +61,7 @@ void plan_output(const CodecTerms& terms, const codec::OutputCodec& output, line
   while (packing.encoders > 1 && lines::packing_bytes(packing, block_bytes) > terms.memory_bytes / encoders_share)
     --packing.encoders;
   codecs.output_bytes = lines::packing_bytes(packing, block_bytes);
-  check_fits(codecs.output_bytes, terms, fmt::format("{} at level {}", codec::name_of(output.codec), output.level));
+  check_fits(codecs.output_bytes, terms, fmt::format("{} at level {} takes", codec::name_of(output.codec), output.level));
   codecs.packing = packing;
 }
 
@@ -69,7 +73,7 @@ lines::Codecs plan_codecs(const CodecTerms& terms, const std::vector<lines::Line
   codecs.chunk_bytes = chunk_bytes(terms.memory_bytes);
   plan_inputs(terms, inputs, codecs);
   if (output) plan_output(terms, *output, codecs);
-  check_fits(codecs.bytes(), terms, "decompression and compression together");
+  check_fits(codecs.bytes(), terms, "decompression and compression together take");
   return codecs;
 }
 
