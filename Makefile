@@ -14,6 +14,7 @@ DEMO_MEMORY ?= 256MiB
 RECORDS ?= 10000000
 MEMORY ?= 64MiB
 LINES_BYTES ?= 200000000
+TABLES_BYTES ?= 1000000000
 BENCH_DIR ?= $(BUILD)
 BENCH ?=
 # Extra words for pytest, e.g. make test PYTEST='-k gen -x'; -n 0 runs the tests one after the other, as a debugger wants it.
@@ -87,7 +88,7 @@ bench: ## measure against GNU sort, STXXL and the I/O floors (RECORDS=, MEMORY=,
 	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
 	@ninja -C $(BUILD) -j $(JOBS)
 	@$(VENV)/python tuning/bench/bench.py --build $(BUILD) --dir $(BENCH_DIR) --records $(RECORDS) --memory $(MEMORY) \
-	  --lines-bytes $(LINES_BYTES) $(BENCH)
+	  --lines-bytes $(LINES_BYTES) --tables-bytes $(TABLES_BYTES) $(BENCH)
 
 .PHONY: bench-kernels
 bench-kernels: ## time the kernels against std::sort, the parallel mode and TBB (BENCH='--benchmark_filter=merge' for some)
@@ -137,6 +138,10 @@ lock: ## pin the newest Python packages that pyproject.toml allows
 	  build/lock/bin/uv pip compile --quiet pyproject.toml --all-extras --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/python.lock
 	@mv build/lock/python.lock tuning/setup/python.lock
+	@{ echo '# Locked peers of the benchmark with hashes, renewed by `make lock` from peers.txt.'; \
+	  build/lock/bin/uv pip compile --quiet tuning/setup/peers.txt --generate-hashes --universal --upgrade \
+	    --python-version 3.11 --no-header; } > build/lock/peers.lock
+	@mv build/lock/peers.lock tuning/setup/peers.lock
 
 .PHONY: cross
 cross: ## build for aarch64 and run the C++ unit tests under qemu-user

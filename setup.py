@@ -62,7 +62,7 @@ class BuildPackages(build_py):
 
 
 class Wheel(bdist_wheel):
-    """For any Python 3, on one platform: the program's. Packages that are used where they stand hold no program, which may not be built yet."""
+    """For any Python 3, on the program's platform. Packages that are used where they stand need no program."""
 
     def get_tag(self) -> tuple[str, str, str]:
         if "editable_wheel" in self.distribution.commands:

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -19,11 +20,11 @@ from conftest import BUILD, ROOT
 
 sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
-from ecosort_bench import inputs, lines, long_keys, report, stages, targets
-from ecosort_bench.contenders import Contenders
+from ecosort_bench import inputs, lines, long_keys, report, stages, tables, targets
+from ecosort_bench.contenders import Contenders, Work
 from ecosort_measure import cold_run, floor_trace, paired
 from ecosort_measure.results import Results
-from ecosort_power.errors import UsageError
+from ecosort_power.errors import RunError, UsageError
 from ecosort_power.validate import parse_report
 
 
@@ -537,3 +538,46 @@ def test_in_place_sorting_is_judged_against_the_sort_of_the_same_rounds(tmp_path
     text = report.readme_text(results)
     assert text.startswith("<!-- benchmark inplace: begin")
     assert "| in place, ample space | 5 | 33.00 |" in text
+
+
+def _table_run(case: str, contender: str, cpu: float, memory_bytes: int = 1 << 20) -> dict[str, Any]:
+    run = _run(contender, 0, cpu)
+    return run | {"stage": f"table_{case}", "cpu_user_s": cpu, "cpu_system_s": 0.0, "peak_rss_bytes": memory_bytes}
+
+
+def test_tables_are_judged_by_the_processor_time_of_their_peers(tmp_path: Path) -> None:
+    runs = [
+        _table_run("csv_number", "ecosort", 2.0),
+        _table_run("csv_number", "duckdb", 5.0),
+        _table_run("csv_number", "lines", 2.0),
+    ]
+    results = _results(tmp_path / "r.json", runs)
+    words = {verdict.name: verdict.word for verdict in targets.verdicts(results)}
+    assert words["CSV by a number: CPU of DuckDB / EcoSort"] == "MISSED"  # 2.5, and 3 is asked
+    assert words["CSV by a number: CPU of csv / lines"] == "PASS"
+    assert "CSV by a text: CPU of DuckDB / EcoSort" not in words  # was not measured
+
+
+@pytest.mark.parametrize("case", [case for case in tables.CASES if case.words], ids=lambda case: case.name)
+def test_the_output_of_a_table_is_known_by_its_rows_and_must_be_in_order(tmp_path: Path, case: tables.TableCase) -> None:
+    programs = Contenders(BUILD / "ecosort")
+    names = ("input", "output", "temp", "trace", "floor_trace", "stats")
+    files = {name: tmp_path / name for name in names}
+    work = Work(**files, memory_bytes=8 << 20, threads=2, floor_depth=1, floor_reserve=True, read_depth=1, write_depth=1)
+    work.temp.mkdir()
+    programs.call(programs.tool("make_lines"), case.input_kind, "300000", work.input)
+    digests = set()
+    for contender in ("ecosort", "lines"):
+        command, _ = tables.command(case, contender, programs, work)
+        assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == ""
+        digests.add(tables.rows_digest(case, programs, work))
+    assert len(digests) == 1
+    shutil.copyfile(work.input, work.output)
+    with pytest.raises(RunError, match="out of order"):
+        tables.rows_digest(case, programs, work)
+
+
+def test_peers_of_tables_that_are_not_there_are_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tables, "PEERS_PYTHON", tmp_path / "none")
+    with pytest.raises(RunError, match="tuning/setup/deps peers"):
+        tables.require_peers()

@@ -52,35 +52,30 @@ def _telling(path: str, batches: Iterable[Any]) -> Iterator[Any]:
         raise IoFailed(f"cannot read '{path}': {error}") from None
 
 
-class Pieces:
+def pieces_of(batches: Iterable[Any], size_bytes: int) -> Iterator[Any]:
     """Batches joined or cut so that each has about `size_bytes`, and one row at least."""
-
-    def __init__(self, batches: Iterable[Any], size_bytes: int) -> None:
-        self._batches = batches
-        self._size = size_bytes
-
-    def __iter__(self) -> Iterator[Any]:
-        held: list[Any] = []
-        size = 0
-        for batch in self._cut():
-            if held and size + batch.nbytes > self._size:
-                yield _joined(held)
-                size = 0
-            held.append(batch)
-            size += batch.nbytes
-        if held:
+    held: list[Any] = []
+    size = 0
+    for batch in _cut(batches, size_bytes // 4):
+        if held and size + batch.nbytes > size_bytes:
             yield _joined(held)
+            size = 0
+        held.append(batch)
+        size += batch.nbytes
+    if held:
+        yield _joined(held)
 
-    def _cut(self) -> Iterator[Any]:
-        for batch in self._batches:
-            waiting = [batch] if batch.num_rows else []
-            while waiting:
-                part = waiting.pop()
-                if part.nbytes > self._size // 4 and part.num_rows > 1:
-                    half = part.num_rows // 2
-                    waiting += [part.slice(half), part.slice(0, half)]
-                else:
-                    yield part
+
+def _cut(batches: Iterable[Any], most_bytes: int) -> Iterator[Any]:
+    for batch in batches:
+        waiting = [batch] if batch.num_rows else []
+        while waiting:
+            part = waiting.pop()
+            if part.nbytes > most_bytes and part.num_rows > 1:
+                half = part.num_rows // 2
+                waiting += [part.slice(half), part.slice(0, half)]
+            else:
+                yield part
 
 
 def _joined(held: list[Any]) -> Any:

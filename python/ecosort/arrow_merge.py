@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ecosort.arrow_input import Pieces, check_schema, open_parquet
+from ecosort.ahead import ahead
+from ecosort.arrow_input import check_schema, open_parquet, pieces_of
 from ecosort.arrow_keys import columns_of
 from ecosort.arrow_runs import Run, RunFile
 from ecosort.errors import IoFailed, NotEnoughMemory
@@ -66,15 +67,17 @@ class RowSort:
 
     def sort_parquet(self, path: str, by: str | Sequence[str | Sequence[str]]) -> Any:
         """Of a file."""
-        with open_parquet(path, self._shares.run) as (schema, batches):
-            return self._sort(schema, batches, by)
+        with ExitStack() as stack:
+            schema, batches = stack.enter_context(open_parquet(path, self._shares.run))
+            pieces = stack.enter_context(closing(ahead(pieces_of(batches, self._shares.run))))
+            return self._sort(schema, pieces, by)
 
     def sort_stream(self, table: Any, by: str | Sequence[str | Sequence[str]]) -> Any:
         """Of whatever gives an Arrow stream."""
         reader = pa.RecordBatchReader.from_stream(table)
-        return self._sort(reader.schema, reader, by)
+        return self._sort(reader.schema, pieces_of(reader, self._shares.run), by)  # in this thread, which it may be bound to
 
-    def _sort(self, schema: Any, batches: Any, by: str | Sequence[str | Sequence[str]]) -> Any:
+    def _sort(self, schema: Any, pieces: Iterable[Any], by: str | Sequence[str | Sequence[str]]) -> Any:
         check_schema(schema)
         columns = columns_of(schema, by)
         with ExitStack() as stack:
@@ -82,14 +85,14 @@ class RowSort:
             stack.callback(file.close)
             transport = transport_of(schema, columns, self._shares.program, self._threads, self._place)
             sort = stack.enter_context(PipedSort(transport.words))
-            runs = [self._make_run(file, number, piece, transport, sort) for number, piece in self._pieces(batches)]
+            runs = [self._make_run(file, number, piece, transport, sort) for number, piece in self._numbered(pieces)]
             sort.end_input()
             rows = self._merge(runs, transport.runs_of(sort.pieces()), schema, stack.pop_all())
             next(rows)  # from here on its end closes everything, however it comes
-            return pa.RecordBatchReader.from_batches(schema, rows)
+            return pa.RecordBatchReader.from_batches(schema, ahead(rows))
 
-    def _pieces(self, batches: Any) -> Iterator[tuple[int, Any]]:
-        for number, piece in enumerate(Pieces(batches, self._shares.run)):
+    def _numbered(self, pieces: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+        for number, piece in enumerate(pieces):
             if number == self._shares.most_runs:
                 line = f"the table is too long for this memory: it makes more than {number} runs; give more memory"
                 raise NotEnoughMemory(line, self._shares.all_memory, None)

@@ -20,6 +20,7 @@ from ecosort_power.records import RECORD_BYTES
 from ecosort_power.transports.process import session
 from rich.console import Console
 
+from ecosort_bench import tables
 from ecosort_bench.contenders import PEERS, STXXL_PEERS, Contenders
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import CASES
@@ -28,10 +29,13 @@ from ecosort_bench.stages import Bench
 
 ROOT = Path(__file__).resolve().parents[3]
 RESULTS, RESULT = ROOT / "tuning" / "bench" / "results", ROOT / "build" / "bench-result.json"
-STAGES = ("main", "one_pass", *(kind for kind in KINDS if kind != "uniform"), "gen_check", "keys", "inplace", "lines")
+STAGES = ("main", "one_pass", *(kind for kind in KINDS if kind != "uniform"), "gen_check", "keys", "inplace", "lines", "tables")
+# Those that `make bench` measures by itself: the peers of tables are installed by whoever wants to compare with them.
+DEFAULT_STAGES = tuple(stage for stage in STAGES if stage != "tables")
 ROUNDS, FLOOR_ROUNDS = 5, 30
 LINES_BYTES = 200_000_000
-CASE_NAMES = [case.name for case in CASES]
+TABLES_BYTES = 1_000_000_000
+STAGE_OF_CASE = {case.name: "lines" for case in CASES} | {case.name: "tables" for case in tables.CASES}
 
 
 def _quotas(programs: Contenders, given: Mapping[str, Any], out: Console) -> dict[str, int]:
@@ -49,11 +53,13 @@ def _quotas(programs: Contenders, given: Mapping[str, Any], out: Console) -> dic
     return {name: number for name, number in quotas.items() if number > 0}
 
 
-def _check_space(directory: Path, records: int, lines_bytes: int, stages: tuple[str, ...]) -> None:
+def _check_space(directory: Path, given: Mapping[str, Any], stages: tuple[str, ...]) -> None:
     """Input, another kind of input, temporary runs, output."""
-    of_records = [stage for stage in stages if stage != "lines"]
+    records, lines_bytes, tables_bytes = given["records"], given["lines_bytes"], given["tables_bytes"]
+    of_records = [stage for stage in stages if stage not in ("lines", "tables")]
     files = 4 if any(stage not in ("main", "one_pass", "inplace") for stage in of_records) else 3 if of_records else 0
     size = files * records * RECORD_BYTES + (0 if "lines" not in stages else 3 * lines_bytes)
+    size += 0 if "tables" not in stages else 4 * tables_bytes
     need, free = size * 11 // 10, shutil.disk_usage(directory).free
     if need > free:
         raise click.ClickException(
@@ -68,6 +74,7 @@ def _command(given: Mapping[str, Any]) -> str:
     words += [f"--{name} {value}" for name in ("contender", "stage", "case") for value in given[f"{name}s"]]
     more = f" BENCH='{' '.join(words)}'" if words else ""
     size = "" if given["lines_bytes"] == LINES_BYTES else f" LINES_BYTES={given['lines_bytes']}"
+    size += "" if given["tables_bytes"] == TABLES_BYTES else f" TABLES_BYTES={given['tables_bytes']}"
     return f"make bench RECORDS={given['records']} MEMORY={size_text(given['memory'])}{size}{more}"
 
 
@@ -115,18 +122,22 @@ def _parts(bench: Bench, given: Mapping[str, Any], out: Console) -> dict[str, Ca
         "keys": lambda: bench.keys(rounds),
         "inplace": lambda: bench.inplace(rounds),
         "lines": lambda: bench.text_lines(rounds, given["lines_bytes"], given["cases"]),
+        "tables": lambda: bench.sort_tables(rounds, given["tables_bytes"], given["cases"]),
     }
 
 
 def _measure(given: Mapping[str, Any], out: Console) -> None:
-    chosen, directory = given["stages"] or STAGES, ((given["dir"] or given["build"]) / "bench-data").resolve()
-    if given["cases"] and "lines" not in chosen:
-        raise click.UsageError("--case is about the lines: add --stage lines")
+    chosen, directory = given["stages"] or DEFAULT_STAGES, ((given["dir"] or given["build"]) / "bench-data").resolve()
+    for case in given["cases"]:
+        if (stage := STAGE_OF_CASE[case]) not in chosen:
+            raise click.UsageError(f"--case {case} is about the {stage}: add --stage {stage}")
     directory.mkdir(parents=True, exist_ok=True)
-    _check_space(directory, given["records"], given["lines_bytes"], chosen)
+    _check_space(directory, given, chosen)
     settings = {"records": given["records"], "memory_bytes": given["memory"], "threads": given["threads"], "settles_memory": True}
     if "lines" in chosen:
         settings["lines_bytes"] = given["lines_bytes"]
+    if "tables" in chosen:
+        settings["tables_bytes"] = given["tables_bytes"]
     results = _open_results(given["result"], given["continued"], settings, _command(given), directory)
     if not Path("/proc/sys/vm/drop_caches").exists() or os.geteuid() != 0:
         out.print("Not root: the page cache cannot be emptied, so these runs are warm.")
@@ -151,9 +162,16 @@ def _measure(given: Mapping[str, Any], out: Console) -> None:
 @options.rounds(type=click.IntRange(0), default=ROUNDS, help="Rounds of peers and of other kinds of input.")
 @click.option("--floor-rounds", default=FLOOR_ROUNDS, help="Rounds of the sort and its floors.")
 @click.option("--lines-bytes", default=LINES_BYTES, help="Size of the text; other lines are some part of it.")
+@click.option("--tables-bytes", default=TABLES_BYTES, help="Size of the tables.")
 @click.option("--contender", "contenders", multiple=True, metavar="NAME=ROUNDS", help="So many rounds of one; 0 leaves it out.")
 @click.option("--stage", "stages", multiple=True, type=click.Choice(STAGES), help="Only this part; repeatable.")
-@click.option("--case", "cases", multiple=True, type=click.Choice(CASE_NAMES), help="Of the lines only these; repeatable.")
+@click.option(
+    "--case",
+    "cases",
+    multiple=True,
+    type=click.Choice(tuple(STAGE_OF_CASE)),
+    help="Of lines or tables only these; repeatable.",
+)
 @options.directory(help="Place for the data, on the drive to measure [build].")
 @click.option("--build", type=options.PATH, default=ROOT / "build", show_default="build", help="Where the programs were built.")
 @click.option("--result", type=options.PATH, default=RESULT, show_default="build/bench-result.json", help="File of all raw runs.")

@@ -11,6 +11,7 @@ from ecosort_power.codec import read_json
 from ecosort_power.errors import UsageError
 from rich.console import Console
 
+from ecosort_bench import tables
 from ecosort_bench.contenders import BEYOND_CACHES_BYTES
 from ecosort_bench.lines import CASES, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
@@ -52,6 +53,10 @@ TITLES = {
             case.peer: case.peer_title,
         }
         for case in CASES
+    },
+    **{
+        case.stage: {name: f"EcoSort: {case.what}" if name == "ecosort" else tables.TITLES[name] for name in case.contenders}
+        for case in tables.CASES
     },
 }
 
@@ -116,10 +121,12 @@ def circumstances(results: Results) -> str:
     cache = "cold" if cold else "WARM (caches could not be dropped)"
     cache += memory_state(settings)
     amounts = []
-    if any(case_of(stage) is None for stage in results.stages):
+    if any(case_of(stage) is None and tables.case_of(stage) is None for stage in results.stages):
         amounts.append(f"{settings['records']:,} records ({settings['records'] / 1e7:g} GB)")
     if any(case_of(stage) for stage in results.stages):
         amounts.append(f"{settings['lines_bytes'] / 1e9:g} GB of lines")
+    if any(tables.case_of(stage) for stage in results.stages):
+        amounts.append(f"{settings['tables_bytes'] / 1e9:g} GB of tables")
     return (
         f"{', '.join(amounts)}, {settings['memory_bytes'] / 2**20:g} MiB, "
         f"{settings['threads']} threads; {cache}; {measured_on(data)}"

@@ -18,7 +18,7 @@ from ecosort_power.planned import NEUTRAL, plan_of
 from ecosort_power.records import RECORD_BYTES
 from ecosort_power.validate import parse_report
 
-from ecosort_bench import lines, long_keys
+from ecosort_bench import lines, long_keys, tables
 from ecosort_bench.contenders import (
     BEYOND_CACHES_BYTES,
     MAKES_SORTED_OUTPUT,
@@ -256,6 +256,40 @@ class Bench:
         has_stats = slot.contender == "ecosort" and not case.is_small
         extra = {"stats": json.loads(work.stats.read_text()) if has_stats else None, "checksum": checksum}
         self._keep(case.stage, slot, measured, {**extra, **size})
+        work.output.unlink()
+
+    def sort_tables(self, rounds: int, asked_bytes: int, cases: tuple[str, ...] = ()) -> None:
+        """Tables and arrays by columns, against programs that know columns: all outputs hold the same rows, in order.
+
+        `cases`: names of those that are measured; none: all.
+        """
+        for case in tables.CASES:
+            missing = self._missing(case.stage, schedule(dict.fromkeys(case.contenders, rounds)))
+            if not missing or (cases and case.name not in cases):
+                continue
+            tables.require_peers()
+            work = replace(self.work, input=self.directory / case.name)
+            self.say(f"making input: {case.what}")
+            self._make_lines(case.input_kind, int(asked_bytes * case.share), work.input)
+            size = work.input.stat().st_size
+            if case.name == "parquet":
+                text = work.input.rename(work.input.with_suffix(".csv"))
+                tables.make_parquet(self.programs, text, work)
+                text.unlink()
+            rows: dict[str, str] = {}
+            for slot in missing:
+                self._run_table(case, slot, work, rows, size)
+            work.input.unlink()
+
+    def _run_table(self, case: tables.TableCase, slot: Slot, work: Work, rows: dict[str, str], input_bytes: int) -> None:
+        work.output.unlink(missing_ok=True)
+        measured = self._run_cold(*tables.command(case, slot.contender, self.programs, work))
+        if slot.contender not in rows:
+            rows[slot.contender] = tables.rows_digest(case, self.programs, work)
+        if len(set(rows.values())) > 1:
+            raise RunError(f"{case.stage}: the output of {slot.contender} holds other rows than those before")
+        extra = {"stats": None, "checksum": rows[slot.contender], "input_bytes": input_bytes}
+        self._keep(case.stage, slot, measured, {**extra, "output_bytes": work.output.stat().st_size})
         work.output.unlink()
 
     # Preparation

@@ -110,6 +110,7 @@ def verdicts(results: Results) -> list[Verdict]:
     found += _gen_check(results) if "gen_check" in results.stages else []
     found += _long_keys(results) if of_keys else []
     found += _in_place(results) if "inplace" in results.stages else []
+    found += [verdict for verdict in _tables(results) if verdict.passed is not None]
     found += [verdict for verdict in _lines(results) if verdict.passed is not None]  # --case leaves some out
     return [
         replace(verdict, obstacle=_obstacle(results, verdict.name)) if verdict.passed is False else verdict for verdict in found
@@ -133,6 +134,32 @@ def _in_place(results: Results) -> list[Verdict]:
         _at_most(f"in place, {space} / sort", paired(results, "inplace", contender, "ecosort"), limit, SHOWN_BY_ROUNDS)
         for contender, space, limit in (("inplace", "ample space", 1.15), ("inplace_tight", "2.4 % of spare space", 1.35))
     ]
+
+
+def _tables(results: Results) -> list[Verdict]:
+    """Peers do the same work in so much more CPU and time, and with so much more memory."""
+
+    def ratio(case: str, over: str, under: str, value: Callable[[Run], float] = wall_s) -> Interval | None:
+        return paired(results, f"table_{case}", over, under, value)
+
+    found = []
+    for case, key in (("csv_number", "a number"), ("csv_text", "a text")):
+        found += [
+            _at_least(f"CSV by {key}: CPU of DuckDB / EcoSort", ratio(case, "duckdb", "ecosort", cpu_s), 3),
+            _at_least(f"CSV by {key}: DuckDB / EcoSort", ratio(case, "duckdb", "ecosort"), 2.5),
+            _at_most(f"CSV by {key}: CPU of csv / lines", ratio(case, "ecosort", "lines", cpu_s), 1.3, SHOWN_BY_ROUNDS),
+        ]
+    return [
+        *found,
+        _at_least("array: CPU of NumPy / EcoSort", ratio("array", "numpy", "ecosort", cpu_s), 5),
+        _at_least("array: memory of NumPy / EcoSort", ratio("array", "numpy", "ecosort", _memory), 8),
+        _at_least("Parquet: DuckDB / EcoSort", ratio("parquet", "duckdb", "ecosort"), 1),
+        _at_least("Parquet: memory of DuckDB / EcoSort", ratio("parquet", "duckdb", "ecosort", _memory), 2),
+    ]
+
+
+def _memory(run: Run) -> float:
+    return float(run["peak_rss_bytes"])
 
 
 def _lines(results: Results) -> list[Verdict]:

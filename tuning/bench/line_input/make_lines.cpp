@@ -2,6 +2,8 @@
 //
 //   text   60 to 140 printable characters, 100 on average, all different
 //   csv    id,number,text: 30 to 70 characters, ordered by neither
+//   table  the same rows below a line of names
+//   jsonl  the same rows as JSON: {"id":1,"of":{"number":-2.5},"text":"three"}
 //   short  9 random letters and digits
 //   few    lines like those of `text`, of which 1 % are different
 //   numbers   decimal numbers of both signs, below a million, with six digits behind the point
@@ -67,6 +69,19 @@ void append_record(std::string& out, std::string_view kind, Random& random) {
   }
 }
 
+struct Row {
+  std::uint64_t id;
+  std::string number, text;
+};
+
+Row row_of(Random& random) {
+  Row row{random.next() % 1'000'000'000, "", ""};
+  const std::uint64_t whole = random.next(), cents = random.next();
+  row.number = fmt::format("{}.{}", static_cast<std::int64_t>(whole % 2'000'000'000) - 1'000'000'000, cents % 100);
+  append_text(row.text, random, 8 + random.next() % 40);
+  return row;
+}
+
 bool is_of_records(std::string_view kind) { return kind == "dates" || kind == "urls" || kind == "bytes"; }
 
 // Line `number` of a kind; everything about it follows from the number.
@@ -80,14 +95,12 @@ void append_line(std::string& out, std::string_view kind, std::uint64_t number) 
   }
   if (kind == "short") {
     append_text(out, random, 9);
-  } else if (kind == "csv") {
-    out += std::to_string(random.next() % 1'000'000'000);
-    out += ',';
-    out += std::to_string(static_cast<std::int64_t>(random.next() % 2'000'000'000) - 1'000'000'000);
-    out += '.';
-    out += std::to_string(random.next() % 100);
-    out += ',';
-    append_text(out, random, 8 + random.next() % 40);
+  } else if (kind == "csv" || kind == "table") {
+    const Row row = row_of(random);
+    fmt::format_to(std::back_inserter(out), "{},{},{}", row.id, row.number, row.text);
+  } else if (kind == "jsonl") {
+    const Row row = row_of(random);
+    fmt::format_to(std::back_inserter(out), R"({{"id":{},"of":{{"number":{}}},"text":"{}"}})", row.id, row.number, row.text);
   } else if (kind == "numbers") {
     const std::uint64_t value = random.next();
     fmt::format_to(std::back_inserter(out), "{}{}.{:06}", value >> 63U != 0 ? "-" : "", value % 1'000'000,
@@ -112,8 +125,9 @@ int make(std::string_view kind, std::uint64_t bytes, const char* path) {
   const std::uint64_t distinct = kind == "few" ? std::max<std::uint64_t>(bytes / 100 / 100, 1) : UINT64_MAX;
   Random choice(1);
   std::string block;
-  bool is_written = true;
-  for (std::uint64_t number = 0, written = 0; written < bytes && is_written; written += block.size()) {
+  const std::string_view names = kind == "table" ? "id,number,text\n" : "";
+  bool is_written = std::fwrite(names.data(), 1, names.size(), file) == names.size();
+  for (std::uint64_t number = 0, written = names.size(); written < bytes && is_written; written += block.size()) {
     block.clear();
     const std::uint64_t size = std::min<std::uint64_t>(bytes - written, std::uint64_t{1} << 20U);
     for (; block.size() < size; ++number) append_line(block, kind, kind == "few" ? choice.next() % distinct : number);
@@ -125,13 +139,13 @@ int make(std::string_view kind, std::uint64_t bytes, const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr std::string_view kinds[] = {"text",  "csv", "short", "few",  "numbers", "versions",
-                                        "equal", "u64", "dates", "urls", "bytes"};
+  constexpr std::string_view kinds[] = {"text",     "csv",   "table", "jsonl", "short", "few",  "numbers",
+                                        "versions", "equal", "u64",   "dates", "urls",  "bytes"};
   std::uint64_t bytes = 0;
   const std::string_view number = argc == 4 ? argv[2] : "";
   const bool is_number = std::from_chars(number.data(), number.data() + number.size(), bytes).ec == std::errc();
   if (argc != 4 || !is_number || std::find(std::begin(kinds), std::end(kinds), std::string_view(argv[1])) == std::end(kinds)) {
-    std::fputs("usage: ecosort_make_lines text|csv|short|few|numbers|versions|equal|u64|dates|urls|bytes BYTES PATH\n", stderr);
+    std::fputs("usage: ecosort_make_lines text|csv|table|jsonl|short|few|numbers|versions|equal|u64|dates|urls|bytes BYTES PATH\n", stderr);
     return 2;
   }
   if (make(argv[1], bytes, argv[3]) == 0) return 0;

@@ -1,0 +1,120 @@
+"""One sort of a table or an array by somebody else's library: `table_sort.py SORTER INPUT OUTPUT MEMORY_BYTES THREADS TEMP`.
+
+Runs in the environment of the sorter's library (tuning/setup/peers.lock; those of EcoSort in .venv). What it prints is a digest
+where the sorter is called `..._digest`.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_BATCH_BYTES = 1 << 20
+_CSV = "all_varchar=true, header=true, delim=',', quote='\"', parallel=true"
+# Lines of JSON as they are: no byte of text is a delimiter or a quote.
+_LINES = "FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '\x02', ESCAPE '\x02'"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a sorter gets."""
+
+    input: str
+    output: str
+    memory_bytes: int
+    threads: int
+    temp: str
+
+
+def _duckdb(work: Work) -> Any:
+    import duckdb
+
+    settings = {"memory_limit": f"{work.memory_bytes}B", "threads": work.threads, "temp_directory": work.temp}
+    return duckdb.connect(config={**settings, "preserve_insertion_order": False})
+
+
+def duckdb_csv_number(work: Work) -> None:
+    _duckdb(work).execute(
+        f"COPY (SELECT * FROM read_csv('{work.input}', {_CSV}) ORDER BY CAST(number AS DOUBLE)) TO '{work.output}' (HEADER)"
+    )
+
+
+def duckdb_csv_text(work: Work) -> None:
+    _duckdb(work).execute(f"COPY (SELECT * FROM read_csv('{work.input}', {_CSV}) ORDER BY text) TO '{work.output}' (HEADER)")
+
+
+def duckdb_jsonl_number(work: Work) -> None:
+    rows = f"SELECT json FROM read_ndjson_objects('{work.input}') ORDER BY CAST(json->>'$.of.number' AS DOUBLE)"
+    _duckdb(work).execute(f"COPY ({rows}) TO '{work.output}' ({_LINES})")
+
+
+def duckdb_parquet(work: Work) -> None:
+    rows = f"SELECT * FROM read_parquet('{work.input}') ORDER BY number"
+    _duckdb(work).execute(f"COPY ({rows}) TO '{work.output}' (FORMAT parquet)")
+
+
+def duckdb_make_parquet(work: Work) -> None:
+    rows = f"SELECT CAST(id AS UBIGINT) AS id, CAST(number AS DOUBLE) AS number, text FROM read_csv('{work.input}', {_CSV})"
+    _duckdb(work).execute(f"COPY ({rows}) TO '{work.output}' (FORMAT parquet)")
+
+
+def duckdb_parquet_digest(work: Work) -> None:
+    """Which rows there are, in any order; and whether they are in order."""
+    file = f"read_parquet('{work.input}', file_row_number=true)"
+    rows = f"SELECT id, number, text, lag(number) OVER (ORDER BY file_row_number) AS before FROM {file}"
+    count, sum_, disorder = (
+        _duckdb(work)
+        .execute(f"SELECT count(*), sum(hash(id, number, text) // 65536), count(*) FILTER (before > number) FROM ({rows})")
+        .fetchone()
+    )
+    print("not in order" if disorder else f"{count} rows, {sum_}")
+
+
+def _polars_csv(work: Work, key: Callable[[Any], Any]) -> None:
+    import polars
+
+    table = polars.scan_csv(work.input, infer_schema=False)
+    table.sort(key(polars), maintain_order=True).sink_csv(work.output)
+
+
+def polars_csv_number(work: Work) -> None:
+    _polars_csv(work, lambda polars: polars.col("number").cast(polars.Float64))
+
+
+def polars_csv_text(work: Work) -> None:
+    _polars_csv(work, lambda polars: polars.col("text"))
+
+
+def numpy_array(work: Work) -> None:
+    import numpy
+
+    rows = numpy.fromfile(work.input, dtype=[("key", "<u8"), ("number", "<u8")])
+    rows.take(numpy.argsort(rows["key"], kind="stable")).tofile(work.output)
+
+
+def ecosort_array(work: Work) -> None:
+    import numpy
+
+    import ecosort
+
+    rows = numpy.memmap(work.input, dtype=[("key", "<u8"), ("number", "<u8")], mode="r")
+    means = {"memory": work.memory_bytes, "threads": work.threads, "temp": work.temp}
+    ecosort.sort_memmap(rows, work.output, by="key", **means)
+
+
+def ecosort_parquet(work: Work) -> None:
+    import pyarrow.parquet
+
+    import ecosort
+
+    means = {"memory": work.memory_bytes, "threads": work.threads, "temp": work.temp}
+    batches = ecosort.sort_table(work.input, "number", **means)
+    with pyarrow.parquet.ParquetWriter(work.output, batches.schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch, row_group_size=_BATCH_BYTES)
+
+
+if __name__ == "__main__":
+    sorter, input_, output, memory_bytes, threads, temp = sys.argv[1:]
+    globals()[sorter](Work(input_, output, int(memory_bytes), int(threads), str(Path(temp))))
