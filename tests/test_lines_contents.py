@@ -39,7 +39,8 @@ def test_compressed_input(ecosort: Path, tmp_path: Path, program: str) -> None:
     assert named in told(ecosort, tmp_path, ["-c", "a b"])
     for words in ([], ["-"], ["-m", "-"]):
         [line] = told(ecosort, tmp_path, words, COMPRESSED[program])
-        assert line.startswith(f"sort: standard input ({program}): is compressed") and line.endswith("--decompress=auto")
+        assert line.startswith(f"sort: standard input ({program}): is compressed")
+        assert line.endswith("--decompress=auto")
 
 
 def test_compressed_inputs_are_named_in_one_line(ecosort: Path, tmp_path: Path) -> None:

@@ -389,10 +389,9 @@ CommandTable plan_inplace_table() {
 
 CommandTable plan_lines_table() {
   std::vector<OptionRow> options =
-      showing(lines_options(),
-              {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output", "-S,--buffer-size", "--memory",
-               "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique", "--header", "--resumable", "--decompress",
-               "--compress-output", "--level"});
+      showing(lines_options(), {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output",
+                                "-S,--buffer-size", "--memory", "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique",
+                                "--header", "--resumable", "--decompress", "--compress-output", "--level"});
   options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
   return {.name = "plan lines",

@@ -1,10 +1,10 @@
 #include "cli/rows_report.h"
 
-#include "cli/compression_options.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "cli/compression_options.h"
 
 namespace ecosort::cli {
 

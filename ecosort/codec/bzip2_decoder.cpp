@@ -38,7 +38,8 @@ class Bzip2Decoder final : public Decoder {
 
   MemberStep step(std::span<const std::byte> in, std::span<std::byte> out) override {
     constexpr std::size_t most = 1U << 30U;
-    const auto in_size = static_cast<unsigned>(std::min(in.size(), most)), out_size = static_cast<unsigned>(std::min(out.size(), most));
+    const auto in_size = static_cast<unsigned>(std::min(in.size(), most)),
+               out_size = static_cast<unsigned>(std::min(out.size(), most));
     stream_.next_in = const_cast<char*>(reinterpret_cast<const char*>(in.data()));
     stream_.avail_in = in_size;
     stream_.next_out = reinterpret_cast<char*>(out.data());

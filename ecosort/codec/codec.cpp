@@ -63,7 +63,8 @@ std::optional<Codec> codec_of_file_name(std::string_view name) noexcept {
 
 std::optional<Codec> codec_of_beginning(std::string_view first) noexcept {
   for (const Format& format : formats) {
-    if (!first.starts_with(format.magic) || !first.substr(std::min(format.more_at, first.size())).starts_with(format.more)) continue;
+    if (!first.starts_with(format.magic) || !first.substr(std::min(format.more_at, first.size())).starts_with(format.more))
+      continue;
     if (format.codec != Codec::bzip2 || has_blocks_of_bzip2(first)) return format.codec;
   }
   return std::nullopt;

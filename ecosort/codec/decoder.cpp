@@ -29,9 +29,10 @@ Rules rules_of(Codec codec) {
     case Codec::lz4:
       return {"\x04\x22\x4d\x18"sv, false, false};
     case Codec::xz:
-      return {"\xfd"
-              "7zXZ\0"sv,
-              true, false};
+      return {
+          "\xfd"
+          "7zXZ\0"sv,
+          true, false};
     case Codec::bzip2:
       return {"BZh"sv, false, true};
   }
@@ -136,9 +137,9 @@ bool Decoder::end_or_begin(bool is_last) {
 bool Decoder::work_on_member(std::span<const std::byte> in, std::span<std::byte> out, bool is_last, Step& done) {
   const bool is_head = head_taken_ < head_size_;
   const std::span<const std::byte> rest = in.subspan(done.consumed);
-  const std::span<const std::byte> next =
-      is_head ? std::span<const std::byte>(head_).subspan(head_taken_, head_size_ - head_taken_)
-              : rest.first(std::min(rest.size(), slice_bytes));
+  const std::span<const std::byte> next = is_head
+                                              ? std::span<const std::byte>(head_).subspan(head_taken_, head_size_ - head_taken_)
+                                              : rest.first(std::min(rest.size(), slice_bytes));
   const MemberStep step = this->step(next, out.subspan(done.produced));
   done.produced += step.produced;
   if (is_head) {

@@ -1,8 +1,8 @@
 // gzip, by zlib.
 #include <zlib.h>
 
-#include "codec/decoder.h"
 #include "base/errors.h"
+#include "codec/decoder.h"
 
 namespace ecosort::codec {
 namespace {

@@ -52,9 +52,10 @@ std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size
       input.open(storage);
       input.look_at_beginning();
     } else if (options.merge && input.decompresses) {
-      throw UsageError(fmt::format("{} files are more than may be open at a time (ulimit -n): with --decompress=auto all files of a "
-                                   "merge are open",
-                                   options.inputs.size()));
+      throw UsageError(
+          fmt::format("{} files are more than may be open at a time (ulimit -n): with --decompress=auto all files of a "
+                      "merge are open",
+                      options.inputs.size()));
     }
     inputs.push_back(std::move(input));
   }

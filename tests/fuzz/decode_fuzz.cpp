@@ -1,5 +1,5 @@
-// Whatever bytes a compressed file has: its decoder ends, stays within its memory, and says the same however the bytes come in and
-// however little room there is for what comes out. And what an encoder makes of any bytes gives them back.
+// Whatever bytes a compressed file has: its decoder ends, stays within its memory, and says the same however the bytes come in
+// and however little room there is for what comes out. And what an encoder makes of any bytes gives them back.
 //
 // Input: a byte for the codec, one each for the pieces of the compressed and of the plain bytes; the file follows.
 #include <algorithm>

@@ -15,9 +15,10 @@ void refuse(const std::string& name, const codec::Damaged& error) {
 }
 
 void refuse(const std::string& name, const codec::TooLarge& error, const codec::Allowance& allowance) {
-  throw NotEnoughMemory(fmt::format("{}: {} to decompress it are more than the {} of the memory that are for that",
-                                    rows::shown_name(name), format_bytes(error.need_bytes), format_bytes(allowance.limit_bytes())),
-                        allowance.limit_bytes());
+  throw NotEnoughMemory(
+      fmt::format("{}: {} to decompress it are more than the {} of the memory that are for that", rows::shown_name(name),
+                  format_bytes(error.need_bytes), format_bytes(allowance.limit_bytes())),
+      allowance.limit_bytes());
 }
 
 std::string garbage_text(const std::string& name, std::uint64_t offset) {

@@ -72,9 +72,8 @@ Task<codec::Decoder::Step> DecodedInput::decode(std::span<std::byte> out) {
   const Chunk& chunk = chunks_[present_];
   codec::Decoder::Step step;
   try {
-    auto work = tools_.compute.run([&] {
-      step = decoder_->decode(std::span<const std::byte>(chunk.data, chunk.size).subspan(at_), out, chunk.is_last);
-    });
+    auto work = tools_.compute.run(
+        [&] { step = decoder_->decode(std::span<const std::byte>(chunk.data, chunk.size).subspan(at_), out, chunk.is_last); });
     co_await work;
   } catch (const codec::Damaged& error) {
     refuse(input_.name, error);

@@ -36,8 +36,8 @@ class DecodedInput {
  public:
   DecodedInput(const DecodeTools& tools, LineInput& input);
 
-  // The next bytes: fewer than `size` only at the end. What is read ahead is a task of `background`. IoError with the name and the
-  // place in the file where the data is damaged or ends too early; NotEnoughMemory.
+  // The next bytes: fewer than `size` only at the end. What is read ahead is a task of `background`. IoError with the name and
+  // the place in the file where the data is damaged or ends too early; NotEnoughMemory.
   [[nodiscard]] Task<std::size_t> read(TaskGroup& background, std::byte* data, std::size_t size);
 
  private:

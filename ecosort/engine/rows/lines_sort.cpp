@@ -109,9 +109,7 @@ class Sorter {
     return job.codecs.input_bytes - std::min(job.codecs.input_bytes, chunks);
   }
 
-  [[nodiscard]] DecodeTools decoding() {
-    return {reactor_, compute_, codec_memory_, allowance_, job_.codecs.chunk_bytes};
-  }
+  [[nodiscard]] DecodeTools decoding() { return {reactor_, compute_, codec_memory_, allowance_, job_.codecs.chunk_bytes}; }
 
   void take_sorted_inputs() {
     for (LineInput& input : job_.inputs) {
@@ -157,7 +155,8 @@ class Sorter {
 
   void open_inputs(std::vector<MergeInput>& inputs) {
     for (MergeInput& input : inputs)
-      if (!input.run.file && input.decoded == nullptr) input.run.file = storage_.open_input(input.name, io::Caching::direct_if_possible);
+      if (!input.run.file && input.decoded == nullptr)
+        input.run.file = storage_.open_input(input.name, io::Caching::direct_if_possible);
   }
 
   // Closes what was merged.
@@ -262,8 +261,8 @@ class Sorter {
       if (input.garbage_at) report_.notices.push_back(garbage_text(input.name, *input.garbage_at));
     report_.traffic = reactor_.traffic();
     report_.peak_temp_bytes = files_->peak_bytes();
-    report_.peak_memory_bytes = memory_.peak_bytes() + first_rows_.top().size() + codec_memory_.peak_bytes() +
-                                allowance_.peak_bytes();
+    report_.peak_memory_bytes =
+        memory_.peak_bytes() + first_rows_.top().size() + codec_memory_.peak_bytes() + allowance_.peak_bytes();
     progress_.begin(Phase::done, 0);
     return report_;
   }

@@ -24,10 +24,10 @@ namespace ecosort::lines {
 
 // What is decompressed and compressed on the way, with memory besides the plan's.
 struct Codecs {
-  std::size_t chunk_bytes = 0;                 // of compressed inputs, read at a time
-  std::uint64_t input_bytes = 0;               // memory for decompression; 0: no input is decompressed
-  std::uint64_t output_bytes = 0;              // memory for compression
-  std::optional<Packing> packing;              // of the output
+  std::size_t chunk_bytes = 0;     // of compressed inputs, read at a time
+  std::uint64_t input_bytes = 0;   // memory for decompression; 0: no input is decompressed
+  std::uint64_t output_bytes = 0;  // memory for compression
+  std::optional<Packing> packing;  // of the output
   [[nodiscard]] std::uint64_t bytes() const noexcept { return input_bytes + output_bytes; }
 };
 

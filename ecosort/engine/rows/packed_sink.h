@@ -1,4 +1,5 @@
-// The output compressed: each block becomes a member of its own in the thread pool, and all of them follow each other in the file.
+// The output compressed: each block becomes a member of its own in the thread pool, and all of them follow each other in the
+// file.
 //
 //   blocks of lines   | 0 | 1 | 2 |        compressed side by side, by as many encoders as there is memory for
 //   members           |0|1| 2|             in their order put together in blocks that are written as the file's unit demands

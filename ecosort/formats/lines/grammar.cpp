@@ -81,12 +81,18 @@ constexpr std::array gnu_options{
 
 // Of EcoSort. Whatever may be the beginning of one of GNU sort's means that one.
 constexpr std::array own_options{
-    option{"header", optional_argument, nullptr, opt_header},     option{"memory", required_argument, nullptr, opt_memory},
-    option{"temp", required_argument, nullptr, opt_temp},         option{"io", required_argument, nullptr, opt_io},
-    option{"stats", required_argument, nullptr, opt_stats},       option{"events", required_argument, nullptr, opt_events},
-    option{"progress", required_argument, nullptr, opt_progress}, option{"quiet", no_argument, nullptr, opt_quiet},
-    option{"resumable", no_argument, nullptr, opt_resumable},     option{"decompress", required_argument, nullptr, opt_decompress},
-    option{"level", required_argument, nullptr, opt_level},       option{"compress-output", required_argument, nullptr, opt_compress_output},
+    option{"header", optional_argument, nullptr, opt_header},
+    option{"memory", required_argument, nullptr, opt_memory},
+    option{"temp", required_argument, nullptr, opt_temp},
+    option{"io", required_argument, nullptr, opt_io},
+    option{"stats", required_argument, nullptr, opt_stats},
+    option{"events", required_argument, nullptr, opt_events},
+    option{"progress", required_argument, nullptr, opt_progress},
+    option{"quiet", no_argument, nullptr, opt_quiet},
+    option{"resumable", no_argument, nullptr, opt_resumable},
+    option{"decompress", required_argument, nullptr, opt_decompress},
+    option{"level", required_argument, nullptr, opt_level},
+    option{"compress-output", required_argument, nullptr, opt_compress_output},
     option{nullptr, 0, nullptr, 0},
 };
 
