@@ -86,7 +86,7 @@ LineContents contents_of(const LinesOptions& options) {
 // Tells once each what the contents of the inputs suggest.
 lines::FirstLook contents_look(const LinesOptions& options, LineContents contents) {
   if (options.quiet) return {};
-  return [&options, contents = std::move(contents)](const std::string& name, lines::Text first) mutable {
+  return [&options, contents](const std::string& name, lines::Text first) mutable {
     for (const std::string& notice : contents.look(name, first)) print_notice(options, notice);
   };
 }
@@ -150,7 +150,7 @@ int sort_files(const LinesOptions& options, double started_s) {
   lines::LinesJob& job = prepared.job;
   LineContents contents = contents_of(options);
   print_notice(options, contents.compressed_notice(compressed_inputs(job)));
-  job.look = contents_look(options, std::move(contents));
+  job.look = contents_look(options, contents);
   const io::Backend backend = job::make_line_queue(options.io, prepared);
   print_notice(options, backend.notice);
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's
