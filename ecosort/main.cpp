@@ -29,12 +29,21 @@ struct Command {
 };
 
 constexpr std::array commands{
-    Command{"sort", ecosort::cli::run_sort},     Command{"inplace", ecosort::cli::run_inplace},
-    Command{"resume", ecosort::cli::run_resume}, Command{"lines", ecosort::cli::run_lines},
-    Command{"csv", ecosort::cli::run_csv},       Command{"merge", ecosort::cli::run_merge},
-    Command{"plan", ecosort::cli::run_plan},     Command{"gen", ecosort::cli::run_gen},
-    Command{"check", ecosort::cli::run_check},   Command{"power", ecosort::cli::run_power},
-    Command{"tune", ecosort::cli::run_tune},     Command{"joulesort", ecosort::cli::run_joulesort},
+    Command{"sort", ecosort::cli::run_sort},
+    Command{"inplace", ecosort::cli::run_inplace},
+    Command{"resume", ecosort::cli::run_resume},
+    Command{"lines", ecosort::cli::run_lines},
+    Command{"csv", ecosort::cli::run_csv},
+    Command{"jsonl", ecosort::cli::run_jsonl},
+    Command{"merge", ecosort::cli::run_merge},
+    Command{"plan", ecosort::cli::run_plan},
+    Command{"gen", ecosort::cli::run_gen},
+    Command{"check", ecosort::cli::run_check},
+    Command{"power", ecosort::cli::run_power},
+    Command{"tune", ecosort::cli::run_tune},
+    Command{"joulesort", ecosort::cli::run_joulesort},
+    Command{"queue", ecosort::cli::run_queue},
+    Command{"serve", ecosort::cli::run_serve},
     Command{"manual", ecosort::cli::run_manual},
 };
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cmp_to_key
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 LEAST = ["--memory", "1MiB"]  # blocks of 8 KiB; a few MB make many runs
 
@@ -89,7 +89,14 @@ class Key:
         return READERS[self.type](values[self.column])
 
 
-def compare(a: list[Any], b: list[Any], keys: Sequence[Key], nulls_first: bool) -> int:
+class Directed(Protocol):
+    """What counts of a key when values are there."""
+
+    @property
+    def descending(self) -> bool: ...
+
+
+def compare(a: list[Any], b: list[Any], keys: Sequence[Directed], nulls_first: bool) -> int:
     for x, y, key in zip(a, b, keys, strict=True):
         if x is None or y is None:
             if (x is None) != (y is None):

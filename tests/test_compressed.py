@@ -348,3 +348,11 @@ def test_failed_calls_leave_nothing(ecosort: Path, tmp_path: Path, require: Requ
     assert done.returncode == 3, done.stderr
     assert says in done.stderr
     assert names_in(tmp_path) == ["in.gz"]
+
+
+def test_json_lines_read_and_write_compressed_files_by_themselves(ecosort: Path, tmp_path: Path) -> None:
+    rows = [b'{"a": %d}\n' % i for i in (3, 1, 2)]
+    (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(b"".join(rows)))
+    words = ["--by", "a:integer", "in.jsonl.gz", "-o", "out.jsonl.zst"]
+    subprocess.run([ecosort, "jsonl", *words], cwd=tmp_path, check=True)
+    assert decode("zstd", (tmp_path / "out.jsonl.zst").read_bytes()) == b"".join(sorted(rows))

@@ -38,7 +38,24 @@ def test_unknown_sanitizers_are_refused() -> None:
 
 
 VERSION = "0.1.0"
-COMMANDS = ("sort", "inplace", "resume", "lines", "csv", "merge", "plan", "gen", "check", "power", "tune", "joulesort", "manual")
+COMMANDS = (
+    "sort",
+    "inplace",
+    "resume",
+    "lines",
+    "csv",
+    "jsonl",
+    "merge",
+    "plan",
+    "gen",
+    "check",
+    "power",
+    "tune",
+    "joulesort",
+    "queue",
+    "serve",
+    "manual",
+)
 
 
 def test_install_puts_program_man_page_and_completions_below_the_prefix(ecosort: Path, tmp_path: Path) -> None:

@@ -18,7 +18,9 @@ LAYERS = [
     "formats/fixed",
     "formats",  # what they have in common
     "formats/lines",
+    "formats/keys",
     "formats/csv",
+    "formats/jsonl",
     "plan",
     "run",
     "engine",
@@ -32,6 +34,7 @@ LAYERS = [
 PACKAGES = {
     "python/ecosort": set[str](),
     "power/ecosort_power": set[str](),
+    "appliance/ecosort_appliance": {"ecosort", "ecosort_power"},
     "tuning/ecosort_measure": {"ecosort", "ecosort_power"},
     "tuning/ecosort_tuning": {"ecosort_power", "ecosort_measure"},
     "tuning/bench/ecosort_bench": {"ecosort_power", "ecosort_measure"},

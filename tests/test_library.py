@@ -80,6 +80,29 @@ def test_the_examples_sort_as_the_program_does(examples: Path, ecosort: Path, tm
     assert (missing.returncode, "missing" in missing.stderr, (tmp_path / "out2").exists()) == (2, True, False)
 
 
+@pytest.mark.parametrize(
+    ("format_", "key", "text"),
+    [
+        ("csv", "price:number:desc", 'name,price\n"b\n1",10\na,9.5\nc,1e3\n'),
+        ("jsonl", "a.b[0]:number", '{"a":{"b":[10]}}\n{"a":{"b":["9.5"]}}\n[]\n'),
+    ],
+)
+def test_the_example_of_tables(examples: Path, ecosort: Path, tmp_path: Path, format_: str, key: str, text: str) -> None:
+    (tmp_path / "in").write_text(text)
+    assert call(examples / "sort_table_c", format_, key, tmp_path / "in", tmp_path / "out") == "3 rows\n"
+    call(ecosort, format_, "-q", "--by", key, tmp_path / "in", "-o", tmp_path / "expected")
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() != text.encode()
+    (tmp_path / "in").write_text(text.replace("10", "x"))
+    words = [examples / "sort_table_c", format_, key, tmp_path / "in", tmp_path / "out2"]
+    refused = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    if format_ == "csv":
+        assert "line 3, byte 16: column 'price': 'x' is no number" in refused.stderr
+    else:
+        assert "line 1, byte 12: this is no value of JSON" in refused.stderr
+    assert not (tmp_path / "out2").exists()
+
+
 def test_the_example_of_push_and_pull(examples: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     assert re.fullmatch(r"5000000 numbers in order, [1-9]\d* runs\n", call(examples / "push_pull", "5000000", env=environment))

@@ -13,9 +13,9 @@ import pytest
 from conftest import BUILD
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-COMMANDS = ["sort", "inplace", "resume", "lines", "csv", "merge", "plan", "gen", "check", "manual"]
+COMMANDS = ["sort", "inplace", "resume", "lines", "csv", "jsonl", "merge", "plan", "gen", "check", "manual"]
 # Commands that are programs of their own and explain themselves.
-PROGRAMS = ["power", "tune", "joulesort"]
+PROGRAMS = ["power", "tune", "joulesort", "queue", "serve"]
 
 
 PLANS = ["plan sort", "plan inplace", "plan lines"]
@@ -136,7 +136,7 @@ def complete_in_bash(run: Run, script_directory: Path, *words: str) -> set[str]:
 def test_bash_proposes_commands(run: Run, tmp_path: Path) -> None:
     assert complete_in_bash(run, tmp_path, "") == {*COMMANDS, *PROGRAMS, "--help", "--version"}
     assert complete_in_bash(run, tmp_path, "so") == {"sort"}
-    assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace", "lines"}
+    assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace", "lines", "csv", "jsonl"}
     assert complete_in_bash(run, tmp_path, "manual", "") == {"man", "bash", "fish"}
 
 
@@ -156,6 +156,17 @@ def test_shells_propose_what_power_and_tune_take(run: Run, tmp_path: Path, progr
     if program == "power":
         assert "--meter" in complete_in_bash(run, tmp_path, "joulesort", "--m")
         assert "a file" in complete_in_bash(run, tmp_path, program, command, "a")
+
+
+def test_shells_propose_what_queue_and_serve_take(
+    run: Run, tmp_path: Path, ecosort: Path, require: Callable[[str], None]
+) -> None:
+    assert complete_in_bash(run, tmp_path, "queue", "ad") == {"add"}
+    assert {"--at", "--every", "--watch"} <= complete_in_bash(run, tmp_path, "queue", "add", "--")
+    assert complete_in_bash(run, tmp_path, "serve", "--tok") == {"--token-file"}
+    require("fish")
+    assert {"add", "list", "run"} <= complete_in_fish(run, tmp_path, f"{ecosort} queue ")
+    assert "--listen" in complete_in_fish(run, tmp_path, f"{ecosort} serve --l")
 
 
 def test_fish_proposes_what_power_and_tune_take(run: Run, tmp_path: Path, ecosort: Path, require: Callable[[str], None]) -> None:

@@ -282,3 +282,19 @@ def test_lines_that_are_not_there_are_planned_like_those_that_are(run: Run, tmp_
         assert run("plan", "lines", "-S", "4M", *words, "-o", "out", cwd=tmp_path).stdout == real.stdout
     for words in (["--assume-size", "1TB", str(source)], ["--assume-size"], ["--assume-size", "0B"], ["--assume-size=many"]):
         refused(run("plan", "lines", *words), 2, "--assume-size")
+
+
+@pytest.mark.parametrize("command", ["csv", "jsonl"])
+def test_bounds_of_tables_are_those_of_lines_with_a_header(run: Run, tmp_path: Path, command: str) -> None:
+    resources = ["--memory", "64MiB", "--assume-size", "3GB"]
+    told = run("plan", command, "--by", "a:number", *resources, "--threads", "2", cwd=tmp_path)
+    succeeded(told)
+    lines = run("plan", "lines", "--header", *resources, "--parallel", "2", cwd=tmp_path)
+    assert told.stdout == lines.stdout
+    assert "3000000000 bytes" in told.stdout
+    (tmp_path / "in").write_text("a\n")
+    before = listing(tmp_path)
+    succeeded(run("plan", command, "--by", "a", "in", "-o", "out", cwd=tmp_path))
+    refused(run("plan", command, "--by", "a", "in", "--assume-size", "1GB", cwd=tmp_path), 2, "leave one of them out")
+    refused(run("plan", command, "--by", "a", "--check", "in", cwd=tmp_path), 2, "nothing to plan")
+    assert listing(tmp_path) == before

@@ -263,7 +263,7 @@ CommandTable lines_table() {
                       {"128+N", "ended by signal N"}}};
 }
 
-constexpr std::string_view csv_key_types =
+constexpr std::string_view table_types =
     "Types of keys:\n"
     "  text      compared as unsigned bytes; this is the default\n"
     "  nocase    the same, but the ASCII letters a-z count as A-Z\n"
@@ -272,23 +272,40 @@ constexpr std::string_view csv_key_types =
     "  date      a date, or a date and a time, in ISO 8601 (2024-05-01, 2024-05-01T09:30:00.25+02:00), or in the --date-format; "
     "without an offset from UTC it is one of UTC\n"
     "  version   numbers within text are compared as numbers, as ecosort lines -V does\n"
-    "  length    how many characters the value has (UTF-8)\n"
-    "A value that is empty, or cannot be read as what its key says, stands behind all others, or with --nulls first in front of "
-    "them, whatever the direction of the key. How many there are is told at the end.";
+    "  length    how many characters the value has (UTF-8)\n";
 
-std::vector<OptionRow> csv_options() {
-  std::vector<OptionRow> options{
-      {"--by", "NAME[:TYPE][:desc]", "",
-       "sort key: a column by its name in the header, what its values are (see below), `desc` for the largest first; repeatable, "
-       "the "
-       "first one decides first",
-       true},
+// What a command says of values behind the types.
+std::string_view csv_ending() {
+  static const std::string text = std::string(table_types) +
+                                  "A value that is empty, or cannot be read as what its key says, stands behind all others, or "
+                                  "with --nulls first in front of "
+                                  "them, whatever the direction of the key. How many there are is told at the end.";
+  return text;
+}
+
+std::string_view jsonl_ending() {
+  static const std::string text =
+      std::string(table_types) +
+      "PATH is names with dots between them and [N], from 0 on, for arrays: user.tags[0]. A name with other signs is put in "
+      "double "
+      "quotes: '\"a.b\".c'. Where names repeat within an object, the first one counts. Whatever its type in JSON, a value is "
+      "compared by its text: a string without quotes and escapes; a number, true or false as it is written; an object or an "
+      "array "
+      "byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true stands among texts behind \"10\". A value that is "
+      "missing or null, or cannot be read as what its key says, stands behind all others, or with --nulls first in front of "
+      "them, "
+      "whatever the direction of the key. How many there are is told at the end. Blank lines are left out, and counted.";
+  return text;
+}
+
+OptionRow by_option(std::string_view argument, std::string_view text) { return {"--by", argument, "", text, true}; }
+
+// What csv and jsonl have in common, behind what is their own.
+std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
+  const std::vector<OptionRow> common{
       {"-o,--output", "FILE", "",
        "where the sorted rows go; `-` is standard output. An existing file is replaced only when all went well"},
-      {"--delimiter", "CHAR|tab", "a tab where all files are named .tsv, else a comma", "what stands between values"},
-      {"--quote", "CHAR|none", "\"", "what values may stand in; `none`: quotes are bytes like others"},
-      {"--no-header", "", "", "the first row is no header; --by 3 is the third column"},
-      {"--nulls", "first|last", "last", "where values stand that are empty or unparsable"},
+      {"--nulls", "first|last", "last", "where values stand that are missing, empty or unparsable"},
       {"--strict", "", "", "refuse a value that cannot be read as what its key says"},
       {"--date-format", "FORMAT", "ISO 8601",
        "how dates are written, such as '%d.%m.%Y %H:%M'. It knows %Y %y %m %d %e %b %B %j %H %I %p %M %S %f (a fraction) %z %s "
@@ -298,12 +315,40 @@ std::vector<OptionRow> csv_options() {
       {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly"},
       {"--merge", "", "", "merge files that are in order already"},
   };
+  options.insert(options.end(), common.begin(), common.end());
   for (OptionRow& row : chosen({"--memory", "--threads", "--temp", "--io", "--stats", "--events", "--progress", "-q,--quiet"})) {
     if (row.name == "--temp") row.fallback = "$TMPDIR, or beside the output";
     options.push_back(row);
   }
   std::ranges::copy(compression_rows("auto", "auto"), std::back_inserter(options));
   return options;
+}
+
+std::vector<OptionRow> csv_options() {
+  return table_options({
+      by_option("NAME[:TYPE][:desc]",
+                "sort key: a column by its name in the header, what its values are (see below), `desc` for the largest first; "
+                "repeatable, the first one decides first"),
+      {"--delimiter", "CHAR|tab", "a tab where all files are named .tsv, else a comma", "what stands between values"},
+      {"--quote", "CHAR|none", "\"", "what values may stand in; `none`: quotes are bytes like others"},
+      {"--no-header", "", "", "the first row is no header; --by 3 is the third column"},
+  });
+}
+
+std::vector<OptionRow> jsonl_options() {
+  return table_options(
+      {by_option("PATH[:TYPE][:desc]",
+                 "sort key: the way to a value, what it is (see below), `desc` for the largest first; repeatable, "
+                 "the first one decides first")});
+}
+
+std::vector<OperandRow> table_codes() {
+  return {{"0", "done"},
+          {"1", "--check found a row out of order, or the written rows failed their verification"},
+          {"2", "wrong usage, bad input, or a plan that cannot work"},
+          {"3", "an I/O error, also an input that changed while it was read"},
+          {"4", "an internal error"},
+          {"128+N", "ended by signal N"}};
 }
 
 CommandTable csv_table() {
@@ -325,13 +370,27 @@ CommandTable csv_table() {
                        "ecosort csv --check --by id:integer sorted.csv                               is it in order?"},
           .options = csv_options(),
           .operands = {{"INPUT", "CSV; `-` is standard input. It is never changed, unless it is the output"}},
-          .ending = csv_key_types,
-          .exit_status = {{"0", "done"},
-                          {"1", "--check found a row out of order, or the written rows failed their verification"},
-                          {"2", "wrong usage, bad input, or a plan that cannot work"},
-                          {"3", "an I/O error, also an input that changed while it was read"},
-                          {"4", "an internal error"},
-                          {"128+N", "ended by signal N"}}};
+          .ending = csv_ending(),
+          .exit_status = table_codes()};
+}
+
+CommandTable jsonl_table() {
+  return {
+      .name = "jsonl",
+      .synopsis = "--by PATH[:TYPE][:desc] [options] INPUT... -o OUTPUT",
+      .summary = "sorts JSON lines by values within them, with typed keys",
+      .description =
+          "Sorts lines of JSON, one value of JSON (RFC 8259) in each, however large the file. Lines go out byte for byte as they "
+          "came in, and lines with equal keys stay in input order. A line that is no valid JSON is an error that tells file, "
+          "line, byte and what is wrong.",
+      .examples = {"ecosort jsonl --by time:date --by user.name log.jsonl -o sorted.jsonl",
+                   "ecosort jsonl --by 'items[0].price:number:desc' --memory 1GiB part*.jsonl -o all.jsonl",
+                   "ecosort jsonl --unique --by id - -o - < in > out        the first line of each id",
+                   "ecosort jsonl --check --by id:integer sorted.jsonl      is it in order?"},
+      .options = jsonl_options(),
+      .operands = {{"INPUT", "JSON lines; `-` is standard input. It is never changed, unless it is the output"}},
+      .ending = jsonl_ending(),
+      .exit_status = table_codes()};
 }
 
 OptionRow json_option() { return {"--json", "", "", "print the plan as one JSON object"}; }
@@ -405,10 +464,41 @@ CommandTable plan_lines_table() {
           .exit_status = plan_codes()};
 }
 
+CommandTable plan_rows_table(std::string_view name, std::string_view synopsis, std::string_view summary,
+                             std::vector<OptionRow> options, std::vector<std::string_view> examples, std::string_view operand) {
+  options = showing(std::move(options), {"--by", "-o,--output", "--unique", "--merge", "--memory", "--threads", "--temp"});
+  options.push_back({"--assume-size", "SIZE", "", "plan for rows of this size in all that are not there, such as 1TB"});
+  return {.name = name,
+          .synopsis = synopsis,
+          .summary = summary,
+          .description = "What the sort takes depends on the lengths of the rows, which show only when they are read.",
+          .examples = std::move(examples),
+          .options = std::move(options),
+          .operands = {{"INPUT", operand}},
+          .ending = plan_ending,
+          .exit_status = plan_codes()};
+}
+
+CommandTable plan_csv_table() {
+  return plan_rows_table("plan csv", "--by NAME[:TYPE][:desc] [options] INPUT... -o OUTPUT",
+                         "prints bounds of what `ecosort csv` would do with these words; writes nothing", csv_options(),
+                         {"ecosort plan csv --by price:number --memory 1GiB shop.csv -o sorted.csv",
+                          "ecosort plan csv --by price:number --memory 4GiB --assume-size 1TB"},
+                         "CSV; `-` is standard input");
+}
+
+CommandTable plan_jsonl_table() {
+  return plan_rows_table("plan jsonl", "--by PATH[:TYPE][:desc] [options] INPUT... -o OUTPUT",
+                         "prints bounds of what `ecosort jsonl` would do with these words; writes nothing", jsonl_options(),
+                         {"ecosort plan jsonl --by time:date --memory 1GiB log.jsonl -o sorted.jsonl",
+                          "ecosort plan jsonl --by time:date --memory 4GiB --assume-size 1TB"},
+                         "JSON lines; `-` is standard input");
+}
+
 CommandTable plan_table() {
   return {.name = "plan",
-          .synopsis = "sort [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...]",
-          .summary = "prints what sort, inplace or lines would do; writes nothing",
+          .synopsis = "sort|csv|jsonl [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...]",
+          .summary = "prints what sort, inplace, lines, csv or jsonl would do; writes nothing",
           .description = "",
           .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat",
                        "ecosort plan sort --assume-size 1TB --memory 4GiB", "ecosort plan lines -S 1G log.txt -o sorted.txt",
@@ -416,7 +506,9 @@ CommandTable plan_table() {
           .options = {},
           .operands = {{"sort", "its options: ecosort plan sort --help"},
                        {"inplace", "its options: ecosort plan inplace --help"},
-                       {"lines", "its options: ecosort plan lines --help"}},
+                       {"lines", "its options: ecosort plan lines --help"},
+                       {"csv", "its options: ecosort plan csv --help"},
+                       {"jsonl", "its options: ecosort plan jsonl --help"}},
           .ending = "",
           .exit_status = plan_codes()};
 }
@@ -515,6 +607,30 @@ CommandTable joulesort_table() {
           .ending = ""};
 }
 
+CommandTable queue_table() {
+  return {.name = "queue",
+          .synopsis = "COMMAND ...",
+          .summary = "keeps sorts that are to be done, tonight or every night (ecosort-appliance)",
+          .description = "Runs `ecosort-appliance queue` with the words that follow; it explains itself with --help.",
+          .examples = {"ecosort queue add --at 02:00 -- sort huge.dat -o sorted.dat",
+                       "ecosort queue list                              what waits, works, and ended lately"},
+          .options = {},
+          .operands = {},
+          .ending = ""};
+}
+
+CommandTable serve_table() {
+  return {.name = "serve",
+          .synopsis = "[OPTIONS]",
+          .summary = "does what is queued and shows it on a page (ecosort-appliance)",
+          .description = "Runs `ecosort-appliance serve` with the words that follow; it explains itself with --help.",
+          .examples = {"ecosort serve                                   the page is at http://127.0.0.1:8080/",
+                       "ecosort serve --meter shelly://192.0.2.5        with watts and joules"},
+          .options = {},
+          .operands = {},
+          .ending = ""};
+}
+
 CommandTable manual_table() {
   return {.name = "manual",
           .synopsis = "man [COMMAND] | bash | fish",
@@ -534,14 +650,16 @@ CommandTable manual_table() {
 }  // namespace
 
 const std::vector<CommandTable>& command_tables() {
-  static const std::vector<CommandTable> tables{sort_table(),  inplace_table(),   resume_table(), lines_table(), csv_table(),
-                                                merge_table(), plan_table(),      gen_table(),    check_table(), power_table(),
-                                                tune_table(),  joulesort_table(), manual_table()};
+  static const std::vector<CommandTable> tables{sort_table(),  inplace_table(), resume_table(),    lines_table(), csv_table(),
+                                                jsonl_table(), merge_table(),   plan_table(),      gen_table(),   check_table(),
+                                                power_table(), tune_table(),    joulesort_table(), queue_table(), serve_table(),
+                                                manual_table()};
   return tables;
 }
 
 const std::vector<CommandTable>& plan_tables() {
-  static const std::vector<CommandTable> tables{plan_sort_table(), plan_inplace_table(), plan_lines_table()};
+  static const std::vector<CommandTable> tables{plan_sort_table(), plan_inplace_table(), plan_lines_table(), plan_csv_table(),
+                                                plan_jsonl_table()};
   return tables;
 }
 

@@ -9,19 +9,24 @@ namespace ecosort::cli {
 
 using Words = std::vector<std::string>;
 
-int run_gen(const Words& words);        // gensort-compatible generator; exit codes 0 and 1
-int run_check(const Words& words);      // valsort-compatible validator; exit codes 0 and 1
-int run_sort(const Words& words);       // external sort
-int run_inplace(const Words& words);    // sorts a file in its own space
-int run_resume(const Words& words);     // goes on with an interrupted one, or an interrupted resumable sort
-int plan_lines(const Words& words);     // prints bounds of what run_lines would do
-int run_lines(const Words& words);      // text lines with the grammar of GNU sort; exit codes 0, 1 and 2
-int run_csv(const Words& words);        // rows of CSV by columns
+int run_gen(const Words& words);      // gensort-compatible generator; exit codes 0 and 1
+int run_check(const Words& words);    // valsort-compatible validator; exit codes 0 and 1
+int run_sort(const Words& words);     // external sort
+int run_inplace(const Words& words);  // sorts a file in its own space
+int run_resume(const Words& words);   // goes on with an interrupted one, or an interrupted resumable sort
+int plan_lines(const Words& words);   // prints bounds of what run_lines would do
+int run_lines(const Words& words);    // text lines with the grammar of GNU sort; exit codes 0, 1 and 2
+int run_csv(const Words& words);      // rows of CSV by columns
+int run_jsonl(const Words& words);    // lines of JSON by paths
+int plan_csv(const Words& words);     // prints bounds of what run_csv would do
+int plan_jsonl(const Words& words);
 int run_merge(const Words& words);      // sorted files into one
 int run_plan(const Words& words);       // prints what sort or inplace would do
 int run_power(const Words& words);      // becomes the program ecosort-power; returns only by throwing
 int run_tune(const Words& words);       // becomes the program ecosort-tune; returns only by throwing
 int run_joulesort(const Words& words);  // becomes `ecosort-power joulesort`; returns only by throwing
+int run_queue(const Words& words);      // becomes `ecosort-appliance queue`; returns only by throwing
+int run_serve(const Words& words);      // becomes `ecosort-appliance serve`; returns only by throwing
 int run_manual(const Words& words);     // man page and shell completions, on standard output
 
 }  // namespace ecosort::cli

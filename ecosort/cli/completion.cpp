@@ -32,7 +32,7 @@ std::string command_names() {
 
 // The words that may stand right after the command, where they are a fixed few: `plan sort`, `manual man`.
 std::vector<std::string_view> first_words(const CommandTable& table) {
-  if (table.name == "plan") return {"sort", "inplace", "lines"};
+  if (table.name == "plan") return {"sort", "inplace", "lines", "csv", "jsonl"};
   if (table.name == "manual") return {"man", "bash", "fish"};
   return {};
 }
@@ -118,14 +118,17 @@ _ecosort_propose() {{
   COMPREPLY=($(IFS=$' \n'; compgen "$@" -- "$word"))
 }}
 
-# ecosort-power and ecosort-tune know their own commands, options and values.
+# ecosort-power, ecosort-tune and ecosort-appliance know their own commands, options and values.
 _ecosort_ask() {{
   local IFS=$'\n' line
   local program=$1 at=$((COMP_CWORD - 1)) words="${{COMP_WORDS[*]:2}}"
-  [[ $program == joulesort ]] && program=power words="joulesort $words" at=$COMP_CWORD
+  case $program in
+  joulesort) program=power words="joulesort $words" at=$COMP_CWORD ;;
+  queue|serve) words="$program $words" program=appliance at=$COMP_CWORD ;;
+  esac
   words="ecosort-$program $words"
   words=${{words//$'\n'/ }}
-  for line in $(env "COMP_WORDS=$words" COMP_CWORD="$at" "_ECOSORT_${{program^^}}_COMPLETE=bash_complete" "${{COMP_WORDS[0]}}" "$program" 2>/dev/null); do
+  for line in $(env "COMP_WORDS=$words" COMP_CWORD="$at" "_ECOSORT_${{program^^}}_COMPLETE=bash_complete" "${{COMP_WORDS[0]}}" "$1" 2>/dev/null); do
     case $line in
     plain,*) COMPREPLY+=("${{line#plain,}}") ;;
     dir,*) _ecosort_propose -d ;;
@@ -145,7 +148,7 @@ _ecosort() {{
     return
   fi
   case $command in
-  power|tune|joulesort) _ecosort_ask "$command"; return ;;
+  power|tune|joulesort|queue|serve) _ecosort_ask "$command"; return ;;
   plan) ((COMP_CWORD > 2)) && command="plan ${{COMP_WORDS[2]}}" ;;
   esac
   case "$command $before" in
@@ -172,7 +175,7 @@ function __ecosort_is
     set -l words (commandline -opc)
     test "$words[2..]" = "$argv"; or string match -q -- "$argv *" "$words[2..]"
 end
-# ecosort-power and ecosort-tune know their own commands, options and values.
+# ecosort-power, ecosort-tune and ecosort-appliance know their own commands, options and values.
 function __ecosort_ask
     set -l words (commandline -opc)
     set -l program $argv[1]
@@ -180,8 +183,11 @@ function __ecosort_ask
     if test $program = joulesort
         set program power
         set given joulesort $given
+    else if contains $program queue serve
+        set given $program $given
+        set program appliance
     end
-    for line in (env COMP_WORDS="ecosort-$program $given" COMP_CWORD=(commandline -t) _ECOSORT_(string upper $program)_COMPLETE=fish_complete $words[1] $program 2>/dev/null)
+    for line in (env COMP_WORDS="ecosort-$program $given" COMP_CWORD=(commandline -t) _ECOSORT_(string upper $program)_COMPLETE=fish_complete $words[1] $argv[1] 2>/dev/null)
         set -l parts (string split -m 1 ',' -- $line)
         switch $parts[1]
             case dir
@@ -198,7 +204,7 @@ end
     text += fmt::format("complete -c ecosort -n '{}' -f -a {} -d {}\n", none_yet, table.name, fish_quoted(table.summary));
     if (const auto words = first_words(table); !words.empty())
       text += fmt::format("complete -c ecosort -n '__ecosort_is {}' -a '{}'\n", table.name, fmt::join(words, " "));
-    if (table.name == "power" || table.name == "tune" || table.name == "joulesort")
+    if (table.exit_status.empty())  // it is a program of its own
       text += fmt::format("complete -c ecosort -n '__ecosort_is {0}' -f -a '(__ecosort_ask {0})'\n", table.name);
   }
   for (const CommandTable& table : tables_with_options())

@@ -146,9 +146,12 @@ int run_plan(const Words& words) {
   }
   if (!words.empty() && words.front() == "inplace") return plan_inplace(Words(words.begin() + 1, words.end()));
   if (!words.empty() && words.front() == "lines") return plan_lines(Words(words.begin() + 1, words.end()));
+  if (!words.empty() && words.front() == "csv") return plan_csv(Words(words.begin() + 1, words.end()));
+  if (!words.empty() && words.front() == "jsonl") return plan_jsonl(Words(words.begin() + 1, words.end()));
   if (words.empty() || words.front() != "sort")
-    throw UsageError(fmt::format("plan: {}say what to plan, sort, lines or inplace, such as: ecosort plan sort INPUT -o OUTPUT",
-                                 words.empty() ? "" : fmt::format("'{}' cannot be planned; ", words.front())));
+    throw UsageError(
+        fmt::format("plan: {}say what to plan, sort, lines, csv, jsonl or inplace, such as: ecosort plan sort INPUT -o OUTPUT",
+                    words.empty() ? "" : fmt::format("'{}' cannot be planned; ", words.front())));
   const SortOptions options = parse_sort_options("plan sort", Words(words.begin() + 1, words.end()));
   if (options.help) {
     print_out(help_text(command_table("plan sort")));

@@ -1,6 +1,7 @@
-// `ecosort power` and `ecosort tune`: become the programs ecosort-power and ecosort-tune, which are written in Python. They are
-// looked for beside this program, then in PATH, then in the environment that `make` sets up beside a build directory. What nobody
-// named (the first and the last) is used only where nobody else can have put it: this user may be root.
+// `ecosort power`, `ecosort tune`, `ecosort queue` and others: become the programs ecosort-power, ecosort-tune and
+// ecosort-appliance, which are written in Python. They are looked for beside this program, then in PATH, then in the environment
+// that `make` sets up beside a build directory. What nobody named (the first and the last) is used only where nobody else can
+// have put it: this user may be root.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -63,7 +64,14 @@ int become(const std::string& name, const Words& words) {
   throw UsageError(
       fmt::format("{0} is not installed: it is neither beside ecosort nor in a directory of PATH that begins with a slash; run: "
                   "pip install '.[{1}]' in the source tree, or make deps there",
-                  name, name == "ecosort-tune" ? "tune" : "power"));
+                  name, name.substr(std::string("ecosort-").size())));
+}
+
+// A command of ours that is a command of one of these programs.
+int become_command(const std::string& name, const std::string& command, const Words& words) {
+  Words all{command};
+  all.insert(all.end(), words.begin(), words.end());
+  return become(name, all);
 }
 
 }  // namespace
@@ -71,10 +79,8 @@ int become(const std::string& name, const Words& words) {
 int run_power(const Words& words) { return become("ecosort-power", words); }
 int run_tune(const Words& words) { return become("ecosort-tune", words); }
 
-int run_joulesort(const Words& words) {
-  Words all{"joulesort"};
-  all.insert(all.end(), words.begin(), words.end());
-  return become("ecosort-power", all);
-}
+int run_joulesort(const Words& words) { return become_command("ecosort-power", "joulesort", words); }
+int run_queue(const Words& words) { return become_command("ecosort-appliance", "queue", words); }
+int run_serve(const Words& words) { return become_command("ecosort-appliance", "serve", words); }
 
 }  // namespace ecosort::cli

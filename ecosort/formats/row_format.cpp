@@ -8,6 +8,12 @@ namespace ecosort::rows {
 
 std::string shown_name(const std::string& input) { return input == "-" ? "standard input" : input; }
 
+std::size_t byte_order_mark_bytes(Text first) noexcept { return first.starts_with("\xef\xbb\xbf") ? 3 : 0; }
+
+std::string_view end_like(Text row, char before_end) noexcept {
+  return before_end == '\r' && !row.ends_with('\r') ? "\r\n" : "\n";
+}
+
 void add(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& more) {
   sum.resize(std::max(sum.size(), more.size()));
   for (std::size_t i = 0; i < more.size(); ++i) {

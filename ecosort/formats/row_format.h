@@ -11,6 +11,7 @@
 //   window(row)                   of level 0, from its beginning
 //   Framer                        takes the rows of a part one after the other
 //   check_row(row, counts)        a row of a file that is merged as it is; only where `checks_rows`
+//   is_blank(row)                 a row that holds nothing and is left out; only where `leaves_out_blank_rows`
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,7 @@ namespace ecosort::rows {
 using Text = std::string_view;
 
 // Which class of formats an object is of (engine/rows/formats.h).
-enum class Kind : std::uint8_t { lines, csv };
+enum class Kind : std::uint8_t { lines, csv, jsonl };
 
 // What becomes of a row that an input begins with.
 enum class FirstRow : std::uint8_t { is_sorted, goes_on_top, is_left_out };
@@ -48,6 +49,11 @@ struct Fault {
 
 // The name of an input as a message has it.
 [[nodiscard]] std::string shown_name(const std::string& input);
+
+// Bytes of the UTF-8 byte order mark that the text begins with, or 0.
+[[nodiscard]] std::size_t byte_order_mark_bytes(Text first) noexcept;
+// An end for the row, LF or CR LF: as the one of the row before, whose last byte is `before_end`.
+[[nodiscard]] std::string_view end_like(Text row, char before_end) noexcept;
 
 // Values of a key that have no place among the others.
 struct KeyCounts {

@@ -8,8 +8,8 @@
 #include "ecosort/ecosort.hpp"
 #include "job/benchmark_records.h"
 #include "job/plan_json.h"
-#include "job/prepare_csv.h"
 #include "job/prepare_lines.h"
+#include "job/prepare_table.h"
 #include "job/run.h"
 #include "job/spec.h"
 #include "sortbenchmark/gensort.h"
@@ -40,7 +40,7 @@ job::Tuning tuning_of(const SortSpec& spec) {
 }
 
 job::PreparedLines prepare_lines(const SortSpec& spec, io::Storage& storage) {
-  if (spec.format == Format::csv) return job::prepare_csv(spec, storage, job::SpecialOutput::refused);
+  if (spec.format != Format::lines) return job::prepare_table(spec, storage, job::SpecialOutput::refused);
   return job::prepare_lines(job::line_options_of(spec), storage, job::SpecialOutput::refused);
 }
 

@@ -109,8 +109,8 @@ void ecosort_spec_free(ecosort_spec* spec) { delete spec; }
 
 ecosort_status ecosort_spec_set_format(ecosort_spec* spec, ecosort_format format) {
   return set(spec, [&](ecosort::SortSpec& of) {
-    if (format != ECOSORT_RECORDS && format != ECOSORT_LINES) throw ecosort::UsageError("no such format");
-    of.format = format == ECOSORT_LINES ? ecosort::Format::lines : ecosort::Format::records;
+    if (format < ECOSORT_RECORDS || format > ECOSORT_JSONL) throw ecosort::UsageError("no such format");
+    of.format = static_cast<ecosort::Format>(format);
   });
 }
 ecosort_status ecosort_spec_add_input(ecosort_spec* spec, const char* path) {
@@ -126,6 +126,7 @@ ecosort_status ecosort_spec_add_key(ecosort_spec* spec, const char* key) {
   return set(spec, [&](ecosort::SortSpec& of) {
     of.keys.emplace_back(text(key));
     of.lines.keys.emplace_back(key);
+    of.table.keys.emplace_back(key);
   });
 }
 ecosort_status ecosort_spec_set_line_ordering(ecosort_spec* spec, const char* letters) {
@@ -148,6 +149,28 @@ ecosort_status ecosort_spec_set_threads(ecosort_spec* spec, unsigned threads) {
 }
 ecosort_status ecosort_spec_add_temp_directory(ecosort_spec* spec, const char* path) {
   return set(spec, [&](ecosort::SortSpec& of) { of.temp_directories.emplace_back(text(path)); });
+}
+
+ecosort_status ecosort_spec_set_nulls_first(ecosort_spec* spec, int on) {
+  return set(spec, [&](ecosort::SortSpec& of) { of.table.nulls_first = on != 0; });
+}
+ecosort_status ecosort_spec_set_strict(ecosort_spec* spec, int on) {
+  return set(spec, [&](ecosort::SortSpec& of) { of.table.strict = on != 0; });
+}
+ecosort_status ecosort_spec_set_date_format(ecosort_spec* spec, const char* format) {
+  return set(spec, [&](ecosort::SortSpec& of) { of.table.date_format = text(format); });
+}
+ecosort_status ecosort_spec_set_merge(ecosort_spec* spec, int on) {
+  return set(spec, [&](ecosort::SortSpec& of) { of.table.merge = on != 0; });
+}
+ecosort_status ecosort_spec_set_delimiter(ecosort_spec* spec, char delimiter) {
+  return set(spec, [&](ecosort::SortSpec& of) { of.csv.delimiter = delimiter; });
+}
+ecosort_status ecosort_spec_set_quote(ecosort_spec* spec, char quote) {
+  return set(spec, [&](ecosort::SortSpec& of) { of.csv.quote = quote == 0 ? std::nullopt : std::optional(quote); });
+}
+ecosort_status ecosort_spec_set_header(ecosort_spec* spec, int on) {
+  return set(spec, [&](ecosort::SortSpec& of) { of.csv.header = on != 0; });
 }
 
 ecosort_status ecosort_sort(const ecosort_spec* spec, const ecosort_callbacks* callbacks, ecosort_report* report,

@@ -204,10 +204,8 @@ void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
 
 }  // namespace
 
-namespace {
-
-lines::LinesJob make_job(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format, bool has_top, io::Storage& storage,
-                         SpecialOutput special, std::uint64_t assumed_bytes) {
+lines::LinesJob make_rows_job(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format, bool has_top,
+                              io::Storage& storage, SpecialOutput special, std::uint64_t assumed_bytes) {
   const planner::Machine machine = planner::read_machine();
   const unsigned threads = options.parallel == 0
                                ? machine.cpus
@@ -238,6 +236,8 @@ lines::LinesJob make_job(const LinesOptions& options, std::unique_ptr<rows::RowF
   return job;
 }
 
+namespace {
+
 PreparedLines complete(lines::LinesJob job, io::Storage& storage) {
   PreparedLines prepared{std::move(job)};
   prepared.is_small = are_small(prepared.job.inputs);
@@ -250,8 +250,8 @@ PreparedLines complete(lines::LinesJob job, io::Storage& storage) {
 
 lines::LinesJob make_lines_job(const LinesOptions& options, io::Storage& storage, SpecialOutput special,
                                std::uint64_t assumed_bytes) {
-  return make_job(options, std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines),
-                  options.header_lines > 0, storage, special, assumed_bytes);
+  return make_rows_job(options, std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines),
+                       options.header_lines > 0, storage, special, assumed_bytes);
 }
 
 PreparedLines prepare_lines(const LinesOptions& options, io::Storage& storage, SpecialOutput special) {
@@ -260,7 +260,7 @@ PreparedLines prepare_lines(const LinesOptions& options, io::Storage& storage, S
 
 PreparedLines prepare_rows(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format, bool has_top,
                            io::Storage& storage, SpecialOutput special) {
-  return complete(make_job(options, std::move(format), has_top, storage, special, 0), storage);
+  return complete(make_rows_job(options, std::move(format), has_top, storage, special, 0), storage);
 }
 
 io::Backend make_line_queue(const std::string& name, const PreparedLines& prepared) {

@@ -37,6 +37,10 @@ enum class SpecialOutput : std::uint8_t { redirected, refused };
 [[nodiscard]] lines::LinesJob make_lines_job(const lines::LinesOptions& options, io::Storage& storage, SpecialOutput special,
                                              std::uint64_t assumed_bytes = 0);
 
+[[nodiscard]] lines::LinesJob make_rows_job(const lines::LinesOptions& options, std::unique_ptr<rows::RowFormat> format,
+                                            bool has_top, io::Storage& storage, SpecialOutput special,
+                                            std::uint64_t assumed_bytes);
+
 // What a spec says in the words of GNU sort. UsageError.
 [[nodiscard]] lines::LinesOptions line_options_of(const SortSpec& spec);
 

@@ -112,7 +112,8 @@ Report run_lines(PreparedLines prepared, const std::string& io, std::unique_ptr<
   const lines::LinesReport done = work_on(std::move(bench), attendance, [](auto& on) {
     return lines::sort_lines(on.prepared.job, *on.storage, *on.backend.queue, on.progress, on.log, on.interrupted);
   });
-  report.records = done.lines - (top_counts ? 0 : done.top_lines);
+  report.records = done.lines - done.blank_lines - (top_counts ? 0 : done.top_lines);
+  report.blank_lines = done.blank_lines;
   for (const rows::KeyCounts& counts : done.key_counts) report.keys.push_back({counts.empty, counts.unparsable});
   report.dropped = done.dropped;
   report.input_bytes = done.input_bytes;

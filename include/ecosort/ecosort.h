@@ -39,7 +39,7 @@ typedef enum ecosort_status {
   ECOSORT_INTERRUPTED = 5   /* the callback asked to stop */
 } ecosort_status;
 
-typedef enum ecosort_format { ECOSORT_RECORDS = 0, ECOSORT_LINES = 1 } ecosort_format;
+typedef enum ecosort_format { ECOSORT_RECORDS = 0, ECOSORT_LINES = 1, ECOSORT_CSV = 2, ECOSORT_JSONL = 3 } ecosort_format;
 
 typedef struct ecosort_spec ecosort_spec;
 typedef struct ecosort_error ecosort_error;
@@ -56,7 +56,8 @@ ECOSORT_C_API ecosort_status ecosort_spec_set_format(ecosort_spec* spec, ecosort
 ECOSORT_C_API ecosort_status ecosort_spec_add_input(ecosort_spec* spec, const char* path);
 ECOSORT_C_API ecosort_status ecosort_spec_set_output(ecosort_spec* spec, const char* path);
 ECOSORT_C_API ecosort_status ecosort_spec_set_record_size(ecosort_spec* spec, uint64_t bytes);
-ECOSORT_C_API ecosort_status ecosort_spec_add_key(ecosort_spec* spec, const char* key); /* of records, or -k of lines */
+ECOSORT_C_API ecosort_status ecosort_spec_add_key(ecosort_spec* spec, const char* key); /* of records, -k of lines, */
+/* or NAME[:TYPE][:desc] of CSV and JSON lines */
 ECOSORT_C_API ecosort_status ecosort_spec_set_line_ordering(ecosort_spec* spec, const char* letters);
 ECOSORT_C_API ecosort_status ecosort_spec_set_field_separator(ecosort_spec* spec, char separator);
 ECOSORT_C_API ecosort_status ecosort_spec_set_reverse(ecosort_spec* spec, int on);
@@ -64,6 +65,16 @@ ECOSORT_C_API ecosort_status ecosort_spec_set_unique(ecosort_spec* spec, int on)
 ECOSORT_C_API ecosort_status ecosort_spec_set_memory(ecosort_spec* spec, uint64_t bytes);    /* 0: default */
 ECOSORT_C_API ecosort_status ecosort_spec_set_threads(ecosort_spec* spec, unsigned threads); /* 0: default */
 ECOSORT_C_API ecosort_status ecosort_spec_add_temp_directory(ecosort_spec* spec, const char* path);
+
+/* CSV and JSON lines. */
+ECOSORT_C_API ecosort_status ecosort_spec_set_nulls_first(ecosort_spec* spec, int on);
+ECOSORT_C_API ecosort_status ecosort_spec_set_strict(ecosort_spec* spec, int on);
+ECOSORT_C_API ecosort_status ecosort_spec_set_date_format(ecosort_spec* spec, const char* format);
+ECOSORT_C_API ecosort_status ecosort_spec_set_merge(ecosort_spec* spec, int on); /* the inputs are in order already */
+/* CSV. */
+ECOSORT_C_API ecosort_status ecosort_spec_set_delimiter(ecosort_spec* spec, char delimiter);
+ECOSORT_C_API ecosort_status ecosort_spec_set_quote(ecosort_spec* spec, char quote); /* 0: quotes mean nothing */
+ECOSORT_C_API ecosort_status ecosort_spec_set_header(ecosort_spec* spec, int on);    /* the default is 1 */
 
 /* Called from the thread that sorts. `context` is the caller's. Return 0 to go on, anything else to stop. */
 typedef struct ecosort_callbacks {

@@ -1,4 +1,4 @@
-// EcoSort as a library: sorts what is larger than memory, records of a fixed size, lines of text or rows of CSV.
+// EcoSort as a library: sorts what is larger than memory, records of a fixed size, lines of text, rows of CSV or JSON lines.
 //
 //   ecosort::SortSpec spec;
 //   spec.inputs = {"in.dat"};
@@ -30,7 +30,7 @@
 
 namespace ecosort {
 
-enum class Format : std::uint8_t { records, lines, csv };
+enum class Format : std::uint8_t { records, lines, csv, jsonl };  // as ecosort_format has them
 
 // How text lines are ordered: the keys of GNU sort in the C locale. Without keys the whole line is the key.
 struct LineTerms {
@@ -42,15 +42,14 @@ struct LineTerms {
   std::uint64_t header_lines = 0;       // the first lines of the first input stay in front
 };
 
-// How rows of CSV (RFC 4180) are read and ordered. Rows go out byte for byte as they came in; rows with equal keys stay in input
-// order. Values that are empty, or cannot be read as what the key says, stand together behind the others, or in front of them.
-struct CsvTerms {
-  // "NAME[:TYPE][:desc]", the first decides first: a column by its name in the header, or by its number from 1 on where there is
-  // no header. Types: text, nocase, number, integer, date, version, length.
+// How rows of CSV and JSON lines are ordered. Rows go out byte for byte as they came in; rows with equal keys stay in input
+// order. Values that are empty (of JSON: missing, or null), or cannot be read as what the key says, stand together behind the
+// others, or in front of them.
+struct TableTerms {
+  // "NAME[:TYPE][:desc]", the first decides first. Types: text, nocase, number, integer, date, version, length. CSV: a column by
+  // its name in the header, or by its number from 1 on where there is no header. JSON lines: a path, such as user.tags[0], where
+  // double quotes stand around names that have other signs in them.
   std::vector<std::string> keys;
-  std::optional<char> delimiter;    // none: a tab where all files are named .tsv, else a comma
-  std::optional<char> quote = '"';  // none: quotes mean nothing
-  bool header = true;               // the first row of every input; all must be alike, and it goes out once
   bool nulls_first = false;
   bool strict = false;      // a value that cannot be read as what its key says is an error
   std::string date_format;  // like that of strptime; empty: ISO 8601
@@ -65,6 +64,13 @@ struct CompressionTerms {
   std::optional<int> level;     // of the output; none: the usual one
 };
 
+// How rows of CSV (RFC 4180) are read.
+struct CsvTerms {
+  std::optional<char> delimiter;    // none: a tab where all files are named .tsv, else a comma
+  std::optional<char> quote = '"';  // none: quotes mean nothing
+  bool header = true;               // the first row of every input; all must be alike, and it goes out once
+};
+
 // What is to be sorted, and with which means. The defaults are right for this machine.
 struct SortSpec {
   Format format = Format::records;
@@ -77,6 +83,8 @@ struct SortSpec {
   bool reverse = false;             // the direction of every key
   // Lines.
   LineTerms lines;
+  // CSV and JSON lines.
+  TableTerms table;
   // CSV.
   CsvTerms csv;
 
@@ -101,20 +109,21 @@ struct Plan {
   std::string json;  // all of it: schema "ecosort.plan/1"
 };
 
-// Values of a key of CSV that have no place among the others.
+// Values of a key of CSV or of JSON lines that have no place among the others.
 struct ValueCounts {
   std::uint64_t empty = 0, unparsable = 0;
 };
 
 // What a sort did.
 struct Report {
-  std::uint64_t records = 0;  // or lines or rows that were read
-  std::uint64_t dropped = 0;  // by `unique`
+  std::uint64_t records = 0;      // or lines or rows that were read
+  std::uint64_t dropped = 0;      // by `unique`
+  std::uint64_t blank_lines = 0;  // JSON lines: left out, and none of the records
   std::uint64_t input_bytes = 0, output_bytes = 0;
   std::uint64_t runs = 0;  // stored on drives
   std::uint64_t bytes_read = 0, bytes_written = 0, peak_temp_bytes = 0, peak_memory_bytes = 0;
   std::string hash;                  // hexadecimal, of the multiset of the input's records
-  std::vector<ValueCounts> keys;     // CSV: one for each key
+  std::vector<ValueCounts> keys;     // CSV and JSON lines: one for each key
   std::vector<std::string> notices;  // what the user should know although all went well
 };
 

@@ -17,9 +17,10 @@ from ecosort.errors import (
     VerificationFailed,
 )
 from ecosort.files import resume, sort_file, sort_in_place, sort_lines
-from ecosort.keys import Key, LineKey
+from ecosort.keys import Key, LineKey, ValueKey
 from ecosort.program import find_program
-from ecosort.report import Phase, Progress, Report
+from ecosort.report import KeyCounts, Phase, Progress, Report
+from ecosort.row_files import sort_csv, sort_jsonl
 from ecosort.streams import sorted_iter, sorted_records
 from ecosort.tables import sort_table
 from ecosort.version import __version__
@@ -30,6 +31,7 @@ __all__ = [
     "EcoSortError",
     "IoFailed",
     "Key",
+    "KeyCounts",
     "LineKey",
     "NotEnoughMemory",
     "NotEnoughSpace",
@@ -38,12 +40,15 @@ __all__ = [
     "ProgramNotFound",
     "Progress",
     "Report",
+    "ValueKey",
     "VerificationFailed",
     "__version__",
     "find_program",
     "resume",
+    "sort_csv",
     "sort_file",
     "sort_in_place",
+    "sort_jsonl",
     "sort_lines",
     "sort_memmap",
     "sort_records",

@@ -1,4 +1,4 @@
-"""What records and lines are sorted by."""
+"""What records, lines and rows of tables are sorted by."""
 
 from __future__ import annotations
 
@@ -75,6 +75,24 @@ _LETTERS = {
 }
 
 
+@dataclass(frozen=True)
+class ValueKey:
+    """A column of CSV by its name (or number, from 1, without a header), or a path into JSON lines.
+
+    `type` is text, nocase, number, integer, date, version or length.
+
+    >>> str(ValueKey("price", "number", descending=True))
+    'price:number:desc'
+    """
+
+    name: str | int
+    type: str = "text"
+    descending: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.type}" + (":desc" if self.descending else "")
+
+
 def record_key_words(by: str | Key | Iterable[str | Key]) -> list[str]:
     """--key of `ecosort sort`, in the order they decide."""
     keys = [by] if isinstance(by, str | Key) else list(by)
@@ -87,3 +105,11 @@ def line_key_words(by: int | str | LineKey | Iterable[int | str | LineKey]) -> l
     """--key of `ecosort lines`; a number is a field."""
     keys = [by] if isinstance(by, int | str | LineKey) else list(by)
     return [f"--key={LineKey(key) if isinstance(key, int) else key}" for key in keys]
+
+
+def value_key_words(by: str | ValueKey | Iterable[str | ValueKey]) -> list[str]:
+    """--by of `ecosort csv` and `ecosort jsonl`."""
+    keys = [by] if isinstance(by, str | ValueKey) else list(by)
+    if not keys:
+        raise BadInput("by is empty: name a column or a path at least")
+    return [f"--by={key}" for key in keys]

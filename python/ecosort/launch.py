@@ -1,4 +1,4 @@
-"""The commands that are installed: `ecosort` becomes the program; `ecosort-power` and `ecosort-tune` are its Python tools."""
+"""The commands that are installed: `ecosort` becomes the program; the others are its Python tools."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ def ecosort() -> None:
 def power() -> None:
     """`ecosort-power`, which needs the extra `power`."""
     _run("ecosort-power", "ecosort_power.cli", "power")
+
+
+def appliance() -> None:
+    """`ecosort-appliance`, which needs the extra `appliance`."""
+    _run("ecosort-appliance", "ecosort_appliance.cli", "appliance")
 
 
 def tune() -> None:

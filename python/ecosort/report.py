@@ -20,8 +20,20 @@ class Phase:
 
 
 @dataclass(frozen=True)
+class KeyCounts:
+    """Values of a key of a table that have no place in its order: not there (empty, missing, null), and not of its type."""
+
+    by: str
+    missing: int
+    unparsable: int
+
+
+@dataclass(frozen=True)
 class Report:
-    """A sort that was done. `records` counts the lines of a text, too; `dropped` are those that `unique` left out."""
+    """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` left out.
+
+    Of a table, `keys` has the counts of each key, and `blank_lines` those of JSON lines that were left out.
+    """
 
     records: int
     dropped: int
@@ -44,6 +56,8 @@ class Report:
     io_backend: str
     hash: str
     version: str
+    keys: tuple[KeyCounts, ...] = ()
+    blank_lines: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,18 +74,26 @@ class Progress:
     eta_s: float | None
 
 
-_AS_THEY_ARE = tuple(name for name in Report.__dataclass_fields__ if name not in ("records", "dropped", "phases"))
+_COUNTED = ("records", "dropped", "phases", "keys", "blank_lines")
+_AS_THEY_ARE = tuple(name for name in Report.__dataclass_fields__ if name not in _COUNTED)
 
 
 def report_from(stats: Mapping[str, Any]) -> Report:
     """From what --stats wrote."""
-    unit = "lines" if "lines" in stats else "records"
+    unit = next(name for name in ("lines", "rows", "records") if name in stats)
     return Report(
         records=stats[unit],
         dropped=stats[f"{unit}_dropped"],
         phases=tuple(Phase(**phase) for phase in stats["phases"]),
+        keys=tuple(_key_counts(key) for key in stats.get("keys", ())),
+        blank_lines=stats.get("blank_lines", 0),
         **{name: stats[name] for name in _AS_THEY_ARE},
     )
+
+
+def _key_counts(key: Mapping[str, Any]) -> KeyCounts:
+    missing = key["missing_values"] if "missing_values" in key else key["empty_values"]
+    return KeyCounts(key["by"], missing, key["unparsable_values"])
 
 
 def empty_report(version: str) -> Report:

@@ -6,13 +6,15 @@
 
 #include "base/errors.h"
 #include "base/random.h"
-#include "formats/csv/date.h"
-#include "formats/csv/key.h"
-#include "formats/csv/number.h"
 #include "formats/csv/value.h"
+#include "formats/keys/date.h"
+#include "formats/keys/key.h"
+#include "formats/keys/number.h"
 
 namespace ecosort::csv {
 namespace {
+
+using namespace keys;
 
 constexpr KeyType all_types[] = {KeyType::text, KeyType::nocase,  KeyType::number, KeyType::integer,
                                  KeyType::date, KeyType::version, KeyType::length};

@@ -128,18 +128,38 @@ TEST_F(LibraryTest, SortsCsvByColumns) {
   wanted.format = Format::csv;
   wanted.inputs = {path("in")};
   wanted.output = path("out");
-  wanted.csv.keys = {"price:number"};
+  wanted.table.keys = {"price:number"};
   const Report report = sort(wanted);
   EXPECT_EQ(report.records, 3U);
   ASSERT_EQ(report.keys.size(), 1U);
   EXPECT_EQ(report.keys[0].unparsable, 1U);
   EXPECT_EQ(text(path("out")), "name,price\n\"c,2\",9.5\n\"b\n1\",10\na,x\n");
   EXPECT_EQ(plan(wanted).shape, "one pass");
-  wanted.csv.strict = true;
+  wanted.table.strict = true;
   EXPECT_THROW(sort(wanted), UsageError);
-  wanted.csv.keys = {"cost"};
+  wanted.table.keys = {"cost"};
   EXPECT_THROW(sort(wanted), UsageError);
-  wanted.csv.keys.clear();
+  wanted.table.keys.clear();
+  EXPECT_THROW(sort(wanted), UsageError);
+}
+
+TEST_F(LibraryTest, SortsJsonLinesByPaths) {
+  const std::string nine = "{\"a\": [9e0]}\n", ten = "{\"a\":[10]}\n", none = "[null]\n";
+  std::ofstream(path("in")) << ten << none << "\n" << nine;
+  SortSpec wanted;
+  wanted.format = Format::jsonl;
+  wanted.inputs = {path("in")};
+  wanted.output = path("out");
+  wanted.table.keys = {"a[0]:number"};
+  const Report report = sort(wanted);
+  EXPECT_EQ(report.records, 3U);
+  EXPECT_EQ(report.blank_lines, 1U);
+  EXPECT_EQ(report.dropped, 0U);
+  ASSERT_EQ(report.keys.size(), 1U);
+  EXPECT_EQ(report.keys[0].empty, 1U);
+  EXPECT_EQ(text(path("out")), nine + ten + none);
+  EXPECT_EQ(plan(wanted).shape, "one pass");
+  wanted.table.keys = {"a[0"};
   EXPECT_THROW(sort(wanted), UsageError);
 }
 

@@ -19,6 +19,7 @@
 #include "engine/rows/output_parts.h"
 #include "engine/rows/split_runs.h"
 #include "formats/csv/csv_format.h"
+#include "formats/jsonl/jsonl_format.h"
 #include "formats/lines/grammar.h"
 #include "watchdog.h"
 
@@ -339,16 +340,25 @@ class WholeSort {
  private:
   [[nodiscard]] std::unique_ptr<rows::RowFormat> make_format() const {
     if (kind_ == rows::Kind::lines) return std::make_unique<LineOrder>(parse_lines_words({}).order);
+    if (kind_ == rows::Kind::jsonl) {
+      jsonl::JsonlTerms terms;
+      terms.keys = {keys::parse_key("key")};
+      return std::make_unique<jsonl::JsonlFormat>(terms);
+    }
     csv::CsvTerms terms;
-    terms.keys = {csv::parse_key("key")};
+    terms.keys = {keys::parse_key("key")};
     return std::make_unique<csv::CsvFormat>(terms);
   }
 
   [[nodiscard]] std::string join(const std::vector<std::string>& lines) const {
     std::string text = kind_ == rows::Kind::csv ? "rest,key\n" : "";
-    for (const std::string& line : lines)
-      text += kind_ == rows::Kind::csv ? "\"\n,\"\"" + line.substr(0, 9) + "\",\"" + line + ",\n\"\n" : line + '\n';
+    for (const std::string& line : lines) text += row_of(line);
     return text;
+  }
+  [[nodiscard]] std::string row_of(const std::string& line) const {
+    if (kind_ == rows::Kind::csv) return "\"\n,\"\"" + line.substr(0, 9) + "\",\"" + line + ",\n\"\n";
+    if (kind_ == rows::Kind::jsonl) return "{\"rest\": [" + std::to_string(line.size()) + "],\"key\":\"" + line + "\"}\n";
+    return line + '\n';
   }
 
   rows::Kind kind_;
@@ -357,8 +367,10 @@ class WholeSort {
 
 class RowsInParts : public testing::TestWithParam<rows::Kind> {};
 
-INSTANTIATE_TEST_SUITE_P(Formats, RowsInParts, testing::Values(rows::Kind::lines, rows::Kind::csv),
-                         [](const auto& kind) { return kind.param == rows::Kind::csv ? "csv" : "lines"; });
+INSTANTIATE_TEST_SUITE_P(
+    Formats, RowsInParts, testing::Values(rows::Kind::lines, rows::Kind::csv, rows::Kind::jsonl), [](const auto& kind) {
+      return std::string(kind.param == rows::Kind::csv ? "csv" : kind.param == rows::Kind::jsonl ? "jsonl" : "lines");
+    });
 
 // As of records: the output and its name were synced by then.
 TEST_P(RowsInParts, AreThereThoughTheOutputCannotBeClosed) {

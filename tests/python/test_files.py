@@ -10,7 +10,22 @@ from pathlib import Path
 import pytest
 from sort_support import MIB, listing, mounted, wait_until
 
-from ecosort import Cancelled, Key, LineKey, Progress, Report, resume, sort_file, sort_in_place, sort_lines
+from ecosort import (
+    BadInput,
+    Cancelled,
+    Key,
+    KeyCounts,
+    LineKey,
+    Progress,
+    Report,
+    ValueKey,
+    resume,
+    sort_csv,
+    sort_file,
+    sort_in_place,
+    sort_jsonl,
+    sort_lines,
+)
 from python.support import child_pids, interrupt_when_told, read_records, start_python, write_records
 
 
@@ -182,3 +197,39 @@ def test_a_sort_in_place_that_was_interrupted_is_resumed(here: Path, require: Ca
         assert any("go on with" in note for note in raised.value.__notes__)
         resume(path)
         assert read_records(path, 16) == sorted(made, key=lambda record: record[:8])
+
+
+def test_rows_of_csv_are_sorted_by_columns(here: Path) -> None:
+    (here / "in").write_bytes(b"name;when\n'b;1';02.01.2024\na;31.12.1999\na;no\nc;\n")
+    report = sort_csv(
+        "in",
+        "out",
+        by=[ValueKey("when", "date", descending=True)],
+        delimiter=";",
+        quote="'",
+        date_format="%d.%m.%Y",
+        memory="2MiB",
+    )
+    assert (here / "out").read_bytes() == b"name;when\n'b;1';02.01.2024\na;31.12.1999\na;no\nc;\n"
+    assert (report.records, report.keys) == (4, (KeyCounts("when:date:desc", 1, 1),))
+    (here / "in2").write_bytes(b'2,"x\n,\n1,y\n2,z\n')
+    sort_csv("in2", "out2", by="1", header=False, quote=None, nulls_first=True, unique=True, threads=1)
+    assert (here / "out2").read_bytes() == b',\n1,y\n2,"x\n'
+    with pytest.raises(BadInput, match="line 4, byte 42: column 'when': 'no' is no date"):
+        sort_csv("in", "out3", by="when:date", delimiter=";", quote="'", date_format="%d.%m.%Y", strict=True)
+    assert not (here / "out3").exists()
+
+
+def test_json_lines_are_sorted_by_paths(here: Path) -> None:
+    (here / "a").write_text('{"n":[2]}\n\n{"n":[1.5]}\n')
+    (here / "b").write_text('{"n":[2.0],"x":1}\n{"n":null}\n')
+    report = sort_jsonl(["a", "b"], "out", by=ValueKey("n[0]", "number"), unique=True, nulls_first=True)
+    assert (here / "out").read_text() == '{"n":null}\n{"n":[1.5]}\n{"n":[2]}\n'
+    assert (report.records, report.dropped, report.blank_lines) == (4, 1, 1)
+    assert report.keys == (KeyCounts("n[0]:number", 1, 0),)
+    sort_jsonl(["out", "b"], "out2", by="n[0]:number:desc", merge=True)
+    with pytest.raises(BadInput, match="a: line 1, byte 5: path 'n': '\\[2\\]' is no integer"):
+        sort_jsonl("a", "out3", by="n:integer", strict=True)
+    with pytest.raises(BadInput, match="by is empty"):
+        sort_jsonl("a", "out3", by=[])
+    assert not (here / "out3").exists()

@@ -84,7 +84,7 @@ def test_the_wheel_works_where_there_is_nothing_but_python(wheel: Path, here: Pa
     bare = {"PATH": "/nowhere"}
     said = subprocess.run([scripts / "ecosort", "--version"], capture_output=True, text=True, check=True, env=bare)
     assert said.stdout.splitlines()[0] == f"ecosort {ecosort.__version__}"
-    for command, extra in (("ecosort-power", "power"), ("ecosort-tune", "tune")):
+    for command, extra in (("ecosort-power", "power"), ("ecosort-tune", "tune"), ("ecosort-appliance", "appliance")):
         done = subprocess.run([scripts / command, "--help"], capture_output=True, text=True, check=False, env=bare)
         assert done.returncode == 2
         assert f"pip install 'ecosort[{extra}]'" in done.stderr

@@ -41,9 +41,46 @@ class LineReader {
     }
   }
 
+  // Goes to the next row that is no blank one, where the format leaves these out. False at the end.
+  template <class Format>
+  bool next_of(const Format& format) {
+    const bool is_more = next();
+    if constexpr (Format::leaves_out_blank_rows)
+      while (has_line_ && format.is_blank(line())) {
+        pass_over();
+        if (!go_on()) return false;
+      }
+    return is_more;
+  }
+
   // False at the end.
   bool next() {
     before_ = begin_;
+    return go_on();
+  }
+
+  [[nodiscard]] Text line() const noexcept { return {data_.data() + begin_, end_ - begin_}; }
+  [[nodiscard]] Text before() const noexcept { return {data_.data() + before_, begin_ - 1 - before_}; }
+  // Of the lines of the file, from 1 on, the one with which the present row begins.
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
+  [[noreturn]] void refuse(const rows::Fault& fault) const {
+    const auto lines = static_cast<std::uint64_t>(std::count(line().begin(), line().begin() + fault.at, format_.terminator()));
+    throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(name_), number_ + lines,
+                                 passed_ + begin_ + fault.at, fault.why));
+  }
+
+ private:
+  // The row before takes the place of the present one.
+  void pass_over() {
+    const std::size_t size = begin_ > before_ ? begin_ - 1 - before_ : 0;
+    char* const bytes = data_.data();
+    std::copy_backward(bytes + before_, bytes + before_ + size, bytes + end_);
+    before_ = end_ - size;
+  }
+
+  // Goes to the row behind the present one; before() stays.
+  bool go_on() {
     if (has_line_) number_ += 1 + line_kernels().count(line().data(), line().size(), format_.terminator());
     begin_ = has_line_ ? end_ + 1 : end_;
     has_line_ = false;
@@ -68,18 +105,6 @@ class LineReader {
     return true;
   }
 
-  [[nodiscard]] Text line() const noexcept { return {data_.data() + begin_, end_ - begin_}; }
-  [[nodiscard]] Text before() const noexcept { return {data_.data() + before_, begin_ - 1 - before_}; }
-  // Of the lines of the file, from 1 on, the one with which the present row begins.
-  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
-
-  [[noreturn]] void refuse(const rows::Fault& fault) const {
-    const auto lines = static_cast<std::uint64_t>(std::count(line().begin(), line().begin() + fault.at, format_.terminator()));
-    throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(name_), number_ + lines,
-                                 passed_ + begin_ + fault.at, fault.why));
-  }
-
- private:
   bool read_more() {
     if (at_end_) return false;
     if (data_.size() - begin_ > longest_)
@@ -127,9 +152,9 @@ void check_row(const Format& format, const LineReader& reader, std::vector<rows:
 template <class Format>
 std::optional<Disorder> first_disorder(const Format& format, LineReader& reader, bool unique) {
   std::vector<rows::KeyCounts> counts;
-  if (!reader.next()) return std::nullopt;
+  if (!reader.next_of(format)) return std::nullopt;
   check_row(format, reader, counts);
-  while (reader.next()) {
+  while (reader.next_of(format)) {
     check_row(format, reader, counts);
     const int relation = format.compare(reader.before(), reader.line());
     if (relation < 0 || (relation == 0 && !unique)) continue;

@@ -3,6 +3,7 @@
 
 #include "base/errors.h"
 #include "formats/csv/csv_format.h"
+#include "formats/jsonl/jsonl_format.h"
 #include "formats/lines/line_order.h"
 #include "formats/row_format.h"
 
@@ -16,6 +17,8 @@ auto with_format(const rows::RowFormat& format, const Work& work) {
       return work(static_cast<const LineOrder&>(format));
     case rows::Kind::csv:
       return work(static_cast<const csv::CsvFormat&>(format));
+    case rows::Kind::jsonl:
+      return work(static_cast<const jsonl::JsonlFormat&>(format));
   }
   throw InternalError("a format of rows that nobody knows");
 }

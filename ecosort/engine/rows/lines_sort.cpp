@@ -201,6 +201,7 @@ class Sorter {
   void account(const MergedLines& merged) {
     if (job_.merge) check_same(merged.in, merged.out + merged.dropped);
     dropped_ += merged.dropped;
+    report_.blank_lines += merged.blank_lines;
     rows::add(report_.key_counts, merged.key_counts);
     report_.longest_line = std::max(report_.longest_line, merged.longest);
   }
@@ -253,7 +254,8 @@ class Sorter {
     report_.is_merge = job_.merge;
     report_.top_lines = first_rows_.hash().count;
     rows::add(report_.key_counts, reader_->key_counts());
-    report_.dropped = dropped_.count;
+    report_.blank_lines += reader_->blank_lines();
+    report_.dropped = dropped_.count - report_.blank_lines;
     report_.input_bytes = reader_->bytes();
     report_.output_bytes = output_sink().bytes();
     if (packed_) report_.packed_bytes = packed_->file_bytes();

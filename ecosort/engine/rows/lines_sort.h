@@ -50,13 +50,14 @@ struct LinesJob {
 struct LinesReport {
   std::uint64_t lines = 0, dropped = 0;
   std::uint64_t input_bytes = 0, output_bytes = 0;
-  std::uint64_t runs = 0;        // stored ones; 0: everything was sorted in memory
-  std::uint64_t merges = 0;      // before the last one
-  bool is_merge = false;         // of sorted inputs
-  unsigned merge_parts = 0;      // of the last merge, at the same time; 0: there was none
-  std::size_t longest_line = 0;  // bytes, with its end; of what went through a merge
-  records::MultisetHash hash;    // of the lines read
-  std::uint64_t top_lines = 0;   // of them, on top
+  std::uint64_t runs = 0;         // stored ones; 0: everything was sorted in memory
+  std::uint64_t merges = 0;       // before the last one
+  bool is_merge = false;          // of sorted inputs
+  unsigned merge_parts = 0;       // of the last merge, at the same time; 0: there was none
+  std::size_t longest_line = 0;   // bytes, with its end; of what went through a merge
+  records::MultisetHash hash;     // of the lines read
+  std::uint64_t top_lines = 0;    // of them, on top
+  std::uint64_t blank_lines = 0;  // of them, left out by a format that wants none; besides those dropped
   std::vector<rows::KeyCounts> key_counts;
   io::Traffic traffic;
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;

@@ -90,6 +90,12 @@ void MergeLines::check_row(const Format& format, MergeCursor& cursor) {
 template <class Format>
 bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
   if (!find_end(format, cursor)) return false;
+  if constexpr (Format::leaves_out_blank_rows) {
+    while (cursor.input->is_plain && !cursor.exhausted && format.is_blank(cursor.line())) {
+      leave_out(cursor);
+      if (!find_end(format, cursor)) return false;
+    }
+  }
   if (cursor.exhausted) return true;
   if constexpr (Format::checks_rows)
     if (cursor.input->is_plain) check_row(format, cursor);
@@ -107,6 +113,14 @@ void MergeLines::pass_row(MergeCursor& cursor) noexcept {
     cursor.lines_before += 1 + line_kernels().count(row.data(), row.size(), *cursor.line_end);
   }
   cursor.at = cursor.searched = cursor.line_end + 1;
+}
+
+// The row is blank.
+void MergeLines::leave_out(MergeCursor& cursor) {
+  add_line(merged_.in, cursor.line());
+  add_line(merged_.dropped, cursor.line());
+  ++merged_.blank_lines;
+  pass_row(cursor);
 }
 
 Task<void> MergeLines::next_line_begins(MergeCursor& cursor) {

@@ -18,6 +18,7 @@ namespace ecosort::lines {
 struct MergedLines {
   records::MultisetHash in, out, dropped;
   std::size_t longest = 0;
+  std::uint64_t blank_lines = 0;            // of plain files; they are dropped
   std::vector<rows::KeyCounts> key_counts;  // of plain files
 };
 
@@ -81,6 +82,7 @@ class MergeLines {
   void check_row(const Format& format, MergeCursor& cursor);
   void complete_last_row(MergeCursor& cursor) const;
   static void pass_row(MergeCursor& cursor) noexcept;
+  void leave_out(MergeCursor& cursor);
   [[noreturn]] void refuse(const MergeCursor& cursor, const rows::Fault& fault) const;
   [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
   [[nodiscard]] run::BlockContents contents() const noexcept;

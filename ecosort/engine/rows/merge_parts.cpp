@@ -62,6 +62,7 @@ void MergeParts::add(const MergedLines& merged) noexcept {
   merged_.out += merged.out;
   merged_.dropped += merged.dropped;
   merged_.longest = std::max(merged_.longest, merged.longest);
+  merged_.blank_lines += merged.blank_lines;
   rows::add(merged_.key_counts, merged.key_counts);
 }
 

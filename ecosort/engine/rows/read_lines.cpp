@@ -205,7 +205,7 @@ bool ReadLines::take_first_rows(LineRun& run) {
     advance(row.size() + 1);
     file_lines_ += 1 + static_cast<std::uint64_t>(std::ranges::count(row, format_.terminator()));
     before_end_ = row.empty() ? '\0' : row.back();
-    took_first_rows_ = true;
+    took_rows_ = true;
   }
   return true;
 }
@@ -224,6 +224,8 @@ void ReadLines::take(const LineRun& run, const Indexed& indexed) {
   longest_ = std::max(longest_, indexed.longest);
   hash_ += indexed.hash;
   dropped_ += indexed.dropped;
+  blank_lines_ += indexed.blank_lines;
+  took_rows_ |= indexed.lines > 0;
   rows::add(key_counts_, indexed.key_counts);
   if (bytes > 0) before_end_ = bytes == 1 ? '\0' : run.bytes()[indexed.end - 2];
   indexed_ = indexed.end;
@@ -284,7 +286,7 @@ Task<void> ReadLines::cut_off(LineRun& run) {
   }
   requested_ = present_;
   tail_ = Text(run.bytes() + indexed_, present_ - indexed_);
-  if (run.count == 0 && !took_first_rows_ && !tail_.empty()) line_too_long(run, tail_);
+  if (run.count == 0 && !took_rows_ && !tail_.empty()) line_too_long(run, tail_);
 }
 
 Task<void> ReadLines::fill(LineRun& run) {
@@ -292,7 +294,7 @@ Task<void> ReadLines::fill(LineRun& run) {
   run.line_bytes = 0;
   run.format = &format_;
   run.has_quotes = false;
-  took_first_rows_ = false;
+  took_rows_ = false;
   taken_ = 0;
   for (DuplicateFilter& seen : seen_) seen.forget();
   run.terminator = format_.terminator();

@@ -66,6 +66,7 @@ class ReadLines {
   // Of the lines that `seen` knew, so that no run has them.
   [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::uint64_t blank_lines() const noexcept { return blank_lines_; }  // of those dropped
   [[nodiscard]] const std::vector<rows::KeyCounts>& key_counts() const noexcept { return key_counts_; }
 
   // At the end: IoError where an input is not what it was, and what to tell about those that grew, or nothing. Of a file that
@@ -132,9 +133,10 @@ class ReadLines {
   bool full_ = false;
   Text tail_;  // in the run before
   std::size_t longest_ = 0;
-  bool took_first_rows_ = false;  // for this run
+  bool took_rows_ = false;  // for this run
   records::MultisetHash hash_, dropped_;
   std::uint64_t bytes_ = 0, lines_ = 0;
+  std::uint64_t blank_lines_ = 0;
   std::vector<rows::KeyCounts> key_counts_;
   std::string grown_;  // names of inputs
 };

@@ -66,16 +66,16 @@ std::size_t Columns::find_number(const std::string& text) const {
 }
 
 std::size_t Columns::find(const KeyWords& key) const {
-  if (!has_header_) return find_number(key.column);
-  const auto found = std::ranges::find(names_, key.column);
+  if (!has_header_) return find_number(key.name);
+  const auto found = std::ranges::find(names_, key.name);
   if (found == names_.end()) {
     const std::vector<std::string_view> names(names_.begin(), names_.end());
-    const std::string meant = did_you_mean(key.column, names);
-    throw UsageError(fmt::format("{}: no column '{}'{} {}", first_input_, key.column,
+    const std::string meant = did_you_mean(key.name, names);
+    throw UsageError(fmt::format("{}: no column '{}'{} {}", first_input_, key.name,
                                  meant.empty() ? "; there are:" : meant + " There are:", list_of(names_)));
   }
-  if (std::find(found + 1, names_.end(), key.column) != names_.end())
-    throw UsageError(fmt::format("{}: two columns are named '{}'; with --no-header they have numbers", first_input_, key.column));
+  if (std::find(found + 1, names_.end(), key.name) != names_.end())
+    throw UsageError(fmt::format("{}: two columns are named '{}'; with --no-header they have numbers", first_input_, key.name));
   return static_cast<std::size_t>(found - names_.begin());
 }
 

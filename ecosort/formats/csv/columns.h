@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "formats/csv/dialect.h"
-#include "formats/csv/key_words.h"
+#include "formats/keys/key_words.h"
 
 namespace ecosort::csv {
 
 using Text = std::string_view;
+using keys::KeyWords;
 
 // Names of the first header; other files must have the same, in the same order.
 class Columns {

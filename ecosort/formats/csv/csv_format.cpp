@@ -18,15 +18,6 @@ void check_dialect(Dialect dialect) {
   if (dialect.quote && *dialect.quote == dialect.delimiter) throw UsageError("the delimiter and the quote must differ");
 }
 
-// A value as a message shows it.
-std::string shown(Text value) {
-  constexpr std::size_t most = 60;
-  std::string text(value.substr(0, most));
-  std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
-  return value.size() > most ? text + "..." : text;
-}
-
 }  // namespace
 
 CsvFormat::CsvFormat(const CsvTerms& terms)
@@ -60,9 +51,7 @@ void CsvFormat::miss_first_row(const std::string& input) const {
   if (has_header_) throw UsageError(fmt::format("{}: is empty, and a header is wanted; --no-header does without", input));
 }
 
-std::string_view CsvFormat::missing_end(Text row, char before_end) const {
-  return before_end == '\r' && !row.ends_with('\r') ? "\r\n" : "\n";
-}
+std::string_view CsvFormat::missing_end(Text row, char before_end) const { return rows::end_like(row, before_end); }
 
 std::optional<rows::Fault> CsvFormat::fault_in(Text beginning, bool is_all) const {
   return split_row(beginning, dialect_, is_all).fault;
@@ -96,8 +85,8 @@ void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::ve
   if (!strict_ || fault) return;
   const Text field = field_of(row, level);
   fault = {static_cast<std::size_t>(field.data() - row.bytes),
-           fmt::format("column '{}': '{}' is no {}", words_[level].column, shown(*Value(field, dialect_)),
-                       to_string(words_[level].type))};
+           fmt::format("column '{}': '{}' is no {}", words_[level].name, keys::shown(*Value(field, dialect_)),
+                       keys::to_string(words_[level].type))};
 }
 
 records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<rows::KeyCounts>& counts,

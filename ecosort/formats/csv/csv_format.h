@@ -12,11 +12,15 @@
 #include "formats/csv/columns.h"
 #include "formats/csv/csv_kernels.h"
 #include "formats/csv/dialect.h"
-#include "formats/csv/key.h"
 #include "formats/csv/value.h"
+#include "formats/keys/key.h"
 #include "formats/row_format.h"
 
 namespace ecosort::csv {
+
+using keys::Key;
+using keys::TimeFormat;
+using keys::ValueKind;
 
 struct CsvTerms {
   Dialect dialect;
@@ -32,6 +36,7 @@ struct CsvTerms {
 class CsvFormat final : public rows::RowFormat {
  public:
   static constexpr bool checks_rows = true;
+  static constexpr bool leaves_out_blank_rows = false;
 
   // UsageError for terms that cannot be.
   explicit CsvFormat(const CsvTerms& terms);
@@ -60,7 +65,7 @@ class CsvFormat final : public rows::RowFormat {
 
   [[nodiscard]] rows::Gather quoted_gather() const override { return kernels_.gather; }
   void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const override;
-  [[nodiscard]] std::size_t mark_bytes(Text first) const override { return first.starts_with("\xef\xbb\xbf") ? 3 : 0; }
+  [[nodiscard]] std::size_t mark_bytes(Text first) const override { return rows::byte_order_mark_bytes(first); }
   [[nodiscard]] bool wants_first_row() const override { return wants_first_row_; }
   [[nodiscard]] rows::FirstRow take_first_row(const std::string& input, Text row) override;
   void begin_input() override { wants_first_row_ = true; }

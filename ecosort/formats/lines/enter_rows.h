@@ -27,6 +27,7 @@ struct Part {
   std::uint64_t dropped_bytes = 0;
   records::MultisetHash hash, dropped;
   bool has_quotes = false;
+  std::uint64_t blank_lines = 0;            // of `lines`, left out
   std::uint64_t ends_inside = 0;            // terminators inside of quotes
   std::vector<rows::KeyCounts> key_counts;  // none where the format does not count
   std::optional<rows::Fault> fault;         // of the row at `end`, from the beginning of the run

@@ -239,6 +239,7 @@ bool close_gaps(LineRun& run, const std::vector<Part>& parts, Indexed& result) {
     result.hash += part.hash;
     result.dropped += part.dropped;
     result.dropped_bytes += part.dropped_bytes;
+    result.blank_lines += part.blank_lines;
     result.ends_inside += part.ends_inside;
     rows::add(result.key_counts, part.key_counts);
     result.fault = part.fault;

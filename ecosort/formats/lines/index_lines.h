@@ -20,6 +20,7 @@ struct Indexed {
   std::size_t longest = 0;  // bytes, with the end of the line
   std::uint64_t dropped_bytes = 0;
   records::MultisetHash hash, dropped;  // of the lines taken, and of those that were not entered
+  std::uint64_t blank_lines = 0;        // of the lines taken; they are dropped
   std::uint64_t ends_inside = 0;        // terminators inside of quotes in them
   std::vector<rows::KeyCounts> key_counts;
   std::optional<rows::Fault> fault;  // of the row at `end`, from the beginning of the run

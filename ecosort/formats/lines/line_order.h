@@ -55,6 +55,7 @@ struct LineOrderTerms {
 class LineOrder final : public rows::RowFormat {
  public:
   static constexpr bool checks_rows = false;
+  static constexpr bool leaves_out_blank_rows = false;
 
   // The first `header_lines` of the inputs stay on top.
   explicit LineOrder(const LineOrderTerms& terms, char terminator = '\n', std::uint64_t header_lines = 0);

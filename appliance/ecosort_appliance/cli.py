@@ -1,0 +1,243 @@
+"""The program `ecosort-appliance`, which `ecosort queue` and `ecosort serve` become. Work is done elsewhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from ecosort_appliance import __version__, desk, jobs, show
+from ecosort_appliance.database import open_database
+from ecosort_appliance.errors import EXIT_FAILED, EXIT_IO, EXIT_USAGE, QueueError
+from ecosort_appliance.jobdir import JobDirectory
+from ecosort_appliance.places import make_queue_directory, queue_directory
+from ecosort_appliance.text import shown
+from ecosort_appliance.times import RULES
+from ecosort_appliance.users import find_user
+
+_NUMBER = click.argument("number", type=int, metavar="ID")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
+
+
+def opened() -> tuple[Path, sqlite3.Connection]:
+    """The queue of whoever calls."""
+    directory = queue_directory()
+    make_queue_directory(directory)
+    return directory, open_database(directory)
+
+
+@click.group(context_settings=_CONTEXT)
+@click.version_option(__version__, prog_name="ecosort-appliance")
+def cli() -> None:
+    """Keeps sorts that are to be done, does them, and shows them on a page."""
+
+
+@cli.group()
+def queue() -> None:
+    """Keeps sorts that are to be done; `ecosort serve` or `ecosort queue run` does them.
+
+    Exit codes: 0 done, 1 `run`: a job failed, 2 usage or a wish that cannot be met, 3 the queue cannot be read or written.
+    """
+
+
+@queue.command(context_settings={"ignore_unknown_options": False})
+@click.option("--at", help="Not before 02:00 or 2030-01-31T02:00.")
+@click.option("--every", type=click.Choice(RULES), help="Again and again; with --at at that time.")
+@click.option("--watch", metavar="DIR", help="Once for each file that comes there; {} stands for its path, {name} for its name.")
+@click.option(
+    "--settle", "settle_s", type=click.FloatRange(0.1, 86400), default=10.0, help="--watch: seconds that a file must rest."
+)
+@click.option("--priority", type=click.IntRange(-1000, 1000), default=0, help="Larger first.")
+@click.option("--memory", metavar="SIZE", help="Memory of the job, and the limit of its control group.")
+@click.option("--name", default="", help="For people.")
+@click.option("--on-end", metavar="URL|COMMAND", help="At the end: a POST of JSON, or a command with it on standard input.")
+@click.option("--not-resumable", is_flag=True, help="Begin anew after a crash, without a job directory.")
+@click.option("--user", help="Root only: whose job it is.")
+@click.argument("words", metavar="-- COMMAND ...", nargs=-1, type=click.UNPROCESSED)
+def add(words: tuple[str, ...], user: str | None, not_resumable: bool, **given: Any) -> int:
+    """Queues a job and prints its number. COMMAND is sort, lines, csv, merge or inplace, as for ecosort."""
+    if user is not None and os.geteuid() != 0:
+        raise QueueError("--user is for root; everyone else has a queue of his own")
+    uid = os.geteuid() if user is None else find_user(user)
+    _, connection = opened()
+    number = desk.add(connection, desk.Wish(words=words, directory=os.getcwd(), uid=uid, resumable=not not_resumable, **given))  # noqa: PTH109
+    click.echo(number)
+    return 0
+
+
+@queue.command("list")
+@click.option("--all", "all_jobs", is_flag=True, help="Also all that ended, not only the last ten.")
+@_JSON
+def list_jobs(all_jobs: bool, as_json: bool) -> int:
+    """What waits, works, and ended lately."""
+    _, connection = opened()
+    waiting = jobs.select(connection, "state NOT IN ('done', 'failed', 'cancelled')")
+    found = [*waiting, *jobs.ended(connection, -1 if all_jobs else 10)]
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(job) for job in found], indent=1))
+        return 0
+    for line in show.table(found):
+        click.echo(line)
+    if jobs.is_stopped(connection):
+        click.echo("the queue is paused: no job begins; ecosort queue resume ends that")
+    return 0
+
+
+@queue.command("show")
+@_NUMBER
+@_JSON
+def show_job(number: int, as_json: bool) -> int:
+    """Everything about one job."""
+    directory, connection = opened()
+    job = jobs.get(connection, number)
+    progress = JobDirectory(directory, job.id, job.uid).progress() if job.state == jobs.RUNNING else None
+    if as_json:
+        click.echo(json.dumps(dataclasses.asdict(job) | {"progress": progress}, indent=1))
+        return 0
+    for line in show.details(job, progress):
+        click.echo(line)
+    return 0
+
+
+@queue.command()
+@_NUMBER
+def log(number: int) -> int:
+    """What the program said."""
+    directory, connection = opened()
+    job = jobs.get(connection, number)
+    for line in JobDirectory(directory, job.id, job.uid).log().decode(errors="surrogateescape").splitlines():
+        click.echo(shown(line))
+    return 0
+
+
+def _wish(number: int, work: Callable[[sqlite3.Connection, int], str]) -> int:
+    _, connection = opened()
+    click.echo(f"job {number} {shown(work(connection, number))}")
+    return 0
+
+
+@queue.command()
+@_NUMBER
+def cancel(number: int) -> int:
+    """Ends a job; what it left behind goes, a file in place gets its records back."""
+    return _wish(number, desk.cancel)
+
+
+@queue.command()
+@_NUMBER
+def retry(number: int) -> int:
+    """Does a failed or cancelled job once more, from where there is something to go on with."""
+    return _wish(number, desk.retry)
+
+
+def _stop(stopped: bool) -> int:
+    _, connection = opened()
+    jobs.set_setting(connection, "stopped", "yes" if stopped else "no")
+    click.echo("no job begins until `ecosort queue resume`" if stopped else "jobs begin again")
+    return 0
+
+
+@queue.command()
+@click.argument("number", type=int, required=False, metavar="[ID]")
+def pause(number: int | None) -> int:
+    """Pauses a job, or without ID the start of all."""
+    return _stop(True) if number is None else _wish(number, desk.pause)
+
+
+@queue.command()
+@click.argument("number", type=int, required=False, metavar="[ID]")
+def resume(number: int | None) -> int:
+    """Goes on with a paused job, or without ID with all."""
+    return _stop(False) if number is None else _wish(number, desk.resume)
+
+
+@queue.command()
+@click.option("--tick", "tick_s", type=click.FloatRange(0.01, 60), default=0.2, hidden=True)
+def run(tick_s: float) -> int:
+    """Does what is due here and now, without a service, and ends. Exit code 1 if a job failed."""
+    from ecosort_appliance.scheduler import Scheduler, Settings
+
+    directory, connection = opened()
+    last = connection.execute("SELECT coalesce(max(ended_s), 0) AS last_s FROM jobs").fetchone()["last_s"]
+    scheduler = Scheduler(directory, connection, Settings(tick_s=tick_s))
+    try:
+        scheduler.run_until_idle()
+    finally:
+        scheduler.close()
+    failed = jobs.select(connection, "state = 'failed' AND ended_s > ?", (last,))
+    for job in failed:
+        click.echo(f"job {job.id} failed: {shown(job.reason)}", err=True)
+    return EXIT_FAILED if failed else 0
+
+
+@cli.command()
+@click.option("--listen", "address", default="127.0.0.1:8080", show_default=True, metavar="HOST:PORT", help="Where the page is.")
+@click.option("--host", "names", multiple=True, help="A name by which the page may be asked for; repeatable.")
+@click.option("--token-file", type=click.Path(path_type=Path), help="Holds what a browser must know; made if it does not exist.")
+@click.option("--no-page", is_flag=True, help="Only do what is queued.")
+@click.option("--meter", metavar="METER", help="As for ecosort power: watts and joules of each job.")
+@click.option("--config", help="File with meters by name.")
+@click.option("--keep-days", type=click.FloatRange(0, 36500), default=90.0, show_default=True, help="Keep jobs that ended.")
+@click.option("--keep-jobs", type=click.IntRange(0), default=1000, show_default=True, help="Of these at most so many.")
+@click.option("--end-jobs", is_flag=True, help="At the end of the service end what runs, too; it goes on with the next one.")
+@click.option("--tick", "tick_s", type=click.FloatRange(0.01, 60), default=1.0, hidden=True)
+def serve(
+    address: str,
+    names: tuple[str, ...],
+    token_file: Path | None,
+    no_page: bool,
+    meter: str | None,
+    config: str | None,
+    end_jobs: bool,
+    **given: float,
+) -> int:
+    """Does what is queued and shows it on a page, until a signal comes. Running jobs go on by themselves.
+
+    Exit codes: 0 ended by a signal, 2 usage, or the queue is served already, 3 the queue cannot be read or written.
+    """
+    from ecosort_appliance.energy import Meter
+    from ecosort_appliance.scheduler import Settings
+    from ecosort_appliance.serve import Listen
+    from ecosort_appliance.serve import serve as serve_queue
+
+    directory, connection = opened()
+    connection.close()
+    listen = None if no_page else Listen(address, names, token_file)
+    settings = Settings(given["tick_s"], given["keep_days"], int(given["keep_jobs"]))
+    return serve_queue(directory, listen, Meter(meter, config) if meter else None, settings, end_jobs)
+
+
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + number)
+
+
+def main() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _on_signal)
+    try:
+        code = int(cli.main(standalone_mode=False) or 0)
+    except QueueError as error:
+        print(f"ecosort: {shown(str(error))}", file=sys.stderr)
+        code = error.exit_code
+    except sqlite3.Error as error:
+        print(f"ecosort: the queue in '{queue_directory()}' cannot be used: {error}", file=sys.stderr)
+        code = EXIT_IO
+    except OSError as error:
+        print(f"ecosort: {shown(str(error))}", file=sys.stderr)
+        code = EXIT_IO
+    except click.ClickException as error:
+        error.show()
+        code = EXIT_USAGE
+    except click.exceptions.Exit as error:
+        code = error.exit_code
+    sys.exit(code)

@@ -1,0 +1,161 @@
+"""What a user can wish of the queue. Whatever the wish, it is on stable storage when the call returns."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ecosort_appliance import jobs, on_end, times
+from ecosort_appliance.errors import QueueError
+from ecosort_appliance.jobs import Job
+from ecosort_appliance.launch import size_bytes
+from ecosort_appliance.places import real_path
+from ecosort_appliance.program import job_directory_of
+from ecosort_appliance.users import KEPT
+from ecosort_appliance.words import filled, read_words
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A job to be queued, as the command line says it."""
+
+    words: Sequence[str]
+    directory: str
+    uid: int
+    name: str = ""
+    priority: int = 0
+    memory: str | None = None
+    at: str | None = None
+    every: str | None = None
+    watch: str | None = None
+    settle_s: float = 10.0
+    on_end: str | None = None
+    resumable: bool = True
+
+
+def _mask() -> str:
+    mask = os.umask(0o22)
+    os.umask(mask)
+    return f"{mask:o}"
+
+
+def _check(wish: Wish) -> None:
+    if wish.memory is not None and size_bytes(wish.memory) is None:
+        raise QueueError(f"--memory {wish.memory[:40]!r} is no size; write for example 512MiB")
+    if wish.watch is not None and (wish.every or wish.at):
+        raise QueueError("--watch goes without --at and --every: a job begins when a file comes")
+    if wish.on_end is not None:
+        on_end.check(wish.on_end)
+    try:
+        "".join((*wish.words, wish.directory)).encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        raise QueueError("a word holds what can be no byte of a file's name") from None
+
+
+def _check_watch(wish: Wish, watch: str) -> None:
+    if not os.path.isdir(watch):  # noqa: PTH112
+        raise QueueError(f"--watch {wish.watch!r} is no directory")
+    if not any("{}" in word or "{name}" in word for word in wish.words):
+        raise QueueError("--watch: write {} where the file's path is to stand, for example: sort {} -o /srv/out/{name}")
+    named = read_words(filled(wish.words, f"{watch}/x", "x"))
+    if named.command == "inplace" or real_path(named.output, wish.directory).startswith(watch + "/"):
+        raise QueueError("--watch: the output must lie in another directory, or it would be a file that comes")
+    if read_words(filled(wish.words, f"{watch}/y", "y")).output == named.output:
+        raise QueueError("--watch: write {name} in the output, so that each file has its own")
+
+
+def add(connection: sqlite3.Connection, wish: Wish) -> int:
+    """The number of the job."""
+    _check(wish)
+    now_s = time.time()
+    watch = None if wish.watch is None else real_path(wish.watch, wish.directory)
+    if watch is not None:
+        _check_watch(wish, watch)
+    named = read_words(filled(wish.words, "x", "x") if watch is not None else wish.words)
+    is_standing = watch is not None or wish.every is not None
+    due_s = times.first(wish.every, wish.at, now_s) if wish.every else times.moment(wish.at, now_s) if wish.at else 0.0
+    return jobs.insert(
+        connection,
+        {
+            "uid": wish.uid,
+            "name": wish.name,
+            "words": list(wish.words),
+            "directory": wish.directory,
+            "environment": {n: os.environ[n] for n in KEPT if n in os.environ and wish.uid == os.geteuid()} | {"umask": _mask()},
+            "output": None if is_standing else real_path(named.output, wish.directory),
+            "priority": wish.priority,
+            "memory": wish.memory,
+            "on_end": wish.on_end,
+            "resumable": int(named.command != "inplace" and (named.resumes or (wish.resumable and named.can_resume))),
+            "state": jobs.STANDING if is_standing else jobs.QUEUED,
+            "not_before_s": due_s,
+            "every": wish.every,
+            "at": wish.at,
+            "watch": watch,
+            "settle_s": wish.settle_s,
+            "queued_s": now_s,
+        },
+    )
+
+
+def cancel(connection: sqlite3.Connection, number: int) -> str:
+    """What happens now, for people."""
+    job = jobs.get(connection, number)
+    if job.state == jobs.RUNNING:
+        _change(connection, job, wish="cancel")
+        return "is asked to end"
+    if job.state in (jobs.DONE, jobs.CANCELLED):
+        raise QueueError(f"job {number} is {job.state} already")
+    if job.has_begun and job.resumes and job.output and Path(job_directory_of(job.output)).exists():
+        _change(connection, job, state=jobs.QUEUED, wish="abandon", not_before_s=0.0, reason="")
+        return f"is given up: what it left in {job_directory_of(job.output)!r} goes when its turn comes"
+    _change(connection, job, state=jobs.CANCELLED, ended_s=time.time(), reason="", wish="")
+    return "is cancelled"
+
+
+def pause(connection: sqlite3.Connection, number: int) -> str:
+    job = jobs.get(connection, number)
+    if job.state == jobs.RUNNING:
+        _change(connection, job, wish="pause")
+        goes_on = "goes on from there" if job.resumes else "begins anew"
+        return f"is asked to end; with `queue resume {number}` it {goes_on}"
+    if job.state not in (jobs.QUEUED, jobs.STANDING) or job.wish:
+        raise QueueError(f"job {number} is {job.wish or job.state}; only what waits or runs can be paused")
+    _change(connection, job, state=jobs.PAUSED)
+    return "is paused"
+
+
+def resume(connection: sqlite3.Connection, number: int) -> str:
+    job = jobs.get(connection, number)
+    if job.state != jobs.PAUSED:
+        raise QueueError(f"job {number} is {job.state}, not paused")
+    _change(connection, job, state=_waiting_state(job), reason="")
+    return "waits for its turn"
+
+
+def retry(connection: sqlite3.Connection, number: int) -> str:
+    job = jobs.get(connection, number)
+    if job.state == jobs.QUEUED and not job.wish:
+        _change(connection, job, not_before_s=0.0, reason="")
+        return "is tried at once"
+    if job.state not in (jobs.FAILED, jobs.CANCELLED):
+        raise QueueError(f"job {number} is {job.state}; only what failed or was cancelled can be done once more")
+    _change(connection, job, state=_waiting_state(job), reason="", wish="", not_before_s=_next(job), ended_s=None, notified=0)
+    return "waits for its turn"
+
+
+def _next(job: Job) -> float:
+    return job.not_before_s if job.every else 0.0
+
+
+def _waiting_state(job: Job) -> str:
+    return jobs.STANDING if job.every or job.watch else jobs.QUEUED
+
+
+def _change(connection: sqlite3.Connection, job: Job, **changes: object) -> None:
+    if not jobs.change_state(connection, job.id, (job.state,), **changes):
+        raise QueueError(f"job {job.id} has just changed its state; look at it and try again")

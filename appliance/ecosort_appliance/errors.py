@@ -1,0 +1,19 @@
+"""What goes wrong in the queue: one line for people, and the exit code."""
+
+from __future__ import annotations
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_IO = 3
+
+
+class QueueError(Exception):
+    """What a user can mend. The text says how."""
+
+    exit_code = EXIT_USAGE
+
+
+class QueueUnreadable(QueueError):  # noqa: N818
+    """The queue's own files cannot be read or written."""
+
+    exit_code = EXIT_IO

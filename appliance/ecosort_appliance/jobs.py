@@ -1,0 +1,199 @@
+"""The jobs in the database: what one is, and every change of its state. Each function is one transaction.
+
+    standing -> (makes queued jobs)      queued -> running -> done | failed | cancelled
+                                         queued, running <-> paused; failed, cancelled -> queued (retry)
+
+A job that was begun keeps its number of attempts. `wish` is what is asked of a job that runs: cancel or pause; `abandon` is what
+a cancelled one still does.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ecosort_appliance.database import transaction
+from ecosort_appliance.errors import QueueError
+
+STANDING, QUEUED, RUNNING, PAUSED = "standing", "queued", "running", "paused"
+DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
+ENDED = (DONE, FAILED, CANCELLED)
+HAS_ENDED = "state IN ('done', 'failed', 'cancelled')"
+_JSON = ("words", "directory", "environment", "output", "output_before")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A row. Times are seconds since 1970; paths may hold lone surrogates for bytes that are no UTF-8."""
+
+    id: int
+    parent: int | None
+    uid: int
+    name: str
+    words: list[str]
+    directory: str
+    environment: dict[str, str]
+    output: str | None
+    priority: int
+    memory: str | None
+    on_end: str | None
+    resumable: bool
+    state: str
+    reason: str
+    wish: str
+    not_before_s: float
+    every: str | None
+    at: str | None
+    watch: str | None
+    settle_s: float | None
+    attempt: int
+    has_begun: bool
+    output_before: list[int] | None
+    queued_s: float
+    started_s: float | None
+    ended_s: float | None
+    exit_code: int | None
+    work_s: float
+    joules: float | None
+    metered_s: float
+    records: int | None
+    bytes_moved: int | None
+    notified: bool
+
+    @property
+    def resumes(self) -> bool:
+        """An interrupted attempt can be gone on with."""
+        return self.resumable or self.words[0] == "inplace"
+
+    @property
+    def records_per_joule(self) -> float | None:
+        return self.records / self.joules if self.records and self.joules else None
+
+
+def from_row(row: sqlite3.Row) -> Job:
+    values = dict(row)
+    for name in _JSON:
+        values[name] = None if values[name] is None else json.loads(values[name])
+    for name in ("resumable", "has_begun", "notified"):
+        values[name] = bool(values[name])
+    return Job(**values)
+
+
+def insert(connection: sqlite3.Connection, values: Mapping[str, Any]) -> int:
+    """The number of a new job, on stable storage. QueueError when another job writes the output."""
+    stored = {name: json.dumps(value) if name in _JSON and value is not None else value for name, value in values.items()}
+    columns = ", ".join(stored)
+    with transaction(connection):
+        return _unless_written(
+            connection,
+            values.get("output"),
+            f"INSERT INTO jobs ({columns}) VALUES ({', '.join('?' * len(stored))})",
+            tuple(stored.values()),
+        )
+
+
+def _unless_written(connection: sqlite3.Connection, output: str | None, statement: str, values: Sequence[Any]) -> int:
+    try:
+        return connection.execute(statement, values).lastrowid or 0
+    except sqlite3.IntegrityError:
+        writer = writer_of(connection, output or "")
+        raise QueueError(f"job {writer} writes {output!r} already; name another output, or wait until it has ended") from None
+
+
+def writer_of(connection: sqlite3.Connection, output: str) -> int | None:
+    """The job that may write there."""
+    row = connection.execute(
+        "SELECT id FROM jobs WHERE output = ? AND state IN ('queued', 'paused', 'running')", (json.dumps(output),)
+    ).fetchone()
+    return row["id"] if row else None
+
+
+def get(connection: sqlite3.Connection, number: int) -> Job:
+    row = connection.execute("SELECT * FROM jobs WHERE id = ?", (number,)).fetchone()
+    if row is None:
+        raise QueueError(f"there is no job {number}; `ecosort queue list --all` lists them")
+    return from_row(row)
+
+
+def select(connection: sqlite3.Connection, where: str = "1", values: Sequence[Any] = (), limit: int = -1) -> list[Job]:
+    """In the order in which they are to be done; `where` is ours, never a user's."""
+    rows = connection.execute(f"SELECT * FROM jobs WHERE {where} ORDER BY priority DESC, id LIMIT ?", (*values, limit))
+    return [from_row(row) for row in rows]
+
+
+def ended(connection: sqlite3.Connection, limit: int) -> list[Job]:
+    """The last ones first."""
+    rows = connection.execute(f"SELECT * FROM jobs WHERE {HAS_ENDED} ORDER BY ended_s DESC LIMIT ?", (limit,))
+    return [from_row(row) for row in rows]
+
+
+def update(connection: sqlite3.Connection, number: int, **changes: Any) -> None:
+    """Sets columns of one job. QueueError when that would make two writers of one output."""
+    stored = {name: json.dumps(value) if name in _JSON and value is not None else value for name, value in changes.items()}
+    with transaction(connection):
+        assignments = ", ".join(f"{name} = ?" for name in stored)
+        output = changes.get("output") or _output(connection, number)
+        _unless_written(connection, output, f"UPDATE jobs SET {assignments} WHERE id = ?", (*stored.values(), number))
+
+
+def _output(connection: sqlite3.Connection, number: int) -> str | None:
+    row = connection.execute("SELECT output FROM jobs WHERE id = ?", (number,)).fetchone()
+    return json.loads(row["output"]) if row and row["output"] is not None else None
+
+
+def change_state(connection: sqlite3.Connection, number: int, expected: Sequence[str], **changes: Any) -> bool:
+    """The same where the state is still one of `expected`; False where somebody else was quicker."""
+    with transaction(connection):
+        if get(connection, number).state not in expected:
+            return False
+        assignments = ", ".join(f"{name} = ?" for name in changes)
+        _unless_written(
+            connection,
+            _output(connection, number),
+            f"UPDATE jobs SET {assignments} WHERE id = ?",
+            (*changes.values(), number),
+        )
+    return True
+
+
+def begin_attempt(
+    connection: sqlite3.Connection, job: Job, output: str, output_before: list[int] | None, goes_on: bool
+) -> Job | None:
+    """Marks the job as running before anything of it runs. None where it was cancelled or paused meanwhile.
+
+    An attempt that goes on with an earlier one keeps what was there before that one.
+    """
+    with transaction(connection):
+        now = get(connection, job.id)
+        if now.state != QUEUED:
+            return None
+        before = now.output_before if goes_on else output_before
+        _unless_written(
+            connection,
+            output,
+            "UPDATE jobs SET state = 'running', reason = '', attempt = attempt + 1, has_begun = 1, output = ?, output_before = ?,"
+            " started_s = coalesce(started_s, ?), exit_code = NULL, ended_s = NULL, notified = 0 WHERE id = ?",
+            (json.dumps(output), None if before is None else json.dumps(before), time.time(), job.id),
+        )
+        return get(connection, job.id)
+
+
+def setting(connection: sqlite3.Connection, name: str) -> str | None:
+    row = connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+    return str(row["value"]) if row else None
+
+
+def set_setting(connection: sqlite3.Connection, name: str, value: str) -> None:
+    with transaction(connection):
+        connection.execute(
+            "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", (name, value)
+        )
+
+
+def is_stopped(connection: sqlite3.Connection) -> bool:
+    """`queue pause` without a number: no job begins."""
+    return setting(connection, "stopped") == "yes"

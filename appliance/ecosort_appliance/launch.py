@@ -1,0 +1,90 @@
+"""Starts the keeper of a job's next attempt."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from ecosort_appliance.cgroups import make_group
+from ecosort_appliance.jobdir import JobDirectory
+from ecosort_appliance.jobs import Job
+from ecosort_appliance.program import begin_command, gently, resume_command
+from ecosort_appliance.users import environment_of, popen_user
+
+_SIZE = re.compile(r"^(\d+)([KMGT]i?B?|B)?$", re.IGNORECASE)
+_SHIFTS = {"K": 10, "M": 20, "G": 30, "T": 40}
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """`job` as it was marked running, its command and its directory."""
+
+    job: Job
+    command: list[str]
+    directory: JobDirectory
+
+
+def size_bytes(text: str | None) -> int | None:
+    """Of `512MiB`; None for what is no size (the program will say so)."""
+    match = _SIZE.match(text or "")
+    if not match:
+        return None
+    number, unit = int(match[1]), (match[2] or "B").upper()
+    if unit[0] not in _SHIFTS:
+        return number
+    is_decimal = unit.endswith("B") and "I" not in unit
+    return number * 1000 ** (_SHIFTS[unit[0]] // 10) if is_decimal else number << _SHIFTS[unit[0]]
+
+
+def group_name(directory: JobDirectory, number: int) -> str:
+    return f"{group_prefix(directory.lock_path.parent.parent)}{number}"
+
+
+def group_prefix(queue: Path) -> str:
+    """Other queues may have a job of that number, too."""
+    return f"ecosort-job-{(queue / 'locks').stat().st_ino:x}-"
+
+
+def launch(attempt: Attempt, lock: int, memory: str | None) -> subprocess.Popen[bytes]:
+    """The keeper, which inherits the lock. It begins when it has read what to do, and is in its control group before that."""
+    job = attempt.job
+    group = make_group(group_name(attempt.directory, job.id), size_bytes(memory))
+    command = attempt.command if group.yields else gently(attempt.command)
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "ecosort_appliance.keeper", str(attempt.directory.path), str(lock)],
+        cwd="/",
+        env=environment_of(job.uid, job.environment) | _python_path(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(lock,),
+        start_new_session=True,
+        umask=int(job.environment.get("umask", "22"), 8),
+        **popen_user(job.uid),
+    )
+    assert process.stdin
+    notes = [f"attempt {job.attempt}: {' '.join(command)}", *group.notes]
+    spec = {"command": command, "directory": job.directory, "attempt": job.attempt, "notes": notes}
+    with contextlib.suppress(OSError):  # it has died: seen when its lock is free
+        group.add(process.pid)
+        process.stdin.write(json.dumps(spec).encode() + b"\n")
+        process.stdin.close()
+    return process
+
+
+def _python_path() -> dict[str, str]:
+    """Where the service's own packages are, if it was told by the environment."""
+    path = os.environ.get("PYTHONPATH")
+    return {"PYTHONPATH": path} if path else {}
+
+
+def next_attempt(job: Job, output: str, directory: JobDirectory, goes_on: bool) -> Attempt:
+    """Of a job that is marked as running; it goes on with what an earlier one left, or begins."""
+    stats = directory.path / f"stats-{job.attempt}.json"
+    return Attempt(job, resume_command(job, output, stats) if goes_on else begin_command(job, stats), directory)

@@ -1,0 +1,76 @@
+"""The program `ecosort`, and the command lines of a job's attempts."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from ecosort.errors import ProgramNotFound
+from ecosort.program import find_program
+
+from ecosort_appliance.errors import QueueError
+from ecosort_appliance.jobs import Job
+
+
+@functools.cache
+def ecosort_program() -> str:
+    """The one that started this one, else the one that the Python package finds."""
+    if named := os.environ.get("ECOSORT_BIN"):
+        return str(Path(named).absolute())
+    try:
+        return str(find_program())
+    except ProgramNotFound as error:
+        raise QueueError(str(error)) from None
+
+
+def job_directory_of(output: str) -> str:
+    """Where the program keeps runs and journal of an interrupted job."""
+    return output + ".ecosort"
+
+
+def resume_command(job: Job, output: str, stats: Path) -> list[str]:
+    """Goes on with what an earlier attempt left, or gives it up. `output` is the real path."""
+    abandon = ["--abandon"] if job.wish == "abandon" else []
+    return [ecosort_program(), "resume", *_reports(stats), *abandon, output]
+
+
+def begin_command(job: Job, stats: Path) -> list[str]:
+    return [ecosort_program(), *_with(job.words, [*_reports(stats), *_added(job)])]
+
+
+def _reports(stats: Path) -> list[str]:
+    return ["--progress=json", f"--stats={stats}"]
+
+
+def plan_of(job: Job) -> list[str] | None:
+    """The plan of the same job as JSON, where the program has one."""
+    command = job.words[0]
+    if command in ("sort", "inplace") or (command == "lines" and job.resumable):
+        return [ecosort_program(), "plan", *_with(job.words, ["--json", *_added(job)])]
+    return None
+
+
+def _with(words: Sequence[str], options: Sequence[str]) -> list[str]:
+    head = 2 if list(words[:2]) == ["merge", "--lines"] else 1
+    return [*words[:head], *options, *words[head:]]
+
+
+def _added(job: Job) -> list[str]:
+    memory = ["--memory", job.memory] if job.memory and not _names_memory(job.words) else []
+    resumable = ["--resumable"] if job.resumable and "--resumable" not in job.words else []
+    return [*resumable, *memory]
+
+
+def _names_memory(words: Sequence[str]) -> bool:
+    return any(word == "--memory" or word.startswith(("--memory=", "-S", "--buffer-size")) for word in words)
+
+
+def gently(command: list[str]) -> list[str]:
+    """The same, yielding to others without a control group."""
+    for words in (["ionice", "-c2", "-n7"], ["nice", "-n10"]):
+        if program := shutil.which(words[0]):
+            command = [program, *words[1:], *command]
+    return command

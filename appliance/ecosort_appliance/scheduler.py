@@ -1,0 +1,279 @@
+"""Does what is queued: one job at a time on each drive, by priority, then by number. One scheduler per queue, in one thread.
+
+It may be killed at any instruction: a job is marked as running before its keeper is started, and the keeper's lock is held from
+before that mark until the last process of the attempt has ended. So a new scheduler that finds a running job whose lock is free
+knows that nothing of it runs, and reads how it ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ecosort_appliance import jobs, on_end
+from ecosort_appliance.cgroups import groups_left, remove_group
+from ecosort_appliance.database import transaction
+from ecosort_appliance.errors import QueueError
+from ecosort_appliance.jobdir import JobDirectory
+from ecosort_appliance.jobs import Job
+from ecosort_appliance.launch import group_name, group_prefix, launch, next_attempt
+from ecosort_appliance.outcome import WAIT_FOR_SPACE_S, identity_of, outcome, results_of, what_was_left
+from ecosort_appliance.places import drive_of, real_path
+from ecosort_appliance.processes import is_alive, signal_job, try_lock
+from ecosort_appliance.program import job_directory_of
+from ecosort_appliance.space import reason_to_wait
+from ecosort_appliance.standing import Standing
+from ecosort_appliance.words import Named, read_words
+
+_ASK_PERIOD_S = 5.0  # once more, for a keeper that had not begun when it was asked first
+_KILL_AFTER_S = 60.0  # a program that was asked to end makes what it has durable
+_CLEAN_PERIOD_S = 3600.0
+_OWN_BYTES = 1 << 20  # for the log and the reports of a job
+_ENERGY_PERIOD_S = 5.0
+
+
+class EnergySource(Protocol):
+    """Joules of the whole machine since the last call, and the seconds that they are of."""
+
+    def take(self) -> tuple[float, float]: ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`tick_s`: how often it looks. Retention: of jobs that ended."""
+
+    tick_s: float = 1.0
+    keep_days: float = 90.0
+    keep_jobs: int = 1000
+
+
+class Scheduler:
+    """QueueError when another one serves the queue."""
+
+    def __init__(
+        self, queue: Path, connection: sqlite3.Connection, settings: Settings | None = None, energy: EnergySource | None = None
+    ) -> None:
+        self._queue = queue
+        self._connection = connection
+        self._settings = settings or Settings()
+        self._energy = energy
+        self._standing = Standing(connection)
+        self._keepers: dict[int, subprocess.Popen[bytes]] = {}
+        self._asked_s: dict[int, tuple[float, float]] = {}  # when it was asked to end: first, last
+        self._groups = groups_left(group_prefix(queue))  # to be removed, when they are empty
+        self._tellers: list[subprocess.Popen[bytes]] = []
+        self._cleaned_s = self._metered_s = -_CLEAN_PERIOD_S
+        lock = try_lock(queue / "scheduler.lock")
+        if lock is None:
+            raise QueueError(f"the queue in '{queue}' is served already; end that `ecosort serve` or `queue run` first")
+        self._lock = lock
+
+    def close(self) -> None:
+        os.close(self._lock)
+
+    def run(self, stop: threading.Event) -> None:
+        while not stop.is_set():
+            self.tick()
+            stop.wait(self._settings.tick_s)
+
+    def run_until_idle(self) -> None:
+        """Until nothing runs and nothing is due."""
+        while True:
+            self.tick()
+            now_s = time.time()
+            waits = any(job.not_before_s <= now_s for job in jobs.select(self._connection, "state = 'queued'"))
+            is_idle = not waits or jobs.is_stopped(self._connection)
+            if is_idle and not self._groups and not jobs.select(self._connection, "state = 'running'"):
+                break
+            time.sleep(self._settings.tick_s)
+        for teller in self._tellers:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                teller.wait(60.0)
+
+    def tick(self) -> None:
+        self._standing.tick(time.time())
+        if time.monotonic() - self._metered_s >= _ENERGY_PERIOD_S:
+            self._count_energy()
+        for job in jobs.select(self._connection, "state = 'running'"):
+            self._look_at(job)
+        self._groups = {name for name in self._groups if not remove_group(name)}
+        self._begin_jobs()
+        self._tell_ends()
+        self._clean()
+
+    def end_jobs(self) -> None:
+        """Asks all that runs to end; a later scheduler goes on with it."""
+        for job in jobs.select(self._connection, "state = 'running'"):
+            signal_job(self._directory(job), signal.SIGTERM, job.uid)
+
+    def _directory(self, job: Job) -> JobDirectory:
+        return JobDirectory(self._queue, job.id, job.uid)
+
+    # --- what runs
+
+    def _look_at(self, job: Job) -> None:
+        directory = self._directory(job)
+        if (keeper := self._keepers.get(job.id)) is not None and keeper.poll() is not None:
+            del self._keepers[job.id]
+        if not is_alive(directory):
+            self._conclude(job, directory)
+        elif job.wish in ("cancel", "pause"):
+            self._ask_to_end(job, directory)
+
+    def _ask_to_end(self, job: Job, directory: JobDirectory) -> None:
+        now_s = time.monotonic()
+        first_s, last_s = self._asked_s.get(job.id, (now_s, now_s - _ASK_PERIOD_S))
+        if now_s - last_s >= _ASK_PERIOD_S:
+            self._asked_s[job.id] = (first_s, now_s)
+            signal_job(directory, signal.SIGKILL if now_s - first_s > _KILL_AFTER_S else signal.SIGTERM, job.uid)
+
+    def _conclude(self, job: Job, directory: JobDirectory) -> None:
+        self._count_energy()
+        job = jobs.get(self._connection, job.id)  # with what was wished meanwhile
+        assert job.output is not None
+        left = what_was_left(job, job.output, directory.exit_of(job.attempt), directory.stats_of(job.attempt))
+        then = outcome(job, left)
+        has_ended = then.state in jobs.ENDED
+        results = results_of(left) if then.state == jobs.DONE else {}
+        jobs.update(
+            self._connection,
+            job.id,
+            state=then.state,
+            reason=then.reason,
+            wish=then.wish,
+            not_before_s=time.time() + then.wait_s if then.wait_s else 0.0,
+            exit_code=left.code,
+            ended_s=time.time() if has_ended else None,
+            work_s=job.work_s + float((left.end or {}).get("work_s", 0.0)),
+            **results,
+        )
+        self._asked_s.pop(job.id, None)
+        self._groups.add(group_name(directory, job.id))
+
+    # --- what is to begin
+
+    def _begin_jobs(self) -> None:
+        if jobs.is_stopped(self._connection):
+            return
+        busy: set[int] = set()
+        for job in jobs.select(self._connection, "state = 'running'"):
+            busy |= _drives(job)
+        now_s = time.time()
+        for job in jobs.select(self._connection, "state = 'queued' AND not_before_s <= ?", (now_s,)):
+            drives = _drives(job)
+            if drives & busy:
+                busy |= drives  # its turn comes before that of those behind it
+            elif self._begin_or_wait(job):
+                busy |= drives
+
+    def _begin_or_wait(self, job: Job) -> bool:
+        """True when it runs."""
+        space = os.statvfs(self._queue)
+        if space.f_bavail * space.f_frsize < _OWN_BYTES:
+            self._wait(job, f"waits for space: {self._queue}, where the queue itself is: {_OWN_BYTES:,} bytes are needed")
+            return False
+        try:
+            return self._begin(job)
+        except (QueueError, OSError) as error:  # one that is marked as running is looked at by the next tick
+            self._wait(job, str(error))
+            return False
+
+    def _begin(self, job: Job) -> bool:
+        named = read_words(job.words)
+        output = real_path(named.output, job.directory)
+        if job.wish == "abandon" and not os.path.lexists(job_directory_of(job.output or output)):
+            jobs.update(self._connection, job.id, state=jobs.CANCELLED, wish="", ended_s=time.time())
+            return False
+        if job.has_begun and job.output is not None and os.path.lexists(job_directory_of(job.output)):
+            output = job.output  # what was begun is there, wherever a link may point now
+        elif reason := reason_to_wait(job):
+            self._wait(job, reason)
+            return False
+        return self._start(job, named, output)
+
+    def _wait(self, job: Job, reason: str) -> None:
+        jobs.change_state(self._connection, job.id, (jobs.QUEUED,), reason=reason, not_before_s=time.time() + WAIT_FOR_SPACE_S)
+
+    def _start(self, job: Job, named: Named, output: str) -> bool:
+        self._count_energy()
+        directory = self._directory(job)
+        directory.make()
+        lock = try_lock(directory.lock_path)
+        if lock is None:
+            self._wait(job, "a process of an earlier attempt has not ended")
+            return False
+        try:
+            goes_on = job.has_begun and os.path.lexists(job_directory_of(output))
+            marked = jobs.begin_attempt(self._connection, job, output, identity_of(output), goes_on)
+            if marked is not None:
+                attempt = next_attempt(marked, output, directory, goes_on)
+                self._keepers[job.id] = launch(attempt, lock, job.memory or named.memory)
+            return marked is not None
+        finally:
+            os.close(lock)
+
+    # --- what has ended
+
+    def _tell_ends(self) -> None:
+        self._tellers = [teller for teller in self._tellers if teller.poll() is None]
+        for job in jobs.select(self._connection, f"notified = 0 AND on_end IS NOT NULL AND {jobs.HAS_ENDED}"):
+            with contextlib.suppress(QueueError):
+                if (teller := on_end.start(job)) is not None:
+                    self._tellers.append(teller)
+            jobs.update(self._connection, job.id, notified=1)
+
+    def _clean(self) -> None:
+        if time.monotonic() - self._cleaned_s < _CLEAN_PERIOD_S:
+            return
+        self._cleaned_s = time.monotonic()
+        oldest_s = time.time() - self._settings.keep_days * 86400
+        for place, job in enumerate(jobs.ended(self._connection, -1)):
+            if place >= self._settings.keep_jobs or (job.ended_s or 0.0) < oldest_s:
+                self._directory(job).remove()
+                with transaction(self._connection):
+                    self._connection.execute(f"DELETE FROM jobs WHERE id = ? AND {jobs.HAS_ENDED}", (job.id,))
+                    self._connection.execute("DELETE FROM seen WHERE job = ?", (job.id,))
+
+    # --- energy
+
+    def _count_energy(self) -> None:
+        """Shares what the machine took since the last time among the jobs that run, and adds it to the day."""
+        if self._energy is None:
+            return
+        self._metered_s = time.monotonic()
+        running = jobs.select(self._connection, "state = 'running'")
+        joules, seconds = self._energy.take()
+        if seconds <= 0:
+            return
+        with transaction(self._connection):
+            for job in running:
+                self._connection.execute(
+                    "UPDATE jobs SET joules = coalesce(joules, 0) + ?, metered_s = metered_s + ? WHERE id = ?",
+                    (joules / len(running), seconds, job.id),
+                )
+            self._connection.execute(
+                "INSERT INTO energy VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE SET joules = joules + excluded.joules,"
+                " metered_s = metered_s + excluded.metered_s",
+                (time.strftime("%Y-%m-%d"), joules, seconds),
+            )
+
+
+def _drives(job: Job) -> set[int]:
+    """Those that its inputs, its directories of runs and its output are on."""
+    output = job.output or job.directory
+    try:
+        named = read_words(job.words)
+    except QueueError:  # an older program took these words; it says so when it begins
+        return {drive_of(os.path.dirname(output))}  # noqa: PTH120
+    temps = named.temps or tuple(filter(None, [job.environment.get("TMPDIR")]))
+    places = [*named.inputs, *(() if job.resumes else temps)]
+    found = {drive_of(real_path(place, job.directory)) for place in places}
+    return found | {drive_of(os.path.dirname(job.output or real_path(named.output, job.directory)))}  # noqa: PTH120

@@ -1,0 +1,177 @@
+"""`ecosort serve`: the scheduler in one thread, the page in another; either one's end is the end of both."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from ecosort_appliance import jobs
+from ecosort_appliance.database import open_database
+from ecosort_appliance.energy import Meter
+from ecosort_appliance.errors import QueueError
+from ecosort_appliance.scheduler import Scheduler, Settings
+
+if TYPE_CHECKING:
+    import uvicorn
+
+
+@dataclass(frozen=True)
+class Listen:
+    """Where the page is: `names` are hosts by which it may be asked for, beside addresses."""
+
+    address: str
+    names: tuple[str, ...]
+    token_file: Path | None
+
+
+class SchedulerThread:
+    """Runs the scheduler until it is stopped. `failure` is what ended it before that."""
+
+    def __init__(self, queue: Path, settings: Settings, meter: Meter | None, end_jobs: bool) -> None:
+        self.failure: Exception | None = None
+        self._queue = queue
+        self._settings = settings
+        self._meter = meter
+        self._end_jobs = end_jobs
+        self._stop = threading.Event()
+        self._is_ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
+
+    def start(self) -> None:
+        """QueueError where another one serves the queue."""
+        self._thread.start()
+        self._is_ready.wait()
+        if self.failure:
+            raise self.failure
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def wait(self) -> None:
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            connection = open_database(self._queue)
+            scheduler = Scheduler(self._queue, connection, self._settings, self._meter)
+            self._is_ready.set()
+            try:
+                scheduler.run(self._stop)
+                if self._end_jobs:
+                    scheduler.end_jobs()
+            finally:
+                scheduler.close()
+                connection.close()
+        except Exception as error:  # raised again by the thread that waits
+            self.failure = error
+            self._is_ready.set()
+            if not self._stop.is_set():
+                os.kill(os.getpid(), signal.SIGTERM)  # the page ends, too; whoever started the service starts it again
+
+
+def serve(queue: Path, listen: Listen | None, meter: Meter | None, settings: Settings, end_jobs: bool) -> int:
+    """Until a signal comes. `listen` None: without a page."""
+    scheduler = SchedulerThread(queue, settings, meter, end_jobs)
+    try:
+        if listen is None:
+            _work_without_page(scheduler)
+        else:
+            _work_with_page(queue, listen, meter, scheduler)
+    finally:
+        if meter is not None:
+            meter.close()
+    if scheduler.failure:
+        raise scheduler.failure
+    _say_what_goes_on(queue, end_jobs)
+    return 0
+
+
+def _say_what_goes_on(queue: Path, end_jobs: bool) -> None:
+    connection = open_database(queue)
+    running = jobs.select(connection, "state = 'running'")
+    connection.close()
+    if running and not end_jobs:
+        print(f"ecosort: {len(running)} running jobs go on; the next `ecosort serve` finds them", file=sys.stderr)
+
+
+def _work_without_page(scheduler: SchedulerThread) -> None:
+    stop = threading.Event()
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, on_signal)
+    scheduler.start()
+    stop.wait()
+    scheduler.stop()
+
+
+def _work_with_page(queue: Path, listen: Listen, meter: Meter | None, scheduler: SchedulerThread) -> None:
+    import uvicorn
+
+    from ecosort_appliance.web.app import Page
+    from ecosort_appliance.web.security import is_loopback, read_token
+
+    host, port = parse_address(listen.address)
+    if listen.token_file is None and (os.geteuid() == 0 or not is_loopback(host)):
+        why = "root's page could end the jobs of all users" if is_loopback(host) else "others can reach this address"
+        raise QueueError(f"{why}: give --token-file FILE (it is made if it does not exist)")
+    token = read_token(listen.token_file) if listen.token_file else None
+    names = {"localhost", *listen.names} if is_loopback(host) else {socket.gethostname(), *listen.names}
+    page = Page(queue, sorted(names), token, meter)
+    config = uvicorn.Config(
+        page.application(),
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=5,
+        limit_concurrency=100,
+    )
+    server = uvicorn.Server(config)
+    page.is_ending = lambda: server.should_exit
+    with bound(host, port) as listener:
+        scheduler.start()
+        bound_port = listener.getsockname()[1]
+        print(f"ecosort: the page is at http://{f'[{host}]' if ':' in host else host}:{bound_port}/", file=sys.stderr, flush=True)
+        try:
+            _end_by_signals(server)
+            server.run(sockets=[listener])
+        finally:
+            scheduler.stop()
+
+
+def _end_by_signals(server: uvicorn.Server) -> None:
+    """What the server does itself while it runs, and raises once more afterwards."""
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, on_signal)
+
+
+def parse_address(address: str) -> tuple[str, int]:
+    """HOST:PORT, of IPv6 [HOST]:PORT."""
+    host, _, port = address.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise QueueError(f"--listen {address[:60]!r} is no HOST:PORT; write for example 127.0.0.1:8080")
+    return host, int(port)
+
+
+def bound(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise QueueError(f"--listen {host}:{port}: {error.strerror or error}; choose another port") from None

@@ -1,0 +1,84 @@
+"""Jobs as lines of text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ecosort_appliance.jobs import FAILED, RUNNING, STANDING, Job
+from ecosort_appliance.text import bytes_text, command_text, shown, span_text, time_text
+from ecosort_appliance.users import user_name
+
+
+def state_text(job: Job) -> str:
+    """The state with what it waits for."""
+    if job.reason:
+        return f"{job.state}: {job.reason}"
+    if job.state == STANDING:
+        return f"watches {job.watch}" if job.watch else f"{job.every}, next {time_text(job.not_before_s)}"
+    if job.state == FAILED:
+        return f"failed, exit code {job.exit_code}"
+    if job.wish:
+        return f"{job.state}, to {job.wish}"
+    if job.not_before_s > 0 and job.state == "queued":
+        return f"queued, not before {time_text(job.not_before_s)}"
+    return job.state
+
+
+def table(found: Sequence[Job]) -> Iterator[str]:
+    rows = [(str(job.id), shown(state_text(job)), shown(job.name) or command_text(job.words)) for job in found]
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(2)]
+    for row in rows:
+        yield f"{row[0]:>{widths[0]}}  {row[1]:<{min(widths[1], 60)}}  {row[2]}"
+    if not rows:
+        yield "the queue is empty; ecosort queue add -- sort INPUT -o OUTPUT puts a job there"
+
+
+def progress_text(progress: Mapping[str, Any] | None) -> str:
+    """Of a line of --progress=json; empty where it is none."""
+    if not progress or not isinstance(progress.get("megabytes_per_s"), int | float):
+        return ""
+    percent, eta_s = progress.get("job_percent"), progress.get("job_eta_s")
+    parts = [str(progress.get("phase", ""))]
+    if isinstance(percent, int | float):
+        parts.append(f"{percent:.0f} %")
+    parts.append(f"{progress['megabytes_per_s']:.0f} MB/s")
+    if isinstance(eta_s, int | float):
+        parts.append(f"{span_text(eta_s)} left")
+    return ", ".join(parts)
+
+
+def energy_text(job: Job) -> str:
+    """Empty where nothing was metered."""
+    if job.joules is None or job.metered_s <= 0:
+        return ""
+    text = f"{job.joules:,.0f} J, {job.joules / job.metered_s:.1f} W"
+    return text + (f", {job.records_per_joule:,.0f} records/J" if job.records_per_joule else "")
+
+
+def details(job: Job, progress: Mapping[str, Any] | None) -> Iterator[str]:
+    rows = {
+        "job": str(job.id),
+        "name": job.name,
+        "state": state_text(job),
+        "progress": progress_text(progress) if job.state == RUNNING else "",
+        "directory": job.directory,
+        "output": job.output or "",
+        "user": user_name(job.uid),
+        "priority": str(job.priority),
+        "memory": job.memory or "",
+        "resumable": "yes" if job.resumes else "no",
+        "attempts": str(job.attempt),
+        "queued": time_text(job.queued_s),
+        "started": time_text(job.started_s),
+        "ended": time_text(job.ended_s),
+        "worked": span_text(job.work_s) if job.work_s else "",
+        "exit code": "" if job.exit_code is None else str(job.exit_code),
+        "records": f"{job.records:,}" if job.records is not None else "",
+        "moved": bytes_text(job.bytes_moved) if job.bytes_moved else "",
+        "energy": energy_text(job),
+    }
+    yield f"{'command':<10} {command_text(job.words)}"
+    for name, value in rows.items():
+        if value:
+            yield f"{name:<10} {shown(value)}"

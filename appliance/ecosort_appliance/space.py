@@ -1,0 +1,56 @@
+"""Whether a job fits: `ecosort plan` is asked, as the job's user."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+from ecosort_appliance.jobs import Job
+from ecosort_appliance.program import plan_of
+from ecosort_appliance.users import environment_of, popen_user
+
+_PLAN_S = 60.0
+
+
+def reason_to_wait(job: Job) -> str:
+    """Empty when it fits, or when the plan says nothing: what is wrong then, the job itself says."""
+    command = plan_of(job)
+    if command is None:
+        return ""
+    try:
+        done = subprocess.run(
+            command,
+            cwd=job.directory,
+            env=environment_of(job.uid, job.environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PLAN_S,
+            check=False,
+            **popen_user(job.uid),
+        )
+        plan = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return ""
+    return shortage_in(plan)
+
+
+def shortage_in(plan: dict[str, Any]) -> str:
+    """From the plan's own numbers."""
+    needs = [(plan, plan.get("job_directory", "its drive"))]
+    needs += [(space, ", ".join(space["directories"])) for space in plan.get("here", {}).get("space", [])]
+    for need, place in needs:
+        have_bytes, need_bytes = need.get("free_bytes"), need.get("needed_bytes")
+        if have_bytes is not None and need_bytes is not None and have_bytes < need_bytes:
+            return f"waits for space: {place}: {need_bytes:,} bytes are needed, {have_bytes:,} are free"
+    return ""
+
+
+def shortage_told(error: dict[str, Any] | None) -> str:
+    """From the error that ended the program; empty for any other error."""
+    if not error or not (error.get("kind") == "not enough space" or error.get("errno") in (28, 122)):  # ENOSPC, EDQUOT
+        return ""
+    if error.get("need_bytes"):
+        places = ", ".join(map(str, error.get("places") or ["its drive"]))
+        return f"waits for space: {places}: {error['need_bytes']:,} bytes are needed, {error.get('have_bytes') or 0:,} are free"
+    return f"waits for space: {error.get('message', '')}"

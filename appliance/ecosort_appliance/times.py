@@ -1,0 +1,63 @@
+"""When a job is due. Times of day are those of the local clock; what is stored is seconds since 1970."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+from ecosort_appliance.errors import QueueError
+
+RULES = ("hourly", "daily", "weekly")
+_TIME = re.compile(r"^([01]?\d|2[0-3]):([0-5]\d)$")
+
+
+def moment(text: str, now_s: float) -> float:
+    """`--at`: the next such time of day, or a date and time."""
+    if match := _TIME.match(text):
+        return _next_day(datetime.fromtimestamp(now_s), int(match[1]), int(match[2]), now_s, days=1)
+    try:
+        found = datetime.fromisoformat(text)
+        seconds = found.timestamp()
+    except (ValueError, OverflowError):
+        raise QueueError(f"--at {text[:40]!r} is no time; write 02:00 or 2030-01-31T02:00") from None
+    if seconds < now_s:
+        raise QueueError(f"--at {text} has gone by; leave it out to begin now")
+    return seconds
+
+
+def first(rule: str, at: str | None, now_s: float) -> float:
+    """When a rule is due for the first time."""
+    if rule not in RULES:
+        raise QueueError(f"--every {rule[:40]!r} is none of {', '.join(RULES)}")
+    if at is None:
+        return now_s
+    return moment(at, now_s)
+
+
+def following(rule: str, due_s: float, now_s: float, clock: tuple[int, int]) -> float:
+    """The first time after now at which a rule is due that was due at `due_s`; `clock` is its hour and minute.
+
+    Days are counted on the calendar, so that a change of the clock moves nothing. A time of day that the clock skips counts
+    after the skip, one that it shows twice the first time (PEP 495, fold 0).
+    """
+    if rule == "hourly":
+        return due_s + 3600.0 * (int((now_s - due_s) // 3600.0) + 1 if now_s >= due_s else 0)
+    return _next_day(datetime.fromtimestamp(due_s), *clock, max(now_s, due_s), days=7 if rule == "weekly" else 1)
+
+
+def clock_of(due_s: float, at: str | None) -> tuple[int, int]:
+    """The time of day that a rule means: what was asked for, else when it was first due."""
+    if at is not None and (match := _TIME.match(at)):
+        return int(match[1]), int(match[2])
+    local = datetime.fromtimestamp(due_s)
+    return local.hour, local.minute
+
+
+def _next_day(begin: datetime, hour: int, minute: int, after_s: float, days: int) -> float:
+    """The first of `begin`'s day, and those that follow in steps of `days`, whose time of day comes after `after_s`."""
+    day = begin.replace(hour=hour, minute=minute, second=0, microsecond=0, fold=0)
+    behind = max(0, int((after_s - day.timestamp()) // (86400 * days)) - 1)
+    day += timedelta(days=days * behind)
+    while day.timestamp() <= after_s:
+        day += timedelta(days=days)
+    return day.timestamp()

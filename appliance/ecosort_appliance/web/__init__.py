@@ -1,0 +1,1 @@
+"""The page: Starlette, Jinja2 and server-sent events; nothing comes from another host."""

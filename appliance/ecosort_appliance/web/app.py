@@ -1,0 +1,156 @@
+"""The routes of the page."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import closing
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import parse_qs
+
+from jinja2 import Environment, FileSystemLoader
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from ecosort_appliance import desk, jobs
+from ecosort_appliance.database import open_database
+from ecosort_appliance.errors import QueueError
+from ecosort_appliance.metrics import CONTENT_TYPE, metrics_text
+from ecosort_appliance.text import shown
+from ecosort_appliance.web.security import COOKIE, Guard, same, session_of
+from ecosort_appliance.web.views import Views, WattSource
+
+_HERE = Path(__file__).parent
+_MOST_FORM_BYTES = 4096
+_EVENT_PERIOD_S = 1.0
+_MOST_LISTENERS = 32
+_CHANGES = {"cancel": desk.cancel, "retry": desk.retry, "pause": desk.pause, "resume": desk.resume}
+
+
+class Page:
+    """The page of one queue. `token` None: whoever reaches it may do everything."""
+
+    def __init__(self, queue: Path, hosts: list[str], token: str | None, meter: WattSource | None) -> None:
+        self._queue = queue
+        self._hosts = hosts
+        self._token = token
+        self._meter = meter
+        self._views = Views(queue, meter)
+        self._templates = Environment(loader=FileSystemLoader(_HERE / "templates"), autoescape=True)
+        self._form_token = secrets.token_urlsafe(32)
+        self._listeners = 0
+        self.is_ending: Callable[[], bool] = lambda: False  # the server's word; streams end with it
+
+    def application(self) -> Starlette:
+        routes = [
+            Route("/", self.index),
+            Route("/events", self.events),
+            Route("/metrics", self.metrics),
+            Route("/job/{number:int}", self.job),
+            Route("/job/{number:int}/{change}", self.change, methods=["POST"]),
+            Route("/queue/{change}", self.change_queue, methods=["POST"]),
+            Route("/login", self.login, methods=["GET", "POST"]),
+            Mount("/static", StaticFiles(directory=_HERE / "static")),
+        ]
+        guard = Middleware(Guard, hosts=self._hosts, token=self._token)
+        return Starlette(routes=routes, middleware=[guard], exception_handlers={QueueError: self._say_error})
+
+    async def _say_error(self, request: Request, error: Exception) -> Response:
+        return PlainTextResponse(shown(str(error)) + "\n", HTTPStatus.CONFLICT)
+
+    def _render(self, name: str, **values: object) -> Response:
+        return HTMLResponse(self._html(name, values))
+
+    def _html(self, name: str, values: Mapping[str, object]) -> str:
+        return self._templates.get_template(name).render(values, form_token=self._form_token)
+
+    async def index(self, request: Request) -> Response:
+        return self._render("index.html", **await run_in_threadpool(self._views.overview))
+
+    async def job(self, request: Request) -> Response:
+        try:
+            found = await run_in_threadpool(self._views.job, request.path_params["number"])
+        except QueueError:
+            return PlainTextResponse("There is no such job.\n", HTTPStatus.NOT_FOUND)
+        return self._render("job.html", **found)
+
+    async def events(self, request: Request) -> Response:
+        """The changing part of the index, whenever it has changed, as server-sent events."""
+        if self._listeners >= _MOST_LISTENERS:
+            return PlainTextResponse("Too many pages are open.\n", HTTPStatus.SERVICE_UNAVAILABLE)
+        return StreamingResponse(self._changes(request), media_type="text/event-stream")
+
+    async def _changes(self, request: Request) -> AsyncIterator[str]:
+        self._listeners += 1
+        try:
+            last = ""
+            while not self.is_ending() and not await request.is_disconnected():
+                values = await run_in_threadpool(self._views.overview)
+                html = self._html("live.html", values)
+                if html != last:
+                    yield "".join(f"data: {line}\n" for line in html.splitlines()) + "\n"
+                last = html
+                await asyncio.sleep(_EVENT_PERIOD_S)
+        finally:
+            self._listeners -= 1
+
+    async def metrics(self, request: Request) -> Response:
+        text = await run_in_threadpool(metrics_text, self._queue, self._meter)
+        return Response(text, media_type=CONTENT_TYPE)
+
+    async def change(self, request: Request) -> Response:
+        work = _CHANGES.get(request.path_params["change"])
+        if work is None:
+            return PlainTextResponse("There is no such change.\n", HTTPStatus.NOT_FOUND)
+        number = request.path_params["number"]
+        return await self._changed(request, lambda connection: work(connection, number))
+
+    async def change_queue(self, request: Request) -> Response:
+        values = {"pause": "yes", "resume": "no"}
+        value = values.get(request.path_params["change"])
+        if value is None:
+            return PlainTextResponse("There is no such change.\n", HTTPStatus.NOT_FOUND)
+        return await self._changed(request, lambda connection: jobs.set_setting(connection, "stopped", value))
+
+    async def _changed(self, request: Request, work: Callable[..., object]) -> Response:
+        """A browser must give the form's token; a program, its bearer token, which the guard has looked at."""
+        is_program = self._token is not None and request.headers.get("authorization") == f"Bearer {self._token}"
+        if not is_program and not same((await _form(request)).get("form_token", ""), self._form_token):
+            return PlainTextResponse("This page is too old; load it again.\n", HTTPStatus.FORBIDDEN)
+
+        def in_thread() -> None:
+            with closing(open_database(self._queue)) as connection:
+                work(connection)
+
+        await run_in_threadpool(in_thread)
+        return RedirectResponse("/", HTTPStatus.SEE_OTHER)
+
+    async def login(self, request: Request) -> Response:
+        if self._token is None:
+            return RedirectResponse("/", HTTPStatus.SEE_OTHER)
+        if request.method == "GET":
+            return self._render("login.html", wrong=False)
+        if not same((await _form(request)).get("token", ""), self._token):
+            await asyncio.sleep(1.0)
+            return self._render("login.html", wrong=True)
+        answer = RedirectResponse("/", HTTPStatus.SEE_OTHER)
+        is_secure = request.url.scheme == "https"
+        answer.set_cookie(COOKIE, session_of(self._token), httponly=True, samesite="strict", secure=is_secure, max_age=30 * 86400)
+        return answer
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """Of a small form; empty for anything else."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _MOST_FORM_BYTES:
+            return {}
+    return {name: values[0] for name, values in parse_qs(body.decode(errors="replace")).items()}

@@ -1,0 +1,126 @@
+"""What the page shows, read from the queue for each request."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from ecosort_appliance import jobs
+from ecosort_appliance.database import open_database
+from ecosort_appliance.drives import drives_of, temperatures
+from ecosort_appliance.jobdir import JobDirectory
+from ecosort_appliance.jobs import Job
+from ecosort_appliance.show import energy_text, progress_text, state_text
+from ecosort_appliance.text import bytes_text, command_text, shown, span_text, time_text
+
+_HISTORY = 50
+_WAITING = 100
+_DAYS = 14
+
+
+class WattSource(Protocol):
+    """A meter."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def watts(self) -> float | None: ...
+
+
+@dataclass(frozen=True)
+class Row:
+    """A job as text."""
+
+    id: int
+    title: str
+    command: str
+    state: str
+    kind: str
+    progress: str
+    percent: int | None
+    times: str
+    work: str
+    energy: str
+    actions: tuple[str, ...]
+
+
+_ACTIONS = {
+    jobs.RUNNING: ("pause", "cancel"),
+    jobs.QUEUED: ("pause", "cancel"),
+    jobs.STANDING: ("pause", "cancel"),
+    jobs.PAUSED: ("resume", "cancel"),
+    jobs.FAILED: ("retry",),
+    jobs.CANCELLED: ("retry",),
+    jobs.DONE: (),
+}
+
+
+class Views:
+    """Of the queue in that directory. Thread-safe: each call has a connection of its own."""
+
+    def __init__(self, queue: Path, meter: WattSource | None) -> None:
+        self._queue = queue
+        self._meter = meter
+
+    def overview(self) -> dict[str, Any]:
+        with closing(open_database(self._queue)) as connection:
+            there = jobs.select(connection, f"NOT {jobs.HAS_ENDED} AND state != 'running'", limit=_WAITING)
+            running = jobs.select(connection, "state = 'running'")
+            (waiting,) = connection.execute(
+                f"SELECT count(*) FROM jobs WHERE NOT {jobs.HAS_ENDED} AND state != 'running'"
+            ).fetchone()
+            ended = jobs.ended(connection, _HISTORY)
+            days = connection.execute("SELECT * FROM energy ORDER BY day DESC LIMIT ?", (_DAYS,)).fetchall()
+            stopped = jobs.is_stopped(connection)
+        return {
+            "running": [self._row(job) for job in running],
+            "waiting": [self._row(job) for job in there],
+            "ended": [self._row(job) for job in ended],
+            "more": waiting - len(there),
+            "stopped": stopped,
+            "meter": self._meter.title if self._meter else None,
+            "watts": self._meter.watts if self._meter else None,
+            "days": [(day["day"], day["joules"] / 3600, span_text(day["metered_s"])) for day in days],
+            "drives": [
+                (shown(drive.place), bytes_text(drive.free_bytes), bytes_text(drive.size_bytes))
+                for drive in drives_of([*running, *there, *ended])
+            ],
+            "temperatures": temperatures(),
+            "now": time.strftime("%Y-%m-%d %H:%M:%S"),
+        }
+
+    def job(self, number: int) -> dict[str, Any]:
+        with closing(open_database(self._queue)) as connection:
+            job = jobs.get(connection, number)
+        directory = JobDirectory(self._queue, job.id, job.uid)
+        log = directory.log().decode(errors="surrogateescape").splitlines()
+        facts = {
+            "directory": shown(job.directory),
+            "output": shown(job.output or ""),
+            "attempts": str(job.attempt),
+            "exit code": "" if job.exit_code is None else str(job.exit_code),
+            "records": f"{job.records:,}" if job.records is not None else "",
+            "moved": bytes_text(job.bytes_moved) if job.bytes_moved else "",
+        }
+        return {"row": self._row(job), "facts": facts, "log": "\n".join(shown(line) for line in log)}
+
+    def _row(self, job: Job) -> Row:
+        progress = JobDirectory(self._queue, job.id, job.uid).progress() if job.state == jobs.RUNNING else None
+        percent = (progress or {}).get("job_percent")
+        return Row(
+            id=job.id,
+            title=shown(job.name) or f"job {job.id}",
+            command=command_text(job.words),
+            state=shown(state_text(job)),
+            kind=job.state,
+            progress=shown(progress_text(progress)),
+            percent=int(percent) if isinstance(percent, int | float) and 0 <= percent <= 100 else None,
+            times=time_text(job.ended_s or job.started_s or job.queued_s),
+            work=span_text(job.work_s) if job.work_s else "",
+            energy=energy_text(job),
+            actions=() if job.wish else _ACTIONS[job.state],
+        )

@@ -1,0 +1,160 @@
+"""What the words of a job name: inputs, output, directories of runs, and whether it can be resumed.
+
+Words are those after `ecosort`, e.g. ["sort", "in", "-o", "out"]. They are the program's own grammar, of which this knows only
+which options take a value (tests hold that against `ecosort COMMAND --help`). What is wrong in
+any other way the program says when it starts.
+"""
+
+from __future__ import annotations
+
+import getopt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ecosort_appliance.errors import QueueError
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Options in the notation of getopt: short ones, and long ones, with `=` where a value follows."""
+
+    short: str
+    long: tuple[str, ...]
+
+
+_RECORDS = ("record-size=", "key=", "reverse", "stable", "memory=", "threads=", "io=", "profile=", "no-profile")
+_REPORTS = ("stats=", "events=", "progress=", "quiet", "help")
+
+GRAMMARS = {
+    "sort": Grammar(
+        "o:q",
+        (
+            *_RECORDS,
+            *_REPORTS,
+            *("output=", "unique", "merge-threads=", "temp=", "resumable", "request-size=", "request-depth=", "run-records="),
+            *("verify=", "checksum", "trace="),
+        ),
+    ),
+    "inplace": Grammar("q", (*_RECORDS, *_REPORTS, "verify=", "space=", "unique")),
+    "merge": Grammar("o:q", (*_RECORDS, *_REPORTS, "output=", "unique", "temp=", "lines")),
+    "csv": Grammar(
+        "o:q",
+        (
+            *_REPORTS,
+            *("by=", "output=", "delimiter=", "quote=", "no-header", "nulls=", "strict", "date-format=", "unique", "check"),
+            *("merge", "memory=", "threads=", "temp=", "io="),
+        ),
+    ),
+    "lines": Grammar(
+        "bdfghiMnRrVcCk:mo:sS:t:T:uzy:",
+        (
+            *_REPORTS,
+            *("ignore-leading-blanks", "dictionary-order", "ignore-case", "general-numeric-sort", "human-numeric-sort"),
+            *("ignore-nonprinting", "month-sort", "numeric-sort", "random-sort", "random-source=", "reverse", "sort="),
+            *("version-sort", "batch-size=", "check", "compress-program=", "debug", "files0-from=", "key=", "merge", "output="),
+            *("stable", "buffer-size=", "memory=", "field-separator=", "temporary-directory=", "temp=", "parallel=", "unique"),
+            *("zero-terminated", "header", "resumable", "io="),
+        ),
+    ),
+}
+
+# `--check=quiet`, `--header=2`: a value that may be left out, which getopt does not know.
+_MAYBE = re.compile(r"^--(check|header|debug)=.*$")
+# What goes without --resumable, by the option's own name.
+_NOT_RESUMABLE = {
+    "sort": {
+        "--temp",
+        "--unique",
+        "--checksum",
+        "--trace",
+        "--request-size",
+        "--request-depth",
+        "--merge-threads",
+        "--run-records",
+    },
+    "lines": {"-m", "--merge", "--debug", "--compress-program", "-T", "--temp", "--temporary-directory"},
+}
+_TAKEN = {"--stats": "the queue keeps it", "--progress": "the queue reads it"}
+_NOTHING_TO_DO = {"--help", "--check", "-c", "-C"}
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a job's words name. Paths are as they were written."""
+
+    command: str
+    inputs: tuple[str, ...]
+    output: str
+    temps: tuple[str, ...]
+    memory: str | None
+    can_resume: bool  # --resumable may be given
+    resumes: bool  # it is given, or the command resumes by itself
+
+
+def read_words(words: Sequence[str]) -> Named:
+    """QueueError for words that no queue can hold: no such command, streams, no output."""
+    if not words or words[0] not in GRAMMARS:
+        raise QueueError(f"a job is one of {', '.join(GRAMMARS)} with its options and files, after --")
+    command = words[0]
+    grammar = GRAMMARS["lines"] if words[:2] == ["merge", "--lines"] else GRAMMARS[command]
+    options, operands = _split(words[2:] if words[:2] == ["merge", "--lines"] else words[1:], grammar)
+    _refuse(command, options)
+    given = {name for name, _ in options}
+    named = _places(command, options, operands)
+    if any(place == "-" for place in (*named[0], named[1])):
+        raise QueueError("a queued job works while nobody is there: name files in place of `-`")
+    can_resume = command in _NOT_RESUMABLE and not given & _NOT_RESUMABLE[command]
+    return Named(
+        command,
+        *named,
+        memory=_last(options, "--memory", "-S", "--buffer-size"),
+        can_resume=can_resume,
+        resumes="--resumable" in given or command == "inplace",
+    )
+
+
+def _split(words: Sequence[str], grammar: Grammar) -> tuple[list[tuple[str, str]], list[str]]:
+    plain = [_MAYBE.sub(lambda m: f"--{m[1]}", word) for word in words]
+    try:
+        return getopt.gnu_getopt(plain, grammar.short, list(grammar.long))
+    except getopt.GetoptError as error:
+        raise QueueError(f"{error.msg}; see ecosort COMMAND --help") from None
+
+
+def _refuse(command: str, options: Sequence[tuple[str, str]]) -> None:
+    for name, _ in options:
+        if name in _TAKEN:
+            raise QueueError(f"leave {name} out: {_TAKEN[name]}")
+        if name in _NOTHING_TO_DO:
+            raise QueueError(f"{name} makes no output, so there is nothing to queue")
+        if name == "--files0-from":
+            raise QueueError("--files0-from hides which files are read; name them")
+        if name == "--resumable" and command not in _NOT_RESUMABLE:
+            raise QueueError(f"ecosort {command} has no --resumable")
+
+
+def _places(
+    command: str, options: Sequence[tuple[str, str]], operands: list[str]
+) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    if not operands:
+        raise QueueError(f"name the input of ecosort {command}")
+    if command == "inplace":
+        if len(operands) != 1:
+            raise QueueError("ecosort inplace takes one file; queue a job for each")
+        return (), operands[0], ()
+    output = _last(options, "-o", "--output")
+    if not output:
+        raise QueueError("name the output with -o FILE; a queued job has no standard output")
+    temps = tuple(value for name, value in options if name in ("--temp", "-T", "--temporary-directory"))
+    return tuple(operands), output, temps
+
+
+def _last(options: Sequence[tuple[str, str]], *names: str) -> str | None:
+    found = [value for name, value in options if name in names]
+    return found[-1] if found else None
+
+
+def filled(words: Sequence[str], path: str, name: str) -> list[str]:
+    """The words of a watched directory's job with `{}` and `{name}` in their place."""
+    return [re.sub(r"\{\}|\{name\}", lambda m: path if m[0] == "{}" else name, word) for word in words]

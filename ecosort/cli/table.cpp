@@ -1,0 +1,135 @@
+// `ecosort csv` and `ecosort jsonl`: rows by columns, lines of JSON by paths; and their plans.
+#include <fmt/format.h>
+
+#include "base/errors.h"
+#include "base/open_files.h"
+#include "base/size_text.h"
+#include "base/threads.h"
+#include "cli/commands.h"
+#include "cli/end_at_once.h"
+#include "cli/lines_bounds.h"
+#include "cli/option_table.h"
+#include "cli/report.h"
+#include "cli/rows_report.h"
+#include "cli/run_job.h"
+#include "cli/say.h"
+#include "cli/table_options.h"
+#include "cli/watched_run.h"
+#include "engine/rows/check_lines.h"
+#include "io/posix_storage.h"
+#include "job/prepare_table.h"
+#include "plan/line_plan.h"
+
+namespace ecosort::cli {
+namespace {
+
+constexpr RowWords csv_words{"ecosort.csv-stats/1", "rows", "rows_dropped", "longest_row_bytes"};
+constexpr RowWords jsonl_words{"ecosort.jsonl-stats/1", "rows", "rows_dropped", "longest_row_bytes"};
+
+std::uint64_t rows_of(const lines::LinesReport& report) { return report.lines - report.top_lines - report.blank_lines; }
+
+nlohmann::ordered_json stats(const TableOptions& options, const lines::LinesReport& report, const engine::PhaseLog& log,
+                             const ProcessUsage& usage, const lines::LinesJob& job, const char* backend) {
+  const bool is_csv = options.spec.format == Format::csv;
+  nlohmann::ordered_json json = rows_stats_json(is_csv ? csv_words : jsonl_words, report, log, usage, job, backend);
+  json["rows"] = rows_of(report);
+  if (!is_csv) json["blank_lines"] = report.blank_lines;
+  nlohmann::ordered_json keys = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < options.spec.table.keys.size(); ++i) {
+    const rows::KeyCounts counts = i < report.key_counts.size() ? report.key_counts[i] : rows::KeyCounts{};
+    keys.push_back({{"by", options.spec.table.keys[i]},
+                    {is_csv ? "empty_values" : "missing_values", counts.empty},
+                    {"unparsable_values", counts.unparsable}});
+  }
+  json["keys"] = std::move(keys);
+  return json;
+}
+
+// What has no place in the order: lines that hold nothing, and values.
+void tell_nulls(const TableOptions& options, const lines::LinesReport& report) {
+  if (report.blank_lines > 0)
+    print_notice(options.quiet, fmt::format("blank lines are left out: there were {}", report.blank_lines));
+  const char* const empty = options.spec.format == Format::csv ? "empty" : "missing or null";
+  for (std::size_t i = 0; i < report.key_counts.size(); ++i) {
+    const rows::KeyCounts& counts = report.key_counts[i];
+    if (counts.empty + counts.unparsable == 0) continue;
+    print_notice(options.quiet,
+                 fmt::format("--by {}: {} {} and {} unparsable values stand {}", options.spec.table.keys[i], counts.empty, empty,
+                             counts.unparsable, options.spec.table.nulls_first ? "in front of all others" : "behind all others"));
+  }
+}
+
+int check_order(const TableOptions& options) {
+  const std::string& name = options.spec.inputs.front();
+  const auto format = job::table_format_of(options.spec);
+  const lines::CheckedFile file{name, job::table_memory_of(options.spec), options.spec.compression.decompress};
+  const auto disorder = lines::find_disorder(file, *format, options.spec.unique);
+  if (!disorder) return 0;
+  say_line(
+      fmt::format("ecosort: {}: line {} is out of order: {}", rows::shown_name(name), disorder->line_number, disorder->line));
+  return 1;
+}
+
+int sort_files(const TableOptions& options, double started_s) {
+  raise_open_files();
+  io::PosixStorage storage;
+  tell_waits(storage, options.quiet);
+  job::PreparedLines prepared = job::prepare_table(options.spec, storage, job::SpecialOutput::redirected);
+  lines::LinesJob& job = prepared.job;
+  const io::Backend backend = job::make_line_queue(options.spec.io, prepared);
+  print_notice(options.quiet, backend.notice);
+  if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1);  // and the progress line's
+  WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output});
+  const lines::LinesReport report = run.watch(
+      *backend.queue,
+      [&](auto& progress, auto& log, const auto& interrupted) {
+        try {
+          return lines::sort_lines(job, storage, *backend.queue, progress, log, interrupted);
+        } catch (const io::QueueBroken& broken) {
+          end_at_once(progress, broken);
+        }
+      },
+      [](const lines::LinesReport& done) { return rows_summary(done, rows_of(done), "row"); });
+  for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
+  tell_nulls(options, report);
+  run.write_reports("the sorted output is complete", [&] {
+    return stats(options, report, run.log(), process_usage(started_s), job, backend.queue->backend_name());
+  });
+  return 0;
+}
+
+int run(Format format, const Words& words) {
+  const double started_s = engine::monotonic_seconds();
+  const std::string_view command = word_of(format);
+  const TableOptions options = parse_table_options(format, command, words);
+  if (options.help) {
+    print_out(help_text(command_table(command)));
+    return 0;
+  }
+  ignore_write_signals();
+  return options.check ? check_order(options) : sort_files(options, started_s);
+}
+
+int plan(Format format, const Words& words) {
+  const std::string command = fmt::format("plan {}", word_of(format));
+  const TableOptions options = parse_table_options(format, command, words);
+  if (options.help) {
+    print_out(help_text(command_table(command)));
+    return 0;
+  }
+  raise_open_files();
+  io::PosixStorage storage;
+  const lines::LinesJob job = job::make_table_job(options.spec, storage, job::SpecialOutput::redirected, options.assumed_bytes);
+  const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
+  print_out(lines_bounds_text(job, options.assumed_bytes != 0 ? options.assumed_bytes : known));
+  return 0;
+}
+
+}  // namespace
+
+int run_csv(const Words& words) { return run(Format::csv, words); }
+int run_jsonl(const Words& words) { return run(Format::jsonl, words); }
+int plan_csv(const Words& words) { return plan(Format::csv, words); }
+int plan_jsonl(const Words& words) { return plan(Format::jsonl, words); }
+
+}  // namespace ecosort::cli

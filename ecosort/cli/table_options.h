@@ -1,0 +1,26 @@
+// The options of `csv` and `jsonl`, and what they mean as a job.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cli/commands.h"
+#include "ecosort/ecosort.hpp"
+
+namespace ecosort::cli {
+
+struct TableOptions {
+  SortSpec spec;  // resolved, but for what depends on files
+  std::string stats, events, progress = "auto";
+  std::uint64_t assumed_bytes = 0;  // of a plan
+  bool check = false, quiet = false, help = false;
+};
+
+// The word for the format: "csv", "jsonl".
+[[nodiscard]] std::string_view word_of(Format format) noexcept;
+
+// `command`: whose table of options holds, "csv" or "plan csv". UsageError naming the option for anything it cannot read.
+[[nodiscard]] TableOptions parse_table_options(Format format, std::string_view command, const Words& words);
+
+}  // namespace ecosort::cli

@@ -1,0 +1,81 @@
+#include "formats/jsonl/jsonl_format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/errors.h"
+#include "formats/lines/key_bytes.h"
+
+namespace ecosort::jsonl {
+
+JsonlFormat::JsonlFormat(const JsonlTerms& terms)
+    : RowFormat(rows::Kind::jsonl, '\n', std::nullopt),
+      kernels_(lines::line_kernels()),
+      words_(terms.keys),
+      strict_(terms.strict) {
+  if (words_.empty()) throw UsageError("no key is named");
+  if (words_.size() > most_paths) throw UsageError(fmt::format("{} keys are more than {}", words_.size(), most_paths));
+  if (!terms.date_format.empty()) time_format_ = std::make_unique<keys::TimeFormat>(terms.date_format);
+  for (const keys::KeyWords& words : words_) {
+    paths_.push_back(parse_path(words.name));
+    constexpr bool empty_is_null = false;
+    keys_.emplace_back(words.type, words.descending, terms.nulls_first, time_format_.get(), empty_is_null);
+  }
+  levels_ = static_cast<unsigned>(keys_.size());
+}
+
+void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text value, std::vector<rows::KeyCounts>& counts,
+                        std::optional<rows::Fault>& fault) const {
+  if (kind == keys::ValueKind::usual) return;
+  if (kind == keys::ValueKind::empty) {
+    ++counts[level].empty;
+    return;
+  }
+  ++counts[level].unparsable;
+  if (!strict_ || fault) return;
+  fault = {static_cast<std::size_t>(value.data() - row.data()),
+           fmt::format("path '{}': '{}' is no {}", paths_[level].text, keys::shown(*Value(value)),
+                       keys::to_string(words_[level].type))};
+}
+
+records::KeyWindow JsonlFormat::take_values(Text row, std::vector<rows::KeyCounts>& counts,
+                                            std::optional<rows::Fault>& fault) const {
+  Text values[most_paths];
+  fault = read_row(row, paths_, values);
+  if (fault) return {};
+  keys::ValueKind kind = keys::ValueKind::usual;
+  const records::KeyWindow window = keys_[0].window(*Value(values[0]), 0, kind);
+  count(0, kind, row, values[0], counts, fault);
+  for (unsigned level = 1; level < levels_; ++level)
+    count(level, keys_[level].kind_of(*Value(values[level])), row, values[level], counts, fault);
+  return window;
+}
+
+std::optional<rows::Fault> JsonlFormat::check_row(Text row, std::vector<rows::KeyCounts>& counts) const {
+  counts.resize(levels_);
+  std::optional<rows::Fault> fault;
+  (void)take_values(row, counts, fault);
+  return fault;
+}
+
+records::KeyWindow JsonlFormat::window(Text row, unsigned level, std::size_t depth) const {
+  keys::ValueKind kind = keys::ValueKind::usual;
+  return keys_[level].window(*Value(find_value(row, paths_[level])), depth, kind);
+}
+
+std::size_t JsonlFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
+  if (!keys_[level].has_plain_bytes()) return skip;
+  return lines::common_beginning(*Value(find_value(a, paths_[level])), *Value(find_value(b, paths_[level])), skip);
+}
+
+int JsonlFormat::compare_levels(Text a, Text b, unsigned level) const {
+  for (; level < levels_; ++level) {
+    const int order = keys_[level].compare(*Value(find_value(a, paths_[level])), *Value(find_value(b, paths_[level])));
+    if (order != 0) return order;
+  }
+  return 0;
+}
+
+}  // namespace ecosort::jsonl

@@ -1,0 +1,73 @@
+// JSON lines as a format of rows: one value of JSON in a line, ordered by values within it. The order is stable; lines go out
+// byte for byte as they came in.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/jsonl/path.h"
+#include "formats/jsonl/read_row.h"
+#include "formats/jsonl/value.h"
+#include "formats/keys/key.h"
+#include "formats/lines/line_kernels.h"
+#include "formats/row_format.h"
+
+namespace ecosort::jsonl {
+
+struct JsonlTerms {
+  std::vector<keys::KeyWords> keys;  // at least one; their names are paths
+  bool nulls_first = false;          // values that are missing, null or unparsable: in front of all others
+  bool strict = false;               // an unparsable value is an error
+  std::string date_format;           // empty: ISO 8601
+};
+
+class JsonlFormat final : public rows::RowFormat {
+ public:
+  static constexpr bool checks_rows = true;
+  static constexpr bool leaves_out_blank_rows = true;
+
+  // UsageError for terms that cannot be.
+  explicit JsonlFormat(const JsonlTerms& terms);
+
+  [[nodiscard]] const char* row_end(const char* at, const char* end, bool& /*is_inside*/) const noexcept {
+    return kernels_.find(at, end, '\n');
+  }
+  [[nodiscard]] static bool is_blank(Text row) noexcept { return jsonl::is_blank(row); }
+
+  // Of a row that is no blank one: the window of level 0. Counts the values of all keys; a fault's place counts from the
+  // beginning of the row.
+  [[nodiscard]] records::KeyWindow take_values(Text row, std::vector<rows::KeyCounts>& counts,
+                                               std::optional<rows::Fault>& fault) const;
+  // Nothing where the row is as it should be; then its values are counted.
+  [[nodiscard]] std::optional<rows::Fault> check_row(Text row, std::vector<rows::KeyCounts>& counts) const;
+  [[nodiscard]] records::KeyWindow window(Text row) const { return window(row, 0, 0); }
+
+  void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const override;
+  [[nodiscard]] std::size_t mark_bytes(Text first) const override { return rows::byte_order_mark_bytes(first); }
+  [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override { return rows::end_like(row, before_end); }
+
+  [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
+  [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
+  [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
+  [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const override {
+    return keys_[level].has_deeper_window(window);
+  }
+
+ private:
+  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level) const override;
+  void count(unsigned level, keys::ValueKind kind, Text row, Text value, std::vector<rows::KeyCounts>& counts,
+             std::optional<rows::Fault>& fault) const;
+
+  const lines::LineKernels& kernels_;
+  std::vector<keys::KeyWords> words_;
+  std::vector<Path> paths_;  // one for each key
+  std::unique_ptr<const keys::TimeFormat> time_format_;
+  std::vector<keys::Key> keys_;
+  bool strict_;
+};
+
+}  // namespace ecosort::jsonl

@@ -1,0 +1,230 @@
+#include "formats/jsonl/read_row.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+#include "formats/jsonl/names.h"
+#include "formats/jsonl/text_steps.h"
+#include "formats/jsonl/utf8.h"
+
+namespace ecosort::jsonl {
+namespace {
+
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+bool is_hex_digit(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+// Reads the line from its beginning to its end. What takes a value returns false when something is wrong, and fault() says what.
+// A set of paths is a word with a bit for each.
+class RowReader {
+ public:
+  RowReader(Text row, const std::vector<Path>& paths, Text* values)
+      : begin_(row.data()), at_(begin_), end_(begin_ + row.size()), paths_(paths), values_(values) {}
+
+  bool read() {
+    const std::uint64_t all = (std::uint64_t{1} << paths_.size()) - 1;
+    for (std::size_t i = 0; i < paths_.size(); ++i) values_[i] = {};
+    skip_white();
+    if (!take_value(all, 0)) return false;
+    skip_white();
+    return at_ == end_ || fail("something follows the value; a line holds one");
+  }
+  [[nodiscard]] rows::Fault& fault() noexcept { return fault_; }
+
+ private:
+  void skip_white() noexcept {
+    if (at_ != end_ && is_white(*at_)) at_ = behind_white(at_, end_);
+  }
+  [[nodiscard]] bool is_at(char c) const noexcept { return at_ != end_ && *at_ == c; }
+
+  bool fail(const char* why) { return fail_at(at_, why); }
+  bool fail_at(const char* where, const char* why) {
+    fault_ = {static_cast<std::size_t>(where - begin_), why};
+    return false;
+  }
+
+  // The value here, which the first `depth` steps of `paths` lead to.
+  bool take_value(std::uint64_t paths, unsigned depth) {
+    if (at_ == end_) return fail("the line ends where a value is wanted");
+    const char* const begin = at_;
+    const std::uint64_t ending = paths == 0 ? 0 : paths_that_end(paths, depth);
+    if (!take_one(paths & ~ending, depth)) return false;
+    if (ending != 0 && *begin != 'n') note(ending, Text(begin, static_cast<std::size_t>(at_ - begin)));
+    return true;
+  }
+
+  bool take_one(std::uint64_t paths, unsigned depth) {
+    switch (*at_) {
+      case '{':
+        return depth < most_depth ? take_object(paths, depth) : fail("objects and arrays are nested deeper than 1024");
+      case '[':
+        return depth < most_depth ? take_array(paths, depth) : fail("objects and arrays are nested deeper than 1024");
+      case '"':
+        return take_string();
+      case 't':
+        return take_word("true");
+      case 'f':
+        return take_word("false");
+      case 'n':
+        return take_word("null");
+      default:
+        return take_number();
+    }
+  }
+
+  [[nodiscard]] std::uint64_t paths_that_end(std::uint64_t paths, unsigned depth) const noexcept {
+    std::uint64_t ending = 0;
+    for (std::uint64_t left = paths; left != 0; left &= left - 1)
+      if (paths_[lowest(left)].steps.size() == depth) ending |= left & -left;
+    return ending;
+  }
+  void note(std::uint64_t paths, Text value) noexcept {
+    for (; paths != 0; paths &= paths - 1) values_[lowest(paths)] = value;
+  }
+  [[nodiscard]] static std::size_t lowest(std::uint64_t paths) noexcept {
+    return static_cast<std::size_t>(std::countr_zero(paths));
+  }
+
+  // Of the paths those whose next step leads to the member, or to the element.
+  [[nodiscard]] std::uint64_t that_lead_to(std::uint64_t paths, unsigned depth, Text raw_name) const {
+    std::uint64_t leading = 0;
+    for (std::uint64_t left = paths; left != 0; left &= left - 1) {
+      const Step& step = paths_[lowest(left)].steps[depth];
+      if (!step.is_place && is_name(raw_name, step.name)) leading |= left & -left;
+    }
+    return leading;
+  }
+  [[nodiscard]] std::uint64_t that_lead_to(std::uint64_t paths, unsigned depth, std::size_t place) const noexcept {
+    std::uint64_t leading = 0;
+    for (std::uint64_t left = paths; left != 0; left &= left - 1) {
+      const Step& step = paths_[lowest(left)].steps[depth];
+      if (step.is_place && step.place == place) leading |= left & -left;
+    }
+    return leading;
+  }
+
+  bool take_object(std::uint64_t paths, unsigned depth) {
+    ++at_;
+    skip_white();
+    if (is_at('}')) return pass();
+    for (;;) {
+      const char* const name = at_;
+      if (!is_at('"')) return fail("a name in double quotes is wanted here");
+      if (!take_string()) return false;
+      std::uint64_t leading = 0;
+      if (paths != 0) {
+        leading = that_lead_to(paths, depth, Text(name + 1, static_cast<std::size_t>(at_ - name) - 2));
+        paths &= ~leading;  // the first one of this name counts
+      }
+      skip_white();
+      if (!is_at(':')) return fail("a colon is wanted behind a name");
+      ++at_;
+      skip_white();
+      if (!take_value(leading, depth + 1)) return false;
+      skip_white();
+      if (is_at('}')) return pass();
+      if (!is_at(',')) return fail("a comma, or a brace that closes the object, is wanted here");
+      ++at_;
+      skip_white();
+    }
+  }
+
+  bool take_array(std::uint64_t paths, unsigned depth) {
+    ++at_;
+    skip_white();
+    if (is_at(']')) return pass();
+    for (std::size_t place = 0;; ++place) {
+      if (!take_value(paths == 0 ? 0 : that_lead_to(paths, depth, place), depth + 1)) return false;
+      skip_white();
+      if (is_at(']')) return pass();
+      if (!is_at(',')) return fail("a comma, or a bracket that closes the array, is wanted here");
+      ++at_;
+      skip_white();
+    }
+  }
+
+  bool pass() noexcept {
+    ++at_;
+    return true;
+  }
+
+  bool take_word(Text word) {
+    if (!Text(at_, static_cast<std::size_t>(end_ - at_)).starts_with(word)) return fail("this is no value of JSON");
+    at_ += word.size();
+    return true;
+  }
+
+  bool take_string() {
+    const char* const begin = at_++;
+    for (;;) {
+      at_ = find_special(at_, end_);
+      if (at_ == end_) return fail_at(begin, "a string is not closed");
+      if (*at_ == '"') return pass();
+      if (*at_ == '\\' ? !take_escape() : !take_other()) return false;
+    }
+  }
+
+  bool take_escape() {
+    const char* const begin = at_++;
+    if (at_ == end_ || Text("\"\\/bfnrtu").find(*at_) == Text::npos)
+      return fail_at(begin, "a backslash begins no escape of JSON");
+    if (*at_++ != 'u') return true;
+    if (end_ - at_ < 4 || !std::all_of(at_, at_ + 4, is_hex_digit)) return fail_at(begin, "\\u is not followed by four digits");
+    at_ += 4;
+    return true;
+  }
+
+  // A control character, or one that is not ASCII.
+  bool take_other() {
+    if (static_cast<unsigned char>(*at_) < 0x80) return fail("a control character stands within a string; it is written \\u00..");
+    const std::size_t size = utf8_character(at_, end_);
+    if (size == 0) return fail("this is not UTF-8");
+    at_ += size;
+    return true;
+  }
+
+  // True if there is one digit at least.
+  bool take_digits() noexcept {
+    const char* const begin = at_;
+    while (at_ != end_ && is_digit(*at_)) ++at_;
+    return at_ != begin;
+  }
+
+  bool take_number() {
+    const char* const begin = at_;
+    if (is_at('-')) ++at_;
+    const bool is_zero = is_at('0');
+    const char* const digits = at_;
+    if (!take_digits())
+      return fail_at(begin, begin == at_ ? "this is no value of JSON" : "a digit is wanted behind the minus sign");
+    if (is_zero && at_ - digits > 1) return fail_at(begin, "a number begins with a zero too many");
+    if (is_at('.')) {
+      ++at_;
+      if (!take_digits()) return fail("a digit is wanted behind the point");
+    }
+    if (!is_at('e') && !is_at('E')) return true;
+    ++at_;
+    if (is_at('-') || is_at('+')) ++at_;
+    return take_digits() || fail("a digit is wanted in the exponent");
+  }
+
+  const char* begin_;
+  const char* at_;
+  const char* end_;
+  const std::vector<Path>& paths_;
+  Text* values_;
+  rows::Fault fault_;
+};
+
+}  // namespace
+
+bool is_blank(Text row) noexcept { return std::ranges::all_of(row, is_white); }
+
+std::optional<rows::Fault> read_row(Text row, const std::vector<Path>& paths, Text* values) {
+  RowReader reader(row, paths, values);
+  if (reader.read()) return std::nullopt;
+  return std::move(reader.fault());
+}
+
+}  // namespace ecosort::jsonl

@@ -1,0 +1,38 @@
+// The text of a value that stands in a line of JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ecosort::jsonl {
+
+using Text = std::string_view;
+
+// A string without its quotes, with characters in place of escapes: what a key compares. All other values, also objects and
+// arrays, are the bytes that they have in the line. No value (data() is null) stays none.
+//
+// Holds the text where it has escapes; else it lies in the line, which must stay there.
+class Value {
+ public:
+  // As find_value() and read_row() give it.
+  explicit Value(Text raw) : text_(raw) {
+    if (!raw.empty() && raw.front() == '"') take_string();
+  }
+  Value(const Value&) = delete;
+  Value& operator=(const Value&) = delete;
+  ~Value() = default;
+
+  [[nodiscard]] Text operator*() const noexcept { return text_; }
+
+ private:
+  void take_string();
+
+  Text text_;
+  std::string changed_;
+};
+
+// What stands between the quotes of a valid string, with characters in place of escapes. A surrogate without its other half has
+// the three bytes that it would have in UTF-8.
+[[nodiscard]] std::string without_escapes(Text text);
+
+}  // namespace ecosort::jsonl

@@ -1,0 +1,43 @@
+// Dates and times in tables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ecosort::keys {
+
+using Text = std::string_view;
+
+// A point in time. Fractions are compared as they stand, with all their digits.
+struct Time {
+  std::int64_t seconds = 0;  // since the year 1970, in UTC
+  Text fraction;             // digits behind the point, without zeros at the end
+};
+
+// ISO 8601: 2024-05-01 or 20240501; a T or a blank, hours and minutes, 09:30 or 0930, seconds, a fraction behind a point or a
+// comma; Z or an offset, +02:00, +0200 or +02. Without an offset the time is taken as one of UTC, without a time as midnight.
+// Nothing for all other texts, and for days and times that do not exist.
+[[nodiscard]] std::optional<Time> read_iso_time(Text text) noexcept;
+
+// A format like that of strptime: %Y %y %m %d %e %b %B %H %I %p %M %S %f %z %s %j, %F %T %D %R for %Y-%m-%d %H:%M:%S %m/%d/%y
+// %H:%M, and %%. A blank stands for any number of them; other characters stand for themselves. Names of months are English.
+// `%f`: digits of a fraction; `%y`: 69 to 99 are of the last century. What a format lacks is that of 1970-01-01 00:00:00 UTC.
+class TimeFormat {
+ public:
+  // UsageError for a letter that is none of these.
+  explicit TimeFormat(std::string format);
+
+  [[nodiscard]] std::optional<Time> read(Text text) const noexcept;
+  [[nodiscard]] const std::string& text() const noexcept { return format_; }
+
+ private:
+  std::string format_;
+};
+
+// Bytes that order times; returns how many, at most `room`, from byte `skip` on.
+[[nodiscard]] std::size_t encode(const Time& time, std::size_t skip, unsigned char* to, std::size_t room) noexcept;
+[[nodiscard]] int compare(const Time& a, const Time& b) noexcept;
+
+}  // namespace ecosort::keys

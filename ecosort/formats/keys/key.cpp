@@ -1,0 +1,194 @@
+#include "formats/keys/key.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "formats/keys/number.h"
+#include "formats/lines/key_bytes.h"
+#include "formats/lines/number_bytes.h"
+#include "formats/lines/number_window.h"
+#include "formats/lines/text.h"
+#include "formats/lines/version_window.h"
+#include "formats/lines/versions.h"
+
+namespace ecosort::keys {
+namespace {
+
+using lines::make_window;
+using lines::window_bytes;
+using lines::window_room;
+using records::KeyWindow;
+
+// Numbers may have 100,000 digits: beyond this depth they are compared, which one look at each decides.
+constexpr std::size_t most_number_depth = std::size_t{2} * window_bytes;
+constexpr unsigned char cut_for_comparison = window_room + 1;  // last byte of such a window of a number
+
+// Windows that no usual value has, because its last byte is at least 1, and at most 13.
+constexpr KeyWindow before_all{0, 0}, behind_all{~std::uint64_t{0}, ~std::uint32_t{0}};
+
+bool is_null(KeyWindow window) noexcept {
+  return (window.prefix == before_all.prefix && window.extension == before_all.extension) ||
+         (window.prefix == behind_all.prefix && window.extension == behind_all.extension);
+}
+
+std::optional<Number> read(KeyType type, Text value) noexcept {
+  return type == KeyType::integer ? read_integer(value) : read_number(value);
+}
+
+// UTF-8: bytes that go on with a character do not count.
+std::uint64_t characters_of(Text value) noexcept {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(value, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+std::size_t copy_folded(Text value, std::size_t depth, unsigned char* to) noexcept {
+  const std::size_t count = lines::copy_from(value, depth, to);
+  std::transform(to, to + count, to, [](unsigned char c) { return lines::to_upper(static_cast<char>(c)); });
+  return count;
+}
+
+int compare_folded(Text a, Text b) noexcept {
+  const std::size_t common = std::min(a.size(), b.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    const auto x = static_cast<unsigned char>(lines::to_upper(a[i])), y = static_cast<unsigned char>(lines::to_upper(b[i]));
+    if (x != y) return x < y ? -1 : 1;
+  }
+  return (a.size() > b.size() ? 1 : 0) - (a.size() < b.size() ? 1 : 0);
+}
+
+KeyWindow number_to_window(std::uint64_t number, bool reverse) noexcept {
+  unsigned char bytes[window_room] = {};
+  for (std::size_t i = 0; i < sizeof number; ++i) bytes[i] = static_cast<unsigned char>(number >> (8 * (7 - i)));
+  return make_window(bytes, sizeof number, reverse);
+}
+
+}  // namespace
+
+KeyWindow Key::null_window() const noexcept { return nulls_first_ ? before_all : behind_all; }
+
+KeyWindow Key::number_window(Text value, std::size_t depth, ValueKind& kind) const {
+  if (depth == 0) {
+    const auto plain = lines::read_number_window(value);
+    if (plain && plain->length == value.size() && plain->has_digits && !(type_ == KeyType::integer && plain->has_point))
+      return descending_ ? lines::complement(plain->window) : plain->window;
+  }
+  const auto number = read(type_, value);
+  if (!number) {
+    kind = ValueKind::unparsable;
+    return null_window();
+  }
+  unsigned char bytes[window_room];
+  const std::size_t count = lines::encode_number(*number, depth, bytes, window_room);
+  KeyWindow window = make_window(bytes, count, false);
+  if (count > window_bytes && depth >= most_number_depth) window.extension += cut_for_comparison - window_room;
+  return descending_ ? lines::complement(window) : window;
+}
+
+KeyWindow Key::date_window(Text value, std::size_t depth, ValueKind& kind) const {
+  const auto time = read_time(value);
+  if (!time) {
+    kind = ValueKind::unparsable;
+    return null_window();
+  }
+  unsigned char bytes[window_room];
+  return make_window(bytes, encode(*time, depth, bytes, window_room), descending_);
+}
+
+KeyWindow Key::window(Text value, std::size_t depth, ValueKind& kind) const {
+  kind = ValueKind::usual;
+  if (!is_there(value)) {
+    kind = ValueKind::empty;
+    return null_window();
+  }
+  switch (type_) {
+    case KeyType::text: {
+      if (depth == 0) return counted(lines::text_window(value, descending_ ? ~std::uint64_t{0} : 0));
+      unsigned char bytes[window_room];
+      return counted(make_window(bytes, lines::copy_from(value, depth, bytes), descending_));
+    }
+    case KeyType::nocase: {
+      unsigned char bytes[window_room];
+      return counted(make_window(bytes, copy_folded(value, depth, bytes), descending_));
+    }
+    case KeyType::version: {
+      const KeyWindow window = lines::version_window(value, depth);
+      return descending_ ? lines::complement(window) : window;
+    }
+    case KeyType::date:
+      return date_window(value, depth, kind);
+    case KeyType::length:
+      return number_to_window(characters_of(value), descending_);
+    case KeyType::number:
+    case KeyType::integer:
+      break;
+  }
+  return number_window(value, depth, kind);
+}
+
+ValueKind Key::kind_of(Text value) const {
+  if (!is_there(value)) return ValueKind::empty;
+  if (type_ != KeyType::number && type_ != KeyType::integer && type_ != KeyType::date) return ValueKind::usual;
+  ValueKind kind = ValueKind::usual;
+  (void)window(value, 0, kind);
+  return kind;
+}
+
+bool Key::is_cut(KeyWindow window) const noexcept {
+  if (is_null(window)) return false;
+  if (descending_) window = lines::complement(window);
+  const auto last = static_cast<unsigned char>(window.extension);
+  if (type_ == KeyType::version) return static_cast<lines::VersionRest>(last) != lines::VersionRest::nothing;
+  return last > window_bytes + counts_from_;
+}
+
+bool Key::has_deeper_window(KeyWindow window) const noexcept {
+  if (is_null(window)) return true;
+  if (descending_) window = lines::complement(window);
+  const auto last = static_cast<unsigned char>(window.extension);
+  if (type_ == KeyType::version) return static_cast<lines::VersionRest>(last) != lines::VersionRest::by_compare;
+  return (type_ != KeyType::number && type_ != KeyType::integer) || last != cut_for_comparison;
+}
+
+int Key::compare_usual(Text a, Text b) const {
+  switch (type_) {
+    case KeyType::text:
+      return a.compare(b);
+    case KeyType::nocase:
+      return compare_folded(a, b);
+    case KeyType::number:
+    case KeyType::integer:
+      return lines::compare_numbers(*read(type_, a), *read(type_, b));
+    case KeyType::date:
+      return keys::compare(*read_time(a), *read_time(b));
+    case KeyType::version:
+      return lines::compare_versions(a, b);
+    case KeyType::length:
+      break;
+  }
+  const std::uint64_t x = characters_of(a), y = characters_of(b);
+  return x == y ? 0 : x < y ? -1 : 1;
+}
+
+// Their windows decide, unless they go on: that is less work than reading both numbers for good.
+int Key::compare_by_windows(Text a, Text b) const {
+  ValueKind kind = ValueKind::usual;
+  const KeyWindow x = window(a, 0, kind), y = window(b, 0, kind);
+  if (x.prefix != y.prefix) return x.prefix < y.prefix ? -1 : 1;
+  if (x.extension != y.extension) return x.extension < y.extension ? -1 : 1;
+  if (!is_cut(x)) return 0;
+  const int order = compare_usual(a, b);
+  return descending_ ? -lines::sign_of(order) : lines::sign_of(order);
+}
+
+int Key::compare(Text a, Text b) const {
+  if (type_ == KeyType::number || type_ == KeyType::integer || type_ == KeyType::date) return compare_by_windows(a, b);
+  const bool a_is_null = kind_of(a) != ValueKind::usual, b_is_null = kind_of(b) != ValueKind::usual;
+  if (a_is_null || b_is_null) {
+    if (a_is_null == b_is_null) return 0;
+    return a_is_null == nulls_first_ ? -1 : 1;
+  }
+  const int order = compare_usual(a, b);
+  return descending_ ? -lines::sign_of(order) : lines::sign_of(order);
+}
+
+}  // namespace ecosort::keys

@@ -1,0 +1,67 @@
+// One sort key of a table: from the text of a value to its place in the order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "formats/fixed/encoder.h"
+#include "formats/keys/date.h"
+#include "formats/keys/key_words.h"
+
+namespace ecosort::keys {
+
+using Text = std::string_view;
+
+// What a value is to a key: `empty` is one that is not there. Those that are empty or unparsable have no order among each other.
+enum class ValueKind : std::uint8_t { usual, empty, unparsable };
+
+// A value without text, whose data() is null, is not there; with `empty_is_null` one whose text is empty is not there either, but
+// for its length. Immutable; thread-safe.
+class Key {
+ public:
+  // `format` may be null: ISO 8601. It outlives this.
+  Key(KeyType type, bool descending, bool nulls_first, const TimeFormat* format, bool empty_is_null = true)
+      : type_(type),
+        descending_(descending),
+        nulls_first_(nulls_first),
+        empty_is_null_(empty_is_null && type != KeyType::length),
+        counts_from_(!empty_is_null && (type == KeyType::text || type == KeyType::nocase) ? 1 : 0),
+        format_(format) {}
+
+  [[nodiscard]] KeyType type() const noexcept { return type_; }
+
+  // Bytes depth ... of what orders the value, as RowFormat::window() has it. `kind` is set at depth 0.
+  [[nodiscard]] records::KeyWindow window(Text value, std::size_t depth, ValueKind& kind) const;
+  [[nodiscard]] ValueKind kind_of(Text value) const;
+  [[nodiscard]] int compare(Text a, Text b) const;
+
+  // See RowFormat.
+  [[nodiscard]] bool has_plain_bytes() const noexcept { return type_ == KeyType::text; }
+  [[nodiscard]] bool is_cut(records::KeyWindow window) const noexcept;
+  [[nodiscard]] bool has_deeper_window(records::KeyWindow window) const noexcept;
+
+ private:
+  [[nodiscard]] std::optional<Time> read_time(Text value) const noexcept {
+    return format_ != nullptr ? format_->read(value) : read_iso_time(value);
+  }
+  [[nodiscard]] bool is_there(Text value) const noexcept {
+    return !value.empty() || (!empty_is_null_ && value.data() != nullptr);
+  }
+  [[nodiscard]] records::KeyWindow null_window() const noexcept;
+  [[nodiscard]] records::KeyWindow counted(records::KeyWindow window) const noexcept {
+    return {window.prefix, descending_ ? window.extension - counts_from_ : window.extension + counts_from_};
+  }
+  [[nodiscard]] records::KeyWindow number_window(Text value, std::size_t depth, ValueKind& kind) const;
+  [[nodiscard]] records::KeyWindow date_window(Text value, std::size_t depth, ValueKind& kind) const;
+  [[nodiscard]] int compare_by_windows(Text a, Text b) const;
+  [[nodiscard]] int compare_usual(Text a, Text b) const;
+
+  KeyType type_;
+  bool descending_, nulls_first_, empty_is_null_;
+  std::uint32_t counts_from_;  // what the last byte of a window has for no bytes: where they may be none, 0 is that of nulls
+  const TimeFormat* format_;
+};
+
+}  // namespace ecosort::keys

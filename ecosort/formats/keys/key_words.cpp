@@ -1,0 +1,71 @@
+#include "formats/keys/key_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/errors.h"
+
+namespace ecosort::keys {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, KeyType>, 7> types{{{"text", KeyType::text},
+                                                                     {"nocase", KeyType::nocase},
+                                                                     {"number", KeyType::number},
+                                                                     {"integer", KeyType::integer},
+                                                                     {"date", KeyType::date},
+                                                                     {"version", KeyType::version},
+                                                                     {"length", KeyType::length}}};
+
+std::optional<KeyType> type_of(std::string_view word) {
+  for (const auto& [name, type] : types)
+    if (name == word) return type;
+  return std::nullopt;
+}
+
+// Takes ":WORD" off the end of the text.
+std::string_view last_word(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  return colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
+}
+
+void cut_off(std::string_view& text, std::string_view word) { text.remove_suffix(word.size() + 1); }
+
+}  // namespace
+
+std::string shown(std::string_view value) {
+  constexpr std::size_t most = 60;
+  std::string text(value.substr(0, most));
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
+  return value.size() > most ? text + "..." : text;
+}
+
+std::string_view to_string(KeyType type) noexcept {
+  for (const auto& [name, of] : types)
+    if (of == type) return name;
+  return "";
+}
+
+KeyWords parse_key(std::string_view text) {
+  KeyWords key;
+  std::string_view left = text;
+  if (const std::string_view word = last_word(left); word == "desc" || word == "asc") {
+    key.descending = word == "desc";
+    cut_off(left, word);
+  }
+  if (const std::string_view word = last_word(left); !word.empty()) {
+    if (const auto type = type_of(word)) {
+      key.type = *type;
+      cut_off(left, word);
+    }
+  }
+  if (left.empty()) throw UsageError(fmt::format("key '{}' names no column; give NAME[:TYPE][:desc]", text));
+  key.name = left;
+  return key;
+}
+
+}  // namespace ecosort::keys

@@ -1,0 +1,38 @@
+// Numbers in tables: decimal, of any length, with an exponent or without, and exact.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace ecosort::keys {
+
+using Text = std::string_view;
+
+// What formats/lines/number_bytes.h asks of a number. Points into the text.
+struct Number {
+  bool negative = false;
+  std::size_t whole = 0;
+  std::size_t significant = 0;
+
+  [[nodiscard]] char digit(std::size_t i) const noexcept {
+    if (i < zeros) return '0';
+    i -= zeros;
+    return i < before_count ? before[i] : behind[i - before_count];
+  }
+
+  std::size_t zeros = 0;         // behind the point, in front of the first digit in the text that counts
+  std::size_t before_count = 0;  // digits in front of the point in the text
+  const char* before = nullptr;
+  const char* behind = nullptr;
+};
+
+// Blanks around it; a sign; digits with a point among them or not; `e` and an exponent of at most five digits that are not
+// leading zeros. Nothing for all other texts, infinity and NaN among them.
+[[nodiscard]] std::optional<Number> read_number(Text text) noexcept;
+
+// The same without a point and without an exponent.
+[[nodiscard]] std::optional<Number> read_integer(Text text) noexcept;
+
+}  // namespace ecosort::keys

@@ -1,0 +1,25 @@
+"""What the tests of the appliance share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .support import Queue
+
+
+@pytest.fixture
+def queue(tmp_path: Path, ecosort: Path) -> Iterator[Queue]:
+    found = Queue(tmp_path / "queue", ecosort)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def records(queue: Queue) -> Path:
+    """20,000 records of 16 bytes, in no order."""
+    path = queue.place / "in.dat"
+    path.write_bytes(b"".join((i * 2654435761 % 2**32).to_bytes(4, "big") + bytes(12) for i in range(20_000)))
+    return path

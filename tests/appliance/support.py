@@ -1,0 +1,98 @@
+"""A queue in a directory of its own, driven by its command line as a user would."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+COMMAND = [sys.executable, "-P", "-m", "ecosort_appliance"]
+
+
+class Queue:
+    """`program`: the ecosort that jobs run."""
+
+    def __init__(self, directory: Path, program: Path) -> None:
+        self.directory = directory
+        self.place = directory.parent / "place"
+        self.place.mkdir()
+        self._started: list[subprocess.Popen[bytes]] = []
+        self.environment = os.environ | {"ECOSORT_QUEUE": str(directory), "ECOSORT_BIN": str(program)}
+
+    def run(self, *words: str | bytes | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+        quickly = ["--tick", "0.02"] if words[0] == "run" else []
+        command = [*COMMAND, "queue", *words, *quickly]
+        options.setdefault("cwd", self.place)
+        options.setdefault("env", self.environment)
+        options.setdefault("timeout", 120)
+        return subprocess.run(command, capture_output=True, text=True, errors="surrogateescape", check=False, **options)
+
+    def ok(self, *words: str | bytes | Path, **options: Any) -> str:
+        done = self.run(*words, **options)
+        assert done.returncode == 0, (words, done)
+        return done.stdout
+
+    def add(self, *words: str | bytes | Path, options: tuple[str, ...] = ()) -> int:
+        return int(self.ok("add", *options, "--", *words))
+
+    def job(self, number: int) -> Mapping[str, Any]:
+        found = json.loads(self.ok("show", str(number), "--json"))
+        assert isinstance(found, dict)
+        return found
+
+    def jobs(self) -> dict[int, Mapping[str, Any]]:
+        return {job["id"]: job for job in json.loads(self.ok("list", "--all", "--json"))}
+
+    def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
+        """`queue run`, or `serve` with its options, in the background."""
+        command = [*COMMAND, *(words or ("queue", "run", "--tick", "0.02"))]
+        process = subprocess.Popen(command, cwd=self.place, env=self.environment, **options)
+        self._started.append(process)
+        return process
+
+    def close(self) -> None:
+        """Ends what a failed test has left."""
+        for process in self._started:
+            process.kill()
+            process.wait()
+
+    @contextlib.contextmanager
+    def held(self, number: int, until: Path) -> Iterator[None]:
+        """As soon as that path is there, all processes of the job stand still."""
+        wait_for(until.exists)
+        session = json.loads((self.directory / "jobs" / str(number) / "keeper.json").read_text())["pid"]
+        os.killpg(session, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.killpg(session, signal.SIGCONT)
+
+    def log(self, number: int) -> str:
+        return self.ok("log", str(number))
+
+
+def wait_for(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
+    end_s = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < end_s, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def copy_packages(directory: Path) -> None:
+    """What a keeper imports: the environment of the tests may be out of the user's reach."""
+    import ecosort_appliance
+    import ecosort_power
+
+    import ecosort as package
+
+    for module in (package, ecosort_appliance, ecosort_power):
+        source = Path(str(module.__file__)).parent
+        shutil.copytree(source, directory / source.name, ignore=shutil.ignore_patterns("__pycache__"))

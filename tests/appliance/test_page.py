@@ -1,0 +1,317 @@
+"""The page: who may see it, what it shows in a real browser, and the metrics."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from power.peers.browser import Browser
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from sort_support import as_plain_user, directory_for_everyone
+
+from .support import COMMAND, Queue, copy_packages, wait_for
+
+RECORDS = ("--record-size", "16", "--key", "0:4")
+HOSTILE = [
+    'it\'s "quoted"',
+    "line\nbreak",
+    "<img src=x onerror=document.title=1>",
+    "<script>document.title=1",
+    "\x1b[31mred",
+    "a" * 200,
+    "{{ 7*7 }}",
+    "*; touch x",
+]
+
+
+@dataclass
+class Service:
+    """A running `ecosort serve`."""
+
+    queue: Queue
+    process: subprocess.Popen[bytes]
+    url: str
+    token: str
+
+    def client(self) -> httpx.Client:
+        return httpx.Client(base_url=self.url, headers={"Authorization": f"Bearer {self.token}"})
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def start(queue: Queue, *options: str) -> Service:
+    token = queue.directory.parent / "token"
+    address = f"127.0.0.1:{free_port()}"
+    process = queue.start("serve", "--listen", address, "--token-file", str(token), "--tick", "0.05", *options)
+    service = Service(queue, process, f"http://{address}", "")
+    wait_for(lambda: process.poll() is not None or answers(service.url))
+    assert process.poll() is None
+    service.token = token.read_text().strip()
+    return service
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/login").status_code in (200, 303)
+    except httpx.TransportError:
+        return False
+
+
+@pytest.fixture
+def service(queue: Queue) -> Iterator[Service]:
+    found = start(queue)
+    yield found
+    found.process.send_signal(signal.SIGTERM)
+    assert found.process.wait(20) == 0
+
+
+# --- who may
+
+
+def test_without_the_token_nothing_is_told(service: Service) -> None:
+    for path in ("/", "/events", "/metrics", "/job/1"):
+        assert httpx.get(service.url + path).status_code == 401
+        assert httpx.get(service.url + path, headers={"Authorization": "Bearer wrong"}).status_code == 401
+        assert httpx.get(service.url + path, cookies={"ecosort_session": service.token}).status_code == 401
+    assert httpx.get(service.url, headers={"Accept": "text/html"}).headers["location"] == "/login"
+    with service.client() as client:
+        assert client.get("/").status_code == 200
+
+
+def test_a_name_that_is_not_served_is_refused(service: Service) -> None:
+    with service.client() as client:
+        assert client.get("/", headers={"Host": "evil.example"}).status_code == 421
+        assert client.get("/login", headers={"Host": "127.0.0.1.evil.example:8080"}).status_code == 421
+        assert client.get("/", headers={"Host": f"localhost:{service.url.rsplit(':')[-1]}"}).status_code == 200
+
+
+def test_a_change_needs_this_pages_origin_and_token(service: Service) -> None:
+    number = service.queue.add("sort", "in", "-o", "out", options=("--at", "2100-01-01"))
+    path = f"/job/{number}/cancel"
+    session = {"ecosort_session": logged_in(service)}
+    page = httpx.get(service.url, cookies=session).text
+    found = re.search(r'name="form_token" value="([^"]+)"', page)
+    assert found
+    form = {"form_token": found[1]}
+    own = {"Origin": service.url}
+    refused = [
+        ({"Origin": "http://evil.example"}, form),
+        ({"Origin": "null"}, form),
+        ({}, form),
+        (own, {}),
+        (own, {"form_token": "x"}),
+    ]
+    refused.append(({"Sec-Fetch-Site": "cross-site"}, form))
+    for headers, data in refused:
+        assert httpx.post(service.url + path, headers=headers, data=data, cookies=session).status_code == 403, (headers, data)
+    assert httpx.get(service.url + path, cookies=session).status_code == 405
+    assert httpx.post(service.url + path, headers=own, data=form).status_code == 401
+    assert service.queue.job(number)["state"] == "queued"
+    assert httpx.post(service.url + path, headers=own, data=form, cookies=session).status_code == 303
+    assert service.queue.job(number)["state"] == "cancelled"
+    assert httpx.post(service.url + path, headers=own, data=form, cookies=session).status_code == 409
+
+
+def logged_in(service: Service) -> str:
+    answer = httpx.post(f"{service.url}/login", data={"token": service.token}, headers={"Origin": service.url})
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    return answer.cookies["ecosort_session"]
+
+
+def test_every_answer_carries_the_policy(service: Service) -> None:
+    for path in ("/login", "/", "/static/page.js", "/nowhere", "/static/../app.py"):
+        headers = httpx.get(service.url + path).headers
+        assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("listen", ["0.0.0.0:0", "127.0.0.1", "[::]:0", "127.0.0.1:99999", "127.0.0.1:0"])
+def test_what_is_not_safe_or_not_possible_is_refused(queue: Queue, listen: str) -> None:
+    """Without a token; as root not even at 127.0.0.1."""
+    process = queue.start("serve", "--listen", listen, stderr=subprocess.PIPE)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 2
+    assert said.startswith(b"ecosort: ")
+    assert said.count(b"\n") == 1
+
+
+def test_a_token_that_others_may_read_is_refused(queue: Queue, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("0123456789abcdef0123")
+    (tmp_path / "token").chmod(0o644)
+    process = queue.start("serve", "--token-file", str(tmp_path / "token"), stderr=subprocess.PIPE)
+    assert b"chmod 600" in process.communicate(timeout=20)[1]
+
+
+def test_two_services_of_one_queue(service: Service) -> None:
+    second = service.queue.start("serve", "--no-page", stderr=subprocess.PIPE)
+    _, said = second.communicate(timeout=20)
+    assert second.returncode == 2
+    assert b"is served already" in said
+
+
+def test_a_user_needs_no_token_on_his_own_machine(ecosort: Path, require: Callable[[str], None]) -> None:
+    """But changes must come from the page all the same."""
+    require("setpriv")
+    with directory_for_everyone() as base:
+        shutil.copy(ecosort, base / "ecosort")
+        copy_packages(base / "packages")
+        places = {"PYTHONPATH": base / "packages", "ECOSORT_BIN": base / "ecosort", "ECOSORT_QUEUE": base / "queue"}
+        environment = os.environ | {name: str(place) for name, place in places.items()}
+        address = f"127.0.0.1:{free_port()}"
+        process = subprocess.Popen(as_plain_user(*COMMAND, "serve", "--listen", address), env=environment, cwd=base)
+        try:
+            look_at_own_page(process, f"http://{address}")
+        finally:
+            process.terminate()
+            code = process.wait(20)
+        assert code == 0
+
+
+def look_at_own_page(process: subprocess.Popen[bytes], url: str) -> None:
+    wait_for(lambda: process.poll() is not None or answers(url))
+    page = httpx.get(url)
+    assert page.status_code == 200
+    assert httpx.get(url, headers={"Host": "evil.example"}).status_code == 421
+    found = re.search(r'name="form_token" value="([^"]+)"', page.text)
+    assert found
+    form, own = {"form_token": found[1]}, {"Origin": url}
+    assert httpx.post(f"{url}/queue/pause", data=form).status_code == 403
+    assert httpx.post(f"{url}/queue/pause", headers=own).status_code == 403
+    assert httpx.post(f"{url}/queue/pause", data=form, headers=own).status_code == 303
+    assert "The queue is paused" in httpx.get(url).text
+
+
+# --- what it shows
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Browser]:
+    require: Callable[[str], None] = request.getfixturevalue("require")
+    require("chromium")
+    found = Browser(tmp_path_factory.mktemp("profile"))
+    yield found
+    found.close()
+
+
+WIDER = """[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+  .map(e => e.outerHTML.slice(0, 200))"""
+CLASHES = """(() => { const boxes = [...document.querySelectorAll('article')].map(e => e.getBoundingClientRect());
+  return boxes.filter((a, i) => boxes.slice(i + 1).some(b =>
+    a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)).length })()"""
+
+
+def complaints(browser: Browser) -> list[str]:
+    own = re.compile(r"fetches http://127\.0\.0\.1:\d+/(static/page\.(css|js)|static/icon\.svg|events)$")
+    return [text for text in browser.complaints() if not own.match(text)]
+
+
+def test_hostile_names_in_a_browser(service: Service, browser: Browser, records: Path) -> None:
+    for number, name in enumerate(HOSTILE):
+        (service.queue.place / name).write_bytes(records.read_bytes())
+        service.queue.add("sort", *RECORDS, "-o", f"{name}.{number}", "--", name, options=("--name", name) if number % 2 else ())
+    service.queue.add(b"sort", b"--record-size", b"16", b"--key", b"0:4", b"in.dat", b"-o", b"bytes \xff\xfe")
+    wait_for(lambda: all(job["state"] == "done" for job in service.queue.jobs().values()))
+    service.queue.add("sort", "absent<b>", "-o", "waits", options=("--at", "2100-01-01"))
+    for width, mobile in ((400, True), (1280, False)):
+        browser.open(f"{service.url}/login", width, 900, mobile)
+        if browser.evaluate("!!document.querySelector('[name=token]')"):
+            log_in(browser, service)
+        for path in ("/", "/job/3"):
+            browser.open(service.url + path, width, 900, mobile)
+            wait_until_loaded(browser, path)
+            assert browser.evaluate("innerWidth") == width
+            assert browser.evaluate("document.title").endswith("EcoSort")
+            assert browser.evaluate(WIDER) == []
+            assert browser.evaluate("document.documentElement.scrollWidth") <= width
+            assert browser.evaluate(CLASHES) == 0
+            assert complaints(browser) == []
+    browser.open(service.url, 400, 900, True)
+    text = browser.evaluate("document.body.innerText")
+    assert "<img src=x onerror=document.title=1>" in text
+    assert r"line\nbreak" in text
+    assert r"bytes \xff\xfe" in text
+    assert "{{ 7*7 }}" in text
+    assert not (service.queue.place / "x").exists()
+    metrics_hold(service)
+
+
+def log_in(browser: Browser, service: Service) -> None:
+    browser.evaluate(f"document.querySelector('[name=token]').value = {json.dumps(service.token)}")
+    browser.evaluate("document.querySelector('form').submit()")
+    wait_until_loaded(browser, "/")
+
+
+def wait_until_loaded(browser: Browser, path: str) -> None:
+    """The event that was waited for may have been that of the page before."""
+    wait_for(lambda: browser.evaluate("location.pathname + document.readyState") == f"{path}complete")
+
+
+def test_the_page_follows_and_its_buttons_work(service: Service, browser: Browser) -> None:
+    browser.open(f"{service.url}/login", 1280, 900, False)
+    log_in(browser, service)
+    number = service.queue.add("sort", "in", "-o", "out", options=("--at", "2100-01-01", "--name", "later"))
+    wait_for(lambda: "later" in browser.evaluate("document.body.innerText"))
+    browser.evaluate(f"document.querySelector('form[action=\"/job/{number}/pause\"] button').click()")
+    wait_for(lambda: service.queue.job(number)["state"] == "paused")
+
+
+def metrics_hold(service: Service) -> dict[str, list[tuple[dict[str, str], float]]]:
+    with service.client() as client:
+        answer = client.get("/metrics")
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    families = text_string_to_metric_families(answer.text)
+    return {family.name: [(s.labels, s.value) for s in family.samples] for family in families}
+
+
+def test_watts_joules_and_records_per_joule(queue: Queue, records: Path) -> None:
+    """By the simulated meter; that it is one is told."""
+    service = start(queue, "--meter", "sim:#period=0.1")
+    try:
+        records.write_bytes(records.read_bytes() * 50)
+        time.sleep(0.5)
+        number = queue.add("sort", *RECORDS, "--memory", "4MiB", "in.dat", "-o", "out")
+        wait_for(lambda: queue.job(number)["state"] == "done")
+        job = queue.job(number)
+        assert job["records"] == 1_000_000
+        assert 15 <= job["joules"] / job["metered_s"] <= 61
+        families = metrics_hold(service)
+        assert 15 <= families["ecosort_power_watts"][0][1] <= 61
+        assert families["ecosort_energy_joules"][0][1] >= job["joules"]
+        with service.client() as client:
+            text = client.get("/").text
+        assert "SIMULATED" in text
+        assert "records/J" in text
+        assert "of metering" in text
+    finally:
+        service.process.terminate()
+        assert service.process.wait(20) == 0
+
+
+def test_progress_of_a_job_that_runs(service: Service) -> None:
+    """One whose program is stopped, so that it can be looked at."""
+    (service.queue.place / "in.dat").write_bytes(os.urandom(16 * 2_000_000))
+    number = service.queue.add("sort", *RECORDS, "--memory", "4MiB", "in.dat", "-o", "out")
+    progress = service.queue.directory / "jobs" / str(number) / "progress.json"
+    with service.queue.held(number, progress):
+        with service.client() as client, client.stream("GET", "/events") as answer:
+            event = next(answer.iter_text())
+        assert "MB/s" in event
+        assert re.search(r'<progress max="100" value="\d+">', event)
+        assert metrics_hold(service)["ecosort_job_bytes_per_second"][0][0] == {"job": str(number)}
+    wait_for(lambda: service.queue.job(number)["state"] == "done")

@@ -1,0 +1,520 @@
+"""The queue as its user sees it: what is accepted, when it is done, what a wish does."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from ecosort_appliance import times
+from ecosort_appliance.cgroups import make_group
+from ecosort_appliance.errors import QueueError
+from ecosort_appliance.jobdir import JobDirectory
+from ecosort_appliance.space import shortage_in
+from ecosort_appliance.watch import look
+from ecosort_appliance.words import GRAMMARS, read_words
+from sort_support import Require, directory_for_everyone, mounted
+
+from .support import COMMAND, Queue, copy_packages, wait_for
+
+RECORDS = ("--record-size", "16", "--key", "0:4")
+SORT = ("sort", *RECORDS, "in.dat", "-o", "out.dat")
+
+# --- words
+
+
+@pytest.mark.parametrize("command", GRAMMARS)
+def test_the_options_are_those_of_the_program(run: Callable[..., subprocess.CompletedProcess[str]], command: str) -> None:
+    """Names, and whether a value follows. A value that may be left out (`[=N]`) is read without."""
+    known = {f"--{name}" for name in GRAMMARS[command].long} | {
+        f"-{letter}{rest}" for letter, rest in re.findall(r"(\w)(:?)", GRAMMARS[command].short)
+    }
+    told = set()
+    for line in re.findall(r"^  (-.*)$", run(command, "--help").stdout, re.MULTILINE):
+        takes_value = not re.search(r" \[=N\]", line) and bool(re.search(r"-[\w-]+ [A-Z'a-z|\[]", line.split("  ")[0]))
+        for option in re.findall(r"(?<![\w-])(--?[A-Za-z][a-z0-9-]*)", line.split("  ")[0]):
+            mark = "=" if option.startswith("--") else ":"
+            told.add(option + mark * takes_value)
+    assert told - known == set()
+    assert {name.rstrip("=:") for name in known} - {name.rstrip("=:") for name in told} <= {"-y"}
+
+
+@pytest.mark.parametrize(
+    ("words", "output", "inputs"),
+    [
+        ("sort a b -o c", "c", ("a", "b")),
+        ("sort -o=c a", "=c", ("a",)),
+        ("sort --output=c --key 0:4 --resumable a", "c", ("a",)),
+        ("lines -t, -k2,2n --header=3 x -oy", "y", ("x",)),
+        ("lines -zruS1G -- -x", None, ()),
+        ("lines x --outp y", "y", ("x",)),
+        ("merge --lines -t, -k2 a b -o c", "c", ("a", "b")),
+        ("csv --by name:text:desc a.csv -o b.csv", "b.csv", ("a.csv",)),
+        ("inplace --memory 1GiB big", "big", ()),
+    ],
+)
+def test_what_words_name(words: str, output: str | None, inputs: tuple[str, ...]) -> None:
+    if output is None:
+        with pytest.raises(QueueError):
+            read_words(words.split())
+    else:
+        named = read_words(words.split())
+        assert (named.output, named.inputs) == (output, inputs)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("", "gen 1 x", "sort a", "sort -o b", "sort - -o b", "sort a -o -", "lines -c a -o b", "csv --check a -o b"),
+        *("sort --stats s a -o b", "sort --progress=json a -o b", "lines --files0-from f -o b", "sort --no-such a -o b"),
+        *("inplace a b", "csv --resumable a -o b", "sort --help"),
+    ],
+)
+def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:
+    done = queue.run("add", "--", *words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1 or "Usage" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# --- one writer
+
+
+def test_two_jobs_never_write_one_file(queue: Queue, records: Path) -> None:
+    """By whatever name, until the first one has ended."""
+    (queue.place / "link").symlink_to("out.dat")
+    (queue.place / "dir").symlink_to(".")
+    first = queue.add(*SORT)
+    for other in ("out.dat", "./out.dat", "link", "dir/out.dat", str(queue.place / "out.dat")):
+        done = queue.run("add", "--", *SORT[:-1], other)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"job {first} writes" in done.stderr
+    assert queue.run("add", "--", "inplace", "out.dat").returncode == 2
+    queue.ok("run")
+    queue.add(*SORT)
+
+
+def test_a_link_that_turned_round_meanwhile(queue: Queue, records: Path) -> None:
+    """It is looked at again when the job starts."""
+    (queue.place / "link").symlink_to("a.dat")
+    first = queue.add(*SORT[:-1], "out.dat", options=("--at", "2100-01-01"))
+    second = queue.add(*SORT[:-1], "link")
+    (queue.place / "link").unlink()
+    (queue.place / "link").symlink_to("out.dat")
+    service = queue.start()
+    wait_for(lambda: f"job {first} writes" in queue.job(second)["reason"])
+    assert service.wait(30) == 0
+    assert not (queue.place / "out.dat").exists()
+    assert queue.job(second)["state"] == "queued"
+
+
+# --- wishes
+
+
+def slow(queue: Queue) -> int:
+    (queue.place / "in.dat").write_bytes(random.Random(1).randbytes(16 * 1_000_000))
+    return queue.add(*SORT, options=("--memory", "4MiB"))
+
+
+def test_pause_and_resume_go_on_from_there(queue: Queue) -> None:
+    number = slow(queue)
+    service = queue.start("serve", "--no-page", "--tick", "0.02")
+    with queue.held(number, queue.place / "out.dat.ecosort"):
+        queue.ok("pause", str(number))
+    wait_for(lambda: queue.job(number)["state"] == "paused")
+    assert (queue.place / "out.dat.ecosort").exists()
+    queue.ok("resume", str(number))
+    wait_for(lambda: queue.job(number)["state"] == "done")
+    assert "/ecosort resume " in queue.log(number)
+    service.terminate()
+    assert service.wait(20) == 0
+
+
+def test_cancel_leaves_nothing_and_retry_begins_anew(queue: Queue) -> None:
+    number = slow(queue)
+    service = queue.start("serve", "--no-page", "--tick", "0.02")
+    with queue.held(number, queue.place / "out.dat.ecosort"):
+        queue.ok("cancel", str(number))
+    wait_for(lambda: queue.job(number)["state"] == "cancelled")
+    assert {path.name for path in queue.place.iterdir()} == {"in.dat"}
+    queue.ok("retry", str(number))
+    wait_for(lambda: queue.job(number)["state"] == "done")
+    service.terminate()
+    assert service.wait(20) == 0
+    assert queue.run("cancel", str(number)).returncode == 2
+
+
+def test_a_paused_queue_begins_nothing(queue: Queue, records: Path) -> None:
+    number = queue.add(*SORT)
+    queue.ok("pause")
+    queue.ok("run")
+    assert queue.job(number)["state"] == "queued"
+    queue.ok("resume")
+    queue.ok("run")
+    assert queue.job(number)["state"] == "done"
+
+
+def test_a_service_that_is_asked_to_ends_its_jobs_and_the_next_one_goes_on(queue: Queue) -> None:
+    number = slow(queue)
+    service = queue.start("serve", "--no-page", "--end-jobs", "--tick", "0.02")
+    with queue.held(number, queue.place / "out.dat.ecosort"):
+        service.terminate()
+        assert service.wait(20) == 0
+    wait_for(lambda: list((queue.directory / "jobs" / str(number)).glob("exit-1.json")))
+    second = queue.start("serve", "--no-page", "--tick", "0.02")
+    wait_for(lambda: "was interrupted by signal 15" in queue.job(number)["reason"])
+    queue.ok("retry", str(number))  # not to wait
+    wait_for(lambda: queue.job(number)["state"] == "done")
+    second.terminate()
+    assert second.wait(20) == 0
+
+
+def test_a_file_in_place_that_is_cancelled_gets_its_records_back(queue: Queue, tmp_path: Path, require: Require) -> None:
+    require("loop_mount")
+    with mounted(tmp_path, "ext4", 128 << 20) as system:
+        data = random.Random(1).randbytes(16 * 1_000_000)
+        (system.root / "big").write_bytes(data)
+        words = ("inplace", *RECORDS, "--memory", "4MiB", "big")
+        number = int(queue.ok("add", "--", *words, cwd=system.root))
+        service = queue.start("serve", "--no-page", "--tick", "0.02")
+        with queue.held(number, system.root / "big.ecosort"):
+            queue.ok("cancel", str(number))
+        wait_for(lambda: queue.job(number)["state"] == "cancelled")
+        assert sorted_records((system.root / "big").read_bytes()) == sorted_records(data)
+        assert not (system.root / "big.ecosort").exists()
+        queue.ok("retry", str(number))
+        wait_for(lambda: queue.job(number)["state"] == "done")
+        assert (system.root / "big").read_bytes()[:4] == min(data[i : i + 4] for i in range(0, len(data), 16))
+        service.terminate()
+        assert service.wait(20) == 0
+
+
+def sorted_records(data: bytes) -> list[bytes]:
+    return sorted(data[i : i + 16] for i in range(0, len(data), 16))
+
+
+# --- order, memory, log
+
+
+def test_larger_priorities_first_and_one_at_a_time(queue: Queue, records: Path) -> None:
+    numbers = [queue.add(*SORT[:-1], f"out{n}", options=("--priority", str(n))) for n in (0, 5, -5)]
+    queue.ok("run")
+    found = queue.jobs()
+    order = sorted(numbers, key=lambda n: found[n]["started_s"])
+    assert order == [numbers[1], numbers[0], numbers[2]]
+    spans = [(found[n]["started_s"], found[n]["ended_s"]) for n in order]
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
+
+
+def test_jobs_on_two_drives_work_at_the_same_time(queue: Queue, tmp_path: Path, require: Require) -> None:
+    """A third one, on the drive of the first, waits for that."""
+    require("loop_mount")
+    with mounted(tmp_path, "ext4", 64 << 20) as one, mounted(tmp_path, "ext4", 64 << 20) as other:
+        for system in (one, other):
+            (system.root / "in.dat").write_bytes(random.Random(1).randbytes(16 * 500_000))
+        words = ("add", "--memory", "4MiB", "--", *SORT[:-1])
+        first = int(queue.ok(*words, "out.dat", cwd=one.root))
+        third = int(queue.ok(*words, "third.dat", cwd=one.root))
+        second = int(queue.ok(*words, "out.dat", cwd=other.root))
+        service = queue.start("serve", "--no-page", "--tick", "0.02")
+        with queue.held(first, one.root / "out.dat.ecosort"):
+            wait_for(lambda: queue.job(second)["state"] == "done")
+            assert (queue.job(first)["state"], queue.job(third)["state"]) == ("running", "queued")
+        wait_for(lambda: queue.job(third)["state"] == "done")
+        service.terminate()
+        assert service.wait(20) == 0
+
+
+def test_memory_is_given_to_the_program_and_its_control_group(queue: Queue, records: Path, require: Require) -> None:
+    require("memory_cgroup")
+    number = queue.add(*SORT, options=("--memory", "3MiB"))
+    queue.ok("run")
+    stats = json.loads((queue.directory / "jobs" / str(number) / "stats-1.json").read_text())
+    assert stats["memory_limit_bytes"] == 3 << 20
+    assert "no control group" not in queue.log(number)
+    assert not list(Path("/sys/fs/cgroup/memory").rglob(f"ecosort-job-{(queue.directory / 'locks').stat().st_ino:x}-*"))
+
+
+def test_the_files_of_control_groups_of_version_2(tmp_path: Path) -> None:
+    """The tree that a kernel with version 2 shows: weights and the bound are written there, and what is refused is told."""
+    (tmp_path / "cgroup.controllers").write_text("memory cpu io")
+    base = tmp_path / "system.slice" / "ecosort.service"
+    for directory in (base / "service", base / "ecosort-job-1"):
+        directory.mkdir(parents=True)
+    own = tmp_path / "own"
+    own.write_text("0::/system.slice/ecosort.service/service\n")
+    group = make_group("ecosort-job-1", 1 << 30, tmp_path, own)
+    assert group.directories == (base / "ecosort-job-1",)
+    assert group.notes == []
+    assert (base / "ecosort-job-1" / "memory.max").read_text() == str((1 << 30) + (64 << 20))
+    assert (base / "ecosort-job-1" / "cpu.weight").read_text() == "50"
+    own.write_text("0::/nowhere\n")
+    assert "no control group" in make_group("x", None, tmp_path, own).notes[0]
+
+
+def test_a_log_is_bounded(tmp_path: Path) -> None:
+    (tmp_path / "jobs").mkdir()
+    directory = JobDirectory(tmp_path, 1, os.geteuid())
+    directory.make()
+    (directory.path / "log").write_bytes(b"x" * 10_000_000)
+    assert len(directory.log()) <= 512 << 10
+    (directory.path / "log").unlink()
+    (directory.path / "log").symlink_to("/etc/passwd")
+    os.mkfifo(directory.path / "progress.json")
+    assert directory.log() == b""
+    assert directory.progress() is None
+
+
+# --- space
+
+
+def test_a_job_that_does_not_fit_waits_and_says_for_what(queue: Queue, tmp_path: Path, require: Require) -> None:
+    require("loop_mount")
+    with mounted(tmp_path, "ext4", 32 << 20) as system:
+        (system.root / "in.dat").write_bytes(random.Random(1).randbytes(16 * 600_000))
+        (system.root / "fill").write_bytes(bytes(8 << 20))
+        number = int(queue.ok("add", "--", "sort", *RECORDS, "--memory", "4MiB", "in.dat", "-o", "out.dat", cwd=system.root))
+        queue.ok("run")
+        job = queue.job(number)
+        assert job["state"] == "queued"
+        assert re.match(r"waits for space: .* [\d,]+ bytes are needed, [\d,]+ are free", job["reason"])
+        assert not (system.root / "out.dat.ecosort").exists()
+        (system.root / "fill").unlink()
+        queue.ok("retry", str(number))
+        queue.ok("run")
+        assert queue.job(number)["state"] == "done"
+
+
+def test_the_plans_numbers() -> None:
+    assert shortage_in({"here": {"space": [{"directories": ["/a"], "needed_bytes": 10, "free_bytes": 9}]}}).startswith("waits")
+    assert shortage_in({"here": {"space": [{"directories": ["/a"], "needed_bytes": 10, "free_bytes": 10}]}}) == ""
+    assert "/x.ecosort" in shortage_in({"job_directory": "/x.ecosort", "needed_bytes": 2, "free_bytes": 1})
+
+
+# --- times
+
+
+@pytest.fixture
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def seconds(text: str) -> float:
+    """Of UTC."""
+    from datetime import UTC, datetime
+
+    return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
+
+
+@pytest.mark.usefixtures("berlin")
+def test_every_day_at_a_time_that_the_clock_skips_or_shows_twice() -> None:
+    """In 2027 summer time begins on 28 March at 01:00 UTC and ends on 31 October at 01:00 UTC."""
+    due = times.first("daily", "02:30", seconds("2027-03-26T12:00"))
+    found = []
+    for _ in range(3):
+        found.append(due)
+        due = times.following("daily", due, due, (2, 30))
+    assert found == [seconds("2027-03-27T01:30"), seconds("2027-03-28T01:30"), seconds("2027-03-29T00:30")]
+    due = times.following("daily", seconds("2027-10-30T00:30"), seconds("2027-10-30T00:30"), (2, 30))
+    assert due == seconds("2027-10-31T00:30")
+    assert times.following("daily", due, due, (2, 30)) == seconds("2027-11-01T01:30")
+
+
+@pytest.mark.usefixtures("berlin")
+def test_what_was_missed_is_done_once() -> None:
+    due = seconds("2027-01-01T01:30")
+    now = seconds("2031-07-01T12:00")
+    assert times.following("daily", due, now, (2, 30)) == seconds("2031-07-02T00:30")
+    assert times.following("weekly", due, now, (2, 30)) > now
+    assert (times.following("weekly", due, now, (2, 30)) - now) < 8 * 86400
+    assert 0 < times.following("hourly", due, now, (2, 30)) - now <= 3600
+
+
+@pytest.mark.parametrize("at", ["25:00", "2:60", "tomorrow", "2001-01-01", "12:30:10:5", "9" * 50])
+def test_times_that_are_none(at: str) -> None:
+    with pytest.raises(QueueError):
+        times.moment(at, time.time())
+
+
+def test_every_makes_a_job_and_not_another_before_that_has_ended(queue: Queue, records: Path) -> None:
+    standing = queue.add(*SORT, options=("--every", "daily"))
+    queue.ok("run")
+    children = [job for job in queue.jobs().values() if job["parent"] == standing]
+    assert [job["state"] for job in children] == ["done"]
+    assert queue.job(standing)["not_before_s"] - time.time() > 22 * 3600
+    with sqlite3.connect(queue.directory / "queue.sqlite") as connection:
+        connection.execute("UPDATE jobs SET not_before_s = ? WHERE id = ?", (time.time() - 5 * 86400, standing))
+    connection.close()
+    queue.ok("run")
+    assert len([job for job in queue.jobs().values() if job["parent"] == standing]) == 2
+    queue.ok("cancel", str(standing))
+
+
+def test_a_watched_file_is_waited_for_until_it_is_whole(queue: Queue, records: Path) -> None:
+    (queue.place / "new").mkdir()
+    (queue.place / "done").mkdir()
+    data = records.read_bytes()
+    words = ("sort", *RECORDS, "{}", "-o", "done/{name}")
+    standing = queue.add(*words, options=("--watch", "new", "--settle", "0.4"))
+    service = queue.start("serve", "--no-page", "--tick", "0.05")
+    name = "half 'written'\n<b>"
+    with (queue.place / "new" / name).open("wb", buffering=0) as file:
+        file.write(data[:160])
+        time.sleep(1.2)  # it rests, but someone has it open
+        assert set(queue.jobs()) == {standing}
+        file.write(data[160:])
+    wait_for((queue.place / "done" / name).exists)
+    assert (queue.place / "done" / name).stat().st_size == len(data)
+    wait_for(lambda: queue.job(standing + 1)["state"] == "done")
+    time.sleep(0.8)
+    assert set(queue.jobs()) == {standing, standing + 1}
+    (queue.place / "new" / name).write_bytes(data[:320])  # once more
+    wait_for(lambda: (queue.place / "done" / name).stat().st_size == 320)
+    service.terminate()
+    assert service.wait(20) == 0
+
+
+def test_a_look_at_a_file_ends_nobody_who_opens_it_meanwhile(tmp_path: Path) -> None:
+    """The lease of the look is broken many times; that neither ends the looking process nor fails the writer."""
+    write = "import sys\nfor i in range(5000): open(sys.argv[1], 'a').write('x')"
+    (tmp_path / "f").touch()
+    with subprocess.Popen([sys.executable, "-c", write, tmp_path / "f"]) as writer:
+        seen = set()
+        while writer.poll() is None:
+            seen.add(look(str(tmp_path))[0].is_written)
+        assert writer.returncode == 0
+    assert seen == {False, True}
+    assert (tmp_path / "f").stat().st_size == 5000
+
+
+@pytest.mark.parametrize(
+    "words", [("sort", "in", "-o", "x"), ("sort", "{}", "-o", "x"), ("sort", "{}", "-o", "new/{name}.s"), ("inplace", "{}")]
+)
+def test_watches_that_would_go_in_circles(queue: Queue, words: tuple[str, ...]) -> None:
+    (queue.place / "new").mkdir()
+    assert queue.run("add", "--watch", "new", "--", *words).returncode == 2
+
+
+# --- the end is told
+
+
+def test_a_command_at_the_end_gets_the_facts_and_no_shell(queue: Queue, records: Path) -> None:
+    number = queue.add(*SORT, options=("--on-end", "tee 'told; touch oops' copy"))
+    queue.ok("run")
+    wait_for((queue.place / "copy").exists)
+    told = json.loads((queue.place / "told; touch oops").read_text())
+    assert (told["id"], told["state"], told["exit_code"], told["records"]) == (number, "done", 0, 20_000)
+    assert not (queue.place / "oops").exists()
+
+
+def test_a_webhook_at_the_end(queue: Queue, records: Path) -> None:
+    bodies: list[dict[str, object]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        queue.add(*SORT, options=("--on-end", f"http://127.0.0.1:{server.server_port}/"))
+        queue.add("sort", "absent", "-o", "x", options=("--on-end", f"http://127.0.0.1:{server.server_port}/"))
+        queue.run("run")
+        wait_for(lambda: len(bodies) == 2)
+        server.shutdown()
+    assert {body["state"] for body in bodies} == {"done", "failed"}
+
+
+# --- users, names, files
+
+
+def test_roots_service_works_as_the_jobs_user(ecosort: Path, require: Require) -> None:
+    """What the user may not read, his job may not either; what it makes is his."""
+    require("setpriv")
+    with directory_for_everyone() as base:
+        shutil.copy(ecosort, base / "ecosort")
+        copy_packages(base / "packages")
+        queue = Queue(base / "queue", base / "ecosort")
+        queue.environment["PYTHONPATH"] = str(base / "packages")
+        queue.place.chmod(0o777)
+        (queue.place / "in.dat").write_bytes(random.Random(1).randbytes(16_000))
+        (queue.place / "secret.dat").write_bytes(bytes(1600))
+        (queue.place / "secret.dat").chmod(0o600)
+        mine = queue.add(*SORT, options=("--user", "nobody"))
+        secret = queue.add(*SORT[:-3], "secret.dat", "-o", "x", options=("--user", "nobody"))
+        assert queue.run("run").returncode == 1
+        assert queue.job(mine)["state"] == "done", queue.log(mine)
+        assert (queue.place / "out.dat").owner() == "nobody"
+        assert queue.job(secret)["state"] == "failed"
+        assert "Permission denied" in queue.job(secret)["reason"]
+
+
+def test_names_of_any_bytes_through_the_command_line(queue: Queue, records: Path) -> None:
+    name = b"a'b\"c\n<script>\xff\xfe\x1b[2J"
+    (Path(os.fsdecode(os.fsencode(queue.place) + b"/" + name))).write_bytes(records.read_bytes())
+    number = queue.add(b"sort", b"--record-size", b"16", b"--key", b"0:4", name, b"-o", b"out" + name)
+    queue.ok("run")
+    assert queue.job(number)["state"] == "done", queue.log(number)
+    assert os.path.exists(os.fsencode(queue.place) + b"/out" + name)  # noqa: PTH110
+    for said in (queue.ok("list", "--all"), queue.ok("show", str(number)), queue.log(number)):
+        assert said.replace("\n", "").isprintable()
+        assert "\x1b" not in said
+
+
+def test_retention(queue: Queue, records: Path) -> None:
+    for n in range(3):
+        queue.add(*SORT[:-1], f"out{n}")
+    queue.ok("run")
+    service = queue.start("serve", "--no-page", "--keep-jobs", "1", "--tick", "0.05")
+    wait_for(lambda: len(queue.jobs()) == 1)
+    assert [path.name for path in (queue.directory / "jobs").iterdir()] == [str(next(iter(queue.jobs())))]
+    service.terminate()
+    assert service.wait(20) == 0
+
+
+def test_a_queue_of_a_newer_program_or_of_others_is_left_alone(queue: Queue) -> None:
+    queue.ok("list")
+    with sqlite3.connect(queue.directory / "queue.sqlite") as connection:
+        connection.execute("PRAGMA user_version=99")
+    connection.close()
+    done = queue.run("list")
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+    assert "newer ecosort" in done.stderr
+    queue.directory.chmod(0o777)
+    assert "not yours alone" in queue.run("list").stderr
+
+
+def test_the_program_becomes_the_queue(ecosort: Path, queue: Queue) -> None:
+    done = subprocess.run([ecosort, "queue", "list"], env=queue.environment, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("the queue is empty"), done
+    assert COMMAND[0] == sys.executable
+
+
+def test_the_readme_names_the_options_that_there_are() -> None:
+    """All of them, in its tables."""
+    text = (ROOT / "appliance" / "README.md").read_text()
+    for words in (["queue", "add"], ["serve"]):
+        done = subprocess.run([*COMMAND, *words, "--help"], capture_output=True, text=True, check=True)
+        options = set(re.findall(r"^  (?:-h, )?(--[a-z-]+)", done.stdout, re.MULTILINE)) - {"--help"}
+        assert {option for option in options if f"`{option}" not in text} == set()

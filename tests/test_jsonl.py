@@ -1,0 +1,333 @@
+"""`ecosort jsonl`: the order that Python gives the values that its json module reads, and lines of the same bytes as before."""
+
+import json
+import random
+from collections.abc import Sequence
+from functools import cmp_to_key
+from pathlib import Path
+
+import pytest
+from csv_support import READERS, compare
+from jsonl_support import BLOCK, LEAST, MAKERS, Key, random_lines, random_text, run_jsonl, written
+
+ALL_TYPES = tuple(MAKERS)
+assert tuple(READERS) == ALL_TYPES
+
+
+def in_order(lines: Sequence[bytes], keys: Sequence[Key], nulls_first: bool = False, unique: bool = False) -> list[bytes]:
+    """The lines as a stable sort by the keys leaves them."""
+    values = [([key.value(raw) for key in keys], raw) for raw in lines]
+    order = sorted(values, key=cmp_to_key(lambda a, b: compare(a[0], b[0], keys, nulls_first)))
+    return [
+        raw
+        for i, (value, raw) in enumerate(order)
+        if not unique or i == 0 or compare(order[i - 1][0], value, keys, nulls_first) != 0
+    ]
+
+
+def assert_sorted(
+    ecosort: Path,
+    directory: Path,
+    lines: Sequence[bytes],
+    keys: Sequence[Key],
+    words: Sequence[str] = (),
+    as_stream: bool = False,
+    **order: bool,
+) -> None:
+    """`as_stream`: a small sort has its computing threads all the same."""
+    data = b"".join(lines)
+    (directory / "in.jsonl").write_bytes(data)
+    by = [word for key in keys for word in ("--by", key.words())]
+    name, given = ("-", data) if as_stream else ("in.jsonl", None)
+    code, _, error = run_jsonl(ecosort, ["-q", *by, *words, name, "-o", "out.jsonl"], directory, given)
+    assert (code, error) == (0, "")
+    assert (directory / "out.jsonl").read_bytes() == b"".join(in_order(lines, keys, **order))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("number", range(len(ALL_TYPES)), ids=ALL_TYPES)
+def test_lines_are_in_the_order_of_each_type(ecosort: Path, tmp_path: Path, number: int, descending: bool) -> None:
+    lines = random_lines(random.Random(number), 2000, ALL_TYPES)
+    key = Key(("values", number, "v"), ALL_TYPES[number], descending)
+    assert_sorted(ecosort, tmp_path, lines, [key])
+    assert_sorted(ecosort, tmp_path, lines, [key], ["--nulls", "first"], nulls_first=True)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_later_keys_decide_among_equal_lines(ecosort: Path, tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    lines = random_lines(rng, 1500, ALL_TYPES)
+    chosen = rng.sample(range(len(ALL_TYPES)), 3)
+    keys = [Key(("values", number, "v"), ALL_TYPES[number], rng.random() < 0.5) for number in chosen]
+    assert_sorted(ecosort, tmp_path, lines, keys)
+    assert_sorted(ecosort, tmp_path, lines, keys, ["--unique"], unique=True)
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("type_", ["text", "number", "date"])
+def test_more_than_the_memory_holds_comes_out_in_the_same_order(ecosort: Path, tmp_path: Path, type_: str, threads: str) -> None:
+    lines = random_lines(random.Random(7), 25_000, [type_, "text"])
+    key = Key(("values", 0, "v"), type_)
+    words = [*LEAST, "--threads", threads, "--stats", "stats.json"]
+    assert_sorted(ecosort, tmp_path, lines, [key], words, as_stream=True)
+    stats = json.loads((tmp_path / "stats.json").read_text())
+    assert stats["runs"] > 1
+    assert stats["rows"] == len(lines)
+    assert stats["peak_counted_memory_bytes"] <= 1 << 20
+    assert_sorted(ecosort, tmp_path, lines, [key], [*words, "--unique"], unique=True)
+
+
+def test_the_last_merge_works_in_parts(ecosort: Path, tmp_path: Path) -> None:
+    rng = random.Random(3)
+    lines = [b'{"a":%d,"n":%d,"text":"%s"}\n' % (rng.randrange(10**6), i, b"abc" * rng.randrange(9)) for i in range(100_000)]
+    words = ["--memory", "2MiB", "--threads", "2", "--stats", "stats.json"]
+    assert_sorted(ecosort, tmp_path, lines, [Key(("a",), "integer")], words, as_stream=True)
+    assert json.loads((tmp_path / "stats.json").read_text())["merge_parts"] == 2
+
+
+@pytest.mark.parametrize("end", [b"\n", b""])
+def test_files_of_any_size_keep_all_lines(ecosort: Path, tmp_path: Path, end: bytes) -> None:
+    """From nothing to four blocks; with the last line's end and without it."""
+    rng = random.Random(11)
+    key = Key(("a",), "integer")
+    for size in range(0, 4 * BLOCK, 397):
+        lines: list[bytes] = []
+        while sum(map(len, lines)) < size:
+            lines.append(written(rng, {"t": random_text(rng, 60), "a": rng.randrange(1000), "n": len(lines)}))
+        data = b"".join(lines)
+        (tmp_path / "in.jsonl").write_bytes(data[: len(data) - 1] + end if data else b"")
+        done = run_jsonl(ecosort, ["-q", *LEAST, "--by", key.words(), "in.jsonl", "-o", "-"], tmp_path)
+        expected = in_order(lines, [key])
+        if end == b"" and len(lines) > 1 and lines[-2].endswith(b"\r\n") and not lines[-1].endswith(b"\r\n"):
+            expected[expected.index(lines[-1])] = lines[-1][:-1] + b"\r\n"  # the end of the line before it
+        assert done == (0, b"".join(expected), "")
+
+
+@pytest.mark.parametrize("what", ['"', "\\", "\\u20ac", "\u20ac", "\\ud83d\\ude00", "  ", "[{},[]]", "-1.5e+10"])
+def test_anything_may_lie_at_a_border_of_blocks(ecosort: Path, tmp_path: Path, what: str) -> None:
+    value = f'"{what}"' if what[0] in "\\\u20ac" and what != "\\" else f'"\\{what}"' if what in '"\\' else what.strip() or '  ""'
+    for shift in range(-9, 10):
+        first = f'{{"pad":"{"x" * (BLOCK - 20 + shift)}","a":{value},"k":9}}\n'.encode()
+        lines = [first, f'{{"a":{value},"k":1}}\n'.encode(), f'{{"k":5,"a":{value}}}\n'.encode()]
+        assert_sorted(ecosort, tmp_path, lines, [Key(("k",), "integer")], LEAST)
+
+
+def test_long_lines_pass_over_many_blocks(ecosort: Path, tmp_path: Path) -> None:
+    rng = random.Random(2)
+    texts = ['line\n"quoted"\u20ac, ' * rng.choice([0, 1, 10, 100, 1000, 3000]) for _ in range(200)]
+    lines = [written(rng, {"text": text, "n": [rng.randrange(100)], "i": i}) for i, text in enumerate(texts)]
+    assert_sorted(ecosort, tmp_path, lines, [Key(("n", 0), "integer")], LEAST)
+    assert_sorted(ecosort, tmp_path, lines, [Key(("text",))], LEAST)
+
+
+def test_names_with_other_signs_are_quoted(ecosort: Path, tmp_path: Path) -> None:
+    lines = [written(random.Random(i), {"a.b": {'q"\\': i * 7 % 10}, ":number": [i]}) for i in range(10)]
+    assert_sorted(ecosort, tmp_path, lines, [Key(("a.b", 'q"\\'), "integer")])
+    data = b'{"x:y":2}\n{"x:y":1}\n'
+    assert run_jsonl(ecosort, ["--by", "x:y", "-", "-o", "-"], tmp_path, data)[1] == b'{"x:y":1}\n{"x:y":2}\n'
+
+
+def test_values_of_all_types_are_compared_by_their_texts(ecosort: Path, tmp_path: Path) -> None:
+    order = [b'""', b'"\\u0001"', b"10", b'"2"', b"2.0", b'"A"', b"[0]", b"false", b'"t"', b"true", b'{"x":1}', b'"}"']
+    lines = [b'{"a":' + value + b"}\n" for value in order]
+    done = run_jsonl(ecosort, ["--by", "a", "-", "-o", "-"], tmp_path, b"".join(reversed(lines)))
+    assert done == (0, b"".join(lines), "")
+
+
+def test_of_equal_names_the_first_one_counts(ecosort: Path, tmp_path: Path) -> None:
+    lines = [b'{"a":1,"a":9}\n', b'{"\\u0061":2,"a":0}\n', b'{"a":3}\n']
+    done = run_jsonl(ecosort, ["--by", "a:integer", "-", "-o", "-"], tmp_path, b"".join(reversed(lines)))
+    assert done == (0, b"".join(lines), "")
+
+
+def test_numbers_are_exact(ecosort: Path, tmp_path: Path) -> None:
+    big = "1" + "0" * 300
+    order = ["-1e99999", f"-{big}1", f"-{big}", "-0.00000000000000000001", "0e5", "1e-99999", "2e-99999", "0.1",
+             "0.10000000000000000001", "1e0", f"{big}", f"{big}.0000001", "1e99999"]  # fmt: skip
+    data = "".join(f'{{"n":{value}}}\n' * 20 for value in random.Random(1).sample(order, len(order)))
+    done = run_jsonl(ecosort, ["--by", "n:number", "-", "-o", "-"], tmp_path, data.encode())
+    assert done == (0, "".join(f'{{"n":{value}}}\n' * 20 for value in order).encode(), "")
+
+
+def test_nesting_is_bounded(ecosort: Path, tmp_path: Path) -> None:
+    deep = b"[" * 1024 + b"]" * 1024 + b"\n"
+    assert run_jsonl(ecosort, ["-q", "--by", "a", "-", "-o", "-"], tmp_path, deep) == (0, deep, "")
+    done = run_jsonl(ecosort, ["-q", "--by", "a", "-", "-o", "-"], tmp_path, b"1\n" + b"[" * 10**6)
+    assert done == (2, b"", "ecosort: standard input: line 2, byte 1026: objects and arrays are nested deeper than 1024\n")
+
+
+@pytest.mark.parametrize("words", [[], ["--merge"], LEAST])
+def test_blank_lines_are_left_out_and_counted(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    data = b"\n \r\n1\n\n\t\n2\r\n   "
+    done = run_jsonl(ecosort, [*words, "--by", "a", "--stats", "s.json", "-", "-o", "-"], tmp_path, data)
+    assert done[:2] == (0, b"1\n2\r\n")
+    assert "ecosort: blank lines are left out: there were 5\n" in done[2]
+    stats = json.loads((tmp_path / "s.json").read_text())
+    assert (stats["rows"], stats["rows_dropped"], stats["blank_lines"]) == (2, 0, 5)
+    assert run_jsonl(ecosort, ["-q", *words, "--by", "a", "--unique", "-", "-o", "-"], tmp_path, data)[1] == b"1\n"
+
+
+def test_more_blank_lines_than_the_memory_holds(ecosort: Path, tmp_path: Path) -> None:
+    data = b'{"a":2}\n' + b"  \t \n" * 500_000 + b'{"a":1}\n' + b"\n" * 2_000_000 + b'{"a":3}\n'
+    for words in ([], ["--unique"]):
+        done = run_jsonl(ecosort, ["-q", *words, *LEAST, "--by", "a", "-", "-o", "-"], tmp_path, data)
+        assert done == (0, b'{"a":1}\n{"a":2}\n{"a":3}\n', "")
+    (tmp_path / "in").write_bytes(data)
+    assert run_jsonl(ecosort, [*LEAST, "--check", "--by", "a", "in"], tmp_path) == (
+        1, b"", 'ecosort: in: line 500002 is out of order: {"a":1}\n')  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "expected"), [
+    (b'{"a":2}\r\n{"a":1}', b'{"a":1}\r\n{"a":2}\r\n'),
+    (b'{"a":2}\n{"a":1}', b'{"a":1}\n{"a":2}\n'),
+    (b'{"a":2}\r\n{"a":1}\r', b'{"a":1}\r\n{"a":2}\r\n'),
+    (b"1", b"1\n"),
+    (b"", b""),
+])  # fmt: skip
+@pytest.mark.parametrize("words", [[], ["--merge"]])
+def test_a_last_line_without_its_end_gets_that_of_the_line_before(
+    ecosort: Path, tmp_path: Path, data: bytes, expected: bytes, words: list[str]
+) -> None:
+    if words and data.count(b"\n") == 1:
+        expected = data.rstrip(b"\r") + (b"\r\n" if b"\r\n" in data else b"\n")  # merged as it is: not in order
+    assert run_jsonl(ecosort, ["-q", *words, "--by", "a", "-", "-o", "-"], tmp_path, data) == (0, expected, "")
+
+
+def test_a_byte_order_mark_stays_in_front(ecosort: Path, tmp_path: Path) -> None:
+    mark = b"\xef\xbb\xbf"
+    (tmp_path / "1").write_bytes(mark + b'{"a":1}\n{"a":3}\n')
+    (tmp_path / "2").write_bytes(mark + b'{"a":2}\n')
+    for words in ([], ["--merge"]):
+        done = run_jsonl(ecosort, [*words, "--by", "a", "1", "2", "-o", "-"], tmp_path)
+        assert done == (0, mark + b'{"a":1}\n{"a":2}\n{"a":3}\n', "")
+
+
+@pytest.mark.parametrize("files", [2, 60])
+@pytest.mark.parametrize("words", [[], LEAST])
+def test_sorted_files_are_merged(ecosort: Path, tmp_path: Path, files: int, words: list[str]) -> None:
+    rng = random.Random(files)
+    key = Key(("values", 0, "v"), "number")
+    every: list[bytes] = []
+    names = []
+    for i in range(files):
+        lines = in_order(random_lines(rng, rng.randrange(3000 // files), ["number", "text"]), [key])
+        every += lines
+        names.append(f"{i}.jsonl")
+        (tmp_path / names[-1]).write_bytes(b"\n".join(lines))
+    by = ["-q", "--merge", *words, "--by", key.words(), *names, "-o", "-"]
+    assert run_jsonl(ecosort, by, tmp_path) == (0, b"".join(in_order(every, [key])), "")
+    assert run_jsonl(ecosort, ["--unique", *by], tmp_path)[1] == b"".join(in_order(every, [key], unique=True))
+
+
+def test_values_without_an_order_are_counted(ecosort: Path, tmp_path: Path) -> None:
+    data = b'{"a":1,"b":null}\n{"a":""}\n{"a":"x","b":2.5}\n{"b":"7"}\n[3]\n{"a":true,"b":[1]}\n'
+    for words in ([], ["--merge"]):
+        by = ["--by", "a:number", "--by", "b:integer:desc", "--stats", "stats.json", "-", "-o", "-"]
+        code, _, error = run_jsonl(ecosort, [*words, *by], tmp_path, data)
+        assert code == 0
+        assert "--by a:number: 2 missing or null and 3 unparsable values stand behind all others" in error
+        assert "--by b:integer:desc: 3 missing or null and 2 unparsable values" in error
+        stats = json.loads((tmp_path / "stats.json").read_text())
+        assert stats["schema"] == "ecosort.jsonl-stats/1"
+        assert stats["keys"] == [
+            {"by": "a:number", "missing_values": 2, "unparsable_values": 3},
+            {"by": "b:integer:desc", "missing_values": 3, "unparsable_values": 2},
+        ]
+
+
+def test_strict_refuses_a_value(ecosort: Path, tmp_path: Path) -> None:
+    data = b'{"a":1}\n{"b":{}}\n{"a":"x\\ny"}\n'
+    for words in ([], ["--merge"], ["--check"]):
+        output = [] if words == ["--check"] else ["-o", "-"]
+        done = run_jsonl(ecosort, ["--strict", *words, "--by", "a:number", "-", *output], tmp_path, data)
+        assert done == (2, b"", "ecosort: standard input: line 3, byte 22: path 'a': 'x?y' is no number\n")
+
+
+@pytest.mark.parametrize("words", [[], ["--merge"], ["--check"], LEAST])
+@pytest.mark.parametrize(("rest", "at", "why"), [
+    (b'{"a":1,}\n', 7, "a name in double quotes is wanted here"),
+    (b'{"a":1\n{"a":2}\n', 6, "a comma, or a brace that closes the object, is wanted here"),
+    (b'{"a":1} {"a":2}\n', 8, "something follows the value; a line holds one"),
+    (b'{"a":"\x80"}\n', 6, "this is not UTF-8"),
+    (b'{"a":"x', 5, "a string is not closed"),
+    (b"{'a':1}", 1, "a name in double quotes is wanted here"),
+    (b"NaN\n", 0, "this is no value of JSON"),
+    (b'{"a":01}\n', 5, "a number begins with a zero too many"),
+])  # fmt: skip
+def test_lines_that_are_no_json_are_told_with_their_place(
+    ecosort: Path, tmp_path: Path, rest: bytes, at: int, why: str, words: list[str]
+) -> None:
+    before = b'{"a":0}\n\n{"a":1}\n'
+    (tmp_path / "in").write_bytes(before + rest)
+    (tmp_path / "out").write_text("old")
+    output = [] if words == ["--check"] else ["-o", "out"]
+    done = run_jsonl(ecosort, [*words, "--by", "a", "in", *output], tmp_path)
+    assert done == (2, b"", f"ecosort: in: line 4, byte {len(before) + at}: {why}\n")
+    assert (tmp_path / "out").read_text() == "old"
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_the_first_of_many_wrong_lines_is_told(ecosort: Path, tmp_path: Path, threads: str) -> None:
+    lines = [b'{"a":%d,"text":"some text, for it"}\n' % i for i in range(30_000)]
+    rng = random.Random(9)
+    for _ in range(10):
+        places = sorted(rng.sample(range(len(lines)), 3))
+        wrong = list(lines)
+        for place in places:
+            wrong[place] = rng.choice([b"{\n", b'{"a":"}\n', b"1 2\n", b"tru\n"])
+        code, _, error = run_jsonl(ecosort, ["--by", "a", "--threads", threads, "-", "-o", "out"], tmp_path, b"".join(wrong))
+        assert code == 2
+        assert error.startswith(f"ecosort: standard input: line {places[0] + 1}, byte "), error
+
+
+def test_what_python_reads_is_read_and_what_it_refuses_is_refused(ecosort: Path, tmp_path: Path) -> None:
+    """Lines with a byte changed, taken out or put in."""
+    rng = random.Random(5)
+    lines = random_lines(rng, 150, ["text", "number"])
+    read = refused = 0
+    for line in lines:
+        raw = bytearray(line[:-1])
+        at = rng.randrange(len(raw))
+        raw[at : at + rng.randrange(2)] = rng.choice(
+            [b"", b'"', b"{", b"}", b"]", b",", b":", b"\\", b"0", b"-", b" ", b"\x01", b"\xc3"]
+        )
+        try:
+            json.loads(bytes(raw), parse_constant=lambda word: json.loads(f"<{word}>"))
+            is_json = bytes(raw).decode("utf-8") is not None
+        except ValueError:
+            is_json = False
+        code, output, _ = run_jsonl(ecosort, ["-q", "--by", "n", "-", "-o", "-"], tmp_path, bytes(raw))
+        assert (code, output.rstrip(b"\r\n")) == ((0, bytes(raw).rstrip(b"\r")) if is_json else (2, b"")), bytes(raw)
+        read, refused = read + is_json, refused + (not is_json)
+    assert min(read, refused) > 20
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (["--by", "a[x]"], "key 'a[x]': a bracket wants a number, as in [0]; a path is names with dots between them and [N] for "
+        "arrays, and a name with other signs is put in double quotes"),
+    (["--by", ":number"], "key ':number' names no column; give NAME[:TYPE][:desc]"),
+    (["--by", "a", "--nulls", "middle"], "--nulls: 'middle' is neither 'first' nor 'last'"),
+    ([], "jsonl: no key; name a value with --by PATH[:TYPE][:desc]"),
+    ([f"--by=k{i}" for i in range(33)], "33 keys are more than 32"),
+])  # fmt: skip
+def test_what_cannot_be_sorted_is_told_in_one_line(ecosort: Path, tmp_path: Path, words: list[str], message: str) -> None:
+    (tmp_path / "in").write_text("{}\n")
+    assert run_jsonl(ecosort, [*words, "in", "-o", "out"], tmp_path) == (2, b"", f"ecosort: {message}\n")
+    assert not (tmp_path / "out").exists()
+
+
+def test_sorted_lines_pass_the_check(ecosort: Path, tmp_path: Path) -> None:
+    lines = random_lines(random.Random(6), 8000, ALL_TYPES)
+    lines[4000:4000] = [b"\n", b" \n"]
+    (tmp_path / "in").write_bytes(b"".join(lines))
+    for i, type_ in enumerate(ALL_TYPES):
+        by = ["-q", "--by", Key(("values", i, "v"), type_, i % 2 == 0).words()]
+        assert run_jsonl(ecosort, [*by, "in", "-o", "out"], tmp_path) == (0, b"", "")
+        assert run_jsonl(ecosort, [*by, "--check", "out"], tmp_path) == (0, b"", "")
+
+
+def test_a_line_longer_than_the_memory_is_told(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b'1\n"' + b"y" * 3_000_000 + b'"\n')
+    code, _, error = run_jsonl(ecosort, [*LEAST, "--by", "a", "in", "-o", "out"], tmp_path)
+    assert code == 2
+    assert "in: line 2, at byte 2, is too long for the memory" in error
