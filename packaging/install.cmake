@@ -10,7 +10,7 @@ add_library(libecosort_shared SHARED $<TARGET_OBJECTS:libecosort>)
 set_target_properties(libecosort_shared PROPERTIES OUTPUT_NAME ecosort VERSION 1.${PROJECT_VERSION} SOVERSION 1
   LINK_DEPENDS ${ECOSORT_PACKAGING}/libecosort.map EXPORT_NAME ecosort)
 target_link_options(libecosort_shared PRIVATE LINKER:--version-script=${ECOSORT_PACKAGING}/libecosort.map LINKER:--no-undefined)
-target_link_libraries(libecosort_shared PRIVATE ${ECOSORT_FMT} ${URING_LIBRARY} PkgConfig::XXHASH Threads::Threads ${LIBMD_LIBRARY})
+target_link_libraries(libecosort_shared PRIVATE ${ECOSORT_FMT} ${URING_LIBRARY} PkgConfig::XXHASH Threads::Threads ${LIBMD_LIBRARY} ${ECOSORT_SHARED_CODECS})
 target_include_directories(libecosort_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(libecosort_shared INTERFACE cxx_std_20)
 

@@ -84,6 +84,13 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "mosquitto": lambda: _tool("mosquitto"),
     "snmpd": lambda: _tool("snmpd"),
     "upsd": lambda: _tool("/lib/nut/upsd") or _tool("/lib/nut/dummy-ups"),
+    "gzip": lambda: _tool("gzip"),
+    "zstd": lambda: _tool("zstd"),
+    "lz4": lambda: _tool("lz4"),
+    "xz": lambda: _tool("xz"),
+    "bzip2": lambda: _tool("bzip2"),
+    "pigz": lambda: _tool("pigz"),
+    "pbzip2": lambda: _tool("pbzip2"),
     "systemd-analyze": lambda: _tool("systemd-analyze"),
     "chromium": lambda: _tool("chromium-headless-shell") and _tool("chromium"),
 }

@@ -11,6 +11,7 @@ LAYERS = [
     "ecosort",  # the public interface
     "base",
     "io",
+    "codec",
     "hash",
     "sortbenchmark",
     "sort",

@@ -33,13 +33,25 @@ def told(ecosort: Path, directory: Path, words: list[str], data: bytes | None = 
 def test_compressed_input(ecosort: Path, tmp_path: Path, program: str) -> None:
     (tmp_path / "a b").write_bytes(COMPRESSED[program])
     (tmp_path / "plain").write_bytes(b"a\nb\n")
-    named = f"sort: 'a b': is compressed ({program}), and sorted as it is; decompress it first: {program} -dc 'a b' | sort -"
+    named = f"sort: 'a b' ({program}): is compressed, and sorted as it is; to sort what is in it, give --decompress=auto"
     assert told(ecosort, tmp_path, ["a b", "plain", "a b"]) == [named]
     assert told(ecosort, tmp_path, ["-m", "plain", "a b"]) == [named]
     assert named in told(ecosort, tmp_path, ["-c", "a b"])
     for words in ([], ["-"], ["-m", "-"]):
         [line] = told(ecosort, tmp_path, words, COMPRESSED[program])
-        assert f"{program} -dc FILE | sort -" in line
+        assert line.startswith(f"sort: standard input ({program}): is compressed")
+        assert line.endswith("--decompress=auto")
+
+
+def test_compressed_inputs_are_named_in_one_line(ecosort: Path, tmp_path: Path) -> None:
+    names = [f"{i}.{program}" for i, program in enumerate(COMPRESSED)]
+    for name, data in zip(names, COMPRESSED.values(), strict=True):
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "plain").write_bytes(b"a\nb\n")
+    [line] = told(ecosort, tmp_path, [names[0], "plain", names[1]])
+    assert line.startswith("sort: 0.gzip (gzip), 1.zstd (zstd): are compressed, and sorted as they are")
+    [line] = told(ecosort, tmp_path, [*names, "plain"])
+    assert line.startswith("sort: 0.gzip (gzip), 1.zstd (zstd), 2.xz (xz) and 2 more: are compressed")
 
 
 def test_a_byte_order_mark(ecosort: Path, tmp_path: Path) -> None:

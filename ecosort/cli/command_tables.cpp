@@ -1,6 +1,8 @@
 // What every command takes, in the order in which its help tells it.
 #include <algorithm>
+#include <iterator>
 
+#include "cli/compression_options.h"
 #include "cli/option_table.h"
 
 namespace ecosort::cli {
@@ -185,7 +187,7 @@ CommandTable sort_table() {
 }
 
 std::vector<OptionRow> lines_options() {
-  return {
+  std::vector<OptionRow> options{
       {"-b,--ignore-leading-blanks", "", "", "ignore leading blanks"},
       {"-d,--dictionary-order", "", "", "consider only blanks and alphanumeric characters"},
       {"-f,--ignore-case", "", "", "fold lower case to upper case characters"},
@@ -225,13 +227,15 @@ std::vector<OptionRow> lines_options() {
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` goes on after a crash; regular files only, "
        "and "
-       "no -m, -c, --debug, --compress-program, -T"},
+       "no -m, -c, --debug, --compress-program, --decompress=auto, --compress-output, -T"},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
       progress_option(),
       {"--quiet", "", "", "no notices, no progress line"},
   };
+  std::ranges::copy(compression_rows("never", "none"), std::back_inserter(options));
+  return options;
 }
 
 CommandTable lines_table() {
@@ -247,6 +251,7 @@ CommandTable lines_table() {
                    "ecosort lines -t, -k2,2n --header data.csv         by the second column, as a number",
                    "ecosort lines -u -S 1G -T /scratch *.txt           without duplicates, in 1 GiB",
                    "ecosort lines -m part*.txt | uniq -c               merges sorted files",
+                   "ecosort lines --decompress=auto --compress-output=auto *.gz -o all.zst",
                    "ecosort lines --resumable log.txt -o sorted.txt    after a crash: ecosort resume sorted.txt"},
       .options = lines_options(),
       .operands = {{"FILE", "text; `-`, or none, is standard input. An output may replace an input"}},
@@ -315,6 +320,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
     if (row.name == "--temp") row.fallback = "$TMPDIR, or beside the output";
     options.push_back(row);
   }
+  std::ranges::copy(compression_rows("auto", "auto"), std::back_inserter(options));
   return options;
 }
 
@@ -360,6 +366,7 @@ CommandTable csv_table() {
           .examples = {"ecosort csv --by price:number:desc --by name shop.csv -o sorted.csv",
                        "ecosort csv --by when:date --memory 1GiB --temp /ssd part*.csv -o all.csv    several files, one header",
                        "ecosort csv --no-header --delimiter tab --by 3:version - -o - < in > out     a stream without a header",
+                       "ecosort csv --by user a.csv.gz b.csv.zst -o all.csv.zst                      compressed files",
                        "ecosort csv --check --by id:integer sorted.csv                               is it in order?"},
           .options = csv_options(),
           .operands = {{"INPUT", "CSV; `-` is standard input. It is never changed, unless it is the output"}},
@@ -441,9 +448,9 @@ CommandTable plan_inplace_table() {
 
 CommandTable plan_lines_table() {
   std::vector<OptionRow> options =
-      showing(lines_options(),
-              {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output", "-S,--buffer-size", "--memory",
-               "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique", "--header", "--resumable"});
+      showing(lines_options(), {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output",
+                                "-S,--buffer-size", "--memory", "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique",
+                                "--header", "--resumable", "--decompress", "--compress-output", "--level"});
   options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
   return {.name = "plan lines",

@@ -11,30 +11,9 @@ namespace ecosort::cli {
 
 namespace {
 
-using std::string_view_literals::operator""sv;
+constexpr std::size_t most_named = 3;
 
-struct Compression {
-  std::string_view magic;
-  std::size_t more_at = 0;  // further bytes that text would not have there
-  std::string_view more;
-  const char* program;
-};
-
-// RFC 1952, RFC 8878, the .xz file format 1.2.1, bzip2 (the block header is pi), the LZ4 frame format 1.6.
-constexpr Compression compressions[] = {{"\x1f\x8b"sv, 2, "\x08"sv, "gzip"},
-                                        {"\x28\xb5\x2f\xfd"sv, 0, "", "zstd"},
-                                        {"\xfd"
-                                         "7zXZ\0"sv,
-                                         0, "", "xz"},
-                                        {"BZh"sv, 4, "1AY&SY"sv, "bzip2"},
-                                        {"\x04\x22\x4d\x18"sv, 0, "", "lz4"}};
-
-const char* compressing_program(std::string_view first) {
-  for (const Compression& one : compressions)
-    if (first.starts_with(one.magic) && first.substr(std::min(one.more_at, first.size())).starts_with(one.more))
-      return one.program;
-  return nullptr;
-}
+std::string shown_word(const std::string& name) { return name == "-" ? "standard input" : lines::quoted_name(name); }
 
 }  // namespace
 
@@ -52,14 +31,24 @@ bool LineContents::has_quoted_field(std::string_view first) const {
   return false;
 }
 
+std::string LineContents::compressed_notice(const std::vector<CompressedInput>& inputs) {
+  if (inputs.empty()) return "";
+  told_compressed_ = true;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(inputs.size(), most_named); ++i)
+    names += fmt::format("{}{} ({})", i == 0 ? "" : ", ", shown_word(inputs[i].name), codec::name_of(inputs[i].codec));
+  if (inputs.size() > most_named) names += fmt::format(" and {} more", inputs.size() - most_named);
+  const bool is_one = inputs.size() == 1;
+  return fmt::format("{}: {} compressed, and sorted as {}; to sort what is in {}, give --decompress=auto", names,
+                     is_one ? "is" : "are", is_one ? "it is" : "they are", is_one ? "it" : "them");
+}
+
 std::vector<std::string> LineContents::look(const std::string& name, std::string_view first) {
-  const std::string word = name == "-" ? "standard input" : lines::quoted_name(name);
+  const std::string word = shown_word(name);
   const std::string file = name == "-" ? "FILE" : lines::quoted_name(name);
   std::vector<std::string> notices;
-  if (const char* const program = compressing_program(first); program != nullptr && !std::exchange(told_compressed_, true))
-    notices.push_back(
-        fmt::format("{0}: is compressed ({1}), and sorted as it is; decompress it first: {1} -dc {2} | ecosort lines -", word,
-                    program, file));
+  if (const auto codec = codec::codec_of_beginning(first); codec && !told_compressed_)
+    notices.push_back(compressed_notice({{name, *codec}}));
   if (first.starts_with("\xef\xbb\xbf") && !std::exchange(told_mark_, true))
     notices.push_back(
         fmt::format("{}: begins with a UTF-8 byte order mark, which is sorted as a part of its first line; take it "

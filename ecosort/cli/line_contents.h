@@ -7,13 +7,24 @@
 #include <string_view>
 #include <vector>
 
+#include "codec/codec.h"
+
 namespace ecosort::cli {
+
+// An input that is compressed, and sorted as it is.
+struct CompressedInput {
+  std::string name;
+  codec::Codec codec;
+};
 
 // Each kind of contents is told once, of the first input that has it. Not thread-safe.
 class LineContents {
  public:
   // `separator`: of -t, where there are keys that it cuts.
   explicit LineContents(std::optional<char> separator) : separator_(separator) {}
+
+  // One notice that names all of these, which then are told of: nothing for none.
+  [[nodiscard]] std::string compressed_notice(const std::vector<CompressedInput>& inputs);
 
   // Notices about an input of this name that begins with `first`: compressed data, a byte order mark, quoted fields.
   [[nodiscard]] std::vector<std::string> look(const std::string& name, std::string_view first);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -25,6 +26,7 @@
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/watched_run.h"
+#include "codec/codec.h"
 #include "engine/rows/check_lines.h"
 #include "formats/lines/grammar.h"
 #include "formats/lines/quoted.h"
@@ -77,14 +79,27 @@ void print_notice(const LinesOptions& options, const std::string& notice) {
   if (!options.quiet && !notice.empty()) say_line(fmt::format("ecosort lines: {}", notice));
 }
 
+LineContents contents_of(const LinesOptions& options) {
+  return LineContents(options.order.keys.empty() ? std::nullopt : options.order.separator);
+}
+
 // Tells once each what the contents of the inputs suggest.
-lines::FirstLook contents_look(const LinesOptions& options) {
+lines::FirstLook contents_look(const LinesOptions& options, LineContents contents) {
   if (options.quiet) return {};
-  const bool has_fields = !options.order.keys.empty();
-  return [&options, contents = LineContents(has_fields ? options.order.separator : std::nullopt)](const std::string& name,
-                                                                                                  lines::Text first) mutable {
+  return [&options, contents](const std::string& name, lines::Text first) mutable {
     for (const std::string& notice : contents.look(name, first)) print_notice(options, notice);
   };
+}
+
+lines::FirstLook contents_look(const LinesOptions& options) { return contents_look(options, contents_of(options)); }
+
+// Those that are sorted as they are.
+std::vector<CompressedInput> compressed_inputs(const lines::LinesJob& job) {
+  std::vector<CompressedInput> inputs;
+  for (const lines::LineInput& input : job.inputs)
+    if (input.codec && !input.decompresses && std::ranges::find(inputs, input.name, &CompressedInput::name) == inputs.end())
+      inputs.push_back({input.name, *input.codec});
+  return inputs;
 }
 
 int check_order(const LinesOptions& options) {
@@ -98,7 +113,8 @@ int check_order(const LinesOptions& options) {
     if (S_ISDIR(info.st_mode)) job::cannot("read failed", name, EISDIR);
   }
   lines::LineOrder format(options.order, options.terminator());
-  const auto disorder = lines::find_disorder(name, format, options.unique, job::line_memory_of(options), contents_look(options));
+  const lines::CheckedFile file{name, job::line_memory_of(options), options.compression.decompress};
+  const auto disorder = lines::find_disorder(file, format, options.unique, contents_look(options));
   if (!disorder) return 0;
   if (options.check == lines::Check::first)
     say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line, options.terminator()));
@@ -132,7 +148,9 @@ int sort_files(const LinesOptions& options, double started_s) {
   tell_waits(storage, options.quiet);
   job::PreparedLines prepared = job::prepare_lines(options, storage, job::SpecialOutput::redirected);
   lines::LinesJob& job = prepared.job;
-  job.look = contents_look(options);
+  LineContents contents = contents_of(options);
+  print_notice(options, contents.compressed_notice(compressed_inputs(job)));
+  job.look = contents_look(options, contents);
   const io::Backend backend = job::make_line_queue(options.io, prepared);
   print_notice(options, backend.notice);
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's
@@ -162,7 +180,7 @@ int run(const Words& words) {
     return 0;
   }
   if (options.version) {
-    print_out("ecosort lines " ECOSORT_VERSION "\n");
+    print_out(fmt::format("ecosort lines " ECOSORT_VERSION "\ncompressed files: {}\n", codec::versions()));
     return 0;
   }
   (void)progress_mode(options.progress);
@@ -177,6 +195,7 @@ int run(const Words& words) {
   if (options.resumable)
     if (const std::optional<int> code = run_resumable_lines(options, words, contents_look(options), started_s)) return *code;
   if (options.check != lines::Check::no) return check_order(options);
+  if (options.debug && options.compression.output != "none") throw UsageError("--debug goes without --compress-output");
   if (!options.debug) return sort_files(options, started_s);
   DebugOutput output({options.order, options.terminator(), options.header_lines});
   const int code = sort_files(options, started_s);

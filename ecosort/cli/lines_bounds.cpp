@@ -38,7 +38,7 @@ unsigned merges_in_a_row(std::uint64_t runs, std::uint64_t fan_in) {
 std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_bytes) {
   const lines::LinePlan& plan = job.plan;
   const std::uint64_t longest = plan.run_buffer_bytes - plan.block_bytes;
-  std::string text = row("memory", exact(plan.memory_bytes + job.header_bytes)) +
+  std::string text = row("memory", exact(plan.memory_bytes + job.header_bytes + job.codecs.bytes())) +
                      row("run buffers", fmt::format("{} of {}", plan.run_buffers, exact(plan.run_buffer_bytes))) +
                      row("blocks", exact(plan.block_bytes)) + row("longest line", "at most " + exact(longest));
   if (input_bytes == 0) return text + row("input", "unknown: a stream");

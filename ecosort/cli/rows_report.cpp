@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "cli/compression_options.h"
+
 namespace ecosort::cli {
 
 nlohmann::ordered_json rows_stats_json(const RowWords& words, const lines::LinesReport& report, const engine::PhaseLog& log,
@@ -29,10 +31,11 @@ nlohmann::ordered_json rows_stats_json(const RowWords& words, const lines::Lines
           {"peak_counted_memory_bytes", report.peak_memory_bytes},
           {"peak_temp_bytes", report.peak_temp_bytes},
           {"hash", report.hash.to_hex()},
+          {"compression", compression_json(job, report)},
           {"resumed", resumed_json(report.resumed)},
           {"io_backend", backend},
           {"threads", job.plan.threads},
-          {"memory_limit_bytes", job.plan.memory_bytes + job.header_bytes},
+          {"memory_limit_bytes", job.plan.memory_bytes + job.header_bytes + job.codecs.bytes()},
           {"version", ECOSORT_VERSION}};
 }
 

@@ -62,7 +62,8 @@ void tell_nulls(const TableOptions& options, const lines::LinesReport& report) {
 int check_order(const TableOptions& options) {
   const std::string& name = options.spec.inputs.front();
   const auto format = job::table_format_of(options.spec);
-  const auto disorder = lines::find_disorder(name, *format, options.spec.unique, job::table_memory_of(options.spec));
+  const lines::CheckedFile file{name, job::table_memory_of(options.spec), options.spec.compression.decompress};
+  const auto disorder = lines::find_disorder(file, *format, options.spec.unique);
   if (!disorder) return 0;
   say_line(
       fmt::format("ecosort: {}: line {} is out of order: {}", rows::shown_name(name), disorder->line_number, disorder->line));

@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "cli/compression_options.h"
 #include "cli/option_binding.h"
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
@@ -23,6 +24,7 @@ struct TableWords {
   std::string output, delimiter, quote, nulls, memory, io = "auto", assumed_size;
   std::uint64_t threads = 0;
   bool no_header = false;
+  CompressionWords compression{"auto", "auto", ""};
 };
 
 char one_byte(const std::string& option, const std::string& word) {
@@ -54,6 +56,7 @@ void resolve(const TableWords& words, const ParsedWords& parsed, TableOptions& o
     if (options.assumed_bytes == 0) throw UsageError("--assume-size: give at least one byte");
   }
   spec.io = words.io;
+  spec.compression = words.compression.terms();
   (void)io::parse_backend(spec.io);
   (void)progress_mode(options.progress);
 }
@@ -111,6 +114,7 @@ TableOptions parse_table_options(Format format, std::string_view command, const 
                       {"--unique", &options.spec.unique}, {"--merge", &options.spec.table.merge},
                       {"--check", &options.check},        {"-q,--quiet", &options.quiet}};
   targets.numbers = {{"--threads", &texts.threads}};
+  texts.compression.bind(targets);
   targets.operands = &options.spec.inputs;
   const ParsedWords parsed = parse_words(command_table(command), words, targets);
   options.help = parsed.asks_for_help;

@@ -19,6 +19,7 @@
 #include "formats/lines/key_words.h"
 #include "formats/lines/quoted.h"
 #include "io/plain_file.h"
+#include "job/plan_codecs.h"
 #include "job/space.h"
 #include "plan/machine.h"
 
@@ -46,7 +47,16 @@ std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size
     lines::LineInput input;
     input.name = name;
     input.is_opened_late = inputs.size() >= most_open;
-    if (!input.is_opened_late) input.open(storage);
+    input.decompresses = options.compression.decompress;
+    if (!input.is_opened_late) {
+      input.open(storage);
+      input.look_at_beginning();
+    } else if (options.merge && input.decompresses) {
+      throw UsageError(
+          fmt::format("{} files are more than may be open at a time (ulimit -n): with --decompress=auto all files of a "
+                      "merge are open",
+                      options.inputs.size()));
+    }
     inputs.push_back(std::move(input));
   }
   return inputs;
@@ -56,7 +66,7 @@ std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size
 bool are_small(const std::vector<lines::LineInput>& inputs) {
   std::uint64_t bytes = 0;
   for (const lines::LineInput& input : inputs) {
-    if (!input.file || input.file->facts().is_stream) return false;
+    if (!input.file || input.is_stream()) return false;
     bytes += input.file->facts().size_bytes;
   }
   return bytes < least_threaded_bytes;
@@ -155,12 +165,12 @@ std::uint64_t line_memory_of(const LinesOptions& options) {
 std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs) {
   std::uint64_t bytes = 0;
   for (const lines::LineInput& input : inputs)
-    if (input.file && !input.file->facts().is_stream) bytes += input.file->facts().bytes_to_read();
+    if (input.file && !input.is_stream()) bytes += input.file->facts().bytes_to_read();
   return bytes;
 }
 
 bool are_known(const std::vector<lines::LineInput>& inputs) {
-  return std::ranges::all_of(inputs, [](const lines::LineInput& input) { return input.file && !input.file->facts().is_stream; });
+  return std::ranges::all_of(inputs, [](const lines::LineInput& input) { return input.file && !input.is_stream(); });
 }
 
 namespace {
@@ -178,7 +188,8 @@ void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
   std::vector<std::string> places;
   if (job.output != "-") {
     places.push_back(io::resolve_output(job.output).directory);
-    needs.push_back({For::output, places, bytes, 0});
+    // What compression makes of the output shows when it is made.
+    if (!job.codecs.packing) needs.push_back({For::output, places, bytes, 0});
   }
   if (has_runs && job.compress_program.empty())  // what compression makes of the runs shows when they are made
     needs.push_back({For::runs, job.directories, bytes, 0});
@@ -188,7 +199,7 @@ void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
   const bool shared = has_runs && !places.empty() && std::ranges::any_of(job.directories, [&](const std::string& directory) {
                         return job::drive_of(directory) == job::drive_of(places.front());
                       });
-  if (!places.empty() && !shared && bytes >= least_threaded_bytes) job.reserved_bytes = bytes;
+  if (!places.empty() && !job.codecs.packing && !shared && bytes >= least_threaded_bytes) job.reserved_bytes = bytes;
 }
 
 }  // namespace
@@ -203,11 +214,13 @@ lines::LinesJob make_rows_job(const LinesOptions& options, std::unique_ptr<rows:
   lines::LinesJob job;
   const std::uint64_t memory_bytes = line_memory_of(options);
   job.header_bytes = has_top ? memory_bytes / header_share : 0;
-  job.plan = lines::plan_lines(memory_bytes - job.header_bytes, threads,
+  if (assumed_bytes == 0) job.inputs = open_inputs(options, most_open, storage);
+  job.codecs = plan_codecs({memory_bytes - job.header_bytes, threads, options.merge}, job.inputs,
+                           codec::output_codec_of(options.compression, options.output));
+  job.plan = lines::plan_lines(memory_bytes - job.header_bytes - job.codecs.bytes(), threads,
                                options.batch_size == 0 ? most_open : std::min<std::uint64_t>(options.batch_size, most_open),
                                options.unique);
   job.format = std::move(format);
-  if (assumed_bytes == 0) job.inputs = open_inputs(options, most_open, storage);
   job.output = resolve_output(options.output, special);
   job.directories = run_directories(options, job.output);
   job.unique = options.unique;
@@ -287,6 +300,7 @@ lines::LinesOptions line_options_of(const SortSpec& spec) {
   options.zero_terminated = terms.terminator == '\0';
   options.unique = spec.unique;
   options.io = spec.io;
+  options.compression = spec.compression;
   choose_salt(options);
   return options;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "codec/codec.h"
 #include "formats/csv/csv_format.h"
 #include "formats/jsonl/jsonl_format.h"
 
@@ -14,7 +15,11 @@ namespace {
 
 constexpr bool has_top = true;  // a header, or a byte order mark
 
-bool is_named_tsv(std::string_view name) { return name.ends_with(".tsv") || name.ends_with(".TSV"); }
+// Whatever it is compressed with.
+bool is_named_tsv(std::string_view name) {
+  if (codec::codec_of_file_name(name)) name.remove_suffix(name.size() - name.rfind('.'));
+  return name.ends_with(".tsv") || name.ends_with(".TSV");
+}
 
 char delimiter_of(const SortSpec& spec) {
   if (spec.csv.delimiter) return *spec.csv.delimiter;
@@ -40,6 +45,7 @@ lines::LinesOptions means_of(const SortSpec& spec) {
   means.parallel = spec.threads;
   means.unique = spec.unique;
   means.merge = spec.table.merge;
+  means.compression = spec.compression;
   return means;
 }
 

@@ -56,6 +56,14 @@ struct TableTerms {
   bool merge = false;       // every input is in order already
 };
 
+// Of lines and rows: what is compressed on the way in and out (gzip, zstd, lz4, xz, bzip2). Damaged or truncated input is an
+// IoError that tells the place in the compressed file.
+struct CompressionTerms {
+  bool decompress = false;      // inputs that are compressed, by their beginning or their name
+  std::string output = "none";  // or a name of the above; "auto": by the ending of the output's name (.gz .zst .lz4 .xz .bz2)
+  std::optional<int> level;     // of the output; none: the usual one
+};
+
 // How rows of CSV (RFC 4180) are read.
 struct CsvTerms {
   std::optional<char> delimiter;    // none: a tab where all files are named .tsv, else a comma
@@ -79,6 +87,8 @@ struct SortSpec {
   TableTerms table;
   // CSV.
   CsvTerms csv;
+
+  CompressionTerms compression;  // not of records
 
   bool unique = false;  // of records, lines or rows with equal keys only the first one stays
 

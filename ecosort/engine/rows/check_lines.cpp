@@ -8,9 +8,9 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/rows/decoded_file.h"
 #include "engine/rows/formats.h"
 #include "formats/lines/line_kernels.h"
-#include "io/plain_file.h"
 
 namespace ecosort::lines {
 namespace {
@@ -20,11 +20,11 @@ constexpr std::size_t block_bytes = std::size_t{256} * 1024;
 // Rows of a file, one after the other; the one before the present one stays as well.
 class LineReader {
  public:
-  LineReader(const std::string& name, rows::RowFormat& format, std::uint64_t longest, const FirstLook& look)
-      : name_(name),
-        file_(engine::PlainFile::open_for_reading(name == "-" ? "/dev/stdin" : name)),
+  LineReader(const CheckedFile& file, rows::RowFormat& format, const FirstLook& look)
+      : name_(file.name),
+        file_(file.name, file.decompresses, file.memory_bytes / 2),
         format_(format),
-        longest_(longest),
+        longest_(file.memory_bytes / 4),
         look_(look) {}
 
   // Takes what is above the first row that counts.
@@ -132,7 +132,7 @@ class LineReader {
   }
 
   const std::string& name_;
-  engine::PlainFile file_;
+  DecodedFile file_;
   rows::RowFormat& format_;
   std::uint64_t longest_;
   const FirstLook& look_;
@@ -165,9 +165,8 @@ std::optional<Disorder> first_disorder(const Format& format, LineReader& reader,
 
 }  // namespace
 
-std::optional<Disorder> find_disorder(const std::string& name, rows::RowFormat& format, bool unique, std::uint64_t memory_bytes,
-                                      const FirstLook& look) {
-  LineReader reader(name, format, memory_bytes / 4, look);
+std::optional<Disorder> find_disorder(const CheckedFile& file, rows::RowFormat& format, bool unique, const FirstLook& look) {
+  LineReader reader(file, format, look);
   reader.take_first_rows();
   return with_format(format, [&](const auto& as_it_is) { return first_disorder(as_it_is, reader, unique); });
 }

@@ -15,9 +15,15 @@ struct Disorder {
   std::string line;               // the row
 };
 
-// Reads `name` ("-": standard input) up to the first line that must not follow the one before it; with `unique`, equal lines must
-// not either. UsageError for a line longer than `memory_bytes` / 4; IoError.
-[[nodiscard]] std::optional<Disorder> find_disorder(const std::string& name, rows::RowFormat& format, bool unique,
-                                                    std::uint64_t memory_bytes, const FirstLook& look = {});
+struct CheckedFile {
+  std::string name;  // "-": standard input
+  std::uint64_t memory_bytes;
+  bool decompresses = false;  // what is compressed
+};
+
+// Reads the file up to the first line that must not follow the one before it; with `unique`, equal lines must not either.
+// UsageError for a line longer than a quarter of the memory; IoError.
+[[nodiscard]] std::optional<Disorder> find_disorder(const CheckedFile& file, rows::RowFormat& format, bool unique,
+                                                    const FirstLook& look = {});
 
 }  // namespace ecosort::lines

@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "engine/compute.h"
 #include "engine/open_output.h"
+#include "engine/rows/damaged_input.h"
 #include "engine/rows/form_line_runs.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/merge_groups.h"
@@ -34,6 +35,8 @@ class Sorter {
         format_(*job.format),
         first_rows_(format_, job.header_bytes, job.plan.memory_bytes),
         memory_(job.plan.memory_bytes),
+        codec_memory_(job.codecs.bytes()),
+        allowance_(decoder_allowance(job)),
         reactor_(queue, job.plan.read_depth, job.plan.write_depth),
         compute_(reactor_, job.plan.threads),
         main_(reactor_.scope()) {
@@ -58,9 +61,10 @@ class Sorter {
     files_.emplace(storage_, reactor_, job_.directories, job_.plan.block_bytes, job_.compress_program);
     pool_.emplace(reactor_.scope(), memory_.allocate(job_.plan.write_bytes(), "write blocks", job_.plan.pages),
                   job_.plan.block_bytes, job_.plan.write_blocks);
-    sink_.emplace(reactor_, *pool_, job_.plan.block_bytes, progress_, *output_);
+    open_sink();
     reader_.emplace(reactor_, compute_, job_.plan, format_, first_rows_, job_.inputs, progress_, seen_, storage_);
     reader_->set_look(job_.look);
+    if (job_.codecs.input_bytes > 0) reader_->set_decoding(decoding());
     if (job_.merge) {
       take_sorted_inputs();
     } else {
@@ -76,6 +80,7 @@ class Sorter {
       co_await merge_to_output();
     }
     verify();
+    if (packed_) co_await packed_->finish();
     co_await end_output();
   }
 
@@ -85,6 +90,27 @@ class Sorter {
       is_reserved_ = storage_.reserve_patiently(*output_, 0, job_.reserved_bytes);
   }
 
+  void open_sink() {
+    const std::size_t block_bytes = job_.plan.block_bytes;
+    if (job_.codecs.packing)
+      packed_.emplace(reactor_, *pool_, block_bytes, progress_, *output_, compute_, codec_memory_, *job_.codecs.packing);
+    else
+      sink_.emplace(reactor_, *pool_, block_bytes, progress_, *output_);
+  }
+
+  [[nodiscard]] LineSink& output_sink() { return packed_ ? static_cast<LineSink&>(*packed_) : *sink_; }
+
+  // What the chunks of the inputs that are decoded at a time leave.
+  static std::uint64_t decoder_allowance(const LinesJob& job) {
+    std::uint64_t at_a_time = 0;
+    for (const LineInput& input : job.inputs) at_a_time += input.is_decoded() ? 1 : 0;
+    if (!job.merge) at_a_time = 1;
+    const std::uint64_t chunks = at_a_time * decode_chunks_bytes(job.codecs.chunk_bytes);
+    return job.codecs.input_bytes - std::min(job.codecs.input_bytes, chunks);
+  }
+
+  [[nodiscard]] DecodeTools decoding() { return {reactor_, compute_, codec_memory_, allowance_, job_.codecs.chunk_bytes}; }
+
   void take_sorted_inputs() {
     for (LineInput& input : job_.inputs) {
       MergeInput plain;
@@ -92,7 +118,10 @@ class Sorter {
       plain.is_plain = true;
       plain.look = &job_.look;
       plain.first_rows = &first_rows_;
-      plain.file = std::move(input.file);
+      if (input.is_decoded())
+        plain.decoded = decoded_inputs_.emplace_back(std::make_unique<DecodedInput>(decoding(), input)).get();
+      else
+        plain.file = std::move(input.file);
       runs_.push_back(std::move(plain));
     }
   }
@@ -114,7 +143,7 @@ class Sorter {
     dropped_ += co_await former_->sort(run);
     GatherLines gather(run, format_, job_.unique ? GatherLines::Checks::ascending : GatherLines::Checks::ordered);
     gather.set_header(first_rows_.top());
-    co_await former_->gather_to(gather, *sink_);
+    co_await former_->gather_to(gather, output_sink());
     merged_.out = gather.hash();
     report_.longest_line = gather.longest();
     log_.end(reactor_.traffic());
@@ -126,7 +155,8 @@ class Sorter {
 
   void open_inputs(std::vector<MergeInput>& inputs) {
     for (MergeInput& input : inputs)
-      if (input.is_plain && !input.file) input.file = storage_.open_input(input.name, io::Caching::direct_if_possible);
+      if (input.is_plain && !input.file && input.decoded == nullptr)
+        input.file = storage_.open_input(input.name, io::Caching::direct_if_possible);
   }
 
   // Closes what was merged.
@@ -163,7 +193,8 @@ class Sorter {
     stored.longest = merged.longest;
     stored.lines = merged.out.count;
     account(merged);
-    runs_[first] = MergeInput{.run = std::move(stored)};
+    runs_[first] = {};
+    runs_[first].run = std::move(stored);
     ++report_.merges;
     log_.end(reactor_.traffic());
   }
@@ -181,7 +212,10 @@ class Sorter {
     const std::uint64_t bytes = bytes_of(runs_);
     begin("merge", Phase::merge, bytes, std::max<std::uint64_t>({progress_.job_bytes_left(), 2 * bytes, 1}));
     MergeParts merge(tools(), terms(), runs_, {*output_, *pool_, progress_});
-    co_await merge.merge_to(*sink_, first_rows_.top());
+    if (packed_)
+      co_await merge.merge_whole(*packed_, first_rows_.top());
+    else
+      co_await merge.merge_to(*sink_, first_rows_.top());
     let_go(runs_);
     account(merge.merged());
     merged_.out = merge.merged().out;
@@ -206,7 +240,8 @@ class Sorter {
   Task<void> end_output() {
     begin("sync", Phase::sync, 0);
     if (!output_->facts().is_stream) {
-      if (sink_->is_padded() || is_reserved_) storage_.set_size(*output_, sink_->bytes());
+      if (packed_ || sink_->is_padded() || is_reserved_)
+        storage_.set_size(*output_, packed_ ? packed_->file_bytes() : sink_->bytes());
       co_await reactor_.sync(*output_);
     }
     log_.end(reactor_.traffic());
@@ -223,10 +258,14 @@ class Sorter {
     report_.blank_lines += reader_->blank_lines();
     report_.dropped = dropped_.count - report_.blank_lines;
     report_.input_bytes = reader_->bytes();
-    report_.output_bytes = sink_->bytes();
+    report_.output_bytes = output_sink().bytes();
+    if (packed_) report_.packed_bytes = packed_->file_bytes();
+    for (const LineInput& input : job_.inputs)
+      if (input.garbage_at) report_.notices.push_back(garbage_text(input.name, *input.garbage_at));
     report_.traffic = reactor_.traffic();
     report_.peak_temp_bytes = files_->peak_bytes();
-    report_.peak_memory_bytes = memory_.peak_bytes() + first_rows_.top().size();
+    report_.peak_memory_bytes =
+        memory_.peak_bytes() + first_rows_.top().size() + codec_memory_.peak_bytes() + allowance_.peak_bytes();
     progress_.begin(Phase::done, 0);
     return report_;
   }
@@ -240,7 +279,7 @@ class Sorter {
   [[nodiscard]] std::uint64_t input_size() const {
     std::uint64_t bytes = 0;
     for (const LineInput& input : job_.inputs) {
-      if (!input.file || input.file->facts().is_stream) return 0;
+      if (!input.file || input.is_stream()) return 0;
       bytes += input.file->facts().bytes_to_read();
     }
     return bytes;
@@ -291,7 +330,8 @@ class Sorter {
   engine::PhaseLog& log_;
   rows::RowFormat& format_;
   FirstRows first_rows_;
-  MemoryBudget memory_;
+  MemoryBudget memory_, codec_memory_;  // the second one: of decompression and compression
+  codec::Allowance allowance_;
   io::Reactor reactor_;
   engine::Compute compute_;
   LinesReport report_;
@@ -300,6 +340,8 @@ class Sorter {
   std::optional<RowRuns> files_;
   std::optional<BlockPool> pool_;
   std::optional<OutputSink> sink_;
+  std::optional<PackedSink> packed_;  // instead of it
+  std::vector<std::unique_ptr<DecodedInput>> decoded_inputs_;
   std::vector<MergeInput> runs_, merging_;  // the last ones: in an intermediate merge
   std::vector<DuplicateFilter> seen_;       // with -u, one per thread
   std::optional<ReadLines> reader_;

@@ -12,6 +12,7 @@
 #include "engine/progress.h"
 #include "engine/resumed.h"
 #include "engine/rows/first_look.h"
+#include "engine/rows/packed_sink.h"
 #include "engine/rows/read_lines.h"
 #include "formats/row_format.h"
 #include "hash/multiset_hash.h"
@@ -20,6 +21,15 @@
 #include "plan/line_plan.h"
 
 namespace ecosort::lines {
+
+// What is decompressed and compressed on the way, with memory besides the plan's.
+struct Codecs {
+  std::size_t chunk_bytes = 0;     // of compressed inputs, read at a time
+  std::uint64_t input_bytes = 0;   // memory for decompression; 0: no input is decompressed
+  std::uint64_t output_bytes = 0;  // memory for compression
+  std::optional<Packing> packing;  // of the output
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return input_bytes + output_bytes; }
+};
 
 // Everything is checked and opened; nothing is created yet.
 struct LinesJob {
@@ -34,6 +44,7 @@ struct LinesJob {
   bool merge = false;                // the inputs are sorted
   std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
   FirstLook look;                    // at each input
+  Codecs codecs;
 };
 
 struct LinesReport {
@@ -52,6 +63,7 @@ struct LinesReport {
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
   std::optional<engine::Resumed> resumed;  // of a job that outlives a crash; nothing: it began in this run
   std::vector<std::string> notices;        // for the user; some are empty
+  std::uint64_t packed_bytes = 0;          // of the output, where it is compressed; output_bytes are those of its lines
 };
 
 // Throws VerificationError, IoError, UsageError (a line that does not fit the memory), Interrupted, io::QueueBroken: as

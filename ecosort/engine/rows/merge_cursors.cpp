@@ -125,12 +125,17 @@ void MergeCursors::request(MergeCursor& cursor) {
   background_.spawn(load(cursor, slot, cursor.next_block++));
 }
 
+// A block of a file that is no run.
+Task<std::size_t> MergeCursors::read_plain(const MergeInput& input, std::uint64_t block, std::byte* data) {
+  if (input.decoded != nullptr) co_return co_await input.decoded->read(background_, data, plan_.block_bytes);
+  const io::File& file = *input.file;
+  co_return co_await reactor_.read(file, file.facts().start_offset + block * plan_.block_bytes, data, plan_.block_bytes, 0);
+}
+
 Task<void> MergeCursors::load(MergeCursor& cursor, unsigned index, std::uint64_t block) {
   MergeCursor::Slot& slot = cursor.slots[index];
   if (cursor.input->is_plain) {
-    const io::File& file = *cursor.input->file;
-    slot.bytes =
-        co_await reactor_.read(file, file.facts().start_offset + block * plan_.block_bytes, slot.data, plan_.block_bytes, 0);
+    slot.bytes = co_await read_plain(*cursor.input, block, slot.data);
     slot.is_last = slot.bytes < plan_.block_bytes;
     if (const FirstLook* const look = cursor.input->look; block == 0 && look != nullptr && *look)
       (*look)(cursor.input->name, {reinterpret_cast<const char*>(slot.data), slot.bytes});

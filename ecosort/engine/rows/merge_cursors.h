@@ -91,6 +91,7 @@ class MergeCursors {
  private:
   void limit(MergeCursor& cursor, const ByteRange& range) const;
   void request(MergeCursor& cursor);
+  Task<std::size_t> read_plain(const MergeInput& input, std::uint64_t block, std::byte* data);
   Task<void> load(MergeCursor& cursor, unsigned slot, std::uint64_t block);
   void enter(MergeCursor& cursor, unsigned slot, std::size_t tail);
   void keep_last_line(const MergeCursor& cursor);

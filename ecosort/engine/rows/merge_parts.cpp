@@ -80,7 +80,7 @@ Task<void> MergeParts::merge_to(OutputSink& sink, const std::string& header) {
   co_await merge_whole(sink, header);
 }
 
-Task<void> MergeParts::merge_whole(OutputSink& sink, const std::string& header) {
+Task<void> MergeParts::merge_whole(LineSink& sink, const std::string& header) {
   const unsigned slots = inputs_.empty() ? slots_of_part : fit_merge(tools_.plan, inputs_, 0).slots;
   MergeLines merge(tools_, terms_, inputs_, slots);
   co_await merge.merge_to(sink, header);

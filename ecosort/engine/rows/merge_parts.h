@@ -38,6 +38,8 @@ class MergeParts {
 
   // `sink` is that of the whole output, and nothing is in it yet. `header` goes first.
   [[nodiscard]] Task<void> merge_to(OutputSink& sink, const std::string& header);
+  // The same in one part, into any sink.
+  [[nodiscard]] Task<void> merge_whole(LineSink& sink, const std::string& header);
 
   // After merge_to().
   [[nodiscard]] const MergedLines& merged() const noexcept { return merged_; }
@@ -46,7 +48,6 @@ class MergeParts {
  private:
   struct Part;
 
-  Task<void> merge_whole(OutputSink& sink, const std::string& header);
   Task<void> merge_split(const SplitRuns& split, OutputSink& sink, const std::string& header);
   [[nodiscard]] std::unique_ptr<Part> make_part(const SplitRuns& split, unsigned number, BorderPages& pages, std::uint64_t begin,
                                                 std::uint64_t end);

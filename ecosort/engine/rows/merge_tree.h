@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/rows/decoded_input.h"
 #include "engine/rows/first_look.h"
 #include "engine/rows/first_rows.h"
 #include "engine/rows/line_blocks.h"
@@ -25,6 +26,7 @@ struct MergeInput {
   io::FilePtr file;                 // of a plain file
   const FirstLook* look = nullptr;  // of a plain file
   FirstRows* first_rows = nullptr;  // likewise
+  DecodedInput* decoded = nullptr;  // likewise, where it is decompressed
 };
 
 // Lines of a run or of a file, or of a part of a run, in blocks. The coordinator fetches a block while the other one is merged.

@@ -14,34 +14,14 @@ namespace {
 
 constexpr std::size_t index_batch_bytes = std::size_t{4} << 20U;  // to wake the threads for a block costs as much as its work
 
-constexpr std::uint64_t small_input_bytes = std::uint64_t{1} << 20U;  // read through the page cache
-
 // Of `size` bytes at `offset`, those that the file had when it was opened; of a stream none are known.
-std::size_t known_to_come(const io::File& file, std::uint64_t offset, std::size_t size) {
-  const auto& facts = file.facts();
-  if (facts.is_stream || facts.size_bytes <= offset) return 0;
+std::size_t known_to_come(const LineInput& input, std::uint64_t offset, std::size_t size) {
+  const auto& facts = input.file->facts();
+  if (input.is_stream() || facts.size_bytes <= offset) return 0;
   return std::min<std::uint64_t>(size, facts.size_bytes - offset);
 }
 
 }  // namespace
-
-void LineInput::open(io::Storage& storage) {
-  file = storage.open_input(name, io::Caching::buffered);
-  if (!file->facts().is_stream && file->facts().size_bytes >= small_input_bytes) {
-    storage.close(std::move(file));
-    file = storage.open_input(name, io::Caching::direct_if_possible);
-  }
-  if (!file->facts().is_stream) opened = storage.state(*file);
-}
-
-bool LineInput::has_grown(io::Storage& storage) const {
-  if (file->facts().is_stream) return false;
-  const io::FileState now = storage.state(*file);
-  if (now.size_bytes > opened.size_bytes) return true;
-  if (now.size_bytes != opened.size_bytes || now.modified_ns != opened.modified_ns)
-    throw IoError(fmt::format("'{}' changed while it was read", name));
-  return false;
-}
 
 ReadLines::ReadLines(io::Reactor& reactor, engine::Compute& compute, const LinePlan& plan, const rows::RowFormat& format,
                      FirstRows& first_rows, std::vector<LineInput>& inputs, engine::Progress& progress,
@@ -63,7 +43,10 @@ ReadLines::ReadLines(io::Reactor& reactor, engine::Compute& compute, const LineP
 void ReadLines::begin_input() {
   if (input_ == inputs_.size()) return;
   LineInput& input = inputs_[input_];
-  if (!input.file) input.open(storage_);
+  if (!input.file) {
+    input.open(storage_);
+    if (input.decompresses) input.look_at_beginning();
+  }
   offset_ = input.file->facts().start_offset;
   first_rows_.begin_input();
   file_lines_ = file_indexed_ = 0;
@@ -94,7 +77,7 @@ ReadPlace ReadLines::place() const {
 
 // Where a block of the present input may begin.
 std::size_t ReadLines::aligned(std::size_t at) const {
-  const std::size_t unit = input_ < inputs_.size() ? inputs_[input_].file->alignment() : 1;
+  const std::size_t unit = input_ < inputs_.size() && !inputs_[input_].is_decoded() ? inputs_[input_].file->alignment() : 1;
   return unit <= 1 ? at : round_up(at, std::max(unit, page_bytes));
 }
 
@@ -128,8 +111,9 @@ std::uint64_t ReadLines::wanted_bytes(const LineRun& run) const {
 
 void ReadLines::request_blocks(LineRun& run) {
   if (input_ == inputs_.size()) return;
-  const io::File& file = *inputs_[input_].file;
-  const std::size_t depth = file.facts().is_stream ? 1 : plan_.read_depth;
+  const LineInput& input = inputs_[input_];
+  const auto& facts = input.file->facts();
+  const std::size_t depth = input.is_stream() ? 1 : plan_.read_depth;
   while (!input_ended_ && !full_ && blocks_.size() < depth) {
     const bool is_in_a_line = run.count == 0 && blocks_.empty();  // which may be longer than a run is wanted to be
     if (!is_in_a_line && taken_ >= wanted_bytes(run)) {
@@ -146,9 +130,9 @@ void ReadLines::request_blocks(LineRun& run) {
     blocks_.push_back({.at = requested_, .size = size});
     requested_ += size;
     const std::uint64_t offset = offset_;
-    taken_ += known_to_come(file, offset, size);
+    taken_ += known_to_come(input, offset, size);
     offset_ += size;
-    if (!file.facts().is_stream && offset_ >= file.facts().size_bytes && file.facts().size_bytes > 0) input_ended_ = true;
+    if (!input.is_stream() && offset_ >= facts.size_bytes && facts.size_bytes > 0) input_ended_ = true;
     reads_.spawn(read(blocks_.back(), run, offset));
   }
 }
@@ -156,8 +140,14 @@ void ReadLines::request_blocks(LineRun& run) {
 Task<void> ReadLines::read(Block& block, LineRun& run, std::uint64_t offset) {
   const io::File& file = *inputs_[input_].file;
   const std::string& name = inputs_[input_].name;
-  const std::size_t at_least = known_to_come(file, offset, block.size);
-  block.got = co_await reactor_.read(file, offset, run.memory.data() + block.at, block.size, at_least);
+  const std::size_t at_least = known_to_come(inputs_[input_], offset, block.size);
+  std::byte* const data = run.memory.data() + block.at;
+  if (inputs_[input_].is_decoded()) {
+    if (!decoded_) decoded_.emplace(*decoding_, inputs_[input_]);
+    block.got = co_await decoded_->read(reads_, data, block.size);
+  } else {
+    block.got = co_await reactor_.read(file, offset, data, block.size, at_least);
+  }
   if (at_least > 0) block.got = at_least;  // more is what the file grew by
   if (look_ && offset == file.facts().start_offset) look_(name, {run.bytes() + block.at, block.got});
   block.arrived = true;
@@ -270,6 +260,7 @@ void ReadLines::end_input(LineRun& run) {
     return;
   }
   if (first_rows_.wants_row()) format_.miss_first_row(rows::shown_name(inputs_[input_].name));
+  decoded_.reset();
   if (LineInput& input = inputs_[input_]; input.is_opened_late) {
     check_unchanged(input);
     storage_.close(std::move(input.file));

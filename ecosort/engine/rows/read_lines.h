@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,8 +17,10 @@
 #include "base/task.h"
 #include "engine/compute.h"
 #include "engine/progress.h"
+#include "engine/rows/decoded_input.h"
 #include "engine/rows/first_look.h"
 #include "engine/rows/first_rows.h"
+#include "engine/rows/line_input.h"
 #include "formats/lines/duplicate_filter.h"
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
@@ -27,19 +30,6 @@
 #include "plan/line_plan.h"
 
 namespace ecosort::lines {
-
-// A file that is open already stays open until the end, so that it can be looked at again; one that is not is opened when it is
-// reached, and closed when it was read, because there may be more files than a process may have open.
-struct LineInput {
-  std::string name;  // as it was given
-  io::FilePtr file;
-  io::FileState opened{};
-  bool is_opened_late = false;
-
-  void open(io::Storage& storage);
-  // Whether the file only grew since it was opened, as logs do; IoError if it is not what it was then in another way.
-  [[nodiscard]] bool has_grown(io::Storage& storage) const;
-};
 
 // Between two lines of the inputs, from where reading can go on.
 struct ReadPlace {
@@ -63,6 +53,8 @@ class ReadLines {
   [[nodiscard]] ReadPlace place() const;
 
   void set_look(FirstLook look) { look_ = std::move(look); }
+  // Where inputs are decompressed. Before the first fill().
+  void set_decoding(const DecodeTools& tools) { decoding_.emplace(tools); }
 
   // Fills `run`, whose buffer nobody uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
   [[nodiscard]] Task<void> fill(LineRun& run);
@@ -119,6 +111,8 @@ class ReadLines {
   std::vector<DuplicateFilter>& seen_;
   io::Storage& storage_;
   FirstLook look_;
+  std::optional<DecodeTools> decoding_;
+  std::optional<DecodedInput> decoded_;  // the present input, if it is decoded
 
   std::size_t input_ = 0;           // the one that is read
   std::uint64_t offset_ = 0;        // in it, of the next request

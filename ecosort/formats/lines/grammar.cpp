@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/errors.h"
+#include "codec/codec.h"
 #include "formats/lines/key_warnings.h"
 #include "formats/lines/key_words.h"
 #include "formats/lines/option_words.h"
@@ -38,6 +39,9 @@ enum LongOnly : int {
   opt_progress,
   opt_quiet,
   opt_resumable,
+  opt_decompress,
+  opt_compress_output,
+  opt_level,
 };
 
 // Of GNU sort 9.1.
@@ -77,11 +81,19 @@ constexpr std::array gnu_options{
 
 // Of EcoSort. Whatever may be the beginning of one of GNU sort's means that one.
 constexpr std::array own_options{
-    option{"header", optional_argument, nullptr, opt_header},     option{"memory", required_argument, nullptr, opt_memory},
-    option{"temp", required_argument, nullptr, opt_temp},         option{"io", required_argument, nullptr, opt_io},
-    option{"stats", required_argument, nullptr, opt_stats},       option{"events", required_argument, nullptr, opt_events},
-    option{"progress", required_argument, nullptr, opt_progress}, option{"quiet", no_argument, nullptr, opt_quiet},
-    option{"resumable", no_argument, nullptr, opt_resumable},     option{nullptr, 0, nullptr, 0},
+    option{"header", optional_argument, nullptr, opt_header},
+    option{"memory", required_argument, nullptr, opt_memory},
+    option{"temp", required_argument, nullptr, opt_temp},
+    option{"io", required_argument, nullptr, opt_io},
+    option{"stats", required_argument, nullptr, opt_stats},
+    option{"events", required_argument, nullptr, opt_events},
+    option{"progress", required_argument, nullptr, opt_progress},
+    option{"quiet", no_argument, nullptr, opt_quiet},
+    option{"resumable", no_argument, nullptr, opt_resumable},
+    option{"decompress", required_argument, nullptr, opt_decompress},
+    option{"level", required_argument, nullptr, opt_level},
+    option{"compress-output", required_argument, nullptr, opt_compress_output},
+    option{nullptr, 0, nullptr, 0},
 };
 
 // The options to look for the word in. The word of a short option is in neither.
@@ -301,6 +313,15 @@ void Parser::apply_long(int c) {
       return;
     case opt_resumable:
       options_.resumable = true;
+      return;
+    case opt_decompress:
+      options_.compression.decompress = codec::decompress_of_word(optarg);
+      return;
+    case opt_compress_output:
+      options_.compression.output = optarg;
+      return;
+    case opt_level:
+      options_.compression.level = codec::level_of_word(optarg);
       return;
     default:
       throw InternalError("an option of lines that nobody handles");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "ecosort/ecosort.hpp"
 #include "formats/lines/line_order.h"
 
 namespace ecosort::lines {
@@ -45,6 +46,7 @@ struct LinesOptions {
   std::uint64_t header_lines = 0;
   std::string io = "auto", stats, events, progress = "auto";
   std::vector<std::string> warnings;  // of --debug
+  CompressionTerms compression;
   Check check = Check::no;
   bool unique = false, merge = false, zero_terminated = false, debug = false, quiet = false, help = false, version = false;
   bool resumable = false;

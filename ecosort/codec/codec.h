@@ -1,0 +1,45 @@
+// The compressed formats that EcoSort reads and writes, by name, by file name, and by what their files begin with.
+//
+// Everything here is pure; any thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ecosort/ecosort.hpp"
+
+namespace ecosort::codec {
+
+enum class Codec : std::uint8_t { gzip, zstd, lz4, xz, bzip2 };
+
+inline constexpr std::array all_codecs{Codec::gzip, Codec::zstd, Codec::lz4, Codec::xz, Codec::bzip2};
+
+// Of what a file begins with, so much tells what it is and what memory its first member takes.
+inline constexpr std::size_t beginning_bytes = 64;
+
+[[nodiscard]] const char* name_of(Codec codec) noexcept;  // that of the usual program, which is a word of the options, too
+[[nodiscard]] std::optional<Codec> codec_of_word(std::string_view word) noexcept;       // a name, or the ending of file names
+[[nodiscard]] std::optional<Codec> codec_of_file_name(std::string_view name) noexcept;  // by its ending: .gz .zst .lz4 .xz .bz2
+[[nodiscard]] std::optional<Codec> codec_of_beginning(std::string_view first) noexcept;
+
+// "gzip (zlib 1.2.13, libdeflate 1.14), zstd 1.5.4, ...": what this program has.
+[[nodiscard]] std::string versions();
+
+// What the words of --decompress (auto or never) and --level say. UsageError.
+[[nodiscard]] bool decompress_of_word(const std::string& word);
+[[nodiscard]] int level_of_word(const std::string& word);
+
+// How an output is compressed. The level is one that the codec has.
+struct OutputCodec {
+  Codec codec = Codec::gzip;
+  int level = 0;
+};
+
+// Nothing: as it is. UsageError for words and levels that are none, and for a level without a codec.
+[[nodiscard]] std::optional<OutputCodec> output_codec_of(const CompressionTerms& terms, const std::string& output);
+
+}  // namespace ecosort::codec

@@ -1,0 +1,112 @@
+// Decompression of a stream: whatever pieces the compressed bytes come in, the same plain bytes come out.
+//
+//   file | member | member | zeros | garbage      a member: what one call of the usual program writes (for zstd and lz4: a frame)
+//
+// Members follow each other. What lies behind the last one is treated as the usual programs do: zeros behind gzip, and those that
+// pad xz, mean nothing; other bytes behind gzip and bzip2 are passed over, which garbage_at() tells; elsewhere they are damage.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "codec/allowance.h"
+#include "codec/codec.h"
+
+namespace ecosort::codec {
+
+// The compressed bytes are not what they were. `offset`: in them, where it showed; the damage lies there or shortly before.
+struct Damaged : std::runtime_error {
+  Damaged(std::uint64_t at, const std::string& why) : std::runtime_error(why), offset(at) {}
+  std::uint64_t offset;
+};
+
+// They end in the middle of a member, at `offset`.
+struct Truncated : Damaged {
+  using Damaged::Damaged;
+};
+
+// The allowance does not suffice: `need_bytes` may.
+struct TooLarge : std::runtime_error {
+  explicit TooLarge(std::uint64_t need) : std::runtime_error("decompression takes more memory"), need_bytes(need) {}
+  std::uint64_t need_bytes;
+};
+
+// What a decoder takes for a file that begins so. Later members may take more.
+[[nodiscard]] std::uint64_t decoder_bytes(Codec codec, std::string_view first) noexcept;
+
+// One thread at a time. Not usable any more after it threw.
+class Decoder {
+ public:
+  // TooLarge.
+  [[nodiscard]] static std::unique_ptr<Decoder> make(Codec codec, Allowance& allowance);
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+  virtual ~Decoder() = default;
+
+  struct Step {
+    std::size_t consumed = 0, produced = 0;  // bytes
+  };
+  // Takes of `in` what it can, and writes plain bytes to `out` until it is full or `in` is used up. `is_last`: nothing follows
+  // `in`. Damaged, Truncated, TooLarge.
+  [[nodiscard]] Step decode(std::span<const std::byte> in, std::span<std::byte> out, bool is_last);
+
+  // All is decoded; only after `is_last`, or in front of garbage.
+  [[nodiscard]] bool has_ended() const noexcept { return has_ended_; }
+  // Compressed bytes from there on were passed over.
+  [[nodiscard]] std::optional<std::uint64_t> garbage_at() const noexcept { return garbage_at_; }
+
+ protected:
+  // Bytes of a member that are looked at before it begins; no member is shorter.
+  static constexpr std::size_t head_bytes = 6;
+
+  struct MemberStep {
+    std::size_t consumed = 0, produced = 0;
+    bool ends = false;
+  };
+
+  Decoder(Codec codec, Allowance& allowance) : allowance_(allowance), codec_(codec) {}
+  [[nodiscard]] std::uint64_t position() const noexcept { return position_; }  // of the compressed bytes that step() gets
+  [[noreturn]] void damaged(const std::string& why) const;
+  [[noreturn]] void too_large() const { throw TooLarge(allowance_.refused_bytes()); }
+
+  Allowance& allowance_;
+
+ private:
+  virtual void begin_member(std::string_view head) = 0;
+  // Consumes all of a head with which the member begins, whatever `out` is.
+  virtual MemberStep step(std::span<const std::byte> in, std::span<std::byte> out) = 0;
+
+  bool find_member(std::span<const std::byte> in, bool is_last, Step& done);
+  bool pass_zero(std::byte next);
+  bool end_or_begin(bool is_last);
+  bool work_on_member(std::span<const std::byte> in, std::span<std::byte> out, bool is_last, Step& done);
+
+  Codec codec_;
+  std::uint64_t position_ = 0;
+  std::uint64_t members_ = 0, zeros_ = 0;  // zeros: since the last member
+  std::byte head_[head_bytes]{};
+  std::size_t head_size_ = 0, head_taken_ = 0;
+  bool is_in_member_ = false, has_ended_ = false;
+  std::optional<std::uint64_t> garbage_at_;
+};
+
+// Of each codec, one file.
+[[nodiscard]] std::unique_ptr<Decoder> make_gzip_decoder(Allowance& allowance);
+[[nodiscard]] std::unique_ptr<Decoder> make_zstd_decoder(Allowance& allowance);
+[[nodiscard]] std::unique_ptr<Decoder> make_lz4_decoder(Allowance& allowance);
+[[nodiscard]] std::unique_ptr<Decoder> make_xz_decoder(Allowance& allowance);
+[[nodiscard]] std::unique_ptr<Decoder> make_bzip2_decoder(Allowance& allowance);
+
+// decoder_bytes() of those that differ from file to file.
+[[nodiscard]] std::uint64_t zstd_decoder_bytes(std::string_view first) noexcept;
+[[nodiscard]] std::uint64_t lz4_decoder_bytes(std::string_view first) noexcept;
+[[nodiscard]] std::uint64_t xz_decoder_bytes(std::string_view first) noexcept;
+[[nodiscard]] std::uint64_t bzip2_decoder_bytes(std::string_view first) noexcept;
+
+}  // namespace ecosort::codec

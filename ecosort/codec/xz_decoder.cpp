@@ -1,0 +1,85 @@
+// xz, by liblzma.
+#include <lzma.h>
+
+#include <algorithm>
+#include <array>
+
+#include "codec/decoder.h"
+
+namespace ecosort::codec {
+namespace {
+
+void* allocate(void* allowance, std::size_t items, std::size_t size) {
+  return static_cast<Allowance*>(allowance)->allocate(items * size);
+}
+void give_back(void* allowance, void* memory) { static_cast<Allowance*>(allowance)->give_back(memory); }
+
+class XzDecoder final : public Decoder {
+ public:
+  explicit XzDecoder(Allowance& allowance) : Decoder(Codec::xz, allowance), memory_{allocate, give_back, &allowance} {
+    stream_.allocator = &memory_;
+  }
+  XzDecoder(const XzDecoder&) = delete;
+  XzDecoder& operator=(const XzDecoder&) = delete;
+  ~XzDecoder() override { lzma_end(&stream_); }
+
+ private:
+  void begin_member(std::string_view /*head*/) override {
+    if (lzma_stream_decoder(&stream_, UINT64_MAX, 0) != LZMA_OK) too_large();
+  }
+
+  MemberStep step(std::span<const std::byte> in, std::span<std::byte> out) override {
+    stream_.next_in = reinterpret_cast<const std::uint8_t*>(in.data());
+    stream_.avail_in = in.size();
+    stream_.next_out = reinterpret_cast<std::uint8_t*>(out.data());
+    stream_.avail_out = out.size();
+    const lzma_ret result = lzma_code(&stream_, LZMA_RUN);
+    switch (result) {
+      case LZMA_OK:
+      case LZMA_BUF_ERROR:
+      case LZMA_STREAM_END:
+        break;
+      case LZMA_MEM_ERROR:
+        too_large();
+      case LZMA_OPTIONS_ERROR:
+        damaged("xz data of a kind that liblzma does not know");
+      default:
+        damaged("its xz data is corrupt");
+    }
+    return {in.size() - stream_.avail_in, out.size() - stream_.avail_out, result == LZMA_STREAM_END};
+  }
+
+  lzma_allocator memory_;
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+};
+
+// What the filters of the first block take; 0: nobody knows.
+std::uint64_t first_block_bytes(std::string_view first) noexcept {
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(first.data());
+  lzma_stream_flags flags{};
+  if (first.size() <= LZMA_STREAM_HEADER_SIZE || lzma_stream_header_decode(&flags, bytes) != LZMA_OK) return 0;
+  const std::uint8_t* const at = bytes + LZMA_STREAM_HEADER_SIZE;
+  if (*at == 0) return 0;  // no block: the index
+  std::array<lzma_filter, LZMA_FILTERS_MAX + 1> filters{};
+  lzma_block block{};
+  block.header_size = lzma_block_header_size_decode(*at);
+  block.check = flags.check;
+  block.filters = filters.data();
+  if (first.size() < LZMA_STREAM_HEADER_SIZE + block.header_size || lzma_block_header_decode(&block, nullptr, at) != LZMA_OK)
+    return 0;
+  const std::uint64_t need = lzma_raw_decoder_memusage(filters.data());
+  lzma_filters_free(filters.data(), nullptr);
+  return need == UINT64_MAX ? 0 : need;
+}
+
+}  // namespace
+
+std::unique_ptr<Decoder> make_xz_decoder(Allowance& allowance) { return std::make_unique<XzDecoder>(allowance); }
+
+std::uint64_t xz_decoder_bytes(std::string_view first) noexcept {
+  constexpr std::uint64_t usual = std::uint64_t{9} << 20U, margin = std::uint64_t{64} << 10U;
+  const std::uint64_t known = first_block_bytes(first);
+  return (known > 0 ? known : usual) + margin;
+}
+
+}  // namespace ecosort::codec

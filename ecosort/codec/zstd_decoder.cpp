@@ -1,0 +1,58 @@
+// zstd, by libzstd.
+#define ZSTD_STATIC_LINKING_ONLY  // memory that is counted, and how much a frame takes
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+
+#include "codec/decoder.h"
+
+namespace ecosort::codec {
+namespace {
+
+constexpr int any_window = sizeof(std::size_t) == 8 ? ZSTD_WINDOWLOG_MAX_64 : ZSTD_WINDOWLOG_MAX_32;
+
+void* allocate(void* allowance, std::size_t size) { return static_cast<Allowance*>(allowance)->allocate(size); }
+void give_back(void* allowance, void* memory) { static_cast<Allowance*>(allowance)->give_back(memory); }
+
+class ZstdDecoder final : public Decoder {
+ public:
+  explicit ZstdDecoder(Allowance& allowance)
+      : Decoder(Codec::zstd, allowance), context_(ZSTD_createDCtx_advanced({allocate, give_back, &allowance})) {
+    if (!context_) too_large();
+    ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, any_window);
+  }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const noexcept { ZSTD_freeDCtx(context); }
+  };
+
+  void begin_member(std::string_view /*head*/) override { ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only); }
+
+  MemberStep step(std::span<const std::byte> in, std::span<std::byte> out) override {
+    ZSTD_inBuffer from{in.data(), in.size(), 0};
+    ZSTD_outBuffer to{out.data(), out.size(), 0};
+    const std::size_t left = ZSTD_decompressStream(context_.get(), &to, &from);
+    const ZSTD_ErrorCode error = ZSTD_getErrorCode(left);
+    if (error == ZSTD_error_memory_allocation || error == ZSTD_error_frameParameter_windowTooLarge) too_large();
+    if (error == ZSTD_error_dstSize_tooSmall || error == ZSTD_error_srcSize_wrong) return {from.pos, to.pos, false};
+    if (error != ZSTD_error_no_error) damaged(ZSTD_getErrorName(left));
+    return {from.pos, to.pos, left == 0};
+  }
+
+  std::unique_ptr<ZSTD_DCtx, Free> context_;
+};
+
+}  // namespace
+
+std::unique_ptr<Decoder> make_zstd_decoder(Allowance& allowance) { return std::make_unique<ZstdDecoder>(allowance); }
+
+std::uint64_t zstd_decoder_bytes(std::string_view first) noexcept {
+  constexpr std::uint64_t usual_window = std::uint64_t{8} << 20U, margin = std::uint64_t{64} << 10U;
+  ZSTD_frameHeader header{};
+  const bool is_known = ZSTD_getFrameHeader(&header, first.data(), first.size()) == 0 && header.frameType == ZSTD_frame;
+  return ZSTD_estimateDStreamSize(static_cast<std::size_t>(is_known ? header.windowSize : usual_window)) + margin;
+}
+
+}  // namespace ecosort::codec

@@ -1,0 +1,39 @@
+// A file that is read in order by one thread, decompressed where it is compressed. For looking through it once; what is sorted or
+// merged comes through decoded_input.h.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codec/decoder.h"
+#include "io/plain_file.h"
+
+namespace ecosort::lines {
+
+class DecodedFile {
+ public:
+  // `name`: "-" is standard input. Decoding takes at most `memory_bytes`; with `decompresses` false everything is read as it is.
+  DecodedFile(const std::string& name, bool decompresses, std::uint64_t memory_bytes);
+
+  // Fewer bytes only at the end. IoError, with the place in the file where the data is damaged or ends; NotEnoughMemory.
+  [[nodiscard]] std::size_t read(std::span<std::byte> data);
+
+ private:
+  void begin();
+  void read_chunk();
+  [[nodiscard]] std::size_t decode(std::span<std::byte> data);
+
+  std::string name_;
+  engine::PlainFile file_;
+  codec::Allowance allowance_;
+  bool has_begun_;
+  std::unique_ptr<codec::Decoder> decoder_;
+  std::vector<std::byte> chunk_;
+  std::size_t at_ = 0, size_ = 0;  // in the chunk
+  bool is_last_ = false;
+};
+
+}  // namespace ecosort::lines

@@ -1,0 +1,40 @@
+// A file that is sorted or merged: how it is opened, what it is compressed with, and whether it stayed what it was.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "codec/codec.h"
+#include "io/storage.h"
+
+namespace ecosort::lines {
+
+// A file that is open already stays open until the end, so that it can be looked at again; one that is not is opened when it is
+// reached, and closed when it was read, because there may be more files than a process may have open.
+struct LineInput {
+  std::string name;  // as it was given
+  io::FilePtr file;
+  io::FileState opened{};
+  bool is_opened_late = false;
+  bool decompresses = false;  // what is compressed is decompressed; otherwise it is sorted as it is
+
+  // What its beginning says; where it is decompressed, also what its name says, and of a stream what the first bytes said.
+  std::optional<codec::Codec> codec;
+  std::uint64_t decoder_bytes = 0;  // memory; 0: not known
+  // Of one that is decompressed, so far.
+  std::uint64_t compressed_bytes = 0, plain_bytes = 0;
+  std::optional<std::uint64_t> garbage_at;  // compressed bytes from there on were passed over
+
+  void open(io::Storage& storage);
+  // Finds `codec`. Of files of the system; does nothing for a stream, whose bytes can be read once. IoError.
+  void look_at_beginning();
+  // Whether its bytes come through a decoder, which may find a stream to be plain.
+  [[nodiscard]] bool is_decoded() const noexcept { return decompresses && (codec || (file && file->facts().is_stream)); }
+  // Whether its bytes come in order only, as many as there will be.
+  [[nodiscard]] bool is_stream() const noexcept { return is_decoded() || (file && file->facts().is_stream); }
+  // Whether the file only grew since it was opened, as logs do; IoError if it is not what it was then in another way.
+  [[nodiscard]] bool has_grown(io::Storage& storage) const;
+};
+
+}  // namespace ecosort::lines

@@ -1,0 +1,70 @@
+// The output compressed: each block becomes a member of its own in the thread pool, and all of them follow each other in the
+// file.
+//
+//   blocks of lines   | 0 | 1 | 2 |        compressed side by side, by as many encoders as there is memory for
+//   members           |0|1| 2|             in their order put together in blocks that are written as the file's unit demands
+//   file              | 0 1 | 2  |
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "base/memory.h"
+#include "codec/encoder.h"
+#include "engine/compute.h"
+#include "engine/rows/line_blocks.h"
+
+namespace ecosort::lines {
+
+// How an output is compressed, within how much memory.
+struct Packing {
+  codec::OutputCodec output;
+  unsigned encoders = 1;  // at a time
+};
+
+// What packing takes, with blocks of so many bytes.
+[[nodiscard]] std::uint64_t packing_bytes(const Packing& packing, std::size_t block_bytes) noexcept;
+
+class PackedSink : public LineSink {
+ public:
+  // `memory`: packing_bytes(), of which the encoders take their part themselves.
+  PackedSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress, io::File& file,
+             engine::Compute& compute, MemoryBudget& memory, const Packing& packing);
+
+  [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
+  void complete(std::byte* /*block*/, run::BlockContents /*contents*/, std::uint64_t /*before*/) const override {}
+  void put(std::byte* block, std::size_t bytes) override;
+
+  // All was put: writes what is left. Without lines the output is an empty member.
+  [[nodiscard]] Task<void> finish();
+  // After finish(): of the file, which may be longer by less than a page.
+  [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_bytes_; }
+
+ private:
+  struct Worker {
+    std::unique_ptr<codec::Encoder> encoder;
+    std::span<std::byte> member;
+  };
+
+  Task<void> pack(std::byte* block, std::size_t bytes, std::uint64_t number);
+  Task<void> append(std::span<const std::byte> member);
+  Task<void> write_packed(std::byte* block, std::size_t size, std::uint64_t offset);
+
+  io::File& file_;
+  engine::Compute& compute_;
+  Buffer members_;
+  BlockPool packed_;
+  std::vector<Worker> workers_;
+  std::vector<Worker*> idle_;
+  Semaphore free_workers_;
+  Signal turned_;
+  std::uint64_t put_ = 0, appended_ = 0;  // blocks
+  std::byte* filling_ = nullptr;          // a block of members
+  std::size_t filled_ = 0;
+  std::uint64_t file_bytes_ = 0;  // appended
+};
+
+}  // namespace ecosort::lines

@@ -1,0 +1,80 @@
+#include "job/plan_codecs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/errors.h"
+#include "base/memory.h"
+#include "base/size_text.h"
+#include "plan/line_plan.h"
+
+namespace ecosort::job {
+namespace {
+
+constexpr std::uint64_t largest_share = 2, encoders_share = 4;
+
+void check_fits(std::uint64_t need, const CodecTerms& terms, const std::string& what) {
+  if (need <= terms.memory_bytes / largest_share) return;
+  // Some goes to what stays on top before it is divided.
+  const std::uint64_t enough = largest_share * need + largest_share * need / 8;
+  throw NotEnoughMemory(fmt::format("{} {} of memory, and {} are too little for that and the sort", what, format_bytes(need),
+                                    format_bytes(terms.memory_bytes)),
+                        terms.memory_bytes, enough);
+}
+
+std::size_t chunk_bytes(std::uint64_t memory_bytes) {
+  constexpr std::uint64_t share = 64, least = page_bytes, most = std::uint64_t{256} << 10U;
+  return round_down(std::clamp(memory_bytes / share, least, most), page_bytes);
+}
+
+// What the usual levels of the usual programs ask for, as far as there is memory: where nobody knows what comes, a quarter of it.
+// Behind a first member that is known another one may come that takes more.
+constexpr std::uint64_t usual_decoder_bytes = std::uint64_t{12} << 20U;
+constexpr std::uint64_t unknown_share = 4, known_share = 16;
+
+std::uint64_t decoder_bytes_of(const lines::LineInput& input, std::uint64_t memory_bytes) {
+  const std::uint64_t share = input.decoder_bytes > 0 ? known_share : unknown_share;
+  return std::max(input.decoder_bytes, std::min(memory_bytes / share, usual_decoder_bytes));
+}
+
+void plan_inputs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs, lines::Codecs& codecs) {
+  const std::uint64_t chunks = lines::decode_chunks_bytes(codecs.chunk_bytes);
+  std::string name;
+  for (const lines::LineInput& input : inputs) {
+    if (!input.is_decoded() && !(input.decompresses && input.is_opened_late)) continue;
+    const std::uint64_t need = chunks + decoder_bytes_of(input, terms.memory_bytes);
+    if (name.empty() || need > codecs.input_bytes) name = input.name;
+    codecs.input_bytes = terms.merge ? codecs.input_bytes + need : std::max(codecs.input_bytes, need);
+  }
+  if (codecs.input_bytes > 0) check_fits(codecs.input_bytes, terms, fmt::format("to decompress '{}' takes", name));
+}
+
+// The largest blocks that the plan may choose with so much memory.
+std::size_t most_block_bytes(const CodecTerms& terms) {
+  return lines::plan_for_stored_runs(lines::plan_lines(terms.memory_bytes, terms.threads, SIZE_MAX, false)).block_bytes;
+}
+
+void plan_output(const CodecTerms& terms, const codec::OutputCodec& output, lines::Codecs& codecs) {
+  const std::size_t block_bytes = most_block_bytes(terms);
+  lines::Packing packing{output, std::max(terms.threads, 1U)};
+  while (packing.encoders > 1 && lines::packing_bytes(packing, block_bytes) > terms.memory_bytes / encoders_share)
+    --packing.encoders;
+  codecs.output_bytes = lines::packing_bytes(packing, block_bytes);
+  check_fits(codecs.output_bytes, terms, fmt::format("{} at level {} takes", codec::name_of(output.codec), output.level));
+  codecs.packing = packing;
+}
+
+}  // namespace
+
+lines::Codecs plan_codecs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs,
+                          const std::optional<codec::OutputCodec>& output) {
+  lines::Codecs codecs;
+  codecs.chunk_bytes = chunk_bytes(terms.memory_bytes);
+  plan_inputs(terms, inputs, codecs);
+  if (output) plan_output(terms, *output, codecs);
+  check_fits(codecs.bytes(), terms, "decompression and compression together take");
+  return codecs;
+}
+
+}  // namespace ecosort::job

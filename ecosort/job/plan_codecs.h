@@ -1,0 +1,24 @@
+// How much of the memory decompression and compression get.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "codec/codec.h"
+#include "engine/rows/lines_sort.h"
+
+namespace ecosort::job {
+
+struct CodecTerms {
+  std::uint64_t memory_bytes;  // of all
+  unsigned threads;
+  bool merge;  // all inputs are read at a time
+};
+
+// What the inputs take as far as their beginnings tell, and as many encoders as there are threads, or as fit in a quarter of the
+// memory. NotEnoughMemory where either is more than half of it.
+[[nodiscard]] lines::Codecs plan_codecs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs,
+                                        const std::optional<codec::OutputCodec>& output);
+
+}  // namespace ecosort::job

@@ -1,0 +1,358 @@
+"""Compressed files as inputs and outputs of `ecosort lines` and `ecosort csv`, against the programs whose formats they are."""
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import random
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import capabilities
+import pytest
+
+Require = Callable[[str], None]
+
+ENDINGS = {"gzip": "gz", "zstd": "zst", "lz4": "lz4", "xz": "xz", "bzip2": "bz2"}
+PARALLEL = {"gzip": "pigz", "bzip2": "pbzip2"}  # programs that write several members
+TRUNCATIONS = 400 if capabilities.SOAK else 50
+FLIPS = 300 if capabilities.SOAK else 40
+
+
+@pytest.fixture(autouse=True)
+def _programs(require: Require) -> None:
+    for program in (*ENDINGS, *PARALLEL.values()):
+        require(program)
+
+
+def text_of(lines: int, seed: int = 1) -> bytes:
+    rng = random.Random(seed)
+    return b"".join(b"%09d,%d,%s\n" % (rng.randrange(10**9), i, b"words" * rng.randrange(9)) for i in range(lines))
+
+
+def names_in(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir())
+
+
+def ordered(text: bytes) -> bytes:
+    return b"".join(sorted(text.splitlines(keepends=True)))
+
+
+def encode(codec: str, text: bytes, *words: str) -> bytes:
+    return subprocess.run([codec, *words, "-c"], input=text, capture_output=True, check=True).stdout
+
+
+def decode(codec: str, data: bytes) -> bytes:
+    return subprocess.run([codec, "-d", "-c"], input=data, capture_output=True, check=True).stdout
+
+
+def reference(codec: str, data: bytes, directory: Path) -> tuple[bool, bytes]:
+    """Whether the codec's own program takes it, perhaps with a warning, and what it makes of it."""
+    name = directory / f"reference.{ENDINGS[codec]}"
+    name.write_bytes(data)
+    done = subprocess.run([codec, "-d", "-c", name], capture_output=True, check=False)
+    return done.returncode == 0 or (codec == "gzip" and done.returncode == 2), done.stdout
+
+
+def sort(
+    ecosort: Path, directory: Path, *words: str, data: bytes | None = None, command: str = "lines"
+) -> subprocess.CompletedProcess[bytes]:
+    own = ["--decompress=auto"] if command == "lines" else ["--no-header", "--by", "1"]
+    program = [str(ecosort), command, *own, *words]
+    return subprocess.run(program, cwd=directory, input=data, capture_output=True, timeout=100, check=False)
+
+
+def sorted_by(ecosort: Path, directory: Path, *words: str, data: bytes | None = None) -> bytes:
+    done = sort(ecosort, directory, *words, data=data)
+    assert (done.returncode, done.stderr) == (0, b""), done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("codec", ENDINGS)
+def test_what_the_programs_write_is_read(ecosort: Path, tmp_path: Path, codec: str) -> None:
+    text = text_of(20_000)
+    data = encode(codec, text)
+    (tmp_path / f"in.{ENDINGS[codec]}").write_bytes(data)
+    (tmp_path / "no ending").write_bytes(data)
+    for words in ([f"in.{ENDINGS[codec]}"], ["no ending"], ["-S", "40M", f"in.{ENDINGS[codec]}"]):
+        assert sorted_by(ecosort, tmp_path, *words) == ordered(text)
+    assert sorted_by(ecosort, tmp_path, data=data) == ordered(text)
+
+
+@pytest.mark.parametrize("codec", ENDINGS)
+@pytest.mark.parametrize("level", ["least", "usual", "most"])
+def test_the_programs_read_what_is_written(ecosort: Path, tmp_path: Path, codec: str, level: str) -> None:
+    text = text_of(4_000)
+    (tmp_path / "in").write_bytes(text)
+    levels = {"gzip": (1, 12), "zstd": (1, 19), "lz4": (1, 12), "xz": (0, 9), "bzip2": (1, 9)}[codec]
+    words = {"least": [f"--level={levels[0]}"], "usual": [], "most": [f"--level={levels[1]}"]}[level]
+    name = f"out.{ENDINGS[codec]}"
+    sorted_by(ecosort, tmp_path, "in", "-o", name, "--compress-output=auto", "--stats", "stats.json", *words)
+    written = (tmp_path / name).read_bytes()
+    assert decode(codec, written) == ordered(text)
+    output = json.loads((tmp_path / "stats.json").read_text())["compression"]["output"]
+    assert (output["codec"], output["compressed_bytes"], output["plain_bytes"]) == (codec, len(written), len(text))
+    piped = sorted_by(ecosort, tmp_path, "in", f"--compress-output={codec}", *words)
+    assert decode(codec, piped) == ordered(text)
+    for wrong in (levels[0] - 1, levels[1] + 1):
+        assert sort(ecosort, tmp_path, "in", f"--compress-output={codec}", f"--level={wrong}").returncode == 2
+
+
+@pytest.mark.parametrize("codec", ENDINGS)
+def test_members_follow_each_other(ecosort: Path, tmp_path: Path, codec: str) -> None:
+    parts = [text_of(900, seed) for seed in range(4)]
+    empty = encode(codec, b"")
+    data = b"".join(encode(codec, part) + empty for part in parts)
+    (tmp_path / "in").write_bytes(empty + data)
+    assert sorted_by(ecosort, tmp_path, "in") == ordered(b"".join(parts))
+    (tmp_path / "nothing").write_bytes(empty * 3)
+    assert sorted_by(ecosort, tmp_path, "nothing") == b""
+    sorted_by(ecosort, tmp_path, "nothing", "-o", "out", f"--compress-output={codec}")
+    assert decode(codec, (tmp_path / "out").read_bytes()) == b""
+
+
+@pytest.mark.parametrize("codec", PARALLEL)
+def test_members_of_parallel_programs(ecosort: Path, tmp_path: Path, codec: str) -> None:
+    text = text_of(40_000)
+    data = encode(PARALLEL[codec], text, *(["-b1"] if codec == "bzip2" else []))
+    assert sorted_by(ecosort, tmp_path, data=data) == ordered(text)
+
+
+def test_plain_and_compressed_inputs_mix(ecosort: Path, tmp_path: Path) -> None:
+    text, names = b"", []
+    for seed, codec in enumerate([*ENDINGS, None]):
+        part = text_of(2_000, seed)[:-1]  # without the last newline: lines of two files never fuse
+        names.append(f"part{seed}")
+        (tmp_path / names[-1]).write_bytes(encode(codec, part) if codec else part)
+        text += part + b"\n"
+    assert sorted_by(ecosort, tmp_path, *names, "--stats", "stats.json") == ordered(text)
+    inputs = json.loads((tmp_path / "stats.json").read_text())["compression"]["inputs"]
+    assert [one["codec"] for one in inputs] == list(ENDINGS)
+    for one in inputs:
+        assert one["compressed_bytes"] == (tmp_path / one["name"]).stat().st_size
+        assert one["plain_bytes"] < len(text)
+    assert sorted_by(ecosort, tmp_path, "-u", *names, *names) == ordered(text)
+
+
+def test_external_runs_in_little_memory(ecosort: Path, tmp_path: Path) -> None:
+    text = text_of(60_000)
+    (tmp_path / "in.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "in.lz4").write_bytes(encode("lz4", text, "-B4"))
+    for name in ("in.gz", "in.lz4"):
+        for codec in ("lz4", "zstd"):
+            words = ["-S", "4M", name, "-o", "out", f"--compress-output={codec}", "--stats", "stats.json", "--parallel=2"]
+            sorted_by(ecosort, tmp_path, *words)
+            assert decode(codec, (tmp_path / "out").read_bytes()) == ordered(text)
+            stats = json.loads((tmp_path / "stats.json").read_text())
+            assert stats["peak_counted_memory_bytes"] <= stats["memory_limit_bytes"] == 4 << 20
+            assert stats["peak_rss_bytes"] <= (4 << 20) + (32 << 20)
+    assert sorted_by(ecosort, tmp_path, "-S", "1M", "in.gz", "--stats", "stats.json") == ordered(text)
+    assert json.loads((tmp_path / "stats.json").read_text())["runs"] > 3
+
+
+def test_too_little_memory_is_told_with_what_suffices(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.xz").write_bytes(lzma.compress(text_of(10)))
+    done = sort(ecosort, tmp_path, "-S", "4M", "in.xz")
+    assert done.returncode == 2
+    assert done.stdout == b""
+    advice = done.stderr.decode().split("try ")[1].split()
+    assert sorted_by(ecosort, tmp_path, advice[0], advice[1].replace("KiB", "K"), "in.xz") == ordered(text_of(10))
+    done = sort(ecosort, tmp_path, "-S", "4M", data=(tmp_path / "in.xz").read_bytes())
+    assert done.returncode == 2
+    assert b"more than the" in done.stderr
+    done = sort(ecosort, tmp_path, "--decompress=never", "-S", "1M", "--compress-output=bzip2", data=b"a\n")
+    assert done.returncode == 2
+    assert b"bzip2 at level 9 takes" in done.stderr
+
+
+@pytest.mark.parametrize("codec", ENDINGS)
+def test_truncated_files_are_refused(ecosort: Path, tmp_path: Path, codec: str) -> None:
+    data = encode(codec, text_of(700))
+    name = tmp_path / f"in.{ENDINGS[codec]}"
+    for size in sorted({len(data) * i // TRUNCATIONS for i in range(TRUNCATIONS)} | {1, 2, len(data) - 1}):
+        name.write_bytes(data[:size])
+        done = sort(ecosort, tmp_path, name.name, "-o", "out", command="csv")
+        assert done.returncode == 3, size
+        assert f"{name.name}: is truncated at byte {size} of the compressed file" in done.stderr.decode()
+    assert names_in(tmp_path) == [name.name]
+
+
+@pytest.mark.parametrize("codec", ENDINGS)
+def test_flipped_bits_are_found_where_the_program_finds_them(ecosort: Path, tmp_path: Path, codec: str) -> None:
+    text = text_of(700)
+    data = encode(codec, text)
+    name = tmp_path / f"in.{ENDINGS[codec]}"
+    rng = random.Random(5)
+    for bit in [*range(0, 80, 9), *rng.sample(range(len(data) * 8), FLIPS)]:
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        name.write_bytes(flipped)
+        done = sort(ecosort, tmp_path, name.name, "-o", "out", command="csv")
+        is_taken, plain = reference(codec, bytes(flipped), tmp_path)
+        if done.returncode == 0:
+            assert is_taken, bit
+            assert (tmp_path / "out").read_bytes() == ordered(plain)
+            (tmp_path / "out").unlink()
+        else:
+            assert done.returncode in (2, 3), done.stderr  # 2: a damaged head may ask for any memory
+            assert "byte" in done.stderr.decode() or "memory" in done.stderr.decode()
+            assert not is_taken or plain != text, (bit, done.stderr)
+        assert not (tmp_path / "out").exists()
+
+
+def test_garbage_behind_the_data(ecosort: Path, tmp_path: Path) -> None:
+    text = text_of(100)
+    for codec in ENDINGS:
+        data = encode(codec, text)
+        name = f"in.{ENDINGS[codec]}"
+        (tmp_path / name).write_bytes(data + b"garbage")
+        done = sort(ecosort, tmp_path, name, "-o", "out", command="csv")
+        is_taken, plain = reference(codec, data + b"garbage", tmp_path)
+        if codec in ("gzip", "bzip2"):
+            assert is_taken
+            assert done.returncode == 0, done.stderr
+            assert f"from byte {len(data)} on" in done.stderr.decode()
+            assert (tmp_path / "out").read_bytes() == ordered(plain)
+            (tmp_path / "out").unlink()
+        else:
+            assert not is_taken
+            assert done.returncode == 3
+            assert f"is damaged at byte {len(data)}" in done.stderr.decode()
+    (tmp_path / "zeros.gz").write_bytes(gzip.compress(text) + bytes(1000))
+    (tmp_path / "zeros.xz").write_bytes(lzma.compress(text) + bytes(1000))
+    assert sorted_by(ecosort, tmp_path, "zeros.gz", "zeros.xz") == ordered(text * 2)
+    (tmp_path / "zeros.xz").write_bytes(lzma.compress(text) + bytes(1001))
+    assert b"padding" in sort(ecosort, tmp_path, "zeros.xz").stderr
+
+
+def test_a_name_that_says_what_the_file_is_not(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.zst").write_bytes(bz2.compress(b"b\na\n"))  # the first bytes decide
+    assert sorted_by(ecosort, tmp_path, "in.zst") == b"a\nb\n"
+    (tmp_path / "plain.gz").write_bytes(b"b\na\n" * 9)
+    done = sort(ecosort, tmp_path, "plain.gz")
+    assert done.returncode == 2
+    assert b"does not begin as gzip data" in done.stderr
+    plain = subprocess.run([ecosort, "lines", "plain.gz"], cwd=tmp_path, capture_output=True, check=True)
+    assert plain.stdout == b"a\n" * 9 + b"b\n" * 9
+
+
+@pytest.mark.parametrize("codec", ENDINGS)
+def test_streams(ecosort: Path, tmp_path: Path, codec: str) -> None:
+    text = text_of(3_000)
+    os.mkfifo(tmp_path / "fifo")
+    data = encode(codec, text)
+    feed = "for i in 1 2 3 4 5; do dd bs=$i count=1 status=none; done; cat"  # the first bytes come a few at a time
+    command = f"({feed}) < data > fifo & exec '{ecosort}' lines --decompress=auto fifo"
+    (tmp_path / "data").write_bytes(data)
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=60, check=True)
+    assert done.stdout == ordered(text)
+    for plain in (b"", b"\n", b"b\na", text, b"\x1f\x8b"):
+        expected = ordered(plain if plain.endswith(b"\n") or not plain else plain + b"\n")
+        assert sorted_by(ecosort, tmp_path, data=plain) == expected
+    done = sort(ecosort, tmp_path, data=data[:-1])
+    assert done.returncode == 2
+    assert f"is truncated at byte {len(data) - 1}" in done.stderr.decode()
+
+
+def test_check_and_merge(ecosort: Path, tmp_path: Path) -> None:
+    text = ordered(text_of(5_000))
+    for codec in ENDINGS:
+        (tmp_path / codec).write_bytes(encode(codec, text))
+        assert sort(ecosort, tmp_path, "-c", codec).returncode == 0
+        (tmp_path / "wrong").write_bytes(encode(codec, text + b"0\n"))
+        done = sort(ecosort, tmp_path, "-c", "wrong")
+        assert done.returncode == 1
+        assert b"wrong:5001: disorder: 0" in done.stderr
+        (tmp_path / "short").write_bytes((tmp_path / codec).read_bytes()[:-3])
+        assert b"is truncated" in sort(ecosort, tmp_path, "-c", "short").stderr
+    (tmp_path / "plain").write_bytes(text)
+    inputs = [*ENDINGS, "plain"]
+    assert sorted_by(ecosort, tmp_path, "-m", *inputs) == ordered(text * 6)
+    assert sorted_by(ecosort, tmp_path, "-m", "--batch-size=2", *inputs, "-S", "64M") == ordered(text * 6)
+    sorted_by(ecosort, tmp_path, "-m", "-u", *inputs, "-o", "out", "--compress-output=xz")
+    assert lzma.decompress((tmp_path / "out").read_bytes()) == text
+    done = sort(ecosort, tmp_path, "-m", "short", "plain", "-o", "new")
+    assert done.returncode == 2
+    assert not (tmp_path / "new").exists()
+
+
+def test_csv_reads_and_writes_compressed_files_by_itself(ecosort: Path, tmp_path: Path) -> None:
+    rows = text_of(3_000)
+    head = b"\xef\xbb\xbfnumber,place,words\n"
+    (tmp_path / "in.csv.gz").write_bytes(gzip.compress(head + rows))
+    (tmp_path / "in.csv").write_bytes(head + rows)
+    base = [str(ecosort), "csv", "--by", "number:integer", "--quiet"]
+    for name in ("in.csv.gz", "in.csv"):
+        subprocess.run([*base, name, "-o", "out.csv.zst"], cwd=tmp_path, check=True)
+        assert decode("zstd", (tmp_path / "out.csv.zst").read_bytes()) == head + ordered(rows)
+    assert subprocess.run([*base, "--check", "out.csv.zst"], cwd=tmp_path, check=False).returncode == 0
+    assert subprocess.run([*base, "--check", "in.csv.gz"], cwd=tmp_path, capture_output=True, check=False).returncode == 1
+    subprocess.run([*base, "in.csv.gz", "-o", "out.csv.zst", "--compress-output=none"], cwd=tmp_path, check=True)
+    assert (tmp_path / "out.csv.zst").read_bytes() == head + ordered(rows)
+    done = subprocess.run([*base, "in.csv.gz", "-o", "o", "--decompress=never"], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 2
+
+
+def test_lines_without_the_options_is_sort(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.gz").write_bytes(gzip.compress(text_of(300)))
+    words = ["in.gz", "-o"]
+    subprocess.run([ecosort, "lines", "--quiet", *words, "own.gz"], cwd=tmp_path, check=True)
+    subprocess.run(["sort", *words, "theirs.gz"], cwd=tmp_path, check=True, env={**os.environ, "LC_ALL": "C"})
+    assert (tmp_path / "own.gz").read_bytes() == (tmp_path / "theirs.gz").read_bytes()
+
+
+def test_what_does_not_go_together_is_refused(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.gz").write_bytes(gzip.compress(b"a\n"))
+    for words, says in (
+        (["--resumable", "in.gz", "-o", "out"], "--decompress=auto goes without --resumable"),
+        (["--decompress=never", "--resumable", "--compress-output=xz", "in.gz", "-o", "out"], "--compress-output goes without"),
+        (["--level=3", "in.gz"], "--level is for a compressed output"),
+        (["--compress-output=zip", "in.gz"], "'zip' is none of"),
+        (["--decompress=maybe", "in.gz"], "neither auto nor never"),
+        (["--level=x", "--compress-output=xz", "in.gz"], "'x' is no number"),
+        (["--debug", "--compress-output=xz", "in.gz"], "--debug goes without"),
+    ):
+        done = sort(ecosort, tmp_path, *words)
+        assert done.returncode == 2, words
+        assert says in done.stderr.decode()
+    assert names_in(tmp_path) == ["in.gz"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("pread64:error=EIO:when=1", "Input/output error"),
+        ("pread64:error=EIO:when=3", "Input/output error"),
+        ("pwrite64:error=EIO:when=1", "Input/output error"),
+        ("pwrite64:error=ENOSPC:when=2", "No space left"),
+        ("fsync:error=EIO:when=1", "Input/output error"),
+        ("fdatasync:error=EIO:when=1", "Input/output error"),
+    ],
+)
+def test_failed_calls_leave_nothing(ecosort: Path, tmp_path: Path, require: Require, fault: str, says: str) -> None:
+    require("strace")
+    text = text_of(100_000)
+    (tmp_path / "in.gz").write_bytes(gzip.compress(text, 1))
+    if fault.startswith("pread64"):  # counted from the program's own calls on: loading its libraries takes some, too
+        loading = ["strace", "-f", "-q", "-o", "trace", "-e", "trace=pread64", str(ecosort), "--version"]
+        subprocess.run(loading, cwd=tmp_path, stdout=subprocess.DEVNULL, check=True)
+        own = (tmp_path / "trace").read_text().count("pread64(")
+        (tmp_path / "trace").unlink()
+        fault = re.sub(r"when=(\d+)", lambda when: f"when={int(when.group(1)) + own}", fault)
+    trace = ["strace", "-f", "-q", "-o", "/dev/null", "-e", f"trace={fault.split(':')[0]}", "-e", f"inject={fault}"]
+    words = ["csv", "--no-header", "--by", "1", "--io", "pool", "--memory", "64MiB", "in.gz", "-o", "out.gz"]
+    done = subprocess.run([*trace, str(ecosort), *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 3, done.stderr
+    assert says in done.stderr
+    assert names_in(tmp_path) == ["in.gz"]
+
+
+def test_json_lines_read_and_write_compressed_files_by_themselves(ecosort: Path, tmp_path: Path) -> None:
+    rows = [b'{"a": %d}\n' % i for i in (3, 1, 2)]
+    (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(b"".join(rows)))
+    words = ["--by", "a:integer", "in.jsonl.gz", "-o", "out.jsonl.zst"]
+    subprocess.run([ecosort, "jsonl", *words], cwd=tmp_path, check=True)
+    assert decode("zstd", (tmp_path / "out.jsonl.zst").read_bytes()) == b"".join(sorted(rows))
