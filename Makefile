@@ -16,6 +16,8 @@ MEMORY ?= 64MiB
 LINES_BYTES ?= 200000000
 TABLES_BYTES ?= 1000000000
 BENCH_DIR ?= $(BUILD)
+# The Debian in whose chroot `make packages` tries its packages.
+SUITE ?= bookworm
 BENCH ?=
 # Extra words for pytest, e.g. make test PYTEST='-k gen -x'; -n 0 runs the tests one after the other, as a debugger wants it.
 PYTEST ?=
@@ -193,6 +195,13 @@ uninstall: ## remove what make install put below PREFIX
 	rm -f $(addprefix $(DESTDIR),$(shell cat $(BUILD)/install_manifest_library.txt 2>/dev/null))
 	-rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/include/ecosort $(DESTDIR)$(PREFIX)/lib/cmake/ecosort 2>/dev/null
 	-[ ! -d $(DESTDIR)$(PREFIX)/lib/ecosort ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/lib/ecosort
+
+.PHONY: packages
+packages: ## build Debian packages of what is committed in build/packages, look at them with lintian, try them in a chroot (root; SUITE=)
+	@$(DEPS) program packages
+	@packaging/build-packages $(BUILD)/packages
+	@lintian --fail-on error,warning --allow-root --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog $(BUILD)/packages/*.deb
+	@packaging/try-packages $(BUILD)/packages $(SUITE) $(BUILD)/chroot/$(SUITE)
 
 .PHONY: wheel
 wheel: ## build dist/ecosort-VERSION-py3-none-PLATFORM.whl: the Python packages with the program inside
