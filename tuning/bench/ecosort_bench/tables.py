@@ -20,6 +20,7 @@ TITLES = {
     "duckdb": "DuckDB",
     "polars": "Polars, whose memory has no bound",
     "numpy": "NumPy in memory: argsort, take",
+    "codec": "`gzip -dc | zstd -T0`, which sort nothing",
 }
 
 
@@ -60,6 +61,22 @@ CASES = (
         ("csv", "--by", "text"),
         ("-s", "-t,", "-k3,3"),
     ),
+    TableCase(
+        "jsonl_number",
+        "JSON lines by a number",
+        "jsonl",
+        1,
+        ("ecosort", "duckdb"),
+        ("jsonl", "--by", "of.number:number"),
+    ),
+    TableCase(
+        "packed",
+        "CSV by a number, gzip in, zstd out",
+        "table",
+        0.4,
+        ("ecosort", "codec"),
+        ("csv", "--compress-output", "zstd", "--by", "number:number"),
+    ),
     TableCase("array", "array of (u64, u64) on a file, `sort_memmap`", "u64", 0.8, ("ecosort", "numpy")),
     TableCase("parquet", "Parquet by a number, `sort_table`", "table", 1, ("ecosort", "duckdb"), memory_share=0.5),
 )
@@ -77,6 +94,8 @@ def require_peers() -> None:
 
 def command(case: TableCase, contender: str, programs: Contenders, work: Work) -> tuple[list[str], dict[str, str]]:
     """The command line and what it adds to the environment."""
+    if contender == "codec":
+        return ["sh", "-c", 'gzip -dc "$0" | zstd -q -T0 -o "$1"', str(work.input), str(work.output)], {}
     if contender == "lines" or (contender == "ecosort" and case.words):
         words = ["lines", "--header", *case.line_words] if contender == "lines" else list(case.words)
         means = ["--memory", f"{work.memory_bytes}B", "--temp", str(work.temp)]
@@ -100,6 +119,11 @@ def make_parquet(programs: Contenders, table: Path, work: Work) -> None:
     programs.call(PEERS_PYTHON, str(SORTS), "duckdb_make_parquet", str(table), str(work.input), *means)
 
 
+def make_gzip(programs: Contenders, table: Path, work: Work) -> None:
+    """`work.input` of a table in CSV."""
+    programs.call(Path("/bin/sh"), "-c", 'gzip -c "$0" >"$1"', table, work.input)
+
+
 def rows_digest(case: TableCase, programs: Contenders, work: Work) -> str:
     """Which rows the output holds, in any order. RunError if they are not in order."""
     if case.name == "array":
@@ -110,8 +134,21 @@ def rows_digest(case: TableCase, programs: Contenders, work: Work) -> str:
         if said == "not in order":
             raise RunError(f"{case.stage}: the rows of the output are not in order")
         return said
-    programs.run(*case.words, "--check", work.output)
+    programs.run(*(word for word in case.words if word not in ("--compress-output", "zstd")), "--check", work.output)
     memory = f"{max(work.memory_bytes, 1 << 30)}B"
     stats = work.stats.with_suffix(".rows")
-    programs.run("lines", "--memory", memory, "--temp", work.temp, "--quiet", "--stats", stats, work.output, "-o", "/dev/null")
+    programs.run(
+        "lines",
+        "--decompress=auto",
+        "--memory",
+        memory,
+        "--temp",
+        work.temp,
+        "--quiet",
+        "--stats",
+        stats,
+        work.output,
+        "-o",
+        "/dev/null",
+    )
     return str(json.loads(stats.read_text())["hash"])

@@ -151,6 +151,8 @@ def _tables(results: Results) -> list[Verdict]:
         ]
     return [
         *found,
+        _at_least("JSON lines: CPU of DuckDB / EcoSort", ratio("jsonl_number", "duckdb", "ecosort", cpu_s), 3),
+        _at_most("gzip in, zstd out: EcoSort / the codecs alone", ratio("packed", "ecosort", "codec"), 1.1, SHOWN_BY_ROUNDS),
         _at_least("array: CPU of NumPy / EcoSort", ratio("array", "numpy", "ecosort", cpu_s), 5),
         _at_least("array: memory of NumPy / EcoSort", ratio("array", "numpy", "ecosort", _memory), 8),
         _at_least("Parquet: DuckDB / EcoSort", ratio("parquet", "duckdb", "ecosort"), 1),
