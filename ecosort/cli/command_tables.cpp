@@ -227,8 +227,9 @@ std::vector<OptionRow> lines_options() {
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` goes on after a crash; regular files only, "
        "and "
-       "no -m, -c, --debug, --compress-program, --decompress=auto, --compress-output, -T"},
+       "no -m, -c, --debug, --compress-program, --decompress=auto, --compress-output, -T, --verify=reread"},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
+      {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
       progress_option(),
@@ -316,7 +317,8 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
       {"--merge", "", "", "merge files that are in order already"},
   };
   options.insert(options.end(), common.begin(), common.end());
-  for (OptionRow& row : chosen({"--memory", "--threads", "--temp", "--io", "--stats", "--events", "--progress", "-q,--quiet"})) {
+  for (OptionRow& row :
+       chosen({"--memory", "--threads", "--temp", "--io", "--verify", "--stats", "--events", "--progress", "-q,--quiet"})) {
     if (row.name == "--temp") row.fallback = "$TMPDIR, or beside the output";
     options.push_back(row);
   }
@@ -650,10 +652,10 @@ CommandTable manual_table() {
 }  // namespace
 
 const std::vector<CommandTable>& command_tables() {
-  static const std::vector<CommandTable> tables{sort_table(),  inplace_table(), resume_table(),    lines_table(), csv_table(),
-                                                jsonl_table(), merge_table(),   plan_table(),      gen_table(),   check_table(),
-                                                power_table(), tune_table(),    joulesort_table(), queue_table(), serve_table(),
-                                                manual_table()};
+  static const std::vector<CommandTable> tables{sort_table(),      inplace_table(), resume_table(), lines_table(),
+                                                csv_table(),       jsonl_table(),   merge_table(),  plan_table(),
+                                                gen_table(),       check_table(),   power_table(),  tune_table(),
+                                                joulesort_table(), queue_table(),   serve_table(),  manual_table()};
   return tables;
 }
 

@@ -184,6 +184,7 @@ int run(const Words& words) {
     return 0;
   }
   (void)progress_mode(options.progress);
+  check_verify(options.verify);
   if (const std::string collation = asked_collation(); !collation.empty())
     print_notice(options, fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences this",
                                       collation));

@@ -38,6 +38,7 @@ void check_options(const LinesOptions& options) {
     throw UsageError(
         "-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume");
   if (!options.compress_program.empty()) throw UsageError("--compress-program goes without --resumable");
+  if (options.verify == "reread") throw UsageError("--verify=reread goes without --resumable");
   if (options.compression.decompress) throw UsageError("--decompress=auto goes without --resumable: decompress the input first");
   if (options.compression.output != "none" || options.compression.level)
     throw UsageError("--compress-output goes without --resumable: compress the output afterwards");

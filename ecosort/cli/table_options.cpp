@@ -21,7 +21,7 @@ namespace {
 
 // The words that are not values yet.
 struct TableWords {
-  std::string output, delimiter, quote, nulls, memory, io = "auto", assumed_size;
+  std::string output, delimiter, quote, nulls, memory, io = "auto", verify = "always", assumed_size;
   std::uint64_t threads = 0;
   bool no_header = false;
   CompressionWords compression{"auto", "auto", ""};
@@ -56,6 +56,8 @@ void resolve(const TableWords& words, const ParsedWords& parsed, TableOptions& o
     if (options.assumed_bytes == 0) throw UsageError("--assume-size: give at least one byte");
   }
   spec.io = words.io;
+  check_verify(words.verify);
+  spec.reread = words.verify == "reread";
   spec.compression = words.compression.terms();
   (void)io::parse_backend(spec.io);
   (void)progress_mode(options.progress);
@@ -104,6 +106,7 @@ TableOptions parse_table_options(Format format, std::string_view command, const 
                    {"--nulls", &texts.nulls},
                    {"--memory", &texts.memory},
                    {"--io", &texts.io},
+                   {"--verify", &texts.verify},
                    {"--stats", &options.stats},
                    {"--events", &options.events},
                    {"--progress", &options.progress},

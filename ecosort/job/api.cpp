@@ -31,7 +31,6 @@ void check_complete(const SortSpec& spec) {
   if (spec.inputs.empty()) throw UsageError("no input is named");
   if (spec.output.empty()) throw UsageError("no output is named");
   if (spec.threads > planner::most_threads) throw UsageError("more threads than can be");
-  if (spec.reread && spec.format != Format::records) throw UsageError("only the output of records can be read back");
 }
 
 // Text whose size happens to be a multiple of 100 would be torn line by line.

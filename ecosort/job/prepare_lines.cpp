@@ -225,6 +225,9 @@ lines::LinesJob make_rows_job(const LinesOptions& options, std::unique_ptr<rows:
   job.directories = run_directories(options, job.output);
   job.unique = options.unique;
   job.merge = options.merge;
+  job.reread = options.verify == "reread";
+  if (job.reread && job.codecs.packing)
+    throw UsageError("a compressed output cannot be read back as it is; leave out --verify=reread");
   job.compress_program = options.compress_program;
   const std::uint64_t bytes = assumed_bytes != 0 ? assumed_bytes : known_bytes(job.inputs);
   if (!job.merge && bytes > job.plan.run_buffer_bytes) {
@@ -293,6 +296,7 @@ lines::LinesOptions line_options_of(const SortSpec& spec) {
   options.order.separator = terms.field_separator;
   options.inputs = spec.inputs;
   if (spec.output != "-") options.output = spec.output;
+  if (spec.reread) options.verify = "reread";
   options.temp = spec.temp_directories;
   if (spec.memory_bytes > 0) options.memory = fmt::format("{}B", spec.memory_bytes);
   options.parallel = spec.threads;

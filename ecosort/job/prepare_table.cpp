@@ -44,6 +44,7 @@ lines::LinesOptions means_of(const SortSpec& spec) {
   if (spec.memory_bytes > 0) means.memory = fmt::format("{}B", spec.memory_bytes);
   means.parallel = spec.threads;
   means.unique = spec.unique;
+  if (spec.reread) means.verify = "reread";
   means.merge = spec.table.merge;
   means.compression = spec.compression;
   return means;

@@ -96,7 +96,7 @@ struct SortSpec {
   unsigned threads = 0;                       // that compute; 0: as many as this process has processors
   std::vector<std::string> temp_directories;  // for runs, striped by free space; none: that of the output
   std::string io = "auto";                    // "auto", "uring", "pool", "stxxl"
-  bool reread = false;                        // records: read the output back from the device before it gets its name
+  bool reread = false;                        // read the output back from the device before it gets its name
 };
 
 // What a sort will do; see `ecosort plan`. Sizes are exact.

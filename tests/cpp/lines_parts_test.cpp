@@ -316,7 +316,7 @@ class WholeSort {
   [[nodiscard]] const std::string& output() const { return output_; }
 
   // What the sort did; throws what it throws, after a look at what it left.
-  LinesReport run(const std::string& faults, std::uint64_t seed, std::string& written) const {
+  LinesReport run(const std::string& faults, std::uint64_t seed, std::string& written, bool rereads = false) const {
     io::MemoryStore store(io::make_image({{"/disk/in", input_}}), {.seed = seed, .records_events = false});
     const std::unique_ptr<io::Queue> below = store.make_queue(depth);
     io::FaultPlan plan(io::parse_faults(faults));
@@ -331,6 +331,7 @@ class WholeSort {
     job.directories = {"/disk"};
     job.format = make_format();
     job.header_bytes = 4096;
+    job.reread = rereads;
     engine::Progress progress;
     engine::PhaseLog log("");
     const std::atomic<int> nothing{0};
@@ -400,6 +401,31 @@ TEST_P(RowsInParts, AreSortedWhateverTheOrderOfRequests) {
     EXPECT_EQ(report.merge_parts, 2U);
     EXPECT_GT(report.runs, 2U);
     ASSERT_EQ(written, sort.output());
+  }
+}
+
+TEST_P(RowsInParts, AreReadBackWhereThatIsAsked) {
+  const WholeSort sort(GetParam());
+  std::string written;
+  const LinesReport report = sort.run("", 1, written, true);
+  EXPECT_EQ(written, sort.output());
+  const std::uint64_t without = sort.run("", 1, written).traffic.bytes_read, size = sort.output().size();
+  EXPECT_GT(report.traffic.bytes_read, without + size * 99 / 100);
+  EXPECT_LT(report.traffic.bytes_read, without + size * 101 / 100);
+}
+
+// A drive that says it has written what it has not, or that reads something else.
+TEST_P(RowsInParts, ThatCameOutOtherThanTheyWereAreNoticedWhenTheyAreReadBack) {
+  const WholeSort sort(GetParam());
+  for (const std::string fault : {"output:write:1:flip", "output:write:9:lost", "output:write:5:repeat=128", "output:read:1:flip",
+                                  "output:read:2:swap=128"}) {
+    std::string written;
+    try {
+      (void)sort.run(fault, 1, written, true);
+      ADD_FAILURE() << fault;
+    } catch (const VerificationError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("what was read back from the output is not what was written to it")) << fault;
+    }
   }
 }
 

@@ -16,6 +16,7 @@
 #include "engine/rows/merge_groups.h"
 #include "engine/rows/merge_lines.h"
 #include "engine/rows/merge_parts.h"
+#include "engine/rows/reread_lines.h"
 #include "formats/lines/gather_lines.h"
 #include "plan/files_plan.h"
 
@@ -23,6 +24,18 @@ namespace ecosort::lines {
 namespace {
 
 using engine::Phase;
+
+// Of rows that follow each other, each with its end.
+records::MultisetHash hash_of_rows(const rows::RowFormat& format, const std::string& text) {
+  records::MultisetHash hash;
+  const char *at = text.data(), *const end = at + text.size();
+  bool is_inside = false;
+  while (const char* const row_end = format.find_end(at, end, is_inside)) {
+    add_line(hash, Text(at, static_cast<std::size_t>(row_end - at)));
+    at = row_end + 1;
+  }
+  return hash;
+}
 
 // One sort. Members are declared in the order in which they may be used.
 class Sorter {
@@ -82,6 +95,7 @@ class Sorter {
     verify();
     if (packed_) co_await packed_->finish();
     co_await end_output();
+    if (job_.reread) co_await reread_output();
   }
 
   // Space that the output will take, so that a full drive shows before the work and nobody else can fill it meanwhile.
@@ -247,6 +261,28 @@ class Sorter {
     log_.end(reactor_.traffic());
   }
 
+  // `--verify=reread`: what the device gives back is what went in, in order.
+  Task<void> reread_output() {
+    if (output_->facts().is_stream || sink_->bytes() == 0) co_return;
+    former_.reset();
+    const std::string& top = first_rows_.top();
+    const WrittenLines written{*output_, top.size(), sink_->bytes(), std::max(report_.longest_line, top.size())};
+    const std::uint64_t need = RereadLines::memory_bytes(written.longest, job_.plan.block_bytes);
+    if (need > memory_.limit_bytes() - memory_.used_bytes())
+      throw NotEnoughMemory(
+          fmt::format("lines of {} bytes are too long to be read back with this memory; the output was not kept",
+                      written.longest),
+          memory_.limit_bytes(), memory_.used_bytes() + need);
+    begin("reread", Phase::reread, written.bytes, written.bytes);
+    rereader_.emplace(reactor_, compute_, format_, written, job_.plan.block_bytes, memory_, progress_);
+    co_await rereader_->run();
+    log_.end(reactor_.traffic());
+    const bool is_ordered = rereader_->in_order() || !terms().must_be_ordered;
+    if (rereader_->hash() != merged_.out + hash_of_rows(format_, top) || !is_ordered)
+      throw VerificationError(
+          "what was read back from the output is not what was written to it (check the drive); the output was not kept");
+  }
+
   LinesReport finish() {
     begin("publish", Phase::sync, 0);
     report_.notices.push_back(engine::publish_output(storage_, std::move(output_), job_.output));
@@ -348,6 +384,7 @@ class Sorter {
   std::optional<FormLineRuns> former_;
   records::MultisetHash dropped_;
   MergedLines merged_;
+  std::optional<RereadLines> rereader_;
   TaskGroup main_;
 };
 

@@ -43,6 +43,7 @@ struct LinesJob {
   bool unique = false;
   bool merge = false;                // the inputs are sorted
   std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
+  bool reread = false;               // also read the output back from the device
   FirstLook look;                    // at each input
   Codecs codecs;
 };

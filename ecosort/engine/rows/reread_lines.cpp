@@ -8,6 +8,10 @@
 
 namespace ecosort::lines {
 
+std::uint64_t RereadLines::memory_bytes(std::size_t longest, std::size_t block_bytes) noexcept {
+  return 2 * block_bytes + 3 * round_up(longest, page_bytes);
+}
+
 //   memory | room | block | room | block | last line |
 RereadLines::RereadLines(io::Reactor& reactor, engine::Compute& compute, const rows::RowFormat& format, const WrittenLines& lines,
                          std::size_t block_bytes, MemoryBudget& memory, engine::Progress& progress)
@@ -18,7 +22,7 @@ RereadLines::RereadLines(io::Reactor& reactor, engine::Compute& compute, const r
       block_bytes_(block_bytes),
       room_(round_up(lines.longest, page_bytes)),
       progress_(progress),
-      memory_(memory.allocate(2 * (room_ + block_bytes) + room_, "blocks to read the output back")),
+      memory_(memory.allocate(memory_bytes(lines.longest, block_bytes), "blocks to read the output back")),
       blocks_{memory_.data() + room_, memory_.data() + 2 * room_ + block_bytes},
       last_at_(memory_.data() + 2 * (room_ + block_bytes)) {}
 
@@ -57,9 +61,8 @@ void RereadLines::check(unsigned slot, std::uint64_t offset) {
   const char* const end = block + size;
   const char* at = block - rest_.size();
   for (const char* from = block; from < end;) {
-    const void* const found = std::memchr(from, format_.terminator(), static_cast<std::size_t>(end - from));
-    if (found == nullptr) break;
-    const char* const line_end = static_cast<const char*>(found);
+    const char* const line_end = format_.find_end(from, end, is_inside_);
+    if (line_end == nullptr) break;
     check_line(Text(at, static_cast<std::size_t>(line_end - at)), offset + static_cast<std::uint64_t>(line_end - block));
     at = from = line_end + 1;
   }

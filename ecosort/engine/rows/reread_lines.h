@@ -29,6 +29,9 @@ class RereadLines {
   RereadLines(io::Reactor& reactor, engine::Compute& compute, const rows::RowFormat& format, const WrittenLines& lines,
               std::size_t block_bytes, MemoryBudget& memory, engine::Progress& progress);
 
+  // What it takes of the budget.
+  [[nodiscard]] static std::uint64_t memory_bytes(std::size_t longest, std::size_t block_bytes) noexcept;
+
   // Where a signal number may be found: run() then throws Interrupted. Outlives the task.
   void stop_for(const std::atomic<int>& interrupted) noexcept { interrupted_ = &interrupted; }
 
@@ -53,10 +56,11 @@ class RereadLines {
   engine::Progress& progress_;
   const std::atomic<int>* interrupted_ = nullptr;
   Buffer memory_;
-  std::byte* blocks_[2];  // room for a line's beginning lies before each
-  std::byte* last_at_;    // room for a line
-  Text rest_;             // the beginning of a line whose end is in the next block
-  Text last_;             // the line before; where it lies in a block, that is the present one
+  std::byte* blocks_[2];    // room for a line's beginning lies before each
+  std::byte* last_at_;      // room for a line
+  bool is_inside_ = false;  // of quotes, at the end of what was looked at
+  Text rest_;               // the beginning of a line whose end is in the next block
+  Text last_;               // the line before; where it lies in a block, that is the present one
   bool has_last_ = false;
   records::MultisetHash hash_;
   bool in_order_ = true;

@@ -37,6 +37,7 @@ enum LongOnly : int {
   opt_stats,
   opt_events,
   opt_progress,
+  opt_verify,
   opt_quiet,
   opt_resumable,
   opt_decompress,
@@ -90,6 +91,7 @@ constexpr std::array own_options{
     option{"progress", required_argument, nullptr, opt_progress},
     option{"quiet", no_argument, nullptr, opt_quiet},
     option{"resumable", no_argument, nullptr, opt_resumable},
+    option{"verify", required_argument, nullptr, opt_verify},
     option{"decompress", required_argument, nullptr, opt_decompress},
     option{"level", required_argument, nullptr, opt_level},
     option{"compress-output", required_argument, nullptr, opt_compress_output},
@@ -307,6 +309,9 @@ void Parser::apply_long(int c) {
       return;
     case opt_progress:
       options_.progress = optarg;
+      return;
+    case opt_verify:
+      options_.verify = optarg;
       return;
     case opt_quiet:
       options_.quiet = true;

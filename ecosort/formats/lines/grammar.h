@@ -44,7 +44,7 @@ struct LinesOptions {
   unsigned memory_percent = 0;     // from -S N%
   std::uint64_t batch_size = 0, parallel = 0;
   std::uint64_t header_lines = 0;
-  std::string io = "auto", stats, events, progress = "auto";
+  std::string io = "auto", stats, events, progress = "auto", verify = "always";
   std::vector<std::string> warnings;  // of --debug
   CompressionTerms compression;
   Check check = Check::no;
