@@ -107,14 +107,14 @@ bench-predict: ## hold predictions against measurements (BENCH_DIR= on the drive
 	@ECOSORT_PROGRAM=$(abspath $(BUILD))/ecosort $(VENV)/ecosort-tune validate --dir $(BENCH_DIR) $(BENCH)
 
 .PHONY: bench-check
-bench-check: ## fail if the README's benchmark numbers are not those of tuning/bench/results
+bench-check: ## fail if the tables of docs/benchmarks.md are not those of tuning/bench/results
 	@$(DEPS) python
-	@$(VENV)/python tuning/bench/bench.py --check-readme
+	@$(VENV)/python tuning/bench/bench.py --check-tables
 
-.PHONY: bench-readme
-bench-readme: ## write the numbers of tuning/bench/results into the README
+.PHONY: bench-tables
+bench-tables: ## write the tables and the charts of tuning/bench/results into docs
 	@$(DEPS) python
-	@$(VENV)/python tuning/bench/bench.py --readme
+	@$(VENV)/python tuning/bench/bench.py --tables
 
 .PHONY: power-accuracy
 power-accuracy: ## simulate meters and loads of known energy and write the table of intervals into power/README.md (some minutes)

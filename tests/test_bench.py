@@ -20,7 +20,7 @@ from conftest import BUILD, ROOT
 
 sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
-from ecosort_bench import inputs, lines, long_keys, report, stages, tables, targets
+from ecosort_bench import charts, inputs, lines, long_keys, report, stages, tables, targets
 from ecosort_bench.contenders import Contenders, Work
 from ecosort_measure import cold_run, floor_trace, paired
 from ecosort_measure.results import Results
@@ -154,29 +154,29 @@ def test_results_survive_being_saved_and_find_their_runs(tmp_path: Path) -> None
     assert [path.name for path in results.path.parent.iterdir()] == ["r.json"]
 
 
-def test_the_numbers_in_the_readme_are_those_of_the_committed_results() -> None:
+def test_the_numbers_of_the_page_are_those_of_the_committed_results() -> None:
     done = subprocess.run(
-        [sys.executable, ROOT / "tuning/bench/bench.py", "--check-readme"], capture_output=True, text=True, check=False
+        [sys.executable, ROOT / "tuning/bench/bench.py", "--check-tables"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_readme_shows_a_result_and_a_changed_number_is_noticed(tmp_path: Path) -> None:
+def test_the_page_shows_a_result_and_a_changed_number_is_noticed(tmp_path: Path) -> None:
     results = _results(tmp_path / "r.json", [_run("ecosort", 0, 12.34), _run("floor_a", 0, 12.0)])
-    readme = tmp_path / "README.md"
-    readme.write_text(f"# Title\n\n{report.begin_of(results)}\n{report.end_of(results)}\n\nMore.\n")
-    assert not report.readme_agrees(readme, results)
-    report.write_readme(readme, results)
-    assert report.readme_agrees(readme, results)
-    text = readme.read_text()
+    page = tmp_path / "page.md"
+    page.write_text(f"# Title\n\n{report.begin_of(results)}\n{report.end_of(results)}\n\nMore.\n")
+    assert not report.page_agrees(page, results)
+    report.write_page(page, results)
+    assert report.page_agrees(page, results)
+    text = page.read_text()
     assert text.startswith("# Title\n")
     assert text.endswith("\nMore.\n")
     assert "| EcoSort | 1 | 12.34 |" in text
-    readme.write_text(text.replace("12.34", "11.34"))
-    assert not report.readme_agrees(readme, results)
-    readme.write_text("no markers")
+    page.write_text(text.replace("12.34", "11.34"))
+    assert not report.page_agrees(page, results)
+    page.write_text("no markers")
     with pytest.raises(UsageError, match="no place"):
-        report.readme_agrees(readme, results)
+        report.page_agrees(page, results)
 
 
 @pytest.mark.parametrize(("stored", "runs"), [(0, 0), (700_000, 3), (1_000_000, 1), (900_000, 7)])
@@ -226,7 +226,7 @@ def test_a_missed_target_says_what_stands_in_its_way(tmp_path: Path) -> None:
     )
     lines = report.what_stands_in_the_way(results)
     assert len([line for line in lines if "floor (a), the replay" in line and "floor (b), the best" in line]) == 1
-    assert all(line in report.readme_text(results) for line in lines)
+    assert all(line in report.page_text(results) for line in lines)
     assert _verdict(results, "process total").obstacle == ""
 
 
@@ -429,7 +429,7 @@ def test_lines_are_judged_against_gnu_sort_and_records_against_stxxl(tmp_path: P
         "lines, 1 MB: EcoSort / GNU sort": ("0.500 [0.500, 0.500], 30 pairs", "PASS"),
     }
     assert report.circumstances(results).startswith("0.4 GB of lines, ")
-    assert "| floor (b): best replay, minimal bytes | 30 | 7.75 |" in report.readme_text(results)
+    assert "| floor (b): best replay, minimal bytes | 30 | 7.75 |" in report.page_text(results)
     obstacle = _verdict(results, "-k2,2n").obstacle
     assert obstacle.startswith("floor (b), which computes nothing, is 6.0 times as fast as GNU sort and takes 0.80 CPU s/GB; ")
     assert "EcoSort takes 2.00 of it" in obstacle
@@ -503,7 +503,7 @@ def test_keys_that_begin_alike_are_judged_against_random_keys_of_their_length(tm
         "keys: ISO timestamps with milliseconds / random keys of 24 bytes": ("1.100 [1.100, 1.100], 5 pairs", "PASS"),
         "keys: URLs of six shops / random keys of 64 bytes": ("1.400 [1.400, 1.400], 5 pairs", "MISSED"),
     }
-    assert "| EcoSort: random keys of 24 bytes | 5 | 3.00 |" in report.readme_text(results)
+    assert "| EcoSort: random keys of 24 bytes | 5 | 3.00 |" in report.page_text(results)
 
 
 @pytest.mark.parametrize("key", long_keys.LONG_KEYS, ids=lambda key: key.input_kind)
@@ -535,7 +535,7 @@ def test_in_place_sorting_is_judged_against_the_sort_of_the_same_rounds(tmp_path
         "in place, 2.4 % of spare space / sort": ("1.400 [1.400, 1.400], 5 pairs", "MISSED"),
     }
     assert "it moves 1.00 times the bytes of the sort" in _verdict(results, "2.4 %").obstacle
-    text = report.readme_text(results)
+    text = report.page_text(results)
     assert text.startswith("<!-- benchmark inplace: begin")
     assert "| in place, ample space | 5 | 33.00 |" in text
 
@@ -581,3 +581,14 @@ def test_peers_of_tables_that_are_not_there_are_asked_for(monkeypatch: pytest.Mo
     monkeypatch.setattr(tables, "PEERS_PYTHON", tmp_path / "none")
     with pytest.raises(RunError, match="tuning/setup/deps peers"):
         tables.require_peers()
+
+
+def test_the_chart_shows_the_medians_of_the_committed_result() -> None:
+    text = (ROOT / "docs" / "charts" / "records.svg").read_text()
+    bars = charts.bars_of(Results.load(ROOT / "tuning/bench/results/headline.json"))
+    assert bars[0][0] == "EcoSort"
+    assert len(bars) == 5
+    for name, wall, cpu in bars:
+        assert f">{name}<" in text
+        assert f">{wall:.1f}<" in text
+        assert f">{cpu:.1f}<" in text

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from conftest import BUILD
-from ecosort_bench.report import Foretold, readme_agrees, write_readme
-from ecosort_measure.prediction import SCHEMA, cells, floor_s, is_prediction, readme_lines, seconds, verdicts
+from ecosort_bench.report import Foretold, page_agrees, write_page
+from ecosort_measure.prediction import SCHEMA, cells, floor_s, is_prediction, page_lines, seconds, verdicts
 from ecosort_tuning.validate import Cell, Clock, Grid, Turn, turns
 
 from .conftest import Tune
@@ -84,23 +84,23 @@ def test_what_misses_its_limit_is_named(run: dict[str, Any], missed: list[str]) 
     assert [name for name, _, _, met in verdicts(cells(document([run]))) if not met] == missed
 
 
-def test_the_readme_holds_the_result(tmp_path: Path) -> None:
+def test_the_page_holds_the_result(tmp_path: Path) -> None:
     (tmp_path / "prediction.json").write_text(json.dumps(document([run_of(6.0, 4.0)])))
     assert is_prediction(tmp_path / "prediction.json")
     result = Foretold.load(tmp_path / "prediction.json")
-    readme = tmp_path / "README.md"
-    begin = "<!-- benchmark prediction: begin (written by make bench-readme) -->"
-    readme.write_text(f"before\n{begin}\n<!-- benchmark prediction: end -->\nafter\n")
-    assert not readme_agrees(readme, result)
-    write_readme(readme, result)
-    assert readme_agrees(readme, result)
-    text = readme.read_text()
+    page = tmp_path / "page.md"
+    begin = "<!-- benchmark prediction: begin (written by make bench-tables) -->"
+    page.write_text(f"before\n{begin}\n<!-- benchmark prediction: end -->\nafter\n")
+    assert not page_agrees(page, result)
+    write_page(page, result)
+    assert page_agrees(page, result)
+    text = page.read_text()
     assert text.startswith("before\n")
     assert text.endswith("\nafter\n")
     assert "| 1 GB | 128 MiB | 1 | 1,000 | exact |" in text
     assert "| CPU seconds | within 10% (median) | 5.0% off (median) | met |" in text
     assert "| CPU seconds of every size and memory | within 10% | 5.0% off at worst; equal sorts differ by 0.0% | met |" in text
-    assert "\n".join(readme_lines(result.data)) in text
+    assert "\n".join(page_lines(result.data)) in text
 
 
 def test_each_round_measures_training_and_foretold_cells_alike() -> None:

@@ -182,8 +182,8 @@ def circumstances(data: Document) -> str:
     )
 
 
-def readme_lines(data: Document) -> list[str]:
-    """The README's part between its markers: the same result always gives the same text."""
+def page_lines(data: Document) -> list[str]:
+    """The part of docs/benchmarks.md between its markers: the same result always gives the same text."""
     found = cells(data)
     head = ["", f"    {data['command']}", "", circumstances(data) + ".", ""]
     return [*head, *markdown(HEADS, rows(found)), *markdown(VERDICT_HEADS, verdict_rows(found))]

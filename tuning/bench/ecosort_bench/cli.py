@@ -21,10 +21,11 @@ from ecosort_power.transports.process import session
 from rich.console import Console
 
 from ecosort_bench import tables
+from ecosort_bench.charts import draw_records
 from ecosort_bench.contenders import PEERS, STXXL_PEERS, Contenders
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import CASES
-from ecosort_bench.report import Foretold, print_report, readme_agrees, write_readme
+from ecosort_bench.report import Foretold, page_agrees, print_report, write_page
 from ecosort_bench.stages import Bench
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -100,15 +101,17 @@ def _open_results(path: Path, go_on: bool, settings: dict[str, int], command: st
     return Results(path, fresh)
 
 
-def _readme(write: bool) -> None:
-    readme = ROOT / "README.md"
+def _page(write: bool) -> None:
+    page = ROOT / "docs" / "benchmarks.md"
+    if write:
+        draw_records(Results.load(RESULTS / "headline.json"), ROOT / "docs" / "charts" / "records.svg")
     for path in sorted(RESULTS.glob("*.json")):
         results: Results | Foretold = Foretold.load(path) if is_prediction(path) else Results.load(path)
         if write:
-            write_readme(readme, results)
-        elif not readme_agrees(readme, results):
+            write_page(page, results)
+        elif not page_agrees(page, results):
             table = path.relative_to(ROOT)
-            raise click.ClickException(f"the benchmark table of README.md is not that of {table}: run make bench-readme")
+            raise click.ClickException(f"the table of docs/benchmarks.md is not that of {table}: run make bench-tables")
 
 
 def _parts(bench: Bench, given: Mapping[str, Any], out: Console) -> dict[str, Callable[[], None]]:
@@ -178,14 +181,14 @@ def _measure(given: Mapping[str, Any], out: Console) -> None:
 @options.going_on()
 @click.option("--keep", is_flag=True, help="Keep the data for the next call.")
 @click.option("--report", is_flag=True, help="Print the result file; measure nothing.")
-@click.option("--readme", is_flag=True, help="Write the committed results into README.md; measure nothing.")
-@click.option("--check-readme", is_flag=True, help="Fail if README.md differs from the committed results; measure nothing.")
+@click.option("--tables", is_flag=True, help="Write the committed results into docs/benchmarks.md; measure nothing.")
+@click.option("--check-tables", is_flag=True, help="Fail if docs/benchmarks.md differs from them; measure nothing.")
 def main(**given: Any) -> None:
     """Measures EcoSort against its peers and its I/O floors, interleaved and cold, and judges it by its targets."""
     out = console()
     try:
-        if given["readme"] or given["check_readme"]:
-            _readme(given["readme"])
+        if given["tables"] or given["check_tables"]:
+            _page(given["tables"])
         elif given["report"]:
             print_report(Results.load(given["result"]), out)
         else:

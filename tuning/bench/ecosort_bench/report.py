@@ -1,4 +1,4 @@
-"""Tables of a result: for the terminal, and the part of the README between its markers."""
+"""Tables of a result: for the terminal, and the part of docs/benchmarks.md between its markers."""
 
 import statistics
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ _BESIDE = {"write_floor": "gen", "read_floor": "check", "read_floor_memory": "ch
 
 @dataclass(frozen=True)
 class Foretold:
-    """A result of predictions against measurements, which has its place in the README as well."""
+    """A result of predictions against measurements, which has its place on the page as well."""
 
     path: Path
     data: prediction.Document
@@ -77,8 +77,8 @@ class Foretold:
 
 
 def begin_of(results: Results | Foretold) -> str:
-    """The line of the README after which a result has its place."""
-    return f"<!-- benchmark {results.path.stem}: begin (written by make bench-readme) -->"
+    """The line of the page after which a result has its place."""
+    return f"<!-- benchmark {results.path.stem}: begin (written by make bench-tables) -->"
 
 
 def end_of(results: Results | Foretold) -> str:
@@ -168,10 +168,10 @@ def phases(results: Results) -> list[str]:
     return lines
 
 
-def readme_text(results: Results | Foretold) -> str:
-    """The README's part, markers included: the same result always gives the same text."""
+def page_text(results: Results | Foretold) -> str:
+    """The part of the page, markers included: the same result always gives the same text."""
     if isinstance(results, Foretold):
-        return "\n".join([begin_of(results), *prediction.readme_lines(results.data), end_of(results)])
+        return "\n".join([begin_of(results), *prediction.page_lines(results.data), end_of(results)])
     lines = [begin_of(results), "", f"    {results.data['command']}", "", circumstances(results) + ".", ""]
     for stage in TITLES:
         if rows := _rows(results, stage):
@@ -185,18 +185,18 @@ def readme_text(results: Results | Foretold) -> str:
     return "\n".join(lines)
 
 
-def _split(readme: str, results: Results | Foretold) -> tuple[str, str, str]:
-    before, begin, rest = readme.partition(begin_of(results))
+def _split(page: str, results: Results | Foretold) -> tuple[str, str, str]:
+    before, begin, rest = page.partition(begin_of(results))
     inside, end, after = rest.partition(end_of(results))
     if not begin or not end:
-        raise UsageError(f"the README has no place for the result: it needs the lines {begin_of(results)} and {end_of(results)}")
+        raise UsageError(f"the page has no place for the result: it needs the lines {begin_of(results)} and {end_of(results)}")
     return before, begin + inside + end, after
 
 
-def write_readme(path: Path, results: Results | Foretold) -> None:
+def write_page(path: Path, results: Results | Foretold) -> None:
     before, _, after = _split(path.read_text(), results)
-    path.write_text(before + readme_text(results) + after)
+    path.write_text(before + page_text(results) + after)
 
 
-def readme_agrees(path: Path, results: Results | Foretold) -> bool:
-    return _split(path.read_text(), results)[1] == readme_text(results)
+def page_agrees(path: Path, results: Results | Foretold) -> bool:
+    return _split(path.read_text(), results)[1] == page_text(results)

@@ -1,0 +1,105 @@
+#include "cpp/demsort_inplace/inplace_harness.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ecosort::inplace {
+
+JobHeader SmallJob::header() const {
+  JobHeader header;
+  header.job = 0x5eed;
+  header.format = format;
+  header.memory_bytes = memory_bytes;
+  header.reread = reread;
+  header.layout = {.records = records,
+                   .record_size = format.record_size,
+                   .run_block = planner::RunBlock::of(run_block_bytes, format.record_size),
+                   .piece_records = piece_records,
+                   .unit = unit,
+                   .interval_bytes = interval_bytes};
+  return header;
+}
+
+const std::vector<SmallJob>& small_jobs() {
+  using engine::Keys;
+  static const std::vector<SmallJob> jobs{
+      {.name = "odd", .format = {101, {{0, 10}}}, .records = 1'500, .piece_records = 400},
+      {.name = "ties", .format = {77, {{5, 3}}}, .keys = Keys::two_values, .records = 1'700, .piece_records = 450},
+      {.name = "even",
+       .format = {64, {{60, 4, true}, {1, 13}}},
+       .keys = Keys::common_prefix,
+       .records = 1'900,
+       .piece_records = 512},
+      {.name = "one_run", .format = {100, {{0, 10}}}, .records = 400, .piece_records = 400},
+      {.name = "large_records",
+       .format = {5'003, {{4'990, 12}}},
+       .records = 31,
+       .piece_records = 7,
+       .run_block_bytes = 12'288,
+       .interval_bytes = std::uint64_t{48} * 1024},
+      {.name = "aligned", .format = {64, {{0, 10}}}, .records = 1'920, .piece_records = 512},
+      {.name = "large_blocks",
+       .format = {100, {{3, 9}}},
+       .records = 3'000,
+       .piece_records = 800,
+       .run_block_bytes = 16'384,
+       .interval_bytes = std::uint64_t{64} * 1024,
+       .memory_bytes = 4 * planner::least_memory_bytes,
+       .unit = 16'384},
+  };
+  return jobs;
+}
+
+engine::SortReport Machine::start(const SmallJob& job) {
+  const JobHeader header = job.header();
+  io::FilePtr input = storage_.open_named(job_file, io::Role::input, io::Caching::direct_if_possible);
+  return inplace::start(job_file, std::move(input), header, engine_plan(header, job.memory_bytes, 0), environment());
+}
+
+engine::SortReport Machine::resume(std::uint64_t memory_bytes) {
+  JobStatus status = examine(job_file, storage_, queue_);
+  const JobHeader header = status.contents.value().header;
+  const planner::Plan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
+  return inplace::resume(job_file, std::move(status), plan, environment());
+}
+
+engine::SortReport Machine::abandon() {
+  JobStatus status = examine(job_file, storage_, queue_);
+  const JobHeader header = status.contents.value().header;
+  return inplace::abandon(job_file, std::move(status), engine_plan(header, header.memory_bytes, 0), environment());
+}
+
+std::string text_of(const io::PagedBytes& contents) {
+  std::string text(contents.size(), '\0');
+  contents.read(0, reinterpret_cast<std::byte*>(text.data()), text.size());
+  return text;
+}
+
+bool have_same_files(const io::DiskImage& a, const io::DiskImage& b) {
+  return std::ranges::equal(a.files, b.files, [](const auto& x, const auto& y) {
+    return x.first == y.first && text_of(x.second) == text_of(y.second);
+  });
+}
+
+void flip_byte(io::PagedBytes& contents, std::uint64_t at) {
+  std::byte byte{};
+  contents.read(at, &byte, 1);
+  byte ^= std::byte{4};
+  contents.write(at, &byte, 1);
+}
+
+bool holds_only(const io::DiskImage& image, const std::string& contents) {
+  return image.files.size() == 1 && image.directories == std::set<std::string>{"/disk"} &&
+         image.files.begin()->first == job_file && text_of(image.files.begin()->second) == contents;
+}
+
+std::string as_multiset(const std::string& records, std::uint32_t record_size) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at < records.size(); at += record_size) all.push_back(records.substr(at, record_size));
+  std::ranges::sort(all);
+  std::string text;
+  for (const std::string& record : all) text += record;
+  return text;
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,278 @@
+// The journal of an in-place job: what was appended comes back, and what was torn counts as never written.
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <functional>
+
+#include "base/errors.h"
+#include "demsort_inplace/journal.h"
+#include "hash/block_checksum.h"
+#include "cpp/demsort_inplace/inplace_harness.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+// A journal on a disk in memory, which can be opened anew from any image.
+class Bench {
+ public:
+  explicit Bench(io::DiskImage image = {}) : disk_(std::move(image), {.records_events = false}), reactor_(*disk_.queue, 2, 2) {
+    file_ = disk_.store.exists(path) ? disk_.store.open_named(path, io::Role::journal, io::Caching::direct_if_possible)
+                                     : disk_.store.create_named(path, io::Role::journal, io::Caching::direct_if_possible);
+    journal_.emplace(reactor_, *file_);
+  }
+
+  void run(Task<void> task) {
+    const std::atomic<int> nothing{0};
+    TaskGroup group(reactor_.scope());
+    group.spawn(std::move(task));
+    reactor_.run(group, nothing);
+  }
+  void create(const JobHeader& header) { run(journal_->create(header)); }
+  template <class Record>
+  void append(const Record& record) {
+    run(journal_->append(record));
+  }
+  [[nodiscard]] std::optional<JournalContents> open() {
+    std::optional<JournalContents> contents;
+    const auto read = [&]() -> Task<void> { contents = co_await journal_->open(); };
+    run(read());
+    return contents;
+  }
+  [[nodiscard]] std::string bytes() const { return disk_.store.contents(path); }
+
+  static constexpr const char* path = "/journal";
+
+ private:
+  MemoryMachine disk_;
+  io::Reactor reactor_;
+  io::FilePtr file_;
+  std::optional<Journal> journal_;
+};
+
+std::optional<JournalContents> reopen(const std::string& bytes) { return Bench(io::make_image({{Bench::path, bytes}})).open(); }
+
+JobHeader header_of(std::uint64_t runs, std::size_t keys = 1) {
+  SmallJob job{.format = {1'200, {}}, .records = runs * 10, .piece_records = 10, .run_block_bytes = 8'192};
+  constexpr records::KeyType types[] = {records::KeyType::bytes, records::KeyType::nocase, records::KeyType::dec,
+                                        records::KeyType::unsigned_integer, records::KeyType::signed_integer};
+  for (std::uint32_t i = 0; i < keys; ++i) job.format.keys.push_back({i, 1, i % 2 == 0, types[i % 5], i % 3 == 0});
+  return job.header();
+}
+
+RunDone run_done(std::uint64_t run) {
+  RunDone done{.run = run, .tally = {}};
+  done.tally.hash = {run * 3 + 1, run * 5 + 2, 10};
+  done.tally.checksum.sum = make_uint128(run, 7);
+  return done;
+}
+
+State state_at(std::uint64_t records, std::uint64_t runs, State::Kind kind = State::Kind::merging) {
+  State state{.kind = kind, .records = records, .hash = {records, records + 1, records}};
+  for (std::uint64_t run = 0; run < runs; ++run) state.consumed.push_back((records + run) % 10);
+  return state;
+}
+
+void expect_same(const State& a, const State& b) {
+  EXPECT_EQ(a.kind, b.kind);
+  EXPECT_EQ(a.records, b.records);
+  EXPECT_EQ(a.hash, b.hash);
+  EXPECT_EQ(a.consumed, b.consumed);
+  EXPECT_EQ(a.tail, b.tail);
+}
+
+}  // namespace
+
+TEST(InPlaceJournal, TheHeaderKeepsWhatAResumableSortMustRemember) {
+  JobHeader header = header_of(3);
+  header.kind = JobHeader::Kind::resumable_sort;
+  header.layout.keeps_runs = true;
+  header.reread = true;
+  header.threads = 5;
+  header.inputs = {{"/a/first", 17, 12'000, -5}, {std::string(5'000, 'x'), 18, 24'000, 1'700'000'000'000'000'001}};
+  Bench bench;
+  bench.create(header);
+  bench.append(run_done(0));
+  const auto contents = reopen(bench.bytes());
+  ASSERT_TRUE(contents);
+  EXPECT_EQ(contents->header.kind, header.kind);
+  EXPECT_EQ(contents->header.inputs, header.inputs);
+  EXPECT_TRUE(contents->header.layout.keeps_runs);
+  EXPECT_TRUE(contents->header.reread);
+  EXPECT_EQ(contents->header.threads, 5U);
+  EXPECT_EQ(contents->runs.size(), 1U);
+}
+
+TEST(InPlaceJournal, WhatWasAppendedComesBack) {
+  // One run; as many as need several blocks for a state; keys that need several blocks for the header.
+  for (const auto& [runs, keys] : {std::pair{1UL, 1UL}, std::pair{7UL, 3UL}, std::pair{1'500UL, 400UL}}) {
+    const JobHeader header = header_of(runs, keys);
+    Bench bench;
+    bench.create(header);
+    EXPECT_EQ(bench.bytes().size(), Journal::size_bytes(header));
+    for (std::uint64_t run = 0; run < runs; ++run) bench.append(run_done(run));
+    State last;
+    for (std::uint64_t records = 1; records <= 9; ++records) {
+      last = state_at(records, runs);
+      if (records == 9) last.tail.assign(4'095, std::byte{0x5a});
+      bench.append(last);
+    }
+    EXPECT_EQ(bench.bytes().size(), Journal::size_bytes(header)) << "appending takes no space";
+    const auto contents = reopen(bench.bytes());
+    ASSERT_TRUE(contents);
+    EXPECT_EQ(contents->header.job, header.job);
+    EXPECT_EQ(contents->header.format.keys, header.format.keys);
+    EXPECT_EQ(contents->header.memory_bytes, header.memory_bytes);
+    EXPECT_EQ(contents->header.layout.total_bytes(), header.layout.total_bytes());
+    ASSERT_EQ(contents->runs.size(), runs);
+    for (std::uint64_t run = 0; run < runs; ++run) {
+      EXPECT_EQ(contents->runs[run].tally.hash, run_done(run).tally.hash);
+      EXPECT_EQ(contents->runs[run].tally.checksum, run_done(run).tally.checksum);
+    }
+    ASSERT_TRUE(contents->state);
+    expect_same(*contents->state, last);
+  }
+}
+
+TEST(InPlaceJournal, WhoOpensItGoesOnWhereItEnded) {
+  Bench first;
+  first.create(header_of(2));
+  first.append(run_done(0));
+  Bench second(io::make_image({{Bench::path, first.bytes()}}));
+  EXPECT_EQ(second.open()->runs.size(), 1U);
+  second.append(run_done(1));
+  for (std::uint64_t records = 1; records < 4; ++records) second.append(state_at(records, 2));
+  Bench third(io::make_image({{Bench::path, second.bytes()}}));
+  EXPECT_EQ(third.open()->state->records, 3U);
+  third.append(state_at(4, 2, State::Kind::merged));
+  expect_same(*reopen(third.bytes())->state, state_at(4, 2, State::Kind::merged));
+}
+
+// Whatever a crash makes of the block that was being written last, the records before it hold.
+TEST(InPlaceJournal, ATornLastRecordCountsAsNeverWritten) {
+  const JobHeader header = header_of(3);
+  Bench bench;
+  bench.create(header);
+  std::vector<std::string> after{bench.bytes()};
+  for (std::uint64_t run = 0; run < 3; ++run) {
+    bench.append(run_done(run));
+    after.push_back(bench.bytes());
+  }
+  for (std::uint64_t records = 1; records <= 6; ++records) {
+    bench.append(state_at(records, 3));
+    after.push_back(bench.bytes());
+  }
+  for (std::size_t i = 1; i < after.size(); ++i) {
+    const std::string& before = after[i - 1];
+    for (std::size_t at = 0; at < before.size(); ++at) {
+      if (before[at] == after[i][at]) continue;
+      std::string torn = after[i];
+      torn[at] = static_cast<char>(torn[at] ^ 0x40);
+      const auto contents = reopen(torn);
+      ASSERT_TRUE(contents);
+      ASSERT_EQ(contents->runs.size(), std::min<std::size_t>(i - 1, 3)) << "byte " << at;
+      if (i <= 4)
+        ASSERT_FALSE(contents->state);
+      else
+        ASSERT_EQ(contents->state->records, i - 4) << "byte " << at;
+    }
+  }
+}
+
+TEST(InPlaceJournal, WithoutAValidHeaderThereIsNoJob) {
+  EXPECT_FALSE(reopen(""));
+  EXPECT_FALSE(reopen(std::string(3, 'x')));
+  EXPECT_FALSE(reopen(std::string(100'000, '\0')));
+  EXPECT_FALSE(reopen(std::string(100'000, '\xff')));
+  Bench bench;
+  bench.create(header_of(2));
+  for (std::size_t at = 0; at < 32 + 14 * 8; ++at) {
+    std::string damaged = bench.bytes();
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    EXPECT_FALSE(reopen(damaged)) << "byte " << at;
+  }
+}
+
+// Whoever made such a job can end it, this version cannot: its states stand elsewhere.
+TEST(InPlaceJournal, AnOlderFormatIsRefusedWithWhatToDo) {
+  Bench bench;
+  bench.create(header_of(2));
+  std::string bytes = bench.bytes();
+  constexpr std::size_t frame = 32, checksum = 8;
+  std::uint32_t size = 0;
+  std::memcpy(&size, bytes.data() + frame - sizeof size, sizeof size);
+  bytes[frame] = 3;
+  const std::uint64_t sum =
+      records::block_checksum(reinterpret_cast<const std::byte*>(bytes.data()) + checksum, frame - checksum + size, 0);
+  std::memcpy(bytes.data(), &sum, sizeof sum);
+  try {
+    (void)reopen(bytes);
+    FAIL() << "it was taken for one of this format";
+  } catch (const IoError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("finish the job with the version that began it"));
+  }
+}
+
+TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
+  JobHeader header{.job = 77, .kind = JobHeader::Kind::resumable_lines};
+  header.layout.unit = page_bytes;
+  header.layout.keeps_runs = true;
+  header.lines = LineTerms{.words = {"-k2,2n", "", "a file"},
+                           .rules = {true, false},
+                           .salt = {1, 2, 250},
+                           .block_bytes = 8192,
+                           .most_merged = 900,
+                           .run_places = 3};
+  Bench bench;
+  bench.create(header);
+  for (std::uint64_t run = 0; run < 8; ++run) {
+    RunDone done = run_done(run);
+    done.lines =
+        LineRunDone{.bytes = run + 5, .longest = run + 6, .next = {1, run, 2, 3}, .dropped = {4, 5, run}, .is_header = run == 0};
+    if (run > 5) {
+      done.lines->first = 1;
+      done.lines->merged = 2;
+    }
+    bench.append(done);
+  }
+  State last = state_at(5, 900);
+  last.lines = LineState{.bytes = 123, .dropped = {7, 8, 9}};
+  bench.append(state_at(4, 900));
+  bench.append(last);
+  EXPECT_EQ(bench.bytes().size(), Journal::size_bytes(header) + 6 * page_bytes);
+  const auto contents = reopen(bench.bytes());
+  ASSERT_TRUE(contents);
+  ASSERT_TRUE(contents->header.lines);
+  EXPECT_EQ(contents->header.lines->words, header.lines->words);
+  EXPECT_EQ(contents->header.lines->rules, header.lines->rules);
+  EXPECT_EQ(contents->header.lines->salt, header.lines->salt);
+  EXPECT_EQ(contents->header.lines->most_merged, 900U);
+  ASSERT_EQ(contents->runs.size(), 8U);
+  const LineRunDone& run = contents->runs[7].lines.value();
+  EXPECT_EQ(run.bytes, 12U);
+  EXPECT_EQ(run.longest, 13U);
+  EXPECT_EQ(run.next, (lines::ReadPlace{1, 7, 2, 3}));
+  EXPECT_EQ(run.dropped, (records::MultisetHash{4, 5, 7}));
+  EXPECT_EQ(run.merged, 2U);
+  EXPECT_FALSE(run.is_header);
+  EXPECT_TRUE(contents->runs[0].lines->is_header);
+  ASSERT_TRUE(contents->state);
+  expect_same(*contents->state, last);
+  EXPECT_EQ(contents->state->lines->bytes, 123U);
+  EXPECT_EQ(contents->state->lines->dropped, last.lines->dropped);
+}
+
+TEST(InPlaceJournal, RecordsOfAnotherJobAreNone) {
+  JobHeader header = header_of(2);
+  Bench ours;
+  ours.create(header);
+  header.job ^= 1;
+  Bench theirs;
+  theirs.create(header);
+  theirs.append(run_done(0));
+  std::string mixed = theirs.bytes();
+  mixed.replace(0, 4096, ours.bytes(), 0, 4096);
+  EXPECT_TRUE(reopen(mixed)->runs.empty());
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,522 @@
+// The in-place sort as a whole: the right result, every byte moved twice, and what happens when something fails on the way.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "base/errors.h"
+#include "doubles/crash_model.h"
+#include "doubles/faulty_queue.h"
+#include "doubles/faulty_storage.h"
+#include "cpp/support/fault_sweep.h"
+#include "cpp/demsort_inplace/inplace_harness.h"
+#include "cpp/support/sync_sweep.h"
+#include "cpp/support/watchdog.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+using io::Effect;
+using io::FaultPoint;
+using io::Role;
+
+const std::string job_directory = job_file + ".ecosort";
+
+// The power-cut jobs, and ones with more runs, threads' worth of records, and every kind of keys.
+std::vector<SmallJob> jobs() {
+  std::vector<SmallJob> jobs = small_jobs();
+  for (const engine::Keys keys : engine::all_keys) {
+    jobs.push_back({.name = engine::to_string(keys),
+                    .format = {53, {{20, 6}, {3, 9, true}}},
+                    .keys = keys,
+                    .records = 9'001,
+                    .piece_records = 500,
+                    .run_block_bytes = 8'192,
+                    .interval_bytes = std::uint64_t{128} * 1024});
+  }
+  jobs.push_back({.name = "one_record", .format = {100, {{0, 10}}}, .records = 1, .piece_records = 1});
+  jobs.push_back({.name = "tiny_records", .format = {1, {{0, 1}}}, .records = 20'011, .piece_records = 4'999});
+  return jobs;
+}
+
+}  // namespace
+
+TEST(InPlaceSort, SortsStablyAndLeavesNothingBehind) {
+  for (const SmallJob& job : jobs()) {
+    for (const std::uint64_t seed : {1U, 2U}) {
+      MemoryMachine disk(job.disk(), {.seed = seed, .records_events = false});
+      const engine::SortReport report = disk.machine.start(job);
+      EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted())) << job.name;
+      EXPECT_EQ(report.records, job.records);
+      EXPECT_EQ(report.runs, job.header().layout.runs());
+      EXPECT_EQ(disk.store.open_files(), 0U);
+    }
+  }
+}
+
+TEST(InPlaceSort, MovesEveryByteTwice) {
+  const SmallJob& job = small_jobs().front();
+  const Layout layout = job.header().layout;
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  const engine::SortReport report = disk.machine.start(job);
+  const std::uint64_t moved = layout.bytes() + layout.all_run_bytes(), journal = Journal::size_bytes(job.header());
+  EXPECT_GE(report.traffic.bytes_read, moved);
+  EXPECT_LE(report.traffic.bytes_read, moved + (layout.runs() + 1) * 1'024) << "but for units at the edges of pieces";
+  EXPECT_GE(report.traffic.bytes_written, moved);
+  EXPECT_LE(report.traffic.bytes_written, moved + 4 * journal);
+}
+
+namespace {
+
+// The job, stopped by a write that fails.
+io::DiskImage interrupted_at(const SmallJob& job, Role role, unsigned nth) {
+  io::FaultPlan plan({{role, FaultPoint::write, nth, {.kind = Effect::Kind::error, .number = EIO}}});
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  return disk.store.snapshot();
+}
+
+// Brings to an end what is left on the disk, which is sound again.
+Left bring_to_an_end(MemoryMachine& disk, const SmallJob& job) {
+  JobStatus status = examine(job_file, disk.store, *disk.queue);
+  const JobStatus::Kind kind = status.kind;
+  if (kind == JobStatus::Kind::under_way || kind == JobStatus::Kind::complete) {
+    status = {};  // it holds the job
+    (void)disk.machine.resume();
+  } else if (kind != JobStatus::Kind::none) {
+    discard(job_file, std::move(status), disk.store);
+  }
+  const io::DiskImage now = disk.store.snapshot();
+  if (holds_only(now, job.sorted())) return Left::sorted;
+  const bool may_be_untouched = kind != JobStatus::Kind::under_way && kind != JobStatus::Kind::complete;
+  return may_be_untouched && holds_only(now, job.input()) ? Left::untouched : Left::something_else;
+}
+
+}  // namespace
+
+// Once for each thing that can fail, for a moment and for good: the job ends with one error, and is resumed to the right end.
+TEST(InPlaceSort, EveryFailureLeavesAJobThatCanBeResumed) {
+  Watchdog watchdog("an in-place job under a fault");
+  for (const SmallJob& job : {small_jobs()[0], small_jobs()[4]}) {
+    MemoryMachine count(job.disk(), {.records_events = false});
+    Failing<Machine> counted(count.store, *count.queue, {});
+    (void)counted.machine.start(job);
+    std::uint64_t failures = 0, untouched = 0;
+    const std::vector<io::Fault> faults = faults_to_try(counted.plan);
+    for (const io::Fault& fault : faults) {
+      const std::string what = fmt::format("{}: {}", job.name, to_text(fault));
+      SCOPED_TRACE(what);
+      watchdog.next(what);
+      MemoryMachine disk(job.disk(), {.records_events = false});
+      Failing<Machine> failing(disk.store, *disk.queue, {fault});
+      bool has_failed = false;
+      try {
+        (void)failing.machine.start(job);
+      } catch (const IoError&) {
+        has_failed = true;
+        ++failures;
+      }
+      ASSERT_GE(failing.plan.fired(), 1U);
+      ASSERT_TRUE(has_failed || !is_sync(fault)) << "a failed sync was passed over";
+      Left left{};
+      ASSERT_NO_THROW(left = bring_to_an_end(disk, job));
+      ASSERT_NE(left, Left::something_else);
+      ASSERT_TRUE(has_failed || left == Left::sorted);
+      untouched += left == Left::untouched ? 1 : 0;
+    }
+    std::printf("%s: %zu faults at %zu kinds of operations; %llu ended the job\n", job.name, faults.size(),
+                distinct_points(faults), static_cast<unsigned long long>(failures));
+    EXPECT_GE(distinct_points(faults), 25U);
+    EXPECT_GT(failures, faults.size() / 2);
+    EXPECT_GT(untouched, 3U);
+  }
+}
+
+// Of a job and of its resumption.
+TEST(InPlaceSort, ASyncThatFailedOnceIsNeverTakenForDurable) {
+  Watchdog watchdog("an in-place job under a failing sync");
+  const SmallJob& job = small_jobs().front();
+  const auto end = [&](MemoryMachine& disk) { return bring_to_an_end(disk, job); };
+  const auto start = [&](Machine& machine) { (void)machine.start(job); };
+  fail_each_sync<MemoryMachine>(watchdog, "start", job.disk(), 15, start, end);
+  const auto resume = [](Machine& machine) { (void)machine.resume(); };
+  fail_each_sync<MemoryMachine>(watchdog, "resume", interrupted_at(job, Role::output, 3), 8, resume, end);
+}
+
+TEST(InPlaceSort, AFullDiskStopsItUntilThereIsRoomAgain) {
+  const SmallJob& job = small_jobs().front();
+  const std::uint64_t bound = job.header().layout.total_bytes() + Journal::size_bytes(job.header());
+  // Someone else takes what the job gives up for a moment.
+  io::FaultPlan plan({{Role::run, FaultPoint::reserve, 3, {.kind = Effect::Kind::error, .number = ENOSPC}}});
+  MemoryMachine disk(job.disk(), {.capacity_bytes = bound, .records_events = false});
+  io::FaultyStorage storage(disk.store, plan);
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)Machine(storage, queue).start(job), IoError);
+  EXPECT_EQ(disk.machine.kind(), JobStatus::Kind::under_way);
+  (void)disk.machine.resume();
+  EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
+}
+
+// A bit that flips in a run is found before anything that depends on it is given up; the bit back in its place, all continues.
+TEST(InPlaceSort, ADamagedRunStopsItAndNothingMoreIsGivenUp) {
+  const SmallJob& job = small_jobs().front();
+  io::FaultPlan plan({{Role::output, FaultPoint::write, 3, {.kind = Effect::Kind::error, .number = EIO}}});
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  const io::DiskImage interrupted = disk.store.snapshot();
+  for (std::uint64_t run = 0; run < job.header().layout.runs(); ++run) {
+    io::DiskImage damaged = interrupted;
+    io::PagedBytes& contents = damaged.files.at(JobPaths(job_file).run(run));
+    if (contents.size() == 0) continue;
+    std::byte byte{};
+    contents.read(contents.size() / 3, &byte, 1);
+    const std::byte flipped = byte ^ std::byte{4};
+    contents.write(contents.size() / 3, &flipped, 1);
+    MemoryMachine broken(damaged, {.records_events = false});
+    EXPECT_THROW((void)broken.machine.resume(), IoError) << "run " << run;
+    EXPECT_EQ(broken.machine.kind(), JobStatus::Kind::under_way);
+    io::DiskImage repaired = broken.store.snapshot();
+    io::PagedBytes& again = repaired.files.at(JobPaths(job_file).run(run));
+    ASSERT_GT(again.size(), contents.size() / 3) << "what was damaged was given up";
+    again.write(contents.size() / 3, &byte, 1);
+    MemoryMachine mended(repaired, {.records_events = false});
+    (void)mended.machine.resume();
+    EXPECT_TRUE(holds_only(mended.store.snapshot(), job.sorted())) << "run " << run;
+  }
+}
+
+namespace {
+
+std::map<std::string, std::string> texts_of(const io::DiskImage& image) {
+  std::map<std::string, std::string> texts;
+  for (const auto& [name, contents] : image.files) texts[name] = text_of(contents);
+  return texts;
+}
+
+}  // namespace
+
+// A record of the journal that cannot be read any more must not make what it spoke of look like what no one needs.
+TEST(InPlaceSort, ADamagedJournalDestroysNothing) {
+  const SmallJob& job = small_jobs().front();
+  const std::string journal = JobPaths(job_file).journal;
+  unsigned refused = 0;
+  for (const auto& [role, nth] : {std::pair{Role::run, 4U}, std::pair{Role::output, 3U}}) {
+    const io::DiskImage interrupted = interrupted_at(job, role, nth);
+    for (std::uint64_t at = 40; at < interrupted.files.at(journal).size(); at += 4096) {
+      io::DiskImage damaged = interrupted;
+      flip_byte(damaged.files.at(journal), at);
+      MemoryMachine broken(damaged, {.records_events = false});
+      try {
+        (void)broken.machine.resume();  // the record was not needed
+        EXPECT_TRUE(holds_only(broken.store.snapshot(), job.sorted())) << "byte " << at;
+        continue;
+      } catch (const Error&) {
+        ++refused;
+      }
+      EXPECT_EQ(texts_of(broken.store.snapshot()), texts_of(damaged)) << "byte " << at;
+      io::DiskImage repaired = broken.store.snapshot();
+      flip_byte(repaired.files.at(journal), at);
+      MemoryMachine mended(repaired, {.records_events = false});
+      (void)mended.machine.resume();
+      EXPECT_TRUE(holds_only(mended.store.snapshot(), job.sorted())) << "byte " << at;
+    }
+  }
+  EXPECT_GE(refused, 4U);
+}
+
+// Whoever appends a record while the job is planned, or to the file that is being sorted, must not find it gone.
+TEST(InPlaceSort, AnAppendedRecordIsNeverCutOff) {
+  const SmallJob& job = small_jobs().front();
+  const std::string more(job.format.record_size, 'x');
+  {
+    MemoryMachine disk(io::make_image({{job_file, job.input() + more}}), {.records_events = false});
+    EXPECT_THROW((void)disk.machine.start(job), IoError);
+    EXPECT_TRUE(holds_only(disk.store.snapshot(), job.input() + more));
+  }
+  io::DiskImage image = interrupted_at(job, Role::run, 4);
+  io::PagedBytes& input = image.files.at(JobPaths(job_file).input);
+  input.write(input.size(), reinterpret_cast<const std::byte*>(more.data()), more.size());
+  MemoryMachine disk(image, {.records_events = false});
+  EXPECT_THROW((void)disk.machine.resume(), IoError);
+  EXPECT_EQ(texts_of(disk.store.snapshot()), texts_of(image));
+}
+
+namespace {
+
+// Somebody makes a file under the old name in the last moment.
+class Intruder : public io::FaultyStorage {
+ public:
+  Intruder(io::NamedStorage& below, io::FaultPlan& plan, std::string from)
+      : FaultyStorage(below, plan), below_(below), from_(std::move(from)) {}
+  void rename_new(const std::string& from, const std::string& to) override {
+    if (from == from_) below_.close(below_.create_named(to, Role::output, io::Caching::buffered));
+    FaultyStorage::rename_new(from, to);
+  }
+
+ private:
+  io::NamedStorage& below_;
+  std::string from_;
+};
+
+}  // namespace
+
+TEST(InPlaceSort, AFileThatIsMadeWhileTheResultGetsItsNameStays) {
+  const SmallJob& job = small_jobs().front();
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultPlan none;
+  Intruder storage(disk.store, none, JobPaths(job_file).output);
+  EXPECT_THROW((void)Machine(storage, *disk.queue).start(job), JobRefused);
+  EXPECT_EQ(disk.store.contents(job_file), "");
+  disk.store.remove(job_file);
+  (void)disk.machine.resume();
+  EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
+}
+
+TEST(InPlaceSort, WhereNoSpaceCanBeReservedNothingIsBegun) {
+  const SmallJob& job = small_jobs().front();
+  io::FaultPlan plan({{Role::run, FaultPoint::reserve, 1, {.kind = Effect::Kind::error, .number = EOPNOTSUPP}, true}});
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultyStorage storage(disk.store, plan);
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)Machine(storage, queue).start(job), UsageError);
+  EXPECT_TRUE(holds_only(disk.store.snapshot(), job.input()));
+}
+
+namespace {
+
+// Somebody touches the input while it is being sorted.
+class Toucher : public io::FaultyStorage {
+ public:
+  Toucher(io::NamedStorage& below, io::FaultPlan& plan, unsigned nth) : FaultyStorage(below, plan), left_(nth) {}
+  io::FileState state(const io::File& file) override {
+    io::FileState state = FaultyStorage::state(file);
+    if (file.role() == Role::input && (left_ == 0 || --left_ == 0)) ++state.modified_ns;
+    return state;
+  }
+
+ private:
+  unsigned left_;
+};
+
+// The job under a fault of its queue ends with a failed verification; as nothing that was needed is gone, it can be resumed.
+void expect_failed_verification(const SmallJob& job, const std::string& fault, const std::string& words) {
+  SCOPED_TRACE(fmt::format("{}: {}", job.name, fault));
+  io::FaultPlan plan(io::parse_faults(fault));
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultyQueue queue(*disk.queue, plan);
+  try {
+    (void)Machine(disk.store, queue).start(job);
+    ADD_FAILURE() << "not noticed";
+  } catch (const VerificationError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr(words));
+  } catch (const Error& error) {
+    ADD_FAILURE() << error.what();
+  }
+  ASSERT_GT(plan.fired(), 0U);
+  ASSERT_EQ(disk.machine.kind(), JobStatus::Kind::under_way);
+  (void)disk.machine.resume();
+  EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
+}
+
+// The records that the journal has of a run are said to be others.
+io::DiskImage with_another_tally(const io::DiskImage& image) {
+  MemoryMachine disk(image, {.records_events = false});
+  io::Reactor reactor(*disk.queue, 1, 1);
+  const io::FilePtr file = disk.store.open_named(JobPaths(job_file).journal, Role::journal, io::Caching::direct_if_possible);
+  Journal journal(reactor, *file);
+  const auto alter = [&]() -> Task<void> {
+    const std::optional<JournalContents> contents = co_await journal.open();
+    RunDone done = contents.value().runs.front();
+    done.tally.hash = {1, 2, done.tally.hash.count};
+    co_await journal.append(done);
+  };
+  const std::atomic<int> nothing{0};
+  TaskGroup group(reactor.scope());
+  group.spawn(alter());
+  reactor.run(group, nothing);
+  return disk.store.snapshot();
+}
+
+}  // namespace
+
+TEST(InPlaceSort, AnInputThatChangesIsGivenUpNoFurther) {
+  const SmallJob& job = small_jobs().front();
+  unsigned stopped = 0;
+  for (unsigned nth = 4; nth <= 12; ++nth) {
+    MemoryMachine disk(job.disk(), {.records_events = false});
+    io::FaultPlan none;
+    Toucher storage(disk.store, none, nth);
+    try {
+      (void)Machine(storage, *disk.queue).start(job);
+      continue;  // it was asked less often
+    } catch (const IoError& error) {
+      ++stopped;
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("changed by someone else"));
+    }
+    ASSERT_EQ(disk.machine.kind(), JobStatus::Kind::under_way);
+    (void)disk.machine.resume();
+    EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
+  }
+  EXPECT_GE(stopped, 4U);
+}
+
+TEST(InPlaceSort, AnInputThatIsTouchedBeforeItBeginsIsLeftAlone) {
+  const SmallJob& job = small_jobs().front();
+  for (unsigned nth = 2; nth <= 3; ++nth) {
+    MemoryMachine disk(job.disk(), {.records_events = false});
+    io::FaultPlan none;
+    Toucher storage(disk.store, none, nth);
+    EXPECT_THROW((void)Machine(storage, *disk.queue).start(job), IoError);
+    EXPECT_TRUE(holds_only(disk.store.snapshot(), job.input()));
+  }
+}
+
+// Memory that fails between reading a record and writing it. What is given up is what was verified.
+TEST(InPlaceSort, RecordsThatChangeInMemoryAreNoticedBeforeTheirSourceIsGivenUp) {
+  const SmallJob& job = small_jobs()[4];  // no key ends a page
+  expect_failed_verification(job, "input:read:1:decay", "were read as piece 0");
+  expect_failed_verification(job, "input:read:2:decay", "were read as piece");
+}
+
+// Memory that fails after the checksum of a run block was found right and before its records are merged: what leaves the run
+// blocks is compared with what they held then before a run is cut off, so that the job can be resumed to the right end.
+TEST(InPlaceSort, RecordsThatChangeInMemoryDuringTheMergeAreNoticedBeforeTheRunsAreGivenUp) {
+  for (const SmallJob& job : {small_jobs()[4], small_jobs()[6]}) {  // no page ends with a key or a checksum
+    for (const unsigned nth : {1U, 2U, 4U}) {
+      expect_failed_verification(job, fmt::format("run:read:{}:decay", nth), "were taken from the runs");
+      expect_failed_verification(job, fmt::format("run:read:{}:decay:persistent", nth), "were taken from the runs");
+    }
+  }
+}
+
+TEST(InPlaceSort, AResultThatIsNotWhatWasReadIsNotComplete) {
+  const SmallJob& job = small_jobs().front();
+  const io::DiskImage interrupted = interrupted_at(job, Role::output, 3);
+  MemoryMachine disk(with_another_tally(interrupted), {.records_events = false});
+  EXPECT_THROW((void)disk.machine.resume(), VerificationError);
+  EXPECT_EQ(disk.machine.kind(), JobStatus::Kind::under_way);
+  EXPECT_FALSE(disk.store.exists(job_file));
+}
+
+TEST(InPlaceSort, AnOutputThatWasNotWrittenAsItWasIsNoticedWhenItIsReadBack) {
+  SmallJob job = small_jobs().front();
+  job.reread = true;
+  for (const char* fault : {"output:write:2:flip", "output:write:1:lost"}) {
+    io::FaultPlan plan(io::parse_faults(fault));
+    MemoryMachine disk(job.disk(), {.records_events = false});
+    io::FaultyQueue queue(*disk.queue, plan);
+    EXPECT_THROW((void)Machine(disk.store, queue).start(job), VerificationError) << fault;
+    EXPECT_FALSE(disk.store.exists(job_file));
+  }
+}
+
+// The keys that run blocks begin with steer the merge before the run blocks are loaded. One that is wrong must not let it go too
+// far: a checkpoint would make that durable, and the order could not be mended any more.
+TEST(InPlaceSort, AWrongKeyAtTheBeginningOfARunBlockNeverReachesACheckpoint) {
+  const SmallJob& job = small_jobs().front();
+  const Layout layout = job.header().layout;
+  io::FaultPlan plan({{Role::output, FaultPoint::write, 1, {.kind = Effect::Kind::error, .number = EIO}}});
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  const io::DiskImage interrupted = disk.store.snapshot();
+  for (std::uint64_t run = 0; run < layout.runs(); ++run) {
+    for (std::uint64_t at = 0; at < layout.run_file_bytes(run, 0); at += layout.run_block.bytes) {
+      const std::string path = JobPaths(job_file).run(run);
+      io::DiskImage damaged = interrupted;
+      const std::byte highest{0xff};
+      std::byte byte{};
+      damaged.files.at(path).read(at, &byte, 1);
+      damaged.files.at(path).write(at, &highest, 1);
+      MemoryMachine broken(damaged, {.records_events = false});
+      EXPECT_THROW((void)broken.machine.resume(), IoError) << "run " << run << " byte " << at;
+      io::DiskImage repaired = broken.store.snapshot();
+      ASSERT_GT(repaired.files.at(path).size(), at) << "what was damaged was given up";
+      repaired.files.at(path).write(at, &byte, 1);
+      MemoryMachine mended(repaired, {.records_events = false});
+      ASSERT_NO_THROW((void)mended.machine.resume()) << "run " << run << " byte " << at;
+      EXPECT_TRUE(holds_only(mended.store.snapshot(), job.sorted())) << "run " << run << " byte " << at;
+    }
+  }
+}
+
+TEST(InPlaceSort, AnInterruptStopsAtACheckpointAndTheRestIsResumed) {
+  const SmallJob& job = small_jobs().front();
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  disk.machine.interrupted = SIGINT;  // from the beginning: it stops at every checkpoint there is
+  std::uint64_t stops = 0;
+  try {
+    (void)disk.machine.start(job);
+  } catch (const Interrupted&) {
+    ++stops;
+  }
+  while (disk.machine.kind() == JobStatus::Kind::under_way && stops < 1'000) {
+    try {
+      (void)disk.machine.resume();
+    } catch (const Interrupted&) {
+      ++stops;
+      // In the second phase a checkpoint needs a batch: without one there would be no progress.
+      if (stops > job.header().layout.runs()) disk.machine.interrupted = 0;
+    }
+  }
+  EXPECT_GE(stops, job.header().layout.runs());
+  EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
+}
+
+TEST(InPlaceSort, CanBeResumedWithMoreMemoryAndAbandonedInEveryPhase) {
+  for (const SmallJob& job : {small_jobs()[0], small_jobs()[1], small_jobs()[4]}) {
+    for (const auto& [role, nth] : {std::pair{Role::journal, 2UL}, std::pair{Role::journal, 3UL}, std::pair{Role::journal, 4UL},
+                                    std::pair{Role::output, 1UL}}) {
+      io::FaultPlan plan({{role, FaultPoint::sync, nth, {.kind = Effect::Kind::error, .number = EIO}}});
+      MemoryMachine disk(job.disk(), {.records_events = false});
+      io::FaultyQueue queue(*disk.queue, plan);
+      EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+      const io::DiskImage interrupted = disk.store.snapshot();
+      (void)disk.machine.resume(16 * planner::least_memory_bytes);
+      EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted())) << job.name;
+
+      const std::uint64_t bound = job.header().layout.total_bytes() + Journal::size_bytes(job.header());
+      MemoryMachine other(interrupted, {.capacity_bytes = bound, .records_events = false});
+      (void)other.machine.abandon();
+      const std::string back = other.store.contents(job_file);
+      EXPECT_TRUE(holds_only(other.store.snapshot(), back));
+      EXPECT_EQ(as_multiset(back, job.format.record_size), as_multiset(job.input(), job.format.record_size)) << job.name;
+    }
+  }
+}
+
+TEST(InPlaceSort, AnAbandonedJobIsNeverMergedAgain) {
+  const SmallJob& job = small_jobs().front();
+  io::FaultPlan plan({{Role::journal, FaultPoint::sync, 3, {.kind = Effect::Kind::error, .number = EIO}}});
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  io::FaultPlan cut({{Role::output, FaultPoint::sync, 1, {.kind = Effect::Kind::error, .number = EIO}}});
+  io::FaultyQueue failing(*disk.queue, cut);
+  EXPECT_THROW((void)Machine(disk.store, failing).abandon(), IoError);
+  EXPECT_TRUE(examine(job_file, disk.store, *disk.queue).is_abandoned());
+  (void)disk.machine.resume();
+  EXPECT_EQ(as_multiset(disk.store.contents(job_file), 101), as_multiset(job.input(), 101));
+}
+
+TEST(InPlaceSort, AFileUnderTheOldNameIsNotOverwritten) {
+  const SmallJob& job = small_jobs().front();
+  io::FaultPlan plan({{Role::journal, FaultPoint::sync, 3, {.kind = Effect::Kind::error, .number = EIO}}});
+  MemoryMachine disk(job.disk(), {.records_events = false});
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  disk.store.close(disk.store.create_named(job_file, Role::output, io::Caching::buffered));
+  EXPECT_THROW((void)disk.machine.kind(), UsageError);
+  disk.store.remove(job_file);
+  (void)disk.machine.resume();
+  EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
+}
+
+}  // namespace ecosort::inplace

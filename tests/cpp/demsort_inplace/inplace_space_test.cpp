@@ -1,0 +1,150 @@
+// The space of an in-place sort: never more than the layout says, and the plan that the space allows.
+#include <gmock/gmock.h>
+
+#include "demsort_inplace/journal.h"
+#include "demsort_inplace/space_plan.h"
+#include "cpp/demsort_inplace/inplace_harness.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB, MB = 1'000'000;
+
+planner::Wanted wanted(std::uint64_t bytes, std::uint64_t memory, std::uint32_t record_size = 100) {
+  return {.format = {record_size, {{0, 1}}},
+          .input_records = bytes / record_size,
+          .memory_bytes = memory,
+          .threads = 2,
+          .input_alignment = page_bytes};
+}
+
+}  // namespace
+
+TEST(InPlaceSpace, TheFirstPhaseNeverTakesMoreThanTheLayoutSays) {
+  for (const SmallJob& job : small_jobs()) {
+    const Layout layout = job.header().layout;
+    std::uint64_t run_bytes = 0;
+    for (std::uint64_t run = 0; run < layout.runs(); ++run) {
+      run_bytes += layout.run_file_bytes(run, 0);
+      const std::uint64_t input = layout.input_file_bytes(layout.records_left(run));
+      EXPECT_LE(run_bytes + input, layout.total_bytes()) << job.name << " run " << run;
+      EXPECT_EQ(run_bytes + input + layout.spare_bytes(run), layout.total_bytes()) << "all of it is held from the beginning";
+    }
+    EXPECT_EQ(run_bytes, layout.all_run_bytes());
+    EXPECT_EQ(layout.records_left(layout.runs()), 0U);
+    EXPECT_EQ(layout.input_file_bytes(0), 0U);
+  }
+}
+
+// However unevenly the runs were consumed, the output may grow by an interval.
+TEST(InPlaceSpace, EveryCheckpointLeavesRoomForAnInterval) {
+  for (const SmallJob& job : small_jobs()) {
+    const Layout layout = job.header().layout;
+    for (std::uint64_t rest = 0; rest < layout.run_block.records; ++rest) {
+      std::uint64_t run_bytes = 0, consumed = 0;
+      for (std::uint64_t run = 0; run < layout.runs(); ++run) {
+        const std::uint64_t of_run = std::min(layout.run_records(run) - 1, layout.run_block.records + rest);
+        consumed += of_run;
+        run_bytes += layout.run_file_bytes(run, of_run);
+      }
+      const std::uint64_t room = layout.output_room(run_bytes), begin = consumed * layout.record_size;
+      EXPECT_GE(room, std::min(begin + layout.interval_bytes, layout.bytes())) << job.name << " rest " << rest;
+    }
+  }
+}
+
+TEST(InPlaceSpace, AGigabyteIsSortedInTwoPointFourPercent) {
+  for (const std::uint64_t memory : {16 * MiB, 64 * MiB}) {
+    const SpaceChoice choice = choose_space(wanted(1'000 * MB, memory), 24 * MB);
+    ASSERT_TRUE(choice.best) << memory << ": " << choice.least->need_bytes();
+    EXPECT_LE(choice.best->need_bytes(), 24 * MB);
+    EXPECT_LE(choice.best->engine.peak_memory_bytes, memory);
+  }
+}
+
+TEST(InPlaceSpace, TheLeastSpaceIsEnoughAndOneBlockLessIsNot) {
+  for (const std::uint32_t record_size : {7U, 16U, 100U, 101U, 5'000U, 100'003U}) {
+    for (const std::uint64_t bytes : {MB, 30 * MB, 700 * MB}) {
+      const planner::Wanted asked = wanted(bytes, 64 * MiB, record_size);
+      const SpaceChoice choice = choose_space(asked, 0);
+      ASSERT_TRUE(choice.least);
+      EXPECT_FALSE(choice.best);
+      const std::uint64_t need = choice.least->need_bytes();
+      const SpaceChoice exact = choose_space(asked, need);
+      ASSERT_TRUE(exact.best) << record_size << " " << bytes;
+      EXPECT_LE(exact.best->need_bytes(), need);
+      EXPECT_FALSE(choose_space(asked, need - page_bytes).best);
+    }
+  }
+}
+
+TEST(InPlaceSpace, MoreRoomIsUsedForFewerRunsAndCheckpoints) {
+  const planner::Wanted asked = wanted(2'000 * MB, 64 * MiB);
+  std::uint64_t need_before = 0, checkpoints_before = UINT64_MAX;
+  for (const std::uint64_t free : {30 * MB, 60 * MB, 200 * MB, 3'000 * MB}) {
+    const SpaceChoice choice = choose_space(asked, free);
+    ASSERT_TRUE(choice.best) << free;
+    EXPECT_LE(choice.best->need_bytes(), free);
+    EXPECT_GE(choice.best->need_bytes(), need_before);
+    EXPECT_LE(choice.best->checkpoints, checkpoints_before);
+    need_before = choice.best->need_bytes();
+    checkpoints_before = choice.best->checkpoints;
+  }
+}
+
+TEST(InPlaceSpace, TooLittleMemoryHasNoLayoutAndTheLeastHasOne) {
+  planner::Wanted asked = wanted(100'000 * MB, 4 * MiB);
+  EXPECT_FALSE(choose_space(asked, UINT64_MAX / 4).least);
+  asked.memory_bytes = least_memory_bytes(asked);
+  EXPECT_TRUE(choose_space(asked, UINT64_MAX / 4).best);
+}
+
+TEST(InPlaceSpace, TheLeastSpaceNeverMeansMillionsOfCheckpoints) {
+  for (const std::uint64_t bytes : {10 * MB, 1'000 * MB, 1'000'000 * MB}) {
+    const SpaceChoice choice = choose_space(wanted(bytes, 4'096 * MiB), 0);
+    ASSERT_TRUE(choice.least);
+    EXPECT_LE(choice.least->checkpoints, 4'200U) << bytes;
+  }
+}
+
+TEST(InPlaceSpace, TheRecommendedSpaceIsEnoughAndCheckpointsAreRare) {
+  for (const std::uint64_t bytes : {MB, 1'000 * MB, 1'000'000 * MB}) {
+    const planner::Wanted asked = wanted(bytes, 1'024 * MiB);
+    for (const Mode mode : {Mode::in_place, Mode::beside_input, Mode::keeping_runs}) {
+      const auto recommended = recommended_space(asked, {mode});
+      ASSERT_TRUE(recommended);
+      const SpaceChoice choice = choose_space(asked, recommended->need_bytes(), {mode});
+      ASSERT_TRUE(choice.best);
+      EXPECT_LE(choice.least->need_bytes(), recommended->need_bytes());
+      EXPECT_LE(choice.best->checkpoints, 1'000U);
+    }
+  }
+}
+
+// What does not give up its space has to be there besides.
+TEST(InPlaceSpace, AnInputThatStaysAndRunsThatDoNotGiveWayNeedTheirSpace) {
+  const planner::Wanted asked = wanted(1'000 * MB, 64 * MiB);
+  const std::uint64_t in_place = choose_space(asked, 0, {Mode::in_place}).least->need_bytes();
+  const std::uint64_t beside = choose_space(asked, 0, {Mode::beside_input}).least->need_bytes();
+  const std::uint64_t keeping = choose_space(asked, 0, {Mode::keeping_runs}).least->need_bytes();
+  EXPECT_GE(beside, 1'000 * MB + in_place);
+  EXPECT_LE(beside, 1'000 * MB + in_place + page_bytes);
+  EXPECT_GE(keeping, 2'000 * MB);
+  EXPECT_LE(keeping, 2'040 * MB);
+}
+
+// The bound is that of the files themselves: a disk with exactly so much space suffices.
+TEST(InPlaceSpace, AJobStaysWithinItsBoundOnADiskThatHasNoMore) {
+  for (const SmallJob& job : small_jobs()) {
+    const std::uint64_t bound = job.header().layout.total_bytes() + Journal::size_bytes(job.header());
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      MemoryMachine disk(job.disk(), {.seed = seed, .capacity_bytes = bound, .records_events = false});
+      EXPECT_NO_THROW((void)disk.machine.start(job)) << job.name;
+      EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted())) << job.name;
+      EXPECT_LE(disk.store.most_allocated_bytes(), bound);
+    }
+  }
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,177 @@
+#include "cpp/demsort_inplace/lines_job_harness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/random.h"
+#include "demsort_inplace/input_identity.h"
+#include "formats/lines/grammar.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+std::map<std::string, std::string> files_of(const SmallLines& sort) {
+  std::map<std::string, std::string> files;
+  for (std::size_t i = 0; i < sort.inputs.size(); ++i) files[lines_input(i)] = sort.inputs[i];
+  return files;
+}
+
+// Lines of up to `most` letters behind a number, each ended but perhaps the last one.
+std::string text_of_lines(std::uint64_t seed, std::size_t lines, std::uint64_t most, std::uint64_t numbers, bool ends = true) {
+  Random random(seed);
+  std::string text;
+  for (std::size_t i = 0; i < lines; ++i) {
+    text += std::to_string(random.below(numbers)) + ' ';
+    text.append(random.below(most + 1), static_cast<char>('a' + random.below(26)));
+    text += '\n';
+  }
+  if (!ends) text.pop_back();
+  return text;
+}
+
+// The journal keeps the size of the run buffers behind the words of the command.
+constexpr const char* settings_word = "run buffer";
+
+std::vector<std::string> words_of(const SmallLines& sort) {
+  std::vector<std::string> words = sort.words;
+  words.emplace_back(settings_word);
+  words.push_back(std::to_string(sort.run_buffer_bytes));
+  return words;
+}
+
+SmallLines sort_of(const JobHeader& header) {
+  SmallLines sort;
+  sort.words = header.lines->words;
+  sort.run_buffer_bytes = std::stoull(sort.words.back());
+  sort.words.resize(sort.words.size() - 2);
+  return sort;
+}
+
+}  // namespace
+
+std::string lines_input(std::size_t number) { return fmt::format("/disk/a{}", number); }
+
+// Of lines that are equal the first one stays first; with -u it stays alone.
+std::string SmallLines::sorted() const {
+  const lines::LinesJob terms = job();
+  const rows::RowFormat& order = *terms.format;
+  std::vector<std::string> all;
+  for (const std::string& input : inputs) {
+    for (std::size_t begin = 0; begin < input.size();) {
+      const std::size_t end = std::min(input.find(order.terminator(), begin), input.size());
+      all.push_back(input.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(order.top_rows_to_come(), all.size()));
+  std::stable_sort(first, all.end(), [&](const std::string& a, const std::string& b) { return order.compare(a, b) < 0; });
+  if (terms.unique)
+    all.erase(std::unique(first, all.end(), [&](const std::string& a, const std::string& b) { return order.compare(a, b) == 0; }),
+              all.end());
+  std::string text;
+  for (const std::string& line : all) text += line + order.terminator();
+  return text;
+}
+
+io::DiskImage SmallLines::disk() const {
+  std::map<std::string, std::string> files = files_of(*this);
+  if (has_previous) files[sort_output] = previous();
+  return io::make_image(files);
+}
+
+bool SmallLines::holds_only(const io::DiskImage& image, const std::string& output) const {
+  std::map<std::string, std::string> wanted = files_of(*this);
+  if (!output.empty()) wanted[sort_output] = output;
+  if (image.files.size() != wanted.size() || image.directories != std::set<std::string>{"/disk"}) return false;
+  for (const auto& [path, contents] : image.files)
+    if (!wanted.contains(path) || wanted[path] != text_of(contents)) return false;
+  return true;
+}
+
+std::uint64_t SmallLines::input_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const std::string& input : inputs) bytes += input.size();
+  return bytes;
+}
+
+lines::LinesJob SmallLines::job(std::uint64_t more_memory) const {
+  const lines::LinesOptions options = lines::parse_lines_words(words);
+  lines::LinesJob job;
+  job.format = std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines);
+  job.unique = options.unique;
+  job.header_bytes = 4096;
+  lines::LinePlan& plan = job.plan;
+  plan.block_bytes = 4096;
+  plan.write_blocks = 3;
+  plan.run_buffers = 2;
+  plan.run_buffer_bytes = run_buffer_bytes;
+  plan.seen_bytes = options.unique ? 4096 : 0;
+  plan.threads = 0;
+  plan.read_depth = 2;
+  plan.write_depth = 3;
+  plan.pages = Pages::small;
+  plan.memory_bytes =
+      std::max(plan.write_bytes() + plan.seen_bytes + 2 * run_buffer_bytes, std::uint64_t{512} * 1024) + more_memory;
+  return job;
+}
+
+JobHeader SmallLines::header() const {
+  JobHeader header{.job = 0x5eed, .memory_bytes = job().plan.memory_bytes, .kind = JobHeader::Kind::resumable_lines};
+  header.layout.unit = page_bytes;
+  header.layout.keeps_runs = true;
+  header.layout.interval_bytes = interval_bytes;
+  header.lines = LineTerms{.words = words_of(*this), .block_bytes = 4096, .most_merged = most_merged, .run_places = run_places};
+  return header;
+}
+
+const std::vector<SmallLines>& small_lines() {
+  static const std::vector<SmallLines> sorts{
+      {.label = "plain", .inputs = {text_of_lines(1, 900, 30, 1'000'000), text_of_lines(2, 700, 30, 1'000'000, false)}},
+      {.label = "header",
+       .words = {"-k1,1n", "--header=3"},
+       .inputs = {text_of_lines(3, 800, 40, 500), "", text_of_lines(4, 500, 40, 500)},
+       .has_previous = true},
+      {.label = "unique",
+       .words = {"-u", "-k1,1"},
+       .inputs = {text_of_lines(5, 1'500, 25, 700)},
+       .interval_bytes = 4096,
+       .has_previous = true},
+      {.label = "merges", .words = {"-r"}, .inputs = {text_of_lines(6, 1'400, 30, 100'000)}, .most_merged = 2},
+      {.label = "long_lines",
+       .inputs = {text_of_lines(7, 12, 9'000, 1'000), text_of_lines(8, 300, 60, 1'000, false)},
+       .run_buffer_bytes = std::uint64_t{40} * 1024},
+      {.label = "one_run",
+       .words = {"-s", "-k2"},
+       .inputs = {text_of_lines(9, 900, 20, 10)},
+       .run_buffer_bytes = std::uint64_t{80} * 1024,
+       .interval_bytes = 4096},
+  };
+  return sorts;
+}
+
+lines::LinesReport LinesMachine::start(const SmallLines& sort) {
+  lines::LinesJob job = sort.job();
+  JobHeader header = sort.header();
+  for (std::size_t i = 0; i < sort.inputs.size(); ++i) {
+    lines::LineInput input;
+    input.name = lines_input(i);
+    input.open(storage_);
+    header.inputs.push_back(identity_of(*input.file, input.opened));
+    job.inputs.push_back(std::move(input));
+  }
+  return start_resumable_lines(sort_output, std::move(job), header, environment());
+}
+
+lines::LinesReport LinesMachine::resume(std::uint64_t more_memory) {
+  JobStatus status = look();
+  lines::LinesJob job = sort_of(status.contents.value().header).job(more_memory);
+  return resume_lines(sort_output, std::move(status), std::move(job), environment());
+}
+
+lines::LinesReport LinesMachine::abandon() { return abandon_lines(sort_output, look(), environment()); }
+
+}  // namespace ecosort::inplace

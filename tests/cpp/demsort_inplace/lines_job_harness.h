@@ -1,0 +1,80 @@
+// What the tests of resumable sorts of lines share: small sorts of a few files on a disk in memory, and what must come of them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "demsort_inplace/resumable_lines.h"
+#include "doubles/memory_store.h"
+#include "cpp/demsort_inplace/resumable_harness.h"
+
+namespace ecosort::inplace {
+
+// A sort of lines small enough for a power cut at each of its steps, large enough for several runs, merges and checkpoints.
+struct SmallLines {
+  const char* label = "";
+  std::vector<std::string> words;   // options of the command
+  std::vector<std::string> inputs;  // contents of the files
+  std::uint64_t run_buffer_bytes = std::uint64_t{24} * 1024;
+  std::uint64_t interval_bytes = std::uint64_t{12} * 1024;
+  std::uint64_t most_merged = 100;
+  std::uint64_t run_places = 2;  // the journal grows by so many
+  bool has_previous = false;     // something stands under the output's name before
+
+  [[nodiscard]] const char* name() const { return label; }
+  [[nodiscard]] std::string sorted() const;
+  [[nodiscard]] std::string previous() const { return has_previous ? "what was there before" : ""; }
+  [[nodiscard]] io::DiskImage disk() const;
+  // The disk holds the inputs as they were, under the output's name this text (empty: nothing stands there), and nothing else.
+  [[nodiscard]] bool holds_only(const io::DiskImage& image, const std::string& output) const;
+  [[nodiscard]] lines::LinesJob job(std::uint64_t more_memory = 0) const;  // without inputs
+  [[nodiscard]] JobHeader header() const;                                  // likewise
+  [[nodiscard]] std::uint64_t input_bytes() const;
+};
+
+// Plain lines; keys and a header; equal lines; merges before the last one; lines longer than a block; no end of the last line.
+[[nodiscard]] const std::vector<SmallLines>& small_lines();
+
+// The n-th input's name.
+[[nodiscard]] std::string lines_input(std::size_t number);
+
+// A storage with a queue, and what a sort in this process needs besides.
+class LinesMachine {
+ public:
+  LinesMachine(io::NamedStorage& storage, io::Queue& queue) : storage_(storage), queue_(queue) {}
+
+  lines::LinesReport start(const SmallLines& sort);
+  lines::LinesReport resume(std::uint64_t more_memory = 0);
+  lines::LinesReport abandon();
+  // Records of the journal about runs that such a job leaves.
+  [[nodiscard]] static std::uint64_t run_records(const lines::LinesReport& report, const SmallLines& sort) {
+    return report.runs + report.merges + (sort.job().format->top_rows_to_come() > 0 ? 1 : 0);
+  }
+  [[nodiscard]] JobStatus look() { return examine(sort_output, storage_, queue_); }
+
+  std::atomic<int> interrupted = 0;
+  bool trusts_drive = false;
+
+ private:
+  [[nodiscard]] Environment environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive}; }
+
+  io::NamedStorage& storage_;
+  io::Queue& queue_;
+  engine::Progress progress_;
+  engine::PhaseLog log_{""};
+};
+
+// The same on a disk in memory of its own.
+struct LinesDisk {
+  explicit LinesDisk(io::DiskImage image, const io::MemoryStore::Options& options = {})
+      : store(std::move(image), options), queue(store.make_queue(MemoryMachine::queue_depth)), machine(store, *queue) {}
+
+  io::MemoryStore store;
+  std::unique_ptr<io::Queue> queue;
+  LinesMachine machine;
+};
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,198 @@
+// A power cut after every event of small resumable sorts of any kind, and after every event of their resumption: the inputs are
+// untouched, the output is what it was or the complete result, and work that the journal has is not done again.
+//
+// The last is a promise, too: from the moment at which a run or checkpoint was journalled, what any cut leaves must know of it. A
+// mutant is a disk that ignores the calls of one place in the code that makes something durable; each one must break a promise.
+// ECOSORT_SOAK=1 looks at more images.
+//
+// A Sort (resumable_harness.h, lines_job_harness.h) says what is on the disk before and after; a Disk has a machine that works on
+// it.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/errors.h"
+#include "doubles/faulty_queue.h"
+#include "doubles/faulty_storage.h"
+#include "cpp/support/power_cut.h"
+#include "cpp/demsort_inplace/resumable_harness.h"
+#include "cpp/support/test_environment.h"
+
+namespace ecosort::inplace {
+
+using io::CutPolicy;
+using io::DiskImage;
+using io::FaultPoint;
+using io::Role;
+using io::StoreEvent;
+
+// What is done for good.
+struct Progress {
+  bool is_complete = false;
+  std::uint64_t runs = 0, merged = 0;
+  [[nodiscard]] bool has(const Progress& other) const {
+    return is_complete || (!other.is_complete && runs >= other.runs && merged >= other.merged);
+  }
+};
+
+template <class Sort>
+struct Recorded {
+  Sort sort;
+  std::string sorted;
+  DiskImage initial = {};
+  EventLog log = {};
+  std::size_t resumed_at = 0;           // first event of the resumption
+  std::vector<Progress> promised = {};  // after each event
+  std::uint64_t run_records = 0;        // of its journal
+};
+
+inline bool has_result(const DiskImage& image, const std::string& sorted) {
+  const auto output = image.files.find(sort_output);
+  return output != image.files.end() && text_of(output->second) == sorted;
+}
+
+template <class Disk, class Sort>
+Progress progress_of(const DiskImage& image, const Recorded<Sort>& recorded) {
+  if (has_result(image, recorded.sorted)) return {.is_complete = true};
+  Disk disk(image, {.completes_in_order = true, .records_events = false});
+  const JobStatus status = disk.machine.look();
+  if (status.kind == JobStatus::Kind::complete || status.kind == JobStatus::Kind::removed)
+    return {.is_complete = !status.is_abandoned()};
+  if (!status.contents) return {};
+  return {.runs = status.contents->runs.size(), .merged = status.records_merged()};
+}
+
+// Empty: the inputs are there, and the output is what it was, or complete after `resume` where there is a job.
+template <class Disk, class Sort>
+std::string recover(const DiskImage& image, const Recorded<Sort>& recorded, bool may_be_abandoned) {
+  const Sort& sort = recorded.sort;
+  Disk disk(image, {.completes_in_order = true, .records_events = false});
+  JobStatus status = disk.machine.look();
+  const JobStatus::Kind kind = status.kind;
+  if (kind == JobStatus::Kind::under_way || kind == JobStatus::Kind::complete) {
+    status.journal = nullptr;
+    (void)disk.machine.resume();
+    const DiskImage now = disk.store.snapshot();
+    if (sort.holds_only(now, recorded.sorted)) return "";
+    return may_be_abandoned && sort.holds_only(now, sort.previous()) ? "" : "the result is wrong";
+  }
+  if (kind != JobStatus::Kind::none) discard(sort_output, std::move(status), disk.store);
+  const DiskImage now = disk.store.snapshot();
+  if (sort.holds_only(now, recorded.sorted)) return "";
+  return kind != JobStatus::Kind::removed && sort.holds_only(now, sort.previous()) ? ""
+                                                                                   : "neither the old output nor the new one";
+}
+
+template <class Disk, class Sort>
+Judge judge_for(const Recorded<Sort>& recorded, bool may_be_abandoned = false) {
+  return [&recorded, may_be_abandoned](const DiskImage& image, std::size_t event) -> std::string {
+    try {
+      if (event == recorded.log.size()) {
+        const bool is_done = recorded.sort.holds_only(image, recorded.sorted) ||
+                             (may_be_abandoned && recorded.sort.holds_only(image, recorded.sort.previous()));
+        return is_done ? "" : "not all of it is durable";
+      }
+      if (!recorded.promised.empty() && !progress_of<Disk>(image, recorded).has(recorded.promised[event])) return "work was lost";
+      return recover<Disk>(image, recorded, may_be_abandoned);
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+  };
+}
+
+// Moments that promise the same.
+template <class Disk, class Sort>
+std::function<std::uint64_t(std::size_t)> epochs_of(const Recorded<Sort>& recorded) {
+  if (recorded.promised.empty()) return {};
+  return [&recorded](std::size_t event) {
+    const Progress& promised = recorded.promised[event];
+    return promised.is_complete ? UINT64_MAX : promised.runs << 32U | promised.merged;
+  };
+}
+
+// What is durable for certain after each event: what a cut leaves that loses everything it may.
+template <class Disk, class Sort>
+void note_promises(Recorded<Sort>& recorded) {
+  io::CrashModel model(recorded.initial);
+  for (const StoreEvent& event : recorded.log) {
+    model.apply(event);
+    recorded.promised.push_back(progress_of<Disk>(model.image(CutPolicy::all_lost, 0), recorded));
+  }
+}
+
+template <class Disk, class Sort>
+Recorded<Sort> record(const Sort& sort, std::uint64_t seed) {
+  Disk disk(sort.disk(), {.seed = seed});
+  Recorded<Sort> recorded{.sort = sort, .sorted = sort.sorted(), .initial = disk.store.snapshot()};
+  recorded.run_records = decltype(disk.machine)::run_records(disk.machine.start(sort), sort);
+  EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), recorded.sorted)) << sort.name();
+  recorded.log = disk.store.log();
+  note_promises<Disk>(recorded);
+  return recorded;
+}
+
+// A job that fails at the n-th sync of its journal or directories, as if it had been killed there, and is resumed while nothing
+// was synced in between.
+template <class Disk, class Sort>
+Recorded<Sort> record_interrupted(const Sort& sort, FaultPoint point, std::uint64_t nth) {
+  Disk disk(sort.disk(), {.seed = nth});
+  Recorded<Sort> recorded{.sort = sort, .sorted = sort.sorted(), .initial = disk.store.snapshot()};
+  io::FaultPlan plan({{Role::journal, point, nth, {.kind = io::Effect::Kind::error, .number = EIO}}});
+  io::FaultyStorage storage(disk.store, plan);
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)decltype(disk.machine)(storage, queue).start(sort), IoError);
+  EXPECT_EQ(plan.fired(), 1U);
+  recorded.resumed_at = disk.store.log().size();
+  if (disk.machine.look().contents)
+    (void)disk.machine.resume();
+  else
+    recorded.run_records = decltype(disk.machine)::run_records(disk.machine.start(sort), sort);
+  EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), recorded.sorted)) << sort.name();
+  recorded.log = disk.store.log();
+  note_promises<Disk>(recorded);
+  return recorded;
+}
+
+template <class Disk, class Sort>
+Outcome cut_within(const Recorded<Sort>& recorded, const std::vector<Cut>& policies, std::size_t from = 0,
+                   bool may_be_abandoned = false) {
+  return cut_everywhere(
+      {.initial = recorded.initial, .log = recorded.log, .policies = policies, .from = from, .epoch = epochs_of<Disk>(recorded)},
+      judge_for<Disk>(recorded, may_be_abandoned));
+}
+
+struct Second {
+  std::uint64_t jobs = 0, images = 0;
+};
+
+// Takes jobs further, in one way or the other, that were cut off at `parts` moments, and cuts the power within that.
+template <class Disk, class Sort>
+Second cut_twice(const Recorded<Sort>& recorded, std::size_t parts, bool abandons) {
+  const std::size_t step = is_soak() ? 5 : recorded.log.size() / parts;
+  io::CrashModel model(recorded.initial);
+  Second count;
+  for (std::size_t i = 0, next = step / 2; i < recorded.log.size(); ++i) {
+    model.apply(recorded.log[i]);
+    if (i < next) continue;
+    Recorded<Sort> second{.sort = recorded.sort, .sorted = recorded.sorted, .initial = model.image(CutPolicy::random_subset, i)};
+    Disk disk(second.initial, {.seed = i});
+    if (disk.machine.look().kind != JobStatus::Kind::under_way) continue;
+    next = i + step;
+    ++count.jobs;
+    (void)(abandons ? disk.machine.abandon() : disk.machine.resume());
+    second.log = disk.store.log();
+    if (!abandons) note_promises<Disk>(second);
+    const Outcome outcome = cut_within<Disk>(second, {{CutPolicy::all_lost, 0}, {CutPolicy::torn, 1}}, 0, abandons);
+    EXPECT_EQ(outcome.losses, 0U) << recorded.sort.name() << ", taken on after event " << i << ": " << outcome.first_loss;
+    count.images += outcome.distinct.size();
+  }
+  return count;
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,79 @@
+#include "cpp/demsort_inplace/resumable_harness.h"
+
+#include <map>
+#include <utility>
+
+namespace ecosort::inplace {
+
+namespace {
+
+// In front of all other names, so that every disk numbers their inodes alike.
+constexpr const char* first_input = "/disk/a";
+constexpr const char* second_input = "/disk/b";
+
+std::map<std::string, std::string> files_of(const SmallSort& sort) {
+  const std::vector<std::string> parts = engine::cut(sort.job.input(), sort.job.format.record_size, {sort.job.records / 3});
+  std::map<std::string, std::string> files{{first_input, parts[0]}, {second_input, parts[1]}};
+  return files;
+}
+
+}  // namespace
+
+io::DiskImage SmallSort::disk() const {
+  std::map<std::string, std::string> files = files_of(*this);
+  if (has_previous) files[sort_output] = previous();
+  return io::make_image(files);
+}
+
+JobHeader SmallSort::header() const {
+  JobHeader header = job.header();
+  header.kind = JobHeader::Kind::resumable_sort;
+  header.layout.keeps_runs = keeps_runs;
+  header.reread = reread;
+  return header;
+}
+
+bool SmallSort::holds_only(const io::DiskImage& image, const std::string& output) const {
+  std::map<std::string, std::string> wanted = files_of(*this);
+  if (!output.empty()) wanted[sort_output] = output;
+  if (image.files.size() != wanted.size() || image.directories != std::set<std::string>{"/disk"}) return false;
+  for (const auto& [path, contents] : image.files)
+    if (!wanted.contains(path) || wanted[path] != text_of(contents)) return false;
+  return true;
+}
+
+std::vector<SmallSort> small_sorts() {
+  std::vector<SmallSort> sorts;
+  for (const SmallJob& job : small_jobs()) sorts.push_back({.job = job, .has_previous = sorts.size() % 2 == 1});
+  sorts.push_back({.job = small_jobs().front(), .keeps_runs = true});
+  return sorts;
+}
+
+engine::SortReport SortMachine::start(const SmallSort& sort) {
+  std::vector<engine::Input> inputs;
+  for (const char* path : {first_input, second_input}) {
+    engine::Input input;
+    input.file = storage_.open_input(path, io::Caching::direct_if_possible);
+    input.opened = storage_.state(*input.file);
+    input.records = input.opened.size_bytes / sort.job.format.record_size;
+    inputs.push_back(std::move(input));
+  }
+  JobHeader header = sort.header();
+  header.inputs = identities(inputs);
+  return start_resumable(sort_output, std::move(inputs), header, engine_plan(header, sort.job.memory_bytes, 0), environment());
+}
+
+engine::SortReport SortMachine::resume(std::uint64_t memory_bytes) {
+  JobStatus status = look();
+  const JobHeader header = status.contents.value().header;
+  const planner::Plan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
+  return inplace::resume(sort_output, std::move(status), plan, environment());
+}
+
+engine::SortReport SortMachine::abandon() {
+  JobStatus status = look();
+  const JobHeader header = status.contents.value().header;
+  return inplace::abandon(sort_output, std::move(status), engine_plan(header, header.memory_bytes, 0), environment());
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,69 @@
+// What the tests of the resumable sort share: small sorts of two files on a disk in memory, and what must come of them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "demsort_inplace/resumable_sort.h"
+#include "cpp/demsort_inplace/inplace_harness.h"
+
+namespace ecosort::inplace {
+
+inline const std::string sort_output = "/disk/out";
+inline const std::string sort_directory = sort_output + ".ecosort";
+
+// The records of a small in-place job, in two files of unlike sizes.
+struct SmallSort {
+  SmallJob job;
+  bool keeps_runs = false;
+  bool has_previous = false;  // something stands under the output's name before
+  bool reread = false;
+
+  [[nodiscard]] io::DiskImage disk() const;
+  [[nodiscard]] JobHeader header() const;  // without inputs
+  // The disk holds the inputs as they were, under the output's name this text (empty: nothing stands there), and nothing else.
+  [[nodiscard]] bool holds_only(const io::DiskImage& image, const std::string& output) const;
+  [[nodiscard]] const char* name() const { return job.name; }
+  [[nodiscard]] std::string sorted() const { return job.sorted(); }
+  [[nodiscard]] std::string previous() const { return has_previous ? "what was there before" : ""; }
+};
+
+[[nodiscard]] std::vector<SmallSort> small_sorts();
+
+// A storage with a queue, and what a sort in this process needs besides.
+class SortMachine {
+ public:
+  SortMachine(io::NamedStorage& storage, io::Queue& queue) : storage_(storage), queue_(queue) {}
+
+  engine::SortReport start(const SmallSort& sort);
+  engine::SortReport resume(std::uint64_t memory_bytes = 0);  // 0: that of the job
+  engine::SortReport abandon();
+  // Records of the journal about runs that such a job leaves.
+  [[nodiscard]] static std::uint64_t run_records(const engine::SortReport& report, const SmallSort& /*sort*/) {
+    return report.runs;
+  }
+  [[nodiscard]] JobStatus look() { return examine(sort_output, storage_, queue_); }
+
+  std::atomic<int> interrupted = 0;
+  bool trusts_drive = false;
+
+ private:
+  [[nodiscard]] Environment environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive}; }
+
+  io::NamedStorage& storage_;
+  io::Queue& queue_;
+  engine::Progress progress_;
+  engine::PhaseLog log_{""};
+};
+
+// The same on a disk in memory of its own.
+struct SortDisk {
+  explicit SortDisk(io::DiskImage image, const io::MemoryStore::Options& options = {})
+      : store(std::move(image), options), queue(store.make_queue(MemoryMachine::queue_depth)), machine(store, *queue) {}
+
+  io::MemoryStore store;
+  std::unique_ptr<io::Queue> queue;
+  SortMachine machine;
+};
+
+}  // namespace ecosort::inplace

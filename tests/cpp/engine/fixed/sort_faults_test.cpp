@@ -1,0 +1,351 @@
+// Every fault point of small sorts, one after the other: (file role, operation, n-th) x what happens x once or from then on.
+//
+// A sort under a fault ends: with the right output, or with one line that names the place, and then everything is as before.
+// ECOSORT_SOAK=1 visits every n-th; without it the first, the last and some between.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "base/errors.h"
+#include "doubles/faulty_queue.h"
+#include "doubles/faulty_storage.h"
+#include "doubles/memory_store.h"
+#include "io/counting_queue.h"
+#include "io/reactor.h"
+#include "cpp/engine/fixed/sort_harness.h"
+#include "cpp/support/test_environment.h"
+#include "cpp/support/watchdog.h"
+
+namespace ecosort::engine {
+
+namespace {
+
+using io::Effect;
+using io::Fault;
+using io::FaultPoint;
+using planner::Shape;
+
+constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
+constexpr unsigned depth = 40;
+
+// A small sort of each shape, and what it should be.
+struct Case {
+  const char* name;
+  SortSetup setup;
+  Shape shape;
+};
+
+Case two_passes() {
+  const records::RecordFormat format{100, {{0, 10}}};
+  return {"two_passes", {.format = format, .inputs = {make_records(format, Keys::uniform, 24'000)}}, Shape::two_pass};
+}
+
+Case one_pass() {
+  const records::RecordFormat format{101, {{3, 12}}};
+  SortSetup setup{.format = format, .inputs = cut(make_records(format, Keys::two_values, 3'000), 101, {7, 1'500})};
+  setup.memory_bytes = 4 * MiB;
+  setup.reread = true;
+  return {"one_pass", setup, Shape::one_pass};
+}
+
+Case unique_over_two_directories() {
+  const records::RecordFormat format{77, {{5, 3}}};
+  SortSetup setup{.format = format, .inputs = cut(make_records(format, Keys::common_prefix, 20'000), 77, {9'999})};
+  setup.directories = 2;
+  setup.unique = true;
+  return {"unique_over_two_directories", setup, Shape::two_pass};
+}
+
+// Large records make large run blocks: only a few runs can be merged at a time.
+Case several_passes() {
+  const records::RecordFormat format{50'007, {{49'000, 2}, {0, 20}}};
+  planner::Wanted wanted{.format = format, .threads = 2};
+  while (true) {
+    wanted.input_records += 20;
+    wanted.memory_bytes = planner::minimum_memory_bytes(wanted);
+    if (planner::make_plan(wanted).shape == Shape::multi_pass) break;
+  }
+  wanted.input_records += 10;
+  SortSetup setup{.format = format, .inputs = {make_records(format, Keys::uniform, wanted.input_records)}};
+  setup.memory_bytes = wanted.memory_bytes;
+  return {"several_passes", setup, Shape::multi_pass};
+}
+
+std::string all_of(const SortSetup& setup) {
+  std::string all;
+  for (const std::string& input : setup.inputs) all += input;
+  return all;
+}
+
+std::size_t open_descriptors() {
+  std::size_t open = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++open;
+  return open;
+}
+
+std::string to_text(const Fault& fault) {
+  std::string effect = fault.effect.kind == Effect::Kind::error ? ::strerrorname_np(fault.effect.number)
+                                                                : fmt::format("short={}", fault.effect.bytes);
+  return fmt::format("{}:{}:{}:{}:{}", io::to_string(fault.role), io::to_string(fault.point), fault.nth, effect,
+                     fault.is_persistent ? "persistent" : "once");
+}
+
+// Runs one sort of a case again and again, each time with another fault, and judges what it leaves.
+class Sweep {
+ public:
+  Sweep(Case wanted, Disk disk) : case_(std::move(wanted)), disk_(disk) {
+    expected_ = sorted_copy(case_.setup.format, all_of(case_.setup), case_.setup.unique);
+  }
+
+  // Without a fault: what there is to fail.
+  void count() {
+    io::FaultPlan none;
+    run(none, "no fault", {});
+    for (const io::Role role : {io::Role::input, io::Role::run, io::Role::output})
+      for (std::size_t point = 0; point < io::fault_point_count; ++point)
+        if (const std::uint64_t seen = none.seen(role, static_cast<FaultPoint>(point)); seen > 0)
+          points_.push_back({role, static_cast<FaultPoint>(point), seen});
+  }
+
+  // Every n-th, each with another effect.
+  void fail_each_in_turn() {
+    std::size_t turn = 0;
+    for (const Point& point : points_) {
+      const std::vector<Effect> all = effects(point.point, false);
+      for (std::uint64_t nth = 1; nth <= point.seen; ++nth, ++turn)
+        fail({point.role, point.point, nth, all[turn % all.size()], turn / all.size() % 2 == 1});
+    }
+  }
+
+  // `few`: the first and the last n-th, and errors only.
+  void fail_everything(bool few = false) {
+    for (const Point& point : points_) {
+      for (const std::uint64_t nth : chosen(point.seen, few && !is_soak())) {
+        for (const Effect& effect : effects(point.point, few && !is_soak()))
+          for (const bool is_persistent : {false, true}) fail({point.role, point.point, nth, effect, is_persistent});
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint64_t faults() const { return faults_; }
+  [[nodiscard]] const std::string& expected() const { return expected_; }
+
+ private:
+  struct Point {
+    io::Role role;
+    FaultPoint point;
+    std::uint64_t seen;
+  };
+
+  static std::vector<std::uint64_t> chosen(std::uint64_t seen, bool few) {
+    std::set<std::uint64_t> nths{1, seen};
+    const std::uint64_t step = is_soak() ? 1 : std::max<std::uint64_t>(seen / 5, 1);
+    for (std::uint64_t nth = 2; !few && nth < seen; nth += step) nths.insert(nth);
+    return {nths.begin(), nths.end()};
+  }
+
+  static std::vector<Effect> effects(FaultPoint point, bool few) {
+    if (few) return {{Effect::Kind::error, EIO, 0}};
+    std::vector<Effect> effects;
+    for (const int number : {EIO, ENOSPC, EINTR, EAGAIN, EDQUOT, EFBIG}) effects.push_back({Effect::Kind::error, number, 0});
+    if (point == FaultPoint::reserve || point == FaultPoint::release) effects.push_back({Effect::Kind::error, EOPNOTSUPP, 0});
+    if (point == FaultPoint::read || point == FaultPoint::write) {
+      effects.push_back({Effect::Kind::short_count, 0, 0});
+      effects.push_back({Effect::Kind::short_count, 0, 3'000});
+    }
+    return effects;
+  }
+
+  void fail(const Fault& fault) {
+    if (testing::Test::HasFailure()) return;
+    const std::string name = fmt::format("{} on {}: {}", case_.name, to_string(disk_), to_text(fault));
+    SCOPED_TRACE(name);
+    watchdog_.next(name);
+    // In turn with and without a file under the output's name.
+    case_.setup.previous_output.reset();
+    if (++faults_ % 2 == 0) case_.setup.previous_output = "what was there before";
+    io::FaultPlan plan({fault});
+    run(plan, name, fault);
+    if (is_reproducible()) {
+      EXPECT_GT(plan.fired(), 0U);
+    }
+  }
+
+  // The same operations each time; where threads have a say there may be one more or less.
+  [[nodiscard]] bool is_reproducible() const { return disk_ == Disk::memory && case_.setup.threads == 0; }
+
+  // A single fault of these is overcome: the sort continues.
+  static bool is_overcome(const Fault& fault) {
+    const bool moves = fault.point == FaultPoint::read || fault.point == FaultPoint::write;
+    if (fault.effect.kind == Effect::Kind::short_count)
+      return fault.effect.bytes > 0 || (!fault.is_persistent && fault.point == FaultPoint::write);
+    if (fault.effect.number == EOPNOTSUPP) return true;
+    if (fault.point == FaultPoint::close && fault.role == io::Role::output) return true;  // named and synced by then
+    return moves && (fault.effect.number == EINTR || fault.effect.number == EAGAIN) && !fault.is_persistent;
+  }
+
+  void run(io::FaultPlan& plan, const std::string& name, std::optional<Fault> fault) {
+    const std::size_t descriptors = open_descriptors();
+    {
+      const std::unique_ptr<SortPlace> place = make_place(case_.setup, disk_, is_reproducible() ? 1 : faults_ + 1);
+      const std::size_t with_place = open_descriptors();
+      io::FaultyStorage storage(place->storage(), plan);
+      io::FaultyQueue faulty(place->queue(), plan);
+      io::CountingQueue queue(faulty, depth);
+      std::string line;
+      SortResult result;
+      try {
+        result = run_sort(case_.setup, *place, storage, queue);
+        EXPECT_EQ(result.planned.shape, case_.shape);
+      } catch (const IoError& error) {
+        line = error.what();
+        EXPECT_NE(line, "");
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << name << " ended with: " << error.what();
+      }
+      if (!fault || plan.fired() == 0 || is_overcome(*fault)) {
+        EXPECT_EQ(line, "");
+      }
+      judge(*place, line, fault);
+      EXPECT_EQ(queue.counts().in_flight, 0U) << "requests were left behind";
+      EXPECT_EQ(open_descriptors(), with_place);
+    }
+    EXPECT_EQ(open_descriptors(), descriptors);
+  }
+
+  void judge(SortPlace& place, const std::string& line, const std::optional<Fault>& fault) {
+    const bool is_new = line.empty();
+    // The one step that cannot be undone where a file was replaced.
+    const bool is_last_step = fault && fault->point == FaultPoint::sync_directory && case_.setup.previous_output;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < case_.setup.inputs.size(); ++i) {
+      names.push_back(fmt::format("input-{}", i));
+      EXPECT_EQ(place.contents(place.root() + "/" + names.back()), case_.setup.inputs[i]) << "the input was touched";
+    }
+    if (is_new || case_.setup.previous_output) names.emplace_back("output");
+    for (unsigned i = 0; i < case_.setup.directories; ++i) {
+      names.push_back(fmt::format("runs-{}", i));
+      EXPECT_THAT(place.storage().list(place.root() + "/" + names.back()), ::testing::IsEmpty());
+    }
+    EXPECT_THAT(place.storage().list(place.root()), ::testing::ElementsAreArray(names)) << line;
+    if (is_new || is_last_step) {
+      EXPECT_EQ(difference(place.contents(place.output_path()), expected_, case_.setup.format.record_size), "");
+    } else if (case_.setup.previous_output) {
+      EXPECT_EQ(place.contents(place.output_path()), *case_.setup.previous_output) << line;
+    }
+    if (!is_new) {
+      EXPECT_THAT(line, ::testing::HasSubstr(place.root())) << "the line does not name the place";
+    }
+    if (const auto* store = dynamic_cast<io::MemoryStore*>(&place.storage()); store != nullptr) {
+      EXPECT_EQ(store->open_files(), 0U) << line;
+      std::uint64_t kept = 0;
+      for (const auto& [path, contents] : store->snapshot().files) kept += contents.allocated_bytes();
+      EXPECT_EQ(store->allocated_bytes(), kept) << "space is still taken";
+    }
+  }
+
+  Case case_;
+  const Disk disk_;
+  std::string expected_;
+  std::vector<Point> points_;
+  std::uint64_t faults_ = 0;
+  Watchdog watchdog_{"a sort without a fault"};
+};
+
+// Fails from some wait on, as an io_uring that the kernel no longer enters.
+class BreakingQueue : public io::Queue {
+ public:
+  BreakingQueue(io::Queue& below, unsigned waits) : below_(below), waits_(waits) {}
+  [[nodiscard]] const char* backend_name() const noexcept override { return below_.backend_name(); }
+  void submit(const io::Request& request) override { below_.submit(request); }
+  void wait(std::vector<io::Completion>& out, bool block) override {
+    if (waits_ == 0) throw IoError::from_call("submit requests to", "io_uring", EBADF);
+    --waits_;
+    below_.wait(out, block);
+  }
+  void notify() noexcept override { below_.notify(); }
+
+ private:
+  io::Queue& below_;
+  unsigned waits_;
+};
+
+}  // namespace
+
+class SortFaults : public ::testing::TestWithParam<Case (*)()> {};
+
+INSTANTIATE_TEST_SUITE_P(All, SortFaults,
+                         ::testing::Values(&one_pass, &two_passes, &unique_over_two_directories, &several_passes),
+                         [](const auto& parameter) { return std::string(parameter.param().name); });
+
+TEST_P(SortFaults, EndTheSortCleanlyOrAreOvercome) {
+  Sweep sweep(GetParam()(), Disk::memory);
+  sweep.count();
+  sweep.fail_everything();
+  EXPECT_GT(sweep.faults(), 100U);
+}
+
+TEST_P(SortFaults, EveryOperationCanFail) {
+  Sweep sweep(GetParam()(), Disk::memory);
+  sweep.count();
+  sweep.fail_each_in_turn();
+  EXPECT_GT(sweep.faults(), 30U);
+}
+
+TEST_P(SortFaults, EndTheSortCleanlyWithThreads) {
+  Case wanted = GetParam()();
+  wanted.setup.threads = 2;
+  Sweep sweep(wanted, Disk::memory);
+  sweep.count();
+  sweep.fail_everything(true);
+}
+
+TEST_P(SortFaults, EndTheSortCleanlyOnRealDisks) {
+  for (const Disk disk : usable_disks()) {
+    if (disk == Disk::memory) continue;
+    Case wanted = GetParam()();
+    wanted.setup.threads = 1;
+    Sweep sweep(wanted, disk);
+    sweep.count();
+    sweep.fail_everything(true);
+  }
+}
+
+// What is in flight then still has its buffers, its files and its tasks: it can end in its own time.
+TEST(SortWithABrokenQueue, TouchesNothingThatRequestsInFlightUse) {
+  const Watchdog watchdog("a sort with a broken queue");
+  const Case wanted = two_passes();
+  for (const Disk disk : usable_disks()) {
+    for (const unsigned waits : {0U, 1U, 5U, 60U}) {
+      SCOPED_TRACE(fmt::format("{} after {} waits", to_string(disk), waits));
+      const std::unique_ptr<SortPlace> place = make_place(wanted.setup, disk);
+      io::CountingQueue counted(place->queue(), depth);
+      BreakingQueue queue(counted, waits);
+      SortJob job = place->prepare(wanted.setup, place->storage());
+      Progress progress;
+      PhaseLog log("");
+      const std::atomic<int> nothing{0};
+      bool broke = false;
+      try {
+        const LeaksAreMeant scope;
+        (void)sort(job, place->storage(), queue, progress, log, nothing);
+      } catch (const io::QueueBroken&) {
+        broke = true;
+      }
+      if (!broke) {
+        EXPECT_GT(waits, 5U);  // where each wait finds many requests done, the sort may end before so many
+        continue;
+      }
+      EXPECT_GT(counted.counts().in_flight, 0U) << "nothing was at stake";
+      std::vector<io::Completion> late;
+      while (counted.counts().in_flight > 0) counted.wait(late, true);
+      EXPECT_FALSE(place->storage().exists(place->output_path()));
+    }
+  }
+}
+
+}  // namespace ecosort::engine

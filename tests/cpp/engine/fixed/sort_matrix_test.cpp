@@ -1,0 +1,218 @@
+// Whole sorts, against the oracle: what the keys look like x record size x key, over threads, backends, memory and inputs.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "base/errors.h"
+#include "cpp/engine/fixed/sort_harness.h"
+
+namespace ecosort::engine {
+
+namespace {
+
+using planner::Shape;
+
+constexpr std::uint64_t MiB = 1U << 20U;
+constexpr std::array thread_counts{0U, 1U, 2U, 4U};
+
+// Enough records for many runs in the least memory, whatever their size.
+std::uint64_t external_count(std::uint32_t record_size) { return 4 * MiB / (record_size + 16); }
+
+std::vector<records::RecordFormat> formats_of(std::uint32_t size) {
+  using records::KeyField;
+  std::vector<std::vector<KeyField>> keys{{{0, std::min(4U, size)}},                           // short
+                                          {{size / 3, std::min(9U, size - size / 3), true}}};  // descending
+  if (size > 1) keys.push_back({{size - 2, 2, true}, {0, std::min(5U, size - 2)}});            // two fields
+  if (size >= 10) keys.push_back({{0, 10}});
+  if (size >= 13) keys.push_back({{size >= 20 ? 3U : 0U, 13}});  // one byte more than an index entry holds
+  if (size >= 100) keys.push_back({{1, 40}, {50, 30, true}});
+  std::vector<records::RecordFormat> formats;
+  for (const std::vector<KeyField>& fields : keys) formats.push_back({size, fields});
+  return formats;
+}
+
+records::RecordFormat sort_benchmark() { return {100, {{0, 10}}}; }
+
+SortSetup setup_of(const records::RecordFormat& format, const std::string& records) {
+  return {.format = format, .inputs = {records}};
+}
+
+std::string all_of(const SortSetup& setup) {
+  std::string all;
+  for (const std::string& input : setup.inputs) all += input;
+  return all;
+}
+
+std::uint64_t least_memory(const SortSetup& setup) {
+  const std::uint64_t records = all_of(setup).size() / setup.format.record_size;
+  return planner::minimum_memory_bytes({.format = setup.format, .input_records = records, .threads = 4});
+}
+
+// Sorts and compares every byte with the oracle; what the report says must be true, too.
+SortResult expect_sorted(const SortSetup& setup, Disk disk = Disk::memory) {
+  SCOPED_TRACE(describe(setup) + ", " + to_string(disk));
+  const std::string all = all_of(setup);
+  SortResult result;
+  try {
+    result = run_sort(setup, disk);
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << error.what();
+    return result;
+  }
+  const std::string expected = sorted_copy(setup.format, all, setup.unique);
+  EXPECT_EQ(difference(result.output, expected, setup.format.record_size), "");
+  EXPECT_EQ(result.report.records, all.size() / setup.format.record_size);
+  EXPECT_EQ(result.report.dropped, (all.size() - expected.size()) / setup.format.record_size);
+  EXPECT_LE(result.report.peak_memory_bytes, setup.memory_bytes);
+  return result;
+}
+
+}  // namespace
+
+class SortMatrix : public ::testing::TestWithParam<std::tuple<Keys, std::uint32_t>> {};
+
+INSTANTIATE_TEST_SUITE_P(All, SortMatrix,
+                         ::testing::Combine(::testing::ValuesIn(all_keys), ::testing::Values(1U, 7U, 16U, 100U, 101U, 4097U)),
+                         [](const auto& parameter) {
+                           return std::string(to_string(std::get<0>(parameter.param))) + "_" +
+                                  std::to_string(std::get<1>(parameter.param));
+                         });
+
+TEST_P(SortMatrix, EveryKeyComesOutInOrderAndStableInTheExternalPath) {
+  const auto [keys, size] = GetParam();
+  const std::vector<Disk> disks = usable_disks();
+  unsigned variant = static_cast<unsigned>(keys) + size;
+  for (const records::RecordFormat& format : formats_of(size)) {
+    SortSetup setup = setup_of(format, make_records(format, keys, external_count(size)));
+    setup.memory_bytes = least_memory(setup);
+    setup.threads = thread_counts[variant % thread_counts.size()];
+    const SortResult result = expect_sorted(setup, disks[variant / 2 % disks.size()]);
+    EXPECT_TRUE(result.report.plan.shape == Shape::two_pass || result.report.plan.shape == Shape::multi_pass);
+    EXPECT_GE(result.report.runs, 4U);
+    ++variant;
+  }
+}
+
+TEST_P(SortMatrix, EveryKeyComesOutInOrderAndStableWhereAllRunsStayInMemory) {
+  const auto [keys, size] = GetParam();
+  const std::vector<Disk> disks = usable_disks();
+  unsigned variant = static_cast<unsigned>(keys) + size;
+  for (const records::RecordFormat& format : formats_of(size)) {
+    SortSetup setup = setup_of(format, make_records(format, keys, 7 * MiB / 2 / size));
+    setup.memory_bytes = 128 * MiB;
+    setup.threads = thread_counts[variant % thread_counts.size()];
+    setup.unique = variant % 3 == 0;
+    const SortResult result = expect_sorted(setup, disks[variant / 2 % disks.size()]);
+    EXPECT_EQ(result.report.plan.shape, Shape::one_pass);
+    EXPECT_GE(result.report.runs, 3U);
+    ++variant;
+  }
+}
+
+class SortOnDisks : public ::testing::TestWithParam<Disk> {};
+
+INSTANTIATE_TEST_SUITE_P(All, SortOnDisks, ::testing::ValuesIn(usable_disks()),
+                         [](const auto& parameter) { return std::string(to_string(parameter.param)); });
+
+TEST_P(SortOnDisks, TheBytesAreTheSameForAnyMemoryAndThreads) {
+  const records::RecordFormat format = sort_benchmark();
+  const std::string records = make_records(format, Keys::common_prefix, 30'000);
+  for (const std::uint64_t memory : {2 * MiB, 3 * MiB, 5 * MiB, 32 * MiB}) {
+    for (const unsigned threads : thread_counts) {
+      SortSetup setup = setup_of(format, records);
+      setup.memory_bytes = memory;
+      setup.threads = threads;
+      expect_sorted(setup, GetParam());
+    }
+  }
+}
+
+TEST_P(SortOnDisks, SeveralPassesAreMadeWhereTheMemoryIsTooLittleForTwo) {
+  const records::RecordFormat format{10'000, {{9'000, 2}, {0, 20}}};  // large run blocks: only a few runs can be merged at a time
+  SortSetup setup = setup_of(format, make_records(format, Keys::uniform, 1'200));
+  setup.memory_bytes = least_memory(setup);
+  setup.threads = 2;
+  const SortResult result = expect_sorted(setup, GetParam());
+  EXPECT_EQ(result.report.plan.shape, Shape::multi_pass);
+  EXPECT_GE(result.report.plan.merge.passes, 2U);
+  EXPECT_GT(result.report.plan.merge.steps.size(), 1U);
+}
+
+TEST_P(SortOnDisks, AnInputThatFitsTheMemoryIsReadAndWrittenOnce) {
+  const records::RecordFormat format = sort_benchmark();
+  SortSetup setup = setup_of(format, make_records(format, Keys::uniform, 30'000));
+  setup.memory_bytes = 16 * MiB;
+  setup.threads = 2;
+  const SortResult result = expect_sorted(setup, GetParam());
+  EXPECT_EQ(result.report.plan.shape, Shape::one_pass);
+  EXPECT_EQ(result.report.peak_temp_bytes, 0U);
+  EXPECT_EQ(result.report.traffic.bytes_read, setup.inputs[0].size());
+}
+
+TEST_P(SortOnDisks, RunsAreStripedOverSeveralDirectories) {
+  const records::RecordFormat format = sort_benchmark();
+  for (const unsigned directories : {2U, 3U, 5U}) {
+    SortSetup setup = setup_of(format, make_records(format, Keys::uniform, 40'000));
+    setup.directories = directories;
+    setup.threads = 1;
+    expect_sorted(setup, GetParam());
+  }
+}
+
+TEST_P(SortOnDisks, UniqueKeepsTheFirstRecordOfEqualKeys) {
+  for (const Keys keys : {Keys::two_values, Keys::all_equal, Keys::common_prefix, Keys::highest, Keys::uniform}) {
+    for (const std::uint64_t memory : {2 * MiB, 16 * MiB}) {
+      const records::RecordFormat format{100, {{5, 16}}};
+      SortSetup setup = setup_of(format, make_records(format, keys, 30'000));
+      setup.unique = true;
+      setup.memory_bytes = memory;
+      setup.threads = keys == Keys::highest ? 0 : 2;
+      expect_sorted(setup, GetParam());
+    }
+  }
+}
+
+TEST_P(SortOnDisks, SeveralInputFilesAreOneInput) {
+  const records::RecordFormat format{101, {{0, 6}}};
+  const std::string records = make_records(format, Keys::common_prefix, 36'000);
+  for (const std::uint64_t memory : {2 * MiB, 4 * MiB, 32 * MiB}) {
+    for (const io::Caching caching : {io::Caching::direct_if_possible, io::Caching::buffered}) {
+      SortSetup setup{.format = format, .inputs = cut(records, 101, {0, 1, 2, 41, 500, 500, 5'000, 20'011, 36'000})};
+      setup.memory_bytes = memory;
+      setup.caching = caching;
+      setup.threads = 1;
+      expect_sorted(setup, GetParam());
+    }
+  }
+}
+
+TEST_P(SortOnDisks, SmallAndOddCountsSort) {
+  const records::RecordFormat format{7, {{1, 3}}};
+  for (const std::uint64_t count : {0U, 1U, 2U, 3U, 5U, 8U, 585U, 586U, 4096U, 4681U, 4682U}) {
+    SortSetup setup = setup_of(format, make_records(format, Keys::uniform, count));
+    setup.threads = 2;
+    expect_sorted(setup, GetParam());
+  }
+}
+
+TEST(SortOfLargeRecords, WorksDownToTheMinimumOfMemory) {
+  for (const std::uint32_t size : {50'000U, 300'000U, 1'000'000U, records::max_record_size}) {
+    const records::RecordFormat format{size, {{size - 20, 14}}};
+    SortSetup setup = setup_of(format, make_records(format, Keys::uniform, 40));
+    setup.memory_bytes = least_memory(setup);
+    setup.threads = 1;
+    expect_sorted(setup);
+  }
+}
+
+TEST_P(SortOnDisks, OneSortLeavesNothingButTheOutput) {
+  const records::RecordFormat format = sort_benchmark();
+  const SortSetup setup = setup_of(format, make_records(format, Keys::uniform, 30'000));
+  const std::unique_ptr<SortPlace> place = make_place(setup, GetParam());
+  (void)run_sort(setup, *place, place->storage(), place->queue());
+  EXPECT_THAT(place->storage().list(place->root()), ::testing::ElementsAre("input-0", "output", "runs-0"));
+  EXPECT_THAT(place->storage().list(place->root() + "/runs-0"), ::testing::IsEmpty());
+  EXPECT_EQ(place->contents(place->root() + "/input-0"), setup.inputs[0]);
+}
+
+}  // namespace ecosort::engine

@@ -1,0 +1,450 @@
+// The last merge of lines in parts: where runs are cut, what becomes of pages that two parts share, and the sort as a whole under
+// faults in one of its parts.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/errors.h"
+#include "base/random.h"
+#include "doubles/faulty_queue.h"
+#include "doubles/faulty_storage.h"
+#include "doubles/memory_store.h"
+#include "engine/rows/lines_sort.h"
+#include "engine/rows/merge_parts.h"
+#include "engine/rows/output_parts.h"
+#include "engine/rows/split_runs.h"
+#include "formats/csv/csv_format.h"
+#include "formats/jsonl/jsonl_format.h"
+#include "formats/lines/grammar.h"
+#include "cpp/support/watchdog.h"
+
+namespace ecosort::lines {
+namespace {
+
+using Run = std::vector<std::string>;
+
+constexpr std::uint64_t memory_bytes = std::uint64_t{4} << 20U;
+constexpr unsigned depth = 40;
+
+// A disk in memory, and what a merge works with.
+class Bench {
+ public:
+  explicit Bench(const std::vector<std::string>& words = {}, std::uint64_t seed = 1)
+      : order(parse_lines_words(words).order),
+        store(io::DiskImage{}, {.seed = seed, .records_events = false}),
+        queue(store.make_queue(depth)),
+        plan(plan_lines(memory_bytes, 0, SIZE_MAX, false)),
+        memory(memory_bytes),
+        reactor(*queue, plan.read_depth, plan.write_depth),
+        compute(reactor, 0) {
+    store.make_directory("/disk");
+    files = std::make_unique<RowRuns>(store, reactor, std::vector<std::string>{"/disk"}, plan.block_bytes, "");
+  }
+
+  void run(Task<void> task) {
+    TaskGroup group(reactor.scope());
+    group.spawn(std::move(task));
+    reactor.run(group, interrupted);
+  }
+
+  [[nodiscard]] MergeTools tools() { return {reactor, compute, *files, memory, plan, order}; }
+
+  [[nodiscard]] std::vector<MergeInput> store_runs(const std::vector<Run>& runs) {
+    std::vector<MergeInput> inputs;
+    for (const Run& lines : runs) {
+      inputs.emplace_back();
+      run(store_run(lines, inputs.back().run));
+    }
+    return inputs;
+  }
+
+  // As far as both go, the blocks of a run become those of another one.
+  void overwrite(const RowRun& to, const RowRun& from) {
+    const Buffer block = memory.allocate(plan.block_bytes, "a block");
+    for (std::uint64_t i = 0; i < std::min(to.blocks(plan.block_bytes), from.blocks(plan.block_bytes)); ++i) {
+      run(files->read(from.stored, i, block.data(), plan.block_bytes));
+      run(files->write_block(to, i, block.data()));
+    }
+  }
+
+  const LineOrder order;
+  const std::atomic<int> interrupted{0};
+  io::MemoryStore store;
+  std::unique_ptr<io::Queue> queue;
+  LinePlan plan;
+  MemoryBudget memory;
+  io::Reactor reactor;
+  engine::Compute compute;
+  engine::Progress progress;
+  std::unique_ptr<RowRuns> files;
+
+ private:
+  Task<void> store_run(const Run& lines, RowRun& stored) {
+    std::string text;
+    std::size_t longest = 0;
+    for (const std::string& line : lines) {
+      text += line + '\n';
+      longest = std::max(longest, line.size() + 1);
+    }
+    stored = files->create(text.size());
+    stored.longest = longest;
+    stored.lines = lines.size();
+    const Buffer block = memory.allocate(plan.block_bytes, "a block");
+    const std::size_t payload = plan.block_bytes - run::trailer_bytes;
+    for (std::uint64_t number = 0; number < stored.blocks(plan.block_bytes); ++number) {
+      const std::string part = text.substr(number * payload, payload);
+      part.copy(reinterpret_cast<char*>(block.data()), part.size());
+      const std::size_t at = number * payload;
+      const bool begins_here = at == 0 || text[at - 1] == '\n';
+      const std::size_t carried = begins_here ? 0 : std::min(text.find('\n', at) + 1 - at, part.size());
+      files->seal(files->run(stored.stored), number, block.data(),
+                  {static_cast<std::uint32_t>(part.size()), static_cast<std::uint32_t>(carried)});
+      co_await files->write_block(stored, number, block.data());
+    }
+  }
+};
+
+std::string random_text(Random& random, std::size_t least, std::size_t most) {
+  std::string text;
+  for (std::uint64_t size = least + random.below(most - least + 1); size > 0; --size)
+    text += static_cast<char>('a' + random.below(26));
+  return text;
+}
+
+struct Kind {
+  const char* name;
+  std::function<std::string(Random&, std::size_t run)> line;
+  std::vector<std::size_t> run_bytes;
+};
+
+std::vector<Kind> kinds() {
+  const std::vector<std::size_t> alike(9, 150'000);
+  const auto some = [](Random& random, std::size_t) { return random_text(random, 0, 80); };
+  return {
+      {"random", some, alike},
+      {"one run", some, {300'000}},
+      {"two runs", some, {200'000, 400'000}},
+      {"runs of all sizes", some, {10, 200'000, 90'000, 1, 16'000, 300'000, 30'000}},
+      {"all equal", [](Random&, std::size_t) { return std::string("the same line again"); }, alike},
+      {"few", [](Random& random, std::size_t) { return std::to_string(random.below(3)); }, alike},
+      {"sorted", [](Random& random, std::size_t run) { return std::to_string(10 + run) + random_text(random, 3, 50); }, alike},
+      {"reverse", [](Random& random, std::size_t run) { return std::to_string(90 - run) + random_text(random, 3, 50); }, alike},
+      {"long",
+       [](Random& random, std::size_t) {
+         return random.below(50) == 0 ? random_text(random, 8000, 8180) : random_text(random, 0, 30);
+       },
+       alike},
+      {"empty lines", [](Random& random, std::size_t) { return std::string(random.below(2), ' '); }, alike},
+  };
+}
+
+std::vector<Run> make_runs(const Kind& kind, const LineOrder& order, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Run> runs;
+  for (const std::size_t bytes : kind.run_bytes) {
+    Run run;
+    for (std::size_t made = 0; made < bytes; made += run.back().size() + 1) run.push_back(kind.line(random, runs.size()));
+    std::ranges::stable_sort(run, [&](const std::string& a, const std::string& b) { return order.compare(a, b) < 0; });
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+// Every line of a run lies whole on one side, and on the right one; of equal lines those on the left come first, by run and
+// place.
+void check_cut(const SplitRuns& split, unsigned part, const std::vector<Run>& runs, const LineOrder& order) {
+  const std::string splitter(split.splitter(part));
+  bool is_right = false;  // an equal line before this one went there
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::uint64_t cut = split.ranges(part)[i].end;
+    ASSERT_EQ(split.ranges(part + 1)[i].begin, cut);
+    std::uint64_t at = 0;
+    bool is_border = cut == 0;
+    for (const std::string& line : runs[i]) {
+      const int relation = order.compare(line, splitter);
+      ASSERT_TRUE(at < cut ? relation <= 0 : relation >= 0) << "run " << i << " byte " << at << " cut " << cut;
+      if (relation == 0) {
+        ASSERT_FALSE(is_right && at < cut) << "run " << i << " byte " << at << " cut " << cut;
+        is_right = at >= cut;
+      }
+      at += line.size() + 1;
+      is_border |= at == cut;
+    }
+    ASSERT_TRUE(is_border) << "run " << i << " is cut within a line";
+  }
+}
+
+void check_split(const Kind& kind, unsigned parts, const std::vector<std::string>& words) {
+  SCOPED_TRACE(kind.name + std::string(", parts: ") + std::to_string(parts) + (words.empty() ? "" : words.front()));
+  Bench bench(words, parts);
+  const std::vector<Run> runs = make_runs(kind, bench.order, parts);
+  std::vector<MergeInput> inputs = bench.store_runs(runs);
+  ASSERT_TRUE(SplitRuns::can_split(bench.plan, inputs));
+  SplitRuns split(bench.tools(), inputs, parts);
+  bench.run(split.split());
+  std::uint64_t total = 0;
+  for (unsigned part = 0; part < parts; ++part) total += split.bytes(part);
+  std::uint64_t bytes = 0;
+  for (const MergeInput& input : inputs) bytes += input.run.bytes;
+  ASSERT_EQ(total, bytes);
+  for (unsigned part = 0; part + 1 < parts; ++part) check_cut(split, part, runs, bench.order);
+  for (unsigned part = 0; part < parts; ++part) {
+    EXPECT_GE(split.bytes(part), total / parts / 2) << part;
+    EXPECT_LE(split.bytes(part), total / parts * 2) << part;
+  }
+  EXPECT_EQ(bench.memory.used_bytes(), SplitRuns::kept_bytes(inputs, parts));
+  EXPECT_LE(bench.memory.peak_bytes(), SplitRuns::search_bytes(bench.plan, inputs, parts) + page_bytes);
+}
+
+TEST(LineSplitters, CutRunsBetweenLinesInTheOrderOfTheMergeAndEvenly) {
+  const std::vector<std::vector<std::string>> options{{}, {std::string("-r")}, {std::string("-s"), std::string("-k1.2,1.2")}};
+  for (const Kind& kind : kinds())
+    for (const unsigned parts : {2U, 3U, 4U})
+      for (const std::vector<std::string>& words : options) check_split(kind, parts, words);
+}
+
+// Reads are what the search costs.
+TEST(LineSplitters, AreFoundWithFewReadsOfEachRun) {
+  Bench bench;
+  Kind random = kinds().front();
+  random.run_bytes.assign(8, 800'000);
+  std::vector<MergeInput> inputs = bench.store_runs(make_runs(random, bench.order, 3));
+  const std::uint64_t before = bench.reactor.traffic().bytes_read;
+  SplitRuns split(bench.tools(), inputs, 2);
+  bench.run(split.split());
+  EXPECT_LE(bench.reactor.traffic().bytes_read - before, inputs.size() * 6 * bench.plan.block_bytes);
+}
+
+TEST(LineSplitters, NoticeADamagedBlock) {
+  Bench bench;
+  std::vector<MergeInput> inputs = bench.store_runs(make_runs(kinds().front(), bench.order, 4));
+  bench.overwrite(inputs[5].run, inputs[4].run);
+  SplitRuns split(bench.tools(), inputs, 2);
+  EXPECT_THROW(bench.run(split.split()), IoError);
+}
+
+// Puts a text into a sink as a merge does.
+Task<void> fill(PartSink& sink, const std::string& text) {
+  const std::string bytes = std::string(sink.lead(), '?') + text;
+  std::size_t done = 0;
+  do {
+    std::byte* const block = co_await sink.take();
+    const std::size_t size = std::min(sink.capacity(), bytes.size() - done);
+    bytes.copy(reinterpret_cast<char*>(block), size, done);
+    sink.complete(block, {.used_bytes = static_cast<std::uint32_t>(size)}, 0);
+    sink.put(block, size);
+    done += size;
+  } while (done < bytes.size());
+  co_await sink.settle();
+}
+
+Task<void> write_parts(Bench& bench, const io::File& file, const std::vector<std::string>& texts) {
+  std::vector<std::uint64_t> borders;
+  std::uint64_t end = 0;
+  for (const std::string& text : texts) {
+    if (&text != &texts.front()) borders.push_back(end);
+    end += text.size();
+  }
+  BlockPool pool(bench.reactor.scope(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
+                 bench.plan.write_blocks);
+  BorderPages pages(bench.memory, file, borders, end);
+  std::vector<std::unique_ptr<PartSink>> sinks;
+  std::uint64_t begin = 0;
+  for (std::size_t i = 0; i < texts.size(); begin += texts[i++].size())
+    sinks.push_back(std::make_unique<PartSink>(bench.reactor, pool, bench.plan.block_bytes, bench.progress, file, pages,
+                                               ByteRange{begin, begin + texts[i].size()}, i + 1 == texts.size()));
+  TaskGroup group(bench.reactor.scope());
+  for (std::size_t i = 0; i < texts.size(); ++i) group.spawn(fill(*sinks[i], texts[i]));
+  co_await group.join();
+  for (const auto& sink : sinks) sink->check_complete();
+  co_await pages.write(bench.reactor);
+}
+
+TEST(PartsOfTheOutput, StandBehindEachOtherWhateverTheirSizes) {
+  Random random(5);
+  const std::size_t sizes[] = {0, 1, 100, 4095, 4096, 4097, 8192, 20'000, 100'000};
+  for (int round = 0; round < 200; ++round) {
+    const io::Caching caching = round % 4 == 0 ? io::Caching::buffered : io::Caching::direct_if_possible;
+    Bench bench({}, static_cast<std::uint64_t>(round) + 1);
+    const io::FilePtr file = bench.store.create_named("/disk/out", io::Role::output, caching);
+    std::vector<std::string> texts;
+    std::string all;
+    for (std::uint64_t parts = 1 + random.below(5); parts > 0; --parts) {
+      std::size_t size = sizes[random.below(std::size(sizes))] + random.below(10);
+      if (random.below(3) == 0) size = round_up(all.size() + size, page_bytes) - all.size();  // ends with a page
+      texts.push_back(random_text(random, size, size));
+      all += texts.back();
+    }
+    bench.run(write_parts(bench, *file, texts));
+    bench.store.set_size(*file, all.size());
+    ASSERT_EQ(bench.store.contents("/disk/out"), all) << round;
+  }
+}
+
+TEST(PartsOfTheOutput, MustBeWhatTheyWereSaidToBe) {
+  Bench bench;
+  const io::FilePtr file = bench.store.create_named("/disk/out", io::Role::output, io::Caching::direct_if_possible);
+  BlockPool pool(bench.reactor.scope(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
+                 bench.plan.write_blocks);
+  BorderPages pages(bench.memory, *file, {5000}, 10'000);
+  PartSink sink(bench.reactor, pool, bench.plan.block_bytes, bench.progress, *file, pages, {5000, 10'000}, true);
+  bench.run(fill(sink, std::string(4999, 'x')));
+  EXPECT_THROW(sink.check_complete(), InternalError);
+  const std::byte byte{};
+  EXPECT_THROW(pages.keep(0, &byte, 1), InternalError);
+  EXPECT_THROW(pages.keep(8192, &byte, 1), InternalError);
+  EXPECT_THROW(bench.run(pages.write(bench.reactor)), InternalError);
+}
+
+// A whole sort in two parts, on a disk in memory: of lines, or of rows of CSV with newlines and quotes in their values.
+class WholeSort {
+ public:
+  explicit WholeSort(rows::Kind kind) : kind_(kind) {
+    Random random(6);
+    std::vector<std::string> lines;
+    for (int i = 0; i < 50'000; ++i) lines.push_back(random_text(random, 0, 120));
+    input_ = join(lines);
+    std::ranges::sort(lines);
+    output_ = join(lines);
+  }
+
+  [[nodiscard]] const std::string& output() const { return output_; }
+
+  // What the sort did; throws what it throws, after a look at what it left.
+  LinesReport run(const std::string& faults, std::uint64_t seed, std::string& written, bool rereads = false) const {
+    io::MemoryStore store(io::make_image({{"/disk/in", input_}}), {.seed = seed, .records_events = false});
+    const std::unique_ptr<io::Queue> below = store.make_queue(depth);
+    io::FaultPlan plan(io::parse_faults(faults));
+    io::FaultyQueue queue(*below, plan);
+    io::FaultyStorage storage(store, plan);
+    LinesJob job;
+    job.plan = plan_lines(std::uint64_t{2} << 20U, 2, SIZE_MAX, false);
+    job.inputs.emplace_back();
+    job.inputs.back().name = "/disk/in";
+    job.inputs.back().open(store);
+    job.output = "/disk/out";
+    job.directories = {"/disk"};
+    job.format = make_format();
+    job.header_bytes = 4096;
+    job.reread = rereads;
+    engine::Progress progress;
+    engine::PhaseLog log("");
+    const std::atomic<int> nothing{0};
+    try {
+      LinesReport report = sort_lines(job, storage, queue, progress, log, nothing);
+      written = store.contents("/disk/out");
+      EXPECT_LE(report.peak_memory_bytes, job.plan.memory_bytes + job.header_bytes);
+      return report;
+    } catch (const Error&) {
+      EXPECT_FALSE(store.exists("/disk/out"));
+      EXPECT_EQ(store.open_files(), 1U);  // the input
+      throw;
+    }
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<rows::RowFormat> make_format() const {
+    if (kind_ == rows::Kind::lines) return std::make_unique<LineOrder>(parse_lines_words({}).order);
+    if (kind_ == rows::Kind::jsonl) {
+      jsonl::JsonlTerms terms;
+      terms.keys = {keys::parse_key("key")};
+      return std::make_unique<jsonl::JsonlFormat>(terms);
+    }
+    csv::CsvTerms terms;
+    terms.keys = {keys::parse_key("key")};
+    return std::make_unique<csv::CsvFormat>(terms);
+  }
+
+  [[nodiscard]] std::string join(const std::vector<std::string>& lines) const {
+    std::string text = kind_ == rows::Kind::csv ? "rest,key\n" : "";
+    for (const std::string& line : lines) text += row_of(line);
+    return text;
+  }
+  [[nodiscard]] std::string row_of(const std::string& line) const {
+    if (kind_ == rows::Kind::csv) return "\"\n,\"\"" + line.substr(0, 9) + "\",\"" + line + ",\n\"\n";
+    if (kind_ == rows::Kind::jsonl) return "{\"rest\": [" + std::to_string(line.size()) + "],\"key\":\"" + line + "\"}\n";
+    return line + '\n';
+  }
+
+  rows::Kind kind_;
+  std::string input_, output_;
+};
+
+class RowsInParts : public testing::TestWithParam<rows::Kind> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Formats, RowsInParts, testing::Values(rows::Kind::lines, rows::Kind::csv, rows::Kind::jsonl), [](const auto& kind) {
+      return std::string(kind.param == rows::Kind::csv ? "csv" : kind.param == rows::Kind::jsonl ? "jsonl" : "lines");
+    });
+
+// As of records: the output and its name were synced by then.
+TEST_P(RowsInParts, AreThereThoughTheOutputCannotBeClosed) {
+  const WholeSort sort(GetParam());
+  std::string written;
+  const LinesReport report = sort.run("output:close:1:EIO", 1, written);
+  EXPECT_EQ(written, sort.output());
+  EXPECT_THAT(report.notices, testing::Contains(testing::HasSubstr("the output is complete and was synced before")));
+}
+
+TEST_P(RowsInParts, AreSortedWhateverTheOrderOfRequests) {
+  const WholeSort sort(GetParam());
+  Watchdog watchdog("");
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    watchdog.next("seed " + std::to_string(seed));
+    std::string written;
+    const LinesReport report = sort.run(seed == 3 ? "output:write:1:short=512:persistent" : "", seed, written);
+    EXPECT_EQ(report.merge_parts, 2U);
+    EXPECT_GT(report.runs, 2U);
+    ASSERT_EQ(written, sort.output());
+  }
+}
+
+TEST_P(RowsInParts, AreReadBackWhereThatIsAsked) {
+  const WholeSort sort(GetParam());
+  std::string written;
+  const LinesReport report = sort.run("", 1, written, true);
+  EXPECT_EQ(written, sort.output());
+  const std::uint64_t without = sort.run("", 1, written).traffic.bytes_read, size = sort.output().size();
+  EXPECT_GT(report.traffic.bytes_read, without + size * 99 / 100);
+  EXPECT_LT(report.traffic.bytes_read, without + size * 101 / 100);
+}
+
+// A drive that says it has written what it has not, or that reads something else.
+TEST_P(RowsInParts, ThatCameOutOtherThanTheyWereAreNoticedWhenTheyAreReadBack) {
+  const WholeSort sort(GetParam());
+  for (const std::string fault : {"output:write:1:flip", "output:write:9:lost", "output:write:5:repeat=128", "output:read:1:flip",
+                                  "output:read:2:swap=128"}) {
+    std::string written;
+    try {
+      (void)sort.run(fault, 1, written, true);
+      ADD_FAILURE() << fault;
+    } catch (const VerificationError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("what was read back from the output is not what was written to it")) << fault;
+    }
+  }
+}
+
+// One part fails: the other one ends, too, and nothing is left. Numbers beyond the requests there are would not fail.
+TEST_P(RowsInParts, EndWithTheFirstErrorAndLeaveNothing) {
+  const WholeSort sort(GetParam());
+  Watchdog watchdog("");
+  std::vector<std::string> faults;
+  for (const int nth : {1, 9, 25, 60, 150, 300}) {
+    faults.push_back("run:read:" + std::to_string(nth) + ":EIO");
+    faults.push_back("run:read:" + std::to_string(nth) + ":flip");
+    faults.push_back("output:write:" + std::to_string(nth) + ":ENOSPC");
+  }
+  for (const std::string& fault : faults) {
+    watchdog.next(fault);
+    std::string written;
+    EXPECT_THROW(sort.run(fault, 1, written), IoError) << fault;
+  }
+}
+
+}  // namespace
+}  // namespace ecosort::lines
