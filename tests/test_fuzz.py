@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 BUILD = Path(os.environ.get("ECOSORT_FUZZ_BUILD") or ROOT / "build-fuzz")
-SECONDS = 600 if capabilities.SOAK else 10
+SECONDS = 600 if capabilities.SOAK else 5
 TARGETS = ["csv_rows", "decode", "jsonl_rows", "key_grammar", "split_lines"]
 
 

@@ -26,6 +26,14 @@ class Grammar:
 _RECORDS = ("record-size=", "key=", "reverse", "stable", "memory=", "threads=", "io=", "profile=", "no-profile")
 _REPORTS = ("stats=", "events=", "progress=", "quiet", "help")
 
+_PACKED = ("decompress=", "compress-output=", "level=")
+_TABLES = (
+    *_REPORTS,
+    *_PACKED,
+    *("by=", "output=", "nulls=", "strict", "date-format=", "unique", "check", "merge"),
+    *("memory=", "threads=", "temp=", "io=", "verify="),
+)
+
 GRAMMARS = {
     "sort": Grammar(
         "o:q",
@@ -38,34 +46,8 @@ GRAMMARS = {
     ),
     "inplace": Grammar("q", (*_RECORDS, *_REPORTS, "verify=", "space=", "unique")),
     "merge": Grammar("o:q", (*_RECORDS, *_REPORTS, "output=", "unique", "temp=", "lines")),
-    "csv": Grammar(
-        "o:q",
-        (
-            *_REPORTS,
-            *("by=", "output=", "delimiter=", "quote=", "no-header", "nulls=", "strict", "date-format=", "unique", "check"),
-            *("merge", "memory=", "threads=", "temp=", "io="),
-        ),
-    ),
-    "jsonl": Grammar(
-        "o:q",
-        (
-            *_REPORTS,
-            *(
-                "by=",
-                "output=",
-                "nulls=",
-                "strict",
-                "date-format=",
-                "unique",
-                "check",
-                "merge",
-                "memory=",
-                "threads=",
-                "temp=",
-                "io=",
-            ),
-        ),
-    ),
+    "csv": Grammar("o:q", (*_TABLES, *("delimiter=", "quote=", "no-header"))),
+    "jsonl": Grammar("o:q", _TABLES),
     "lines": Grammar(
         "bdfghiMnRrVcCk:mo:sS:t:T:uzy:",
         (
@@ -74,7 +56,8 @@ GRAMMARS = {
             *("ignore-nonprinting", "month-sort", "numeric-sort", "random-sort", "random-source=", "reverse", "sort="),
             *("version-sort", "batch-size=", "check", "compress-program=", "debug", "files0-from=", "key=", "merge", "output="),
             *("stable", "buffer-size=", "memory=", "field-separator=", "temporary-directory=", "temp=", "parallel=", "unique"),
-            *("zero-terminated", "header", "resumable", "io="),
+            *("zero-terminated", "header", "resumable", "io=", "verify="),
+            *_PACKED,
         ),
     ),
 }
@@ -93,7 +76,10 @@ _NOT_RESUMABLE = {
         "--merge-threads",
         "--run-records",
     },
-    "lines": {"-m", "--merge", "--debug", "--compress-program", "-T", "--temp", "--temporary-directory"},
+    "lines": {
+        *("-m", "--merge", "--debug", "--compress-program", "-T", "--temp", "--temporary-directory"),
+        *("--decompress", "--compress-output", "--level", "--verify"),
+    },
 }
 _TAKEN = {"--stats": "the queue keeps it", "--progress": "the queue reads it"}
 _NOTHING_TO_DO = {"--help", "--check", "-c", "-C"}

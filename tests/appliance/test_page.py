@@ -305,7 +305,7 @@ def test_watts_joules_and_records_per_joule(queue: Queue, records: Path) -> None
 
 def test_progress_of_a_job_that_runs(service: Service) -> None:
     """One whose program is stopped, so that it can be looked at."""
-    (service.queue.place / "in.dat").write_bytes(os.urandom(16 * 2_000_000))
+    (service.queue.place / "in.dat").write_bytes(os.urandom(16 * 8_000_000))
     number = service.queue.add("sort", *RECORDS, "--memory", "4MiB", "in.dat", "-o", "out")
     progress = service.queue.directory / "jobs" / str(number) / "progress.json"
     with service.queue.held(number, progress):

@@ -140,7 +140,7 @@ def test_an_ina3221_gives_the_product_of_current_and_voltage(tmp_path: Path) -> 
     assert meter_class("hwmon").derive("1032 4968", parse_spec("hwmon:ina3221/curr1")).watts == reading.watts  # type: ignore[attr-defined]
 
 
-# A GeForce RTX 2080 Ti with driver 442.19, `--query-gpu=... --format=csv,nounits`: Quake4/MindMiner, issue 627, February 2020.
+# A GeForce RTX 2080 Ti with driver 442.19, `--query-gpu=... --format=csv,nounits`: Quake4/MindMiner, thread 627, February 2020.
 # It draws 228.82 W of 210.00 W, and a field that the driver cannot tell is `[Unknown Error]`. The UUID, the second card and the
 # other values are not of that capture.
 NVIDIA = """case "$*" in
