@@ -66,7 +66,8 @@ class Wheel(bdist_wheel):
 
     def get_tag(self) -> tuple[str, str, str]:
         if "editable_wheel" in self.distribution.commands:
-            return super().get_tag()
+            own: tuple[str, str, str] = super().get_tag()
+            return own
         return "py3", "none", platform_of(PROGRAM)
 
 

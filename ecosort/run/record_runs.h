@@ -14,7 +14,7 @@
 namespace ecosort::engine {
 
 // Coordinator only, but for what run_store.h and forecast.h permit other threads.
-class RecordRuns : public run::RunStore {
+class RecordRuns final : public run::RunStore {
  public:
   // Unnamed runs, striped over the directories in units of a write block.
   RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, std::vector<std::string> directories);

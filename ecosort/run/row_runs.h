@@ -30,7 +30,7 @@ struct RowRun {
 };
 
 // Coordinator only, but for what run_store.h permits other threads.
-class RowRuns : public run::RunStore {
+class RowRuns final : public run::RunStore {
  public:
   // `compress_program`: through which all runs go; empty: none.
   RowRuns(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes,

@@ -147,6 +147,8 @@ class Parser {
  private:
   void apply(int c);
   void apply_long(int c);
+  [[nodiscard]] std::string* text_of(int c);
+  void apply_own(int c);
   void operand(const char* word, bool in_place);
   bool obsolescent_key(const char* word);
   void finish();
@@ -289,29 +291,44 @@ void Parser::apply_long(int c) {
     case opt_version:
       options_.version = true;
       return;
+    default:
+      apply_own(c);
+  }
+}
+
+// What is kept as it is written; null for other options.
+std::string* Parser::text_of(int c) {
+  switch (c) {
+    case opt_memory:
+      return &options_.memory;
+    case opt_io:
+      return &options_.io;
+    case opt_stats:
+      return &options_.stats;
+    case opt_events:
+      return &options_.events;
+    case opt_progress:
+      return &options_.progress;
+    case opt_verify:
+      return &options_.verify;
+    case opt_compress_output:
+      return &options_.compression.output;
+    default:
+      return nullptr;
+  }
+}
+
+void Parser::apply_own(int c) {
+  if (std::string* const text = text_of(c)) {
+    *text = optarg;
+    return;
+  }
+  switch (c) {
     case opt_header:
       options_.header_lines = optarg == nullptr ? 1 : parse_count(optarg, "--header");
       return;
-    case opt_memory:
-      options_.memory = optarg;
-      return;
     case opt_temp:
       options_.temp.emplace_back(optarg);
-      return;
-    case opt_io:
-      options_.io = optarg;
-      return;
-    case opt_stats:
-      options_.stats = optarg;
-      return;
-    case opt_events:
-      options_.events = optarg;
-      return;
-    case opt_progress:
-      options_.progress = optarg;
-      return;
-    case opt_verify:
-      options_.verify = optarg;
       return;
     case opt_quiet:
       options_.quiet = true;
@@ -321,9 +338,6 @@ void Parser::apply_long(int c) {
       return;
     case opt_decompress:
       options_.compression.decompress = codec::decompress_of_word(optarg);
-      return;
-    case opt_compress_output:
-      options_.compression.output = optarg;
       return;
     case opt_level:
       options_.compression.level = codec::level_of_word(optarg);

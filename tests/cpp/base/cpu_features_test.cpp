@@ -1,6 +1,7 @@
+#include "base/cpu_features.h"
+
 #include <gtest/gtest.h>
 
-#include "base/cpu_features.h"
 #include "base/errors.h"
 
 namespace ecosort::records {

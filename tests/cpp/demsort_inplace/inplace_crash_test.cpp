@@ -13,12 +13,12 @@
 #include <set>
 
 #include "base/errors.h"
-#include "doubles/crash_model.h"
-#include "doubles/faulty_queue.h"
-#include "doubles/faulty_storage.h"
 #include "cpp/demsort_inplace/inplace_harness.h"
 #include "cpp/support/power_cut.h"
 #include "cpp/support/test_environment.h"
+#include "doubles/crash_model.h"
+#include "doubles/faulty_queue.h"
+#include "doubles/faulty_storage.h"
 
 namespace ecosort::inplace {
 

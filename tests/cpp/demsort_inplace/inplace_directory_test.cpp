@@ -6,10 +6,10 @@
 #include <fstream>
 
 #include "base/errors.h"
+#include "cpp/io/test_support.h"
 #include "demsort_inplace/job_status.h"
 #include "doubles/memory_store.h"
 #include "io/posix_storage.h"
-#include "cpp/io/test_support.h"
 
 namespace ecosort::inplace {
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "cpp/engine/fixed/sort_harness.h"
 #include "demsort_inplace/inplace_sort.h"
 #include "doubles/memory_store.h"
-#include "cpp/engine/fixed/sort_harness.h"
 
 namespace ecosort::inplace {
 

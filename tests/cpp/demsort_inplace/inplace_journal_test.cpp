@@ -5,9 +5,9 @@
 #include <functional>
 
 #include "base/errors.h"
+#include "cpp/demsort_inplace/inplace_harness.h"
 #include "demsort_inplace/journal.h"
 #include "hash/block_checksum.h"
-#include "cpp/demsort_inplace/inplace_harness.h"
 
 namespace ecosort::inplace {
 

@@ -4,10 +4,10 @@
 #include <cerrno>
 
 #include "base/errors.h"
+#include "cpp/demsort_inplace/inplace_harness.h"
 #include "demsort_inplace/recheck.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
-#include "cpp/demsort_inplace/inplace_harness.h"
 
 namespace ecosort::inplace {
 

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "cpp/demsort_inplace/inplace_harness.h"
+#include "cpp/support/fault_sweep.h"
+#include "cpp/support/sync_sweep.h"
+#include "cpp/support/watchdog.h"
 #include "doubles/crash_model.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
-#include "cpp/support/fault_sweep.h"
-#include "cpp/demsort_inplace/inplace_harness.h"
-#include "cpp/support/sync_sweep.h"
-#include "cpp/support/watchdog.h"
 
 namespace ecosort::inplace {
 

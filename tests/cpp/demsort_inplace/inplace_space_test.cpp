@@ -1,9 +1,9 @@
 // The space of an in-place sort: never more than the layout says, and the plan that the space allows.
 #include <gmock/gmock.h>
 
+#include "cpp/demsort_inplace/inplace_harness.h"
 #include "demsort_inplace/journal.h"
 #include "demsort_inplace/space_plan.h"
-#include "cpp/demsort_inplace/inplace_harness.h"
 
 namespace ecosort::inplace {
 

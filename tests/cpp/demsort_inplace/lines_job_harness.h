@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "cpp/demsort_inplace/resumable_harness.h"
 #include "demsort_inplace/resumable_lines.h"
 #include "doubles/memory_store.h"
-#include "cpp/demsort_inplace/resumable_harness.h"
 
 namespace ecosort::inplace {
 

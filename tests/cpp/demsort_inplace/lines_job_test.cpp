@@ -8,16 +8,16 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "cpp/demsort_inplace/lines_job_harness.h"
+#include "cpp/support/fault_sweep.h"
+#include "cpp/support/sync_sweep.h"
+#include "cpp/support/watchdog.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/line_runs.h"
 #include "demsort_inplace/recheck.h"
 #include "doubles/crash_model.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
-#include "cpp/support/fault_sweep.h"
-#include "cpp/demsort_inplace/lines_job_harness.h"
-#include "cpp/support/sync_sweep.h"
-#include "cpp/support/watchdog.h"
 
 namespace ecosort::inplace {
 

@@ -18,11 +18,11 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "cpp/demsort_inplace/resumable_harness.h"
+#include "cpp/support/power_cut.h"
+#include "cpp/support/test_environment.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
-#include "cpp/support/power_cut.h"
-#include "cpp/demsort_inplace/resumable_harness.h"
-#include "cpp/support/test_environment.h"
 
 namespace ecosort::inplace {
 

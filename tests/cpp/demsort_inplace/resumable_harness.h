@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "demsort_inplace/resumable_sort.h"
 #include "cpp/demsort_inplace/inplace_harness.h"
+#include "demsort_inplace/resumable_sort.h"
 
 namespace ecosort::inplace {
 

@@ -8,15 +8,15 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "cpp/demsort_inplace/resumable_harness.h"
+#include "cpp/support/fault_sweep.h"
+#include "cpp/support/sync_sweep.h"
+#include "cpp/support/watchdog.h"
 #include "demsort_inplace/keep_runs.h"
 #include "demsort_inplace/recheck.h"
 #include "doubles/crash_model.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
-#include "cpp/support/fault_sweep.h"
-#include "cpp/demsort_inplace/resumable_harness.h"
-#include "cpp/support/sync_sweep.h"
-#include "cpp/support/watchdog.h"
 
 namespace ecosort::inplace {
 

@@ -1,8 +1,9 @@
+#include "hash/block_checksum.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "hash/block_checksum.h"
 #include "cpp/formats/fixed/test_support.h"
 
 namespace ecosort::records {

@@ -1,3 +1,5 @@
+#include "hash/multiset_hash.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <cstring>
 #include <set>
 
-#include "hash/multiset_hash.h"
 #include "cpp/formats/fixed/test_support.h"
 
 namespace ecosort::records {

@@ -1,3 +1,5 @@
+#include "io/backends.h"
+
 #include <gmock/gmock.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -11,9 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "io/backends.h"
-#include "io/posix_storage.h"
 #include "cpp/io/test_support.h"
+#include "io/posix_storage.h"
 
 namespace ecosort::io {
 

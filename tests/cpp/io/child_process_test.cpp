@@ -1,4 +1,6 @@
 // A program beside us: how its end is told, and that nothing of it is left.
+#include "io/child_process.h"
+
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <poll.h>
@@ -13,7 +15,6 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "io/child_process.h"
 
 namespace ecosort::io {
 namespace {

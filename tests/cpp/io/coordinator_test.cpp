@@ -11,12 +11,12 @@
 #include "base/descriptor.h"
 #include "base/errors.h"
 #include "base/task.h"
+#include "cpp/io/test_support.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/memory_store.h"
 #include "engine/compute.h"
 #include "io/backends.h"
 #include "io/reactor.h"
-#include "cpp/io/test_support.h"
 
 namespace ecosort {
 

@@ -6,11 +6,11 @@
 #include <map>
 #include <thread>
 
+#include "cpp/io/test_support.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
 #include "doubles/memory_store.h"
 #include "io/counting_queue.h"
-#include "cpp/io/test_support.h"
 
 namespace ecosort::io {
 

@@ -4,10 +4,10 @@
 #include <cerrno>
 #include <functional>
 
+#include "cpp/io/test_support.h"
 #include "doubles/crash_model.h"
 #include "doubles/memory_store.h"
 #include "io/posix_storage.h"
-#include "cpp/io/test_support.h"
 
 namespace ecosort::io {
 

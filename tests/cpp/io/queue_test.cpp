@@ -13,11 +13,11 @@
 #include <map>
 #include <thread>
 
+#include "cpp/io/test_support.h"
+#include "cpp/support/test_environment.h"
 #include "doubles/memory_store.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
-#include "cpp/io/test_support.h"
-#include "cpp/support/test_environment.h"
 
 namespace ecosort::io {
 

@@ -8,10 +8,10 @@
 #include <csignal>
 #include <cstring>
 
+#include "cpp/io/test_support.h"
 #include "io/direct_io.h"
 #include "io/posix_storage.h"
 #include "io/temporary_name.h"
-#include "cpp/io/test_support.h"
 
 namespace ecosort::io {
 

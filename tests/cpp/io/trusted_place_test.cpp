@@ -1,4 +1,6 @@
 // Which places are trusted: owners, modes, sticky directories and symbolic links on the way.
+#include "io/trusted_place.h"
+
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -6,8 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-
-#include "io/trusted_place.h"
 
 namespace ecosort::io {
 

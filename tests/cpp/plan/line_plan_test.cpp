@@ -1,9 +1,9 @@
+#include "plan/line_plan.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>
-
-#include "plan/line_plan.h"
 
 namespace ecosort::lines {
 namespace {

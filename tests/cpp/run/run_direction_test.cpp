@@ -4,12 +4,12 @@
 #include <atomic>
 
 #include "base/errors.h"
+#include "cpp/engine/fixed/sort_harness.h"
+#include "cpp/io/test_support.h"
 #include "doubles/memory_store.h"
 #include "engine/fixed/prefetch.h"
 #include "engine/fixed/write_behind.h"
-#include "cpp/io/test_support.h"
 #include "run/record_runs.h"
-#include "cpp/engine/fixed/sort_harness.h"
 
 namespace ecosort::engine {
 

@@ -7,11 +7,11 @@
 #include <cstring>
 
 #include "base/errors.h"
+#include "cpp/io/test_support.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/memory_store.h"
 #include "engine/fixed/write_behind.h"
 #include "io/counting_queue.h"
-#include "cpp/io/test_support.h"
 #include "run/record_runs.h"
 
 namespace ecosort::engine {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "cpp/formats/fixed/test_support.h"
 #include "cpp/engine/fixed/run_layout.h"
+#include "cpp/formats/fixed/test_support.h"
 
 namespace ecosort::engine {
 namespace {

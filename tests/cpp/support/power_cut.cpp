@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
-#include "hash/block_checksum.h"
 #include "cpp/demsort_inplace/inplace_harness.h"
 #include "cpp/support/test_environment.h"
+#include "hash/block_checksum.h"
 
 namespace ecosort::inplace {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "doubles/crash_model.h"
 #include "cpp/support/fault_sweep.h"
 #include "cpp/support/watchdog.h"
+#include "doubles/crash_model.h"
 
 namespace ecosort::inplace {
 

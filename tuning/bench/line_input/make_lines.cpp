@@ -145,7 +145,9 @@ int main(int argc, char** argv) {
   const std::string_view number = argc == 4 ? argv[2] : "";
   const bool is_number = std::from_chars(number.data(), number.data() + number.size(), bytes).ec == std::errc();
   if (argc != 4 || !is_number || std::find(std::begin(kinds), std::end(kinds), std::string_view(argv[1])) == std::end(kinds)) {
-    std::fputs("usage: ecosort_make_lines text|csv|table|jsonl|short|few|numbers|versions|equal|u64|dates|urls|bytes BYTES PATH\n", stderr);
+    std::fputs(
+        "usage: ecosort_make_lines text|csv|table|jsonl|short|few|numbers|versions|equal|u64|dates|urls|bytes BYTES PATH\n",
+        stderr);
     return 2;
   }
   if (make(argv[1], bytes, argv[3]) == 0) return 0;

@@ -5,10 +5,10 @@
 
 #include <atomic>
 
+#include "cpp/engine/fixed/run_layout.h"
+#include "cpp/io/test_support.h"
 #include "doubles/memory_store.h"
 #include "engine/fixed/output_check.h"
-#include "cpp/io/test_support.h"
-#include "cpp/engine/fixed/run_layout.h"
 
 namespace ecosort::engine {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "cpp/engine/fixed/sort_harness.h"
 #include "engine/fixed/run_view.h"
 #include "formats/fixed/key_spec.h"
-#include "cpp/engine/fixed/sort_harness.h"
 
 namespace ecosort::engine {
 

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "doubles/crash_model.h"
-#include "doubles/memory_store.h"
 #include "cpp/engine/fixed/sort_harness.h"
 #include "cpp/support/test_environment.h"
+#include "doubles/crash_model.h"
+#include "doubles/memory_store.h"
 
 namespace ecosort::engine {
 

@@ -11,14 +11,14 @@
 #include <set>
 
 #include "base/errors.h"
+#include "cpp/engine/fixed/sort_harness.h"
+#include "cpp/support/test_environment.h"
+#include "cpp/support/watchdog.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
 #include "doubles/memory_store.h"
 #include "io/counting_queue.h"
 #include "io/reactor.h"
-#include "cpp/engine/fixed/sort_harness.h"
-#include "cpp/support/test_environment.h"
-#include "cpp/support/watchdog.h"
 
 namespace ecosort::engine {
 

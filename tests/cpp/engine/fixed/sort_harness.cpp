@@ -10,11 +10,11 @@
 #include <random>
 
 #include "base/errors.h"
+#include "cpp/io/test_support.h"
+#include "cpp/support/test_environment.h"
 #include "doubles/memory_store.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
-#include "cpp/io/test_support.h"
-#include "cpp/support/test_environment.h"
 
 namespace ecosort::engine {
 

@@ -15,14 +15,14 @@
 
 #include "base/descriptor.h"
 #include "base/errors.h"
+#include "cpp/engine/fixed/sort_harness.h"
+#include "cpp/io/test_support.h"
+#include "cpp/support/test_environment.h"
+#include "cpp/support/watchdog.h"
 #include "doubles/faulty_queue.h"
 #include "io/backends.h"
 #include "io/counting_queue.h"
 #include "io/posix_storage.h"
-#include "cpp/io/test_support.h"
-#include "cpp/engine/fixed/sort_harness.h"
-#include "cpp/support/test_environment.h"
-#include "cpp/support/watchdog.h"
 
 namespace ecosort::engine {
 

@@ -6,10 +6,10 @@
 #include <atomic>
 
 #include "base/errors.h"
-#include "doubles/faulty_queue.h"
-#include "io/counting_queue.h"
 #include "cpp/engine/fixed/sort_harness.h"
 #include "cpp/support/watchdog.h"
+#include "doubles/faulty_queue.h"
+#include "io/counting_queue.h"
 
 namespace ecosort::engine {
 

@@ -1,5 +1,7 @@
 // The last merge of lines in parts: where runs are cut, what becomes of pages that two parts share, and the sort as a whole under
 // faults in one of its parts.
+#include "engine/rows/merge_parts.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -11,17 +13,16 @@
 
 #include "base/errors.h"
 #include "base/random.h"
+#include "cpp/support/watchdog.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
 #include "doubles/memory_store.h"
 #include "engine/rows/lines_sort.h"
-#include "engine/rows/merge_parts.h"
 #include "engine/rows/output_parts.h"
 #include "engine/rows/split_runs.h"
 #include "formats/csv/csv_format.h"
 #include "formats/jsonl/jsonl_format.h"
 #include "formats/lines/grammar.h"
-#include "cpp/support/watchdog.h"
 
 namespace ecosort::lines {
 namespace {

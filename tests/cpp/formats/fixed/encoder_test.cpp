@@ -1,10 +1,11 @@
+#include "formats/fixed/encoder.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
 #include "base/errors.h"
-#include "formats/fixed/encoder.h"
 #include "cpp/formats/fixed/test_support.h"
 
 namespace ecosort::records {

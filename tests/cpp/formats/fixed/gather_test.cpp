@@ -1,9 +1,10 @@
+#include "formats/fixed/gather.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "formats/fixed/gather.h"
 #include "cpp/formats/fixed/test_support.h"
 
 namespace ecosort::records {

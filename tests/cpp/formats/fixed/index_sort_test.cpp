@@ -1,3 +1,5 @@
+#include "formats/fixed/index_sort.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include <functional>
 #include <string>
 
-#include "formats/fixed/index_sort.h"
 #include "cpp/formats/fixed/test_support.h"
 #include "sort/radix_digit.h"
 

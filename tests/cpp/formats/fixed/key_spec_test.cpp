@@ -1,8 +1,9 @@
+#include "formats/fixed/key_spec.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/errors.h"
-#include "formats/fixed/key_spec.h"
 
 namespace ecosort::records {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "base/errors.h"
+#include "cpp/formats/fixed/test_support.h"
 #include "formats/fixed/decimal_key.h"
 #include "formats/fixed/encoder.h"
-#include "cpp/formats/fixed/test_support.h"
 
 namespace ecosort::records {
 namespace {

@@ -1,4 +1,6 @@
 // Lines of JSON: what is valid, where values stand in them, and what their texts are.
+#include "formats/jsonl/read_row.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -6,7 +8,6 @@
 
 #include "base/errors.h"
 #include "formats/jsonl/path.h"
-#include "formats/jsonl/read_row.h"
 #include "formats/jsonl/value.h"
 
 namespace ecosort::jsonl {

@@ -1,4 +1,6 @@
 // Keys of CSV: windows order values as comparing does, to any depth, and say when they decide.
+#include "formats/keys/key.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,7 +10,6 @@
 #include "base/random.h"
 #include "formats/csv/value.h"
 #include "formats/keys/date.h"
-#include "formats/keys/key.h"
 #include "formats/keys/number.h"
 
 namespace ecosort::csv {

@@ -1,4 +1,6 @@
 // Numbers of -g that are read without strtold have its values, to the last bit.
+#include "formats/lines/general_number.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "base/random.h"
-#include "formats/lines/general_number.h"
 
 namespace ecosort::lines {
 namespace {

@@ -1,4 +1,6 @@
 // The kernels of lines find, copy and hash what a plain loop does, at every instruction set of this machine.
+#include "formats/lines/line_kernels.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "base/random.h"
-#include "formats/lines/line_kernels.h"
 #include "formats/lines/number_window.h"
 #include "formats/lines/numbers.h"
 

@@ -1,4 +1,6 @@
 // The windows of line keys order lines as the comparison does, and say rightly when they decide.
+#include "formats/lines/line_order.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "formats/lines/general_number.h"
 #include "formats/lines/grammar.h"
 #include "formats/lines/index_lines.h"
-#include "formats/lines/line_order.h"
 #include "formats/lines/line_run.h"
 #include "formats/lines/numbers.h"
 #include "formats/lines/versions.h"
