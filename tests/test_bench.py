@@ -567,7 +567,7 @@ def test_the_output_of_a_table_is_known_by_its_rows_and_must_be_in_order(tmp_pat
     work.temp.mkdir()
     programs.call(programs.tool("make_lines"), case.input_kind, "300000", work.input)
     digests = set()
-    for contender in ("ecosort", "lines"):
+    for contender in (name for name in ("ecosort", "lines") if name in case.contenders):
         command, _ = tables.command(case, contender, programs, work)
         assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == ""
         digests.add(tables.rows_digest(case, programs, work))

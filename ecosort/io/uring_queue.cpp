@@ -53,10 +53,18 @@ struct UringQueue::Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
+  // The memory that a user may lock is bounded (ulimit -l), and the system gives that of a ring which was closed, such as the one
+  // of the command before, back a moment later.
   int set_up(unsigned entries, unsigned flags) {
-    io_uring_params parameters{};
-    parameters.flags = flags;
-    return ::io_uring_queue_init_params(entries, &ring, &parameters);
+    constexpr int most_tries = 4;
+    constexpr std::chrono::milliseconds moment(5);
+    for (int tries = 1;; ++tries) {
+      io_uring_params parameters{};
+      parameters.flags = flags;
+      const int code = ::io_uring_queue_init_params(entries, &ring, &parameters);
+      if (code != -ENOMEM || tries == most_tries) return code;
+      std::this_thread::sleep_for(moment);
+    }
   }
 
   bool knows_all_operations() {

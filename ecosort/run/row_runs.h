@@ -20,9 +20,9 @@ struct RowRun {
   std::size_t stored = 0;   // its number in the store
   std::uint64_t bytes = 0;  // of lines
   std::uint64_t lines = 0;
-  std::size_t longest = 0;              // bytes of its longest line, with its end
-  bool is_compressed = false;           // written and read in order, once
-  std::shared_ptr<RunProgram> program;  // while a compressed run is written or read
+  std::size_t longest = 0;                        // bytes of its longest line, with its end
+  bool is_compressed = false;                     // written and read in order, once
+  std::shared_ptr<RunProgram> program = nullptr;  // while a compressed run is written or read
 
   [[nodiscard]] std::uint64_t blocks(std::size_t block_bytes) const noexcept {
     return div_up(bytes, block_bytes - run::trailer_bytes);

@@ -16,8 +16,8 @@ namespace ecosort::inplace {
 // A sort of lines small enough for a power cut at each of its steps, large enough for several runs, merges and checkpoints.
 struct SmallLines {
   const char* label = "";
-  std::vector<std::string> words = {};   // options of the command
-  std::vector<std::string> inputs;  // contents of the files
+  std::vector<std::string> words = {};  // options of the command
+  std::vector<std::string> inputs;      // contents of the files
   std::uint64_t run_buffer_bytes = std::uint64_t{24} * 1024;
   std::uint64_t interval_bytes = std::uint64_t{12} * 1024;
   std::uint64_t most_merged = 100;
