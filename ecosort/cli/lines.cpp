@@ -15,7 +15,6 @@
 #include "cli/advice.h"
 #include "cli/commands.h"
 #include "cli/debug_output.h"
-#include "cli/end_at_once.h"
 #include "cli/error_json.h"
 #include "cli/line_contents.h"
 #include "cli/lines_bounds.h"
@@ -25,6 +24,7 @@
 #include "cli/resumable_lines.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
+#include "cli/sort_rows.h"
 #include "cli/watched_run.h"
 #include "codec/codec.h"
 #include "engine/rows/check_lines.h"
@@ -155,16 +155,8 @@ int sort_files(const LinesOptions& options, double started_s) {
   print_notice(options, backend.notice);
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output});
-  const lines::LinesReport report = run.watch(
-      *backend.queue,
-      [&](auto& progress, auto& log, const auto& interrupted) {
-        try {
-          return lines::sort_lines(job, storage, *backend.queue, progress, log, interrupted);
-        } catch (const io::QueueBroken& broken) {
-          end_at_once(progress, broken);
-        }
-      },
-      [](const lines::LinesReport& done) { return summary_of(done); });
+  const lines::LinesReport report =
+      sort_rows(run, job, storage, *backend.queue, [](const lines::LinesReport& done) { return summary_of(done); });
   for (const std::string& notice : report.notices) print_notice(options, notice);
   run.write_reports("the sorted output is complete", [&] {
     return lines_stats_json(report, run.log(), process_usage(started_s), job, backend.queue->backend_name());

@@ -6,13 +6,13 @@
 #include "base/size_text.h"
 #include "base/threads.h"
 #include "cli/commands.h"
-#include "cli/end_at_once.h"
 #include "cli/lines_bounds.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
 #include "cli/rows_report.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
+#include "cli/sort_rows.h"
 #include "cli/table_options.h"
 #include "cli/watched_run.h"
 #include "engine/rows/check_lines.h"
@@ -80,16 +80,8 @@ int sort_files(const TableOptions& options, double started_s) {
   print_notice(options.quiet, backend.notice);
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1);  // and the progress line's
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output});
-  const lines::LinesReport report = run.watch(
-      *backend.queue,
-      [&](auto& progress, auto& log, const auto& interrupted) {
-        try {
-          return lines::sort_lines(job, storage, *backend.queue, progress, log, interrupted);
-        } catch (const io::QueueBroken& broken) {
-          end_at_once(progress, broken);
-        }
-      },
-      [](const lines::LinesReport& done) { return rows_summary(done, rows_of(done), "row"); });
+  const lines::LinesReport report = sort_rows(
+      run, job, storage, *backend.queue, [](const lines::LinesReport& done) { return rows_summary(done, rows_of(done), "row"); });
   for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
   tell_nulls(options, report);
   run.write_reports("the sorted output is complete", [&] {
