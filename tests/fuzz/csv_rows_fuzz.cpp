@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arriving_rows.h"
 #include "base/errors.h"
 #include "base/memory.h"
 #include "formats/csv/check_row.h"
@@ -67,23 +68,6 @@ std::vector<Text> rows_of(Text text, Dialect dialect) {
   return rows;
 }
 
-lines::Indexed index_as_it_arrives(const Trial& trial, const CsvFormat& format, lines::LineRun& run) {
-  std::vector<lines::DuplicateFilter> seen;
-  lines::Indexed all;
-  for (std::size_t present = 0; present < trial.text.size() && !all.fault;) {
-    const std::size_t count = std::min(trial.block_bytes, trial.text.size() - present);
-    std::memcpy(run.bytes() + present, trial.text.data() + present, count);
-    present += count;
-    const lines::Indexed some = lines::index_lines(run, format, all.end, present, run_bytes, trial.threads, seen);
-    all.lines += some.lines;
-    all.ends_inside += some.ends_inside;
-    all.end = some.end;
-    all.hash += some.hash;
-    all.fault = some.fault;
-  }
-  return all;
-}
-
 bool is_regular(Text row, const CsvFormat& format) {
   std::vector<std::uint32_t> borders;
   return !format.look_at(row, borders);
@@ -112,7 +96,8 @@ void check_rows(const Trial& trial) {
   run.line_bytes = 0;
   run.format = &format;
   run.has_quotes = false;
-  const lines::Indexed indexed = index_as_it_arrives(trial, format, run);
+  const lines::Indexed indexed =
+      lines::index_as_it_arrives({trial.text, trial.block_bytes, trial.threads}, format, run, run_bytes);
   const auto wrong = std::ranges::find_if_not(rows, [&](Text row) { return is_regular(row, format); });
   require(indexed.fault.has_value() == (wrong != rows.end()), "a wrong row is told if there is one");
   require(indexed.lines == static_cast<std::size_t>(wrong - rows.begin()), "all rows in front of it are taken");
