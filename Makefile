@@ -240,7 +240,7 @@ site-figures: all ## put what the programs print now into docs: outputs of comma
 
 .PHONY: clean
 clean: ## remove what was built (not .venv)
-	rm -rf build build-address build-undefined build-thread build-address-undefined build-undefined-address $(CROSS) $(FUZZ)
+	rm -rf build build-static-* build-address build-undefined build-thread build-address-undefined build-undefined-address $(CROSS) $(FUZZ)
 	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .PHONY: help
