@@ -72,7 +72,7 @@ deps: ## install every Debian and Python package that the other targets need (as
 
 .PHONY: test
 test: ## build and run all tests (SAN=address,undefined or SAN=thread: with sanitizers; PYTEST='-k word' for some)
-	@$(DEPS) program build python test fuzz
+	@$(DEPS) program build python test fuzz site
 	@$(MAKE) --no-print-directory everything
 	@$(MAKE) --no-print-directory fuzz-build
 	@$(NO_ASLR) $(VENV)/python -m pytest $(PARALLEL) $(PYTEST)
