@@ -20,6 +20,7 @@ BENCH_DIR ?= $(BUILD)
 SUITE ?= bookworm
 # Another architecture than this one's: arm64 for packages, aarch64 for a tarball.
 ARCH ?=
+CONTAINER ?= podman
 BENCH ?=
 # What makes programs smaller when they are installed, and what runs those of another architecture: packaging/ says.
 STRIP ?= -s
@@ -216,6 +217,13 @@ packages: ## build Debian packages of what is committed in a chroot, look at the
 tarball: ## build build/tarball/ecosort-VERSION-linux-ARCH.tar.gz with a program that needs no library (ARCH=aarch64 crosses)
 	@$(DEPS) program $(if $(ARCH),cross)
 	@packaging/build-tarball $(BUILD)/tarball $(ARCH)
+
+.PHONY: container
+container: ## build the image ecosort:VERSION of the tarball's program (CONTAINER=podman, buildah or docker)
+	@$(MAKE) --no-print-directory tarball
+	@rm -rf $(BUILD)/container && mkdir -p $(BUILD)/container
+	@tar -x -f $(BUILD)/tarball/ecosort-*-linux-$(or $(ARCH),$(shell uname -m)).tar.gz -C $(BUILD)/container --strip-components=1
+	@$(CONTAINER) build -f packaging/Containerfile -t ecosort:$$(sed -n 's/^__version__ = "\(.*\)"$$/\1/p' python/ecosort/version.py) $(BUILD)/container
 
 .PHONY: site
 site: all ## build the documents as a site in build/site; links are checked
