@@ -19,8 +19,8 @@ from ecosort_power.records import E8, E9, E10, TABLE, Record, class_name, spaced
 
 PREDICTED = (E8, E9, E10)
 _LIMITS = (
-    "Models that were fitted to sorts of some gigabytes leave out what a drive does after hours: a full cache, heat, a file system",
-    "with little free space. Measure a rehearsal (--records) of the size that you enter.",
+    "Models that were fitted to sorts of some gigabytes leave out what a drive does after hours: a full cache, heat, a file",
+    "system with little free space. Measure a rehearsal (--records) of the size that you enter.",
 )
 
 
