@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -165,8 +166,31 @@ def _check(words: argparse.Namespace) -> None:
     print(f"{held}: complete and in order")
 
 
+def completions(words: Sequence[str]) -> list[str]:
+    """What may follow the words of `ecosort-cluster WORDS...`: commands, or options of the command."""
+    actions = [action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    commands = actions[0].choices
+    if not words or words[0] not in commands:
+        return list(commands)
+    return [option for action in commands[words[0]]._actions for option in action.option_strings if option.startswith("--")]
+
+
+def _complete() -> int:
+    """Answers a shell that `ecosort manual` made a completion for, as click does: the last word begins what is proposed."""
+    words = os.environ.get("COMP_WORDS", "").split()[1:]
+    at = os.environ.get("COMP_CWORD", "")
+    count = int(at) - 1 if at.isdecimal() else len(words)
+    begin = words[count] if at.isdecimal() and count < len(words) else "" if at.isdecimal() else at
+    for word in completions(words[:count]):
+        if word.startswith(begin) and (begin.startswith("-") or not word.startswith("-")):
+            print(f"plain,{word}")
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes as those of the program: 0 done, 1 verification, 2 usage and bad input, 3 I/O, 4 others, 130 Ctrl-C."""
+    if "_ECOSORT_CLUSTER_COMPLETE" in os.environ:
+        return _complete()
     words = _parser().parse_args(arguments)
     try:
         {"sort": _sort, "resume": _resume, "check": _check}[words.command](words)

@@ -34,6 +34,8 @@ from ecosort.errors import IoFailed, VerificationFailed
 Json = dict[str, Any]
 Observe = Callable[[str, int, int], object]
 
+_DAMAGES = 20  # times that slices are made again
+
 
 def plan_of(spec: JobSpec, nodes: int) -> Shape:
     """What the job will do. Reads sizes only."""
@@ -214,9 +216,11 @@ class Driver:
         return Path(node.temp) / f"ecosort-{self._job}"
 
     def _reduce(self) -> None:
-        """Until no part finds a damaged slice."""
+        """Until no part finds a damaged slice. Raises IoFailed where they are damaged again and again."""
         left = list(range(self._parts))
-        while left:
+        for _ in range(_DAMAGES):
+            if not left:
+                break
             self._run("reduce", [self._reduce_task(part) for part in left])
             damaged = {name for part in left for name in self._done[f"reduce-{part:05}"].answer.get("damaged", [])}
             left = [part for part in left if "damaged" in self._done[f"reduce-{part:05}"].answer]
@@ -224,6 +228,8 @@ class Driver:
                 self._journal.append({"event": "lost", "task": name})
                 self._done.pop(name, None)
             self._partition([int(name.rpartition("-")[2]) for name in sorted(damaged)])
+        if left:
+            raise IoFailed(f"slices of part {left[0]} were damaged {_DAMAGES} times; look at the drives of --nodes-temp")
         self._name_parts()
 
     def _reduce_task(self, part: int) -> Task:

@@ -111,7 +111,8 @@ def _range_bytes(input_bytes: int, workers: int, parts: int, row_bytes: int) -> 
 
 
 def cut_ranges(paths: Sequence[str], sizes: Sequence[int], range_bytes: int, record_size: int) -> list[Range]:
-    """Ranges that tile the files, in their order. Those of a file are equally long up to a record. Empty files have none."""
+    """Ranges that tile the files, in their order. Those of a file are equally long up to a record. Empty files have none,
+    but where all are empty, the first one has: it says what an empty part looks like."""
     ranges = []
     for source, (path, size) in enumerate(zip(paths, sizes, strict=True)):
         if size % record_size:
@@ -120,4 +121,4 @@ def cut_ranges(paths: Sequence[str], sizes: Sequence[int], range_bytes: int, rec
         count = -(-size // range_bytes)
         ends = [records * (number + 1) // count * record_size for number in range(count)]
         ranges += [Range(source, path, begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
-    return ranges
+    return ranges or [Range(0, paths[0], 0, 0)]

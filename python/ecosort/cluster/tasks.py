@@ -118,7 +118,7 @@ def _reduce(task: Json) -> Json:
     output.parent.mkdir(parents=True, exist_ok=True)
     try:
         report = _sort_slices(task, form, [one["path"] for one in slices if one["rows"]] or [slices[0]["path"]])
-        if HashSum(report.records, report.hash) == wanted:
+        if _sum(report) == wanted:
             return _part(task, form, report)
         output.unlink()
         why: EcoSortError = IoFailed(f"part {task['part']} does not hold the rows that its slices were written with")
@@ -141,11 +141,15 @@ def _sort_slices(task: Json, form: Format, paths: Sequence[str]) -> Report:
     return Sort([*words, f"{threads}={task['threads']}", *paths]).wait()
 
 
+def _sum(report: Report) -> HashSum:
+    return HashSum(report.records, report.hash) if report.records else HashSum()
+
+
 def _part(task: Json, form: Format, report: Report) -> Json:
     first, last = _ends(task, form)
     return {
         "rows": report.records,
-        "hash": report.hash or HashSum(0).hex,
+        "hash": _sum(report).hex,
         "bytes": _size(task["output"]),
         "output": task["output"],
         "first": first,
@@ -213,7 +217,7 @@ def _is_sound(task: Json, form: Format, one: Json) -> bool:
     scratch = f"{task['output']}.slice"
     try:
         report = _sort_slices(task | {"output": scratch}, form, [one["path"]])
-        return HashSum(report.records, report.hash) == HashSum(one["rows"], one["hash"])
+        return _sum(report) == HashSum(one["rows"], one["hash"])
     except NotEnoughSpace:
         raise
     except EcoSortError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ecosort.cluster.planner import cut_ranges, one_pass_bytes, plan_shape
+from ecosort.cluster.planner import Range, cut_ranges, one_pass_bytes, plan_shape
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,8 +25,14 @@ def test_ranges_tile_the_inputs_in_their_order(sizes: list[int], range_records: 
         own = [one for one in ranges if one.source == source]
         assert [one.begin for one in own] == [0, *(one.end for one in own)][: len(own)]
         assert (own[-1].end if own else 0) == size
-        assert all(0 < one.end - one.begin <= range_records * record_size and one.begin % record_size == 0 for one in own)
+        assert all(
+            bool(sum(sizes)) <= one.end - one.begin <= range_records * record_size and one.begin % record_size == 0 for one in own
+        )
     assert [one.source for one in ranges] == sorted(one.source for one in ranges)
+
+
+def test_empty_inputs_have_one_range_that_says_what_an_empty_part_looks_like() -> None:
+    assert cut_ranges(["a", "b"], [0, 0], 100, 1) == [Range(0, "a", 0, 0)]
 
 
 def test_half_a_record_is_refused() -> None:
