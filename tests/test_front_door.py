@@ -52,6 +52,7 @@ COMMANDS = (
     "power",
     "tune",
     "joulesort",
+    "cluster",
     "queue",
     "serve",
     "manual",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import random
 from pathlib import Path
@@ -139,3 +140,9 @@ def test_what_cannot_work_is_refused_in_one_line(sorted_output: Path) -> None:
     with pytest.raises(BadInput, match="is no job of ecosort cluster"):
         resume(sorted_output)
     assert not Path("other").exists()
+
+
+def test_ray_that_is_missing_is_told(sorted_output: Path) -> None:
+    assert importlib.util.find_spec("ray") is None
+    with pytest.raises(BadInput, match=r"ray is not installed; run: pip install 'ecosort\[cluster\]', or use --on local"):
+        sort("in", "other", on="ray", **RECORDS)  # type: ignore[arg-type]

@@ -1,0 +1,49 @@
+"""A job on three Ray nodes of one machine, one of which is lost in the middle. Run by test_ray.py with a Python that has Ray.
+
+ray_job.py DIRECTORY: sorts `in` into `out`, and prints a JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import ray
+from ecosort.cluster import check, sort
+from ecosort.cluster.ray_executor import RayExecutor
+from ray.cluster_utils import Cluster
+
+
+def main(directory: Path) -> None:
+    os.chdir(directory)
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    others = [cluster.add_node(num_cpus=1), cluster.add_node(num_cpus=1)]
+    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+    temps = [directory / "n0", directory / "n1", directory / "n2"]
+    names = [node.name for node in RayExecutor("ray", [str(temp) for temp in temps], 1, 1).nodes]
+    lost = names.index(others[0].node_id)
+    was_lost = []
+
+    def lose(phase: str, done: int, tasks: int) -> None:
+        """A node with its slices, when the first part is complete."""
+        if phase == "reduce" and done >= 1 and not was_lost:
+            was_lost.append(names[lost])
+            cluster.remove_node(others[0])
+            shutil.rmtree(temps[lost])
+
+    report = sort(
+        "in", "out", record_size=100, by="0:10", on="ray", nodes_temp=temps, memory="4MiB", parts=6, progress=lose
+    )  # fmt: skip
+    told = {"rows": check("out").rows, "attempts": report.attempts, "tasks": report.tasks, "lost": len(was_lost)}
+    told["store_bytes"] = sum(int(node["Resources"].get("object_store_memory", 0)) for node in ray.nodes() if node["Alive"])
+    told["store_used_bytes"] = told["store_bytes"] - int(ray.available_resources().get("object_store_memory", 0))
+    print(json.dumps(told))
+    ray.shutdown()
+    cluster.shutdown()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
