@@ -7,20 +7,20 @@ in order with MANIFEST.json, which appears when all is complete and verified. DE
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ecosort.cluster.driver import plan_of, resume_job, start_job
 from ecosort.cluster.manifest import MANIFEST, Manifest, check_manifest
 from ecosort.cluster.planner import Shape
 from ecosort.cluster.report import ClusterReport, Stage, TaskSpan
+from ecosort.cluster.scheduler import Observe, PhaseState
 from ecosort.cluster.spec import JobSpec, job_spec
 from ecosort.keys import Key, LineKey, ValueKey
 from ecosort.words import Size, bytes_of
 
 By = str | int | Key | LineKey | ValueKey
 FilePath = str | os.PathLike[str]
-Observe = Callable[[str, int, int], object]
 
 
 def sort(
@@ -46,7 +46,7 @@ def sort(
     sort_csv(); `options` further words of the format, such as "--delimiter=tab". `on` is "local" (processes of this machine),
     "ray" (a Ray cluster that is there, or a new one of this machine) or "ray://HEAD:PORT". `nodes_temp` are directories for
     slices, one for each node, which all nodes can read. On each node `workers` tasks run at a time, with `threads` threads and
-    `memory` (bytes, or a text such as "512MiB") each. `progress` is called with a phase, its tasks that are done, and all.
+    `memory` (bytes, or a text such as "512MiB") each. `progress` is called with a PhaseState some times a second.
 
     Raises the errors of ecosort.errors. After any of them, and after a crash, resume(dst) goes on.
     """
@@ -84,8 +84,20 @@ def check(manifest: FilePath, *, scratch: FilePath = "/tmp", workers: int = 1) -
     return check_manifest(path / MANIFEST if path.is_dir() else path, Path(scratch), workers)
 
 
-def _quiet(phase: str, done: int, tasks: int) -> None:
+def _quiet(state: PhaseState) -> None:
     pass
 
 
-__all__ = ["ClusterReport", "JobSpec", "Manifest", "Shape", "Stage", "TaskSpan", "check", "plan_of", "resume", "sort"]
+__all__ = [
+    "ClusterReport",
+    "JobSpec",
+    "Manifest",
+    "PhaseState",
+    "Shape",
+    "Stage",
+    "TaskSpan",
+    "check",
+    "plan_of",
+    "resume",
+    "sort",
+]

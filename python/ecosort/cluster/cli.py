@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ecosort.cluster.manifest import MANIFEST, check_manifest
 from ecosort.cluster.plan_text import plan_json, plan_text, size_text
 from ecosort.cluster.rates import rates_from_text
 from ecosort.cluster.report import ClusterReport, stage_table
+from ecosort.cluster.scheduler import Observe, PhaseState
 from ecosort.cluster.spec import JobSpec, job_spec
 from ecosort.cluster.timeline import timeline_svg
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
@@ -95,14 +97,25 @@ class Progress:
         self._is_terminal = sys.stderr.isatty()
         self._next_s = 0.0
 
-    def __call__(self, phase: str, done: int, tasks: int) -> None:
-        if done < tasks and (not self._is_terminal or time.monotonic() < self._next_s):
+    def __call__(self, state: PhaseState) -> None:
+        if state.done < state.tasks and (not self._is_terminal or time.monotonic() < self._next_s):
             return
         self._next_s = time.monotonic() + 0.1
-        bar = "#" * (20 * done // tasks) + "." * (20 - 20 * done // tasks)
-        end = "\n" if done == tasks else ""
-        begin = "\r" if self._is_terminal else ""
-        print(f"{begin}{phase:<9} [{bar}] {done}/{tasks}", end=end, file=sys.stderr, flush=True)
+        line = phase_line(state)
+        if self._is_terminal:  # cut to the width, so that it stays one line
+            line = f"\r\033[K{line[: shutil.get_terminal_size().columns - 1]}"
+        print(line, end="\n" if state.done == state.tasks else "", file=sys.stderr, flush=True)
+
+
+def phase_line(state: PhaseState) -> str:
+    """A bar, tasks, and MB/s of all and of each node, as far as tasks are done."""
+    filled = 20 * state.done // state.tasks
+    rates = {node: size / 1e6 / max(state.seconds, 1e-9) for node, size in sorted(state.bytes_by_node.items())}
+    nodes = ", ".join(f"{node[:12]} {rate:.0f}" for node, rate in rates.items())
+    bar = "#" * filled + "." * (20 - filled)
+    return f"{state.phase:<9} [{bar}] {state.done}/{state.tasks}  {sum(rates.values()):.0f} MB/s" + (
+        f" ({nodes})" if nodes else ""
+    )
 
 
 def _spec(words: argparse.Namespace) -> JobSpec:
@@ -136,7 +149,7 @@ def _sort(words: argparse.Namespace) -> None:
     _tell(words, start_job(spec, *_observer(words)), spec.threads)
 
 
-def _observer(words: argparse.Namespace) -> list[Callable[[str, int, int], object]]:
+def _observer(words: argparse.Namespace) -> list[Observe]:
     return [] if words.quiet else [Progress()]
 
 

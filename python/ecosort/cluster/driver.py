@@ -17,7 +17,7 @@ import base64
 import contextlib
 import secrets
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,11 @@ from ecosort.cluster.manifest import commit_manifest, demand_order, manifest_of,
 from ecosort.cluster.planner import Range, Shape, cut_ranges, plan_shape
 from ecosort.cluster.report import ClusterReport, report_from_events
 from ecosort.cluster.sampling import rows_by_range
-from ecosort.cluster.scheduler import Done, Scheduler, Task
+from ecosort.cluster.scheduler import Done, Observe, Scheduler, Task
 from ecosort.cluster.spec import JobSpec, input_sizes, spec_from_json
 from ecosort.errors import IoFailed, VerificationFailed
 
 Json = dict[str, Any]
-Observe = Callable[[str, int, int], object]
 
 _DAMAGES = 20  # times that slices are made again
 
@@ -59,13 +58,13 @@ def open_executor(spec: JobSpec) -> Executor:
     return LocalExecutor([Node(f"node{number}", temp, spec.workers) for number, temp in enumerate(temps)])
 
 
-def start_job(spec: JobSpec, observe: Observe = lambda *_: None) -> ClusterReport:
+def start_job(spec: JobSpec, observe: Observe = lambda state: None) -> ClusterReport:
     """Plans and does it."""
     with contextlib.closing(open_executor(spec)) as executor:
         return Driver(create_journal(spec, executor), executor, observe).run()
 
 
-def resume_job(output: str, observe: Observe = lambda *_: None) -> ClusterReport:
+def resume_job(output: str, observe: Observe = lambda state: None) -> ClusterReport:
     """Goes on with the job that writes the directory `output`; its job directory may be named, too."""
     directory = Path(output).absolute()
     if directory.suffix != ".ecosort":

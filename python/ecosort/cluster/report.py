@@ -23,6 +23,18 @@ class TaskSpan:
     bytes_read: int
     bytes_written: int
     network_bytes: int  # read from slices of other nodes
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the program called a phase, in all tasks of a stage; `wait_s` of `worker_s` it waited for I/O."""
+
+    name: str
+    worker_s: float
+    bytes_read: int
+    bytes_written: int
+    wait_s: float
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,7 @@ class Stage:
     bytes_read: int
     bytes_written: int
     network_bytes: int
+    steps: tuple[Step, ...]
 
 
 @dataclass(frozen=True)
@@ -94,6 +107,7 @@ def _span(event: Mapping[str, Any], done: Iterable[Mapping[str, Any]]) -> TaskSp
         bytes_read=answer["bytes_read"],
         bytes_written=answer["bytes_written"],
         network_bytes=_from_elsewhere(event, done) if event["task"].startswith("reduce-") else 0,
+        steps=tuple(Step(*step) for step in answer.get("phases", ())),
     )
 
 
@@ -114,26 +128,56 @@ def _stage(name: str, spans: Sequence[TaskSpan]) -> Stage:
         bytes_read=sum(span.bytes_read for span in spans),
         bytes_written=sum(span.bytes_written for span in spans),
         network_bytes=sum(span.network_bytes for span in spans),
+        steps=_steps([step for span in spans for step in span.steps]),
+    )
+
+
+def _steps(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Added up by name, in the order in which they come first."""
+    same = {name: [step for step in steps if step.name == name] for name in dict.fromkeys(step.name for step in steps)}
+    return tuple(
+        Step(
+            name,
+            sum(step.worker_s for step in own),
+            sum(step.bytes_read for step in own),
+            sum(step.bytes_written for step in own),
+            sum(step.wait_s for step in own),
+        )
+        for name, own in same.items()
     )
 
 
 def stage_table(report: ClusterReport, threads: int) -> str:
-    """A line per stage, for a terminal. A stage whose threads computed most of the time is limited by them, else by its I/O."""
+    """A line per stage, for a terminal, and one per step in it. MB/s of a stage are those of all nodes, of a step those of a worker.
+
+    A stage whose threads computed most of the time is limited by them, a step that hardly waited likewise; else by I/O.
+    """
     head = ("stage", "tasks", "seconds", "read MB/s", "write MB/s", "network MB/s", "CPU s", "waits", "limited by")
-    rows = [head] + [_cells(stage, threads) for stage in report.stages if stage.tasks]
+    rows = [head]
+    for stage in report.stages:
+        if stage.tasks:
+            rows += [_cells(stage, threads), *(_step_cells(step) for step in stage.steps)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join("  ".join(_aligned(row, widths)).rstrip() for row in rows)
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    return [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
 
 
 def _cells(stage: Stage, threads: int) -> tuple[str, ...]:
     seconds = max(stage.wall_s, 1e-9)
     computing = min(1.0, stage.cpu_s / max(stage.worker_s * threads, 1e-9))
-    return (
-        stage.name,
-        str(stage.tasks),
-        f"{stage.wall_s:.2f}",
-        *(f"{size / 1e6 / seconds:.0f}" for size in (stage.bytes_read, stage.bytes_written, stage.network_bytes)),
-        f"{stage.cpu_s:.2f}",
-        f"{100 * (1 - computing):.0f} %",
-        "CPU" if computing > 0.7 else "I/O",
-    )
+    sizes = (stage.bytes_read, stage.bytes_written, stage.network_bytes)
+    rates = (f"{size / 1e6 / seconds:.0f}" for size in sizes)
+    return (stage.name, str(stage.tasks), f"{stage.wall_s:.2f}", *rates, f"{stage.cpu_s:.2f}", *_judged(1 - computing))
+
+
+def _step_cells(step: Step) -> tuple[str, ...]:
+    seconds = max(step.worker_s, 1e-9)
+    rates = (f"{size / 1e6 / seconds:.0f}" for size in (step.bytes_read, step.bytes_written))
+    return (f"  {step.name}", "", f"{step.worker_s:.2f}", *rates, "", "", *_judged(min(1.0, step.wait_s / seconds)))
+
+
+def _judged(waiting: float) -> tuple[str, str]:
+    return f"{100 * waiting:.0f} %", "CPU" if waiting < 0.3 else "I/O"

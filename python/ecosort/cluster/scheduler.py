@@ -12,7 +12,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,20 @@ _LOSSES = 100
 _LOOK_S = 0.1
 _LATE_FACTOR = 2.0  # times the median of those that are done
 _LATE_LEAST_S = 1.0
+
+
+@dataclass(frozen=True)
+class PhaseState:
+    """How far a phase is: tasks, and bytes that those which are done have read and written on each node, in `seconds`."""
+
+    phase: str
+    done: int
+    tasks: int
+    seconds: float
+    bytes_by_node: Mapping[str, int]
+
+
+Observe = Callable[[PhaseState], object]
 
 
 @dataclass(frozen=True)
@@ -56,12 +70,12 @@ class Done:
 
 @dataclass
 class Scheduler:
-    """Tells the journal what begins and ends. `observe` is called after each change with the names of what runs."""
+    """Tells the journal what begins and ends. `observe` is called some times a second."""
 
     executor: Executor
     journal: Journal
     attempts: dict[str, int]  # begun so far, for each task
-    observe: Callable[[str, int, int], object] = lambda phase, done, tasks: None
+    observe: Observe = lambda state: None
     _running: dict[int, _Attempt] = field(default_factory=dict)
 
     def run(self, phase: str, tasks: Iterable[Task], accept: Callable[[Task, Done], object]) -> None:
@@ -73,7 +87,7 @@ class Scheduler:
                 self._double_late(state)
                 for ended in self.executor.wait(_LOOK_S):
                     self._take(state, ended, accept)
-                self.observe(phase, state.done, state.count)
+                self.observe(state.told())
         finally:
             for number in list(self._running):
                 self.executor.stop(number)
@@ -116,7 +130,7 @@ class Scheduler:
             done = Done(attempt.number, attempt.node.name, answer)
             event = {"event": "done", "task": attempt.task.name, "attempt": done.attempt, "node": done.node, "answer": answer}
             self.journal.append(event)
-            state.done += 1
+            state.count_done(done)
             state.seconds.append(time.monotonic() - attempt.begin_s)
             accept(attempt.task, done)
             return
@@ -141,8 +155,18 @@ class _Phase:
         self.done = 0
         self.seconds: list[float] = []
         self.full: set[str] = set()
+        self._begin_s = time.monotonic()
+        self._bytes_by_node: dict[str, int] = {}
         self._failures: dict[str, int] = {}
         self._losses: dict[str, int] = {}
+
+    def count_done(self, done: Done) -> None:
+        self.done += 1
+        moved = done.answer.get("bytes_read", 0) + done.answer.get("bytes_written", 0)
+        self._bytes_by_node[done.node] = self._bytes_by_node.get(done.node, 0) + moved
+
+    def told(self) -> PhaseState:
+        return PhaseState(self.name, self.done, self.count, time.monotonic() - self._begin_s, dict(self._bytes_by_node))
 
     def forgive(self, attempt: _Attempt, error: Json | None, nodes: list[str]) -> None:
         """Raises where another attempt would not help."""

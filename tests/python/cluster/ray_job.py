@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import ray
-from ecosort.cluster import check, sort
+from ecosort.cluster import PhaseState, check, sort
 from ecosort.cluster.ray_executor import RayExecutor
 from ray.cluster_utils import Cluster
 
@@ -27,9 +27,9 @@ def main(directory: Path) -> None:
     lost = names.index(others[0].node_id)
     was_lost = []
 
-    def lose(phase: str, done: int, tasks: int) -> None:
+    def lose(state: PhaseState) -> None:
         """A node with its slices, when the first part is complete."""
-        if phase == "reduce" and done >= 1 and not was_lost:
+        if state.phase == "reduce" and state.done >= 1 and not was_lost:
             was_lost.append(names[lost])
             cluster.remove_node(others[0])
             shutil.rmtree(temps[lost])

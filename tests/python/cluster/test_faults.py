@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from capabilities import SOAK
 from conftest import ROOT
-from ecosort.cluster import check, resume, sort
+from ecosort.cluster import PhaseState, check, resume, sort
+from ecosort.cluster.scheduler import Observe
 from sort_support import mounted
 
 from ecosort import NotEnoughSpace
@@ -125,7 +126,7 @@ def programs_of_others() -> Iterator[str]:
                 yield (entry / "cmdline").read_text(errors="replace")
 
 
-def sort_with(hook: Callable[[str, int, int], object], nodes: list[Path]) -> tuple[int, int]:
+def sort_with(hook: Observe, nodes: list[Path]) -> tuple[int, int]:
     """Attempts and tasks of a job, with `hook` called after each change."""
     report = sort("in", "out", nodes_temp=nodes, parts=4, memory="4MiB", progress=hook, **RECORDS)  # type: ignore[arg-type]
     return report.attempts, report.tasks
@@ -134,8 +135,8 @@ def sort_with(hook: Callable[[str, int, int], object], nodes: list[Path]) -> tup
 def test_the_slices_of_a_lost_node_are_made_again(data: bytes, here: Path, nodes: list[Path]) -> None:
     lost: list[Path] = []
 
-    def lose(phase: str, done: int, tasks: int) -> None:
-        if phase == "reduce" and done >= 1 and not lost:
+    def lose(state: PhaseState) -> None:
+        if state.phase == "reduce" and state.done >= 1 and not lost:
             lost.extend(nodes[0].glob("ecosort-*"))
             shutil.rmtree(lost[0])
 
@@ -149,8 +150,8 @@ def test_the_slices_of_a_lost_node_are_made_again(data: bytes, here: Path, nodes
 def test_a_wrong_byte_on_the_way_is_found_and_its_slice_made_again(data: bytes, nodes: list[Path]) -> None:
     flipped: list[Path] = []
 
-    def flip(phase: str, done: int, tasks: int) -> None:
-        if phase == "partition" and done == tasks and not flipped:
+    def flip(state: PhaseState) -> None:
+        if state.phase == "partition" and state.done == state.tasks and not flipped:
             flipped.extend(sorted(path for path in nodes[1].rglob("slice.*") if path.stat().st_size > 1000))
             held = bytearray(flipped[0].read_bytes())
             held[555] ^= 4
@@ -167,7 +168,7 @@ def test_a_full_node_hands_its_tasks_to_the_others(
 ) -> None:
     require("loop_mount")
     with mounted(tmp_path, "tmpfs", MIB) as drive:
-        attempts, tasks = sort_with(lambda *_: None, [drive.root, nodes[1]])
+        attempts, tasks = sort_with(lambda state: None, [drive.root, nodes[1]])
         assert attempts > tasks
         assert joined(Path("out")) == sorted_records(data)
         assert list(drive.root.iterdir()) == []
@@ -180,7 +181,7 @@ def test_full_everywhere_ends_with_a_job_that_goes_on_where_there_is_room(
     with mounted(tmp_path, "tmpfs", 12 * MIB) as drive:
         (drive.root / "filler").write_bytes(bytes(9 * MIB))
         with pytest.raises(NotEnoughSpace, match="resume"):
-            sort_with(lambda *_: None, [drive.root])
+            sort_with(lambda state: None, [drive.root])
         (drive.root / "filler").unlink()
         assert resume("out").rows == len(data) // 100
     assert joined(Path("out")) == sorted_records(data)

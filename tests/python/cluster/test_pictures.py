@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
+from ecosort.cluster.cli import phase_line
 from ecosort.cluster.report import ClusterReport, report_from_events, stage_table
+from ecosort.cluster.scheduler import PhaseState
 from ecosort.cluster.timeline import lanes_of, timeline_svg
 
 
@@ -20,7 +22,7 @@ def report() -> ClusterReport:
         {"event": "start", "task": "partition-00000", "attempt": 1, "node": "a"},
         {"event": "start", "task": "partition-00000", "attempt": 2, "node": "b"},
         done("partition-00000", "b", 10, 12, slices=[{"bytes": 7}, {"bytes": 9}]),
-        done("reduce-00000", "a", 12, 16, cpu=3.9, **part),
+        done("reduce-00000", "a", 12, 16, cpu=3.9, phases=[["merge", 3.0, 6 * 10**8, 3 * 10**8, 2.4]], **part),
         done("reduce-00001", "a", 13, 14, cpu=1.0, **(part | {"bytes": 700})),
     ]
     return report_from_events(events)
@@ -36,10 +38,16 @@ def test_stages_add_up_what_their_tasks_did() -> None:
 
 def test_the_table_says_what_limits_a_stage() -> None:
     lines = stage_table(report(), threads=1).splitlines()
-    assert [line.split()[0] for line in lines] == ["stage", "partition", "reduce"]
+    assert [line.split()[0] for line in lines] == ["stage", "partition", "reduce", "merge"]
     assert lines[1].endswith("I/O")
     assert lines[2].endswith("CPU")
     assert lines[2].split()[3] == "500"  # 2 GB in 4 s
+    assert lines[3].split() == ["merge", "3.00", "200", "100", "80", "%", "I/O"]
+
+
+def test_a_phase_is_one_line_with_the_rate_of_each_node() -> None:
+    state = PhaseState("partition", 3, 12, 2.0, {"b": 400_000_000, "a": 200_000_000})
+    assert phase_line(state) == "partition [#####...............] 3/12  300 MB/s (a 100, b 200)"
 
 
 def test_the_timeline_draws_each_task_once_and_side_by_side() -> None:
