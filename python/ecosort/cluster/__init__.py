@@ -15,7 +15,7 @@ from ecosort.cluster.manifest import MANIFEST, Manifest, check_manifest
 from ecosort.cluster.planner import Shape
 from ecosort.cluster.report import ClusterReport, Stage, TaskSpan
 from ecosort.cluster.scheduler import Observe, PhaseState
-from ecosort.cluster.spec import JobSpec, job_spec
+from ecosort.cluster.spec import job_spec
 from ecosort.keys import Key, LineKey, ValueKey
 from ecosort.words import Size, bytes_of
 
@@ -90,7 +90,6 @@ def _quiet(state: PhaseState) -> None:
 
 __all__ = [
     "ClusterReport",
-    "JobSpec",
     "Manifest",
     "PhaseState",
     "Shape",

@@ -26,7 +26,7 @@ from ecosort.cluster.journal import Journal, sync_directory
 from ecosort.cluster.manifest import commit_manifest, demand_order, manifest_of, read_manifest
 from ecosort.cluster.planner import Range, Shape, cut_ranges, plan_shape
 from ecosort.cluster.report import ClusterReport, report_from_events
-from ecosort.cluster.sampling import rows_by_range
+from ecosort.cluster.sampling import rows_by_range, sampled_rows
 from ecosort.cluster.scheduler import Done, Observe, Scheduler, Task
 from ecosort.cluster.spec import JobSpec, input_sizes, spec_from_json
 from ecosort.errors import IoFailed, VerificationFailed
@@ -92,7 +92,7 @@ def create_journal(spec: JobSpec, executor: Executor) -> Journal:
             "job": secrets.token_hex(8),
             "spec": spec.as_json(),
             "parts": shape.parts,
-            "sampled_rows": shape.sampled_rows,
+            "sampled_rows": sampled_rows(shape.parts, len(ranges)),
             "ranges": [[one.source, one.path, one.begin, one.end] for one in ranges],
             "inputs": [_stamp(path) for path in spec.inputs],
         },
@@ -166,7 +166,7 @@ class Driver:
 
     def _sample(self) -> None:
         weights = [one.end - one.begin for one in self._ranges]
-        counts = rows_by_range(self._sampled_rows, weights, self.spec.seed)
+        counts = rows_by_range(self._sampled_rows, weights)
         self._run("sample", [self._sample_task(number, count) for number, count in enumerate(counts) if count])
 
     def _sample_task(self, number: int, count: int) -> Task:

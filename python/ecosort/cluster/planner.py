@@ -90,15 +90,16 @@ def plan_shape(
     if parts < 1:
         raise BadInput(f"parts is a positive number, not {parts}")
     range_bytes = _range_bytes(input_bytes, workers, parts, row_bytes)
+    ranges = max(1, -(-input_bytes // range_bytes))
     return Shape(
         input_bytes=input_bytes,
         nodes=nodes,
         workers=workers,
         parts=parts,
         part_bytes=-(-input_bytes // parts),
-        ranges=max(1, -(-input_bytes // range_bytes)),
+        ranges=ranges,
         range_bytes=range_bytes,
-        sampled_rows=sampled_rows(parts),
+        sampled_rows=sampled_rows(parts, ranges),
         memory_bytes=memory_bytes,
     )
 

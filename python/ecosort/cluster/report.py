@@ -148,12 +148,12 @@ def _steps(steps: Sequence[Step]) -> tuple[Step, ...]:
 
 
 def stage_table(report: ClusterReport, threads: int) -> str:
-    """A line per stage, for a terminal, and one per step in it. MB/s of a stage are those of all nodes, of a step those of a worker.
+    """A line per stage, for a terminal, and one per step in it. MB/s of a stage are those of all nodes, of a step of a worker.
 
     A stage whose threads computed most of the time is limited by them, a step that hardly waited likewise; else by I/O.
     """
     head = ("stage", "tasks", "seconds", "read MB/s", "write MB/s", "network MB/s", "CPU s", "waits", "limited by")
-    rows = [head]
+    rows: list[tuple[str, ...]] = [head]
     for stage in report.stages:
         if stage.tasks:
             rows += [_cells(stage, threads), *(_step_cells(step) for step in stage.steps)]
