@@ -136,8 +136,7 @@ class Driver:
         with self._journal:
             if read_manifest(Path(self.spec.output), self._job) is None:
                 self._demand_same_inputs()
-                if self._parts > 1:
-                    self._sample()
+                self._sample()
                 self._split()
                 self._partition(range(len(self._ranges)))
                 self._reduce()
@@ -165,9 +164,10 @@ class Driver:
             self._scheduler.run(phase, left, accept)
 
     def _sample(self) -> None:
+        """One row of a range at least, because a sample tells the header of a table, too."""
         weights = [one.end - one.begin for one in self._ranges]
         counts = rows_by_range(self._sampled_rows, weights)
-        self._run("sample", [self._sample_task(number, count) for number, count in enumerate(counts) if count])
+        self._run("sample", [self._sample_task(number, max(1, count)) for number, count in enumerate(counts)])
 
     def _sample_task(self, number: int, count: int) -> Task:
         taken = self._ranges[number]
@@ -254,8 +254,8 @@ class Driver:
         return [(name, self._done[name].answer["slices"][part]) for name in names]
 
     def _header(self) -> str:
-        done = self._done.get("partition-00000")
-        return done.answer["header"] if done else ""
+        header: str = self._done["split"].answer["header"]
+        return header
 
     def _name_parts(self) -> None:
         """The attempts that won get the names of parts; those that a crash left behind here have them already."""

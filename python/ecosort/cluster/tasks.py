@@ -17,7 +17,7 @@ from typing import Any
 from ecosort.cluster.formats import Format, format_from
 from ecosort.cluster.hashes import HashSum, sum_of
 from ecosort.cluster.program_calls import Usage, run_command
-from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughSpace, VerificationFailed
+from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
 from ecosort.process import Sort
 from ecosort.report import Report, empty_report
 from ecosort.version import __version__
@@ -38,7 +38,7 @@ def _told(error: Exception) -> Json:
     is_full = isinstance(error, NotEnoughSpace) or (isinstance(error, OSError) and error.errno in (28, 122))
     if is_full:
         kind = "full"
-    elif isinstance(error, BadInput | VerificationFailed):
+    elif isinstance(error, BadInput | NotEnoughMemory | VerificationFailed):
         kind = "bad"  # it would be the same the next time
     else:
         kind = "failed"
@@ -70,7 +70,16 @@ def _split(task: Json) -> Json:
         "bytes_read": sum(Path(sample).stat().st_size for sample in task["samples"]),
         "bytes_written": output.stat().st_size,
         "output": str(output),
+        "header": _header_of(output),
     }
+
+
+def _header_of(splitters: Path) -> str:
+    """The header row of a table, in base64: the first line of its splitters tells it."""
+    with splitters.open("rb") as file:
+        first = file.readline()
+    header: str = json.loads(first).get("header", "") if first else ""
+    return header
 
 
 def _partition(task: Json) -> Json:
@@ -96,7 +105,6 @@ def _partition_into(directory: Path, task: Json) -> Json:
         "rows": told["rows"],
         "hash": told["hash"],
         "slices": slices,
-        "header": told.get("header", ""),
         "bytes_read": task["range"]["end"] - task["range"]["begin"],
         "bytes_written": sum(one["bytes"] for one in slices),
     }

@@ -61,7 +61,7 @@ def test_every_part_fits_one_pass_even_when_it_is_the_largest_there_may_be(
 def test_a_sample_is_small_beside_a_large_input() -> None:
     shape = plan_shape(10**12, nodes=10, workers_per_node=4, memory_bytes=1 << 32)
     assert shape.sample_bytes < 0.02 * shape.input_bytes
-    assert shape.moved_bytes < 4.01 * shape.input_bytes
+    assert shape.moved_bytes < 4.02 * shape.input_bytes
 
 
 def test_every_worker_has_the_same_number_of_turns() -> None:
