@@ -31,5 +31,5 @@ def test_a_node_that_is_lost_on_the_way(tmp_path: Path) -> None:
     told = json.loads(done.stdout.splitlines()[-1])
     assert (told["rows"], told["lost"]) == (30_000, 1)
     assert told["attempts"] > told["tasks"]
-    assert told["store_used_bytes"] < len(data) // 4  # what the tasks are told, and no rows
+    assert 0 < told["through_ray_bytes"] < len(data) // 10  # no rows but the first and last of slices
     assert joined(tmp_path / "out") == sorted_records(data)
