@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ecosort.cluster.formats import Format, format_from
 from ecosort.cluster.hashes import HashSum, sum_of
@@ -132,14 +132,19 @@ def _check_part(manifest: Manifest, file: Path, part: Part) -> None:
 def _demand_ends(manifest: Manifest, file: Path, part: Part) -> None:
     if part.first is None or part.last is None:
         return
-    form = manifest.format
-    begin = base64.b64decode(manifest.header) + base64.b64decode(part.first) + form.row_end
-    end = base64.b64decode(part.last) + form.row_end
+    header, first, last = (base64.b64decode(text) for text in (manifest.header, part.first, part.last))
     with file.open("rb") as data:
-        found = data.read(len(begin))
-        data.seek(max(0, part.bytes - len(end)))
-        if found != begin or data.read() != end:
-            raise VerificationFailed(f"'{file}' does not begin and end with the rows that the manifest says")
+        begins = _has(data, 0, [header + first, header.replace(b"\n", b"\r\n") + first])
+        ends = any(_has(data, part.bytes - len(last + end), [last + end]) for end in {manifest.format.row_end, b"\r\n"})
+    if not (begins and ends):
+        raise VerificationFailed(f"'{file}' does not begin and end with the rows that the manifest says")
+
+
+def _has(data: IO[bytes], at: int, wanted: Sequence[bytes]) -> bool:
+    """One of the texts stands there."""
+    data.seek(max(0, at))
+    found = data.read(max(map(len, wanted)))
+    return at >= 0 and any(found.startswith(text) for text in wanted)
 
 
 def _read_in_order(form: Format, file: Path) -> HashSum:

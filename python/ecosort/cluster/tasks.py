@@ -10,7 +10,7 @@ import base64
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from ecosort.cluster.hashes import HashSum, sum_of
 from ecosort.cluster.program_calls import Usage, run_command
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
 from ecosort.process import Sort
-from ecosort.report import Report, empty_report
+from ecosort.report import Phase, Report, empty_report
 from ecosort.version import __version__
 
 Json = dict[str, Any]
@@ -75,11 +75,11 @@ def _split(task: Json) -> Json:
 
 
 def _header_of(splitters: Path) -> str:
-    """The header row of a table, in base64: the first line of its splitters tells it."""
+    """The header row of a table with its end of line, in base64: the first line of its splitters tells it."""
     with splitters.open("rb") as file:
         first = file.readline()
-    header: str = json.loads(first).get("header", "") if first else ""
-    return header
+    header = base64.b64decode(json.loads(first).get("header", "") if first else "")
+    return base64.b64encode(header + b"\n" if header and not header.endswith(b"\n") else header).decode()
 
 
 def _partition(task: Json) -> Json:
@@ -105,8 +105,9 @@ def _partition_into(directory: Path, task: Json) -> Json:
         "rows": told["rows"],
         "hash": told["hash"],
         "slices": slices,
-        "bytes_read": task["range"]["end"] - task["range"]["begin"],
-        "bytes_written": sum(one["bytes"] for one in slices),
+        "bytes_read": told["bytes_read"],
+        "bytes_written": told["bytes_written"],
+        "phases": _steps(Phase(**phase) for phase in told["phases"]),
     }
 
 
@@ -130,7 +131,7 @@ def _reduce(task: Json) -> Json:
             return _part(task, form, report)
         output.unlink()
         why: EcoSortError = IoFailed(f"part {task['part']} does not hold the rows that its slices were written with")
-    except NotEnoughSpace:
+    except (NotEnoughSpace, NotEnoughMemory):
         raise
     except EcoSortError as error:
         why = error
@@ -165,8 +166,12 @@ def _part(task: Json, form: Format, report: Report) -> Json:
         "bytes_read": report.bytes_read,
         "bytes_written": report.bytes_written,
         "io_idle_s": report.io_idle_s,
-        "phases": [[one.name, one.end_s - one.begin_s, one.bytes_read, one.bytes_written, one.wait_s] for one in report.phases],
+        "phases": _steps(report.phases),
     }
+
+
+def _steps(phases: Iterable[Phase]) -> list[list[Any]]:
+    return [[one.name, one.end_s - one.begin_s, one.bytes_read, one.bytes_written, one.wait_s] for one in phases]
 
 
 def _ends(task: Json, form: Format) -> tuple[str | None, str | None]:
@@ -226,7 +231,7 @@ def _is_sound(task: Json, form: Format, one: Json) -> bool:
     try:
         report = _sort_slices(task | {"output": scratch}, form, [one["path"]])
         return _sum(report) == HashSum(one["rows"], one["hash"])
-    except NotEnoughSpace:
+    except (NotEnoughSpace, NotEnoughMemory):
         raise
     except EcoSortError:
         return False
