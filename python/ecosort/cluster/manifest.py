@@ -134,7 +134,7 @@ def _demand_ends(manifest: Manifest, file: Path, part: Part) -> None:
         return
     header, first, last = (base64.b64decode(text) for text in (manifest.header, part.first, part.last))
     with file.open("rb") as data:
-        begins = _has(data, 0, [header + first, header.replace(b"\n", b"\r\n") + first])
+        begins = _has(data, 0, [header + first, header.removesuffix(b"\n") + b"\r\n" + first])
         ends = any(_has(data, part.bytes - len(last + end), [last + end]) for end in {manifest.format.row_end, b"\r\n"})
     if not (begins and ends):
         raise VerificationFailed(f"'{file}' does not begin and end with the rows that the manifest says")
