@@ -179,7 +179,7 @@ soak: ## all tests with larger sweeps (hours), then make oldest and make cross
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory oldest
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory cross
 
-COMMANDS := sort inplace resume lines csv jsonl merge plan gen check power tune joulesort cluster queue serve manual
+COMMANDS := sort inplace resume lines csv jsonl merge sample partition plan gen check power tune joulesort cluster queue serve manual
 MAN := $(DESTDIR)$(PREFIX)/share/man/man1
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ecosort
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ecosort.fish

@@ -36,6 +36,8 @@ constexpr std::array commands{
     Command{"csv", ecosort::cli::run_csv},
     Command{"jsonl", ecosort::cli::run_jsonl},
     Command{"merge", ecosort::cli::run_merge},
+    Command{"sample", ecosort::cli::run_sample},
+    Command{"partition", ecosort::cli::run_partition},
     Command{"plan", ecosort::cli::run_plan},
     Command{"gen", ecosort::cli::run_gen},
     Command{"check", ecosort::cli::run_check},

@@ -46,6 +46,8 @@ COMMANDS = (
     "csv",
     "jsonl",
     "merge",
+    "sample",
+    "partition",
     "plan",
     "gen",
     "check",

@@ -26,6 +26,7 @@ LAYERS = [
     "engine",
     "engine/fixed",
     "engine/rows",
+    "engine/partition",
     "demsort_inplace",
     "job",
     "cli",

@@ -13,7 +13,21 @@ import pytest
 from conftest import BUILD
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-COMMANDS = ["sort", "inplace", "resume", "lines", "csv", "jsonl", "merge", "plan", "gen", "check", "manual"]
+COMMANDS = [
+    "sort",
+    "inplace",
+    "resume",
+    "lines",
+    "csv",
+    "jsonl",
+    "merge",
+    "sample",
+    "partition",
+    "plan",
+    "gen",
+    "check",
+    "manual",
+]
 # Commands that are programs of their own and explain themselves.
 PROGRAMS = ["power", "tune", "joulesort", "cluster", "queue", "serve"]
 

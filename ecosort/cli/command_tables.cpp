@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "cli/compression_options.h"
+#include "cli/node_tables.h"
 #include "cli/option_table.h"
 
 namespace ecosort::cli {
@@ -666,10 +667,10 @@ CommandTable manual_table() {
 }  // namespace
 
 const std::vector<CommandTable>& command_tables() {
-  static const std::vector<CommandTable> tables{sort_table(),      inplace_table(), resume_table(), lines_table(),
-                                                csv_table(),       jsonl_table(),   merge_table(),  plan_table(),
-                                                gen_table(),       check_table(),   power_table(),  tune_table(),
-                                                joulesort_table(), cluster_table(), queue_table(),  serve_table(), manual_table()};
+  static const std::vector<CommandTable> tables{
+      sort_table(),      inplace_table(),   resume_table(), lines_table(), csv_table(),   jsonl_table(), merge_table(),
+      sample_table(),    partition_table(), plan_table(),   gen_table(),   check_table(), power_table(), tune_table(),
+      joulesort_table(), cluster_table(),   queue_table(),  serve_table(), manual_table()};
   return tables;
 }
 

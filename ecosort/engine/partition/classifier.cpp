@@ -1,0 +1,40 @@
+#include "engine/partition/classifier.h"
+
+#include <bit>
+#include <utility>
+
+namespace ecosort::engine {
+namespace {
+
+constexpr std::size_t at_once = 8;  // searches side by side, because one alone waits for itself at every step
+
+}  // namespace
+
+Classifier::Classifier(const std::vector<Splitter>& splitters, std::vector<records::KeyWindow> windows, std::uint64_t source)
+    : splitters_(splitters), windows_(std::move(windows)), group_end_(windows_.size()), source_(source) {
+  prefixes_.assign(std::bit_ceil(windows_.size() + 1), UINT64_MAX);
+  for (std::size_t i = 0; i < windows_.size(); ++i) prefixes_[i] = windows_[i].prefix;
+  for (std::size_t i = windows_.size(); i-- > 0;) {
+    const bool goes_on = i + 1 < windows_.size() && windows_[i + 1].prefix == windows_[i].prefix;
+    group_end_[i] = goes_on ? group_end_[i + 1] : static_cast<std::uint32_t>(i + 1);
+  }
+}
+
+void Classifier::count_below(const records::Entry* rows, std::size_t n, PartNumber* counts) const {
+  const std::uint64_t* const prefixes = prefixes_.data();
+  std::size_t i = 0;
+  for (; i + at_once <= n; i += at_once) {
+    const std::uint64_t* at[at_once];
+    for (std::size_t j = 0; j < at_once; ++j) at[j] = prefixes;
+    for (std::size_t half = prefixes_.size() / 2; half > 0; half /= 2)
+      for (std::size_t j = 0; j < at_once; ++j) at[j] += at[j][half - 1] < rows[i + j].prefix ? half : 0;
+    for (std::size_t j = 0; j < at_once; ++j) counts[i + j] = static_cast<PartNumber>(at[j] - prefixes);
+  }
+  for (; i < n; ++i) {
+    const std::uint64_t* at = prefixes;
+    for (std::size_t half = prefixes_.size() / 2; half > 0; half /= 2) at += at[half - 1] < rows[i].prefix ? half : 0;
+    counts[i] = static_cast<PartNumber>(at - prefixes);
+  }
+}
+
+}  // namespace ecosort::engine
