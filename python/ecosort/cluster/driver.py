@@ -81,7 +81,8 @@ def create_journal(spec: JobSpec, executor: Executor) -> Journal:
     shape = plan_of(spec, len(executor.nodes))
     ranges = cut_ranges(spec.inputs, sizes, shape.range_bytes, spec.format.record_size)
     directory = spec.job_directory
-    (directory / "samples").mkdir(parents=True, exist_ok=True)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (directory / "samples").mkdir(exist_ok=True)
     Path(spec.output).mkdir(parents=True, exist_ok=True)
     sync_directory(directory.parent)
     return Journal.create(
@@ -136,6 +137,7 @@ class Driver:
         with self._journal:
             if read_manifest(Path(self.spec.output), self._job) is None:
                 self._demand_same_inputs()
+                self._forget_what_is_gone()
                 self._sample()
                 self._split()
                 self._partition(range(len(self._ranges)))
@@ -144,6 +146,21 @@ class Driver:
             report = report_from_events(self._journal.events)
             self._clean_up()
         return report
+
+    def _forget_what_is_gone(self) -> None:
+        """After a power cut: what a task wrote is durable, but perhaps not the directory that had just been made for it."""
+        for name, done in list(self._done.items()):
+            wrote = done.answer.get("output")
+            if wrote and not (Path(wrote).exists() or self._part_of(name).exists()):
+                self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        self._journal.append({"event": "lost", "task": name})
+        self._done.pop(name, None)
+
+    def _part_of(self, name: str) -> Path:
+        """The part that a task of this name writes; only reduce tasks do."""
+        return Path(self.spec.output) / name.replace("reduce-", "part-")
 
     def _demand_same_inputs(self) -> None:
         for path, stamp in zip(self.spec.inputs, self._stamps, strict=True):
@@ -224,8 +241,7 @@ class Driver:
             damaged = {name for part in left for name in self._done[f"reduce-{part:05}"].answer.get("damaged", [])}
             left = [part for part in left if "damaged" in self._done[f"reduce-{part:05}"].answer]
             for name in sorted(damaged) + [f"reduce-{part:05}" for part in left]:
-                self._journal.append({"event": "lost", "task": name})
-                self._done.pop(name, None)
+                self._forget(name)
             self._partition([int(name.rpartition("-")[2]) for name in sorted(damaged)])
         if left:
             raise IoFailed(f"slices of part {left[0]} were damaged {_DAMAGES} times; look at the drives of --nodes-temp")
@@ -233,7 +249,7 @@ class Driver:
 
     def _reduce_task(self, part: int) -> Task:
         def make(attempt: int, node: Node) -> Json:
-            Path(self._temp(node)).mkdir(parents=True, exist_ok=True)
+            self._temp(node).mkdir(mode=0o700, parents=True, exist_ok=True)
             return {
                 "kind": "reduce",
                 "format": self._format(),
@@ -259,10 +275,9 @@ class Driver:
 
     def _name_parts(self) -> None:
         """The attempts that won get the names of parts; those that a crash left behind here have them already."""
-        for part in range(self._parts):
-            won, name = Path(self._done[f"reduce-{part:05}"].answer["output"]), Path(self.spec.output) / f"part-{part:05}"
-            if not name.exists():
-                won.rename(name)
+        for task in (f"reduce-{part:05}" for part in range(self._parts)):
+            if not self._part_of(task).exists():
+                Path(self._done[task].answer["output"]).rename(self._part_of(task))
         sync_directory(Path(self.spec.output))
 
     def _commit(self) -> None:

@@ -84,7 +84,8 @@ def _header_of(splitters: Path) -> str:
 
 def _partition(task: Json) -> Json:
     directory = Path(task["directory"])
-    directory.mkdir(parents=True)
+    directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    directory.mkdir()
     try:
         return _partition_into(directory, task)
     except BaseException:

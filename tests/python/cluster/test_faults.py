@@ -163,6 +163,20 @@ def test_a_wrong_byte_on_the_way_is_found_and_its_slice_made_again(data: bytes, 
     assert joined(Path("out")) == sorted_records(data)
 
 
+def test_a_job_whose_last_directories_a_power_cut_took_goes_on(data: bytes, nodes: list[Path]) -> None:
+    def stop(state: PhaseState) -> None:
+        if state.phase == "reduce" and state.done >= 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sort_with(stop, nodes)
+    shutil.rmtree("out/attempts")
+    shutil.rmtree("out.ecosort/samples")
+    Path("out.ecosort/samples").mkdir()
+    assert resume("out").rows == len(data) // 100
+    assert joined(Path("out")) == sorted_records(data)
+
+
 def test_a_full_node_hands_its_tasks_to_the_others(
     data: bytes, tmp_path: Path, nodes: list[Path], require: Callable[[str], None]
 ) -> None:
