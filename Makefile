@@ -122,6 +122,11 @@ bench-tables: ## write the tables and the charts of tuning/bench/results into do
 	@$(DEPS) python
 	@$(VENV)/python tuning/bench/bench.py --tables
 
+.PHONY: cluster-tables
+cluster-tables: ## write what the simulator of clusters predicts into docs
+	@$(DEPS) python
+	@$(VENV)/python -m ecosort.cluster.predictions docs
+
 .PHONY: power-accuracy
 power-accuracy: ## simulate meters and loads of known energy and write the table of intervals into power/README.md (some minutes)
 	@$(DEPS) python
@@ -138,12 +143,15 @@ format: ## rewrite the sources in the project's format
 	@$(DEPS) python lint
 	@tuning/setup/lint --fix-format
 
+# All but `cluster`, whose packages are large: they have a lock and an environment of their own.
+LOCKED_EXTRAS := arrow power tune appliance discover mqtt plots scpi snmp dev
+
 .PHONY: lock
 lock: ## pin the newest Python packages that pyproject.toml allows
 	@$(DEPS) python
 	@python3 -m venv build/lock && build/lock/bin/pip --quiet install uv
 	@{ echo '# Locked Python packages with hashes, renewed by `make lock` from pyproject.toml.'; \
-	  build/lock/bin/uv pip compile --quiet pyproject.toml --all-extras --generate-hashes --universal --upgrade \
+	  build/lock/bin/uv pip compile --quiet pyproject.toml $(LOCKED_EXTRAS:%=--extra %) --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/python.lock
 	@mv build/lock/python.lock tuning/setup/python.lock
 	@{ echo '# Locked peers of the benchmark with hashes, renewed by `make lock` from peers.txt.'; \
@@ -154,6 +162,10 @@ lock: ## pin the newest Python packages that pyproject.toml allows
 	  build/lock/bin/uv pip compile --quiet tuning/setup/site.txt --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/site.lock
 	@mv build/lock/site.lock tuning/setup/site.lock
+	@{ echo '# Locked packages of `--on ray` with hashes, renewed by `make lock` from the extra `cluster`.'; \
+	  build/lock/bin/uv pip compile --quiet pyproject.toml --extra cluster --generate-hashes --universal --upgrade \
+	    --python-version 3.11 --no-header; } > build/lock/cluster.lock
+	@mv build/lock/cluster.lock tuning/setup/cluster.lock
 
 .PHONY: cross
 cross: ## build for aarch64 and run the C++ unit tests under qemu-user
@@ -177,7 +189,7 @@ soak: ## all tests with larger sweeps (hours), then make oldest and make cross
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory oldest
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory cross
 
-COMMANDS := sort inplace resume lines csv jsonl merge sample partition plan gen check power tune joulesort queue serve manual
+COMMANDS := sort inplace resume lines csv jsonl merge sample partition plan gen check power tune joulesort cluster queue serve manual
 MAN := $(DESTDIR)$(PREFIX)/share/man/man1
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ecosort
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ecosort.fish

@@ -54,6 +54,7 @@ COMMANDS = (
     "power",
     "tune",
     "joulesort",
+    "cluster",
     "queue",
     "serve",
     "manual",
