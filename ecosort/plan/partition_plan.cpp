@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned rotating_buffers = 3;
 constexpr unsigned blocks_in_flight = 12;
-constexpr std::uint64_t least_run_bytes = 256 * KiB, most_run_bytes = 8 * MiB;
+constexpr std::uint64_t least_run_bytes = 256 * KiB, most_run_bytes = 4 * MiB;
 constexpr std::uint64_t part_number_bytes = 2, part_count_bytes = 4;
 constexpr std::uint64_t part_facts_bytes = 256;  // of the part: its file, its place in the search, its sums
 
@@ -30,12 +30,10 @@ std::uint64_t least_block(const PartitionWanted& wanted) {
   return std::max(least_slice_block_bytes, round_up(wanted.records.format.record_size, page_bytes) + page_bytes);
 }
 
-// Twice what a part has on average suffices: the more blocks are touched, the more pages the system clears.
+// The system clears every page that is touched: blocks of all parts are a small part of the range, unless it is small.
 std::uint64_t most_block(const PartitionWanted& wanted) {
-  const std::uint64_t average = wanted.records.input_records * wanted.records.format.record_size / wanted.parts;
-  std::uint64_t block = std::max(most_slice_block_bytes, least_block(wanted));
-  while (block / 2 >= least_block(wanted) && block / 2 >= 2 * average) block /= 2;
-  return block;
+  const std::uint64_t range = wanted.records.input_records * wanted.records.format.record_size;
+  return slice_block_for(wanted.parts, range, least_block(wanted));
 }
 
 PartitionPlan layout(const PartitionWanted& wanted, std::uint64_t block_bytes, std::uint64_t most_run) {
@@ -65,6 +63,13 @@ PartitionPlan layout(const PartitionWanted& wanted, std::uint64_t block_bytes, s
 }
 
 }  // namespace
+
+std::uint64_t slice_block_for(std::uint64_t parts, std::uint64_t range_bytes, std::uint64_t least) {
+  constexpr std::uint64_t share = 16;
+  std::uint64_t block = std::max(most_slice_block_bytes, least);
+  while (block / 2 >= least && block > range_bytes / parts / share) block = round_down(block / 2, page_bytes);
+  return block;
+}
 
 PartitionPlan plan_partition(const PartitionWanted& wanted) {
   const std::uint64_t memory = wanted.records.memory_bytes, least = least_block(wanted);

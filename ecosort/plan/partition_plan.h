@@ -29,6 +29,9 @@ inline constexpr unsigned pieces_per_thread = 4;
 inline constexpr std::uint64_t least_slice_block_bytes = std::uint64_t{64} << 10U,
                                most_slice_block_bytes = std::uint64_t{1} << 20U;
 
+// Of such a range; the memory may want smaller ones.
+[[nodiscard]] std::uint64_t slice_block_for(std::uint64_t parts, std::uint64_t range_bytes, std::uint64_t least);
+
 // NotEnoughMemory, with what would do, where even the smallest blocks do not fit; UsageError for a range that cannot be sorted at
 // once.
 [[nodiscard]] PartitionPlan plan_partition(const PartitionWanted& wanted);

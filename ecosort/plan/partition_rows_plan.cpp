@@ -14,7 +14,7 @@ namespace ecosort::planner {
 namespace {
 
 constexpr unsigned blocks_in_flight = 12, rotating_buffers = 2;
-constexpr std::uint64_t least_run_bytes = MiB, usual_run_bytes = 32 * MiB;
+constexpr std::uint64_t least_run_bytes = MiB, usual_run_bytes = 16 * MiB;
 constexpr std::uint64_t bytes_per_row = 33;  // of a run: a row of nothing but its end, and its places in the index
 constexpr std::uint64_t part_number_bytes = 2, part_count_bytes = 4, part_facts_bytes = 512;
 constexpr std::uint64_t read_block_bytes = 512 * KiB;
@@ -39,16 +39,16 @@ std::uint64_t bytes_of_run(std::uint64_t run, unsigned buffers) {
 }  // namespace
 
 PartitionRowsPlan plan_partition_rows(const PartitionRowsWanted& wanted) {
-  const std::uint64_t least = least_block(wanted), average = wanted.range_bytes / wanted.parts;
+  const std::uint64_t least = least_block(wanted);
   const unsigned buffers = wanted.is_sorted ? 1 : rotating_buffers;
   const std::uint64_t tables = wanted.memory_bytes / table_share;
   const auto left_with = [&](std::uint64_t block) {
     const std::uint64_t taken = bytes_for_parts(wanted, block) + tables;
     return wanted.memory_bytes - std::min(wanted.memory_bytes, taken);
   };
-  std::uint64_t block = std::max(most_slice_block_bytes, least);
+  std::uint64_t block = slice_block_for(wanted.parts, wanted.range_bytes, least);
   const std::uint64_t wanted_left = wanted.is_sorted ? 2 * wanted.range_bytes : bytes_of_run(usual_run_bytes / 4, buffers);
-  while (block > least && (left_with(block) < wanted_left || block / 2 >= 2 * average))
+  while (block > least && left_with(block) < wanted_left)
     block = std::max(least, round_down(block / 2, page_bytes));
   const std::uint64_t left = left_with(block);
   if (const std::uint64_t need = bytes_of_run(least_run_bytes, buffers); left < need) {

@@ -22,18 +22,23 @@ Classifier::Classifier(const std::vector<Splitter>& splitters, std::vector<recor
 
 void Classifier::count_below(const records::Entry* rows, std::size_t n, PartNumber* counts) const {
   const std::uint64_t* const prefixes = prefixes_.data();
+  // A condition that becomes a number: compilers make a branch of ?:, which nobody can predict.
+  const auto step = [prefixes](std::size_t at, std::size_t half, std::uint64_t prefix) {
+    return at + (half & (std::size_t{0} - static_cast<std::size_t>(prefixes[at + half - 1] < prefix)));
+  };
   std::size_t i = 0;
   for (; i + at_once <= n; i += at_once) {
-    const std::uint64_t* at[at_once];
-    for (std::size_t j = 0; j < at_once; ++j) at[j] = prefixes;
-    for (std::size_t half = prefixes_.size() / 2; half > 0; half /= 2)
-      for (std::size_t j = 0; j < at_once; ++j) at[j] += at[j][half - 1] < rows[i + j].prefix ? half : 0;
-    for (std::size_t j = 0; j < at_once; ++j) counts[i + j] = static_cast<PartNumber>(at[j] - prefixes);
+    std::size_t at[at_once] = {};
+    for (std::size_t half = prefixes_.size() / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+      for (std::size_t j = 0; j < at_once; ++j) at[j] = step(at[j], half, rows[i + j].prefix);
+    }
+    for (std::size_t j = 0; j < at_once; ++j) counts[i + j] = static_cast<PartNumber>(at[j]);
   }
   for (; i < n; ++i) {
-    const std::uint64_t* at = prefixes;
-    for (std::size_t half = prefixes_.size() / 2; half > 0; half /= 2) at += at[half - 1] < rows[i].prefix ? half : 0;
-    counts[i] = static_cast<PartNumber>(at - prefixes);
+    std::size_t at = 0;
+    for (std::size_t half = prefixes_.size() / 2; half > 0; half /= 2) at = step(at, half, rows[i].prefix);
+    counts[i] = static_cast<PartNumber>(at);
   }
 }
 
