@@ -36,13 +36,16 @@ def run_task(task: Json) -> Json:
 
 def _told(error: Exception) -> Json:
     is_full = isinstance(error, NotEnoughSpace) or (isinstance(error, OSError) and error.errno in (28, 122))
+    code = getattr(error, "exit_code", None)
     if is_full:
         kind = "full"
+    elif code is not None and not 0 <= code <= 128:
+        kind = "lost"  # somebody killed the program
     elif isinstance(error, BadInput | NotEnoughMemory | VerificationFailed):
         kind = "bad"  # it would be the same the next time
     else:
         kind = "failed"
-    return {"kind": kind, "line": str(error), "exit_code": getattr(error, "exit_code", None)}
+    return {"kind": kind, "line": str(error), "exit_code": code}
 
 
 def _format(task: Json) -> Format:
