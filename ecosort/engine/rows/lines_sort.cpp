@@ -71,7 +71,9 @@ class Sorter {
   Task<void> sort() {
     output_ = engine::open_output(storage_, job_.output);
     reserve_output();
-    files_.emplace(storage_, reactor_, job_.directories, job_.plan.block_bytes, job_.compress_program);
+    if (job_.codecs.runs.coders > 0) packer_.emplace(job_.codecs.runs, job_.plan.block_bytes, codec_memory_);
+    files_.emplace(storage_, reactor_, job_.directories, job_.plan.block_bytes, job_.compress_program,
+                   packer_ ? &*packer_ : nullptr);
     pool_.emplace(reactor_.scope(), memory_.allocate(job_.plan.write_bytes(), "write blocks", job_.plan.pages),
                   job_.plan.block_bytes, job_.plan.write_blocks);
     open_sink();
@@ -145,6 +147,7 @@ class Sorter {
     begin("run_formation", Phase::run_formation, formation_bytes(), std::max<std::uint64_t>(formation_bytes(), 1));
     former_.emplace(FormTools{reactor_, compute_, *files_, *pool_, memory_, job_.plan, format_, progress_}, *reader_, seen_,
                     job_.unique);
+    if (packer_) former_->tell_pace(*packer_, input_size() > 0);
     co_await former_->form(runs_);
     dropped_ += reader_->dropped() + former_->dropped();
     report_.runs = runs_.size();
@@ -300,8 +303,9 @@ class Sorter {
       if (input.garbage_at) report_.notices.push_back(garbage_text(input.name, *input.garbage_at));
     report_.traffic = reactor_.traffic();
     report_.peak_temp_bytes = files_->peak_bytes();
-    report_.peak_memory_bytes =
-        memory_.peak_bytes() + first_rows_.top().size() + codec_memory_.peak_bytes() + allowance_.peak_bytes();
+    if (packer_ && packer_->report().blocks > 0) report_.run_packing = packer_->report();
+    report_.peak_memory_bytes = memory_.peak_bytes() + first_rows_.top().size() + codec_memory_.peak_bytes() +
+                                allowance_.peak_bytes() + files_->peak_index_bytes();
     progress_.begin(Phase::done, 0);
     return report_;
   }
@@ -373,6 +377,7 @@ class Sorter {
   LinesReport report_;
   io::FilePtr output_;
   bool is_reserved_ = false;
+  std::optional<run::RunPacker> packer_;  // where runs may be compressed
   std::optional<RowRuns> files_;
   std::optional<BlockPool> pool_;
   std::optional<OutputSink> sink_;

@@ -19,6 +19,7 @@
 #include "io/queue.h"
 #include "io/storage.h"
 #include "plan/line_plan.h"
+#include "run/run_packer.h"
 
 namespace ecosort::lines {
 
@@ -28,7 +29,8 @@ struct Codecs {
   std::uint64_t input_bytes = 0;   // memory for decompression; 0: no input is decompressed
   std::uint64_t output_bytes = 0;  // memory for compression
   std::optional<Packing> packing;  // of the output
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return input_bytes + output_bytes; }
+  run::PackingPlan runs;           // of temporary runs
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return input_bytes + output_bytes + runs.bytes(); }
 };
 
 // Everything is checked and opened; nothing is created yet.
@@ -62,9 +64,10 @@ struct LinesReport {
   std::vector<rows::KeyCounts> key_counts;
   io::Traffic traffic;
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
-  std::optional<engine::Resumed> resumed;  // of a job that outlives a crash; nothing: it began in this run
-  std::vector<std::string> notices;        // for the user; some are empty
-  std::uint64_t packed_bytes = 0;          // of the output, where it is compressed; output_bytes are those of its lines
+  std::optional<engine::Resumed> resumed;         // of a job that outlives a crash; nothing: it began in this run
+  std::vector<std::string> notices;               // for the user; some are empty
+  std::uint64_t packed_bytes = 0;                 // of the output, where it is compressed; output_bytes are those of its lines
+  std::optional<run::PackingReport> run_packing;  // of temporary runs; nothing: they could not be compressed, or there was none
 };
 
 // Throws VerificationError, IoError, UsageError (a line that does not fit the memory), Interrupted, io::QueueBroken: as
