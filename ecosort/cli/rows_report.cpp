@@ -11,7 +11,7 @@ namespace ecosort::cli {
 nlohmann::ordered_json rows_stats_json(const RowWords& words, const lines::LinesReport& report, const engine::PhaseLog& log,
                                        const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend) {
   return {{"schema", words.schema},
-          {words.rows, report.lines},
+          {words.rows, report.records},
           {words.dropped, report.dropped},
           {"input_bytes", report.input_bytes},
           {"output_bytes", report.output_bytes},
@@ -43,9 +43,10 @@ JobSummary rows_summary(const lines::LinesReport& report, std::uint64_t rows, co
   std::string runs;
   if (report.run_packing && report.run_packing->packed_blocks > 0) {
     const run::PackingReport& packing = *report.run_packing;
-    runs = fmt::format(", runs {:.1f} x smaller by {}",
+    const bool is_last_packed = packing.last.codec != codec::BlockCodec::none;  // auto may have changed its mind
+    runs = fmt::format(", runs {:.1f} x smaller{}",
                        static_cast<double>(packing.plain_bytes) / static_cast<double>(packing.stored_bytes),
-                       codec::text_of(packing.last));
+                       is_last_packed ? " by " + codec::text_of(packing.last) : "");
   }
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
           fmt::format("{} {}{}{}", rows, noun, rows == 1 ? "" : "s", runs)};

@@ -13,13 +13,10 @@
 #include <vector>
 
 #include "base/block_pool.h"
-#include "engine/compute.h"
+#include "engine/bench.h"
 #include "engine/fixed/run_buffer.h"
 #include "engine/fixed/tally.h"
-#include "engine/progress.h"
 #include "formats/fixed/encoder.h"
-#include "io/reactor.h"
-#include "io/storage.h"
 #include "plan/plan.h"
 
 namespace ecosort::engine {
@@ -38,8 +35,7 @@ void check_unchanged(io::Storage& storage, const Input& input);
 // Coordinator only. Must outlive the tasks it returned.
 class ReadAhead {
  public:
-  ReadAhead(io::Reactor& reactor, Compute& compute, const planner::Plan& plan, const records::Encoder& encoder,
-            std::vector<Input>& inputs, MemoryBudget& memory);
+  ReadAhead(Bench& bench, const planner::Plan& plan, const records::Encoder& encoder, std::vector<Input>& inputs);
 
   // Reads records [first, first + count) of all inputs, in order, into `run` and fills its index (unsorted).
   [[nodiscard]] Task<void> fill(RunBuffer& run, std::uint64_t first, std::uint64_t count);

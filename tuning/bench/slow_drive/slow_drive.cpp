@@ -42,7 +42,7 @@ void sort(const io::ThrottledQueue::Drive& drive, const std::vector<std::string>
   engine::PhaseLog log("");
   const std::atomic<int> interrupted{0};
   const double begin_s = engine::monotonic_seconds(), begin_processor_s = processor_s();
-  const lines::LinesReport report = lines::sort_lines(prepared.job, storage, queue, progress, log, interrupted);
+  const lines::LinesReport report = lines::sort_lines(prepared.job, {storage, queue, progress, log, interrupted});
   const nlohmann::ordered_json json{{"wall_s", engine::monotonic_seconds() - begin_s},
                                     {"cpu_s", processor_s() - begin_processor_s},
                                     {"input_bytes", report.input_bytes},
