@@ -150,8 +150,8 @@ def _steps(steps: Sequence[Step]) -> tuple[Step, ...]:
 def stage_table(report: ClusterReport, threads: int) -> str:
     """A line per stage, for a terminal, and one per step in it. MB/s of a stage are those of all nodes, of a step of a worker.
 
-    Threads of a stage wait when they do not compute: if they compute most of the time they limit it, else its I/O does. What a step
-    waits is what its coordinator waited for I/O.
+    Threads of a stage wait when they do not compute: if they compute most of the time they limit it, else its I/O does. What a
+    step waits is what its coordinator waited for I/O.
     """
     head = ("stage", "tasks", "seconds", "read MB/s", "write MB/s", "network MB/s", "CPU s", "waits", "limited by")
     rows: list[tuple[str, ...]] = [head]

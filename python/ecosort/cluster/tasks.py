@@ -10,6 +10,7 @@ import base64
 import json
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from ecosort.report import Phase, Report, empty_report
 from ecosort.version import __version__
 
 Json = dict[str, Any]
+
+_KILLED = [code for number in (signal.SIGKILL, signal.SIGTERM) for code in (-number, 128 + number)]
 
 
 def run_task(task: Json) -> Json:
@@ -39,7 +42,7 @@ def _told(error: Exception) -> Json:
     code = getattr(error, "exit_code", None)
     if is_full:
         kind = "full"
-    elif code is not None and not 0 <= code <= 128:
+    elif code in _KILLED:
         kind = "lost"  # somebody killed the program
     elif isinstance(error, BadInput | NotEnoughMemory | VerificationFailed):
         kind = "bad"  # it would be the same the next time
