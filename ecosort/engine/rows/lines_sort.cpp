@@ -76,8 +76,9 @@ class RowKernel final : public engine::Kernel {
   }
 
   Task<void> form_runs() override {
-    former_.emplace(FormTools{bench_.reactor, bench_.compute, *files_, *pool_, bench_.memory, job_.plan, format_, bench_.progress},
-                    *reader_, seen_, job_.unique);
+    former_.emplace(
+        FormTools{bench_.reactor, bench_.compute, *files_, *pool_, bench_.memory, job_.plan, format_, bench_.progress}, *reader_,
+        seen_, job_.unique);
     co_await former_->form(runs_);
     dropped_ += reader_->dropped() + former_->dropped();
     report.runs = runs_.size();
@@ -210,7 +211,9 @@ class RowKernel final : public engine::Kernel {
     return job.codecs.input_bytes - std::min(job.codecs.input_bytes, chunks);
   }
 
-  [[nodiscard]] DecodeTools decoding() { return {bench_.reactor, bench_.compute, codec_memory_, allowance_, job_.codecs.chunk_bytes}; }
+  [[nodiscard]] DecodeTools decoding() {
+    return {bench_.reactor, bench_.compute, codec_memory_, allowance_, job_.codecs.chunk_bytes};
+  }
 
   void take_sorted_inputs() {
     for (LineInput& input : job_.inputs) {
@@ -254,9 +257,7 @@ class RowKernel final : public engine::Kernel {
 
   [[nodiscard]] MergeTerms terms() const { return {job_.unique, !job_.merge}; }
 
-  [[nodiscard]] MergeTools tools() {
-    return {bench_.reactor, bench_.compute, *files_, bench_.memory, job_.plan, format_};
-  }
+  [[nodiscard]] MergeTools tools() { return {bench_.reactor, bench_.compute, *files_, bench_.memory, job_.plan, format_}; }
 
   void open_inputs(std::vector<MergeInput>& inputs) {
     for (MergeInput& input : inputs)
