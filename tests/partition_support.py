@@ -30,7 +30,7 @@ def records_of(data: bytes, size: int, start: int = 0) -> list[Row]:
 
 def lines_of(data: bytes, start: int = 0) -> list[Row]:
     rows, at = [], start
-    for line in data.split(b"\n")[: None if not data.endswith(b"\n") else -1]:
+    for line in data.split(b"\n")[: -1 if data.endswith(b"\n") or not data else None]:
         rows.append((line, at))
         at += len(line) + 1
     return rows

@@ -33,6 +33,11 @@ std::vector<OptionRow> joined(std::vector<OptionRow> first, const std::vector<st
   return first;
 }
 
+constexpr std::string_view format_words =
+    "records, lines, csv or jsonl; all words of `ecosort sort`, `lines`, `csv` or `jsonl` that say what the rows are and how "
+    "they are "
+    "ordered may follow";
+
 std::vector<OperandRow> codes() {
   return {{"0", "done"},
           {"1", "what would be written is not what was read"},
@@ -53,16 +58,19 @@ CommandTable sample_table() {
           "Draws rows at random places of a range, one from each of N pieces of equal size, reads no more than the pages they "
           "are in, and writes them in order: JSON lines with the row in base64, the number of its file, and its place. With "
           "--merge, reads such samples and writes the rows at their quantiles, which cut all rows into parts of about the "
-          "same size. A sample stands for its range: draw as many rows for each byte of every range.",
+          "same size. A sample stands for its range: draw as many rows for each byte of every range. Of lines, CSV and JSON "
+          "lines "
+          "places are drawn among the bytes, so that parts are of about the same size in bytes.",
       .examples = {"ecosort sample records a.dat --source 0 --count 10000 -o a.sample",
                    "ecosort sample records b.dat --source 1 --count 10000 -o b.sample",
+                   "ecosort sample csv --by price:number shop.csv --count 10000 -o shop.sample",
                    "ecosort sample records --merge a.sample b.sample --parts 200 -o splitters"},
       .options = joined({{"--count", "N", "", "how many rows; less where the range has fewer"},
                          {"--seed", "N", "0", "of the random places: the same rows for the same number, on every machine"},
                          {"--merge", "", "", "the operands are samples: choose splitters"},
                          {"--parts", "N", "", "with --merge: of how many parts"}},
                         {range_options(), shared_options("FILE", "where the rows go; `-` is standard output")}),
-      .operands = {{"FORMAT", "records"}, {"INPUT", "a regular file"}, {"SAMPLE", "what this command wrote"}},
+      .operands = {{"FORMAT", format_words}, {"INPUT", "a regular file"}, {"SAMPLE", "what this command wrote"}},
       .ending = "",
       .exit_status = codes()};
 }
@@ -79,6 +87,7 @@ CommandTable partition_table() {
           "hash, and the first and the last row of every slice; hashes of slices add up to that of the range. Slices and then "
           "the report appear complete and durable, or not at all.",
       .examples = {"ecosort partition records a.dat --splitters splitters --report a.json -o slices",
+                   "ecosort partition lines -t, -k2,2n log.txt --splitters splitters --report log.json -o slices",
                    "ecosort partition records b.dat --from 1000000000 --to 2000000000 --source 1 --splitters splitters "
                    "--prefix b1 --report b1.json -o slices"},
       .options = joined({{"--splitters", "FILE", "", "where to cut: what `ecosort sample --merge` wrote"},
@@ -87,8 +96,12 @@ CommandTable partition_table() {
                          {"--sort", "", "", "sort the rows of each slice; the whole range must fit the memory"},
                          {"--overwrite", "", "", "replace files that have the names of slices"}},
                         {range_options(), shared_options("DIR", "the directory of the slices")}),
-      .operands = {{"FORMAT", "records"}, {"INPUT", "a regular file"}},
-      .ending = "Every part has a write block in memory, 64 KiB or more.",
+      .operands = {{"FORMAT", format_words}, {"INPUT", "a regular file"}},
+      .ending =
+          "Every part has a write block in memory, 64 KiB or more. Slices of CSV begin with the header. Whether a byte of CSV "
+          "lies "
+          "inside of quotes depends on all bytes before: a range of CSV with quotes reads everything in front of its end, or "
+          "with --quote none nothing.",
       .exit_status = codes()};
 }
 

@@ -126,7 +126,7 @@ struct Surroundings {
   double started_s = 0;
 };
 
-// `work(queue, progress, log, received signal)` partitions.
+// `work(environment)` partitions.
 template <class Work>
 int run_and_report(const PartitionOptions& options, const Surroundings& around, const Work& work) {
   static constexpr const char* names[] = {"records", "lines", "csv", "jsonl"};
@@ -137,7 +137,9 @@ int run_and_report(const PartitionOptions& options, const Surroundings& around, 
   const engine::PartitionReport report = run.watch(
       *backend.queue,
       [&](auto& progress, auto& log, const auto& interrupted) {
-        return telling_phase(progress, [&] { return work(*backend.queue, progress, log, interrupted); });
+        return telling_phase(progress, [&] {
+          return work(engine::Environment{around.storage, *backend.queue, progress, log, interrupted});
+        });
       },
       [](const engine::PartitionReport& done) {
         return JobSummary{"cut", done.bytes, fmt::format("{} rows into {} slices", done.hash.count, done.slices.size())};
@@ -167,9 +169,8 @@ int partition_records(PartitionOptions& options, double started_s) {
                             .range = {begin, begin + plan.wanted.input_records * rows.record_size},
                             .queue_depth = plan.read_depth + plan.write_depth + 4,
                             .started_s = started_s};
-  return run_and_report(options, around, [&](auto& queue, auto& progress, auto& log, const auto& interrupted) {
-    return engine::partition_records(job, storage, queue, progress, log, interrupted);
-  });
+  return run_and_report(options, around,
+                        [&](const engine::Environment& environment) { return engine::partition_records(job, environment); });
 }
 
 // The report is none of the inputs.
@@ -195,9 +196,8 @@ int partition_rows(PartitionOptions& options, double started_s) {
                             .range = {job.begin, job.inputs.front().end_offset()},
                             .queue_depth = job.plan.lines.read_depth + job.plan.lines.write_depth + 4,
                             .started_s = started_s};
-  return run_and_report(options, around, [&](auto& queue, auto& progress, auto& log, const auto& interrupted) {
-    return engine::partition_rows(job, storage, queue, progress, log, interrupted);
-  });
+  return run_and_report(options, around,
+                        [&](const engine::Environment& environment) { return engine::partition_rows(job, environment); });
 }
 
 }  // namespace

@@ -72,9 +72,9 @@ job::SplitterFile sample_records(const SampleOptions& options, const SortOptions
   WatchedRun run({"", rows.events, rows.progress, rows.quiet, rows.output});
   engine::Sample sample = run.watch(
       *backend.queue,
-      [&](auto& progress, auto&, const auto& interrupted) {
+      [&](auto& progress, auto& log, const auto& interrupted) {
         try {
-          return engine::sample_records(job, storage, *backend.queue, progress, interrupted);
+          return engine::sample_records(job, {storage, *backend.queue, progress, log, interrupted});
         } catch (const io::QueueBroken& broken) {
           end_at_once(progress, broken);
         }

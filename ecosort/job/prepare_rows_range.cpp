@@ -23,6 +23,7 @@ constexpr std::uint64_t row_share = 16;  // of the memory, that a row of a sampl
 struct Top {
   std::string bytes;
   std::optional<std::string> header;
+  std::string first_row;  // the header, or a row like all others
 };
 
 // The first bytes of a file, `size` of them unless it is shorter. Through the page cache, whatever the file is opened for.
@@ -48,13 +49,13 @@ Top take_top(rows::RowFormat& format, const std::string& path) {
   for (std::size_t size = std::size_t{64} << 10U;; size *= 2) {
     const std::string bytes = first_bytes(path, size);
     const std::size_t mark = format.mark_bytes(bytes);
-    if (!format.wants_first_row()) return {bytes.substr(0, mark), std::nullopt};
+    if (!format.wants_first_row()) return {bytes.substr(0, mark), std::nullopt, ""};
     bool is_inside = false;
     const char* const end = format.find_end(bytes.data() + mark, bytes.data() + bytes.size(), is_inside);
     if (end == nullptr && bytes.size() == size && size < most_header_bytes) continue;
     if (bytes.size() == mark) {
       format.miss_first_row(rows::shown_name(path));
-      return {bytes, std::nullopt};
+      return {bytes, std::nullopt, ""};
     }
     if (end == nullptr && bytes.size() == size)
       throw UsageError(
@@ -62,8 +63,8 @@ Top take_top(rows::RowFormat& format, const std::string& path) {
     const std::size_t row_end = end == nullptr ? bytes.size() : static_cast<std::size_t>(end - bytes.data());
     const std::string row = bytes.substr(mark, row_end - mark);
     if (format.take_first_row(rows::shown_name(path), row) == rows::FirstRow::is_sorted)
-      return {bytes.substr(0, mark), std::nullopt};
-    return {bytes.substr(0, row_end) + format.terminator(), row};
+      return {bytes.substr(0, mark), std::nullopt, row};
+    return {bytes.substr(0, row_end) + format.terminator(), row, row};
   }
 }
 
@@ -127,6 +128,7 @@ engine::PartitionRowsJob prepare_partition_of_rows(const PartitionSpec& spec, Ro
   SplitterFile splitters = read_splitter_file(spec.splitters);
   const Top top = take_top(*job.format, rows.input);
   job.top = top.bytes;
+  job.first_row = top.first_row;
   check_rows(*job.format, splitters, spec.splitters);
   check_in_order(splitters.rows, compare_rows(*job.format), spec.splitters);
   job.terms = terms_of(spec, std::move(splitters), storage);

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "base/memory.h"
-#include "engine/compute.h"
 #include "engine/partition/classifier.h"
 #include "engine/partition/fill_slices.h"
 #include "engine/partition/slice_order.h"
@@ -80,38 +77,53 @@ class Extremes {
   std::string first_, last_;
 };
 
-// One partition. Members are declared in the order in which they may be used.
-class Partitioner {
+// Members are declared in the order in which they may be used.
+class RecordCutter final : public Cutter {
  public:
-  Partitioner(PartitionRecordsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log)
-      : job_(job),
-        plan_(job.plan.plan),
-        storage_(storage),
-        progress_(progress),
-        log_(log),
-        encoder_(plan_.wanted.format),
-        classifier_(job.terms.splitters, windows_of(encoder_, job.terms.splitters), job.terms.source),
-        memory_(plan_.wanted.memory_bytes),
-        reactor_(queue, plan_.read_depth, plan_.write_depth),
-        compute_(reactor_, plan_.wanted.threads),
-        reader_(reactor_, compute_, plan_, encoder_, job.inputs, memory_),
-        order_(classifier_, plan_.formation.run_records, plan_.wanted.threads, memory_),
-        files_(storage, reactor_, job.terms.paths,
-               memory_.allocate(plan_.formation.write_block_bytes * plan_.formation.write_blocks, "write blocks"),
-               plan_.formation.write_block_bytes, plan_.formation.write_blocks, progress),
-        extremes_(classifier_.parts()),
-        free_runs_(reactor_.scope(), plan_.formation.run_buffers),
-        arrived_(reactor_.scope()),
-        work_(reactor_.scope()),
-        main_(reactor_.scope()) {
-    reactor_.wait_with(storage_);
-    report_.slices.resize(classifier_.parts());
+  static BenchSize size_of(const PartitionRecordsJob& job) {
+    const planner::Plan& plan = job.plan.plan;
+    return {plan.wanted.memory_bytes, plan.wanted.threads, plan.read_depth, plan.write_depth};
+  }
+  static SliceBlocks blocks_of(const PartitionRecordsJob& job) {
+    return {job.plan.plan.formation.write_block_bytes, job.plan.plan.formation.write_blocks};
   }
 
-  PartitionReport run(const std::atomic<int>& interrupted) {
-    main_.spawn(partition());
-    reactor_.run(main_, interrupted);
-    return finish();
+  RecordCutter(PartitionRecordsJob& job, Bench& bench, SliceFiles& files)
+      : job_(job),
+        plan_(job.plan.plan),
+        bench_(bench),
+        encoder_(plan_.wanted.format),
+        classifier_(job.terms.splitters, windows_of(encoder_, job.terms.splitters), job.terms.source),
+        reader_(bench, plan_, encoder_, job.inputs),
+        order_(classifier_, plan_.formation.run_records, plan_.wanted.threads, bench.memory),
+        files_(files),
+        hashes_(classifier_.parts()),
+        extremes_(classifier_.parts()),
+        free_runs_(bench.reactor.scope(), plan_.formation.run_buffers),
+        arrived_(bench.reactor.scope()) {}
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept override { return plan_.wanted.input_records * encoder_.record_size(); }
+
+  void begin(TaskGroup& work) override {
+    allocate_runs();
+    work.spawn(read_runs(work));
+    work.spawn(cut_runs());
+  }
+
+  [[nodiscard]] std::string check_input() override {
+    check_unchanged(bench_.storage, job_.inputs.front());
+    return "";
+  }
+
+  void sum_up(PartitionReport& report) override {
+    report.hash = reader_.tally().hash;
+    report.bytes = report.hash.count * encoder_.record_size();
+    for (std::size_t part = 0; part < report.slices.size(); ++part) {
+      Slice& slice = report.slices[part];
+      slice.hash = hashes_[part];
+      slice.first = extremes_[part].first();
+      slice.last = extremes_[part].last();
+    }
   }
 
  private:
@@ -120,40 +132,20 @@ class Partitioner {
     bool is_full = false;
   };
 
-  Task<void> partition() {
-    files_.create();
-    allocate_runs();
-    const std::uint64_t bytes = plan_.wanted.input_records * encoder_.record_size();
-    progress_.plan_job(1, std::max<std::uint64_t>(bytes, 1));
-    begin("partition", Phase::partition, bytes, std::max<std::uint64_t>(bytes, 1));
-    work_.spawn(read_runs());
-    work_.spawn(cut_runs());
-    co_await work_.settle();
-    co_await files_.settle();
-    reactor_.scope().throw_if_failed();
-    log_.end(reactor_.traffic());
-    take_in();
-    check_slices(report_);
-    begin("sync", Phase::sync, 0);
-    co_await files_.finish();
-    log_.end(reactor_.traffic());
-    check_unchanged(storage_, job_.inputs.front());
-  }
-
   void allocate_runs() {
     const planner::Formation& formation = plan_.formation;
     runs_.resize(formation.run_buffers);
     for (Run& run : runs_) {
-      run.buffer.bytes = memory_.allocate(formation.run_buffer_bytes, "a run buffer");
-      run.buffer.index = memory_.allocate(formation.index_bytes, "the index of a run");
+      run.buffer.bytes = bench_.memory.allocate(formation.run_buffer_bytes, "a run buffer");
+      run.buffer.index = bench_.memory.allocate(formation.index_bytes, "the index of a run");
     }
-    scratch_ = memory_.allocate(formation.scratch_bytes, "the index of slices");
+    scratch_ = bench_.memory.allocate(formation.scratch_bytes, "the index of slices");
   }
 
-  Task<void> read_runs() {
+  Task<void> read_runs(TaskGroup& work) {
     for (std::uint64_t number = 0; number < job_.plan.runs; ++number) {
       co_await free_runs_.take();
-      work_.spawn(read_run(number));
+      work.spawn(read_run(number));
     }
   }
 
@@ -179,7 +171,7 @@ class Partitioner {
   Task<void> cut(RunBuffer& run, std::uint64_t number) {
     const std::uint64_t first = job_.inputs.front().begin() + number * plan_.formation.run_records * encoder_.record_size();
     const RecordTies ties{encoder_, job_.terms.splitters, run.table(encoder_.record_size()), first};
-    auto order = compute_.run(
+    auto order = bench_.compute.run(
         [&] { job_.terms.is_sorted ? sort(run, ties) : order_.distribute(run.entries(), run.count, ties, slices()); });
     co_await order;
     const Entry* const rows = job_.terms.is_sorted ? run.entries() : slices();
@@ -189,15 +181,15 @@ class Partitioner {
       if (next[part] < order_.end(part)) rest.push_back(part);
     }
     const auto fill = [&](std::size_t part) { return gather(part, rows, next[part], ties.table); };
-    co_await fill_slices(compute_, files_, std::move(rest), encoder_.record_size(), fill);
+    co_await fill_slices(bench_.compute, files_, std::move(rest), encoder_.record_size(), fill);
   }
 
   [[nodiscard]] Entry* slices() const noexcept { return scratch_.as<Entry>().data(); }
 
   void sort(RunBuffer& run, const RecordTies& ties) {
-    records::sort_entries_parallel(run.entries(), slices(), run.count, compute_.threads());
+    records::sort_entries_parallel(run.entries(), slices(), run.count, bench_.compute.threads());
     if (!encoder_.decides())
-      records::refine_ties_parallel(run.entries(), slices(), run.count, encoder_, ties.table, compute_.threads());
+      records::refine_ties_parallel(run.entries(), slices(), run.count, encoder_, ties.table, bench_.compute.threads());
     order_.cut(run.entries(), run.count, ties);
   }
 
@@ -210,7 +202,7 @@ class Partitioner {
       const std::size_t count = std::min({end - next, step, std::size_t{files_.room(part) / size}});
       std::byte* const to = files_.end(part);
       records::gather(rows + next, count, table, to, end - next - count);
-      report_.slices[part].hash.add_records(to, count, static_cast<std::uint32_t>(size));
+      hashes_[part].add_records(to, count, static_cast<std::uint32_t>(size));
       extremes_[part].take(rows + next, count, encoder_, table);
       files_.add(part, count * size);
       next += count;
@@ -218,67 +210,26 @@ class Partitioner {
     return next == end;
   }
 
-  void take_in() {
-    report_.hash = reader_.tally().hash;
-    report_.bytes = report_.hash.count * encoder_.record_size();
-    for (std::size_t part = 0; part < report_.slices.size(); ++part) {
-      Slice& slice = report_.slices[part];
-      slice.path = job_.terms.paths[part];
-      slice.bytes = files_.bytes(part);
-      slice.first = extremes_[part].first();
-      slice.last = extremes_[part].last();
-    }
-  }
-
-  PartitionReport finish() {
-    begin("publish", Phase::sync, 0);
-    report_.notice = files_.publish();
-    log_.end(reactor_.traffic());
-    report_.traffic = reactor_.traffic();
-    report_.peak_memory_bytes = memory_.peak_bytes();
-    progress_.begin(Phase::done, 0);
-    return std::move(report_);
-  }
-
-  void begin(const char* name, Phase phase, std::uint64_t bytes, std::uint64_t share_bytes = 0) {
-    log_.begin(name, reactor_.traffic());
-    progress_.begin(phase, bytes, share_bytes);
-  }
-
   PartitionRecordsJob& job_;
   const planner::Plan& plan_;
-  io::Storage& storage_;
-  Progress& progress_;
-  PhaseLog& log_;
+  Bench& bench_;
   Encoder encoder_;
   Classifier classifier_;
-  MemoryBudget memory_;
-  io::Reactor reactor_;
-  Compute compute_;
   ReadAhead reader_;
   SliceOrder order_;
-  SliceFiles files_;
+  SliceFiles& files_;
   std::vector<Run> runs_;
   Buffer scratch_;
-  std::vector<Extremes> extremes_;  // of each part
-  PartitionReport report_;
+  std::vector<records::MultisetHash> hashes_;  // of each part
+  std::vector<Extremes> extremes_;             // likewise
   Semaphore free_runs_;
   Signal arrived_;
-  TaskGroup work_;
-  TaskGroup main_;
 };
 
 }  // namespace
 
-PartitionReport partition_records(PartitionRecordsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress,
-                                  PhaseLog& log, const std::atomic<int>& interrupted) {
-  auto partitioner = std::make_unique<Partitioner>(job, storage, queue, progress, log);
-  try {
-    return partitioner->run(interrupted);
-  } catch (const io::QueueBroken&) {
-    (void)partitioner.release();  // the system may still use its buffers: they live as long as the process
-    throw;
-  }
+PartitionReport partition_records(PartitionRecordsJob& job, const Environment& environment) {
+  return partition_with<RecordCutter>(job, environment);
 }
 
 }  // namespace ecosort::engine

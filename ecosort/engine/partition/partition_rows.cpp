@@ -6,7 +6,6 @@
 
 #include "base/errors.h"
 #include "base/memory.h"
-#include "engine/compute.h"
 #include "engine/partition/classifier.h"
 #include "engine/partition/fill_slices.h"
 #include "engine/partition/slice_order.h"
@@ -76,70 +75,63 @@ class Extremes {
   std::string first_, last_;
 };
 
-// One partition. Members are declared in the order in which they may be used.
-class Partitioner {
+// Members are declared in the order in which they may be used.
+class RowCutter final : public Cutter {
  public:
-  Partitioner(PartitionRowsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log)
+  static BenchSize size_of(const PartitionRowsJob& job) {
+    const lines::LinePlan& plan = job.plan.lines;
+    return {plan.memory_bytes, plan.threads, plan.read_depth, plan.write_depth};
+  }
+  static SliceBlocks blocks_of(const PartitionRowsJob& job) { return {job.plan.slice_block_bytes, job.plan.lines.write_blocks}; }
+
+  RowCutter(PartitionRowsJob& job, Bench& bench, SliceFiles& files)
       : job_(job),
         plan_(job.plan.lines),
-        storage_(storage),
-        progress_(progress),
-        log_(log),
+        bench_(bench),
         format_(*job.format),
         classifier_(job.terms.splitters, windows_of(format_, job.terms.splitters), job.terms.source),
         first_rows_(format_, 0, plan_.memory_bytes),
-        memory_(plan_.memory_bytes),
-        reactor_(queue, plan_.read_depth, plan_.write_depth),
-        compute_(reactor_, plan_.threads),
-        reader_(reactor_, compute_, plan_, format_, first_rows_, job.inputs, progress, seen_, storage),
-        order_(classifier_, job.plan.most_rows, plan_.threads, memory_),
-        files_(storage, reactor_, job.terms.paths,
-               memory_.allocate(job.plan.slice_block_bytes * plan_.write_blocks, "write blocks"), job.plan.slice_block_bytes,
-               plan_.write_blocks, progress),
+        reader_(bench.reactor, bench.compute, plan_, format_, first_rows_, job.inputs, bench.progress, seen_, bench.storage),
+        order_(classifier_, job.plan.most_rows, plan_.threads, bench.memory),
+        files_(files),
+        hashes_(classifier_.parts()),
         extremes_(classifier_.parts()),
         gathers_(classifier_.parts()),
-        free_runs_(reactor_.scope(), plan_.run_buffers),
-        arrived_(reactor_.scope()),
-        work_(reactor_.scope()),
-        main_(reactor_.scope()) {
-    reactor_.wait_with(storage_);
-    report_.slices.resize(classifier_.parts());
+        free_runs_(bench.reactor.scope(), plan_.run_buffers),
+        arrived_(bench.reactor.scope()) {}
+
+  // Read, and written.
+  [[nodiscard]] std::uint64_t bytes() const noexcept override { return 2 * range_bytes(); }
+
+  void begin(TaskGroup& work) override {
+    files_.begin_with(job_.top);
+    runs_.resize(plan_.run_buffers);
+    for (LineRun& run : runs_) run.memory = bench_.memory.allocate(plan_.run_buffer_bytes, "run buffer", plan_.pages);
+    is_full_.resize(runs_.size());
+    if (range_bytes() == 0) return;
+    reader_.begin_at({.input = 0, .offset = job_.begin});
+    if (format_.wants_first_row()) (void)format_.take_first_row(rows::shown_name(job_.inputs.front().name), job_.first_row);
+    work.spawn(read_runs());
+    work.spawn(cut_runs());
   }
 
-  PartitionReport run(const std::atomic<int>& interrupted) {
-    main_.spawn(partition());
-    reactor_.run(main_, interrupted);
-    return finish();
+  [[nodiscard]] std::string check_input() override { return reader_.check_unchanged(); }
+
+  void sum_up(PartitionReport& report) override {
+    report.hash = reader_.hash();
+    report.hash -= reader_.dropped();
+    report.bytes = reader_.bytes();
+    report.peak_memory_bytes = extreme_bytes_;
+    for (std::size_t part = 0; part < report.slices.size(); ++part) {
+      Slice& slice = report.slices[part];
+      slice.hash = hashes_[part];
+      slice.first = extremes_[part].first();
+      slice.last = extremes_[part].last();
+    }
   }
 
  private:
   [[nodiscard]] std::uint64_t range_bytes() const noexcept { return job_.inputs.front().end_offset() - job_.begin; }
-
-  Task<void> partition() {
-    files_.create();
-    files_.begin_with(job_.top);
-    runs_.resize(plan_.run_buffers);
-    for (LineRun& run : runs_) run.memory = memory_.allocate(plan_.run_buffer_bytes, "run buffer", plan_.pages);
-    is_full_.resize(runs_.size());
-    const std::uint64_t moved = std::max<std::uint64_t>(2 * range_bytes(), 1);
-    progress_.plan_job(1, moved);
-    begin("partition", Phase::partition, moved, moved);
-    if (range_bytes() > 0) {
-      reader_.begin_at({.input = 0, .offset = job_.begin});
-      work_.spawn(read_runs());
-      work_.spawn(cut_runs());
-    }
-    co_await work_.settle();
-    co_await files_.settle();
-    reactor_.scope().throw_if_failed();
-    log_.end(reactor_.traffic());
-    take_in();
-    check_slices(report_);
-    begin("sync", Phase::sync, 0);
-    co_await files_.finish();
-    log_.end(reactor_.traffic());
-    report_.notice = reader_.check_unchanged();
-  }
 
   Task<void> read_runs() {
     for (std::size_t number = 0; !reader_.at_end(); number = (number + 1) % runs_.size()) {
@@ -167,7 +159,7 @@ class Partitioner {
 
   Task<void> cut(LineRun& run) {
     using Checks = GatherLines::Checks;
-    auto order = compute_.run([&] { job_.terms.is_sorted ? sort(run) : distribute(run); });
+    auto order = bench_.compute.run([&] { job_.terms.is_sorted ? sort(run) : distribute(run); });
     co_await order;
     std::vector<std::size_t> rest;
     for (std::size_t part = 0; part < gathers_.size(); ++part) {
@@ -177,7 +169,7 @@ class Partitioner {
       rest.push_back(part);
     }
     const auto fill = [&](std::size_t part) { return gather(part, run); };
-    co_await fill_slices(compute_, files_, std::move(rest), 1, fill);
+    co_await fill_slices(bench_.compute, files_, std::move(rest), 1, fill);
     check_extremes();
   }
 
@@ -191,7 +183,7 @@ class Partitioner {
     (void)carried;
     files_.add(part, bytes);
     if (!lines.finished()) return false;
-    report_.slices[part].hash += lines.hash();
+    hashes_[part] += lines.hash();
     gathers_[part].reset();
     return true;
   }
@@ -205,7 +197,7 @@ class Partitioner {
   }
 
   void sort(LineRun& run) {
-    lines::sort_index(run, format_, compute_.threads());
+    lines::sort_index(run, format_, bench_.compute.threads());
     order_.cut(run.entries(), run.count, RowTies{format_, job_.terms.splitters, run});
   }
 
@@ -216,73 +208,31 @@ class Partitioner {
       throw NotEnoughMemory("the first and the last rows of all slices are too long for the memory", plan_.memory_bytes);
   }
 
-  void take_in() {
-    report_.hash = reader_.hash();
-    report_.hash -= reader_.dropped();
-    report_.bytes = reader_.bytes();
-    for (std::size_t part = 0; part < report_.slices.size(); ++part) {
-      Slice& slice = report_.slices[part];
-      slice.path = job_.terms.paths[part];
-      slice.bytes = files_.bytes(part);
-      slice.first = extremes_[part].first();
-      slice.last = extremes_[part].last();
-    }
-  }
-
-  PartitionReport finish() {
-    begin("publish", Phase::sync, 0);
-    if (std::string told = files_.publish(); report_.notice.empty()) report_.notice = std::move(told);
-    log_.end(reactor_.traffic());
-    report_.traffic = reactor_.traffic();
-    report_.peak_memory_bytes = memory_.peak_bytes() + extreme_bytes_;
-    progress_.begin(Phase::done, 0);
-    return std::move(report_);
-  }
-
-  void begin(const char* name, Phase phase, std::uint64_t bytes, std::uint64_t share_bytes = 0) {
-    log_.begin(name, reactor_.traffic());
-    progress_.begin(phase, bytes, share_bytes);
-  }
-
   PartitionRowsJob& job_;
   const lines::LinePlan& plan_;
-  io::Storage& storage_;
-  Progress& progress_;
-  PhaseLog& log_;
+  Bench& bench_;
   RowFormat& format_;
   Classifier classifier_;
   lines::FirstRows first_rows_;
-  MemoryBudget memory_;
-  io::Reactor reactor_;
-  Compute compute_;
   std::vector<lines::DuplicateFilter> seen_;  // none
   lines::ReadLines reader_;
   SliceOrder order_;
-  SliceFiles files_;
+  SliceFiles& files_;
   std::vector<LineRun> runs_;
   std::vector<char> is_full_;  // of each run
   bool all_read_ = false;
-  std::vector<Extremes> extremes_;                   // of each part
+  std::vector<records::MultisetHash> hashes_;        // of each part
+  std::vector<Extremes> extremes_;                   // likewise
   std::vector<std::optional<GatherLines>> gathers_;  // of the present run
   std::uint64_t extreme_bytes_ = 0;
-  PartitionReport report_;
   Semaphore free_runs_;
   Signal arrived_;
-  TaskGroup work_;
-  TaskGroup main_;
 };
 
 }  // namespace
 
-PartitionReport partition_rows(PartitionRowsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log,
-                               const std::atomic<int>& interrupted) {
-  auto partitioner = std::make_unique<Partitioner>(job, storage, queue, progress, log);
-  try {
-    return partitioner->run(interrupted);
-  } catch (const io::QueueBroken&) {
-    (void)partitioner.release();  // the system may still use its buffers: they live as long as the process
-    throw;
-  }
+PartitionReport partition_rows(PartitionRowsJob& job, const Environment& environment) {
+  return partition_with<RowCutter>(job, environment);
 }
 
 }  // namespace ecosort::engine

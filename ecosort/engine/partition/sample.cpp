@@ -21,26 +21,24 @@ std::uint64_t block_bytes(std::uint32_t record_size) noexcept {
 // Members are declared in the order in which they may be used.
 class Sampler {
  public:
-  Sampler(SampleRecordsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress)
+  Sampler(SampleRecordsJob& job, const Environment& environment)
       : job_(job),
-        storage_(storage),
-        progress_(progress),
-        memory_(sample_memory_bytes(job.record_size)),
-        reactor_(queue, sample_read_depth, 1),
-        blocks_(reactor_.scope(), memory_.allocate(sample_memory_bytes(job.record_size), "blocks of the sample", Pages::small),
+        bench_(environment, {sample_memory_bytes(job.record_size), 0, sample_read_depth, 1}),
+        blocks_(bench_.reactor.scope(), bench_.memory.allocate(sample_memory_bytes(job.record_size), "blocks", Pages::small),
                 block_bytes(job.record_size), sample_read_depth),
-        main_(reactor_.scope()) {}
+        main_(bench_.reactor.scope()) {}
 
-  Sample run(const std::atomic<int>& interrupted) {
+  Sample run() {
     const std::vector<std::uint64_t> records = random_places(job_.input.records, job_.terms.count, job_.terms.seed);
     for (const std::uint64_t record : records)
       sample_.rows.push_back({"", job_.terms.source, job_.input.begin() + record * job_.record_size});
-    progress_.begin(Phase::sample, records.size() * job_.record_size);
+    bench_.begin("sample", Phase::sample, records.size() * job_.record_size);
     main_.spawn(read_all());
-    reactor_.run(main_, interrupted);
-    check_unchanged(storage_, job_.input);
-    sample_.traffic = reactor_.traffic();
-    progress_.begin(Phase::done, 0);
+    bench_.reactor.run(main_, bench_.interrupted);
+    bench_.end();
+    check_unchanged(bench_.storage, job_.input);
+    sample_.traffic = bench_.reactor.traffic();
+    bench_.progress.begin(Phase::done, 0);
     return std::move(sample_);
   }
 
@@ -59,17 +57,14 @@ class Sampler {
 
   Task<void> read(std::span<Splitter> rows, std::uint64_t from, std::byte* block) {
     const std::uint64_t bytes = rows.back().offset + job_.record_size - from;
-    (void)co_await reactor_.read(*job_.input.file, from, block, round_up(bytes, job_.input.file->alignment()), bytes);
+    (void)co_await bench_.reactor.read(*job_.input.file, from, block, round_up(bytes, job_.input.file->alignment()), bytes);
     for (Splitter& row : rows) row.row.assign(reinterpret_cast<const char*>(block + (row.offset - from)), job_.record_size);
-    progress_.add_bytes(rows.size() * job_.record_size);
+    bench_.progress.add_bytes(rows.size() * job_.record_size);
     blocks_.give(block);
   }
 
   SampleRecordsJob& job_;
-  io::Storage& storage_;
-  Progress& progress_;
-  MemoryBudget memory_;
-  io::Reactor reactor_;
+  Bench bench_;
   BlockPool blocks_;
   Sample sample_;
   TaskGroup main_;
@@ -91,15 +86,8 @@ std::vector<std::uint64_t> random_places(std::uint64_t size, std::uint64_t count
 
 std::uint64_t sample_memory_bytes(std::uint32_t record_size) noexcept { return sample_read_depth * block_bytes(record_size); }
 
-Sample sample_records(SampleRecordsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress,
-                      const std::atomic<int>& interrupted) {
-  auto sampler = std::make_unique<Sampler>(job, storage, queue, progress);
-  try {
-    return sampler->run(interrupted);
-  } catch (const io::QueueBroken&) {
-    (void)sampler.release();  // the system may still use its buffers: they live as long as the process
-    throw;
-  }
+Sample sample_records(SampleRecordsJob& job, const Environment& environment) {
+  return keep_where_queue_breaks(std::make_unique<Sampler>(job, environment), [](Sampler& sampler) { return sampler.run(); });
 }
 
 }  // namespace ecosort::engine

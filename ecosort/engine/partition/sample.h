@@ -4,14 +4,12 @@
 // many independent draws, and exact where the range is in order already.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 
+#include "engine/bench.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/partition/splitter.h"
-#include "engine/progress.h"
-#include "io/queue.h"
 #include "io/reactor.h"
 
 namespace ecosort::engine {
@@ -40,7 +38,6 @@ inline constexpr unsigned sample_read_depth = 32;
 [[nodiscard]] std::uint64_t sample_memory_bytes(std::uint32_t record_size) noexcept;
 
 // IoError, Interrupted, io::QueueBroken as sort() does. Reads the pages that the records are in, and no others.
-[[nodiscard]] Sample sample_records(SampleRecordsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress,
-                                    const std::atomic<int>& interrupted);
+[[nodiscard]] Sample sample_records(SampleRecordsJob& job, const Environment& environment);
 
 }  // namespace ecosort::engine

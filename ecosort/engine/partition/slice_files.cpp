@@ -9,21 +9,20 @@
 
 namespace ecosort::engine {
 
-SliceFiles::SliceFiles(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> paths, Buffer memory,
-                       std::uint64_t block_bytes, unsigned blocks, Progress& progress)
-    : storage_(storage),
-      reactor_(reactor),
+SliceFiles::SliceFiles(Bench& bench, std::vector<std::string> paths, const SliceBlocks& blocks)
+    : bench_(bench),
       paths_(std::move(paths)),
-      block_bytes_(block_bytes),
-      progress_(progress),
-      blocks_(reactor.scope(), std::move(memory), block_bytes, blocks),
+      block_bytes_(blocks.bytes),
+      blocks_(bench.reactor.scope(), bench.memory.allocate(blocks.bytes * blocks.count, "write blocks"), blocks.bytes,
+              blocks.count),
       parts_(paths_.size()),
-      writes_(reactor.scope()) {}
+      writes_(bench.reactor.scope()) {}
 
 void SliceFiles::create() {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const std::string parent = std::filesystem::path(paths_[i]).parent_path().string();
-    parts_[i].file = storage_.create_unnamed(parent.empty() ? "." : parent, io::Role::output, io::Caching::direct_if_possible);
+    parts_[i].file =
+        bench_.storage.create_unnamed(parent.empty() ? "." : parent, io::Role::output, io::Caching::direct_if_possible);
   }
 }
 
@@ -44,8 +43,8 @@ Task<void> SliceFiles::make_room(std::size_t number) {
 }
 
 Task<void> SliceFiles::write(Part& part, std::byte* block, std::uint64_t offset, std::uint64_t size) {
-  if (size > 0) co_await reactor_.write(*part.file, offset, block, size);
-  progress_.add_bytes(size);
+  if (size > 0) co_await bench_.reactor.write(*part.file, offset, block, size);
+  bench_.progress.add_bytes(size);
   blocks_.give(block);
 }
 
@@ -55,9 +54,9 @@ Task<void> SliceFiles::finish_part(Part& part) {
     const std::uint64_t size = round_up(part.used, part.file->write_unit());
     std::memset(part.block + part.used, 0, size - part.used);
     co_await write(part, std::exchange(part.block, nullptr), part.offset, size);
-    if (size != part.used) storage_.set_size(*part.file, part.bytes);
+    if (size != part.used) bench_.storage.set_size(*part.file, part.bytes);
   }
-  co_await reactor_.sync(*part.file);
+  co_await bench_.reactor.sync(*part.file);
 }
 
 Task<void> SliceFiles::finish() {
@@ -72,8 +71,8 @@ std::string SliceFiles::publish() {
   std::vector<io::Storage::Named> named;
   named.reserve(parts_.size());
   for (std::size_t i = 0; i < parts_.size(); ++i) named.push_back({parts_[i].file.get(), paths_[i]});
-  std::string notice = storage_.publish_all(named);
-  for (Part& part : parts_) storage_.close(std::move(part.file));
+  std::string notice = bench_.storage.publish_all(named);
+  for (Part& part : parts_) bench_.storage.close(std::move(part.file));
   return notice;
 }
 

@@ -15,12 +15,17 @@
 
 #include "base/block_pool.h"
 #include "base/task.h"
-#include "engine/progress.h"
+#include "engine/bench.h"
 #include "hash/multiset_hash.h"
-#include "io/reactor.h"
 #include "io/storage.h"
 
 namespace ecosort::engine {
+
+// The write blocks that all parts share.
+struct SliceBlocks {
+  std::uint64_t bytes = 0;  // of each
+  unsigned count = 0;       // one for each part, and some more
+};
 
 // What a part got.
 struct Slice {
@@ -33,8 +38,7 @@ struct Slice {
 // Coordinator only, but for end(), room() and add(), which whoever fills a part calls. Must outlive its tasks.
 class SliceFiles {
  public:
-  SliceFiles(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> paths, Buffer memory, std::uint64_t block_bytes,
-             unsigned blocks, Progress& progress);
+  SliceFiles(Bench& bench, std::vector<std::string> paths, const SliceBlocks& blocks);
 
   // What each file begins with, less than a block. Before the first make_room().
   void begin_with(std::string top) { top_ = std::move(top); }
@@ -54,6 +58,7 @@ class SliceFiles {
     parts_[part].bytes += bytes;
   }
   [[nodiscard]] std::uint64_t bytes(std::size_t part) const noexcept { return parts_[part].bytes; }
+  [[nodiscard]] const std::string& path(std::size_t part) const noexcept { return paths_[part]; }
 
   // Room for nearly a block.
   [[nodiscard]] Task<void> make_room(std::size_t part);
@@ -77,12 +82,10 @@ class SliceFiles {
   Task<void> write(Part& part, std::byte* block, std::uint64_t offset, std::uint64_t size);
   Task<void> finish_part(Part& part);
 
-  io::Storage& storage_;
-  io::Reactor& reactor_;
+  Bench& bench_;
   std::vector<std::string> paths_;
   std::string top_;
   std::uint64_t block_bytes_;
-  Progress& progress_;
   BlockPool blocks_;
   std::vector<Part> parts_;
   TaskGroup writes_;

@@ -65,6 +65,8 @@ void ReadLines::begin_at(const ReadPlace& place) {
   skipped_ = place.offset - offset_;
   file_lines_ = place.lines;
   file_indexed_ = place.offset;
+  if (place.offset == 0) return;
+  at_begin_ = false;
 }
 
 ReadPlace ReadLines::place() const {
