@@ -13,7 +13,6 @@ slice is not there any more or is not what it was: then the task that wrote it r
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import secrets
 import shutil
@@ -256,6 +255,7 @@ class Driver:
                 "part": part,
                 "slices": [one | {"task": name} for name, one in self._slices(part)],
                 "header": self._header(),
+                "header_hash": self._done["split"].answer["header_hash"],
                 "memory_bytes": self.spec.memory_bytes,
                 "threads": self.spec.threads,
                 "temp": str(self._temp(node)),
@@ -283,7 +283,7 @@ class Driver:
     def _commit(self) -> None:
         answers = [self._done[f"reduce-{part:05}"].answer for part in range(self._parts)]
         ranges = [self._done[f"partition-{number:05}"].answer for number in range(len(self._ranges))]
-        manifest = manifest_of(self._job, self.spec.format, base64.b64decode(self._header()), answers)
+        manifest = manifest_of(self._job, self.spec.format, self._done["split"].answer, answers)
         manifest.demand_sum(ranges)
         for part, answer in zip(manifest.parts, answers, strict=True):
             if (Path(self.spec.output) / part.file).stat().st_size != answer["bytes"]:

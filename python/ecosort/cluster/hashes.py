@@ -20,6 +20,11 @@ class HashSum:
         lanes = ((int(self.hex[at : at + 16], 16) + int(other.hex[at : at + 16], 16)) % _LANE for at in (0, 16))
         return HashSum(self.rows + other.rows, "".join(f"{lane:016x}" for lane in lanes))
 
+    def without(self, header_hash: str) -> HashSum:
+        """The rows of a table whose sum counts its header row, too."""
+        lanes = ((int(self.hex[at : at + 16], 16) - int(header_hash[at : at + 16], 16)) % _LANE for at in (0, 16))
+        return HashSum(self.rows, "".join(f"{lane:016x}" for lane in lanes))
+
 
 def sum_of(parts: Iterable[Mapping[str, Any]]) -> HashSum:
     """Of objects with `rows` and `hash`."""

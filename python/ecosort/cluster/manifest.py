@@ -35,11 +35,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Manifest:
-    """`parts` are in order. `header`: the header row of a table in base64, which each part begins with."""
+    """`parts` are in order. `header`: the header row of a table in base64, which each part begins with, and its hash."""
 
     job: str
     format: Format
     header: str
+    header_hash: str
     rows: int
     bytes: int
     hash: str
@@ -53,15 +54,15 @@ class Manifest:
             raise VerificationFailed(f"{held}, the inputs {whole.rows} with {whole.hex}")
 
 
-def manifest_of(job: str, form: Format, header: bytes, answers: Sequence[Mapping[str, Any]]) -> Manifest:
-    """Of what the tasks that wrote the parts answered."""
+def manifest_of(job: str, form: Format, split: Mapping[str, str], answers: Sequence[Mapping[str, Any]]) -> Manifest:
+    """Of what the tasks that made the splitters and wrote the parts answered."""
     total = sum_of(answers)
     parts = tuple(
         Part(f"part-{number:05}", one["rows"], one["bytes"], one["hash"], one["first"], one["last"])
         for number, one in enumerate(answers)
     )
     size = sum(part.bytes for part in parts)
-    return Manifest(job, form, base64.b64encode(header).decode(), total.rows, size, total.hex, parts)
+    return Manifest(job, form, split["header"], split["header_hash"], total.rows, size, total.hex, parts)
 
 
 def commit_manifest(directory: Path, manifest: Manifest) -> None:
@@ -122,7 +123,7 @@ def _check_part(manifest: Manifest, file: Path, part: Part) -> None:
     if not file.is_file() or file.stat().st_size != part.bytes:
         raise VerificationFailed(f"'{file}' is not there, or has not the {part.bytes} bytes that the manifest says")
     _demand_ends(manifest, file, part)
-    found = _read_in_order(manifest.format, file) if part.bytes else HashSum()
+    found = _read_in_order(manifest.format, file).without(manifest.header_hash) if part.rows else HashSum()
     if found != HashSum(part.rows, part.hash):
         raise VerificationFailed(
             f"'{file}' holds {found.rows} rows with hash {found.hex}, the manifest says {part.rows} with {part.hash}"

@@ -76,8 +76,19 @@ def _split(task: Json) -> Json:
         "bytes_read": sum(Path(sample).stat().st_size for sample in task["samples"]),
         "bytes_written": output.stat().st_size,
         "output": str(output),
-        "header": _header_of(output),
+        **_header_told(_format(task), output),
     }
+
+
+def _header_told(form: Format, splitters: Path) -> dict[str, str]:
+    """The header row of a table, and its hash, which a sort of a table counts among its rows."""
+    header = _header_of(splitters)
+    if not header:
+        return {"header": "", "header_hash": HashSum().hex}
+    alone = splitters.with_name(f"{splitters.name}.header")
+    alone.write_bytes(base64.b64decode(header))
+    told = run_command([*form.merge_command(), "--memory=16MiB", "--output=-", str(alone)], wants_stats=True)
+    return {"header": header, "header_hash": told["hash"]}
 
 
 def _header_of(splitters: Path) -> str:
@@ -134,7 +145,7 @@ def _reduce(task: Json) -> Json:
     output.parent.mkdir(parents=True, exist_ok=True)
     try:
         report = _sort_slices(task, form, [one["path"] for one in slices if one["rows"]] or [slices[0]["path"]])
-        if _sum(report) == wanted:
+        if _sum(report, task) == wanted:
             return _part(task, form, report)
         output.unlink()
         why: EcoSortError = IoFailed(f"part {task['part']} does not hold the rows that its slices were written with")
@@ -157,15 +168,15 @@ def _sort_slices(task: Json, form: Format, paths: Sequence[str]) -> Report:
     return Sort([*words, f"{threads}={task['threads']}", *paths]).wait()
 
 
-def _sum(report: Report) -> HashSum:
-    return HashSum(report.records, report.hash) if report.records else HashSum()
+def _sum(report: Report, task: Json) -> HashSum:
+    return HashSum(report.records, report.hash).without(task["header_hash"]) if report.records else HashSum()
 
 
 def _part(task: Json, form: Format, report: Report) -> Json:
     first, last = _ends(task, form)
     return {
         "rows": report.records,
-        "hash": _sum(report).hex,
+        "hash": _sum(report, task).hex,
         "bytes": _size(task["output"]),
         "output": task["output"],
         "first": first,
@@ -237,7 +248,7 @@ def _is_sound(task: Json, form: Format, one: Json) -> bool:
     scratch = f"{task['output']}.slice"
     try:
         report = _sort_slices(task | {"output": scratch}, form, [one["path"]])
-        return _sum(report) == HashSum(one["rows"], one["hash"])
+        return _sum(report, task) == HashSum(one["rows"], one["hash"])
     except (NotEnoughSpace, NotEnoughMemory):
         raise
     except EcoSortError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from ecosort.cluster.planner import Range, cut_ranges, one_pass_bytes, plan_shape
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ecosort import BadInput
@@ -12,6 +12,7 @@ from ecosort import BadInput
 MIB = 1 << 20
 
 
+@settings(deadline=None)
 @given(
     sizes=st.lists(st.integers(0, 5000), min_size=1, max_size=6),
     range_records=st.integers(1, 700),
@@ -40,6 +41,7 @@ def test_half_a_record_is_refused() -> None:
         cut_ranges(["a"], [150], 1000, 100)
 
 
+@settings(deadline=None)
 @given(
     input_bytes=st.integers(0, 10**12),
     nodes=st.integers(1, 300),
