@@ -146,3 +146,12 @@ def test_ray_that_is_missing_is_told(sorted_output: Path) -> None:
     assert importlib.util.find_spec("ray") is None
     with pytest.raises(BadInput, match=r"ray is not installed; run: pip install 'ecosort\[cluster\]', or use --on local"):
         sort("in", "other", on="ray", **RECORDS)  # type: ignore[arg-type]
+
+
+def test_csv_whose_lines_end_with_cr_lf(nodes: list[Path]) -> None:
+    rows = [b"%d,x%d\r\n" % (number * 7919 % 5000, number) for number in range(5_000)]
+    Path("in.csv").write_bytes(b"id,text\r\n" + b"".join(rows))
+    sort("in.csv", "out", format="csv", by="id:number", nodes_temp=nodes, parts=2, memory="4MiB")
+    held = [part.read_bytes().removeprefix(b"id,text\r\n") for part in parts_of(Path("out"))]
+    assert b"".join(held) == b"".join(sorted(rows, key=lambda row: int(row.partition(b",")[0])))
+    assert check("out").rows == len(rows)
