@@ -29,7 +29,7 @@ class AppendedLines : public lines::LineSink {
                 DurableUnit unit);
 
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
-  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const override;
+  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;
   void put(std::byte* block, std::size_t bytes) override;
 
  private:

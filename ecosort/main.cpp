@@ -44,6 +44,7 @@ constexpr std::array commands{
     Command{"power", ecosort::cli::run_power},
     Command{"tune", ecosort::cli::run_tune},
     Command{"joulesort", ecosort::cli::run_joulesort},
+    Command{"cluster", ecosort::cli::run_cluster},
     Command{"queue", ecosort::cli::run_queue},
     Command{"serve", ecosort::cli::run_serve},
     Command{"manual", ecosort::cli::run_manual},

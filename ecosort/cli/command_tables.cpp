@@ -207,7 +207,8 @@ std::vector<OptionRow> lines_options() {
       {"-C", "", "", "like -c, but do not report the first line out of order"},
       {"--compress-program", "PROG", "",
        "compress temporaries with PROG, decompress them with PROG -d; PROG is one file name, without arguments. 16 runs, or "
-       "--batch-size, are merged at a time; whether temporaries fit is not checked before the work"},
+       "--batch-size, are merged at a time; whether temporaries fit is not checked before the work. For lz4 and zstd no program "
+       "is started: see --compress"},
       {"--debug", "", "", "underline the part of each line that is compared, and tell about questionable keys on stderr"},
       {"--files0-from", "FILE", "", "read the input files that FILE names, each name ended by NUL; `-`: from standard input"},
       {"-k,--key", "POS1[,POS2]", "", "sort by a key; repeatable. POS is F[.C][OPTS]: field F, character C, options bdfghiMnRrV",
@@ -228,7 +229,7 @@ std::vector<OptionRow> lines_options() {
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` goes on after a crash; regular files only, "
        "and "
-       "no -m, -c, --debug, --compress-program, --decompress=auto, --compress-output, -T, --verify=reread"},
+       "no -m, -c, --debug, --compress, --compress-program, --decompress=auto, --compress-output, -T, --verify=reread"},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
@@ -236,6 +237,7 @@ std::vector<OptionRow> lines_options() {
       progress_option(),
       {"--quiet", "", "", "no notices, no progress line"},
   };
+  std::ranges::copy(run_compression_rows(), std::back_inserter(options));
   std::ranges::copy(compression_rows("never", "none"), std::back_inserter(options));
   return options;
 }
@@ -323,6 +325,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
     if (row.name == "--temp") row.fallback = "$TMPDIR, or beside the output";
     options.push_back(row);
   }
+  std::ranges::copy(run_compression_rows(), std::back_inserter(options));
   std::ranges::copy(compression_rows("auto", "auto"), std::back_inserter(options));
   return options;
 }
@@ -450,10 +453,10 @@ CommandTable plan_inplace_table() {
 }
 
 CommandTable plan_lines_table() {
-  std::vector<OptionRow> options =
-      showing(lines_options(), {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output",
-                                "-S,--buffer-size", "--memory", "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique",
-                                "--header", "--resumable", "--decompress", "--compress-output", "--level"});
+  std::vector<OptionRow> options = showing(
+      lines_options(), {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output", "-S,--buffer-size",
+                        "--memory", "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique", "--header", "--resumable",
+                        "--compress", "--assume-ratio", "--decompress", "--compress-output", "--level"});
   options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
   return {.name = "plan lines",
@@ -469,7 +472,8 @@ CommandTable plan_lines_table() {
 
 CommandTable plan_rows_table(std::string_view name, std::string_view synopsis, std::string_view summary,
                              std::vector<OptionRow> options, std::vector<std::string_view> examples, std::string_view operand) {
-  options = showing(std::move(options), {"--by", "-o,--output", "--unique", "--merge", "--memory", "--threads", "--temp"});
+  options = showing(std::move(options), {"--by", "-o,--output", "--unique", "--merge", "--memory", "--threads", "--temp",
+                                         "--compress", "--assume-ratio"});
   options.push_back({"--assume-size", "SIZE", "", "plan for rows of this size in all that are not there, such as 1TB"});
   return {.name = name,
           .synopsis = synopsis,
@@ -610,6 +614,20 @@ CommandTable joulesort_table() {
           .ending = ""};
 }
 
+CommandTable cluster_table() {
+  return {.name = "cluster",
+          .synopsis = "COMMAND ...",
+          .summary = "sorts files on several nodes, into parts with a manifest (ecosort-cluster)",
+          .description = "Runs the program ecosort-cluster with the words that follow; it explains itself with --help.",
+          .examples = {"ecosort cluster sort --format csv --by when:date --on ray --nodes-temp /lustre/tmp *.csv -o sorted",
+                       "ecosort cluster sort --plan --format lines log*.txt -o sorted    what would be done",
+                       "ecosort cluster resume sorted                   goes on after a crash of a worker, a node, or itself",
+                       "ecosort cluster check sorted                    counts, hashes and order of all parts"},
+          .options = {},
+          .operands = {},
+          .ending = ""};
+}
+
 CommandTable queue_table() {
   return {.name = "queue",
           .synopsis = "COMMAND ...",
@@ -654,9 +672,9 @@ CommandTable manual_table() {
 
 const std::vector<CommandTable>& command_tables() {
   static const std::vector<CommandTable> tables{
-      sort_table(),  inplace_table(), resume_table(),    lines_table(), csv_table(),   jsonl_table(),
-      merge_table(), sample_table(),  partition_table(), plan_table(),  gen_table(),   check_table(),
-      power_table(), tune_table(),    joulesort_table(), queue_table(), serve_table(), manual_table()};
+      sort_table(),      inplace_table(),   resume_table(), lines_table(), csv_table(),   jsonl_table(), merge_table(),
+      sample_table(),    partition_table(), plan_table(),   gen_table(),   check_table(), power_table(), tune_table(),
+      joulesort_table(), cluster_table(),   queue_table(),  serve_table(), manual_table()};
   return tables;
 }
 

@@ -33,6 +33,16 @@ unsigned merges_in_a_row(std::uint64_t runs, std::uint64_t fan_in) {
   return passes;
 }
 
+std::string runs_text(const run::PackingPlan& packing) {
+  if (packing.coders == 0) return "";
+  const std::string usual = codec::text_of(packing.wanted.terms);
+  const std::string what = !packing.wanted.is_auto ? usual
+                           : usual == "lz4"        ? "lz4 where it pays"
+                                                   : fmt::format("lz4 or {} where they pay", usual);
+  return row("compressed runs",
+             fmt::format("{}; {} coders and their index take {}", what, packing.coders, exact(packing.bytes())));
+}
+
 }  // namespace
 
 std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_bytes) {
@@ -40,7 +50,8 @@ std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_by
   const std::uint64_t longest = plan.run_buffer_bytes - plan.block_bytes;
   std::string text = row("memory", exact(plan.memory_bytes + job.header_bytes + job.codecs.bytes())) +
                      row("run buffers", fmt::format("{} of {}", plan.run_buffers, exact(plan.run_buffer_bytes))) +
-                     row("blocks", exact(plan.block_bytes)) + row("longest line", "at most " + exact(longest));
+                     row("blocks", exact(plan.block_bytes)) + row("longest line", "at most " + exact(longest)) +
+                     runs_text(job.codecs.runs);
   if (input_bytes == 0) return text + row("input", "unknown: a stream");
   text += row("input", exact(input_bytes)) + row("output", (job.unique ? "at most " : "") + exact(input_bytes));
   if (job.merge) return text + row("runs", "none where all inputs are merged at once");
@@ -62,7 +73,9 @@ std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_by
   const std::uint64_t most_temp = (many > 1 ? 2 * stored : stored) + most * plan.block_bytes;
   const std::string what =
       job.compress_program.empty() ? "" : fmt::format("what {} makes of ", lines::quoted_word(job.compress_program));
-  text += row("temporary space", fmt::format("{}{}at most {}", fewest == 0 ? "none, or " : "", what, exact(most_temp)));
+  text += row("temporary space",
+              fmt::format("{}{}at most {}", fewest == 0 ? "none, or " : "", what,
+                          exact(job.codecs.runs.reserves_nothing ? most_temp : job.codecs.runs.space_of(most_temp))));
   return text + row("bytes moved", fmt::format("about {} with one merge, {} more with each other", format_bytes(4 * input_bytes),
                                                format_bytes(2 * input_bytes)));
 }

@@ -88,6 +88,8 @@ constexpr Fact files[] = {
     {"manual", "PREFIX/share/man/man1, PREFIX/share/bash-completion/completions, PREFIX/share/fish/vendor_completions.d",
      "where `make install` puts what this command prints"},
     {"power joulesort serve", "~/.config/ecosort/meters.toml", "meters by name; see ecosort power --help"},
+    {"cluster", "DIR/part-00000, DIR/MANIFEST.json", "the sorted parts; the manifest appears when all of them are complete"},
+    {"cluster", "DIR.ecosort", "the journal of a sort that has not ended; resume goes on with it"},
     {"queue serve", "$XDG_STATE_HOME/ecosort, ~/.local/state/ecosort, /var/lib/ecosort",
      "the queue and what its jobs said; the last one is root's"},
 };
@@ -103,7 +105,7 @@ constexpr Fact environment[] = {
     {"lines", "POSIXLY_CORRECT, _POSIX2_VERSION", "whether options may follow files, and whether +N is a key, as in sort"},
     {"sort merge inplace resume lines csv jsonl partition gen check", "ECOSORT_CPU",
      "the newest instructions that may be used, for tests"},
-    {"power tune joulesort queue serve", "ECOSORT_PROGRAM",
+    {"power tune joulesort cluster queue serve", "ECOSORT_PROGRAM",
      "the program that sorts and validates; set to the one that is running"},
     {"queue serve", "ECOSORT_QUEUE", "the directory of the queue, in place of those below FILES"},
 };
