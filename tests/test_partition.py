@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from partition_support import check_report, parts_of, read_rows, records_of, slices, write_splitters
@@ -22,7 +23,7 @@ def draw_splitters(data: bytes, size: int, keys: list[str], parts: int, seed: in
     return sorted(rows, key=lambda row: (key(row[0]), row[1], row[2]))
 
 
-def partition(run: Run, directory: Path, splitters: Splitters, *words: object) -> tuple[dict[str, object], list[bytes]]:
+def partition(run: Run, directory: Path, splitters: Splitters, *words: object) -> tuple[dict[str, Any], list[bytes]]:
     """The report and the contents of the slices of directory/input."""
     out = directory / "out"
     out.mkdir(exist_ok=True)
@@ -53,7 +54,8 @@ def test_every_record_is_in_its_slice(
     report, got = partition(run, tmp_path, splitters, *words, "--memory", f"{memory}B", *(["--sort"] if sort else []))
     key = key_function(size, keys)
     wanted = parts_of(records_of(data, size), 1, splitters, key)
-    assert got == [b"".join(sorted(part, key=key) if sort else part) for part in wanted]
+    ordered = [sorted(part, key=key) if sort else part for part in wanted]
+    assert got == [b"".join(part) for part in ordered]
     check_report(report, wanted, key)
     assert report["peak_counted_memory_bytes"] <= memory
     assert report["peak_rss_bytes"] <= memory + OVERHEAD_BYTES
@@ -93,7 +95,7 @@ def test_ranges_tile_a_file_exactly(run: Run, tmp_path: Path) -> None:
         second, right = partition(run, tmp_path, splitters, *words, "--from", cut)
         assert [a + b for a, b in zip(left, right, strict=True)] == all_slices
         assert (first["from"], first["to"], second["from"], second["to"]) == (0, cut, cut, len(data))
-        assert int(str(first["rows"])) + int(str(second["rows"])) == whole["rows"]
+        assert first["rows"] + second["rows"] == whole["rows"]
 
 
 @pytest.mark.parametrize("start", [0, 100, 4096 * 25, 12_300])
@@ -223,7 +225,17 @@ def test_a_full_disk_leaves_no_slice(run: Run, ecosort: Path, tmp_path: Path) ->
     (tmp_path / "input").write_bytes(data)
     (tmp_path / "out").mkdir()
     write_splitters(tmp_path / "cut", draw_splitters(data, 100, ["0:10"], 10))
-    words = ["--splitters", tmp_path / "cut", "--report", tmp_path / "r", "-o", tmp_path / "out", "--memory", "4MiB", "-q"]
+    words: list[str | Path] = [
+        "--splitters",
+        tmp_path / "cut",
+        "--report",
+        tmp_path / "r",
+        "-o",
+        tmp_path / "out",
+        "--memory",
+        "4MiB",
+        "-q",
+    ]
     for when in (1, 2):
         traced = [
             "strace",
@@ -273,7 +285,17 @@ def test_an_input_that_changes_is_noticed(ecosort: Path, tmp_path: Path) -> None
     (tmp_path / "input").write_bytes(data)
     (tmp_path / "out").mkdir()
     write_splitters(tmp_path / "cut", draw_splitters(data, 100, ["0:10"], 3))
-    words = ["--splitters", tmp_path / "cut", "--report", tmp_path / "r", "-o", tmp_path / "out", "-q", "--io", "pool"]
+    words: list[str | Path] = [
+        "--splitters",
+        tmp_path / "cut",
+        "--report",
+        tmp_path / "r",
+        "-o",
+        tmp_path / "out",
+        "-q",
+        "--io",
+        "pool",
+    ]
     # The first write waits while the input is touched.
     traced = [
         "strace",

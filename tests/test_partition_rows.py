@@ -1,4 +1,4 @@
-"""`ecosort sample` and `partition` of lines, CSV and JSON lines: ranges have the rows that begin in them, also where quotes hold newlines."""
+"""`sample` and `partition` of lines, CSV and JSON lines: a range has the rows that begin in it, quoted newlines or not."""
 
 import base64
 import csv
@@ -6,15 +6,16 @@ import io
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
-from partition_support import check_report, lines_of, parts_of, read_rows, slices, write_splitters
+from partition_support import Key, check_report, lines_of, parts_of, read_rows, slices, write_splitters
 from sort_support import Run, read_json, refused
 
 Splitters = list[tuple[bytes, int, int]]
 
 
-def partition(run: Run, directory: Path, words: list[object], *more: object) -> tuple[dict[str, object], list[bytes]]:
+def partition(run: Run, directory: Path, words: list[object], *more: object) -> tuple[dict[str, Any], list[bytes]]:
     out = directory / "out"
     out.mkdir(exist_ok=True)
     files = ["--splitters", directory / "splitters", "--report", directory / "report", "-o", out, "--overwrite"]
@@ -35,7 +36,7 @@ def number_of_second(row: bytes) -> float:
     return int(number) if number not in (b"", b"-") else 0
 
 
-LINE_ORDERS = {
+LINE_ORDERS: dict[str, tuple[list[str], Key]] = {
     "whole lines": ([], lambda row: row),
     "numbers": (["-t,", "-k2,2n", "-s"], number_of_second),
     "reversed": (["-r"], lambda row: bytes(255 - byte for byte in row) + b"\xff\xff"),
@@ -110,7 +111,7 @@ def test_rows_of_csv_with_newlines_in_quotes(run: Run, tmp_path: Path) -> None:
     header, rows = write_csv(tmp_path / "input", 3000, 1)
     done = run("sample", *BY, tmp_path / "input", "--count", 400, "-o", tmp_path / "sample")
     assert (done.returncode, done.stderr) == (0, "")
-    places = dict((offset, row) for row, offset in rows)
+    places = {offset: row for row, offset in rows}
     assert all(places[offset] == row for row, _, offset in read_rows(tmp_path / "sample"))
     done = run("sample", *BY, "--merge", tmp_path / "sample", "--parts", 5, "-o", tmp_path / "splitters")
     assert (done.returncode, done.stderr) == (0, "")
@@ -125,7 +126,7 @@ def test_rows_of_csv_with_newlines_in_quotes(run: Run, tmp_path: Path) -> None:
 
 
 def test_ranges_of_csv_tile_a_file_exactly(run: Run, tmp_path: Path) -> None:
-    header, rows = write_csv(tmp_path / "input", 6, 3)
+    header, _rows = write_csv(tmp_path / "input", 6, 3)
     size = (tmp_path / "input").stat().st_size
     write_splitters(tmp_path / "splitters", [(b"x,0,", 0, 0)], header[:-1])
     words: list[object] = [*BY, "--memory", "8MiB"]
@@ -168,7 +169,7 @@ def test_a_sample_of_lines_is_theirs(run: Run, tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         rows = read_rows(tmp_path / "sample")
         assert count * 0.8 <= len(rows) <= count
-        places = dict((offset, row) for row, offset in lines_of(data))
+        places = {offset: row for row, offset in lines_of(data)}
         assert all(source == 2 and places[offset] == row for row, source, offset in rows)
         assert rows == sorted(rows)
 

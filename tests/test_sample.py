@@ -55,7 +55,7 @@ def test_a_seed_draws_the_same_rows_and_another_one_others(run: Run, tmp_path: P
 
 def test_it_reads_little_of_a_large_file(ecosort: Path, tmp_path: Path) -> None:
     (tmp_path / "input").write_bytes(make_records(ecosort, "ascii", 100_000))
-    words = ["--count", "50", "--io", "pool", "-q", tmp_path / "input", "-o", tmp_path / "sample"]
+    words: list[str | Path] = ["--count", "50", "--io", "pool", "-q", tmp_path / "input", "-o", tmp_path / "sample"]
     trace = tmp_path / "trace"
     subprocess.run(["strace", "-f", "-qq", "-o", trace, "-e", "trace=pread64", ecosort, "sample", "records", *words], check=True)
     read = sum(int(line.rpartition("= ")[2]) for line in trace.read_text().splitlines() if "pread64(" in line and "= " in line)

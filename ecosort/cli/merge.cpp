@@ -21,7 +21,8 @@ namespace ecosort::cli {
 namespace {
 
 engine::WorkReport merge_telling_phase(job::PreparedMerge& prepared, io::Storage& storage, io::Queue& queue,
-                                       engine::Progress& progress, engine::PhaseLog& log, const std::atomic<int>& interrupted) {
+                                             engine::Progress& progress, engine::PhaseLog& log,
+                                             const std::atomic<int>& interrupted) {
   try {
     return engine::merge_files(prepared.job, {storage, queue, progress, log, interrupted});
   } catch (const io::QueueBroken& broken) {
@@ -37,8 +38,8 @@ engine::WorkReport merge_telling_phase(job::PreparedMerge& prepared, io::Storage
   }
 }
 
-nlohmann::ordered_json stats(const engine::WorkReport& report, const engine::MergeFilesJob& job, const engine::PhaseLog& log,
-                             const ProcessUsage& usage, const std::string& backend) {
+nlohmann::ordered_json stats(const engine::WorkReport& report, const engine::MergeFilesJob& job,
+                             const engine::PhaseLog& log, const ProcessUsage& usage, const std::string& backend) {
   const std::uint64_t size = job.format.record_size;
   return {{"schema", "ecosort.merge-stats/1"},
           {"records", report.records},

@@ -1,5 +1,5 @@
-// What a sort works with in this process, whatever it sorts: the coordinator's reactor, the compute threads, the memory, and who
-// is told how far it is.
+// What a sort works with in this process, whatever it sorts: the coordinator's reactor, the compute threads, the memory, and who is
+// told how far it is.
 #pragma once
 
 #include <atomic>

@@ -189,7 +189,9 @@ class RecordKernel final : public Kernel {
   // Where nothing is dropped.
   [[nodiscard]] std::uint64_t output_bytes() const { return plan_.wanted.input_records * encoder_.record_size(); }
 
-  [[nodiscard]] std::uint64_t formation_bytes() const { return plan_.wanted.size_unknown ? 0 : output_bytes() + plan_.run_bytes; }
+  [[nodiscard]] std::uint64_t formation_bytes() const {
+    return plan_.wanted.size_unknown ? 0 : output_bytes() + plan_.run_bytes;
+  }
 
   SortJob& job_;
   Bench& bench_;
