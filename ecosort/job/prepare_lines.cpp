@@ -139,6 +139,10 @@ void choose_salt(LinesOptions& options) {
   }
 }
 
+namespace {
+
+// -S is a wish, as for sort: what is too little or more than there is becomes the nearest that can be. --memory is held to, or
+// refused.
 std::uint64_t line_memory_of(const LinesOptions& options) {
   const planner::Machine machine = planner::read_machine();
   const std::uint64_t least = lines::least_line_memory_bytes, most = std::max(machine.available_bytes, least);
@@ -160,6 +164,14 @@ std::uint64_t line_memory_of(const LinesOptions& options) {
     bytes = pages * size / 100 * options.memory_percent;
   }
   return std::clamp(bytes, least, most);
+}
+
+}  // namespace
+
+std::optional<lines::Disorder> find_row_disorder(const LinesOptions& options, rows::RowFormat& format,
+                                                 const lines::FirstLook& look) {
+  const lines::CheckedFile file{options.inputs.front(), line_memory_of(options), options.compression.decompress};
+  return lines::find_disorder(file, format, options.unique, look);
 }
 
 std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs) {

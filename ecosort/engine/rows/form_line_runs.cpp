@@ -9,20 +9,20 @@ constexpr std::size_t gathered_at_once = 3;  // blocks, between two words with t
 
 }  // namespace
 
-FormLineRuns::FormLineRuns(const FormTools& tools, ReadLines& reader, std::vector<DuplicateFilter>& seen, bool unique)
+FormLineRuns::FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<DuplicateFilter>& seen, bool unique)
     : tools_(tools),
       reader_(reader),
       seen_(seen),
       unique_(unique),
       run_buffers_(tools.plan.run_buffers),
-      storing_(tools.reactor.scope()),
-      free_runs_(tools.reactor.scope(), tools.plan.run_buffers) {}
+      storing_(tools.bench.reactor.scope()),
+      free_runs_(tools.bench.reactor.scope(), tools.plan.run_buffers) {}
 
 Task<void> FormLineRuns::form(std::vector<MergeInput>& runs, LineRunKeeper* keeper) {
   runs_ = &runs;
   keeper_ = keeper;
   for (LineRun& run : run_buffers_) {
-    run.memory = tools_.memory.allocate(tools_.plan.run_buffer_bytes, "run buffer", tools_.plan.pages);
+    run.memory = tools_.bench.memory.allocate(tools_.plan.run_buffer_bytes, "run buffer", tools_.plan.pages);
     idle_runs_.push_back(&run);
   }
   make_seen();
@@ -52,17 +52,17 @@ Task<void> FormLineRuns::read_runs() {
 
 void FormLineRuns::make_seen() {
   const LinePlan& plan = tools_.plan;
-  const unsigned threads = tools_.compute.threads();
+  const unsigned threads = tools_.bench.compute.threads();
   const std::size_t each = round_down(plan.seen_bytes / threads, 64);
   if (each == 0) return;
-  seen_memory_ = tools_.memory.allocate(plan.seen_bytes, "seen lines", plan.pages);
+  seen_memory_ = tools_.bench.memory.allocate(plan.seen_bytes, "seen lines", plan.pages);
   for (unsigned i = 0; i < threads; ++i) seen_.emplace_back(seen_memory_.data() + i * each, each);
 }
 
 Task<records::MultisetHash> FormLineRuns::sort(LineRun& run) {
   records::MultisetHash dropped;
-  auto work = tools_.compute.run([&] {
-    sort_index(run, tools_.format, tools_.compute.threads());
+  auto work = tools_.bench.compute.run([&] {
+    sort_index(run, tools_.format, tools_.bench.compute.threads());
     if (unique_) drop_equal(run, tools_.format, dropped);
   });
   co_await work;
@@ -75,7 +75,7 @@ Task<void> FormLineRuns::store(LineRun& run, std::size_t number, ReadSoFar read)
   using Checks = GatherLines::Checks;
   const records::MultisetHash dropped = co_await sort(run);
   RowRun stored = keeper_ != nullptr ? keeper_->create(number, run.line_bytes) : tools_.files.create(run.line_bytes);
-  RunSink sink(tools_.reactor, tools_.pool, tools_.progress, tools_.files, stored);
+  RunSink sink(tools_, stored);
   GatherLines gather(run, tools_.format, keeper_ == nullptr ? Checks::none : unique_ ? Checks::ascending : Checks::ordered);
   co_await gather_to(gather, sink);
   co_await tools_.files.complete(stored, sink.bytes());
@@ -91,11 +91,11 @@ Task<void> FormLineRuns::store(LineRun& run, std::size_t number, ReadSoFar read)
 }
 
 Task<void> FormLineRuns::gather_to(GatherLines& gather, LineSink& sink) {
-  TaskGroup gathering(tools_.reactor.scope());
+  TaskGroup gathering(tools_.bench.reactor.scope());
   gathering.spawn(gather_blocks(gather, sink));
   co_await gathering.settle();
   co_await sink.settle();
-  tools_.reactor.scope().throw_if_failed();
+  tools_.bench.reactor.scope().throw_if_failed();
 }
 
 Task<void> FormLineRuns::gather_blocks(GatherLines& gather, LineSink& sink) {
@@ -106,7 +106,7 @@ Task<void> FormLineRuns::gather_blocks(GatherLines& gather, LineSink& sink) {
   for (std::vector<Filled> blocks; !gather.finished(); blocks.clear()) {
     do blocks.push_back({co_await sink.take(), 0});
     while (blocks.size() < gathered_at_once && sink.has_idle_block());
-    auto work = tools_.compute.run([&] {
+    auto work = tools_.bench.compute.run([&] {
       for (std::size_t i = 0; i < blocks.size(); ++i) {
         const auto [bytes, carried] = gather.fill(reinterpret_cast<char*>(blocks[i].block), sink.capacity());
         blocks[i].bytes = bytes;

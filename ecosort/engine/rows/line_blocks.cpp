@@ -5,8 +5,12 @@
 
 namespace ecosort::lines {
 
-LineSink::LineSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress)
-    : reactor_(reactor), pool_(pool), block_bytes_(block_bytes), progress_(progress), writes_(reactor.scope()) {}
+LineSink::LineSink(const RowTools& tools)
+    : reactor_(tools.bench.reactor),
+      pool_(tools.pool),
+      block_bytes_(tools.plan.block_bytes),
+      progress_(tools.bench.progress),
+      writes_(reactor_.scope()) {}
 
 Task<void> LineSink::await(Task<void> write, std::byte* block, std::size_t size) {
   co_await write;

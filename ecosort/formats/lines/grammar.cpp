@@ -43,6 +43,9 @@ enum LongOnly : int {
   opt_decompress,
   opt_compress_output,
   opt_level,
+  opt_trace,
+  opt_profile,
+  opt_no_profile,
 };
 
 // Of GNU sort 9.1.
@@ -95,6 +98,9 @@ constexpr std::array own_options{
     option{"decompress", required_argument, nullptr, opt_decompress},
     option{"level", required_argument, nullptr, opt_level},
     option{"compress-output", required_argument, nullptr, opt_compress_output},
+    option{"trace", required_argument, nullptr, opt_trace},
+    option{"profile", required_argument, nullptr, opt_profile},
+    option{"no-profile", no_argument, nullptr, opt_no_profile},
     option{nullptr, 0, nullptr, 0},
 };
 
@@ -313,6 +319,10 @@ std::string* Parser::text_of(int c) {
       return &options_.verify;
     case opt_compress_output:
       return &options_.compression.output;
+    case opt_trace:
+      return &options_.trace;
+    case opt_profile:
+      return &options_.profile;
     default:
       return nullptr;
   }
@@ -335,6 +345,9 @@ void Parser::apply_own(int c) {
       return;
     case opt_resumable:
       options_.resumable = true;
+      return;
+    case opt_no_profile:
+      options_.no_profile = true;
       return;
     case opt_decompress:
       options_.compression.decompress = codec::decompress_of_word(optarg);

@@ -1,0 +1,21 @@
+// What the stages of a sort of rows work with.
+#pragma once
+
+#include "base/block_pool.h"
+#include "engine/bench.h"
+#include "formats/row_format.h"
+#include "plan/line_plan.h"
+#include "run/row_runs.h"
+
+namespace ecosort::lines {
+
+// All of it outlives the stages.
+struct RowTools {
+  engine::Bench& bench;
+  RowRuns& files;
+  BlockPool& pool;
+  const LinePlan& plan;
+  const rows::RowFormat& format;
+};
+
+}  // namespace ecosort::lines
