@@ -150,7 +150,7 @@ records::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenRunBlock>&
 void Prefetch::check_forecast(const MergeInput& source, std::uint64_t run_block, const std::byte* record) const {
   if (std::is_eq(store_.forecast().shared_key().compare(encoder_, record, store_.forecast().at(source.stored, run_block))))
     return;
-  throw IoError(fmt::format("run {} does not begin run block {} with the key that was foretold (check the drive and the memory)",
+  throw IoError(fmt::format("run {} does not begin run block {} with the key that was predicted (check the drive and the memory)",
                             source.stored, run_block));
 }
 

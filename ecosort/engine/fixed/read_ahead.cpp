@@ -43,7 +43,7 @@ std::vector<ReadAhead::Block> ReadAhead::blocks_of(RunBuffer& run, std::uint64_t
       continue;
     }
     const std::uint64_t records = std::min(count, input.records - first);
-    const std::uint64_t start = input.file->facts().start_offset;
+    const std::uint64_t start = input.begin();
     std::uint64_t position = start + first * record_size_;
     const std::uint64_t end = position + records * record_size_;
     const std::uint64_t last = start + input.records * record_size_;

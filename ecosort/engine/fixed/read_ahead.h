@@ -25,8 +25,12 @@ struct Input {
   io::FilePtr file;
   std::uint64_t records = 0;  // unknown (0) for a stream
   io::FileState opened;       // as it was when the sort began
+  std::uint64_t skipped = 0;  // bytes of the file in front of the first of these records
   // Of a stream: looks at the first bytes that arrive, before anything is written; what it throws ends the sort. May be empty.
   std::function<void(std::span<const std::byte>)> look = nullptr;
+
+  // Where the records begin in the file.
+  [[nodiscard]] std::uint64_t begin() const noexcept { return file->facts().start_offset + skipped; }
 };
 
 // IoError if the input is not what it was when the sort began. Streams have no such state.

@@ -34,7 +34,7 @@ Task<void> SortedFile::load(std::uint64_t block) {
   Slot& slot = slots_[block % slots_.size()];
   const std::uint64_t count = records_of(block), bytes = count * record_size_;
   const std::uint64_t unit = input_.file->alignment() > 1 ? page_bytes : 1;
-  const std::uint64_t at = input_.file->facts().start_offset + block * block_records_ * record_size_;
+  const std::uint64_t at = input_.begin() + block * block_records_ * record_size_;
   (void)co_await reactor_.read(*input_.file, at, slot.data, round_up(bytes, unit), bytes);
   auto check = compute_.run([&] { slot.checked = check_records(slot.data, count, encoder_); });
   co_await check;
