@@ -36,7 +36,7 @@ struct LinesBench : JobBench {
   [[nodiscard]] std::uint64_t unit() const noexcept { return header.layout.unit; }
 
   // What the stages of a sort of lines work with. The plan outlives them.
-  [[nodiscard]] lines::RowTools tools(const lines::LinePlan& plan) { return {*this, run_files, pool, plan, format}; }
+  [[nodiscard]] lines::RowTools tools(const lines::LinePlan& plan) { return {{*this, plan, format}, run_files, pool}; }
 
   // A run that the journal knows, to be opened when it is read.
   [[nodiscard]] lines::MergeInput input_of(std::uint64_t run) const;

@@ -8,12 +8,12 @@ from sort_support import Run, read_json, succeeded
 
 ROWS = 150_000
 COMMANDS = {
-    "sort": ["sort", "--record-size", "16", "--key", "0:8"],
-    "merge": ["merge", "--record-size", "16", "--key", "0:8"],
+    "sort": ["sort", "--record-size", "16", "--key", "0:16"],
+    "merge": ["merge", "--record-size", "16", "--key", "0:16"],
     "lines": ["lines"],
     "lines -m": ["lines", "-m"],
-    "csv": ["csv", "--no-header", "--by", "1"],
-    "jsonl": ["jsonl", "--by", "[0]:number"],
+    "csv": ["csv", "--no-header", "--quote", "none", "--by", "1"],
+    "jsonl": ["jsonl", "--by", "a:number"],
 }
 COMMON = {
     "input_bytes": int,
@@ -44,7 +44,7 @@ every_command = pytest.mark.parametrize("command", COMMANDS)
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    rows = [f"[{number:13d}]\n" for number in random.Random(3).sample(range(10**12), ROWS)]
+    rows = [f'{{"a":{number:9d}}}\n' for number in random.Random(3).sample(range(10**9), ROWS)]
     (tmp_path / "in").write_text("".join(rows))
     (tmp_path / "sorted").write_text("".join(sorted(rows)))
     return tmp_path

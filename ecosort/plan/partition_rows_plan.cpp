@@ -48,8 +48,7 @@ PartitionRowsPlan plan_partition_rows(const PartitionRowsWanted& wanted) {
   };
   std::uint64_t block = slice_block_for(wanted.parts, wanted.range_bytes, least);
   const std::uint64_t wanted_left = wanted.is_sorted ? 2 * wanted.range_bytes : bytes_of_run(usual_run_bytes / 4, buffers);
-  while (block > least && left_with(block) < wanted_left)
-    block = std::max(least, round_down(block / 2, page_bytes));
+  while (block > least && left_with(block) < wanted_left) block = std::max(least, round_down(block / 2, page_bytes));
   const std::uint64_t left = left_with(block);
   if (const std::uint64_t need = bytes_of_run(least_run_bytes, buffers); left < need) {
     const std::uint64_t all = (bytes_for_parts(wanted, least) + need) * (table_share + 1) / table_share + page_bytes;

@@ -83,34 +83,28 @@ class Extremes {
 // One partition. Members are declared in the order in which they may be used.
 class Partitioner {
  public:
-  Partitioner(PartitionRecordsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log)
+  Partitioner(PartitionRecordsJob& job, const Environment& environment)
       : job_(job),
         plan_(job.plan.plan),
-        storage_(storage),
-        progress_(progress),
-        log_(log),
+        bench_(environment, {plan_.wanted.memory_bytes, plan_.wanted.threads, plan_.read_depth, plan_.write_depth}),
         encoder_(plan_.wanted.format),
         classifier_(job.terms.splitters, windows_of(encoder_, job.terms.splitters), job.terms.source),
-        memory_(plan_.wanted.memory_bytes),
-        reactor_(queue, plan_.read_depth, plan_.write_depth),
-        compute_(reactor_, plan_.wanted.threads),
-        reader_(reactor_, compute_, plan_, encoder_, job.inputs, memory_),
-        order_(classifier_, plan_.formation.run_records, plan_.wanted.threads, memory_),
-        files_(storage, reactor_, job.terms.paths,
-               memory_.allocate(plan_.formation.write_block_bytes * plan_.formation.write_blocks, "write blocks"),
-               plan_.formation.write_block_bytes, plan_.formation.write_blocks, progress),
+        reader_(bench_, plan_, encoder_, job.inputs),
+        order_(classifier_, plan_.formation.run_records, plan_.wanted.threads, bench_.memory),
+        files_(bench_.storage, bench_.reactor, job.terms.paths,
+               bench_.memory.allocate(plan_.formation.write_block_bytes * plan_.formation.write_blocks, "write blocks"),
+               plan_.formation.write_block_bytes, plan_.formation.write_blocks, bench_.progress),
         extremes_(classifier_.parts()),
-        free_runs_(reactor_.scope(), plan_.formation.run_buffers),
-        arrived_(reactor_.scope()),
-        work_(reactor_.scope()),
-        main_(reactor_.scope()) {
-    reactor_.wait_with(storage_);
+        free_runs_(bench_.reactor.scope(), plan_.formation.run_buffers),
+        arrived_(bench_.reactor.scope()),
+        work_(bench_.reactor.scope()),
+        main_(bench_.reactor.scope()) {
     report_.slices.resize(classifier_.parts());
   }
 
-  PartitionReport run(const std::atomic<int>& interrupted) {
+  PartitionReport run() {
     main_.spawn(partition());
-    reactor_.run(main_, interrupted);
+    bench_.reactor.run(main_, bench_.interrupted);
     return finish();
   }
 
@@ -124,30 +118,30 @@ class Partitioner {
     files_.create();
     allocate_runs();
     const std::uint64_t bytes = plan_.wanted.input_records * encoder_.record_size();
-    progress_.plan_job(1, std::max<std::uint64_t>(bytes, 1));
-    begin("partition", Phase::partition, bytes, std::max<std::uint64_t>(bytes, 1));
+    bench_.progress.plan_job(1, std::max<std::uint64_t>(bytes, 1));
+    bench_.begin("partition", Phase::partition, bytes, std::max<std::uint64_t>(bytes, 1));
     work_.spawn(read_runs());
     work_.spawn(cut_runs());
     co_await work_.settle();
     co_await files_.settle();
-    reactor_.scope().throw_if_failed();
-    log_.end(reactor_.traffic());
+    bench_.reactor.scope().throw_if_failed();
+    bench_.end();
     take_in();
     check_slices(report_);
-    begin("sync", Phase::sync, 0);
+    bench_.begin("sync", Phase::sync, 0);
     co_await files_.finish();
-    log_.end(reactor_.traffic());
-    check_unchanged(storage_, job_.inputs.front());
+    bench_.end();
+    check_unchanged(bench_.storage, job_.inputs.front());
   }
 
   void allocate_runs() {
     const planner::Formation& formation = plan_.formation;
     runs_.resize(formation.run_buffers);
     for (Run& run : runs_) {
-      run.buffer.bytes = memory_.allocate(formation.run_buffer_bytes, "a run buffer");
-      run.buffer.index = memory_.allocate(formation.index_bytes, "the index of a run");
+      run.buffer.bytes = bench_.memory.allocate(formation.run_buffer_bytes, "a run buffer");
+      run.buffer.index = bench_.memory.allocate(formation.index_bytes, "the index of a run");
     }
-    scratch_ = memory_.allocate(formation.scratch_bytes, "the index of slices");
+    scratch_ = bench_.memory.allocate(formation.scratch_bytes, "the index of slices");
   }
 
   Task<void> read_runs() {
@@ -179,7 +173,7 @@ class Partitioner {
   Task<void> cut(RunBuffer& run, std::uint64_t number) {
     const std::uint64_t first = job_.inputs.front().begin() + number * plan_.formation.run_records * encoder_.record_size();
     const RecordTies ties{encoder_, job_.terms.splitters, run.table(encoder_.record_size()), first};
-    auto order = compute_.run(
+    auto order = bench_.compute.run(
         [&] { job_.terms.is_sorted ? sort(run, ties) : order_.distribute(run.entries(), run.count, ties, slices()); });
     co_await order;
     const Entry* const rows = job_.terms.is_sorted ? run.entries() : slices();
@@ -189,15 +183,15 @@ class Partitioner {
       if (next[part] < order_.end(part)) rest.push_back(part);
     }
     const auto fill = [&](std::size_t part) { return gather(part, rows, next[part], ties.table); };
-    co_await fill_slices(compute_, files_, std::move(rest), encoder_.record_size(), fill);
+    co_await fill_slices(bench_.compute, files_, std::move(rest), encoder_.record_size(), fill);
   }
 
   [[nodiscard]] Entry* slices() const noexcept { return scratch_.as<Entry>().data(); }
 
   void sort(RunBuffer& run, const RecordTies& ties) {
-    records::sort_entries_parallel(run.entries(), slices(), run.count, compute_.threads());
+    records::sort_entries_parallel(run.entries(), slices(), run.count, bench_.compute.threads());
     if (!encoder_.decides())
-      records::refine_ties_parallel(run.entries(), slices(), run.count, encoder_, ties.table, compute_.threads());
+      records::refine_ties_parallel(run.entries(), slices(), run.count, encoder_, ties.table, bench_.compute.threads());
     order_.cut(run.entries(), run.count, ties);
   }
 
@@ -231,30 +225,20 @@ class Partitioner {
   }
 
   PartitionReport finish() {
-    begin("publish", Phase::sync, 0);
+    bench_.begin("publish", Phase::sync, 0);
     report_.notice = files_.publish();
-    log_.end(reactor_.traffic());
-    report_.traffic = reactor_.traffic();
-    report_.peak_memory_bytes = memory_.peak_bytes();
-    progress_.begin(Phase::done, 0);
+    bench_.end();
+    report_.traffic = bench_.reactor.traffic();
+    report_.peak_memory_bytes = bench_.memory.peak_bytes();
+    bench_.progress.begin(Phase::done, 0);
     return std::move(report_);
-  }
-
-  void begin(const char* name, Phase phase, std::uint64_t bytes, std::uint64_t share_bytes = 0) {
-    log_.begin(name, reactor_.traffic());
-    progress_.begin(phase, bytes, share_bytes);
   }
 
   PartitionRecordsJob& job_;
   const planner::Plan& plan_;
-  io::Storage& storage_;
-  Progress& progress_;
-  PhaseLog& log_;
+  Bench bench_;
   Encoder encoder_;
   Classifier classifier_;
-  MemoryBudget memory_;
-  io::Reactor reactor_;
-  Compute compute_;
   ReadAhead reader_;
   SliceOrder order_;
   SliceFiles files_;
@@ -270,15 +254,9 @@ class Partitioner {
 
 }  // namespace
 
-PartitionReport partition_records(PartitionRecordsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress,
-                                  PhaseLog& log, const std::atomic<int>& interrupted) {
-  auto partitioner = std::make_unique<Partitioner>(job, storage, queue, progress, log);
-  try {
-    return partitioner->run(interrupted);
-  } catch (const io::QueueBroken&) {
-    (void)partitioner.release();  // the system may still use its buffers: they live as long as the process
-    throw;
-  }
+PartitionReport partition_records(PartitionRecordsJob& job, const Environment& environment) {
+  return keep_where_queue_breaks(std::make_unique<Partitioner>(job, environment),
+                                 [](Partitioner& partitioner) { return partitioner.run(); });
 }
 
 }  // namespace ecosort::engine

@@ -2,15 +2,11 @@
 // files while the next runs are read. Where the slices are to be sorted there is one run, whose index is sorted, and cut.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
+#include "engine/bench.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/partition/partition.h"
-#include "engine/phase_log.h"
-#include "engine/progress.h"
-#include "io/queue.h"
-#include "io/storage.h"
 #include "plan/partition_plan.h"
 
 namespace ecosort::engine {
@@ -24,7 +20,6 @@ struct PartitionRecordsJob {
 
 // VerificationError, IoError, NameError, Interrupted, io::QueueBroken as sort() does; no slice has a name then, or in the last
 // moment only some have.
-[[nodiscard]] PartitionReport partition_records(PartitionRecordsJob& job, io::Storage& storage, io::Queue& queue,
-                                                Progress& progress, PhaseLog& log, const std::atomic<int>& interrupted);
+[[nodiscard]] PartitionReport partition_records(PartitionRecordsJob& job, const Environment& environment);
 
 }  // namespace ecosort::engine

@@ -79,36 +79,30 @@ class Extremes {
 // One partition. Members are declared in the order in which they may be used.
 class Partitioner {
  public:
-  Partitioner(PartitionRowsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log)
+  Partitioner(PartitionRowsJob& job, const Environment& environment)
       : job_(job),
         plan_(job.plan.lines),
-        storage_(storage),
-        progress_(progress),
-        log_(log),
+        bench_(environment, {plan_.memory_bytes, plan_.threads, plan_.read_depth, plan_.write_depth}),
         format_(*job.format),
         classifier_(job.terms.splitters, windows_of(format_, job.terms.splitters), job.terms.source),
         first_rows_(format_, 0, plan_.memory_bytes),
-        memory_(plan_.memory_bytes),
-        reactor_(queue, plan_.read_depth, plan_.write_depth),
-        compute_(reactor_, plan_.threads),
-        reader_(reactor_, compute_, plan_, format_, first_rows_, job.inputs, progress, seen_, storage),
-        order_(classifier_, job.plan.most_rows, plan_.threads, memory_),
-        files_(storage, reactor_, job.terms.paths,
-               memory_.allocate(job.plan.slice_block_bytes * plan_.write_blocks, "write blocks"), job.plan.slice_block_bytes,
-               plan_.write_blocks, progress),
+        reader_({bench_, plan_, format_}, first_rows_, job.inputs, seen_),
+        order_(classifier_, job.plan.most_rows, plan_.threads, bench_.memory),
+        files_(bench_.storage, bench_.reactor, job.terms.paths,
+               bench_.memory.allocate(job.plan.slice_block_bytes * plan_.write_blocks, "write blocks"),
+               job.plan.slice_block_bytes, plan_.write_blocks, bench_.progress),
         extremes_(classifier_.parts()),
         gathers_(classifier_.parts()),
-        free_runs_(reactor_.scope(), plan_.run_buffers),
-        arrived_(reactor_.scope()),
-        work_(reactor_.scope()),
-        main_(reactor_.scope()) {
-    reactor_.wait_with(storage_);
+        free_runs_(bench_.reactor.scope(), plan_.run_buffers),
+        arrived_(bench_.reactor.scope()),
+        work_(bench_.reactor.scope()),
+        main_(bench_.reactor.scope()) {
     report_.slices.resize(classifier_.parts());
   }
 
-  PartitionReport run(const std::atomic<int>& interrupted) {
+  PartitionReport run() {
     main_.spawn(partition());
-    reactor_.run(main_, interrupted);
+    bench_.reactor.run(main_, bench_.interrupted);
     return finish();
   }
 
@@ -119,11 +113,11 @@ class Partitioner {
     files_.create();
     files_.begin_with(job_.top);
     runs_.resize(plan_.run_buffers);
-    for (LineRun& run : runs_) run.memory = memory_.allocate(plan_.run_buffer_bytes, "run buffer", plan_.pages);
+    for (LineRun& run : runs_) run.memory = bench_.memory.allocate(plan_.run_buffer_bytes, "run buffer", plan_.pages);
     is_full_.resize(runs_.size());
     const std::uint64_t moved = std::max<std::uint64_t>(2 * range_bytes(), 1);
-    progress_.plan_job(1, moved);
-    begin("partition", Phase::partition, moved, moved);
+    bench_.progress.plan_job(1, moved);
+    bench_.begin("partition", Phase::partition, moved, moved);
     if (range_bytes() > 0) {
       reader_.begin_at({.input = 0, .offset = job_.begin});
       work_.spawn(read_runs());
@@ -131,13 +125,13 @@ class Partitioner {
     }
     co_await work_.settle();
     co_await files_.settle();
-    reactor_.scope().throw_if_failed();
-    log_.end(reactor_.traffic());
+    bench_.reactor.scope().throw_if_failed();
+    bench_.end();
     take_in();
     check_slices(report_);
-    begin("sync", Phase::sync, 0);
+    bench_.begin("sync", Phase::sync, 0);
     co_await files_.finish();
-    log_.end(reactor_.traffic());
+    bench_.end();
     report_.notice = reader_.check_unchanged();
   }
 
@@ -167,7 +161,7 @@ class Partitioner {
 
   Task<void> cut(LineRun& run) {
     using Checks = GatherLines::Checks;
-    auto order = compute_.run([&] { job_.terms.is_sorted ? sort(run) : distribute(run); });
+    auto order = bench_.compute.run([&] { job_.terms.is_sorted ? sort(run) : distribute(run); });
     co_await order;
     std::vector<std::size_t> rest;
     for (std::size_t part = 0; part < gathers_.size(); ++part) {
@@ -177,7 +171,7 @@ class Partitioner {
       rest.push_back(part);
     }
     const auto fill = [&](std::size_t part) { return gather(part, run); };
-    co_await fill_slices(compute_, files_, std::move(rest), 1, fill);
+    co_await fill_slices(bench_.compute, files_, std::move(rest), 1, fill);
     check_extremes();
   }
 
@@ -205,7 +199,7 @@ class Partitioner {
   }
 
   void sort(LineRun& run) {
-    lines::sort_index(run, format_, compute_.threads());
+    lines::sort_index(run, format_, bench_.compute.threads());
     order_.cut(run.entries(), run.count, RowTies{format_, job_.terms.splitters, run});
   }
 
@@ -230,31 +224,21 @@ class Partitioner {
   }
 
   PartitionReport finish() {
-    begin("publish", Phase::sync, 0);
+    bench_.begin("publish", Phase::sync, 0);
     if (std::string told = files_.publish(); report_.notice.empty()) report_.notice = std::move(told);
-    log_.end(reactor_.traffic());
-    report_.traffic = reactor_.traffic();
-    report_.peak_memory_bytes = memory_.peak_bytes() + extreme_bytes_;
-    progress_.begin(Phase::done, 0);
+    bench_.end();
+    report_.traffic = bench_.reactor.traffic();
+    report_.peak_memory_bytes = bench_.memory.peak_bytes() + extreme_bytes_;
+    bench_.progress.begin(Phase::done, 0);
     return std::move(report_);
-  }
-
-  void begin(const char* name, Phase phase, std::uint64_t bytes, std::uint64_t share_bytes = 0) {
-    log_.begin(name, reactor_.traffic());
-    progress_.begin(phase, bytes, share_bytes);
   }
 
   PartitionRowsJob& job_;
   const lines::LinePlan& plan_;
-  io::Storage& storage_;
-  Progress& progress_;
-  PhaseLog& log_;
+  Bench bench_;
   RowFormat& format_;
   Classifier classifier_;
   lines::FirstRows first_rows_;
-  MemoryBudget memory_;
-  io::Reactor reactor_;
-  Compute compute_;
   std::vector<lines::DuplicateFilter> seen_;  // none
   lines::ReadLines reader_;
   SliceOrder order_;
@@ -274,15 +258,9 @@ class Partitioner {
 
 }  // namespace
 
-PartitionReport partition_rows(PartitionRowsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log,
-                               const std::atomic<int>& interrupted) {
-  auto partitioner = std::make_unique<Partitioner>(job, storage, queue, progress, log);
-  try {
-    return partitioner->run(interrupted);
-  } catch (const io::QueueBroken&) {
-    (void)partitioner.release();  // the system may still use its buffers: they live as long as the process
-    throw;
-  }
+PartitionReport partition_rows(PartitionRowsJob& job, const Environment& environment) {
+  return keep_where_queue_breaks(std::make_unique<Partitioner>(job, environment),
+                                 [](Partitioner& partitioner) { return partitioner.run(); });
 }
 
 }  // namespace ecosort::engine

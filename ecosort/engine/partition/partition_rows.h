@@ -1,19 +1,15 @@
 // Cuts a range of rows of any length into slices, as engine/partition/partition_records.h does with records.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "engine/bench.h"
 #include "engine/partition/partition.h"
-#include "engine/phase_log.h"
-#include "engine/progress.h"
 #include "engine/rows/line_input.h"
 #include "formats/row_format.h"
-#include "io/queue.h"
-#include "io/storage.h"
 #include "plan/partition_rows_plan.h"
 
 namespace ecosort::engine {
@@ -30,7 +26,6 @@ struct PartitionRowsJob {
 
 // As partition_records(); NotEnoughMemory, too: for a row that is longer than the memory has room for, or with `is_sorted` for
 // rows that do not fit all at once. UsageError for a row that cannot be one.
-[[nodiscard]] PartitionReport partition_rows(PartitionRowsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress,
-                                             PhaseLog& log, const std::atomic<int>& interrupted);
+[[nodiscard]] PartitionReport partition_rows(PartitionRowsJob& job, const Environment& environment);
 
 }  // namespace ecosort::engine

@@ -7,6 +7,7 @@
 #include "base/block_pool.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "engine/bench.h"
 #include "sort/parallel_parts.h"
 
 namespace ecosort::engine {
@@ -93,13 +94,8 @@ std::uint64_t sample_memory_bytes(std::uint32_t record_size) noexcept { return s
 
 Sample sample_records(SampleRecordsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress,
                       const std::atomic<int>& interrupted) {
-  auto sampler = std::make_unique<Sampler>(job, storage, queue, progress);
-  try {
-    return sampler->run(interrupted);
-  } catch (const io::QueueBroken&) {
-    (void)sampler.release();  // the system may still use its buffers: they live as long as the process
-    throw;
-  }
+  return keep_where_queue_breaks(std::make_unique<Sampler>(job, storage, queue, progress),
+                                 [&](Sampler& sampler) { return sampler.run(interrupted); });
 }
 
 }  // namespace ecosort::engine

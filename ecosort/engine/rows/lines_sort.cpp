@@ -252,7 +252,7 @@ class RowKernel final : public engine::Kernel {
 
   [[nodiscard]] MergeTerms terms() const { return {job_.unique, !job_.merge}; }
 
-  [[nodiscard]] RowTools tools() { return {bench_, *files_, *pool_, job_.plan, format_}; }
+  [[nodiscard]] RowTools tools() { return {{bench_, job_.plan, format_}, *files_, *pool_}; }
 
   void open_inputs(std::vector<MergeInput>& inputs) {
     for (MergeInput& input : inputs)

@@ -22,7 +22,7 @@ std::size_t known_to_come(const LineInput& input, std::uint64_t offset, std::siz
 
 }  // namespace
 
-ReadLines::ReadLines(const RowTools& tools, FirstRows& first_rows, std::vector<LineInput>& inputs,
+ReadLines::ReadLines(const ReadTools& tools, FirstRows& first_rows, std::vector<LineInput>& inputs,
                      std::vector<DuplicateFilter>& seen)
     : reactor_(tools.bench.reactor),
       compute_(tools.bench.compute),

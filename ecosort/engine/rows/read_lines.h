@@ -38,7 +38,7 @@ struct ReadPlace {
 // Coordinator only; must outlive its task.
 class ReadLines {
  public:
-  ReadLines(const RowTools& tools, FirstRows& first_rows, std::vector<LineInput>& inputs, std::vector<DuplicateFilter>& seen);
+  ReadLines(const ReadTools& tools, FirstRows& first_rows, std::vector<LineInput>& inputs, std::vector<DuplicateFilter>& seen);
 
   // Reads the lines from there on. Before the first fill().
   void begin_at(const ReadPlace& place);

@@ -13,7 +13,7 @@ std::uint64_t RereadLines::memory_bytes(std::size_t longest, std::size_t block_b
 }
 
 //   memory | room | block | room | block | last line |
-RereadLines::RereadLines(const RowTools& tools, const WrittenLines& lines)
+RereadLines::RereadLines(const ReadTools& tools, const WrittenLines& lines)
     : reactor_(tools.bench.reactor),
       compute_(tools.bench.compute),
       format_(tools.format),

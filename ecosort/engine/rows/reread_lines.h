@@ -23,7 +23,7 @@ struct WrittenLines {
 class RereadLines {
  public:
   // Uses two of the plan's blocks, which are a multiple of the file's alignment, and room for two lines.
-  RereadLines(const RowTools& tools, const WrittenLines& lines);
+  RereadLines(const ReadTools& tools, const WrittenLines& lines);
 
   // What it takes of the budget.
   [[nodiscard]] static std::uint64_t memory_bytes(std::size_t longest, std::size_t block_bytes) noexcept;

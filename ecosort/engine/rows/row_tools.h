@@ -10,12 +10,15 @@
 namespace ecosort::lines {
 
 // All of it outlives the stages.
-struct RowTools {
+struct ReadTools {
   engine::Bench& bench;
-  RowRuns& files;
-  BlockPool& pool;
   const LinePlan& plan;
   const rows::RowFormat& format;
+};
+
+struct RowTools : ReadTools {
+  RowRuns& files;
+  BlockPool& pool;
 };
 
 }  // namespace ecosort::lines

@@ -52,7 +52,7 @@ class Bench {
     reactor.run(group, interrupted);
   }
 
-  [[nodiscard]] RowTools tools() { return {desk, *files, pool, plan, order}; }
+  [[nodiscard]] RowTools tools() { return {{desk, plan, order}, *files, pool}; }
 
   [[nodiscard]] std::vector<MergeInput> store_runs(const std::vector<Run>& runs) {
     std::vector<MergeInput> inputs;
