@@ -139,10 +139,6 @@ void choose_salt(LinesOptions& options) {
   }
 }
 
-namespace {
-
-// -S is a wish, as for sort: what is too little or more than there is becomes the nearest that can be. --memory is held to, or
-// refused.
 std::uint64_t line_memory_of(const LinesOptions& options) {
   const planner::Machine machine = planner::read_machine();
   const std::uint64_t least = lines::least_line_memory_bytes, most = std::max(machine.available_bytes, least);
@@ -165,8 +161,6 @@ std::uint64_t line_memory_of(const LinesOptions& options) {
   }
   return std::clamp(bytes, least, most);
 }
-
-}  // namespace
 
 std::optional<lines::Disorder> find_row_disorder(const LinesOptions& options, rows::RowFormat& format,
                                                  const lines::FirstLook& look) {

@@ -49,6 +49,10 @@ enum class SpecialOutput : std::uint8_t { redirected, refused };
 // The keys of -R: 16 bytes that decide all of its order.
 void choose_salt(lines::LinesOptions& options);
 
+// -S is a wish, as for sort: what is too little or more than there is becomes the nearest that can be. --memory is held to, or
+// refused.
+[[nodiscard]] std::uint64_t line_memory_of(const lines::LinesOptions& options);
+
 // The first row of the only input that is out of order; with options.unique, also one that is equal to the one before it.
 // UsageError, IoError.
 [[nodiscard]] std::optional<lines::Disorder> find_row_disorder(const lines::LinesOptions& options, rows::RowFormat& format,

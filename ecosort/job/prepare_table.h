@@ -19,6 +19,9 @@ namespace ecosort::job {
 [[nodiscard]] lines::LinesJob make_table_job(const SortSpec& spec, io::Storage& storage, SpecialOutput special,
                                              std::uint64_t assumed_bytes = 0);
 
+// The memory that a sort of such rows may take.
+[[nodiscard]] std::uint64_t table_memory_of(const SortSpec& spec);
+
 // The first row of the only input that is out of order. UsageError, IoError.
 [[nodiscard]] std::optional<lines::Disorder> find_table_disorder(const SortSpec& spec);
 
