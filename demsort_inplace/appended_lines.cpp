@@ -15,7 +15,7 @@ AppendedLines::AppendedLines(const lines::RowTools& tools, const io::File& file,
   bytes_ = unit.begin;
 }
 
-void AppendedLines::complete(std::byte* block, run::BlockContents contents, std::uint64_t /*before*/) const {
+void AppendedLines::complete(std::byte* block, run::BlockContents contents, std::uint64_t /*before*/) {
   std::memset(block + contents.used_bytes, 0, round_up(contents.used_bytes, file_.write_unit()) - contents.used_bytes);
 }
 

@@ -28,7 +28,7 @@ class AppendedLines : public lines::LineSink {
   AppendedLines(const lines::RowTools& tools, const io::File& file, DurableUnit unit);
 
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
-  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const override;
+  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;
   void put(std::byte* block, std::size_t bytes) override;
 
  private:

@@ -77,7 +77,7 @@ def help_of(words: tuple[str, ...]) -> str:
     return done.stdout
 
 
-GROUPS = ("power", "tune", "queue", "plan")
+GROUPS = ("power", "tune", "queue", "plan", "cluster")
 
 
 def unknown_options(command: str) -> list[str]:

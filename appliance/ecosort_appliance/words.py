@@ -26,7 +26,7 @@ class Grammar:
 _RECORDS = ("record-size=", "key=", "reverse", "stable", "memory=", "threads=", "io=", "profile=", "no-profile")
 _REPORTS = ("stats=", "events=", "progress=", "quiet", "help")
 
-_PACKED = ("decompress=", "compress-output=", "level=")
+_PACKED = ("compress=", "assume-ratio=", "decompress=", "compress-output=", "level=")
 _TABLES = (
     *_REPORTS,
     *_PACKED,
@@ -78,7 +78,7 @@ _NOT_RESUMABLE = {
     },
     "lines": {
         *("-m", "--merge", "--debug", "--compress-program", "-T", "--temp", "--temporary-directory"),
-        *("--decompress", "--compress-output", "--level", "--verify"),
+        *("--compress", "--assume-ratio", "--decompress", "--compress-output", "--level", "--verify"),
     },
 }
 _TAKEN = {"--stats": "the queue keeps it", "--progress": "the queue reads it"}

@@ -213,7 +213,8 @@ std::vector<OptionRow> lines_options() {
       {"-C", "", "", "like -c, but do not report the first line out of order"},
       {"--compress-program", "PROG", "",
        "compress temporaries with PROG, decompress them with PROG -d; PROG is one file name, without arguments. 16 runs, or "
-       "--batch-size, are merged at a time; whether temporaries fit is not checked before the work"},
+       "--batch-size, are merged at a time; whether temporaries fit is not checked before the work. For lz4 and zstd no program "
+       "is started: see --compress"},
       {"--debug", "", "", "underline the part of each line that is compared, and tell about questionable keys on stderr"},
       {"--files0-from", "FILE", "", "read the input files that FILE names, each name ended by NUL; `-`: from standard input"},
       {"-k,--key", "POS1[,POS2]", "", "sort by a key; repeatable. POS is F[.C][OPTS]: field F, character C, options bdfghiMnRrV",
@@ -234,7 +235,7 @@ std::vector<OptionRow> lines_options() {
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` goes on after a crash; regular files only, "
        "and "
-       "no -m, -c, --debug, --compress-program, --decompress=auto, --compress-output, -T, --verify=reread"},
+       "no -m, -c, --debug, --compress, --compress-program, --decompress=auto, --compress-output, -T, --verify=reread"},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
@@ -244,6 +245,7 @@ std::vector<OptionRow> lines_options() {
   };
   std::ranges::copy(others, std::back_inserter(options));
   std::ranges::copy(chosen({"--profile", "--no-profile", "--trace"}), std::back_inserter(options));
+  std::ranges::copy(run_compression_rows(), std::back_inserter(options));
   std::ranges::copy(compression_rows("never", "none"), std::back_inserter(options));
   return options;
 }
@@ -331,6 +333,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
     if (row.name == "--temp") row.fallback = "$TMPDIR, or beside the output";
     options.push_back(row);
   }
+  std::ranges::copy(run_compression_rows(), std::back_inserter(options));
   std::ranges::copy(compression_rows("auto", "auto"), std::back_inserter(options));
   return options;
 }
@@ -458,10 +461,10 @@ CommandTable plan_inplace_table() {
 }
 
 CommandTable plan_lines_table() {
-  std::vector<OptionRow> options =
-      showing(lines_options(), {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output",
-                                "-S,--buffer-size", "--memory", "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique",
-                                "--header", "--resumable", "--decompress", "--compress-output", "--level"});
+  std::vector<OptionRow> options = showing(
+      lines_options(), {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output", "-S,--buffer-size",
+                        "--memory", "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique", "--header", "--resumable",
+                        "--compress", "--assume-ratio", "--decompress", "--compress-output", "--level"});
   options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
   return {.name = "plan lines",
@@ -477,7 +480,8 @@ CommandTable plan_lines_table() {
 
 CommandTable plan_rows_table(std::string_view name, std::string_view synopsis, std::string_view summary,
                              std::vector<OptionRow> options, std::vector<std::string_view> examples, std::string_view operand) {
-  options = showing(std::move(options), {"--by", "-o,--output", "--unique", "--merge", "--memory", "--threads", "--temp"});
+  options = showing(std::move(options), {"--by", "-o,--output", "--unique", "--merge", "--memory", "--threads", "--temp",
+                                         "--compress", "--assume-ratio"});
   options.push_back({"--assume-size", "SIZE", "", "plan for rows of this size in all that are not there, such as 1TB"});
   return {.name = name,
           .synopsis = synopsis,

@@ -12,6 +12,16 @@ namespace {
 std::string row(const char* name, const std::string& value) { return fmt::format("  {:<22}{}\n", name, value); }
 std::string exact(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", format_bytes(bytes), bytes); }
 
+std::string runs_text(const run::PackingPlan& packing) {
+  if (packing.coders == 0) return "";
+  const std::string usual = codec::text_of(packing.wanted.terms);
+  const std::string what = !packing.wanted.is_auto ? usual
+                           : usual == "lz4"        ? "lz4 where it pays"
+                                                   : fmt::format("lz4 or {} where they pay", usual);
+  return row("compressed runs",
+             fmt::format("{}; {} coders and their index take {}", what, packing.coders, exact(packing.bytes())));
+}
+
 }  // namespace
 
 std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_bytes) {
@@ -19,7 +29,8 @@ std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_by
   const job::LinesBounds bounds = job::lines_bounds(job, input_bytes);
   std::string text = row("memory", exact(bounds.memory_bytes)) +
                      row("run buffers", fmt::format("{} of {}", plan.run_buffers, exact(plan.run_buffer_bytes))) +
-                     row("blocks", exact(plan.block_bytes)) + row("longest line", "at most " + exact(bounds.longest_line_bytes));
+                     row("blocks", exact(plan.block_bytes)) + row("longest line", "at most " + exact(bounds.longest_line_bytes)) +
+                     runs_text(job.codecs.runs);
   if (input_bytes == 0) return text + row("input", "unknown: a stream");
   text += row("input", exact(input_bytes)) + row("output", (job.unique ? "at most " : "") + exact(input_bytes));
   if (job.merge) return text + row("runs", "none where all inputs are merged at once");

@@ -39,6 +39,9 @@ void check_options(const LinesOptions& options) {
         "-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume");
   if (!options.compress_program.empty()) throw UsageError("--compress-program goes without --resumable");
   if (options.verify == "reread") throw UsageError("--verify=reread goes without --resumable");
+  if (options.compression.runs != "auto" && options.compression.runs != "none")
+    throw UsageError("--compress goes without --resumable: runs that outlive a crash are stored as they are");
+  if (options.compression.assumed_ratio > 0) throw UsageError("--assume-ratio goes without --resumable");
   if (options.compression.decompress) throw UsageError("--decompress=auto goes without --resumable: decompress the input first");
   if (options.compression.output != "none" || options.compression.level)
     throw UsageError("--compress-output goes without --resumable: compress the output afterwards");
@@ -163,6 +166,7 @@ LinesOptions options_of_job(const InPlaceOptions& given, const inplace::JobHeade
   LinesOptions options = lines::parse_lines_words(header.lines->words, header.lines->rules);
   options.order.salt = header.lines->salt;
   options.output = given.run.file;
+  options.compression.runs = "none";
   options.memory = given.memory;
   options.memory_percent = 0;
   options.memory_bytes = given.memory.empty() ? header.memory_bytes : 0;

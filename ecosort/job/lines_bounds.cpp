@@ -47,7 +47,8 @@ LinesBounds lines_bounds(const lines::LinesJob& job, std::uint64_t input_bytes) 
   bounds.fewest_merges = merges_in_a_row(bounds.fewest_runs, bounds.runs_at_a_time);
   bounds.most_merges = merges_in_a_row(bounds.most_runs, bounds.runs_at_a_time);
   const std::uint64_t stored = div_up(input_bytes, plan.block_bytes - run::trailer_bytes) * plan.block_bytes;
-  bounds.most_temp_bytes = (bounds.most_merges > 1 ? 2 * stored : stored) + bounds.most_runs * plan.block_bytes;
+  const std::uint64_t most_temp = (bounds.most_merges > 1 ? 2 * stored : stored) + bounds.most_runs * plan.block_bytes;
+  bounds.most_temp_bytes = job.codecs.runs.reserves_nothing ? most_temp : job.codecs.runs.space_of(most_temp);
   return bounds;
 }
 

@@ -197,8 +197,9 @@ void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
     // What compression makes of the output shows when it is made.
     if (!job.codecs.packing) needs.push_back({For::output, places, bytes, 0});
   }
-  if (has_runs && job.compress_program.empty())  // what compression makes of the runs shows when they are made
-    needs.push_back({For::runs, job.directories, bytes, 0});
+  // What a compress program makes of the runs shows when they are made.
+  if (has_runs && job.compress_program.empty() && !job.codecs.runs.reserves_nothing)
+    needs.push_back({For::runs, job.directories, job.codecs.runs.space_of(bytes), 0});
   for (job::SpaceNeed& need : needs)
     for (const std::string& directory : need.directories) need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
   job::check_space(needs);
@@ -206,6 +207,33 @@ void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
                         return job::drive_of(directory) == job::drive_of(places.front());
                       });
   if (!places.empty() && !job.codecs.packing && !shared && bytes >= least_threaded_bytes) job.reserved_bytes = bytes;
+}
+
+}  // namespace
+
+namespace {
+
+// How temporary runs are compressed. --compress-program names programs whose work is done here, too: with less of it, and with no
+// process.
+void plan_runs(const LinesOptions& options, const CodecTerms& terms, std::uint64_t known_bytes, lines::LinesJob& job) {
+  codec::RunCompression wanted = codec::run_compression_of_word(options.compression.runs);
+  const std::uint64_t ratio = options.compression.assumed_ratio;
+  const bool is_own = options.compress_program == "lz4" || options.compress_program == "zstd";
+  if (!options.compress_program.empty()) {
+    if (!wanted.is_auto)
+      throw UsageError("--compress and --compress-program both say how runs are compressed; leave one of them out");
+    wanted = is_own ? codec::run_compression_of_word(options.compress_program) : codec::RunCompression{};
+    if (!is_own) job.compress_program = options.compress_program;
+  }
+  if (ratio > 0 && (wanted.is_none() || is_own))
+    throw UsageError("--assume-ratio is for runs that are compressed; give --compress=auto, lz4 or zstd with it");
+  // A merge says nothing of the pace of the drives before its first run; what fits a run buffer with its index makes no run; runs
+  // that outlive a crash are stored as they are.
+  const bool makes_no_runs = !job.merge && known_bytes > 0 && 2 * known_bytes <= job.plan.run_buffer_bytes;
+  if (makes_no_runs || (job.merge && wanted.is_auto) || options.resumable) return;
+  job.codecs.runs = plan_run_packing(terms, wanted, known_bytes);
+  job.codecs.runs.assumed_ratio = ratio;
+  job.codecs.runs.reserves_nothing = is_own;
 }
 
 }  // namespace
@@ -221,11 +249,13 @@ lines::LinesJob make_rows_job(const LinesOptions& options, std::unique_ptr<rows:
   const std::uint64_t memory_bytes = line_memory_of(options);
   job.header_bytes = has_top ? memory_bytes / header_share : 0;
   if (assumed_bytes == 0) job.inputs = open_inputs(options, most_open, storage);
-  job.codecs = plan_codecs({memory_bytes - job.header_bytes, threads, options.merge}, job.inputs,
-                           codec::output_codec_of(options.compression, options.output));
-  job.plan = lines::plan_lines(memory_bytes - job.header_bytes - job.codecs.bytes(), threads,
-                               options.batch_size == 0 ? most_open : std::min<std::uint64_t>(options.batch_size, most_open),
-                               options.unique);
+  const CodecTerms codec_terms{memory_bytes - job.header_bytes, threads, options.merge};
+  job.codecs = plan_codecs(codec_terms, job.inputs, codec::output_codec_of(options.compression, options.output));
+  const std::size_t batch_size = options.batch_size == 0 ? most_open : std::min<std::uint64_t>(options.batch_size, most_open);
+  const auto plan_rest = [&] {
+    return lines::plan_lines(memory_bytes - job.header_bytes - job.codecs.bytes(), threads, batch_size, options.unique);
+  };
+  job.plan = plan_rest();
   job.format = std::move(format);
   job.output = resolve_output(options.output, special);
   job.directories = run_directories(options, job.output);
@@ -234,12 +264,13 @@ lines::LinesJob make_rows_job(const LinesOptions& options, std::unique_ptr<rows:
   job.reread = options.verify == "reread";
   if (job.reread && job.codecs.packing)
     throw UsageError("a compressed output cannot be read back as it is; leave out --verify=reread");
-  job.compress_program = options.compress_program;
   const std::uint64_t bytes = assumed_bytes != 0 ? assumed_bytes : known_bytes(job.inputs);
+  plan_runs(options, codec_terms, assumed_bytes != 0 || are_known(job.inputs) ? bytes : 0, job);
+  if (job.codecs.runs.coders > 0) job.plan = plan_rest();
   if (!job.merge && bytes > job.plan.run_buffer_bytes) {
     job.plan = lines::plan_for_stored_runs(job.plan);
     // What -u leaves of the lines is not known, nor how many runs a program takes.
-    if (are_known(job.inputs) && !job.unique && job.compress_program.empty()) job.plan.spread_bytes = bytes;
+    if (are_known(job.inputs) && !job.unique && options.compress_program.empty()) job.plan.spread_bytes = bytes;
   }
   job.plan.most_programs = most_programs(options.batch_size, most_open);
   return job;

@@ -1,13 +1,19 @@
 #include "run/row_runs.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
+
+#include "base/errors.h"
 
 namespace ecosort::lines {
 
 RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes,
-                 std::string compress_program)
+                 std::string compress_program, run::RunPacker* packer)
     : RunStore(storage, reactor, block_bytes, run::Striping(std::move(directories), 0)),
       compress_program_(std::move(compress_program)),
+      packer_(packer),
       keeps_runs_(false) {}
 
 RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, std::uint64_t job)
@@ -15,9 +21,45 @@ RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_b
 
 RowRun RowRuns::create(std::uint64_t bytes) {
   RowRun run{.bytes = bytes, .is_compressed = !compress_program_.empty()};
-  run.stored = run.is_compressed ? create_compressed_run() : create_run(run.blocks(block_bytes()));
-  if (run.is_compressed) start(run, RunProgram::Direction::compress);
+  const std::uint64_t blocks = run.blocks(block_bytes());
+  if (run.is_compressed) {
+    run.stored = create_compressed_run();
+    start(run, RunProgram::Direction::compress);
+  } else if (packer_ != nullptr && has_room_for_places(blocks)) {
+    run.stored = create_packed_run(blocks, packer_->plan().space_of(blocks * block_bytes()));
+    places_ += this->run(run.stored).ends.capacity();
+    peak_places_ = std::max(peak_places_, places_);
+  } else {
+    run.stored = create_run(blocks);
+  }
   return run;
+}
+
+bool RowRuns::has_room_for_places(std::uint64_t blocks) const noexcept {
+  const bool are_countable = blocks * (block_bytes() / page_bytes) <= UINT32_MAX;
+  return are_countable && (places_ + blocks) * sizeof(std::uint32_t) <= packer_->plan().index_bytes;
+}
+
+void RowRuns::closed(std::size_t number) {
+  if (!run(number).is_packed) return;
+  places_ -= run(number).ends.capacity();
+  forget_places(number);
+}
+
+void RowRuns::append_packed(const RowRun& run, std::size_t plain_bytes, std::size_t stored_bytes) {
+  append(run.stored, stored_bytes);
+  packer_->account(plain_bytes, stored_bytes, stored_bytes < block_bytes());
+}
+
+bool RowRuns::is_packed(const RowRun& run, std::uint64_t block) const {
+  const run::StoredRun& stored = this->run(run.stored);
+  return stored.is_packed && stored_bytes(stored, block) < block_bytes();
+}
+
+run::BlockContents RowRuns::unpack(const run::StoredRun& run, std::uint64_t block, std::byte* data) const {
+  const std::optional<run::BlockContents> contents = packer_->unpack(data, stored_bytes(run, block));
+  if (!contents) damaged(run, block);
+  return *contents;
 }
 
 RowRun RowRuns::create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes) {
@@ -55,7 +97,20 @@ Task<void> RowRuns::complete(RowRun& run, std::uint64_t bytes) {
 
 Task<void> RowRuns::write_block(const RowRun& run, std::uint64_t block, std::byte* data) {
   if (run.is_compressed) return run.program->write(reactor(), data, block_bytes());
-  return write(run.stored, block, data, block_bytes());
+  if (packer_ != nullptr && packer_->plan().assumed_ratio > 0) return write_beyond_promise(run, block, data);
+  return write(run.stored, block, data, stored_bytes(this->run(run.stored), block));
+}
+
+// Less space is reserved than the run may take.
+Task<void> RowRuns::write_beyond_promise(const RowRun& run, std::uint64_t block, std::byte* data) {
+  try {
+    co_await write(run.stored, block, data, stored_bytes(this->run(run.stored), block));
+  } catch (const IoError& error) {
+    if (!io::is_full(error.error_number())) throw;
+    throw IoError(
+        fmt::format("{}: runs shrink less than was assumed; assume a smaller ratio, or give more temporary space", error.what()),
+        error.error_number());
+  }
 }
 
 Task<void> RowRuns::read_compressed(RowRun& run, std::uint64_t block, std::byte* data) {
@@ -72,9 +127,9 @@ Task<run::BlockContents> RowRuns::read_checked(RowRun& run, std::uint64_t block,
   if (run.is_compressed)
     co_await read_compressed(run, block, data);
   else
-    co_await read(run.stored, block, data, block_bytes());
+    co_await read(run.stored, block, data, stored_bytes(this->run(run.stored), block));
   check(this->run(run.stored), block, data);
-  co_return run::contents_of(data, block_bytes());
+  co_return is_packed(run, block) ? run::BlockContents{} : run::contents_of(data, block_bytes());
 }
 
 // What a program has read of its input cannot be known to be of no more use to it.

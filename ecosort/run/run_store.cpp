@@ -31,23 +31,42 @@ RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, std::uint64_t blo
   job_ = job;
 }
 
-StoredRun RunStore::create_files(std::uint64_t bytes, io::Caching caching) {
+StoredRun RunStore::create_files(std::uint64_t bytes, std::uint64_t reserved_bytes, io::Caching caching) {
   StoredRun run;
   for (const std::string& directory : striping_.place(storage_, bytes)) {
     const auto stripe = static_cast<std::uint32_t>(run.stripes.size());
     run.stripes.push_back(storage_.create_unnamed(directory, io::Role::run, caching));
-    if (const std::uint64_t size = striping_.stripe_bytes(stripe, bytes); size > 0)
+    if (const std::uint64_t size = striping_.stripe_bytes(stripe, reserved_bytes); size > 0)
       (void)storage_.reserve_patiently(*run.stripes.back(), 0, size);
   }
   return run;
 }
 
 std::size_t RunStore::create_run(std::uint64_t blocks) {
-  return add(create_files(blocks * block_bytes_, io::Caching::direct_if_possible), runs_.size(), blocks, 0);
+  const std::uint64_t bytes = blocks * block_bytes_;
+  StoredRun run = create_files(bytes, bytes, io::Caching::direct_if_possible);
+  run.blocks = blocks;
+  return add(std::move(run), runs_.size(), 0, bytes);
+}
+
+std::size_t RunStore::create_packed_run(std::uint64_t blocks, std::uint64_t reserved_bytes) {
+  StoredRun run = create_files(blocks * block_bytes_, reserved_bytes, io::Caching::direct_if_possible);
+  run.is_packed = true;
+  run.ends.reserve(blocks);
+  run.blocks = blocks;
+  return add(std::move(run), runs_.size(), 0, reserved_bytes);
+}
+
+// Beyond what was reserved the file grows.
+void RunStore::append(std::size_t number, std::size_t stored_bytes) {
+  StoredRun& run = runs_[number];
+  const std::uint64_t begin = run.ends.empty() ? 0 : run.ends.back();
+  run.ends.push_back(static_cast<std::uint32_t>(begin + stored_bytes / page_bytes));
+  set_space(number, std::max(run.space_bytes, std::uint64_t{run.ends.back()} * page_bytes));
 }
 
 std::size_t RunStore::create_compressed_run() {
-  StoredRun run = create_files(0, io::Caching::buffered);
+  StoredRun run = create_files(0, 0, io::Caching::buffered);
   run.is_compressed = true;
   return add(std::move(run), runs_.size(), 0, 0);
 }
@@ -55,16 +74,16 @@ std::size_t RunStore::create_compressed_run() {
 std::size_t RunStore::adopt_run(io::FilePtr file, std::uint64_t identity, std::uint64_t blocks, std::uint64_t first_block) {
   StoredRun run;
   run.stripes.push_back(std::move(file));
-  return add(std::move(run), identity, blocks, first_block);
+  run.blocks = blocks;
+  return add(std::move(run), identity, first_block, blocks * block_bytes_);
 }
 
-std::size_t RunStore::add(StoredRun run, std::uint64_t identity, std::uint64_t blocks, std::uint64_t first_block) {
+std::size_t RunStore::add(StoredRun run, std::uint64_t identity, std::uint64_t first_block, std::uint64_t space_bytes) {
   const std::size_t number = runs_.size();
   run.number = identity;
   run.seed = run_seed(job_, identity) + first_block;
-  run.blocks = blocks;
   runs_.push_back(std::move(run));
-  set_space(number, blocks * block_bytes_);
+  set_space(number, space_bytes);
   return number;
 }
 
@@ -75,13 +94,14 @@ void RunStore::set_space(std::size_t number, std::uint64_t bytes) {
 
 void RunStore::shorten(std::size_t number, std::uint64_t blocks) {
   StoredRun& run = runs_[number];
-  if (blocks < run.blocks) storage_.set_size(run.file(), blocks * block_bytes_);
+  const std::uint64_t bytes = offset_of(run, blocks);
+  if (blocks < run.blocks || run.is_packed) storage_.set_size(run.file(), bytes);
   run.blocks = blocks;
-  set_space(number, blocks * block_bytes_);
+  set_space(number, bytes);
 }
 
 std::uint64_t RunStore::place_of(const StoredRun& run, std::uint64_t first_block, std::uint64_t size) const noexcept {
-  if (direction_ == Direction::forward) return first_block * block_bytes_;
+  if (direction_ == Direction::forward) return offset_of(run, first_block);
   return (run.blocks - first_block) * block_bytes_ - size;
 }
 
@@ -121,23 +141,23 @@ Task<void> RunStore::read(std::size_t number, std::uint64_t first_block, std::by
 }
 
 std::uint64_t RunStore::waiting_bytes(std::size_t number, std::uint64_t until) const {
-  const std::uint64_t released = runs_[number].released_until;
-  return until > released ? (until - released) * block_bytes_ : 0;
+  const StoredRun& run = runs_[number];
+  return until > run.released_until ? offset_of(run, until) - offset_of(run, run.released_until) : 0;
 }
 
 Task<void> RunStore::release(std::size_t number, std::uint64_t first, std::uint64_t until) {
   StoredRun& run = runs_[number];
-  const std::uint64_t bytes = (until - first) * block_bytes_;
+  const std::uint64_t begin = offset_of(run, first), end = offset_of(run, until);
   const bool from_begin = first == run.released_until;
   if (from_begin) run.released_until = until;
   run.released_blocks += until - first;
   if (run.released_blocks < run.blocks) {
     ++run.releases;
     ++releasing_;
-    co_await punch(run, first * block_bytes_, until * block_bytes_, from_begin ? largest_file_system_block : 1);
+    co_await punch(run, begin, end, from_begin ? largest_file_system_block : 1);
     --releasing_;
     --run.releases;
-    set_space(number, run.space_bytes - bytes);
+    set_space(number, run.space_bytes - (end - begin));
   }
   if (run.released_blocks == run.blocks && run.releases == 0) close(number);  // that gives back all of an unnamed file
   release_done_.notify();
@@ -174,8 +194,11 @@ void RunStore::seal(const StoredRun& run, std::uint64_t block, std::byte* data, 
 }
 
 void RunStore::check(const StoredRun& run, std::uint64_t block, const std::byte* data) const {
-  if (is_intact(data, block_bytes_, run.seed + block)) return;
-  const Striping::Piece piece = striping_.locate(place_of(run, block, block_bytes_), block_bytes_);
+  if (!is_intact(data, stored_bytes(run, block), run.seed + block)) damaged(run, block);
+}
+
+void RunStore::damaged(const StoredRun& run, std::uint64_t block) const {
+  const Striping::Piece piece = striping_.locate(place_of(run, block, stored_bytes(run, block)), 1);
   throw DamagedRun(fmt::format("run {} in '{}' is damaged at byte {}: what was read is not what was written (check the drive{})",
                                run.number, std::filesystem::path(run.stripes[piece.stripe]->path()).parent_path().string(),
                                piece.offset, run.is_compressed ? ", the memory and the compress program" : " and the memory"));

@@ -2,6 +2,7 @@
 //
 //   run file       | run block 0 | run block 1 | ... |       sealed, a multiple of 4096 bytes each (run_block.h)
 //   backward       run block i lies i run blocks before the end of the file: what the merge has consumed can be cut off
+//   packed         run blocks of different sizes, whole pages each, one behind the other: where they end is kept in memory
 //
 //   striping.h       where the bytes of a run lie
 //   forecast.h       with which key blocks begin, of records of fixed size
@@ -35,6 +36,8 @@ struct StoredRun {
   std::uint64_t number = 0;          // in its job
   std::uint64_t seed = 0;            // of its first block
   bool is_compressed = false;        // a program writes and reads its file
+  bool is_packed = false;            // blocks may be compressed, each by itself (packed_block.h)
+  std::vector<std::uint32_t> ends;   // of a packed run: where each block ends that was put, in pages
   std::uint64_t blocks = 0;
   std::uint64_t space_bytes = 0;      // that its files take
   std::uint64_t released_blocks = 0;  // were given back, or are about to be
@@ -61,7 +64,12 @@ class RunStore {
     return memory + (direction_ == Direction::forward ? i : blocks - 1 - i) * block_bytes_;
   }
 
-  // Whole blocks from `first_block` on; `size` is a multiple of the block.
+  // Bytes that a block takes on the drive.
+  [[nodiscard]] std::size_t stored_bytes(const StoredRun& run, std::uint64_t block) const noexcept {
+    return offset_of(run, block + 1) - offset_of(run, block);
+  }
+
+  // Whole blocks from `first_block` on, as they are on the drive; `size` is the sum of theirs.
   [[nodiscard]] Task<void> write(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
   [[nodiscard]] Task<void> read(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
 
@@ -81,6 +89,7 @@ class RunStore {
   // Writes the trailer of a block; the opposite check, which throws DamagedRun.
   void seal(const StoredRun& run, std::uint64_t block, std::byte* data, BlockContents contents) const noexcept;
   void check(const StoredRun& run, std::uint64_t block, const std::byte* data) const;
+  [[noreturn]] void damaged(const StoredRun& run, std::uint64_t block) const;
 
   [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
   [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
@@ -88,6 +97,11 @@ class RunStore {
  protected:
   // The files of a new run, with space for its blocks where the file system can reserve. Returns its number.
   [[nodiscard]] std::size_t create_run(std::uint64_t blocks);
+  // The file of one whose blocks are packed, in one directory, with so much space reserved.
+  [[nodiscard]] std::size_t create_packed_run(std::uint64_t blocks, std::uint64_t reserved_bytes);
+  // The next block of a packed run takes so many bytes: whole pages.
+  void append(std::size_t number, std::size_t stored_bytes);
+  void forget_places(std::size_t number) noexcept { std::vector<std::uint32_t>().swap(runs_[number].ends); }
   // The file of one whose blocks a program compresses.
   [[nodiscard]] std::size_t create_compressed_run();
   // Takes a file that holds, or is to hold, `blocks` blocks of run `identity` of the job, from its block `first_block` on. Its
@@ -105,9 +119,14 @@ class RunStore {
   [[nodiscard]] io::Reactor& reactor() const noexcept { return reactor_; }
 
  private:
-  [[nodiscard]] StoredRun create_files(std::uint64_t bytes, io::Caching caching);
-  [[nodiscard]] std::size_t add(StoredRun run, std::uint64_t identity, std::uint64_t blocks, std::uint64_t first_block);
-  // Where blocks [first, first + size / block) of a run begin, in its own bytes.
+  [[nodiscard]] StoredRun create_files(std::uint64_t bytes, std::uint64_t reserved_bytes, io::Caching caching);
+  [[nodiscard]] std::size_t add(StoredRun run, std::uint64_t identity, std::uint64_t first_block, std::uint64_t space_bytes);
+  // Where a block begins in the bytes of a run that goes forward.
+  [[nodiscard]] std::uint64_t offset_of(const StoredRun& run, std::uint64_t block) const noexcept {
+    if (!run.is_packed) return block * block_bytes_;
+    return block == 0 ? 0 : std::uint64_t{run.ends[block - 1]} * page_bytes;
+  }
+  // Where blocks that begin with this one, and take `size` bytes, lie in the bytes of the run.
   [[nodiscard]] std::uint64_t place_of(const StoredRun& run, std::uint64_t first_block, std::uint64_t size) const noexcept;
   Task<void> move(io::Operation operation, std::size_t number, std::uint64_t first_block, std::byte* data, std::uint64_t size);
   Task<void> move_piece(io::Operation operation, const StoredRun& run, Striping::Piece piece, std::byte* data);

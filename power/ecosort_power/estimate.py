@@ -23,10 +23,15 @@ import numpy as np
 from ecosort_power.integrate import EnergyCurve, Floats
 from ecosort_power.quality import Window
 from ecosort_power.reading import Capabilities
-from ecosort_power.sampling import between_means, between_values, rounding, value_weights
+from ecosort_power.rounding import rounding
+from ecosort_power.sampling import between_means, between_values, value_weights
 from ecosort_power.uncertainty import Error, normal, rectangular
 from ecosort_power.updates import CounterMoves, is_smeared, repeats_values
-from ecosort_power.wander import stretches
+from ecosort_power.wander import by_values, stretches
+
+# No machine idles steadier than this share of its power from one second to the next. It counts only where the steps of a counter
+# hide more than that.
+STEADIEST = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +117,16 @@ def power_estimate(
         sampling = between_values(curve, wide.first, wide.last, without, capabilities.window_s or 0.0, edges)
     # Values that are late hold the run until then; that some of them are idle values does not matter, their steps are the same.
     values, weights = value_weights(curve, window.begin_s, window.end_s + reach, without)
+    sure = value_weights(curve, window.begin_s + reach, window.end_s, without) if reach > 0.0 else None
+    rounded = rounding(values, weights, capabilities.quantum_w or 0.0, sure)
     return Estimate(
-        wide.joules - (curve.between(*without) if without is not None else 0.0),
+        wide.joules - (curve.between(*without) if without is not None else 0.0) + rounded.shift_j,
         wide.first,
         wide.last,
         wide.before.watts,
         wide.after.watts,
         sampling,
-        rounding(values, weights, capabilities.quantum_w or 0.0),
+        rounded.error,
         wide.idle,
         timing,
     )
@@ -226,6 +233,7 @@ class _Noise:
 
     per_second: float
     degrees: float
+    hidden: float = 0.0  # what the steps of a counter had added to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,24 +272,28 @@ def _flank(
         count = int(np.searchsorted(times, times[-1] - reach + 1e-9, side="right"))
         energies = np.interp(times[:count] + reach, times, joules) - joules[:count] - watts * reach
         share, degrees = stretches(last - first, reach * (last - first) / length, smear_s * (last - first) / length)
-        variance = float(np.mean(np.square(energies))) / share
+        square, hidden = float(np.mean(np.square(energies))), by_values(times, reach, count) if moves is not None else 0.0
     elif last - first >= 2:
         slopes: Floats = np.diff(joules) / np.diff(times)
         degrees = max(length / spacing - 1, 1.0)
-        reach, variance = spacing, float(slopes.var()) * (degrees + 1) / degrees * spacing * spacing
+        reach, share = spacing, degrees / (degrees + 1)
+        square, hidden = float(slopes.var()) * spacing * spacing, 2.0 * (1 - (last - first) ** -2)
     else:
         return _Flank(watts, length, smear_s, None)
-    # What the steps of a counter add is counted elsewhere; one end of each stretch is a move, the other lies between two.
-    steps = sum(e * e for e in moves.error_at(last, watts)) / 3 if moves is not None else 0.0
-    return _Flank(watts, length, smear_s, _Noise((variance - 5 / 3 * steps) / reach, degrees))
+    # What the steps of a counter add to it is counted elsewhere.
+    hidden *= moves.variance_between(first, last, watts) if moves is not None else 0.0
+    return _Flank(watts, length, smear_s, _Noise((square - hidden) / share / reach, degrees, hidden / share / reach))
 
 
 def _pooled(flanks: Sequence[_Flank]) -> _Noise | None:
     """Both sides are the same idle machine."""
     known = [f.noise for f in flanks if f.noise is not None]
+    if not known:
+        return None
     degrees = sum(n.degrees for n in known)
-    wander = sum(n.per_second * n.degrees for n in known)
-    return _Noise(max(wander / degrees, 0.0), max(degrees, 1.0)) if known else None
+    wander = sum(n.per_second * n.degrees for n in known) / degrees
+    least = min((STEADIEST * f.watts) ** 2 for f in flanks)
+    return _Noise(max(wander, min(least, min(n.hidden for n in known))), max(degrees, 1.0))
 
 
 def _local(curve: EnergyCurve, index: int, outwards: int, outside_s: float, hint_w: float | None, other_w: float | None) -> _Side:

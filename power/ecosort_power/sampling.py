@@ -130,23 +130,6 @@ def between_means(curve: EnergyCurve, first: int, last: int, window_s: float) ->
     return rectangular(np.diff(steps) * lengths[1:] / 8)
 
 
-def rounding(values: Floats, weights_s: Floats, quantum_w: float) -> Error:
-    """Error of values that are rounded to steps of `quantum_w`, each standing for its weight in seconds.
-
-    A power that stays at one level is wrong by the same amount all the time: anywhere within half a step, times the whole time
-    at that level. Where both neighbouring levels are visited too, the power moves through the steps, and the values are
-    wrong independently of each other.
-    """
-    if quantum_w <= 0.0 or len(values) == 0:
-        return Error()
-    levels, which = np.unique(np.rint(values / quantum_w), return_inverse=True)
-    seconds = np.bincount(which, weights=weights_s)
-    squares = np.bincount(which, weights=weights_s * weights_s)
-    passed = np.isin(levels - 1, levels) & np.isin(levels + 1, levels)
-    independent = float(squares[passed].sum()) * quantum_w**2 / 12
-    return rectangular(seconds[~passed] * quantum_w / 2) + normal(float(np.sqrt(independent)))
-
-
 def value_weights(curve: EnergyCurve, begin_s: float, end_s: float, without: tuple[float, float] | None) -> tuple[Floats, Floats]:
     """The power values inside [begin, end] and the seconds that each of them stands for."""
     times = curve.times_s

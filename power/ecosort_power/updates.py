@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecosort_power.integrate import EnergyCurve, Floats, Sample, arrays, averages, instants, unwrap
+from ecosort_power.looks import narrowed
 from ecosort_power.reading import Capabilities, Flag, PowerKind, Reading
 
 # A cycle end is known to be no later than its arrival. Over this many neighbours the earliest arrival is taken as undelayed;
@@ -54,7 +55,7 @@ class CounterMoves:
     counter is known only to have been somewhere within one step."""
 
     curve: EnergyCurve
-    hold_s: Floats  # it moved within this time before it was read
+    hold_s: Floats  # it moved within half of this before or after the time that stands for it
     step_j: Floats  # by how much it moved
     standing: Bools
     quantum_j: float
@@ -76,6 +77,11 @@ class CounterMoves:
             looked = 0.0 if 0.0 < self.update_s < hold else max(hold, self.update_s)
             width = min(self.quantum_j, abs(watts) * looked)
         return abs(watts) * hold / 2, width / 2
+
+    def variance_between(self, first: int, last: int, watts: float) -> float:
+        """Mean variance in J^2 of the values from `first` to `last` at that power, by moment and step."""
+        halves = [self.error_at(i, watts) for i in range(first, last + 1)]
+        return sum(hold * hold + step * step for hold, step in halves) / 3 / len(halves)
 
 
 def counter_moves(readings: Sequence[Reading], capabilities: Capabilities) -> CounterMoves | None:
@@ -101,6 +107,9 @@ def moves_of(times_s: Floats, values_j: Floats, capabilities: Capabilities) -> C
         holds = np.where(single & (capabilities.update_s < gaps), gaps, np.minimum(gaps, capabilities.update_s))
     # It moved between two readings; on average half way.
     times, sizes = times_s[moved] - holds / 2, steps[moved - 1]
+    looks = narrowed(times_s[moved], gaps, capabilities.update_s) if capabilities.update_s else None
+    if looks is not None:
+        times, holds = looks
     usual = float(np.median(sizes)) if len(sizes) else 0.0
     ends = (times_s[:1], times_s[-1:])
     if len(moved) and moved[-1] == len(times_s) - 1:

@@ -31,6 +31,26 @@ def stretches(values: int, reach: float, smear: float) -> tuple[float, float]:
     return trace / len(sums) / reach, trace**2 / float(np.square(products).sum())
 
 
+def by_values(times_s: Floats, reach_s: float, count: int) -> float:
+    """The mean square of what independent errors of variance 1 of the values at these times make of the energies of the first
+    `count` stretches, each from one value on for `reach_s`, less their share of the energy of all. An end between two values is
+    on the line between them."""
+    values = len(times_s)
+    if values > MOST:  # two ends, the second on a line, and nothing of the mean
+        return 5 / 3
+    ends = times_s[:count] + reach_s
+    right = np.clip(np.searchsorted(times_s, ends), 1, values - 1)
+    share = np.clip((ends - times_s[right - 1]) / (times_s[right] - times_s[right - 1]), 0.0, 1.0)
+    weights, rows = np.zeros((count, values)), np.arange(count)
+    np.add.at(weights, (rows, rows), -1.0)
+    np.add.at(weights, (rows, right - 1), 1.0 - share)
+    np.add.at(weights, (rows, right), share)
+    of_all = reach_s / float(times_s[-1] - times_s[0])
+    weights[:, -1] -= of_all
+    weights[:, 0] += of_all
+    return float(np.square(weights).sum() / count)
+
+
 def _sums(values: int, reach: float) -> Floats:
     """Row i: how much of each value lies between i and i + reach."""
     begins = np.arange(int(values - reach + 1e-9) + 1)[:, None]

@@ -74,6 +74,22 @@ def test_a_fine_counter_needs_no_power() -> None:
     assert best.estimate.joules == pytest.approx(load.truth_j, rel=0.005)
 
 
+def test_the_even_clock_of_a_counter_makes_its_joules_more_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new value every five seconds, read every second: each move says when the counter looked, to a part of a second."""
+    halves: dict[bool, list[float]] = {True: [], False: []}
+    for even in (True, False):
+        rng = np.random.default_rng(7)
+        if not even:
+            monkeypatch.setattr("ecosort_power.updates.narrowed", lambda *_: None)
+        for _ in range(20):
+            load, series, w = simulate(Cell("counter, steps of 3.6 J", 5.0, True, "constant", 600.0), rng)
+            best = choose(candidates(series.curves(), series.capabilities, w))
+            assert best is not None
+            assert best.estimate.joules == pytest.approx(load.truth_j, abs=1.6 * best.estimate.half95_j)
+            halves[even].append(best.estimate.half95_j)
+    assert np.median(halves[True]) < 0.7 * np.median(halves[False])
+
+
 @pytest.mark.parametrize("width", [2.0, 5.0, 20.0])
 def test_moving_averages_give_the_true_total(width: float) -> None:
     """Energy leaks over both ends of the run; the wider stretch holds it all, whatever the idle power after it."""

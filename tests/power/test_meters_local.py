@@ -9,6 +9,7 @@ from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters import make_meter, meter_class
 from ecosort_power.meters.base import Machine, parse_spec
 from ecosort_power.meters.battery import BatteryMeter
+from ecosort_power.meters.hwmon import HwmonMeter
 from ecosort_power.meters.nvidia import NvidiaMeter
 from ecosort_power.meters.pmic import PmicMeter
 from ecosort_power.reading import Scope
@@ -138,6 +139,17 @@ def test_an_ina3221_gives_the_product_of_current_and_voltage(tmp_path: Path) -> 
     assert (reading.raw, found.scope) == ("1032 4968", Scope.COMPONENT)
     assert "VDD_IN" in found.title
     assert meter_class("hwmon").derive("1032 4968", parse_spec("hwmon:ina3221/curr1")).watts == reading.watts  # type: ignore[attr-defined]
+
+
+def test_an_input_of_an_ina3221_that_nothing_is_connected_to_is_not_called_usable(tmp_path: Path) -> None:
+    """On a Jetson AGX Orin the third voltage of the second chip answers with an error (alumet-dev/alumet, issue 212, 2025)."""
+    base = tmp_path / "sys/class/hwmon/hwmon2"
+    for file, value in (("name", "ina3221"), ("in1_input", 4968), ("curr1_input", 1032), ("curr3_input", 8)):
+        write(base / file, value)
+    (base / "in3_input").mkdir()  # reading it is an error
+    first, third = HwmonMeter.discover(Machine(tmp_path))
+    assert (first.usable, third.usable, third.fix) == (True, False, "another input, or the wall")
+    assert "in3_input cannot be read" in third.why
 
 
 # A GeForce RTX 2080 Ti with driver 442.19, `--query-gpu=... --format=csv,nounits`: Quake4/MindMiner, thread 627, February 2020.

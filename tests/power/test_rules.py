@@ -146,7 +146,7 @@ def test_rule_2_the_counter_gives_the_total_and_phases_sum_to_it() -> None:
     times = ticks(60, 220, 1.0, 0.3)
     both = [
         replace(p, joules=c.joules)
-        for p, c in zip(instants(lambda t: power(t) * 0.99, times), counts(energy, times), strict=True)
+        for p, c in zip(instants(lambda t: power(t) * 0.99 + 0.1 * (int(t) % 3 - 1), times), counts(energy, times), strict=True)
     ]
     spans = [Span("run_formation", 100, 140), Span("merge", 140, 180)]
     result = evaluate("m", both, replace(WALL, counter=True, quantum_j=0.1), window(95, 185), spans)

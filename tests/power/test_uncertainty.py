@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from ecosort_power.integrate import EnergyCurve, instants
-from ecosort_power.sampling import between_means, between_values, rounding, value_weights
-from ecosort_power.uncertainty import Error, Uncertainty, normal, rectangular, total
-from ecosort_power.wander import stretches
+from ecosort_power.rounding import Rounding, rounding
+from ecosort_power.sampling import between_means, between_values, value_weights
+from ecosort_power.uncertainty import Uncertainty, normal, rectangular, total
+from ecosort_power.wander import by_values, stretches
 
 RNG = np.random.default_rng(7)
 
@@ -62,24 +63,67 @@ def test_stretches_that_overlap_have_the_mean_and_the_spread_that_is_computed(va
     assert 2 * np.mean(found) ** 2 / np.var(found) == pytest.approx(degrees, rel=0.1)
 
 
+@pytest.mark.parametrize(("values", "reach"), [(5, 1.9), (9, 2.0), (20, 4.7)])
+def test_what_errors_of_single_values_add_to_stretches_of_energy(values: int, reach: float) -> None:
+    """Independent errors, at even and at uneven times, against the mean square of many."""
+    rng = np.random.default_rng(8)
+    for times in (np.arange(values, dtype=float), np.cumsum(rng.uniform(0.6, 1.4, values))):
+        count = int(np.searchsorted(times, times[-1] - reach + 1e-9, side="right"))
+        found = []
+        for _ in range(4000):
+            error = rng.normal(size=values)
+            mean = (error[-1] - error[0]) / (times[-1] - times[0])
+            found.append(np.square(np.interp(times[:count] + reach, times, error) - error[:count] - mean * reach).mean())
+        assert np.mean(found) == pytest.approx(by_values(times, reach, count), rel=0.06)
+
+
 def test_the_interval_is_not_twice_the_deviation_where_rounding_rules() -> None:
     """A constant power rounded to 4 W over 100 s: anywhere within 200 J, so 95 % within 190 J."""
-    error = rounding(np.full(100, 48.0), np.ones(100), 4.0)
+    error = rounding(np.full(100, 48.0), np.ones(100), 4.0).error
     assert error.coverage * error.sd == pytest.approx(190.0, rel=1e-3)
 
 
 def test_rounding_of_two_levels_is_independent_between_them() -> None:
     values = np.tile([24.0, 48.0], 50)
-    assert rounding(values, np.ones(100), 4.0).sd == pytest.approx(np.hypot(100, 100) / 3**0.5)
+    assert rounding(values, np.ones(100), 4.0).error.sd == pytest.approx(np.hypot(100, 100) / 3**0.5)
 
 
 def test_rounding_of_a_power_that_moves_through_the_steps_averages_out() -> None:
-    through = rounding(np.rint(np.linspace(10, 90, 1000)), np.ones(1000), 1.0)
-    assert through.sd < 0.1 * rounding(np.full(1000, 50.0), np.ones(1000), 1.0).sd
+    through = rounding(np.rint(np.linspace(10, 90, 1000)), np.ones(1000), 1.0).error
+    assert through.sd < 0.1 * rounding(np.full(1000, 50.0), np.ones(1000), 1.0).error.sd
 
 
 def test_without_a_quantum_there_is_no_rounding() -> None:
-    assert rounding(np.ones(3), np.ones(3), 0.0) == Error()
+    assert rounding(np.ones(3), np.ones(3), 0.0) == Rounding()
+
+
+def test_the_last_level_of_a_ramp_is_taken_on_the_side_that_it_was_entered_from() -> None:
+    """A power that moves through the levels at one speed and ends somewhere within one: less wrong, and known better."""
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        first, last = rng.uniform(15, 25), rng.uniform(55, 65)
+        true = np.linspace(first, last, 6000)
+        shown = np.rint(true / 4) * 4
+        found = rounding(shown, np.full(6000, 0.1), 4.0)
+        error_j = 0.1 * float(shown.sum() - true.sum()) + found.shift_j
+        assert abs(error_j) < found.error.coverage * found.error.sd
+        held = np.isin(shown, (shown[0], shown[-1])).sum() * 0.1 * 4.0 / 2  # if the power had come to rest at both of them
+        assert found.error.sd < held
+
+
+@pytest.mark.parametrize(
+    ("levels", "shift_j"),
+    [
+        ([3] * 9 + [4] * 9 + [5] * 5, 9 * 0.25 - 5 * 0.25),  # up, and it ends
+        ([5] * 5 + [4] * 9 + [3] * 9, -5 * 0.25 + 9 * 0.25),  # down
+        ([4] * 9 + [5] * 9 + [6] * 30, 9 * 0.25),  # at the last it came to rest
+        ([5] * 20, 0.0),
+        ([5] * 9 + [9] * 9, 0.0),  # it jumped
+        ([4] * 9 + [5] * 9 + [6] * 5 + [5] * 9 + [4] * 9 + [5] * 9 + [6] * 5, 0.0),  # it turned
+    ],
+)
+def test_a_last_level_is_one_that_the_power_moved_into_no_faster_than_before(levels: list[int], shift_j: float) -> None:
+    assert rounding(np.array(levels, dtype=float), np.ones(len(levels)), 1.0).shift_j == pytest.approx(shift_j)
 
 
 def curve_of(watts: np.ndarray, spread: float = 0.0) -> EnergyCurve:

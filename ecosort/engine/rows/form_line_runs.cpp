@@ -1,11 +1,21 @@
 #include "engine/rows/form_line_runs.h"
 
+#include <time.h>
+
+#include <algorithm>
+
 #include "formats/lines/index_lines.h"
 
 namespace ecosort::lines {
 namespace {
 
 constexpr std::size_t gathered_at_once = 3;  // blocks, between two words with the coordinator
+
+double seconds_of(clockid_t clock) noexcept {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
 
 }  // namespace
 
@@ -26,6 +36,9 @@ Task<void> FormLineRuns::form(std::vector<MergeInput>& runs, LineRunKeeper* keep
     idle_runs_.push_back(&run);
   }
   make_seen();
+  traffic_at_begin_ = tools_.bench.reactor.traffic();
+  begin_s_ = seconds_of(CLOCK_MONOTONIC);
+  processors_begin_s_ = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
   storing_.spawn(read_runs());
   co_await storing_.join();
   seen_.clear();
@@ -59,6 +72,19 @@ void FormLineRuns::make_seen() {
   for (unsigned i = 0; i < threads; ++i) seen_.emplace_back(seen_memory_.data() + i * each, each);
 }
 
+// Drives are as fast as they were while there was something for them to do; processors take what they took for the lines read.
+void FormLineRuns::measure_pace() const {
+  const io::Traffic moved = tools_.bench.reactor.traffic() - traffic_at_begin_;
+  const double idle_s = static_cast<double>(moved.idle.count()) * 1e-9;
+  const double busy_s = std::max(seconds_of(CLOCK_MONOTONIC) - begin_s_ - idle_s, 0.0);
+  const double processors_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - processors_begin_s_;
+  const auto bytes = static_cast<double>(moved.bytes_read + moved.bytes_written), lines = static_cast<double>(reader_.bytes());
+  const unsigned threads = tools_.bench.compute.threads();
+  if (bytes == 0 || lines == 0) return;
+  const double drive_s = inputs_are_files_ ? busy_s / bytes : packer_->write_s_per_byte();
+  packer_->set_pace({drive_s, processors_s / lines / threads, threads, inputs_are_files_});
+}
+
 Task<records::MultisetHash> FormLineRuns::sort(LineRun& run) {
   records::MultisetHash dropped;
   auto work = tools_.bench.compute.run([&] {
@@ -74,6 +100,7 @@ Task<records::MultisetHash> FormLineRuns::sort(LineRun& run) {
 Task<void> FormLineRuns::store(LineRun& run, std::size_t number, ReadSoFar read) {
   using Checks = GatherLines::Checks;
   const records::MultisetHash dropped = co_await sort(run);
+  if (packer_ != nullptr) measure_pace();
   RowRun stored = keeper_ != nullptr ? keeper_->create(number, run.line_bytes) : tools_.files.create(run.line_bytes);
   RunSink sink(tools_, stored);
   GatherLines gather(run, tools_.format, keeper_ == nullptr ? Checks::none : unique_ ? Checks::ascending : Checks::ordered);
@@ -101,21 +128,28 @@ Task<void> FormLineRuns::gather_to(GatherLines& gather, LineSink& sink) {
 Task<void> FormLineRuns::gather_blocks(GatherLines& gather, LineSink& sink) {
   struct Filled {
     std::byte* block;
-    std::size_t bytes;
+    run::BlockContents contents;
   };
   for (std::vector<Filled> blocks; !gather.finished(); blocks.clear()) {
-    do blocks.push_back({co_await sink.take(), 0});
+    do blocks.push_back({co_await sink.take(), {}});
     while (blocks.size() < gathered_at_once && sink.has_idle_block());
     auto work = tools_.bench.compute.run([&] {
+      const bool apart = sink.completes_apart();
+      const auto complete = [&](std::size_t i) {
+        if (blocks[i].contents.used_bytes > 0) sink.complete(blocks[i].block, blocks[i].contents, i);
+      };
       for (std::size_t i = 0; i < blocks.size(); ++i) {
         const auto [bytes, carried] = gather.fill(reinterpret_cast<char*>(blocks[i].block), sink.capacity());
-        blocks[i].bytes = bytes;
-        const run::BlockContents contents{static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(carried)};
-        if (bytes > 0) sink.complete(blocks[i].block, contents, i);
+        blocks[i].contents = {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(carried)};
+        if (!apart) complete(i);
       }
+      if (apart) ThreadPool::for_each_part(tools_.bench.compute.threads(), blocks.size(), complete);
     });
     co_await work;
-    for (const Filled& filled : blocks) filled.bytes > 0 ? sink.put(filled.block, filled.bytes) : sink.give_back(filled.block);
+    for (const Filled& filled : blocks) {
+      const std::size_t bytes = filled.contents.used_bytes;
+      bytes > 0 ? sink.put(filled.block, bytes) : sink.give_back(filled.block);
+    }
   }
 }
 

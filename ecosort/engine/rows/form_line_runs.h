@@ -48,6 +48,12 @@ class FormLineRuns {
   // Reads to the end of the inputs. Where all lines fit one run, that stays in memory: resident(). With a keeper every run is
   // stored, by its rules, and its lines are hashed and compared with their neighbours as they are written.
   [[nodiscard]] Task<void> form(std::vector<MergeInput>& runs, LineRunKeeper* keeper = nullptr);
+  // Before form(): the packer learns before each run how fast drives and processors are. Of streams nobody knows what they wait
+  // for: then what was written tells.
+  void tell_pace(run::RunPacker& packer, bool inputs_are_files) noexcept {
+    packer_ = &packer;
+    inputs_are_files_ = inputs_are_files;
+  }
 
   [[nodiscard]] LineRun* resident() const noexcept { return resident_; }
   // Of lines that were dropped after they were sorted.
@@ -63,12 +69,17 @@ class FormLineRuns {
   Task<void> store(LineRun& run, std::size_t number, ReadSoFar read);
   Task<void> gather_blocks(GatherLines& gather, LineSink& sink);
   void make_seen();
+  void measure_pace() const;
 
   const RowTools tools_;
   ReadLines& reader_;
   std::vector<DuplicateFilter>& seen_;
   bool unique_;
   LineRunKeeper* keeper_ = nullptr;
+  run::RunPacker* packer_ = nullptr;
+  bool inputs_are_files_ = true;
+  io::Traffic traffic_at_begin_;
+  double begin_s_ = 0, processors_begin_s_ = 0;
   std::vector<MergeInput>* runs_ = nullptr;
   Buffer seen_memory_;
   std::vector<LineRun> run_buffers_;

@@ -18,19 +18,46 @@ Task<void> LineSink::await(Task<void> write, std::byte* block, std::size_t size)
   pool_.give(block);
 }
 
-void RunSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const {
-  runs_.seal(stored_, next_block_ + before, block, contents);
+RunSink::RunSink(const RowTools& tools, const RowRun& run)
+    : LineSink(tools), runs_(tools.files), run_(run), stored_(runs_.run(run.stored)), packer_(runs_.packer_of(run)) {}
+
+std::size_t RunSink::pack(std::byte* block, run::BlockContents contents, std::uint64_t number) {
+  if (packer_ == nullptr || contents.used_bytes == 0) return 0;
+  if (number == 0) packing_ = packer_->choose(block, contents);
+  if (packing_.codec == codec::BlockCodec::none) return 0;
+  return packer_->pack(packing_, block, stored_.seed + number, contents);
+}
+
+Task<void> RunSink::write_timed(std::uint64_t number, std::byte* block, std::size_t stored_bytes) {
+  packer_->write_begins();
+  co_await runs_.write_block(run_, number, block);
+  packer_->write_ends(stored_bytes);
+}
+
+void RunSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t before) {
+  const std::uint64_t number = next_block_ + before;
+  const std::size_t packed = pack(block, contents, number);
+  if (packed == 0) runs_.seal(stored_, number, block, contents);
+  stored_bytes_[number % most_complete] = packed > 0 ? packed : block_bytes_;
 }
 
 void RunSink::put(std::byte* block, std::size_t bytes) {
-  writes_.spawn(await(runs_.write_block(run_, next_block_, block), block, block_bytes_));
+  if (packer_ == nullptr) {
+    writes_.spawn(await(runs_.write_block(run_, next_block_, block), block, block_bytes_));
+  } else if (bytes == 0) {
+    return give_back(block);
+  } else {
+    const std::size_t stored = stored_bytes_[next_block_ % most_complete];
+    runs_.append_packed(run_, bytes, stored);
+    writes_.spawn(await(write_timed(next_block_, block, stored), block, block_bytes_));
+  }
   ++next_block_;
   bytes_ += bytes;
 }
 
 std::size_t OutputSink::written_size(std::size_t bytes) const noexcept { return round_up(bytes, file_.write_unit()); }
 
-void OutputSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t /*before*/) const {
+void OutputSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t /*before*/) {
   std::memset(block + contents.used_bytes, 0, written_size(contents.used_bytes) - contents.used_bytes);
 }
 

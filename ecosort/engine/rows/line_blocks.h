@@ -1,6 +1,7 @@
 // Blocks on their way to a drive: into run files, and into the output.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -23,7 +24,9 @@ class LineSink {
   [[nodiscard]] virtual std::size_t capacity() const noexcept = 0;  // bytes of lines in a block
   // Completes a block that is full, or the last one, while it is in the cache of the thread that filled it; `before` others are
   // to be put first. Any thread, while nothing is put.
-  virtual void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const = 0;
+  virtual void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) = 0;
+  // Completing a block is so much work that several threads should do it for several blocks.
+  [[nodiscard]] virtual bool completes_apart() const noexcept { return false; }
   // Hands over a block that is complete.
   virtual void put(std::byte* block, std::size_t bytes) = 0;
   [[nodiscard]] Task<void> settle() { return writes_.settle(); }  // waits for all writes; throws nothing
@@ -44,16 +47,25 @@ class LineSink {
 class RunSink : public LineSink {
  public:
   // `run` and its store outlive this.
-  RunSink(const RowTools& tools, const RowRun& run)
-      : LineSink(tools), runs_(tools.files), run_(run), stored_(runs_.run(run.stored)) {}
+  RunSink(const RowTools& tools, const RowRun& run);
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_ - run::trailer_bytes; }
-  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const override;
+  // Packs the block where the run is packed. The first block decides how; it is completed alone.
+  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;
+  [[nodiscard]] bool completes_apart() const noexcept override { return packing_.codec != codec::BlockCodec::none; }
   void put(std::byte* block, std::size_t bytes) override;
 
  private:
+  static constexpr std::size_t most_complete = 16;  // blocks that are complete and yet to be put
+
+  [[nodiscard]] std::size_t pack(std::byte* block, run::BlockContents contents, std::uint64_t number);
+  Task<void> write_timed(std::uint64_t number, std::byte* block, std::size_t stored_bytes);
+
   RowRuns& runs_;
   const RowRun& run_;
   const run::StoredRun& stored_;
+  run::RunPacker* packer_;  // null: blocks are stored as they are
+  codec::BlockTerms packing_;
+  std::array<std::size_t, most_complete> stored_bytes_{};  // of block i, at i modulo its size
   std::uint64_t next_block_ = 0;
 };
 
@@ -61,7 +73,7 @@ class OutputSink : public LineSink {
  public:
   OutputSink(const RowTools& tools, io::File& file) : LineSink(tools), file_(file) {}
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
-  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const override;
+  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;
   void put(std::byte* block, std::size_t bytes) override;
   // All of it went into the file another way.
   void account_for(std::uint64_t bytes, bool is_padded) noexcept {

@@ -57,7 +57,9 @@ class RowKernel final : public engine::Kernel {
   std::optional<Step> open(io::File& output) override {
     output_ = &output;
     reserve_output();
-    files_.emplace(bench_.storage, bench_.reactor, job_.directories, job_.plan.block_bytes, job_.compress_program);
+    if (job_.codecs.runs.coders > 0) packer_.emplace(job_.codecs.runs, job_.plan.block_bytes, codec_memory_);
+    files_.emplace(bench_.storage, bench_.reactor, job_.directories, job_.plan.block_bytes, job_.compress_program,
+                   packer_ ? &*packer_ : nullptr);
     pool_.emplace(bench_.reactor.scope(), bench_.memory.allocate(job_.plan.write_bytes(), "write blocks", job_.plan.pages),
                   job_.plan.block_bytes, job_.plan.write_blocks);
     open_sink();
@@ -76,6 +78,7 @@ class RowKernel final : public engine::Kernel {
 
   Task<void> form_runs() override {
     former_.emplace(tools(), *reader_, seen_, job_.unique);
+    if (packer_) former_->tell_pace(*packer_, input_size() > 0);
     co_await former_->form(runs_);
     dropped_ += reader_->dropped() + former_->dropped();
     report.runs = runs_.size();
@@ -172,7 +175,9 @@ class RowKernel final : public engine::Kernel {
     for (const LineInput& input : job_.inputs)
       if (input.garbage_at) report.notices.push_back(garbage_text(input.name, *input.garbage_at));
     report.peak_temp_bytes = files_->peak_bytes();
-    report.peak_memory_bytes = first_rows_.top().size() + codec_memory_.peak_bytes() + allowance_.peak_bytes();
+    if (packer_ && packer_->report().blocks > 0) report.run_packing = packer_->report();
+    report.peak_memory_bytes =
+        first_rows_.top().size() + codec_memory_.peak_bytes() + allowance_.peak_bytes() + files_->peak_index_bytes();
     return report;
   }
 
@@ -338,6 +343,7 @@ class RowKernel final : public engine::Kernel {
   codec::Allowance allowance_;
   io::File* output_ = nullptr;
   bool is_reserved_ = false;
+  std::optional<run::RunPacker> packer_;  // where runs may be compressed
   std::optional<RowRuns> files_;
   std::optional<BlockPool> pool_;
   std::optional<OutputSink> sink_;

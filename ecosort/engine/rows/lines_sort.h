@@ -14,6 +14,7 @@
 #include "engine/work_report.h"
 #include "formats/row_format.h"
 #include "plan/line_plan.h"
+#include "run/run_packer.h"
 
 namespace ecosort::lines {
 
@@ -23,7 +24,8 @@ struct Codecs {
   std::uint64_t input_bytes = 0;   // memory for decompression; 0: no input is decompressed
   std::uint64_t output_bytes = 0;  // memory for compression
   std::optional<Packing> packing;  // of the output
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return input_bytes + output_bytes; }
+  run::PackingPlan runs;           // of temporary runs
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return input_bytes + output_bytes + runs.bytes(); }
 };
 
 // Everything is checked and opened; nothing is created yet.
@@ -50,7 +52,8 @@ struct LinesReport : engine::WorkReport {
   std::uint64_t top_lines = 0;    // of the records, on top
   std::uint64_t blank_lines = 0;  // of them, left out by a format that wants none; besides those dropped
   std::vector<rows::KeyCounts> key_counts;
-  std::uint64_t packed_bytes = 0;  // of the output, where it is compressed; output_bytes are those of its lines
+  std::uint64_t packed_bytes = 0;                 // of the output, where it is compressed; output_bytes are those of its lines
+  std::optional<run::PackingReport> run_packing;  // of temporary runs; nothing: they could not be compressed, or there was none
 };
 
 // Throws VerificationError, IoError, UsageError (a line that does not fit the memory), Interrupted, io::QueueBroken: as

@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/rows/read_rows.h"
 
 namespace ecosort::lines {
 namespace {
@@ -72,6 +73,7 @@ std::uint64_t merge_memory_bytes(const LinePlan& plan, const std::vector<MergeIn
 MergeCursors::MergeCursors(const RowTools& tools, std::vector<MergeInput>& inputs, unsigned slots, const MergePart& part,
                            LastLine* last)
     : reactor_(tools.bench.reactor),
+      compute_(tools.bench.compute),
       files_(tools.files),
       budget_(tools.bench.memory),
       plan_(tools.plan),
@@ -141,7 +143,7 @@ Task<void> MergeCursors::load(MergeCursor& cursor, unsigned index, std::uint64_t
       (*look)(cursor.input->name, {reinterpret_cast<const char*>(slot.data), slot.bytes});
     if (slot.is_last) cursor.blocks = block + 1;
   } else {
-    const run::BlockContents contents = co_await files_.read_checked(cursor.input->run, block, slot.data);
+    const run::BlockContents contents = co_await read_rows(files_, compute_, cursor.input->run, block, slot.data);
     const std::uint64_t before = block * (plan_.block_bytes - run::trailer_bytes);
     slot.bytes = std::min<std::uint64_t>(contents.used_bytes, cursor.lines_end - before);
     slot.is_last = block + 1 == cursor.blocks;

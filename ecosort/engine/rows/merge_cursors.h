@@ -87,6 +87,7 @@ class MergeCursors {
   void release_consumed(MergeCursor& cursor);
 
   io::Reactor& reactor_;
+  engine::Compute& compute_;
   RowRuns& files_;
   MemoryBudget& budget_;
   const LinePlan& plan_;

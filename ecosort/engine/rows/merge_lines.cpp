@@ -259,7 +259,7 @@ Task<void> MergeLines::start() {
 }
 
 // Goes on in the first of the blocks; returns how many became full.
-std::size_t MergeLines::merge_blocks(const std::vector<std::byte*>& blocks, const LineSink& sink, Reason& reason) {
+std::size_t MergeLines::merge_blocks(const std::vector<std::byte*>& blocks, LineSink& sink, Reason& reason) {
   std::size_t full = 0;
   for (; full < blocks.size(); ++full) {
     char* const block = reinterpret_cast<char*>(blocks[full]);

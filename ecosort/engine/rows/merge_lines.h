@@ -88,7 +88,7 @@ class MergeLines {
   [[nodiscard]] run::BlockContents contents() const noexcept;
   template <class Format>
   Reason merge_some(const Format& format, char* block, std::size_t capacity);
-  std::size_t merge_blocks(const std::vector<std::byte*>& blocks, const LineSink& sink, Reason& reason);
+  std::size_t merge_blocks(const std::vector<std::byte*>& blocks, LineSink& sink, Reason& reason);
   bool emit(const MergeCursor& cursor, char* block, std::size_t capacity);
   bool go_on_emitting(char* block, std::size_t capacity);
   bool choose(const MergeCursor& cursor);

@@ -51,7 +51,7 @@ PartSink::PartSink(const RowTools& tools, const io::File& file, BorderPages& pag
       lead_(part.begin % pages.unit()),
       at_(part.begin - lead_) {}
 
-void PartSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t /*before*/) const {
+void PartSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t /*before*/) {
   std::memset(block + contents.used_bytes, 0, round_up(contents.used_bytes, pages_.unit()) - contents.used_bytes);
 }
 

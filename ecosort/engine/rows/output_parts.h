@@ -53,7 +53,7 @@ class PartSink : public LineSink {
 
   [[nodiscard]] std::size_t lead() const noexcept { return lead_; }
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
-  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) const override;
+  void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;
   void put(std::byte* block, std::size_t bytes) override;
   // InternalError unless what was put is what the part should have.
   void check_complete() const;

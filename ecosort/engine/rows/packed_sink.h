@@ -31,7 +31,7 @@ class PackedSink : public LineSink {
   PackedSink(const RowTools& tools, io::File& file, MemoryBudget& memory, const Packing& packing);
 
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
-  void complete(std::byte* /*block*/, run::BlockContents /*contents*/, std::uint64_t /*before*/) const override {}
+  void complete(std::byte* /*block*/, run::BlockContents /*contents*/, std::uint64_t /*before*/) override {}
   void put(std::byte* block, std::size_t bytes) override;
 
   // All was put: writes what is left. Without lines the output is an empty member.

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/errors.h"
+#include "engine/rows/read_rows.h"
 
 namespace ecosort::lines {
 namespace {
@@ -68,7 +69,7 @@ void SplitRuns::allocate() {
 }
 
 Task<void> SplitRuns::read(Probe& probe, std::uint64_t block) {
-  const run::BlockContents contents = co_await tools_.files.read_checked(*probe.run, block, probe.data);
+  const run::BlockContents contents = co_await read_rows(tools_.files, tools_.bench.compute, *probe.run, block, probe.data);
   probe.number = block;
   probe.text = Text(reinterpret_cast<const char*>(probe.data), contents.used_bytes);
   probe.first_line = contents.carried_bytes;

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/errors.h"
+#include "codec/block_codec.h"
 #include "codec/codec.h"
 #include "formats/lines/key_warnings.h"
 #include "formats/lines/key_words.h"
@@ -41,6 +42,8 @@ enum LongOnly : int {
   opt_quiet,
   opt_resumable,
   opt_decompress,
+  opt_compress,
+  opt_assume_ratio,
   opt_compress_output,
   opt_level,
   opt_trace,
@@ -97,6 +100,8 @@ constexpr std::array own_options{
     option{"verify", required_argument, nullptr, opt_verify},
     option{"decompress", required_argument, nullptr, opt_decompress},
     option{"level", required_argument, nullptr, opt_level},
+    option{"compress", required_argument, nullptr, opt_compress},
+    option{"assume-ratio", required_argument, nullptr, opt_assume_ratio},
     option{"compress-output", required_argument, nullptr, opt_compress_output},
     option{"trace", required_argument, nullptr, opt_trace},
     option{"profile", required_argument, nullptr, opt_profile},
@@ -104,8 +109,12 @@ constexpr std::array own_options{
     option{nullptr, 0, nullptr, 0},
 };
 
+// To sort --compress is the beginning of --compress-program, whose programs it takes, too.
+bool is_compress(std::string_view word) { return word == "--compress" || word.starts_with("--compress="); }
+
 // The options to look for the word in. The word of a short option is in neither.
 std::span<const option> options_for(std::string_view word) {
+  if (is_compress(word)) return own_options;
   const bool is_own = word.starts_with("--") && !begins_an_option(word, gnu_options) && begins_an_option(word, own_options);
   return is_own ? std::span<const option>(own_options) : std::span<const option>(gnu_options);
 }
@@ -162,6 +171,7 @@ class Parser {
   void set_check(Check check);
   void set_separator(std::string_view text);
   void set_size(std::string_view text);
+  void set_compress_program(const char* name);
   [[nodiscard]] char check_letter() const {
     return options_.check == Check::no ? '\0' : options_.check == Check::first ? 'c' : 'C';
   }
@@ -214,6 +224,13 @@ void Parser::set_size(std::string_view text) {
   const SizeWord size = parse_size(text);
   options_.memory_bytes = size.percent == 0 ? std::max(size.bytes, options_.memory_bytes) : 0;
   options_.memory_percent = size.percent;
+}
+
+void Parser::set_compress_program(const char* name) {
+  if (!options_.compress_program.empty() && options_.compress_program != name)
+    throw UsageError("multiple compress programs specified");
+  if (*name == '\0') throw UsageError("--compress-program: the name of the program is empty");
+  options_.compress_program = name;
 }
 
 void Parser::apply(int c) {
@@ -283,11 +300,7 @@ void Parser::apply_long(int c) {
       options_.files0_from = file_name(optarg);
       return;
     case opt_compress_program:
-      if (!options_.compress_program.empty() && options_.compress_program != optarg)
-        throw UsageError("multiple compress programs specified");
-      if (*optarg == '\0') throw UsageError("--compress-program: the name of the program is empty");
-      options_.compress_program = optarg;
-      return;
+      return set_compress_program(optarg);
     case opt_debug:
       options_.debug = true;
       return;
@@ -351,6 +364,14 @@ void Parser::apply_own(int c) {
       return;
     case opt_decompress:
       options_.compression.decompress = codec::decompress_of_word(optarg);
+      return;
+    case opt_compress:
+      if (!codec::is_run_compression(optarg)) return set_compress_program(optarg);
+      (void)codec::run_compression_of_word(optarg);
+      options_.compression.runs = optarg;
+      return;
+    case opt_assume_ratio:
+      options_.compression.assumed_ratio = codec::ratio_of_word(optarg);
       return;
     case opt_level:
       options_.compression.level = codec::level_of_word(optarg);

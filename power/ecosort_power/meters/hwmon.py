@@ -160,16 +160,23 @@ class HwmonMeter(Meter):
                 else "run sensors-detect (lm-sensors), or load your power supply's driver, e.g. modprobe corsair-psu"
             )
             return [Finding("hwmon:", "power sensors (hwmon)", Scope.COMPONENT, "unknown", "unknown", False, why, fix)]
-        return [
-            Finding(
-                f"hwmon:{c.address}",
-                f"hwmon {c.address}" + (f" ({c.label})" if c.label else ""),
-                c.scope,
-                f"average over {c.average_s:g} s" if c.average_s else "driver",
-                "unknown",
-                read_int(c.path) is not None,
-                "" if read_int(c.path) is not None else f"{c.path} cannot be read by this user",
-                "" if read_int(c.path) is not None else "sudo ecosort-power ...",
-            )
-            for c in channels
-        ]
+        return [_finding(c) for c in channels]
+
+
+def _finding(channel: Channel) -> Finding:
+    why, fix = "", ""
+    try:
+        channel.read_raw()
+    except MeterError as error:  # an input of a chip that nothing is connected to answers with an error, too
+        denied = isinstance(error.__cause__, PermissionError)
+        why, fix = str(error), "sudo ecosort-power ..." if denied else "another input, or the wall"
+    return Finding(
+        f"hwmon:{channel.address}",
+        f"hwmon {channel.address}" + (f" ({channel.label})" if channel.label else ""),
+        channel.scope,
+        f"average over {channel.average_s:g} s" if channel.average_s else "driver",
+        "unknown",
+        not why,
+        why,
+        fix,
+    )

@@ -43,8 +43,8 @@ def sort(
     """Sorts files into the directory `dst`, which must not exist or be empty: part-00000... and MANIFEST.json.
 
     `format` is records (with `record_size` in bytes), lines, csv or jsonl; `by` are keys as in sort_file(), sort_lines() and
-    sort_csv(); `options` further words of the format, such as "--delimiter=tab". `on` is "local" (processes of this machine),
-    "ray" (a Ray cluster that is there, or a new one of this machine) or "ray://HEAD:PORT". `nodes_temp` are directories for
+    sort_csv(); `options` further words of the format, such as "--delimiter=tab". `on` is "local" (processes of this machine)
+    or "ray" (the Ray cluster of this machine, that of RAY_ADDRESS, or a new one). `nodes_temp` are directories for
     slices, one for each node, which all nodes can read. On each node `workers` tasks run at a time, with `threads` threads and
     `memory` (bytes, or a text such as "512MiB") each. `progress` is called with a PhaseState some times a second.
 

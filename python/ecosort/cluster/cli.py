@@ -68,7 +68,7 @@ def _add_sort(commands: Any) -> None:
     add("inputs", nargs="+", metavar="INPUT", help="a regular file that all nodes can read")
     add("-o", "--output", required=True, metavar="DIR", help="not there yet, or empty: gets the parts and MANIFEST.json")
     add("--format", required=True, choices=list(WORDS))
-    add("--on", default="local", help="local (processes of this machine), ray, or ray://HEAD:PORT (default: local)")
+    add("--on", default="local", help="local (processes of this machine) or ray (default: local)")
     add("--nodes-temp", action="append", default=[], metavar="DIR", help="for the slices of a node; one for each node")
     add("--workers", type=int, default=1, metavar="N", help="tasks at a time on a node (default: 1)")
     add("--threads", type=int, metavar="N", help="of a task (default: the CPUs, divided among nodes and workers)")

@@ -53,7 +53,7 @@ def open_executor(spec: JobSpec) -> Executor:
     if spec.on != "local":
         from ecosort.cluster.ray_executor import RayExecutor
 
-        return RayExecutor(spec.on, spec.temps or (spec.output,), spec.workers, spec.threads)
+        return RayExecutor(spec.temps or (str(spec.job_directory),), spec.workers)
     temps = spec.temps or (f"{spec.output}.ecosort",)
     return LocalExecutor([Node(f"node{number}", temp, spec.workers) for number, temp in enumerate(temps)])
 

@@ -1,6 +1,6 @@
 """Who runs tasks. An executor knows nodes, starts tasks on them and tells how they ended; it decides nothing.
 
-The one here runs each task in a process of this machine; ray_executor.py has the other.
+The one here runs them in processes of this machine; ray_executor.py has the other.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import selectors
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,19 +62,57 @@ class Executor(Protocol):
         ...
 
 
-@dataclass
-class _Process:
-    process: subprocess.Popen[bytes]
-    pidfd: int
-    answer: IO[bytes]
+class _Worker:
+    """A process that does one task after the other, in a process group of its own: it is told a line and answers with one."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-S", "-m", "ecosort.cluster.worker", str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            env=_environment(),
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._told: IO[bytes] = self.process.stdin
+        self.answers: IO[bytes] = self.process.stdout
+        self._answer = b""
+
+    def tell(self, task: Json) -> None:
+        with contextlib.suppress(BrokenPipeError):  # it was killed: the end of its answers says so
+            self._told.write(json.dumps(task).encode() + b"\n")
+            self._told.flush()
+
+    def read(self) -> tuple[bool, Json | None]:
+        """After there is something to read: whether the task is over, and its answer; None where the worker is lost."""
+        piece = os.read(self.answers.fileno(), 1 << 16)
+        self._answer += piece
+        if not piece:
+            return True, None
+        if not self._answer.endswith(b"\n"):
+            return False, None
+        answer: Json = json.loads(self._answer)
+        self._answer = b""
+        return True, answer
+
+    def end(self) -> None:
+        """Kills it, and what it had started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.answers.close()
+        with contextlib.suppress(BrokenPipeError):
+            self._told.close()
 
 
 class LocalExecutor:
-    """Each task is a process of its own, in a process group of its own; it ends when this process does."""
+    """Tasks run in processes of this machine, which end when this process does. One that is done takes the next task."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = tuple(nodes)
-        self._running: dict[int, _Process] = {}
+        self._idle: list[_Worker] = []
+        self._running: dict[int, _Worker] = {}
         self._selector = selectors.DefaultSelector()
         self._next = 0
 
@@ -83,53 +120,43 @@ class LocalExecutor:
     def nodes(self) -> Sequence[Node]:
         return self._nodes
 
-    @property
-    def pids(self) -> list[int]:
-        """Of the processes that run tasks now; each leads its process group."""
-        return [one.process.pid for one in self._running.values()]
-
     def start(self, task: Json, node: Node) -> int:
-        answer = tempfile.TemporaryFile()  # noqa: SIM115  # until the task has ended
-        with tempfile.TemporaryFile() as told:
-            told.write(json.dumps(task).encode())
-            told.seek(0)
-            process = subprocess.Popen(
-                [sys.executable, "-m", "ecosort.cluster.worker", str(os.getpid())],
-                stdin=told,
-                stdout=answer,
-                start_new_session=True,
-                env=_environment(),
-            )
+        worker = self._idle.pop() if self._idle else _Worker()
         self._next += 1
-        pidfd = os.pidfd_open(process.pid)
-        self._running[self._next] = _Process(process, pidfd, answer)
-        self._selector.register(pidfd, selectors.EVENT_READ, self._next)
+        self._running[self._next] = worker
+        self._selector.register(worker.answers, selectors.EVENT_READ, self._next)
+        worker.tell(task)
         return self._next
 
     def wait(self, timeout_s: float) -> list[Ended]:
-        return [self._end(key.data) for key, _ in self._selector.select(timeout_s)]
+        ended = []
+        for key, _ in self._selector.select(timeout_s):
+            number: int = key.data
+            is_over, answer = self._running[number].read()
+            if is_over:
+                worker = self._take(number)
+                if answer is None:
+                    worker.end()
+                else:
+                    self._idle.append(worker)
+                ended.append(Ended(number, answer))
+        return ended
 
     def stop(self, number: int) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._running[number].process.pid, signal.SIGKILL)
-        self._end(number)
+        self._take(number).end()
 
     def close(self) -> None:
         for number in list(self._running):
             self.stop(number)
+        for worker in self._idle:
+            worker.end()
+        self._idle.clear()
         self._selector.close()
 
-    def _end(self, number: int) -> Ended:
-        one = self._running.pop(number)
-        self._selector.unregister(one.pidfd)
-        os.close(one.pidfd)
-        one.process.wait()
-        with contextlib.suppress(ProcessLookupError):  # what the task had started, where only its worker was killed
-            os.killpg(one.process.pid, signal.SIGKILL)
-        with one.answer as file:
-            file.seek(0)
-            data = file.read()
-        return Ended(number, json.loads(data) if one.process.returncode == 0 and data else None)
+    def _take(self, number: int) -> _Worker:
+        worker = self._running.pop(number)
+        self._selector.unregister(worker.answers)
+        return worker
 
 
 def _environment() -> dict[str, str]:

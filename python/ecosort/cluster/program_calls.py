@@ -76,5 +76,7 @@ def _failure(code: int, lines: Sequence[str]) -> EcoSortError:
         elif line and not line.startswith('{"schema":"ecosort.'):
             said.append(line.removeprefix("ecosort: "))
     if code < 0 or code > 128:
-        return EcoSortError(f"the program was ended by signal {-code if code < 0 else code - 128}")
+        error = EcoSortError(f"the program was ended by signal {-code if code < 0 else code - 128}")
+        error.exit_code = code
+        return error
     return from_program(code, told["message"] if told else " ".join(said) or f"exit code {code}", told)

@@ -29,24 +29,21 @@ def _task(told: str) -> str:
 
 
 class RayExecutor:
-    """`on` is ray (a cluster that runs here, or a new one of this machine) or ray://HEAD:PORT. `temps` go round the nodes."""
+    """Joins the Ray cluster of this machine, or that of RAY_ADDRESS, or starts one. `temps` go round the nodes."""
 
-    def __init__(self, on: str, temps: Sequence[str], workers: int, threads: int) -> None:
+    def __init__(self, temps: Sequence[str], workers: int) -> None:
         self._ray = _load_ray()
         self._ours = not self._ray.is_initialized()
         if self._ours:
-            self._connect(on)
+            self._connect()
         alive = sorted((node for node in self._ray.nodes() if node["Alive"]), key=lambda node: str(node["NodeID"]))
         self._nodes = tuple(Node(node["NodeID"], temps[number % len(temps)], workers) for number, node in enumerate(alive))
         self._remote = self._ray.remote(num_cpus=0, max_retries=0)(_task)
         self._running: dict[Any, int] = {}
         self._next = 0
 
-    def _connect(self, on: str) -> None:
+    def _connect(self) -> None:
         quiet = {"log_to_driver": False, "logging_level": "ERROR"}
-        if on != "ray":
-            self._ray.init(address=on, **quiet)
-            return
         try:
             self._ray.init(address="auto", **quiet)
         except ConnectionError:  # none runs here

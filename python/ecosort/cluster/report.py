@@ -150,7 +150,8 @@ def _steps(steps: Sequence[Step]) -> tuple[Step, ...]:
 def stage_table(report: ClusterReport, threads: int) -> str:
     """A line per stage, for a terminal, and one per step in it. MB/s of a stage are those of all nodes, of a step of a worker.
 
-    A stage whose threads computed most of the time is limited by them, a step that hardly waited likewise; else by I/O.
+    Threads of a stage wait when they do not compute: if they compute most of the time they limit it, else its I/O does. What a
+    step waits is what its coordinator waited for I/O.
     """
     head = ("stage", "tasks", "seconds", "read MB/s", "write MB/s", "network MB/s", "CPU s", "waits", "limited by")
     rows: list[tuple[str, ...]] = [head]
@@ -170,14 +171,12 @@ def _cells(stage: Stage, threads: int) -> tuple[str, ...]:
     computing = min(1.0, stage.cpu_s / max(stage.worker_s * threads, 1e-9))
     sizes = (stage.bytes_read, stage.bytes_written, stage.network_bytes)
     rates = (f"{size / 1e6 / seconds:.0f}" for size in sizes)
-    return (stage.name, str(stage.tasks), f"{stage.wall_s:.2f}", *rates, f"{stage.cpu_s:.2f}", *_judged(1 - computing))
+    waits = f"{100 * (1 - computing):.0f} %"
+    limit = "CPU" if computing > 0.7 else "I/O"
+    return (stage.name, str(stage.tasks), f"{stage.wall_s:.2f}", *rates, f"{stage.cpu_s:.2f}", waits, limit)
 
 
 def _step_cells(step: Step) -> tuple[str, ...]:
     seconds = max(step.worker_s, 1e-9)
     rates = (f"{size / 1e6 / seconds:.0f}" for size in (step.bytes_read, step.bytes_written))
-    return (f"  {step.name}", "", f"{step.worker_s:.2f}", *rates, "", "", *_judged(min(1.0, step.wait_s / seconds)))
-
-
-def _judged(waiting: float) -> tuple[str, str]:
-    return f"{100 * waiting:.0f} %", "CPU" if waiting < 0.3 else "I/O"
+    return (f"  {step.name}", "", f"{step.worker_s:.2f}", *rates, "", "", f"{100 * min(1.0, step.wait_s / seconds):.0f} %", "")

@@ -171,7 +171,7 @@ class _Phase:
     def forgive(self, attempt: _Attempt, error: Json | None, nodes: list[str]) -> None:
         """Raises where another attempt would not help."""
         name = attempt.task.name
-        if error is None:
+        if error is None or error["kind"] == "lost":
             self._losses[name] = self._losses.get(name, 0) + 1
             if self._losses[name] > _LOSSES:
                 raise IoFailed(f"the worker of task {name} was lost {_LOSSES} times; `ecosort cluster resume` goes on")

@@ -60,8 +60,8 @@ def job_spec(
         raise BadInput("no input: name a file at least")
     if workers < 1 or (threads is not None and threads < 1):
         raise BadInput("workers and threads are positive numbers")
-    if on != "local" and on != "ray" and not on.startswith("ray://"):
-        raise BadInput(f"--on is local, ray or ray://HEAD:PORT, not {on!r}")
+    if on not in ("local", "ray"):
+        raise BadInput(f"--on is local or ray (RAY_ADDRESS names a cluster that this machine is not part of), not {on!r}")
     cpus = len(os.sched_getaffinity(0))
     nodes = max(1, len(temps))
     return JobSpec(

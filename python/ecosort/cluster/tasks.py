@@ -10,6 +10,7 @@ import base64
 import json
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from ecosort.version import __version__
 
 Json = dict[str, Any]
 
+_KILLED = [code for number in (signal.SIGKILL, signal.SIGTERM) for code in (-number, 128 + number)]
+
 
 def run_task(task: Json) -> Json:
     """Does a task of any kind. The answer has `begin_s`, `end_s`, `cpu_s`, `bytes_read`, `bytes_written`, or an `error`."""
@@ -36,13 +39,16 @@ def run_task(task: Json) -> Json:
 
 def _told(error: Exception) -> Json:
     is_full = isinstance(error, NotEnoughSpace) or (isinstance(error, OSError) and error.errno in (28, 122))
+    code = getattr(error, "exit_code", None)
     if is_full:
         kind = "full"
+    elif code in _KILLED:
+        kind = "lost"  # somebody killed the program
     elif isinstance(error, BadInput | NotEnoughMemory | VerificationFailed):
         kind = "bad"  # it would be the same the next time
     else:
         kind = "failed"
-    return {"kind": kind, "line": str(error), "exit_code": getattr(error, "exit_code", None)}
+    return {"kind": kind, "line": str(error), "exit_code": code}
 
 
 def _format(task: Json) -> Format:

@@ -1,4 +1,4 @@
-"""`python -m ecosort.cluster.worker PID`: one task, told on standard input; its answer goes to standard output.
+"""`python -m ecosort.cluster.worker PID`: tasks, one a line on standard input; each answer is a line on standard output.
 
 It ends when the process PID that started it does, and takes the program it runs along.
 """
@@ -25,7 +25,8 @@ def _end_with(parent: int) -> None:
 
 def main() -> None:
     _end_with(int(sys.argv[1]))
-    json.dump(run_task(json.load(sys.stdin)), sys.stdout)
+    for line in sys.stdin:
+        print(json.dumps(run_task(json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":

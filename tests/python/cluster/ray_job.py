@@ -40,7 +40,7 @@ def main(directory: Path) -> None:
     others = [cluster.add_node(num_cpus=1), cluster.add_node(num_cpus=1)]
     ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
     temps = [directory / "n0", directory / "n1", directory / "n2"]
-    names = [node.name for node in own("ray", [str(temp) for temp in temps], 1, 1).nodes]
+    names = [node.name for node in own([str(temp) for temp in temps], 1).nodes]
     lost = names.index(others[0].node_id)
     was_lost: list[str] = []
 

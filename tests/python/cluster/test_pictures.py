@@ -42,7 +42,7 @@ def test_the_table_says_what_limits_a_stage() -> None:
     assert lines[1].endswith("I/O")
     assert lines[2].endswith("CPU")
     assert lines[2].split()[3] == "500"  # 2 GB in 4 s
-    assert lines[3].split() == ["merge", "3.00", "200", "100", "80", "%", "I/O"]
+    assert lines[3].split() == ["merge", "3.00", "200", "100", "80", "%"]
 
 
 def test_a_phase_is_one_line_with_the_rate_of_each_node() -> None:

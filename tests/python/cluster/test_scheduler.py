@@ -85,6 +85,11 @@ def test_a_lost_worker_s_task_runs_again_under_another_attempt(tmp_path: Path) -
     assert run(executor, tmp_path)["two"].attempt == 4
 
 
+def test_a_program_that_somebody_killed_is_no_failure_of_its_task(tmp_path: Path) -> None:
+    executor = Scripted(lambda name, attempt, node: error("lost") if name == "two" and attempt < 9 else OK)
+    assert run(executor, tmp_path)["two"].attempt == 9
+
+
 def test_a_full_disk_moves_the_task_and_its_node_gets_no_more(tmp_path: Path) -> None:
     executor = Scripted(lambda name, attempt, node: error("full") if node.name == "a" else OK)
     done = run(executor, tmp_path, [str(number) for number in range(9)])

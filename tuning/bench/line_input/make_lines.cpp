@@ -4,6 +4,8 @@
 //   csv    id,number,text: 30 to 70 characters, ordered by neither
 //   table  the same rows below a line of names
 //   jsonl  the same rows as JSON: {"id":1,"of":{"number":-2.5},"text":"three"}
+//   log    lines of an access log, of 90 characters on average: addresses of some networks, pages of which few are wanted often
+//   orders rows of an order book: id, time, customer, article, state, amount
 //   short  9 random letters and digits
 //   few    lines like those of `text`, of which 1 % are different
 //   numbers   decimal numbers of both signs, below a million, with six digits behind the point
@@ -82,6 +84,33 @@ Row row_of(Random& random) {
   return row;
 }
 
+// From 0 on; small numbers are wanted most.
+std::uint64_t skewed(Random& random, std::uint64_t most) {
+  const double uniform = static_cast<double>(random.next() >> 11U) * 0x1p-53;
+  return static_cast<std::uint64_t>(static_cast<double>(most) * uniform * uniform * uniform);
+}
+
+void append_log(std::string& out, Random& random, std::uint64_t number) {
+  constexpr std::string_view places[] = {"articles", "images", "search", "api/v2/items", "static/css"};
+  const std::uint64_t at = number / 40, page = skewed(random, 5000), code = random.next() % 20;
+  fmt::format_to(std::back_inserter(out),
+                 "10.{}.{}.{} - - [24/Nov/2026:{:02}:{:02}:{:02} +0000] \"GET /{}/{}.html HTTP/1.1\" {} {}", random.next() % 4,
+                 random.next() % 64, random.next() % 256, at / 3600 % 24, at / 60 % 60, at % 60, places[page % 5], page,
+                 code == 0   ? 404
+                 : code == 1 ? 304
+                             : 200,
+                 200 + random.next() % 60'000);
+}
+
+void append_order(std::string& out, Random& random, std::uint64_t number) {
+  constexpr std::string_view states[] = {"open", "paid", "shipped", "returned"};
+  constexpr std::string_view articles[] = {"garden chair", "book lamp", "walking shoes", "tool box", "blue teapot", "kite"};
+  fmt::format_to(std::back_inserter(out), "{},", random.next() % 1'000'000'000);
+  append_date(out, random);
+  fmt::format_to(std::back_inserter(out), ",customer {:05},{} no. {},{},{}.{:02}", skewed(random, 100'000), articles[number % 6],
+                 skewed(random, 300), states[random.next() % 4], skewed(random, 1000), random.next() % 100);
+}
+
 bool is_of_records(std::string_view kind) { return kind == "dates" || kind == "urls" || kind == "bytes"; }
 
 // Line `number` of a kind; everything about it follows from the number.
@@ -111,6 +140,10 @@ void append_line(std::string& out, std::string_view kind, std::uint64_t number) 
     const std::uint64_t value = random.next();
     fmt::format_to(std::back_inserter(out), "-{}.{}.{}{}", value % 10, value / 10 % 100, value / 1000 % 1000,
                    value >> 62U == 0 ? ".tar.gz" : "");
+  } else if (kind == "log") {
+    append_log(out, random, number);
+  } else if (kind == "orders") {
+    append_order(out, random, number);
   } else if (kind == "equal") {
     out += "the same line again";
   } else {
@@ -139,14 +172,15 @@ int make(std::string_view kind, std::uint64_t bytes, const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr std::string_view kinds[] = {"text",     "csv",   "table", "jsonl", "short", "few",  "numbers",
-                                        "versions", "equal", "u64",   "dates", "urls",  "bytes"};
+  constexpr std::string_view kinds[] = {"text",    "csv",      "table", "jsonl", "log",   "orders", "short", "few",
+                                        "numbers", "versions", "equal", "u64",   "dates", "urls",   "bytes"};
   std::uint64_t bytes = 0;
   const std::string_view number = argc == 4 ? argv[2] : "";
   const bool is_number = std::from_chars(number.data(), number.data() + number.size(), bytes).ec == std::errc();
   if (argc != 4 || !is_number || std::find(std::begin(kinds), std::end(kinds), std::string_view(argv[1])) == std::end(kinds)) {
     std::fputs(
-        "usage: ecosort_make_lines text|csv|table|jsonl|short|few|numbers|versions|equal|u64|dates|urls|bytes BYTES PATH\n",
+        "usage: ecosort_make_lines text|csv|table|jsonl|log|orders|short|few|numbers|versions|equal|u64|dates|urls|bytes BYTES "
+        "PATH\n",
         stderr);
     return 2;
   }

@@ -300,19 +300,32 @@ TEST(PartsOfTheOutput, MustBeWhatTheyWereSaidToBe) {
   EXPECT_THROW(bench.run(pages.write(bench.reactor)), InternalError);
 }
 
+std::string random_words(Random& random) {
+  constexpr std::string_view words[] = {"compression ", "of temporary ", "runs which ", "are shorter ", "than before "};
+  std::string text;
+  for (std::uint64_t count = random.below(11); count > 0; --count) text += words[random.below(5)];
+  return text + std::to_string(random.below(1000));
+}
+
+struct Case {
+  rows::Kind kind;
+  codec::BlockTerms packing{};  // of runs
+};
+
 // A whole sort in two parts, on a disk in memory: of lines, or of rows of CSV with newlines and quotes in their values.
 class WholeSort {
  public:
-  explicit WholeSort(rows::Kind kind) : kind_(kind) {
+  explicit WholeSort(const Case& what) : kind_(what.kind), packing_(what.packing) {
     Random random(6);
     std::vector<std::string> lines;
-    for (int i = 0; i < 50'000; ++i) lines.push_back(random_text(random, 0, 120));
+    for (int i = 0; i < 50'000; ++i) lines.push_back(is_packed() ? random_words(random) : random_text(random, 0, 120));
     input_ = join(lines);
     std::ranges::sort(lines);
     output_ = join(lines);
   }
 
   [[nodiscard]] const std::string& output() const { return output_; }
+  [[nodiscard]] bool is_packed() const { return packing_.codec != codec::BlockCodec::none; }
 
   // What the sort did; throws what it throws, after a look at what it left.
   LinesReport run(const std::string& faults, std::uint64_t seed, std::string& written, bool rereads = false) const {
@@ -331,13 +344,19 @@ class WholeSort {
     job.format = make_format();
     job.header_bytes = 4096;
     job.reread = rereads;
+    if (is_packed())
+      job.codecs.runs = {.wanted = {false, packing_},
+                         .coders = 2,
+                         .index_bytes = std::uint64_t{64} << 10U,
+                         .coder_bytes = 2 * run::PackedBlockCoder::memory_bytes(packing_, job.plan.block_bytes)};
     engine::Progress progress;
     engine::PhaseLog log("");
     const std::atomic<int> nothing{0};
     try {
       LinesReport report = sort_lines(job, {storage, queue, progress, log, nothing});
       written = store.contents("/disk/out");
-      EXPECT_LE(report.peak_memory_bytes, job.plan.memory_bytes + job.header_bytes);
+      EXPECT_LE(report.peak_memory_bytes, job.plan.memory_bytes + job.header_bytes + job.codecs.bytes());
+      EXPECT_EQ(report.run_packing && report.run_packing->packed_blocks > 0, is_packed());
       return report;
     } catch (const Error&) {
       EXPECT_FALSE(store.exists("/disk/out"));
@@ -371,15 +390,23 @@ class WholeSort {
   }
 
   rows::Kind kind_;
+  codec::BlockTerms packing_;
   std::string input_, output_;
 };
 
-class RowsInParts : public testing::TestWithParam<rows::Kind> {};
+class RowsInParts : public testing::TestWithParam<Case> {};
 
-INSTANTIATE_TEST_SUITE_P(
-    Formats, RowsInParts, testing::Values(rows::Kind::lines, rows::Kind::csv, rows::Kind::jsonl), [](const auto& kind) {
-      return std::string(kind.param == rows::Kind::csv ? "csv" : kind.param == rows::Kind::jsonl ? "jsonl" : "lines");
-    });
+INSTANTIATE_TEST_SUITE_P(Formats, RowsInParts,
+                         testing::Values(Case{rows::Kind::lines}, Case{rows::Kind::csv}, Case{rows::Kind::jsonl},
+                                         Case{rows::Kind::lines, {codec::BlockCodec::lz4, 0}},
+                                         Case{rows::Kind::csv, {codec::BlockCodec::zstd, 1}}),
+                         [](const auto& one) {
+                           const rows::Kind kind = one.param.kind;
+                           return std::string(kind == rows::Kind::csv     ? "csv"
+                                              : kind == rows::Kind::jsonl ? "jsonl"
+                                                                          : "lines") +
+                                  (one.param.packing.codec == codec::BlockCodec::none ? "" : "_packed");
+                         });
 
 // As of records: the output and its name were synced by then.
 TEST_P(RowsInParts, AreThereThoughTheOutputCannotBeClosed) {

@@ -1,0 +1,66 @@
+// Compression of the blocks of runs: each by itself, into no more room than there is, and back within bounds that hold whatever
+// the bytes are.
+//
+//   lz4    the block format of liblz4 (no frame)         zstd    one frame without checksum and size
+//
+// A block says what it is compressed with (run/packed_block.h); what checks its bytes stands there, too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ecosort::codec {
+
+// The numbers stand in stored blocks.
+enum class BlockCodec : std::uint8_t { none = 0, lz4 = 1, zstd = 2 };
+
+struct BlockTerms {
+  BlockCodec codec = BlockCodec::none;
+  int level = 0;  // of zstd
+  friend bool operator==(const BlockTerms&, const BlockTerms&) = default;
+};
+
+// "none", "lz4", "zstd:1".
+[[nodiscard]] std::string text_of(const BlockTerms& terms);
+
+// What --compress says of temporary runs.
+struct RunCompression {
+  bool is_auto = false;  // whatever pays; `terms` is the one that takes most
+  BlockTerms terms;
+  [[nodiscard]] bool is_none() const noexcept { return !is_auto && terms.codec == BlockCodec::none; }
+};
+
+// "auto", "none", "lz4", "zstd" or "zstd:LEVEL". UsageError.
+[[nodiscard]] RunCompression run_compression_of_word(const std::string& word);
+// Whether the word is meant as one of these.
+[[nodiscard]] bool is_run_compression(std::string_view word) noexcept;
+// What --assume-ratio says, in thousandths: a number of at least 1, such as 2.5. UsageError.
+[[nodiscard]] std::uint64_t ratio_of_word(const std::string& word);
+
+// One thread at a time. Takes no memory but what it is given.
+class BlockCoder {
+ public:
+  // What a coder takes for these terms and blocks of up to `most_bytes`.
+  [[nodiscard]] static std::uint64_t memory_bytes(const BlockTerms& terms, std::size_t most_bytes) noexcept;
+
+  // `memory`: memory_bytes(), aligned to 64 bytes. It decodes every codec that `terms` asks for, and encodes with lz4 or with
+  // exactly these terms.
+  BlockCoder(const BlockTerms& terms, std::size_t most_bytes, std::span<std::byte> memory);
+
+  // Returns the bytes that `in`, at most `most_bytes` and not empty, takes in `out`; nothing: more than there are.
+  [[nodiscard]] std::optional<std::size_t> encode(const BlockTerms& terms, std::span<const std::byte> in,
+                                                  std::span<std::byte> out) const;
+  // Whether `in` becomes exactly `out.size()` bytes. Nothing is written beyond `out`, whatever `in` is.
+  [[nodiscard]] bool decode(BlockCodec codec, std::span<const std::byte> in, std::span<std::byte> out) const;
+
+ private:
+  std::byte* lz4_state_;
+  void* compressor_ = nullptr;    // of zstd, in the memory that was given
+  void* decompressor_ = nullptr;  // likewise
+};
+
+}  // namespace ecosort::codec

@@ -1,0 +1,16 @@
+// Blocks of stored runs, as they are merged: read, checked, and unpacked where they are packed.
+#pragma once
+
+#include <cstdint>
+
+#include "base/task.h"
+#include "engine/compute.h"
+#include "run/row_runs.h"
+
+namespace ecosort::lines {
+
+// Coordinator only; unpacking is work of the thread pool. `data` has room for a block. IoError, DamagedRun.
+[[nodiscard]] Task<run::BlockContents> read_rows(RowRuns& files, engine::Compute& compute, RowRun& run, std::uint64_t block,
+                                                 std::byte* data);
+
+}  // namespace ecosort::lines

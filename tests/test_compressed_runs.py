@@ -1,0 +1,239 @@
+"""`--compress`: temporary runs that are compressed change nothing but their size, and tell what came of it."""
+
+import random
+import re
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lines_support import SORT, assert_same, run
+from sort_support import MIB, listing, mounted, read_json, sanitizers
+
+CODECS = ["lz4", "zstd", "zstd:3"]
+SMALL = ["-S", "4M"]
+
+
+@pytest.fixture(autouse=True)
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where runs go; nothing is left there."""
+    directory = tmp_path / "runs"
+    directory.mkdir()
+    monkeypatch.setenv("TMPDIR", str(directory))
+    return directory
+
+
+def log_lines(count: int, seed: int = 1) -> bytes:
+    rng = random.Random(seed)
+    pages = [f"/articles/{i}/index.html" for i in range(200)]
+    return b"".join(
+        b'10.0.%d.%d - - [24/Nov/2026:10:%02d:%02d +0000] "GET %s HTTP/1.1" 200 %d\n'
+        % (
+            rng.randrange(4),
+            rng.randrange(256),
+            rng.randrange(60),
+            rng.randrange(60),
+            rng.choice(pages).encode(),
+            rng.randrange(9999),
+        )
+        for _ in range(count)
+    )
+
+
+@pytest.fixture(name="log")
+def _log(tmp_path: Path) -> bytes:
+    text = log_lines(100_000)
+    (tmp_path / "in").write_bytes(text)
+    return text
+
+
+def packing(ecosort: Path, directory: Path, words: Sequence[str], command: str = "lines") -> dict[str, Any]:
+    """What --stats tells of the runs; the sort goes well and says nothing."""
+    done = run([str(ecosort), command], [*words, "--stats", "stats"], directory)
+    assert (done[0], done[2]) == (0, ""), done
+    assert listing(directory / "runs") == []
+    stats = read_json(directory / "stats")
+    runs = stats["compression"]["runs"]
+    return {**runs, "stats": stats} if runs else {"stats": stats}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize(
+    "words", [[], ["-r", "-u"], ["-s", "-k6,6", "-k1,1"], ["--batch-size=2"], ["--parallel=1"]], ids=" ".join
+)
+def test_the_output_is_that_of_sort(ecosort: Path, tmp_path: Path, log: bytes, codec: str, words: list[str]) -> None:
+    told = packing(ecosort, tmp_path, [*words, *SMALL, f"--compress={codec}", "in", "-o", "out"])
+    assert (tmp_path / "out").read_bytes() == run([SORT], [*words, "in"], tmp_path, log)[1]
+    assert told["asked"] == told["codec"] == codec.replace("zstd", "zstd:1") or codec == "zstd:3"
+    assert told["packed_blocks"] >= told["blocks"] * 0.9
+    assert told["stored_bytes"] < told["plain_bytes"] / 2
+    assert told["stats"]["runs"] > 3
+    assert told["stats"]["peak_temp_bytes"] < len(log) * (2 if "--batch-size=2" in words else 1)
+
+
+@pytest.mark.parametrize("backend", ["uring", "pool"])
+def test_every_backend(ecosort: Path, tmp_path: Path, log: bytes, backend: str) -> None:
+    told = packing(ecosort, tmp_path, ["--io", backend, *SMALL, "--compress=lz4", "in", "-o", "out"])
+    assert told["packed_blocks"] > 0
+    assert (tmp_path / "out").read_bytes() == b"".join(sorted(log.splitlines(keepends=True)))
+
+
+def test_fewer_bytes_move(ecosort: Path, tmp_path: Path, log: bytes) -> None:
+    plain = packing(ecosort, tmp_path, [*SMALL, "--compress=none", "in", "-o", "out"])["stats"]
+    told = packing(ecosort, tmp_path, [*SMALL, "--compress=lz4", "in", "-o", "out"])
+    assert "codec" not in packing(ecosort, tmp_path, [*SMALL, "--compress=none", "in", "-o", "out"])
+    for key in ("bytes_read", "bytes_written"):
+        assert told["stats"][key] < plain[key] - len(log) / 3, key
+    assert told["stats"]["hash"] == plain["hash"]
+
+
+def test_what_does_not_shrink_is_stored_as_it_is(ecosort: Path, tmp_path: Path) -> None:
+    data = random.Random(3).randbytes(8 * MIB)
+    (tmp_path / "in").write_bytes(data)
+    told = packing(ecosort, tmp_path, [*SMALL, "--compress=lz4", "in", "-o", "out"])
+    assert told["packed_blocks"] < told["blocks"] / 20  # the shortest lines shrink
+    assert told["stored_bytes"] > told["plain_bytes"] * 0.98
+    assert (tmp_path / "out").read_bytes() == run([SORT], ["in"], tmp_path)[1]
+    # And blocks of both kinds in one run.
+    (tmp_path / "in").write_bytes(data + log_lines(50_000))
+    told = packing(ecosort, tmp_path, [*SMALL, "--compress=lz4", "in", "-o", "out"])
+    assert 0 < told["packed_blocks"] < told["blocks"]
+    assert (tmp_path / "out").read_bytes() == run([SORT], ["in"], tmp_path)[1]
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_tables(ecosort: Path, tmp_path: Path, codec: str) -> None:
+    rng = random.Random(5)
+    rows = [b'%d,"user, %d",%s\n' % (rng.randrange(10**6), i % 50, rng.choice([b"paid", b"open"])) for i in range(200_000)]
+    (tmp_path / "in.csv").write_bytes(b"id,name,state\n" + b"".join(rows))
+    words = ["--by", "id:integer", "--memory", "4MiB", "in.csv", "-o", "out.csv", "-q"]
+    told = packing(ecosort, tmp_path, [*words, f"--compress={codec}"], "csv")
+    assert told["packed_blocks"] > 0
+    ordered = sorted(rows, key=lambda row: int(row.split(b",")[0]))
+    assert (tmp_path / "out.csv").read_bytes() == b"id,name,state\n" + b"".join(ordered)
+    objects: list[bytes] = [b'{"id": %d, "name": "user %d"}\n' % (rng.randrange(10**6), i % 50) for i in range(150_000)]
+    (tmp_path / "in.jsonl").write_bytes(b"".join(objects))
+    words = ["--by", "id:integer", "--memory", "4MiB", "in.jsonl", "-o", "out.jsonl", "-q", f"--compress={codec}"]
+    assert packing(ecosort, tmp_path, words, "jsonl")["packed_blocks"] > 0
+    assert (tmp_path / "out.jsonl").read_bytes() == b"".join(sorted(objects, key=lambda row: int(row[7:].split(b",")[0])))
+
+
+def test_a_merge_of_many_files_packs_what_it_stores(ecosort: Path, tmp_path: Path) -> None:
+    names = []
+    for i in range(6):
+        names.append(f"in{i}")
+        (tmp_path / names[-1]).write_bytes(b"".join(sorted(log_lines(5000, i).splitlines(keepends=True))))
+    told = packing(ecosort, tmp_path, ["-m", "--batch-size=2", *SMALL, "--compress=lz4", *names, "-o", "out"])
+    assert told["packed_blocks"] > 0
+    assert (tmp_path / "out").read_bytes() == run([SORT], ["-m", *names], tmp_path)[1]
+
+
+def test_auto_tells_what_it_chose_and_why(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(log_lines(400_000))
+    told = packing(ecosort, tmp_path, ["--memory=16MiB", "in", "-o", "out"])
+    assert told["asked"] == "auto"
+    assert told["codec"] in ("none", "lz4", "zstd:1")
+    assert "drives move" in told["because"]
+    assert "x smaller" in told["because"]
+    assert (tmp_path / "out").read_bytes() == run([SORT], ["in"], tmp_path)[1]
+
+
+def test_auto_leaves_small_memory_and_small_inputs_alone(ecosort: Path, tmp_path: Path, log: bytes) -> None:
+    assert "codec" not in packing(ecosort, tmp_path, [*SMALL, "in", "-o", "out"])
+    assert "codec" not in packing(ecosort, tmp_path, ["-S", "64M", "--compress=lz4", "in", "-o", "out"])
+    assert (tmp_path / "out").read_bytes() == b"".join(sorted(log.splitlines(keepends=True)))
+
+
+@pytest.mark.parametrize("option", ["--compress-program=lz4", "--compress-program=zstd", "--compress=lz4"])
+@pytest.mark.usefixtures("log")
+def test_programs_of_built_in_codecs_are_not_started(
+    ecosort: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    expected = run([SORT], ["in"], tmp_path)[1]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    told = packing(ecosort, tmp_path, [*SMALL, option, "in", "-o", "out"])
+    assert told["packed_blocks"] > 0
+    assert (tmp_path / "out").read_bytes() == expected
+
+
+def test_other_words_are_programs_as_for_sort(ecosort: Path, tmp_path: Path, log: bytes) -> None:
+    assert_same(ecosort, tmp_path, [*SMALL, "--compress=gzip", "in"], log)
+    code, _, error = run([str(ecosort), "lines"], [*SMALL, "--compress=no-such-program", "in"], tmp_path)
+    assert (code, "cannot run 'no-such-program'" in error) == (2, True)
+
+
+@pytest.mark.usefixtures("log")
+def test_what_cannot_be_is_refused(ecosort: Path, tmp_path: Path) -> None:
+    for words, message in [
+        (["--compress=zstd:20"], "zstd has levels 1 to 19"),
+        (["--compress=lz4", "--compress-program=gzip"], "both say how runs are compressed"),
+        (["--compress=none", "--assume-ratio=2"], "--assume-ratio is for runs that are compressed"),
+        (["--assume-ratio=half", "--compress=lz4"], "'half' is no number from 1 to 1000"),
+        (["--compress=lz4", "--resumable"], "--compress goes without --resumable: runs that outlive a crash"),
+        (["-S", "1M", "--compress=zstd:19"], "too little for that and the sort"),
+    ]:
+        code, _, error = run([str(ecosort), "lines"], [*words, "in", "-o", "out"], tmp_path)
+        assert (code, message in error) == (2, True), error
+        assert error.count("\n") == 1
+    done = subprocess.run(
+        [ecosort, "csv", "--by=1", "--no-header", "--compress=gzip", "in", "-o", "out"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, b"'gzip' is none of auto, none, lz4, zstd and zstd:LEVEL" in done.stderr) == (2, True)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("log")
+def test_the_plan_tells(ecosort: Path, tmp_path: Path) -> None:
+    def plan(*words: str) -> str:
+        done = subprocess.run([ecosort, "plan", "lines", *words], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    assert "compressed runs       zstd:3; " in plan(*SMALL, "--compress=zstd:3", "in", "-o", "out")
+    assert "compressed runs       lz4 or zstd:1 where they pay; " in plan("-S", "64M", "--assume-size=1TB")
+    assert "compressed runs" not in plan("-S", "64M", "--assume-size=1TB", "--compress=none")
+
+    def temporary_bytes(*words: str) -> int:
+        text = plan("-S", "64M", "--assume-size=1TB", "--compress=lz4", *words)
+        return int(re.search(r"temporary space .*\((\d+) bytes\)", text)[1])  # type: ignore[index]
+
+    assert temporary_bytes("--assume-ratio=2.5") == pytest.approx(temporary_bytes() / 2.5, abs=4096)
+
+
+def test_space_that_only_compressed_runs_fit_in(ecosort: Path, tmp_path: Path, require: Callable[[str], None]) -> None:
+    require("loop_mount")
+    text = log_lines(300_000)
+    with mounted(tmp_path, "ext4", 16 * MIB) as drive:
+        (tmp_path / "in").write_bytes(text)
+        words = [*SMALL, "-T", str(drive.root), "--compress=lz4", "in", "-o", "out"]
+        code, _, error = run([str(ecosort), "lines"], words, tmp_path)
+        assert (code, "not enough temporary space" in error) == (2, True), error
+        assert run([str(ecosort), "lines"], ["--assume-ratio=2.5", *words], tmp_path) == (0, b"", "")
+        assert (tmp_path / "out").read_bytes() == run([SORT], ["in"], tmp_path)[1]
+        (tmp_path / "out").unlink()
+        # What was assumed is not so: nothing is lost, and nothing is left.
+        noise = random.Random(26).randbytes(20 * MIB)
+        (tmp_path / "in").write_bytes(noise)
+        code, _, error = run([str(ecosort), "lines"], ["--assume-ratio=2.5", *words], tmp_path)
+        assert code == 2
+        assert "No space left on device" in error
+        assert "runs shrink less than was assumed" in error
+        assert error.count("\n") == 1
+        assert (tmp_path / "in").read_bytes() == noise
+        assert listing(drive.root) == []
+        assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd:9"])
+def test_memory_holds(ecosort: Path, tmp_path: Path, codec: str) -> None:
+    if sanitizers():
+        pytest.skip("sanitizers take memory of their own")
+    (tmp_path / "in").write_bytes(log_lines(400_000))
+    told = packing(ecosort, tmp_path, ["--memory=16MiB", f"--compress={codec}", "in", "-o", "out"])
+    assert told["packed_blocks"] > 0
+    stats = told["stats"]
+    assert stats["peak_counted_memory_bytes"] <= 16 * MIB
+    assert stats["peak_rss_bytes"] <= 48 * MIB
