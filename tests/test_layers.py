@@ -33,7 +33,7 @@ LAYERS = [
 ]
 # Of what lies below job/, the headers that the command line may include besides; of some directories all.
 CLI_ALSO_USES = {
-    "codec/codec",  # what a codec is called
+    "codec/*",  # what codecs are called
     "demsort_inplace/*",  # jobs that outlive a crash: job/ does not know them
     "engine/phase_log",  # what is shown
     "engine/progress",
