@@ -10,9 +10,8 @@
 
 namespace ecosort::inplace {
 
-AppendedLines::AppendedLines(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress,
-                             const io::File& file, DurableUnit unit)
-    : LineSink(reactor, pool, block_bytes, progress), file_(file), unit_(std::move(unit.bytes)) {
+AppendedLines::AppendedLines(const lines::RowTools& tools, const io::File& file, DurableUnit unit)
+    : LineSink(tools), file_(file), unit_(std::move(unit.bytes)) {
   bytes_ = unit.begin;
 }
 

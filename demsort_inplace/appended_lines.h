@@ -24,9 +24,8 @@ struct DurableUnit {
 // Coordinator only; as every LineSink. put() throws IoError where the unit is not what comes.
 class AppendedLines : public lines::LineSink {
  public:
-  // `block_bytes` is a multiple of the unit.
-  AppendedLines(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress, const io::File& file,
-                DurableUnit unit);
+  // The plan's blocks are a multiple of the unit.
+  AppendedLines(const lines::RowTools& tools, const io::File& file, DurableUnit unit);
 
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
   void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;

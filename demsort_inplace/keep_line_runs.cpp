@@ -87,7 +87,7 @@ Task<void> KeepLineRuns::keep_header() {
   const std::string& text = header_.top();
   if (text.empty()) co_return;
   lines::RowRun run = bench_.create_run(0, text.size());
-  lines::RunSink sink(bench_.reactor, bench_.pool, bench_.progress, bench_.run_files, run);
+  lines::RunSink sink(bench_.tools(bench_.job.plan), run);
   TaskGroup putting(bench_.reactor.scope());
   putting.spawn(put_text(text, bench_.format.terminator(), sink));
   co_await putting.settle();
@@ -112,13 +112,11 @@ Task<void> form_line_runs(LinesBench& bench) {
   {
     std::vector<lines::DuplicateFilter> seen;
     lines::FirstRows header(bench.format, bench.job.header_bytes, bench.job.plan.memory_bytes);
-    lines::ReadLines reader(bench.reactor, bench.compute, bench.job.plan, bench.format, header, bench.job.inputs, bench.progress,
-                            seen, bench.storage);
+    const lines::RowTools tools = bench.tools(bench.job.plan);
+    lines::ReadLines reader(tools, header, bench.job.inputs, seen);
     reader.set_look(bench.job.look);
     reader.begin_at(bench.next_place());
-    lines::FormLineRuns former(
-        {bench.reactor, bench.compute, bench.run_files, bench.pool, bench.memory, bench.job.plan, bench.format, bench.progress},
-        reader, seen, bench.job.unique);
+    lines::FormLineRuns former(tools, reader, seen, bench.job.unique);
     KeepLineRuns keeper(bench, header);
     std::vector<lines::MergeInput> formed;  // opened again when they are merged
     co_await former.form(formed, &keeper);

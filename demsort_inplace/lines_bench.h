@@ -10,12 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "base/block_pool.h"
 #include "demsort_inplace/job_bench.h"
 #include "demsort_inplace/line_runs.h"
 #include "engine/rows/lines_sort.h"
 #include "engine/rows/merge_tree.h"
-#include "run/row_runs.h"
+#include "engine/rows/row_tools.h"
 
 namespace ecosort::inplace {
 
@@ -35,6 +34,9 @@ struct LinesBench : JobBench {
   [[nodiscard]] std::uint64_t run_bytes() const;   // of the lines in all runs there are, and of the header
   [[nodiscard]] std::size_t longest_line() const;  // bytes, with its end, of the runs
   [[nodiscard]] std::uint64_t unit() const noexcept { return header.layout.unit; }
+
+  // What the stages of a sort of lines work with. The plan outlives them.
+  [[nodiscard]] lines::RowTools tools(const lines::LinePlan& plan) { return {{*this, plan, format}, run_files, pool}; }
 
   // A run that the journal knows, to be opened when it is read.
   [[nodiscard]] lines::MergeInput input_of(std::uint64_t run) const;

@@ -18,10 +18,6 @@ namespace {
 
 using lines::MergeInput;
 
-lines::MergeTools tools_of(LinesBench& bench, const lines::LinePlan& plan) {
-  return {bench.reactor, bench.compute, bench.run_files, bench.memory, plan, bench.format};
-}
-
 lines::MergeTerms terms_of(const LinesBench& bench) { return {bench.job.unique, true}; }
 
 std::vector<MergeInput> inputs_of(const LinesBench& bench, const std::vector<std::uint64_t>& runs) {
@@ -55,8 +51,8 @@ Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sourc
   bench.storage.set_size(*bench.files.output, 0);  // its space is the merged run's now
   lines::RowRun stored = bench.create_run(number, bytes);
   bench.begin("intermediate_merge", engine::Phase::intermediate_merge, bytes, 0, 2 * bench.input_bytes());
-  lines::RunSink sink(bench.reactor, bench.pool, bench.progress, bench.run_files, stored);
-  lines::MergeLines merge(tools_of(bench, plan), terms_of(bench), inputs, slots);
+  lines::RunSink sink(bench.tools(plan), stored);
+  lines::MergeLines merge(bench.tools(plan), terms_of(bench), inputs, slots);
   co_await merge.merge_to(sink, {});
   bench.reactor.scope().throw_if_failed();
   co_await bench.run_files.complete(stored, sink.bytes());
@@ -178,8 +174,8 @@ Task<State> merge_to_output(LinesBench& bench, const std::string& header) {
   lines::MergePart part{1, {}, before.last_line, {}};
   for (std::size_t i = 0; i < inputs.size(); ++i)
     part.ranges.push_back({bench.state->consumed.empty() ? 0 : bench.state->consumed[i], inputs[i].run.bytes});
-  AppendedLines sink(bench.reactor, bench.pool, plan.block_bytes, bench.progress, *bench.files.output, std::move(before.unit));
-  lines::MergeLines merge(tools_of(bench, plan), terms_of(bench), inputs, inputs.empty() ? 2 : fit.slots, part);
+  AppendedLines sink(bench.tools(plan), *bench.files.output, std::move(before.unit));
+  lines::MergeLines merge(bench.tools(plan), terms_of(bench), inputs, inputs.empty() ? 2 : fit.slots, part);
   LineCheckpoints checkpoints(bench, sink, *bench.state);
   merge.watch(checkpoints);
   co_await merge.merge_to(sink, place == 0 ? header : before.lead);

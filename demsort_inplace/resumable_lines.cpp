@@ -170,12 +170,11 @@ class ResumableLines {
         bench_.state->hash + (header == nullptr ? records::MultisetHash{} : header->tally.hash);
     bench_.begin("recheck", engine::Phase::reread, bytes, 0,
                  4 * bench_.input_bytes() - std::min(4 * bench_.input_bytes(), bytes));
-    lines::RereadLines rereader(bench_.reactor, bench_.compute, bench_.format,
+    lines::RereadLines rereader(bench_.tools(bench_.job.plan),
                                 {.file = *bench_.files.output,
                                  .header_bytes = header_bytes,
                                  .bytes = bytes,
-                                 .longest = std::max<std::size_t>(bench_.longest_line(), header_bytes)},
-                                bench_.job.plan.block_bytes, bench_.memory, bench_.progress);
+                                 .longest = std::max<std::size_t>(bench_.longest_line(), header_bytes)});
     rereader.stop_for(bench_.interrupted);
     co_await rereader.run();
     bench_.end();

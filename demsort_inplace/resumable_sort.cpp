@@ -161,6 +161,7 @@ engine::SortReport remove_sort(Workbench& bench) {
   remove_job(bench);
   bench.report.plan = bench.plan;
   bench.report.records = bench.layout.records;
+  bench.report.input_bytes = bench.layout.bytes();
   bench.report.traffic = bench.reactor.traffic();
   return std::move(bench.report);
 }

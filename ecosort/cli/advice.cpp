@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 #include "formats/lines/quoted.h"
 #include "job/benchmark_records.h"
 #include "job/places.h"
@@ -37,6 +39,14 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
   if (dynamic_cast<const job::RunsInMemory*>(&error) != nullptr)
     return fmt::format("; name a directory on a drive with {}, or this one if you mean it", words.temp);
   if (const auto* unlikely = dynamic_cast<const job::UnlikelyRecords*>(&error)) return ways_for(*unlikely, words.command);
+  return "";
+}
+
+const char* advice_on_failure(int error_number) noexcept {
+  if (error_number == ENOSPC || error_number == EDQUOT) return "; make room there, or name another place with --temp or -o";
+  if (error_number == EFBIG) return "; files there may not be that large (see ulimit -f)";
+  // How io_uring ends a request for which the kernel may start no worker.
+  if (error_number == ECANCELED) return "; too few processes may be allowed (see ulimit -u); try --io pool";
   return "";
 }
 

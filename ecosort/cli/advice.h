@@ -18,4 +18,7 @@ struct AdviceWords {
 // "; try --memory 4096KiB" and the like, to follow the error's own line; empty where it says enough.
 [[nodiscard]] std::string advice_on(const Error& error, const AdviceWords& words);
 
+// The same for a failure of the system.
+[[nodiscard]] const char* advice_on_failure(int error_number) noexcept;
+
 }  // namespace ecosort::cli

@@ -118,7 +118,7 @@ CommandTable inplace_table() {
 CommandTable merge_table() {
   std::vector<OptionRow> options =
       chosen({"-o,--output", "--record-size", "--key", "--reverse", "--unique", "--stable", "--memory", "--threads", "--temp",
-              "--io", "--profile", "--no-profile", "--stats", "--events", "--progress", "-q,--quiet"});
+              "--io", "--profile", "--no-profile", "--stats", "--events", "--trace", "--progress", "-q,--quiet"});
   options.push_back(
       {"--lines", "", "", "stands first: merges files of text lines; the options of `ecosort lines` follow, such as -t and -k"});
   return {.name = "merge",
@@ -187,8 +187,8 @@ CommandTable sort_table() {
       .exit_status = sort_codes()};
 }
 
-std::vector<OptionRow> lines_options() {
-  std::vector<OptionRow> options{
+std::vector<OptionRow> ordering_options() {
+  return {
       {"-b,--ignore-leading-blanks", "", "", "ignore leading blanks"},
       {"-d,--dictionary-order", "", "", "consider only blanks and alphanumeric characters"},
       {"-f,--ignore-case", "", "", "fold lower case to upper case characters"},
@@ -202,6 +202,12 @@ std::vector<OptionRow> lines_options() {
       {"-r,--reverse", "", "", "reverse the result of comparisons"},
       {"--sort", "general-numeric|human-numeric|month|numeric|random|version", "", "the same as -g, -h, -M, -n, -R, -V"},
       {"-V,--version-sort", "", "", "natural sort of version numbers within text"},
+  };
+}
+
+std::vector<OptionRow> lines_options() {
+  std::vector<OptionRow> options = ordering_options();
+  const std::vector<OptionRow> others{
       {"--batch-size", "N", "as the memory allows", "merge at most N runs or files at once"},
       {"-c,--check", "", "", "check for sorted input; do not sort. --check=quiet, --check=silent: as -C"},
       {"-C", "", "", "like -c, but do not report the first line out of order"},
@@ -237,6 +243,8 @@ std::vector<OptionRow> lines_options() {
       progress_option(),
       {"--quiet", "", "", "no notices, no progress line"},
   };
+  std::ranges::copy(others, std::back_inserter(options));
+  std::ranges::copy(chosen({"--profile", "--no-profile", "--trace"}), std::back_inserter(options));
   std::ranges::copy(run_compression_rows(), std::back_inserter(options));
   std::ranges::copy(compression_rows("never", "none"), std::back_inserter(options));
   return options;
@@ -320,8 +328,8 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
       {"--merge", "", "", "merge files that are in order already"},
   };
   options.insert(options.end(), common.begin(), common.end());
-  for (OptionRow& row :
-       chosen({"--memory", "--threads", "--temp", "--io", "--verify", "--stats", "--events", "--progress", "-q,--quiet"})) {
+  for (OptionRow& row : chosen({"--memory", "--threads", "--temp", "--io", "--profile", "--no-profile", "--verify", "--stats",
+                                "--events", "--trace", "--progress", "-q,--quiet"})) {
     if (row.name == "--temp") row.fallback = "$TMPDIR, or beside the output";
     options.push_back(row);
   }

@@ -39,50 +39,59 @@ std::uint64_t whole_records(const std::string& name, std::uint64_t bytes, std::u
   return bytes / record_size;
 }
 
-// The words alone, without a profile.
-InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
-  InPlaceOptions options;
+// What is no value of a job, or not yet.
+struct OtherWords {
   std::vector<std::string> files, temp;
   std::string output, trace, request_size;
   bool unique = false, stable = false, resumable = false, checksum = false;
   std::uint64_t threads = 0, request_depth = 0, merge_threads = 0, run_records = 0;
-  const OptionTargets targets{.texts = {{"--memory", &options.memory},
-                                        {"--io", &options.io},
-                                        {"--stats", &options.run.reports.stats},
-                                        {"--events", &options.run.reports.events},
-                                        {"--progress", &options.run.reports.progress},
-                                        {"--assume-size", &options.assume_size},
-                                        {"--space", &options.space},
-                                        {"--trust-owner", &options.trust_owner},
-                                        {"-o,--output", &output},
-                                        {"--verify", &options.verify},
-                                        {"--trace", &trace},
-                                        {"--profile", &options.profile_words.file},
-                                        {"--request-size", &request_size}},
-                              .lists = {{"--key", &options.keys}, {"--temp", &temp}},
-                              .switches = {{"--unique", &unique},
-                                           {"--reverse", &options.reverse},
-                                           {"--stable", &stable},
-                                           {"--resumable", &resumable},
-                                           {"--checksum", &checksum},
-                                           {"-q,--quiet", &options.run.reports.quiet},
-                                           {"--json", &options.json},
-                                           {"--status", &options.status},
-                                           {"--abandon", &options.abandon},
-                                           {"--trust-drive", &options.trust_drive},
-                                           {"--no-profile", &options.profile_words.none}},
-                              .numbers = {{"--record-size", &options.record_size},
-                                          {"--threads", &threads},
-                                          {"--request-depth", &request_depth},
-                                          {"--merge-threads", &merge_threads},
-                                          {"--run-records", &run_records}},
-                              .operands = &files};
-  const ParsedWords parsed = parse_words(command_table(command), words, targets);
+};
+
+OptionTargets targets_of(InPlaceOptions& options, OtherWords& others) {
+  return {.texts = {{"--memory", &options.memory},
+                    {"--io", &options.io},
+                    {"--stats", &options.run.reports.stats},
+                    {"--events", &options.run.reports.events},
+                    {"--progress", &options.run.reports.progress},
+                    {"--assume-size", &options.assume_size},
+                    {"--space", &options.space},
+                    {"--trust-owner", &options.trust_owner},
+                    {"-o,--output", &others.output},
+                    {"--verify", &options.verify},
+                    {"--trace", &others.trace},
+                    {"--profile", &options.profile_words.file},
+                    {"--request-size", &others.request_size}},
+          .lists = {{"--key", &options.keys}, {"--temp", &others.temp}},
+          .switches = {{"--unique", &others.unique},
+                       {"--reverse", &options.reverse},
+                       {"--stable", &others.stable},
+                       {"--resumable", &others.resumable},
+                       {"--checksum", &others.checksum},
+                       {"-q,--quiet", &options.run.reports.quiet},
+                       {"--json", &options.json},
+                       {"--status", &options.status},
+                       {"--abandon", &options.abandon},
+                       {"--trust-drive", &options.trust_drive},
+                       {"--no-profile", &options.profile_words.none}},
+          .numbers = {{"--record-size", &options.record_size},
+                      {"--threads", &others.threads},
+                      {"--request-depth", &others.request_depth},
+                      {"--merge-threads", &others.merge_threads},
+                      {"--run-records", &others.run_records}},
+          .operands = &others.files};
+}
+
+// The words alone, without a profile.
+InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
+  InPlaceOptions options;
+  OtherWords others;
+  const ParsedWords parsed = parse_words(command_table(command), words, targets_of(options, others));
   options.help = parsed.asks_for_help;
   if (options.help) return options;
   check_not_given(parsed);
   options.given = parsed.given;
-  options.threads = checked_threads(parsed, threads);
+  options.threads = checked_threads(parsed, others.threads);
+  const std::vector<std::string>& files = others.files;
   (void)progress_mode(options.run.reports.progress);
   (void)io::parse_backend(options.io);
   check_verify(options.verify);
@@ -96,7 +105,9 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
 
 }  // namespace
 
-void check_job_reports(const JobRun& run) { check_report_files({run.reports.stats, run.reports.events, ""}, {}, run.file); }
+void check_job_reports(const JobRun& run) {
+  check_report_files({run.reports.stats, run.reports.events, ""}, std::vector<engine::Input>(), run.file);
+}
 
 void check_limits(const inplace::Layout& layout, bool is_in_place) {
   rlimit limit{};

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <set>
 
 #include "base/errors.h"
 #include "base/open_files.h"
@@ -20,14 +21,15 @@
 #include "cli/lines_bounds.h"
 #include "cli/lines_report.h"
 #include "cli/option_table.h"
+#include "cli/profile_choice.h"
 #include "cli/report.h"
+#include "cli/report_files.h"
 #include "cli/resumable_lines.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/sort_rows.h"
 #include "cli/watched_run.h"
 #include "codec/codec.h"
-#include "engine/rows/check_lines.h"
 #include "formats/lines/grammar.h"
 #include "formats/lines/quoted.h"
 #include "io/plain_file.h"
@@ -113,8 +115,7 @@ int check_order(const LinesOptions& options) {
     if (S_ISDIR(info.st_mode)) job::cannot("read failed", name, EISDIR);
   }
   lines::LineOrder format(options.order, options.terminator());
-  const lines::CheckedFile file{name, job::line_memory_of(options), options.compression.decompress};
-  const auto disorder = lines::find_disorder(file, format, options.unique, contents_look(options));
+  const auto disorder = job::find_row_disorder(options, format, contents_look(options));
   if (!disorder) return 0;
   if (options.check == lines::Check::first)
     say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line, options.terminator()));
@@ -151,12 +152,13 @@ int sort_files(const LinesOptions& options, double started_s) {
   LineContents contents = contents_of(options);
   print_notice(options, contents.compressed_notice(compressed_inputs(job)));
   job.look = contents_look(options, contents);
-  const io::Backend backend = job::make_line_queue(options.io, prepared);
+  io::Backend backend = job::make_line_queue(options.io, prepared);
   print_notice(options, backend.notice);
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's
-  WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output});
+  check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
+  WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
   const lines::LinesReport report =
-      sort_rows(run, job, storage, *backend.queue, [](const lines::LinesReport& done) { return summary_of(done); });
+      sort_rows(run, job, storage, backend, [](const lines::LinesReport& done) { return summary_of(done); });
   for (const std::string& notice : report.notices) print_notice(options, notice);
   run.write_reports("the sorted output is complete", [&] {
     return lines_stats_json(report, run.log(), process_usage(started_s), job, backend.queue->backend_name());
@@ -164,9 +166,32 @@ int sort_files(const LinesOptions& options, double started_s) {
   return 0;
 }
 
+// With what a profile says in addition; its --threads is --parallel here.
+LinesOptions parse_with_profile(const Words& words) {
+  const LinesOptions asked = lines::parse_lines_words(words);
+  if (asked.help || asked.version) return asked;
+  std::set<std::string_view> given;
+  if (asked.parallel != 0) given.insert("--threads");
+  if (!asked.io.empty()) given.insert("--io");
+  ProfileChoice choice = choose_profile({asked.profile, asked.no_profile});
+  Words all = words_of(choice, {"--threads", "--io"}, given);
+  for (std::string& word : all)
+    if (word.starts_with("--threads=")) word.replace(0, word.find('='), "--parallel");
+  all.insert(all.end(), words.begin(), words.end());
+  LinesOptions options = asked;
+  try {
+    options = lines::parse_lines_words(all);
+  } catch (const UsageError& error) {
+    reject(choice, "profile '" + choice.path + "' is damaged: " + error.what());
+  }
+  if (options.io.empty()) options.io = "auto";
+  print_notice(options, notice_of(choice));
+  return options;
+}
+
 int run(const Words& words) {
   const double started_s = engine::monotonic_seconds();
-  LinesOptions options = lines::parse_lines_words(words);
+  LinesOptions options = parse_with_profile(words);
   if (options.help) {
     print_out(help_text(command_table("lines")));
     return 0;

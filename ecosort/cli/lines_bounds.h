@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/rows/lines_sort.h"
+#include "job/prepare_lines.h"
 
 namespace ecosort::cli {
 

@@ -9,13 +9,13 @@
 #include "base/open_files.h"
 #include "base/threads.h"
 #include "cli/commands.h"
-#include "cli/end_at_once.h"
 #include "cli/node_words.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
 #include "cli/report_files.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
+#include "cli/telling_phase.h"
 #include "cli/watched_run.h"
 #include "engine/partition/partition_records.h"
 #include "engine/partition/partition_rows.h"
@@ -101,20 +101,6 @@ nlohmann::ordered_json report_json(const engine::PartitionReport& report, const 
           {"version", ECOSORT_VERSION}};
 }
 
-// The phase in which it happened, and the end of the process where the queue breaks.
-template <class Work>
-engine::PartitionReport telling_phase(engine::Progress& progress, const Work& work) {
-  try {
-    return work();
-  } catch (const io::QueueBroken& broken) {
-    end_at_once(progress, broken);
-  } catch (const NameError& error) {
-    throw IoError(fmt::format("{}: {}", engine::to_string(progress.phase()), error.what()));
-  } catch (const IoError& error) {
-    throw IoError(fmt::format("{}: {}", engine::to_string(progress.phase()), error.what()), error.error_number());
-  }
-}
-
 // What surrounds the work, whatever the rows are.
 struct Surroundings {
   io::PosixStorage& storage;
@@ -173,22 +159,13 @@ int partition_records(PartitionOptions& options, double started_s) {
                         [&](const engine::Environment& environment) { return engine::partition_records(job, environment); });
 }
 
-// The report is none of the inputs.
-void check_report(const std::string& report, const std::string& events, const lines::LineInput& input) {
-  std::vector<engine::Input> inputs(1);
-  io::PosixStorage storage;
-  inputs.front().file = storage.open_input(input.name, io::Caching::buffered);
-  inputs.front().opened = input.opened;
-  check_report_files({"", events, "", report}, inputs, "-");
-}
-
 int partition_rows(PartitionOptions& options, double started_s) {
   RowWordsOptions rows = parse_row_words("partition", options.words);
   check_one_input("partition", rows.inputs);
   options.spec.directory = rows.output;
   io::PosixStorage storage;
   engine::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, rows.terms(), storage);
-  check_report(options.report, rows.events, job.inputs.front());
+  check_report_files({"", rows.events, "", options.report}, job.inputs, "-");
   const Surroundings around{.storage = storage,
                             .io = rows.io,
                             .reports = {"", rows.events, rows.progress, rows.quiet, rows.output},

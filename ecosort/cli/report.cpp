@@ -140,23 +140,17 @@ Json resumed_json(const std::optional<engine::Resumed>& resumed) {
   return {{"output_records", resumed->records}, {"output_read_again", resumed->is_checked}};
 }
 
-Json stats_json(const engine::SortReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
-                const std::string& backend) {
+Json work_json(const engine::WorkReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
+               const std::string& backend) {
   utsname host{};
   uname(&host);
-  const std::uint64_t record_size = report.plan.wanted.format.record_size;
-  return {{"schema", "ecosort.stats/1"},
-          {"records", report.records},
-          {"records_dropped", report.dropped},
-          {"record_size_bytes", record_size},
-          {"input_bytes", report.records * record_size},
-          {"output_bytes", (report.records - report.dropped) * record_size},
+  return {{"input_bytes", report.input_bytes},
+          {"output_bytes", report.output_bytes},
           {"bytes_read", report.traffic.bytes_read},
           {"bytes_written", report.traffic.bytes_written},
           {"requests", report.traffic.requests},
           {"runs", report.runs},
-          {"merge_passes", report.plan.merge.passes},
-          {"demand_reads", report.demand_reads},
+          {"intermediate_merges", report.merges},
           {"phases", phases_json(log)},
           {"wall_s", usage.wall_s},
           {"cpu_user_s", usage.cpu_user_s},
@@ -167,13 +161,26 @@ Json stats_json(const engine::SortReport& report, const engine::PhaseLog& log, c
           {"peak_temp_bytes", report.peak_temp_bytes},
           {"hash", report.hash.to_hex()},
           {"resumed", resumed_json(report.resumed)},
-          {"checksum", report.plan.wanted.checksum ? Json(report.checksum.to_hex()) : Json(nullptr)},
           {"io_backend", backend},
-          {"threads", report.plan.wanted.threads},
-          {"memory_limit_bytes", report.plan.wanted.memory_bytes},
-          {"plan", job::plan_json(report.plan)},
           {"host", fmt::format("{} {} {}", host.nodename, host.release, host.machine)},
           {"version", ECOSORT_VERSION}};
+}
+
+Json stats_json(const engine::SortReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
+                const std::string& backend) {
+  const planner::Wanted& wanted = report.plan.wanted;
+  Json json{{"schema", "ecosort.stats/1"},
+            {"records", report.records},
+            {"records_dropped", report.dropped},
+            {"record_size_bytes", wanted.format.record_size}};
+  json.update(work_json(report, log, usage, backend));
+  json.update({{"merge_passes", report.plan.merge.passes},
+               {"demand_reads", report.demand_reads},
+               {"checksum", wanted.checksum ? Json(report.checksum.to_hex()) : Json(nullptr)},
+               {"threads", wanted.threads},
+               {"memory_limit_bytes", wanted.memory_bytes},
+               {"plan", job::plan_json(report.plan)}});
+  return json;
 }
 
 JobSummary summary_of(const engine::SortReport& report) {

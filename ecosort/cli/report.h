@@ -32,6 +32,10 @@ struct ProcessUsage {
 // Null: the job began in this run.
 [[nodiscard]] nlohmann::ordered_json resumed_json(const std::optional<engine::Resumed>& resumed);
 
+// The half of --stats that every command has which sorts or merges.
+[[nodiscard]] nlohmann::ordered_json work_json(const engine::WorkReport& report, const engine::PhaseLog& log,
+                                               const ProcessUsage& usage, const std::string& backend);
+
 // schema "ecosort.stats/1"; units are in the names.
 [[nodiscard]] nlohmann::ordered_json stats_json(const engine::SortReport& report, const engine::PhaseLog& log,
                                                 const ProcessUsage& usage, const std::string& backend);

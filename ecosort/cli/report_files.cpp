@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -27,7 +28,16 @@ std::string canonical(const std::string& path) {
   return found.empty() ? path : std::filesystem::absolute(found, ignored).string();
 }
 
-void check_report_file(const ReportFile& report, const std::vector<engine::Input>& inputs) {
+// Those of the inputs that are files.
+template <class Inputs>
+std::vector<io::FileState> states_of(const Inputs& inputs) {
+  std::vector<io::FileState> states;
+  for (const auto& input : inputs)
+    if (input.file && !input.file->facts().is_stream) states.push_back(input.opened);
+  return states;
+}
+
+void check_report_file(const ReportFile& report, const std::vector<io::FileState>& inputs) {
   const std::string parent = std::filesystem::path(report.path).parent_path().string();
   struct stat info {};
   if (::stat(report.path.c_str(), &info) != 0) {
@@ -35,15 +45,13 @@ void check_report_file(const ReportFile& report, const std::vector<engine::Input
     return job::check_writable_directory(fmt::format("{}: directory", report.option), parent.empty() ? "." : parent);
   }
   if (S_ISDIR(info.st_mode)) throw UsageError(fmt::format("{} '{}' is a directory", report.option, report.path));
-  if (job::is_input(info.st_dev, info.st_ino, inputs))
+  if (std::ranges::any_of(inputs, [&](const auto& input) { return input.device == info.st_dev && input.inode == info.st_ino; }))
     throw UsageError(fmt::format("{} '{}' is an input and would be overwritten", report.option, report.path));
   if (::access(report.path.c_str(), W_OK) != 0)
     throw UsageError(fmt::format("{} '{}' is not writable: {}", report.option, report.path, std::strerror(errno)));
 }
 
-}  // namespace
-
-void check_report_files(const ReportFiles& files, const std::vector<engine::Input>& inputs, const std::string& output) {
+void check(const ReportFiles& files, const std::vector<io::FileState>& inputs, const std::string& output) {
   std::vector<ReportFile> reports;
   if (!files.stats.empty()) reports.push_back({"--stats", files.stats});
   if (!files.events.empty()) reports.push_back({"--events", files.events});
@@ -59,6 +67,16 @@ void check_report_files(const ReportFiles& files, const std::vector<engine::Inpu
       if (canonical(reports[i].path) == canonical(reports[j].path))
         throw UsageError(
             fmt::format("{} and {} are both '{}'; name two files", reports[j].option, reports[i].option, reports[i].path));
+}
+
+}  // namespace
+
+void check_report_files(const ReportFiles& files, const std::vector<engine::Input>& inputs, const std::string& output) {
+  check(files, states_of(inputs), output);
+}
+
+void check_report_files(const ReportFiles& files, const std::vector<lines::LineInput>& inputs, const std::string& output) {
+  check(files, states_of(inputs), output);
 }
 
 }  // namespace ecosort::cli

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/fixed/read_ahead.h"
+#include "engine/rows/line_input.h"
 
 namespace ecosort::cli {
 
@@ -16,5 +17,7 @@ struct ReportFiles {
 
 // They can be written, and name neither an input nor the output ("-": a stream) nor each other. UsageError.
 void check_report_files(const ReportFiles& files, const std::vector<engine::Input>& inputs, const std::string& output);
+// Of inputs that are opened late nothing is known.
+void check_report_files(const ReportFiles& files, const std::vector<lines::LineInput>& inputs, const std::string& output);
 
 }  // namespace ecosort::cli

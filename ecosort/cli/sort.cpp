@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <optional>
 
@@ -11,21 +10,18 @@
 #include "base/size_text.h"
 #include "base/threads.h"
 #include "cli/commands.h"
-#include "cli/end_at_once.h"
 #include "cli/inplace.h"
 #include "cli/option_table.h"
 #include "cli/plan_values.h"
 #include "cli/report.h"
 #include "cli/report_files.h"
-#include "cli/request_trace.h"
 #include "cli/resumable.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/sort_options.h"
+#include "cli/telling_phase.h"
 #include "cli/watched_run.h"
 #include "io/backends.h"
-#include "io/counting_queue.h"
-#include "io/reactor.h"
 #include "job/run.h"
 
 namespace ecosort::cli {
@@ -34,30 +30,6 @@ namespace {
 
 io::Backend open_backend(const SortOptions& options, const planner::Plan& plan) {
   return io::make_queue(io::parse_backend(options.io), job::queue_depth(plan));
-}
-
-// What a user can do about it, for the failures that have such an answer.
-const char* advice(int error_number) {
-  if (error_number == ENOSPC || error_number == EDQUOT) return "; make room there, or name another place with --temp or -o";
-  if (error_number == EFBIG) return "; files there may not be that large (see ulimit -f)";
-  // How io_uring ends a request for which the kernel may start no worker.
-  if (error_number == ECANCELED) return "; too few processes may be allowed (see ulimit -u); try --io pool";
-  return "";
-}
-
-// Promise P2: the line says in which phase it happened.
-engine::SortReport sort_telling_phase(job::PreparedRecords& resolved, io::Storage& storage, io::Queue& queue,
-                                      engine::Progress& progress, engine::PhaseLog& log, const std::atomic<int>& interrupted) {
-  try {
-    return engine::sort(resolved.job, {storage, queue, progress, log, interrupted});
-  } catch (const io::QueueBroken& broken) {
-    end_at_once(progress, broken);
-  } catch (const NameError& error) {
-    throw IoError(fmt::format("{}: {}", engine::to_string(progress.phase()), error.what()));
-  } catch (const IoError& error) {
-    throw IoError(fmt::format("{}: {}{}", engine::to_string(progress.phase()), error.what(), advice(error.error_number())),
-                  error.error_number());
-  }
 }
 
 std::string tuning_notice(const SortOptions& options, const job::PreparedRecords& resolved) {
@@ -109,33 +81,21 @@ int run_sort(const Words& words) {
   job::PreparedRecords resolved = prepare(options, storage);
   for (const std::string& notice : resolved.notices) print_notice(options.quiet, notice);
   print_notice(options.quiet, tuning_notice(options, resolved));
-  const io::Backend backend = open_backend(options, resolved.job.plan);
+  io::Backend backend = open_backend(options, resolved.job.plan);
   print_notice(options.quiet, backend.notice);
   const planner::Wanted& wanted = resolved.job.plan.wanted;
   check_threads_can_start(std::max(wanted.threads, wanted.threads_of_merge()) + 1);  // and the progress line's
-  std::optional<RequestTrace> trace;
-  std::optional<io::CountingQueue> traced;
-  if (!options.trace.empty()) {
-    trace.emplace(options.trace);
-    traced.emplace(*backend.queue, job::queue_depth(resolved.job.plan),
-                   [&trace](const io::TraceEvent& event) { trace->add(event); });
-  }
-  io::Queue& queue = traced ? static_cast<io::Queue&>(*traced) : *backend.queue;
-
-  WatchedRun run({options.stats, options.events, options.progress, options.quiet, options.output});
+  WatchedRun run({options.stats, options.events, options.progress, options.quiet, options.output, options.trace});
+  io::Queue& queue = run.queue_of(backend);
   const engine::SortReport report = run.watch(
       queue,
       [&](auto& progress, auto& log, const auto& interrupted) {
-        return sort_telling_phase(resolved, storage, queue, progress, log, interrupted);
+        return telling_phase(progress, [&] { return engine::sort(resolved.job, {storage, queue, progress, log, interrupted}); });
       },
       summary_of);
   for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
-  run.write_reports(
-      "the sorted output is complete",
-      [&] { return stats_json(report, run.log(), process_usage(started_s), backend.queue->backend_name()); },
-      [&] {
-        if (trace) trace->close();
-      });
+  run.write_reports("the sorted output is complete",
+                    [&] { return stats_json(report, run.log(), process_usage(started_s), backend.queue->backend_name()); });
   return 0;
 }
 

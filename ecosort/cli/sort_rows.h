@@ -12,7 +12,9 @@ namespace ecosort::cli {
 // Sorts, watched; ends the program where the queue breaks (end_at_once.h). `sum_up(report)` is the JobSummary of it. Throws what
 // sort_lines() does.
 template <typename SumUp>
-lines::LinesReport sort_rows(WatchedRun& run, lines::LinesJob& job, io::Storage& storage, io::Queue& queue, const SumUp& sum_up) {
+lines::LinesReport sort_rows(WatchedRun& run, lines::LinesJob& job, io::Storage& storage, io::Backend& backend,
+                             const SumUp& sum_up) {
+  io::Queue& queue = run.queue_of(backend);
   return run.watch(
       queue,
       [&](auto& progress, auto& log, const auto& interrupted) {

@@ -9,16 +9,15 @@
 #include "cli/lines_bounds.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
+#include "cli/report_files.h"
 #include "cli/rows_report.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/sort_rows.h"
 #include "cli/table_options.h"
 #include "cli/watched_run.h"
-#include "engine/rows/check_lines.h"
 #include "io/posix_storage.h"
 #include "job/prepare_table.h"
-#include "plan/line_plan.h"
 
 namespace ecosort::cli {
 namespace {
@@ -61,9 +60,7 @@ void tell_nulls(const TableOptions& options, const lines::LinesReport& report) {
 
 int check_order(const TableOptions& options) {
   const std::string& name = options.spec.inputs.front();
-  const auto format = job::table_format_of(options.spec);
-  const lines::CheckedFile file{name, job::table_memory_of(options.spec), options.spec.compression.decompress};
-  const auto disorder = lines::find_disorder(file, *format, options.spec.unique);
+  const auto disorder = job::find_table_disorder(options.spec);
   if (!disorder) return 0;
   say_line(
       fmt::format("ecosort: {}: line {} is out of order: {}", rows::shown_name(name), disorder->line_number, disorder->line));
@@ -76,12 +73,13 @@ int sort_files(const TableOptions& options, double started_s) {
   tell_waits(storage, options.quiet);
   job::PreparedLines prepared = job::prepare_table(options.spec, storage, job::SpecialOutput::redirected);
   lines::LinesJob& job = prepared.job;
-  const io::Backend backend = job::make_line_queue(options.spec.io, prepared);
+  io::Backend backend = job::make_line_queue(options.spec.io, prepared);
   print_notice(options.quiet, backend.notice);
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1);  // and the progress line's
-  WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output});
+  check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
+  WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
   const lines::LinesReport report = sort_rows(
-      run, job, storage, *backend.queue, [](const lines::LinesReport& done) { return rows_summary(done, rows_of(done), "row"); });
+      run, job, storage, backend, [](const lines::LinesReport& done) { return rows_summary(done, rows_of(done), "row"); });
   for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
   tell_nulls(options, report);
   run.write_reports("the sorted output is complete", [&] {
@@ -99,6 +97,7 @@ int run(Format format, const Words& words) {
     return 0;
   }
   ignore_write_signals();
+  print_notice(options.quiet, notice_of(options.profile));
   return options.check ? check_order(options) : sort_files(options, started_s);
 }
 

@@ -91,11 +91,8 @@ void check_plan(const TableOptions& options) {
   if (!options.spec.inputs.empty()) refuse(options, "--assume-size is for rows that are not there; leave one of them out");
 }
 
-}  // namespace
-
-std::string_view word_of(Format format) noexcept { return format == Format::csv ? "csv" : "jsonl"; }
-
-TableOptions parse_table_options(Format format, std::string_view command, const Words& words) {
+// The words alone, without a profile.
+TableOptions parse_plainly(Format format, std::string_view command, const Words& words) {
   TableOptions options;
   options.spec.format = format;
   TableWords texts;
@@ -109,23 +106,41 @@ TableOptions parse_table_options(Format format, std::string_view command, const 
                    {"--verify", &texts.verify},
                    {"--stats", &options.stats},
                    {"--events", &options.events},
+                   {"--trace", &options.trace},
+                   {"--profile", &options.profile_words.file},
                    {"--progress", &options.progress},
                    {"--date-format", &options.spec.table.date_format},
                    {"--assume-size", &texts.assumed_size}};
   targets.lists = {{"--by", &options.spec.table.keys}, {"--temp", &options.spec.temp_directories}};
-  targets.switches = {{"--no-header", &texts.no_header},  {"--strict", &options.spec.table.strict},
-                      {"--unique", &options.spec.unique}, {"--merge", &options.spec.table.merge},
-                      {"--check", &options.check},        {"-q,--quiet", &options.quiet}};
+  targets.switches = {{"--no-header", &texts.no_header},
+                      {"--strict", &options.spec.table.strict},
+                      {"--unique", &options.spec.unique},
+                      {"--merge", &options.spec.table.merge},
+                      {"--check", &options.check},
+                      {"-q,--quiet", &options.quiet},
+                      {"--no-profile", &options.profile_words.none}};
   targets.numbers = {{"--threads", &texts.threads}};
   texts.compression.bind(targets);
   targets.operands = &options.spec.inputs;
   const ParsedWords parsed = parse_words(command_table(command), words, targets);
   options.help = parsed.asks_for_help;
   if (options.help) return options;
+  options.given = parsed.given;
   resolve(texts, parsed, options);
-  check_keys(options);
-  command.starts_with("plan ") ? check_plan(options) : check_complete(options);
   return options;
+}
+
+}  // namespace
+
+std::string_view word_of(Format format) noexcept { return format == Format::csv ? "csv" : "jsonl"; }
+
+TableOptions parse_table_options(Format format, std::string_view command, const Words& words) {
+  TableOptions asked = parse_plainly(format, command, words);
+  if (asked.help) return asked;
+  check_keys(asked);
+  command.starts_with("plan ") ? check_plan(asked) : check_complete(asked);
+  return with_profile(std::move(asked), {"--threads", "--io"}, words,
+                      [&](const Words& all) { return parse_plainly(format, command, all); });
 }
 
 }  // namespace ecosort::cli

@@ -2,19 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "cli/commands.h"
+#include "cli/profile_choice.h"
 #include "ecosort/ecosort.hpp"
 
 namespace ecosort::cli {
 
 struct TableOptions {
   SortSpec spec;  // resolved, but for what depends on files
-  std::string stats, events, progress = "auto";
+  std::string stats, events, trace, progress = "auto";
   std::uint64_t assumed_bytes = 0;  // of a plan
   bool check = false, quiet = false, help = false;
+  ProfileWords profile_words;
+  ProfileChoice profile;             // what it sets is above already
+  std::set<std::string_view> given;  // options on the command line
 };
 
 // The word for the format: "csv", "jsonl".

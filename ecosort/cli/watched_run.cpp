@@ -7,10 +7,14 @@
 
 namespace ecosort::cli {
 
-void WatchedRun::write_reports(const std::string& done, const std::function<nlohmann::ordered_json()>& stats,
-                               const std::function<void()>& write_others) const {
+io::Queue& WatchedRun::queue_of(io::Backend& backend) {
+  if (!trace_) return *backend.queue;
+  return traced_.emplace(*backend.queue, backend.depth, [this](const io::TraceEvent& event) { trace_->add(event); });
+}
+
+void WatchedRun::write_reports(const std::string& done, const std::function<nlohmann::ordered_json()>& stats) {
   try {
-    write_others();
+    if (trace_) trace_->close();
     log_.check_written();
     if (!wanted_.stats.empty()) write_text_file(wanted_.stats, stats().dump(2) + "\n");
   } catch (const IoError& error) {

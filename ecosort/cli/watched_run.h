@@ -3,13 +3,16 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/progress_line.h"
+#include "cli/request_trace.h"
 #include "cli/signals.h"
 #include "engine/phase_log.h"
 #include "engine/progress.h"
-#include "io/queue.h"
+#include "io/backends.h"
+#include "io/counting_queue.h"
 
 namespace ecosort::cli {
 
@@ -18,13 +21,21 @@ struct RunReports {
   std::string stats, events, progress = "auto";
   bool quiet = false;
   std::string output{};  // where the result goes: a progress line does not mix with it on a terminal
+  std::string trace{};
 };
 
 // One run of a command, from its first event to its last report. One at a time per process (see SignalGuard).
 class WatchedRun {
  public:
-  // Creates the events file: IoError.
-  explicit WatchedRun(RunReports wanted) : wanted_(std::move(wanted)), log_(wanted_.events) {}
+  // Creates the files of the events and of the trace: IoError.
+  explicit WatchedRun(RunReports wanted) : wanted_(std::move(wanted)), log_(wanted_.events) {
+    if (!wanted_.trace.empty()) trace_.emplace(wanted_.trace);
+  }
+  WatchedRun(const WatchedRun&) = delete;
+  WatchedRun& operator=(const WatchedRun&) = delete;
+
+  // The queue, whose requests are traced where that is wanted. `backend` outlives this.
+  [[nodiscard]] io::Queue& queue_of(io::Backend& backend);
 
   // Does `work(progress, log, received signal)` and returns what it returns; the phase "total" spans it. `sum_up(report)` is the
   // JobSummary of it.
@@ -40,15 +51,15 @@ class WatchedRun {
   }
 
   // The result is there by now: a report that cannot be written does not take it back, and the IoError says so by `done`, such as
-  // "the sorted output is complete". `write_others` writes what this class does not know.
-  void write_reports(
-      const std::string& done, const std::function<nlohmann::ordered_json()>& stats,
-      const std::function<void()>& write_others = [] {}) const;
+  // "the sorted output is complete".
+  void write_reports(const std::string& done, const std::function<nlohmann::ordered_json()>& stats);
 
   [[nodiscard]] const engine::PhaseLog& log() const noexcept { return log_; }
 
  private:
   RunReports wanted_;
+  std::optional<RequestTrace> trace_;
+  std::optional<io::CountingQueue> traced_;
   engine::PhaseLog log_;
   engine::Progress progress_;
 };

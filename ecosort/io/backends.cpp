@@ -15,15 +15,15 @@ namespace {
 
 [[nodiscard]] Backend make_uring_or_pool(unsigned depth) {
   try {
-    return {std::make_unique<UringQueue>(depth), {}};
+    return {std::make_unique<UringQueue>(depth), {}, depth};
   } catch (const UringRefused& refused) {
-    return {std::make_unique<PoolQueue>(depth), fmt::format("{}; a pool of threads does the I/O", refused.what())};
+    return {std::make_unique<PoolQueue>(depth), fmt::format("{}; a pool of threads does the I/O", refused.what()), depth};
   }
 }
 
 [[nodiscard]] Backend make_uring(unsigned depth) {
   try {
-    return {std::make_unique<UringQueue>(depth), {}};
+    return {std::make_unique<UringQueue>(depth), {}, depth};
   } catch (const UringRefused& refused) {
     throw UsageError(fmt::format("{}; use --io pool", refused.what()));
   }
@@ -31,7 +31,7 @@ namespace {
 
 [[nodiscard]] Backend make_stxxl(unsigned depth) {
   try {
-    return {load_stxxl_queue(depth), {}};
+    return {load_stxxl_queue(depth), {}, depth};
   } catch (const Error&) {
     throw;
   } catch (const std::exception& refused) {  // its own kinds of errors: no thread to be had
@@ -56,7 +56,7 @@ Backend make_queue(BackendChoice choice, unsigned depth) {
     case BackendChoice::uring:
       return make_uring(depth);
     case BackendChoice::pool:
-      return {std::make_unique<PoolQueue>(depth), {}};
+      return {std::make_unique<PoolQueue>(depth), {}, depth};
     case BackendChoice::stxxl:
       return make_stxxl(depth);
   }
@@ -64,7 +64,7 @@ Backend make_queue(BackendChoice choice, unsigned depth) {
 }
 
 Backend make_queue_for_small_input(unsigned depth) {
-  return {std::make_unique<PoolQueue>(depth, nullptr, PoolQueue::Service::at_once), {}};
+  return {std::make_unique<PoolQueue>(depth, nullptr, PoolQueue::Service::at_once), {}, depth};
 }
 
 }  // namespace ecosort::io

@@ -18,6 +18,7 @@ enum class BackendChoice : std::uint8_t { auto_, uring, pool, stxxl };
 struct Backend {
   std::unique_ptr<Queue> queue;
   std::string notice;  // one line for the user; empty if there is nothing to say
+  unsigned depth = 0;  // requests in flight that the queue is for
 };
 
 // A queue for up to `depth` requests in flight. A backend that was asked for by name and is not available is a UsageError

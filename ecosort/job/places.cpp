@@ -44,18 +44,19 @@ void check_not_sticky(const io::OutputPlace& place, const struct stat& info) {
   throw UsageError(fmt::format("output '{}' cannot be replaced: it belongs to another user in a sticky directory", place.path));
 }
 
+// Whether this is the file of one of them.
+bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engine::Input>& inputs) {
+  return std::ranges::any_of(inputs, [&](const engine::Input& input) {
+    return !input.file->facts().is_stream && input.opened.device == device && input.opened.inode == inode;
+  });
+}
+
 }  // namespace
 
 void check_writable_directory(const std::string& what, const std::string& directory) {
   if (!S_ISDIR(examine(what, directory).st_mode)) throw UsageError(fmt::format("{} '{}' is not a directory", what, directory));
   if (::access(directory.c_str(), W_OK | X_OK) != 0)
     throw UsageError(fmt::format("{} '{}' is not writable: {}", what, directory, std::strerror(errno)));
-}
-
-bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engine::Input>& inputs) {
-  return std::ranges::any_of(inputs, [&](const engine::Input& input) {
-    return !input.file->facts().is_stream && input.opened.device == device && input.opened.inode == inode;
-  });
 }
 
 void check_output(const std::string& output, const std::vector<engine::Input>& inputs, const io::PosixStorage& storage) {

@@ -31,7 +31,4 @@ void check_not_tmpfs(const std::string& directory);
 // `what` and `directory` for the message.
 void check_writable_directory(const std::string& what, const std::string& directory);
 
-// Whether this is the file of one of them.
-[[nodiscard]] bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engine::Input>& inputs);
-
 }  // namespace ecosort::job

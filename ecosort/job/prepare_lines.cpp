@@ -162,6 +162,12 @@ std::uint64_t line_memory_of(const LinesOptions& options) {
   return std::clamp(bytes, least, most);
 }
 
+std::optional<lines::Disorder> find_row_disorder(const LinesOptions& options, rows::RowFormat& format,
+                                                 const lines::FirstLook& look) {
+  const lines::CheckedFile file{options.inputs.front(), line_memory_of(options), options.compression.decompress};
+  return lines::find_disorder(file, format, options.unique, look);
+}
+
 std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs) {
   std::uint64_t bytes = 0;
   for (const lines::LineInput& input : inputs)

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ecosort/ecosort.hpp"
+#include "engine/rows/check_lines.h"
 #include "engine/rows/lines_sort.h"
 #include "formats/lines/grammar.h"
 #include "io/backends.h"
@@ -50,6 +52,11 @@ void choose_salt(lines::LinesOptions& options);
 // -S is a wish, as for sort: what is too little or more than there is becomes the nearest that can be. --memory is held to, or
 // refused.
 [[nodiscard]] std::uint64_t line_memory_of(const lines::LinesOptions& options);
+
+// The first row of the only input that is out of order; with options.unique, also one that is equal to the one before it.
+// UsageError, IoError.
+[[nodiscard]] std::optional<lines::Disorder> find_row_disorder(const lines::LinesOptions& options, rows::RowFormat& format,
+                                                               const lines::FirstLook& look = {});
 
 // Of all inputs that are open and no streams; whether all are.
 [[nodiscard]] std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs);

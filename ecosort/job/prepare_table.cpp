@@ -75,4 +75,9 @@ lines::LinesJob make_table_job(const SortSpec& spec, io::Storage& storage, Speci
 
 std::uint64_t table_memory_of(const SortSpec& spec) { return line_memory_of(means_of(spec)); }
 
+std::optional<lines::Disorder> find_table_disorder(const SortSpec& spec) {
+  const auto format = table_format_of(spec);
+  return find_row_disorder(means_of(spec), *format);
+}
+
 }  // namespace ecosort::job

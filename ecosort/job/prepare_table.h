@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "ecosort/ecosort.hpp"
 #include "formats/row_format.h"
@@ -18,7 +19,10 @@ namespace ecosort::job {
 [[nodiscard]] lines::LinesJob make_table_job(const SortSpec& spec, io::Storage& storage, SpecialOutput special,
                                              std::uint64_t assumed_bytes = 0);
 
-// The memory that a check of the order may take.
+// The memory that a sort of such rows may take.
 [[nodiscard]] std::uint64_t table_memory_of(const SortSpec& spec);
+
+// The first row of the only input that is out of order. UsageError, IoError.
+[[nodiscard]] std::optional<lines::Disorder> find_table_disorder(const SortSpec& spec);
 
 }  // namespace ecosort::job

@@ -112,6 +112,45 @@ def test_the_sort_follows_the_profile_and_sorts_the_same_bytes(run: Run, place: 
     assert (without["threads"], without["plan"]["read_depth"]) == (2, 16)
 
 
+ROWS = {
+    "lines": (["lines"], "--parallel"),
+    "csv": (["csv", "--no-header", "--by", "1"], "--threads"),
+    "jsonl": (["jsonl", "--by", "a"], "--threads"),
+}
+
+
+@pytest.mark.parametrize("command", ROWS)
+def test_sorts_of_rows_follow_the_profile(run: Run, place: Path, command: str) -> None:
+    words, threads = ROWS[command]
+    row = '{{"a":{}}}' if command == "jsonl" else "{}"
+    (place / "rows").write_text("".join(row.format(10**18 + number % 97) + "\n" for number in range(300_000)))
+    found = {}
+    for name, *more in (
+        ("profile", "--profile", "p.toml"),
+        ("option", "--profile", "p.toml", threads, "3"),
+        ("none", "--no-profile", threads, "2"),
+    ):
+        done = run(*words, "rows", "-o", name, "--stats", "s.json", *more, cwd=place)
+        assert done.returncode == 0, done.stderr
+        found[name] = json.loads((place / "s.json").read_text())["threads"]
+    assert found == {"profile": 1, "option": 3, "none": 2}
+    assert (place / "profile").read_bytes() == (place / "option").read_bytes() == (place / "none").read_bytes()
+
+
+@pytest.mark.parametrize("command", ROWS)
+def test_sorts_of_rows_refuse_or_leave_a_strange_profile(run: Run, place: Path, command: str) -> None:
+    words, _ = ROWS[command]
+    (place / "rows").write_text('{"a":1}\n' if command == "jsonl" else "1\n")
+    strange = replace(FULL, machine=replace(HERE, processor="Abacus 3000"))
+    write_profile(place / "other.toml", strange)
+    done = run(*words, "--profile", "other.toml", "rows", "-o", "out", cwd=place)
+    assert (done.returncode, done.stderr.count("\n"), (place / "out").exists()) == (2, 1, False)
+    assert "another machine: its processor is" in done.stderr
+    done = run(*words, "rows", "-o", "out", cwd=place, env=configured(place, strange))
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+    assert "it is not used" in done.stderr
+
+
 def configured(place: Path, profile: Profile | str) -> dict[str, str]:
     path = place / "config/ecosort/profile.toml"
     if isinstance(profile, Profile):

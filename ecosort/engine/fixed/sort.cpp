@@ -83,6 +83,7 @@ class RecordKernel final : public Kernel {
     co_await merge_->merge_to_run(merged_run_.stored);
     report.demand_reads += merge_->demand_reads();
     merge_.reset();
+    ++report.merges;
     const auto first = sources_.begin() + step.first_run;
     *first = merged_run_;
     sources_.erase(first + 1, first + step.fan_in);
@@ -189,9 +190,7 @@ class RecordKernel final : public Kernel {
   // Where nothing is dropped.
   [[nodiscard]] std::uint64_t output_bytes() const { return plan_.wanted.input_records * encoder_.record_size(); }
 
-  [[nodiscard]] std::uint64_t formation_bytes() const {
-    return plan_.wanted.size_unknown ? 0 : output_bytes() + plan_.run_bytes;
-  }
+  [[nodiscard]] std::uint64_t formation_bytes() const { return plan_.wanted.size_unknown ? 0 : output_bytes() + plan_.run_bytes; }
 
   SortJob& job_;
   Bench& bench_;

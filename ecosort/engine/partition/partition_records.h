@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "engine/bench.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/partition/partition.h"
 #include "plan/partition_plan.h"

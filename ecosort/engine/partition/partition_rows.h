@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/bench.h"
 #include "engine/partition/partition.h"
 #include "engine/rows/line_input.h"
 #include "formats/row_format.h"

@@ -7,6 +7,7 @@
 #include "base/block_pool.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "engine/bench.h"
 #include "sort/parallel_parts.h"
 
 namespace ecosort::engine {

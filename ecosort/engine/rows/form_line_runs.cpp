@@ -19,24 +19,24 @@ double seconds_of(clockid_t clock) noexcept {
 
 }  // namespace
 
-FormLineRuns::FormLineRuns(const FormTools& tools, ReadLines& reader, std::vector<DuplicateFilter>& seen, bool unique)
+FormLineRuns::FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<DuplicateFilter>& seen, bool unique)
     : tools_(tools),
       reader_(reader),
       seen_(seen),
       unique_(unique),
       run_buffers_(tools.plan.run_buffers),
-      storing_(tools.reactor.scope()),
-      free_runs_(tools.reactor.scope(), tools.plan.run_buffers) {}
+      storing_(tools.bench.reactor.scope()),
+      free_runs_(tools.bench.reactor.scope(), tools.plan.run_buffers) {}
 
 Task<void> FormLineRuns::form(std::vector<MergeInput>& runs, LineRunKeeper* keeper) {
   runs_ = &runs;
   keeper_ = keeper;
   for (LineRun& run : run_buffers_) {
-    run.memory = tools_.memory.allocate(tools_.plan.run_buffer_bytes, "run buffer", tools_.plan.pages);
+    run.memory = tools_.bench.memory.allocate(tools_.plan.run_buffer_bytes, "run buffer", tools_.plan.pages);
     idle_runs_.push_back(&run);
   }
   make_seen();
-  traffic_at_begin_ = tools_.reactor.traffic();
+  traffic_at_begin_ = tools_.bench.reactor.traffic();
   begin_s_ = seconds_of(CLOCK_MONOTONIC);
   processors_begin_s_ = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
   storing_.spawn(read_runs());
@@ -65,21 +65,21 @@ Task<void> FormLineRuns::read_runs() {
 
 void FormLineRuns::make_seen() {
   const LinePlan& plan = tools_.plan;
-  const unsigned threads = tools_.compute.threads();
+  const unsigned threads = tools_.bench.compute.threads();
   const std::size_t each = round_down(plan.seen_bytes / threads, 64);
   if (each == 0) return;
-  seen_memory_ = tools_.memory.allocate(plan.seen_bytes, "seen lines", plan.pages);
+  seen_memory_ = tools_.bench.memory.allocate(plan.seen_bytes, "seen lines", plan.pages);
   for (unsigned i = 0; i < threads; ++i) seen_.emplace_back(seen_memory_.data() + i * each, each);
 }
 
 // Drives are as fast as they were while there was something for them to do; processors take what they took for the lines read.
 void FormLineRuns::measure_pace() const {
-  const io::Traffic moved = tools_.reactor.traffic() - traffic_at_begin_;
+  const io::Traffic moved = tools_.bench.reactor.traffic() - traffic_at_begin_;
   const double idle_s = static_cast<double>(moved.idle.count()) * 1e-9;
   const double busy_s = std::max(seconds_of(CLOCK_MONOTONIC) - begin_s_ - idle_s, 0.0);
   const double processors_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - processors_begin_s_;
   const auto bytes = static_cast<double>(moved.bytes_read + moved.bytes_written), lines = static_cast<double>(reader_.bytes());
-  const unsigned threads = tools_.compute.threads();
+  const unsigned threads = tools_.bench.compute.threads();
   if (bytes == 0 || lines == 0) return;
   const double drive_s = inputs_are_files_ ? busy_s / bytes : packer_->write_s_per_byte();
   packer_->set_pace({drive_s, processors_s / lines / threads, threads, inputs_are_files_});
@@ -87,8 +87,8 @@ void FormLineRuns::measure_pace() const {
 
 Task<records::MultisetHash> FormLineRuns::sort(LineRun& run) {
   records::MultisetHash dropped;
-  auto work = tools_.compute.run([&] {
-    sort_index(run, tools_.format, tools_.compute.threads());
+  auto work = tools_.bench.compute.run([&] {
+    sort_index(run, tools_.format, tools_.bench.compute.threads());
     if (unique_) drop_equal(run, tools_.format, dropped);
   });
   co_await work;
@@ -102,7 +102,7 @@ Task<void> FormLineRuns::store(LineRun& run, std::size_t number, ReadSoFar read)
   const records::MultisetHash dropped = co_await sort(run);
   if (packer_ != nullptr) measure_pace();
   RowRun stored = keeper_ != nullptr ? keeper_->create(number, run.line_bytes) : tools_.files.create(run.line_bytes);
-  RunSink sink(tools_.reactor, tools_.pool, tools_.progress, tools_.files, stored);
+  RunSink sink(tools_, stored);
   GatherLines gather(run, tools_.format, keeper_ == nullptr ? Checks::none : unique_ ? Checks::ascending : Checks::ordered);
   co_await gather_to(gather, sink);
   co_await tools_.files.complete(stored, sink.bytes());
@@ -118,11 +118,11 @@ Task<void> FormLineRuns::store(LineRun& run, std::size_t number, ReadSoFar read)
 }
 
 Task<void> FormLineRuns::gather_to(GatherLines& gather, LineSink& sink) {
-  TaskGroup gathering(tools_.reactor.scope());
+  TaskGroup gathering(tools_.bench.reactor.scope());
   gathering.spawn(gather_blocks(gather, sink));
   co_await gathering.settle();
   co_await sink.settle();
-  tools_.reactor.scope().throw_if_failed();
+  tools_.bench.reactor.scope().throw_if_failed();
 }
 
 Task<void> FormLineRuns::gather_blocks(GatherLines& gather, LineSink& sink) {
@@ -133,7 +133,7 @@ Task<void> FormLineRuns::gather_blocks(GatherLines& gather, LineSink& sink) {
   for (std::vector<Filled> blocks; !gather.finished(); blocks.clear()) {
     do blocks.push_back({co_await sink.take(), {}});
     while (blocks.size() < gathered_at_once && sink.has_idle_block());
-    auto work = tools_.compute.run([&] {
+    auto work = tools_.bench.compute.run([&] {
       const bool apart = sink.completes_apart();
       const auto complete = [&](std::size_t i) {
         if (blocks[i].contents.used_bytes > 0) sink.complete(blocks[i].block, blocks[i].contents, i);
@@ -143,7 +143,7 @@ Task<void> FormLineRuns::gather_blocks(GatherLines& gather, LineSink& sink) {
         blocks[i].contents = {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(carried)};
         if (!apart) complete(i);
       }
-      if (apart) ThreadPool::for_each_part(tools_.compute.threads(), blocks.size(), complete);
+      if (apart) ThreadPool::for_each_part(tools_.bench.compute.threads(), blocks.size(), complete);
     });
     co_await work;
     for (const Filled& filled : blocks) {

@@ -8,34 +8,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/block_pool.h"
 #include "base/task.h"
-#include "engine/compute.h"
-#include "engine/progress.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/merge_tree.h"
 #include "engine/rows/read_lines.h"
+#include "engine/rows/row_tools.h"
 #include "formats/lines/duplicate_filter.h"
 #include "formats/lines/gather_lines.h"
-#include "formats/row_format.h"
 #include "hash/multiset_hash.h"
-#include "io/reactor.h"
-#include "plan/line_plan.h"
-#include "run/row_runs.h"
 
 namespace ecosort::lines {
-
-// What run formation works with. All of it outlives it.
-struct FormTools {
-  io::Reactor& reactor;
-  engine::Compute& compute;
-  RowRuns& files;
-  BlockPool& pool;
-  MemoryBudget& memory;
-  const LinePlan& plan;
-  const rows::RowFormat& format;
-  engine::Progress& progress;
-};
 
 // Reading when a run was full, since the reader was made.
 struct ReadSoFar {
@@ -61,7 +43,7 @@ class LineRunKeeper {
 // Coordinator only; must outlive its task.
 class FormLineRuns {
  public:
-  FormLineRuns(const FormTools& tools, ReadLines& reader, std::vector<DuplicateFilter>& seen, bool unique);
+  FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<DuplicateFilter>& seen, bool unique);
 
   // Reads to the end of the inputs. Where all lines fit one run, that stays in memory: resident(). With a keeper every run is
   // stored, by its rules, and its lines are hashed and compared with their neighbours as they are written.
@@ -89,7 +71,7 @@ class FormLineRuns {
   void make_seen();
   void measure_pace() const;
 
-  const FormTools tools_;
+  const RowTools tools_;
   ReadLines& reader_;
   std::vector<DuplicateFilter>& seen_;
   bool unique_;

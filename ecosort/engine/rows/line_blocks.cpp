@@ -5,8 +5,12 @@
 
 namespace ecosort::lines {
 
-LineSink::LineSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress)
-    : reactor_(reactor), pool_(pool), block_bytes_(block_bytes), progress_(progress), writes_(reactor.scope()) {}
+LineSink::LineSink(const RowTools& tools)
+    : reactor_(tools.bench.reactor),
+      pool_(tools.pool),
+      block_bytes_(tools.plan.block_bytes),
+      progress_(tools.bench.progress),
+      writes_(reactor_.scope()) {}
 
 Task<void> LineSink::await(Task<void> write, std::byte* block, std::size_t size) {
   co_await write;
@@ -14,12 +18,8 @@ Task<void> LineSink::await(Task<void> write, std::byte* block, std::size_t size)
   pool_.give(block);
 }
 
-RunSink::RunSink(io::Reactor& reactor, BlockPool& pool, engine::Progress& progress, RowRuns& runs, const RowRun& run)
-    : LineSink(reactor, pool, runs.block_bytes(), progress),
-      runs_(runs),
-      run_(run),
-      stored_(runs.run(run.stored)),
-      packer_(runs.packer_of(run)) {}
+RunSink::RunSink(const RowTools& tools, const RowRun& run)
+    : LineSink(tools), runs_(tools.files), run_(run), stored_(runs_.run(run.stored)), packer_(runs_.packer_of(run)) {}
 
 std::size_t RunSink::pack(std::byte* block, run::BlockContents contents, std::uint64_t number) {
   if (packer_ == nullptr || contents.used_bytes == 0) return 0;

@@ -5,19 +5,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/block_pool.h"
 #include "base/task.h"
-#include "engine/progress.h"
-#include "io/reactor.h"
-#include "plan/line_plan.h"
-#include "run/row_runs.h"
+#include "engine/rows/row_tools.h"
 
 namespace ecosort::lines {
 
 // Where merged or sorted lines go as one sequence of bytes. Coordinator only; settle() before it dies.
 class LineSink {
  public:
-  LineSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress);
+  explicit LineSink(const RowTools& tools);
   LineSink(const LineSink&) = delete;
   LineSink& operator=(const LineSink&) = delete;
   virtual ~LineSink() = default;
@@ -51,7 +47,7 @@ class LineSink {
 class RunSink : public LineSink {
  public:
   // `run` and its store outlive this.
-  RunSink(io::Reactor& reactor, BlockPool& pool, engine::Progress& progress, RowRuns& runs, const RowRun& run);
+  RunSink(const RowTools& tools, const RowRun& run);
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_ - run::trailer_bytes; }
   // Packs the block where the run is packed. The first block decides how; it is completed alone.
   void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;
@@ -75,8 +71,7 @@ class RunSink : public LineSink {
 
 class OutputSink : public LineSink {
  public:
-  OutputSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress, io::File& file)
-      : LineSink(reactor, pool, block_bytes, progress), file_(file) {}
+  OutputSink(const RowTools& tools, io::File& file) : LineSink(tools), file_(file) {}
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
   void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;
   void put(std::byte* block, std::size_t bytes) override;

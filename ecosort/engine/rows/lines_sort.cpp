@@ -63,8 +63,7 @@ class RowKernel final : public engine::Kernel {
     pool_.emplace(bench_.reactor.scope(), bench_.memory.allocate(job_.plan.write_bytes(), "write blocks", job_.plan.pages),
                   job_.plan.block_bytes, job_.plan.write_blocks);
     open_sink();
-    reader_.emplace(bench_.reactor, bench_.compute, job_.plan, format_, first_rows_, job_.inputs, bench_.progress, seen_,
-                    bench_.storage);
+    reader_.emplace(tools(), first_rows_, job_.inputs, seen_);
     reader_->set_look(job_.look);
     if (job_.codecs.input_bytes > 0) reader_->set_decoding(decoding());
     if (job_.merge) {
@@ -78,9 +77,7 @@ class RowKernel final : public engine::Kernel {
   }
 
   Task<void> form_runs() override {
-    former_.emplace(
-        FormTools{bench_.reactor, bench_.compute, *files_, *pool_, bench_.memory, job_.plan, format_, bench_.progress}, *reader_,
-        seen_, job_.unique);
+    former_.emplace(tools(), *reader_, seen_, job_.unique);
     if (packer_) former_->tell_pace(*packer_, input_size() > 0);
     co_await former_->form(runs_);
     dropped_ += reader_->dropped() + former_->dropped();
@@ -112,7 +109,7 @@ class RowKernel final : public engine::Kernel {
     for (const MergeInput& input : merging_) bytes += input.is_plain ? 0 : input.run.bytes;
     MergeLines merge(tools(), terms(), merging_, group_->fit.slots);
     RowRun stored = files_->create(bytes);
-    RunSink sink(bench_.reactor, *pool_, bench_.progress, *files_, stored);
+    RunSink sink(tools(), stored);
     co_await merge.merge_to(sink, {});
     let_go(merging_);
     co_await files_->complete(stored, sink.bytes());
@@ -158,7 +155,7 @@ class RowKernel final : public engine::Kernel {
           fmt::format("lines of {} bytes are too long to be read back with this memory; the output was not kept",
                       written.longest),
           memory.limit_bytes(), memory.used_bytes() + need);
-    rereader_.emplace(bench_.reactor, bench_.compute, format_, written, job_.plan.block_bytes, bench_.memory, bench_.progress);
+    rereader_.emplace(tools(), written);
     co_await rereader_->run();
     const bool is_ordered = rereader_->in_order() || !terms().must_be_ordered;
     co_return rereader_->hash() == last_out_ + hash_of_rows(format_, top) && is_ordered;
@@ -198,12 +195,10 @@ class RowKernel final : public engine::Kernel {
   }
 
   void open_sink() {
-    const std::size_t block_bytes = job_.plan.block_bytes;
     if (job_.codecs.packing)
-      packed_.emplace(bench_.reactor, *pool_, block_bytes, bench_.progress, *output_, bench_.compute, codec_memory_,
-                      *job_.codecs.packing);
+      packed_.emplace(tools(), *output_, codec_memory_, *job_.codecs.packing);
     else
-      sink_.emplace(bench_.reactor, *pool_, block_bytes, bench_.progress, *output_);
+      sink_.emplace(tools(), *output_);
     out_ = packed_ ? static_cast<LineSink*>(&*packed_) : &*sink_;
   }
 
@@ -249,7 +244,7 @@ class RowKernel final : public engine::Kernel {
   }
 
   Task<void> merge_runs_to_output() {
-    MergeParts merge(tools(), terms(), runs_, {*output_, *pool_, bench_.progress});
+    MergeParts merge(tools(), terms(), runs_, *output_);
     if (packed_)
       co_await merge.merge_whole(*packed_, first_rows_.top());
     else
@@ -262,7 +257,7 @@ class RowKernel final : public engine::Kernel {
 
   [[nodiscard]] MergeTerms terms() const { return {job_.unique, !job_.merge}; }
 
-  [[nodiscard]] MergeTools tools() { return {bench_.reactor, bench_.compute, *files_, bench_.memory, job_.plan, format_}; }
+  [[nodiscard]] RowTools tools() { return {{bench_, job_.plan, format_}, *files_, *pool_}; }
 
   void open_inputs(std::vector<MergeInput>& inputs) {
     for (MergeInput& input : inputs)

@@ -70,18 +70,18 @@ std::uint64_t merge_memory_bytes(const LinePlan& plan, const std::vector<MergeIn
   return bytes.slots + bytes.last_line;
 }
 
-MergeCursors::MergeCursors(const MergeTools& tools, std::vector<MergeInput>& inputs, unsigned slots, const MergePart& part,
+MergeCursors::MergeCursors(const RowTools& tools, std::vector<MergeInput>& inputs, unsigned slots, const MergePart& part,
                            LastLine* last)
-    : reactor_(tools.reactor),
-      compute_(tools.compute),
+    : reactor_(tools.bench.reactor),
+      compute_(tools.bench.compute),
       files_(tools.files),
-      budget_(tools.memory),
+      budget_(tools.bench.memory),
       plan_(tools.plan),
       // With one less for each border, parts together keep no more space waiting than one merge does.
       release_blocks_(part.parts == 1 ? release_blocks : release_blocks / part.parts - 1),
       last_(last),
-      background_(tools.reactor.scope()),
-      loaded_(tools.reactor.scope()) {
+      background_(tools.bench.reactor.scope()),
+      loaded_(tools.bench.reactor.scope()) {
   const MergeBytes bytes = bytes_of(plan_, inputs, slots);
   memory_ = budget_.allocate(bytes.slots, "merge blocks");
   if (last_ != nullptr) last_->copy = budget_.allocate(bytes.last_line, "last line");

@@ -16,24 +16,11 @@
 #include <vector>
 
 #include "base/memory.h"
-#include "engine/compute.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/merge_tree.h"
-#include "formats/row_format.h"
-#include "io/reactor.h"
-#include "plan/line_plan.h"
+#include "engine/rows/row_tools.h"
 
 namespace ecosort::lines {
-
-// What a merge works with. All of it outlives the merge.
-struct MergeTools {
-  io::Reactor& reactor;
-  engine::Compute& compute;
-  RowRuns& files;
-  MemoryBudget& memory;
-  const LinePlan& plan;
-  const rows::RowFormat& format;
-};
 
 // How many of `inputs`, from `first` on, can be merged at once, and with how many slots each (0: not even two).
 struct MergeFit {
@@ -73,7 +60,7 @@ inline constexpr std::size_t no_cursor = SIZE_MAX;
 class MergeCursors {
  public:
   // `last`: a line that is kept when its block goes; null where nobody needs it.
-  MergeCursors(const MergeTools& tools, std::vector<MergeInput>& inputs, unsigned slots, const MergePart& part, LastLine* last);
+  MergeCursors(const RowTools& tools, std::vector<MergeInput>& inputs, unsigned slots, const MergePart& part, LastLine* last);
 
   [[nodiscard]] const std::vector<std::unique_ptr<MergeCursor>>& all() const noexcept { return cursors_; }
 

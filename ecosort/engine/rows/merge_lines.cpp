@@ -27,10 +27,10 @@ std::size_t most_blocks(const LinePlan& plan, std::size_t cursors, unsigned part
 
 }  // namespace
 
-MergeLines::MergeLines(const MergeTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, unsigned slots,
+MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, unsigned slots,
                        const MergePart& part)
-    : reactor_(tools.reactor),
-      compute_(tools.compute),
+    : reactor_(tools.bench.reactor),
+      compute_(tools.bench.compute),
       format_(tools.format),
       terms_(terms),
       part_(part),

@@ -53,7 +53,7 @@ class MergeLines {
  public:
   // `part`: of stored runs only. With terms.unique the parts before it must be merged by then, and lines that are equal to
   // part.not_before are dropped.
-  MergeLines(const MergeTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, unsigned slots,
+  MergeLines(const RowTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, unsigned slots,
              const MergePart& part = {});
 
   // `beginning` goes first; what plain files begin with may still come to it.

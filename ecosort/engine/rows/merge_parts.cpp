@@ -43,8 +43,7 @@ unsigned parts_that_pay(const LinePlan& plan, unsigned threads, const MergeTerms
 
 struct MergeParts::Part {
   Part(const MergeParts& whole, BorderPages& pages, const ByteRange& bytes, const MergePart& part, bool is_last)
-      : sink(whole.tools_.reactor, whole.output_.pool, whole.tools_.plan.block_bytes, whole.output_.progress, whole.output_.file,
-             pages, bytes, is_last),
+      : sink(whole.tools_, whole.output_, pages, bytes, is_last),
         merge(whole.tools_, whole.terms_, whole.inputs_, slots_of_part, part),
         beginning(sink.lead(), '\0') {}
 
@@ -53,8 +52,7 @@ struct MergeParts::Part {
   std::string beginning;
 };
 
-MergeParts::MergeParts(const MergeTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs,
-                       const OutputPlace& output)
+MergeParts::MergeParts(const RowTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, const io::File& output)
     : tools_(tools), terms_(terms), inputs_(inputs), output_(output) {}
 
 void MergeParts::add(const MergedLines& merged) noexcept {
@@ -67,7 +65,7 @@ void MergeParts::add(const MergedLines& merged) noexcept {
 }
 
 Task<void> MergeParts::merge_to(OutputSink& sink, const std::string& header) {
-  const unsigned parts = parts_that_pay(tools_.plan, tools_.compute.threads(), terms_, inputs_, output_.file);
+  const unsigned parts = parts_that_pay(tools_.plan, tools_.bench.compute.threads(), terms_, inputs_, output_);
   if (parts > 1) {
     SplitRuns split(tools_, inputs_, parts);
     co_await split.split();
@@ -99,19 +97,19 @@ Task<void> MergeParts::merge_split(const SplitRuns& split, OutputSink& sink, con
   std::vector<std::uint64_t> ends;  // in the output
   for (unsigned part = 0; part < parts_; ++part) ends.push_back((ends.empty() ? header.size() : ends.back()) + split.bytes(part));
   const std::uint64_t bytes = ends.back();
-  BorderPages pages(tools_.memory, output_.file, {ends.begin(), ends.end() - 1}, bytes);
+  BorderPages pages(tools_.bench.memory, output_, {ends.begin(), ends.end() - 1}, bytes);
   std::vector<std::unique_ptr<Part>> parts;
   for (unsigned part = 0; part < parts_; ++part)
     parts.push_back(make_part(split, part, pages, part == 0 ? 0 : ends[part - 1], ends[part]));
   parts.front()->beginning = header;
-  TaskGroup merges(tools_.reactor.scope());
+  TaskGroup merges(tools_.bench.reactor.scope());
   for (const auto& part : parts) merges.spawn(part->merge.merge_to(part->sink, part->beginning));
   co_await merges.join();
   for (const auto& part : parts) {
     part->sink.check_complete();
     add(part->merge.merged());
   }
-  co_await pages.write(tools_.reactor);
+  co_await pages.write(tools_.bench.reactor);
   sink.account_for(bytes, bytes % pages.unit() != 0);
 }
 

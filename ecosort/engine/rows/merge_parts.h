@@ -18,13 +18,6 @@
 
 namespace ecosort::lines {
 
-// The file that a merge writes.
-struct OutputPlace {
-  const io::File& file;
-  BlockPool& pool;
-  engine::Progress& progress;
-};
-
 // Most parts that pay: 1 for a stream, whose bytes must come one after the other; with terms.unique, where the bytes that part 0
 // drops would leave a gap; for files of the user's, which may not be in order; for compressed runs; for few bytes, long lines,
 // little memory.
@@ -34,7 +27,7 @@ struct OutputPlace {
 // Coordinator only; must outlive its task, and the inputs must outlive it.
 class MergeParts {
  public:
-  MergeParts(const MergeTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, const OutputPlace& output);
+  MergeParts(const RowTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, const io::File& output);
 
   // `sink` is that of the whole output, and nothing is in it yet. `header` goes first.
   [[nodiscard]] Task<void> merge_to(OutputSink& sink, const std::string& header);
@@ -53,10 +46,10 @@ class MergeParts {
                                                 std::uint64_t end);
   void add(const MergedLines& merged) noexcept;
 
-  const MergeTools tools_;
+  const RowTools tools_;
   MergeTerms terms_;
   std::vector<MergeInput>& inputs_;
-  OutputPlace output_;
+  const io::File& output_;
   unsigned parts_ = 1;
   MergedLines merged_;
 };

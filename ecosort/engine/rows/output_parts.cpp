@@ -42,9 +42,8 @@ Task<void> BorderPages::write(io::Reactor& reactor) {
   }
 }
 
-PartSink::PartSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress,
-                   const io::File& file, BorderPages& pages, const ByteRange& part, bool is_last)
-    : LineSink(reactor, pool, block_bytes, progress),
+PartSink::PartSink(const RowTools& tools, const io::File& file, BorderPages& pages, const ByteRange& part, bool is_last)
+    : LineSink(tools),
       file_(file),
       pages_(pages),
       part_(part),

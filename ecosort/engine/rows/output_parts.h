@@ -49,8 +49,7 @@ class BorderPages {
 // Takes one part. The first block begins with a place of lead() bytes, which are those of the parts before it in its first page.
 class PartSink : public LineSink {
  public:
-  PartSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress, const io::File& file,
-           BorderPages& pages, const ByteRange& part, bool is_last);
+  PartSink(const RowTools& tools, const io::File& file, BorderPages& pages, const ByteRange& part, bool is_last);
 
   [[nodiscard]] std::size_t lead() const noexcept { return lead_; }
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }

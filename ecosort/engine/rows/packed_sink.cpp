@@ -19,20 +19,19 @@ std::uint64_t packing_bytes(const Packing& packing, std::size_t block_bytes) noe
          packed_blocks * block_bytes;
 }
 
-PackedSink::PackedSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress, io::File& file,
-                       engine::Compute& compute, MemoryBudget& memory, const Packing& packing)
-    : LineSink(reactor, pool, block_bytes, progress),
+PackedSink::PackedSink(const RowTools& tools, io::File& file, MemoryBudget& memory, const Packing& packing)
+    : LineSink(tools),
       file_(file),
-      compute_(compute),
-      members_(memory.allocate(packing.encoders * member_bytes(packing, block_bytes), "compressed blocks", Pages::small)),
-      packed_(reactor.scope(), memory.allocate(packed_blocks * block_bytes, "compressed output", Pages::small), block_bytes,
+      compute_(tools.bench.compute),
+      members_(memory.allocate(packing.encoders * member_bytes(packing, block_bytes_), "compressed blocks", Pages::small)),
+      packed_(reactor_.scope(), memory.allocate(packed_blocks * block_bytes_, "compressed output", Pages::small), block_bytes_,
               packed_blocks),
       workers_(packing.encoders),
-      free_workers_(reactor.scope(), packing.encoders),
-      turned_(reactor.scope()) {
+      free_workers_(reactor_.scope(), packing.encoders),
+      turned_(reactor_.scope()) {
   std::byte* at = members_.data();
   for (Worker& worker : workers_) {
-    worker = {codec::Encoder::make(packing.output, block_bytes), {at, member_bytes(packing, block_bytes)}};
+    worker = {codec::Encoder::make(packing.output, block_bytes_), {at, member_bytes(packing, block_bytes_)}};
     at += worker.member.size();
     idle_.push_back(&worker);
   }

@@ -11,10 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/block_pool.h"
-#include "base/memory.h"
 #include "codec/encoder.h"
-#include "engine/compute.h"
 #include "engine/rows/line_blocks.h"
 
 namespace ecosort::lines {
@@ -31,8 +28,7 @@ struct Packing {
 class PackedSink : public LineSink {
  public:
   // `memory`: packing_bytes(), of which the encoders take their part themselves.
-  PackedSink(io::Reactor& reactor, BlockPool& pool, std::size_t block_bytes, engine::Progress& progress, io::File& file,
-             engine::Compute& compute, MemoryBudget& memory, const Packing& packing);
+  PackedSink(const RowTools& tools, io::File& file, MemoryBudget& memory, const Packing& packing);
 
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
   void complete(std::byte* /*block*/, run::BlockContents /*contents*/, std::uint64_t /*before*/) override {}

@@ -22,20 +22,19 @@ std::size_t known_to_come(const LineInput& input, std::uint64_t offset, std::siz
 
 }  // namespace
 
-ReadLines::ReadLines(io::Reactor& reactor, engine::Compute& compute, const LinePlan& plan, const rows::RowFormat& format,
-                     FirstRows& first_rows, std::vector<LineInput>& inputs, engine::Progress& progress,
-                     std::vector<DuplicateFilter>& seen, io::Storage& storage)
-    : reactor_(reactor),
-      compute_(compute),
-      plan_(plan),
-      format_(format),
+ReadLines::ReadLines(const ReadTools& tools, FirstRows& first_rows, std::vector<LineInput>& inputs,
+                     std::vector<DuplicateFilter>& seen)
+    : reactor_(tools.bench.reactor),
+      compute_(tools.bench.compute),
+      plan_(tools.plan),
+      format_(tools.format),
       first_rows_(first_rows),
       inputs_(inputs),
-      progress_(progress),
+      progress_(tools.bench.progress),
       seen_(seen),
-      storage_(storage),
-      reads_(reactor.scope()),
-      arrived_(reactor.scope()) {
+      storage_(tools.bench.storage),
+      reads_(reactor_.scope()),
+      arrived_(reactor_.scope()) {
   begin_input();
 }
 

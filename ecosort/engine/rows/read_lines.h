@@ -15,19 +15,14 @@
 #include <vector>
 
 #include "base/task.h"
-#include "engine/compute.h"
-#include "engine/progress.h"
 #include "engine/rows/decoded_input.h"
 #include "engine/rows/first_look.h"
 #include "engine/rows/first_rows.h"
 #include "engine/rows/line_input.h"
+#include "engine/rows/row_tools.h"
 #include "formats/lines/duplicate_filter.h"
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
-#include "formats/row_format.h"
-#include "io/reactor.h"
-#include "io/storage.h"
-#include "plan/line_plan.h"
 
 namespace ecosort::lines {
 
@@ -43,9 +38,7 @@ struct ReadPlace {
 // Coordinator only; must outlive its task.
 class ReadLines {
  public:
-  ReadLines(io::Reactor& reactor, engine::Compute& compute, const LinePlan& plan, const rows::RowFormat& format,
-            FirstRows& first_rows, std::vector<LineInput>& inputs, engine::Progress& progress, std::vector<DuplicateFilter>& seen,
-            io::Storage& storage);
+  ReadLines(const ReadTools& tools, FirstRows& first_rows, std::vector<LineInput>& inputs, std::vector<DuplicateFilter>& seen);
 
   // Reads the lines from there on. Before the first fill().
   void begin_at(const ReadPlace& place);

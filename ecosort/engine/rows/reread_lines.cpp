@@ -13,18 +13,17 @@ std::uint64_t RereadLines::memory_bytes(std::size_t longest, std::size_t block_b
 }
 
 //   memory | room | block | room | block | last line |
-RereadLines::RereadLines(io::Reactor& reactor, engine::Compute& compute, const rows::RowFormat& format, const WrittenLines& lines,
-                         std::size_t block_bytes, MemoryBudget& memory, engine::Progress& progress)
-    : reactor_(reactor),
-      compute_(compute),
-      format_(format),
+RereadLines::RereadLines(const ReadTools& tools, const WrittenLines& lines)
+    : reactor_(tools.bench.reactor),
+      compute_(tools.bench.compute),
+      format_(tools.format),
       lines_(lines),
-      block_bytes_(block_bytes),
+      block_bytes_(tools.plan.block_bytes),
       room_(round_up(lines.longest, page_bytes)),
-      progress_(progress),
-      memory_(memory.allocate(memory_bytes(lines.longest, block_bytes), "blocks to read the output back")),
-      blocks_{memory_.data() + room_, memory_.data() + 2 * room_ + block_bytes},
-      last_at_(memory_.data() + 2 * (room_ + block_bytes)) {}
+      progress_(tools.bench.progress),
+      memory_(tools.bench.memory.allocate(memory_bytes(lines.longest, block_bytes_), "blocks to read the output back")),
+      blocks_{memory_.data() + room_, memory_.data() + 2 * room_ + block_bytes_},
+      last_at_(memory_.data() + 2 * (room_ + block_bytes_)) {}
 
 Task<void> RereadLines::run() {
   if (lines_.bytes == 0) co_return;

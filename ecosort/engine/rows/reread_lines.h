@@ -6,12 +6,9 @@
 #include <string_view>
 
 #include "base/memory.h"
-#include "engine/compute.h"
-#include "engine/progress.h"
+#include "engine/rows/row_tools.h"
 #include "formats/lines/text.h"
-#include "formats/row_format.h"
 #include "hash/multiset_hash.h"
-#include "io/reactor.h"
 
 namespace ecosort::lines {
 
@@ -25,9 +22,8 @@ struct WrittenLines {
 // Coordinator only; must outlive its task.
 class RereadLines {
  public:
-  // Uses two blocks of `block_bytes`, a multiple of the file's alignment, and room for two lines.
-  RereadLines(io::Reactor& reactor, engine::Compute& compute, const rows::RowFormat& format, const WrittenLines& lines,
-              std::size_t block_bytes, MemoryBudget& memory, engine::Progress& progress);
+  // Uses two of the plan's blocks, which are a multiple of the file's alignment, and room for two lines.
+  RereadLines(const ReadTools& tools, const WrittenLines& lines);
 
   // What it takes of the budget.
   [[nodiscard]] static std::uint64_t memory_bytes(std::size_t longest, std::size_t block_bytes) noexcept;

@@ -44,7 +44,7 @@ std::uint64_t SplitRuns::search_bytes(const LinePlan& plan, const std::vector<Me
          round_up(runs.size() * samples_per_run(runs.size(), parts) * longest, page_bytes) + kept_bytes(runs, parts);
 }
 
-SplitRuns::SplitRuns(const MergeTools& tools, std::vector<MergeInput>& runs, unsigned parts)
+SplitRuns::SplitRuns(const RowTools& tools, std::vector<MergeInput>& runs, unsigned parts)
     : tools_(tools),
       runs_(runs),
       parts_(parts),
@@ -54,9 +54,9 @@ SplitRuns::SplitRuns(const MergeTools& tools, std::vector<MergeInput>& runs, uns
 void SplitRuns::allocate() {
   const std::size_t longest = longest_line(runs_);
   const std::uint64_t each = probe_bytes(tools_.plan, longest);
-  blocks_ = tools_.memory.allocate(runs_.size() * each, "blocks to find splitters");
-  sample_lines_ = tools_.memory.allocate(runs_.size() * samples_ * longest, "lines to find splitters");
-  kept_ = tools_.memory.allocate(kept_bytes(runs_, parts_), "splitters");
+  blocks_ = tools_.bench.memory.allocate(runs_.size() * each, "blocks to find splitters");
+  sample_lines_ = tools_.bench.memory.allocate(runs_.size() * samples_ * longest, "lines to find splitters");
+  kept_ = tools_.bench.memory.allocate(kept_bytes(runs_, parts_), "splitters");
   probes_.resize(runs_.size());
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     Probe& probe = probes_[i];
@@ -69,7 +69,7 @@ void SplitRuns::allocate() {
 }
 
 Task<void> SplitRuns::read(Probe& probe, std::uint64_t block) {
-  const run::BlockContents contents = co_await read_rows(tools_.files, tools_.compute, *probe.run, block, probe.data);
+  const run::BlockContents contents = co_await read_rows(tools_.files, tools_.bench.compute, *probe.run, block, probe.data);
   probe.number = block;
   probe.text = Text(reinterpret_cast<const char*>(probe.data), contents.used_bytes);
   probe.first_line = contents.carried_bytes;
@@ -247,7 +247,7 @@ void SplitRuns::set_ranges() {
 
 Task<void> SplitRuns::split() {
   allocate();
-  TaskGroup tasks(tools_.reactor.scope());
+  TaskGroup tasks(tools_.bench.reactor.scope());
   for (Probe& probe : probes_) tasks.spawn(take_samples(probe));
   co_await tasks.join();
   choose_splitters();

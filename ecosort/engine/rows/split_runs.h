@@ -21,7 +21,7 @@ namespace ecosort::lines {
 class SplitRuns {
  public:
   // At least 2 parts of runs for which can_split() says yes. The runs outlive this.
-  SplitRuns(const MergeTools& tools, std::vector<MergeInput>& runs, unsigned parts);
+  SplitRuns(const RowTools& tools, std::vector<MergeInput>& runs, unsigned parts);
 
   // Whether the runs can be read from anywhere, and no line takes more than half of a block's bytes.
   [[nodiscard]] static bool can_split(const LinePlan& plan, const std::vector<MergeInput>& runs) noexcept;
@@ -75,7 +75,7 @@ class SplitRuns {
   Task<std::uint64_t> find_from(Probe& probe, const Place& splitter, std::uint64_t block);
   void set_ranges();
 
-  const MergeTools tools_;
+  const RowTools tools_;
   std::vector<MergeInput>& runs_;
   unsigned parts_;
   std::size_t payload_;  // bytes of lines in a block

@@ -46,6 +46,9 @@ enum LongOnly : int {
   opt_assume_ratio,
   opt_compress_output,
   opt_level,
+  opt_trace,
+  opt_profile,
+  opt_no_profile,
 };
 
 // Of GNU sort 9.1.
@@ -100,6 +103,9 @@ constexpr std::array own_options{
     option{"compress", required_argument, nullptr, opt_compress},
     option{"assume-ratio", required_argument, nullptr, opt_assume_ratio},
     option{"compress-output", required_argument, nullptr, opt_compress_output},
+    option{"trace", required_argument, nullptr, opt_trace},
+    option{"profile", required_argument, nullptr, opt_profile},
+    option{"no-profile", no_argument, nullptr, opt_no_profile},
     option{nullptr, 0, nullptr, 0},
 };
 
@@ -326,6 +332,10 @@ std::string* Parser::text_of(int c) {
       return &options_.verify;
     case opt_compress_output:
       return &options_.compression.output;
+    case opt_trace:
+      return &options_.trace;
+    case opt_profile:
+      return &options_.profile;
     default:
       return nullptr;
   }
@@ -348,6 +358,9 @@ void Parser::apply_own(int c) {
       return;
     case opt_resumable:
       options_.resumable = true;
+      return;
+    case opt_no_profile:
+      options_.no_profile = true;
       return;
     case opt_decompress:
       options_.compression.decompress = codec::decompress_of_word(optarg);

@@ -44,12 +44,13 @@ struct LinesOptions {
   unsigned memory_percent = 0;     // from -S N%
   std::uint64_t batch_size = 0, parallel = 0;
   std::uint64_t header_lines = 0;
-  std::string io = "auto", stats, events, progress = "auto", verify = "always";
+  std::string io, profile;  // empty: no word about it
+  std::string stats, events, trace, progress = "auto", verify = "always";
   std::vector<std::string> warnings;  // of --debug
   CompressionTerms compression;
   Check check = Check::no;
   bool unique = false, merge = false, zero_terminated = false, debug = false, quiet = false, help = false, version = false;
-  bool resumable = false;
+  bool resumable = false, no_profile = false;
 
   [[nodiscard]] char terminator() const noexcept { return zero_terminated ? '\0' : '\n'; }
   [[nodiscard]] bool uses_random() const noexcept;

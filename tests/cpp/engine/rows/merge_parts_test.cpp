@@ -40,9 +40,8 @@ class Bench {
         store(io::DiskImage{}, {.seed = seed, .records_events = false}),
         queue(store.make_queue(depth)),
         plan(plan_lines(memory_bytes, 0, SIZE_MAX, false)),
-        memory(memory_bytes),
-        reactor(*queue, plan.read_depth, plan.write_depth),
-        compute(reactor, 0) {
+        desk({store, *queue, progress, log, interrupted}, {memory_bytes, 0, plan.read_depth, plan.write_depth}),
+        pool(reactor.scope(), of_blocks.allocate(plan.write_bytes(), "write blocks"), plan.block_bytes, plan.write_blocks) {
     store.make_directory("/disk");
     files = std::make_unique<RowRuns>(store, reactor, std::vector<std::string>{"/disk"}, plan.block_bytes, "");
   }
@@ -53,7 +52,7 @@ class Bench {
     reactor.run(group, interrupted);
   }
 
-  [[nodiscard]] MergeTools tools() { return {reactor, compute, *files, memory, plan, order}; }
+  [[nodiscard]] RowTools tools() { return {{desk, plan, order}, *files, pool}; }
 
   [[nodiscard]] std::vector<MergeInput> store_runs(const std::vector<Run>& runs) {
     std::vector<MergeInput> inputs;
@@ -78,10 +77,13 @@ class Bench {
   io::MemoryStore store;
   std::unique_ptr<io::Queue> queue;
   LinePlan plan;
-  MemoryBudget memory;
-  io::Reactor reactor;
-  engine::Compute compute;
   engine::Progress progress;
+  engine::PhaseLog log{""};
+  engine::Bench desk;
+  MemoryBudget& memory = desk.memory;
+  io::Reactor& reactor = desk.reactor;
+  MemoryBudget of_blocks{memory_bytes};
+  BlockPool pool;
   std::unique_ptr<RowRuns> files;
 
  private:
@@ -251,14 +253,12 @@ Task<void> write_parts(Bench& bench, const io::File& file, const std::vector<std
     if (&text != &texts.front()) borders.push_back(end);
     end += text.size();
   }
-  BlockPool pool(bench.reactor.scope(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
-                 bench.plan.write_blocks);
   BorderPages pages(bench.memory, file, borders, end);
   std::vector<std::unique_ptr<PartSink>> sinks;
   std::uint64_t begin = 0;
   for (std::size_t i = 0; i < texts.size(); begin += texts[i++].size())
-    sinks.push_back(std::make_unique<PartSink>(bench.reactor, pool, bench.plan.block_bytes, bench.progress, file, pages,
-                                               ByteRange{begin, begin + texts[i].size()}, i + 1 == texts.size()));
+    sinks.push_back(
+        std::make_unique<PartSink>(bench.tools(), file, pages, ByteRange{begin, begin + texts[i].size()}, i + 1 == texts.size()));
   TaskGroup group(bench.reactor.scope());
   for (std::size_t i = 0; i < texts.size(); ++i) group.spawn(fill(*sinks[i], texts[i]));
   co_await group.join();
@@ -290,10 +290,8 @@ TEST(PartsOfTheOutput, StandBehindEachOtherWhateverTheirSizes) {
 TEST(PartsOfTheOutput, MustBeWhatTheyWereSaidToBe) {
   Bench bench;
   const io::FilePtr file = bench.store.create_named("/disk/out", io::Role::output, io::Caching::direct_if_possible);
-  BlockPool pool(bench.reactor.scope(), bench.memory.allocate(bench.plan.write_bytes(), "write blocks"), bench.plan.block_bytes,
-                 bench.plan.write_blocks);
   BorderPages pages(bench.memory, *file, {5000}, 10'000);
-  PartSink sink(bench.reactor, pool, bench.plan.block_bytes, bench.progress, *file, pages, {5000, 10'000}, true);
+  PartSink sink(bench.tools(), *file, pages, {5000, 10'000}, true);
   bench.run(fill(sink, std::string(4999, 'x')));
   EXPECT_THROW(sink.check_complete(), InternalError);
   const std::byte byte{};

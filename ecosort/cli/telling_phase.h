@@ -1,0 +1,30 @@
+// Promise P2: the line of an error says in which phase it happened.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "base/errors.h"
+#include "cli/advice.h"
+#include "cli/end_at_once.h"
+#include "engine/progress.h"
+#include "io/reactor.h"
+
+namespace ecosort::cli {
+
+// Returns what `work()` returns. Ends the program where the queue breaks.
+template <typename Work>
+auto telling_phase(const engine::Progress& progress, const Work& work) {
+  try {
+    return work();
+  } catch (const io::QueueBroken& broken) {
+    end_at_once(progress, broken);
+  } catch (const NameError& error) {
+    throw IoError(fmt::format("{}: {}", engine::to_string(progress.phase()), error.what()));
+  } catch (const IoError& error) {
+    throw IoError(
+        fmt::format("{}: {}{}", engine::to_string(progress.phase()), error.what(), advice_on_failure(error.error_number())),
+        error.error_number());
+  }
+}
+
+}  // namespace ecosort::cli

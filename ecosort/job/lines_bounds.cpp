@@ -1,0 +1,55 @@
+#include "job/lines_bounds.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "base/memory.h"
+#include "engine/rows/merge_lines.h"
+#include "formats/lines/line_run.h"
+
+namespace ecosort::job {
+namespace {
+
+// Runs that can be merged at a time where no line is longer than a page.
+std::uint64_t fan_in(const lines::LinePlan& plan, bool is_compressed) {
+  std::vector<lines::MergeInput> runs(std::min<std::uint64_t>(plan.batch_size, plan.merge_bytes() / plan.block_bytes + 2));
+  for (lines::MergeInput& run : runs) {
+    run.run.longest = page_bytes - 1;
+    run.run.is_compressed = is_compressed;
+  }
+  return std::max<std::uint64_t>(lines::fit_merge(plan, runs, 0).inputs, 2);
+}
+
+unsigned merges_in_a_row(std::uint64_t runs, std::uint64_t fan_in) {
+  unsigned passes = 1;
+  for (; runs > fan_in; runs = div_up(runs, fan_in)) ++passes;
+  return passes;
+}
+
+}  // namespace
+
+LinesBounds lines_bounds(const lines::LinesJob& job, std::uint64_t input_bytes) {
+  const lines::LinePlan& plan = job.plan;
+  LinesBounds bounds;
+  bounds.memory_bytes = plan.memory_bytes + job.header_bytes + job.codecs.bytes();
+  bounds.longest_line_bytes = plan.run_buffer_bytes - plan.block_bytes;
+  // An empty line is one byte and its place in the index.
+  constexpr std::uint64_t most_per_byte = lines::index_bytes_per_line + 1;
+  const std::uint64_t room = plan.run_buffer_bytes - 2 * plan.block_bytes;
+  if (job.merge || input_bytes * most_per_byte <= room) return bounds;
+  const std::uint64_t most_full = div_up(input_bytes * most_per_byte, room) + 1,
+                      usual_full = div_up(input_bytes * 132 / 100, room);
+  bounds.fewest_runs = input_bytes <= plan.run_buffer_bytes ? 0 : div_up(input_bytes, plan.run_buffer_bytes);
+  bounds.most_runs = plan.spread_bytes > 0 ? std::bit_ceil(most_full) : most_full;
+  bounds.usual_runs = plan.spread_bytes > 0 ? lines::spread_runs(plan, usual_full, page_bytes) : usual_full;
+  bounds.runs_at_a_time = fan_in(plan, !job.compress_program.empty());
+  bounds.fewest_merges = merges_in_a_row(bounds.fewest_runs, bounds.runs_at_a_time);
+  bounds.most_merges = merges_in_a_row(bounds.most_runs, bounds.runs_at_a_time);
+  const std::uint64_t stored = div_up(input_bytes, plan.block_bytes - run::trailer_bytes) * plan.block_bytes;
+  const std::uint64_t most_temp = (bounds.most_merges > 1 ? 2 * stored : stored) + bounds.most_runs * plan.block_bytes;
+  bounds.most_temp_bytes = job.codecs.runs.reserves_nothing ? most_temp : job.codecs.runs.space_of(most_temp);
+  return bounds;
+}
+
+}  // namespace ecosort::job

@@ -1,0 +1,94 @@
+"""What every command that sorts or merges tells alike: the common half of --stats, the trace, and where these may go."""
+
+import random
+from pathlib import Path
+
+import pytest
+from sort_support import Run, read_json, succeeded
+
+ROWS = 150_000
+COMMANDS = {
+    "sort": ["sort", "--record-size", "16", "--key", "0:16"],
+    "merge": ["merge", "--record-size", "16", "--key", "0:16"],
+    "lines": ["lines"],
+    "lines -m": ["lines", "-m"],
+    "csv": ["csv", "--no-header", "--quote", "none", "--by", "1"],
+    "jsonl": ["jsonl", "--by", "a:number"],
+}
+COMMON = {
+    "input_bytes": int,
+    "output_bytes": int,
+    "bytes_read": int,
+    "bytes_written": int,
+    "requests": int,
+    "runs": int,
+    "intermediate_merges": int,
+    "phases": list,
+    "wall_s": float,
+    "cpu_user_s": float,
+    "cpu_system_s": float,
+    "io_idle_s": float,
+    "peak_rss_bytes": int,
+    "peak_counted_memory_bytes": int,
+    "peak_temp_bytes": int,
+    "hash": str,
+    "resumed": type(None),
+    "io_backend": str,
+    "threads": int,
+    "memory_limit_bytes": int,
+    "host": str,
+    "version": str,
+}
+every_command = pytest.mark.parametrize("command", COMMANDS)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    rows = [f'{{"a":{number:9d}}}\n' for number in random.Random(3).sample(range(10**9), ROWS)]
+    (tmp_path / "in").write_text("".join(rows))
+    (tmp_path / "sorted").write_text("".join(sorted(rows)))
+    return tmp_path
+
+
+def words_of(command: str) -> list[str]:
+    source = "sorted" if command in {"merge", "lines -m"} else "in"
+    return [*COMMANDS[command], source, "-o", "out", "--memory", "2MiB"]
+
+
+@every_command
+def test_the_common_half_of_the_statistics_is_common(run: Run, place: Path, command: str) -> None:
+    succeeded(run(*words_of(command), "--stats", "stats", cwd=place))
+    assert (place / "out").read_bytes() == (place / "sorted").read_bytes()
+    stats = read_json(place / "stats")
+    assert {name: type(stats.get(name)) for name in COMMON} == COMMON
+    size = ROWS * 16
+    assert (stats["output_bytes"], stats["phases"][-1]["name"]) == (size, "publish")
+    assert sum(phase["bytes_written"] for phase in stats["phases"]) == stats["bytes_written"] >= size
+    assert (stats["runs"] > 1) == (command not in {"merge", "lines -m"})
+
+
+@every_command
+def test_every_request_is_traced(run: Run, place: Path, command: str) -> None:
+    succeeded(run(*words_of(command), "--stats", "stats", "--trace", "trace", cwd=place))
+    head, *requests = (place / "trace").read_text().splitlines()
+    assert head == "ecosort.trace/1"
+    stats = read_json(place / "stats")
+    assert len(requests) == stats["requests"]
+    words = [request.split() for request in requests]
+    for operation, moved in (("read", "bytes_read"), ("write", "bytes_written")):
+        assert sum(int(size) for what, _, _, _, size, _ in words if what == operation) >= stats[moved] > 0
+
+
+@every_command
+@pytest.mark.parametrize("option", ["--stats", "--events", "--trace"])
+def test_a_report_does_not_take_the_place_of_the_input_or_the_output(run: Run, place: Path, command: str, option: str) -> None:
+    words = words_of(command)
+    source = place / words[words.index("-o") - 1]
+    before = source.read_bytes()
+    for name, reason in ((source.name, "is an input"), ("out", "is the output"), ("no/such", "No such file")):
+        done = run(*words, option, name, cwd=place)
+        assert done.returncode == 2
+        assert option in done.stderr
+        assert reason in done.stderr
+    assert source.read_bytes() == before
+    assert not (place / "out").exists()
