@@ -87,7 +87,9 @@ void check_complete(const TableOptions& options) {
 
 void check_plan(const TableOptions& options) {
   if (options.check) refuse(options, "--check sorts nothing, so there is nothing to plan");
+  if (options.json && !options.resumable) refuse(options, "--json is for --resumable; the bounds are told as text");
   if (options.assumed_bytes == 0) return check_complete(options);
+  if (options.resumable) refuse(options, "--assume-size goes without --resumable");
   if (!options.spec.inputs.empty()) refuse(options, "--assume-size is for rows that are not there; leave one of them out");
 }
 
@@ -113,9 +115,10 @@ TableOptions parse_table_options(Format format, std::string_view command, const 
                    {"--date-format", &options.spec.table.date_format},
                    {"--assume-size", &texts.assumed_size}};
   targets.lists = {{"--by", &options.spec.table.keys}, {"--temp", &options.spec.temp_directories}};
-  targets.switches = {{"--no-header", &texts.no_header},  {"--strict", &options.spec.table.strict},
-                      {"--unique", &options.spec.unique}, {"--merge", &options.spec.table.merge},
-                      {"--check", &options.check},        {"-q,--quiet", &options.quiet}};
+  targets.switches = {{"--no-header", &texts.no_header},   {"--strict", &options.spec.table.strict},
+                      {"--unique", &options.spec.unique},  {"--merge", &options.spec.table.merge},
+                      {"--check", &options.check},         {"-q,--quiet", &options.quiet},
+                      {"--resumable", &options.resumable}, {"--json", &options.json}};
   targets.numbers = {{"--threads", &texts.threads}};
   texts.compression.bind(targets);
   targets.operands = &options.spec.inputs;

@@ -14,6 +14,8 @@ struct TableOptions {
   SortSpec spec;  // resolved, but for what depends on files
   std::string stats, events, progress = "auto";
   std::uint64_t assumed_bytes = 0;  // of a plan
+  bool json = false;                // likewise
+  bool resumable = false;
   bool check = false, quiet = false, help = false;
 };
 

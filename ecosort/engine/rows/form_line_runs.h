@@ -41,6 +41,8 @@ struct FormTools {
 struct ReadSoFar {
   ReadPlace next;                   // of the first line that is in no run yet
   records::MultisetHash all, seen;  // of the lines before, and of those among them that the reader dropped
+  std::uint64_t blank_lines = 0;    // among these
+  std::vector<rows::KeyCounts> key_counts;
 };
 
 // Makes runs that outlive the process. Coordinator only.
@@ -81,6 +83,7 @@ class FormLineRuns {
   Task<void> store(LineRun& run, std::size_t number, ReadSoFar read);
   Task<void> gather_blocks(GatherLines& gather, LineSink& sink);
   void make_seen();
+  [[nodiscard]] ReadSoFar read_so_far() const;
 
   const FormTools tools_;
   ReadLines& reader_;

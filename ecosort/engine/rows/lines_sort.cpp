@@ -25,18 +25,6 @@ namespace {
 
 using engine::Phase;
 
-// Of rows that follow each other, each with its end.
-records::MultisetHash hash_of_rows(const rows::RowFormat& format, const std::string& text) {
-  records::MultisetHash hash;
-  const char *at = text.data(), *const end = at + text.size();
-  bool is_inside = false;
-  while (const char* const row_end = format.find_end(at, end, is_inside)) {
-    add_line(hash, Text(at, static_cast<std::size_t>(row_end - at)));
-    at = row_end + 1;
-  }
-  return hash;
-}
-
 // One sort. Members are declared in the order in which they may be used.
 class Sorter {
  public:
@@ -266,7 +254,8 @@ class Sorter {
     if (output_->facts().is_stream || sink_->bytes() == 0) co_return;
     former_.reset();
     const std::string& top = first_rows_.top();
-    const WrittenLines written{*output_, top.size(), sink_->bytes(), std::max(report_.longest_line, top.size())};
+    const WrittenLines written{*output_, format_.mark_bytes(top), top.size(), sink_->bytes(),
+                               std::max(report_.longest_line, top.size())};
     const std::uint64_t need = RereadLines::memory_bytes(written.longest, job_.plan.block_bytes);
     if (need > memory_.limit_bytes() - memory_.used_bytes())
       throw NotEnoughMemory(
@@ -278,7 +267,7 @@ class Sorter {
     co_await rereader_->run();
     log_.end(reactor_.traffic());
     const bool is_ordered = rereader_->in_order() || !terms().must_be_ordered;
-    if (rereader_->hash() != merged_.out + hash_of_rows(format_, top) || !is_ordered)
+    if (rereader_->hash() != merged_.out + first_rows_.hash() || !is_ordered)
       throw VerificationError(
           "what was read back from the output is not what was written to it (check the drive); the output was not kept");
   }
