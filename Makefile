@@ -18,7 +18,13 @@ TABLES_BYTES ?= 1000000000
 BENCH_DIR ?= $(BUILD)
 # The Debian in whose chroot `make packages` tries its packages.
 SUITE ?= bookworm
+# Another architecture than this one's: arm64 for packages, aarch64 for a tarball.
+ARCH ?=
+CONTAINER ?= podman
 BENCH ?=
+# What makes programs smaller when they are installed, and what runs those of another architecture: packaging/ says.
+STRIP ?= -s
+EMULATOR ?=
 # Extra words for pytest, e.g. make test PYTEST='-k gen -x'; -n 0 runs the tests one after the other, as a debugger wants it.
 PYTEST ?=
 PARALLEL := -n $(JOBS)
@@ -67,7 +73,7 @@ deps: ## install every Debian and Python package that the other targets need (as
 
 .PHONY: test
 test: ## build and run all tests (SAN=address,undefined or SAN=thread: with sanitizers; PYTEST='-k word' for some)
-	@$(DEPS) program build python test fuzz
+	@$(DEPS) program build python test fuzz site
 	@$(MAKE) --no-print-directory everything
 	@$(MAKE) --no-print-directory fuzz-build
 	@$(NO_ASLR) $(VENV)/python -m pytest $(PARALLEL) $(PYTEST)
@@ -116,6 +122,11 @@ bench-tables: ## write the tables and the charts of tuning/bench/results into do
 	@$(DEPS) python
 	@$(VENV)/python tuning/bench/bench.py --tables
 
+.PHONY: cluster-tables
+cluster-tables: ## write what the simulator of clusters predicts into docs
+	@$(DEPS) python
+	@$(VENV)/python -m ecosort.cluster.predictions docs
+
 .PHONY: power-accuracy
 power-accuracy: ## simulate meters and loads of known energy and write the table of intervals into power/README.md (some minutes)
 	@$(DEPS) python
@@ -132,18 +143,29 @@ format: ## rewrite the sources in the project's format
 	@$(DEPS) python lint
 	@tuning/setup/lint --fix-format
 
+# All but `cluster`, whose packages are large: they have a lock and an environment of their own.
+LOCKED_EXTRAS := arrow power tune appliance discover mqtt plots scpi snmp dev
+
 .PHONY: lock
 lock: ## pin the newest Python packages that pyproject.toml allows
 	@$(DEPS) python
 	@python3 -m venv build/lock && build/lock/bin/pip --quiet install uv
 	@{ echo '# Locked Python packages with hashes, renewed by `make lock` from pyproject.toml.'; \
-	  build/lock/bin/uv pip compile --quiet pyproject.toml --all-extras --generate-hashes --universal --upgrade \
+	  build/lock/bin/uv pip compile --quiet pyproject.toml $(LOCKED_EXTRAS:%=--extra %) --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/python.lock
 	@mv build/lock/python.lock tuning/setup/python.lock
 	@{ echo '# Locked peers of the benchmark with hashes, renewed by `make lock` from peers.txt.'; \
 	  build/lock/bin/uv pip compile --quiet tuning/setup/peers.txt --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/peers.lock
 	@mv build/lock/peers.lock tuning/setup/peers.lock
+	@{ echo '# Locked packages of the site with hashes, renewed by `make lock` from site.txt.'; \
+	  build/lock/bin/uv pip compile --quiet tuning/setup/site.txt --generate-hashes --universal --upgrade \
+	    --python-version 3.11 --no-header; } > build/lock/site.lock
+	@mv build/lock/site.lock tuning/setup/site.lock
+	@{ echo '# Locked packages of `--on ray` with hashes, renewed by `make lock` from the extra `cluster`.'; \
+	  build/lock/bin/uv pip compile --quiet pyproject.toml --extra cluster --generate-hashes --universal --upgrade \
+	    --python-version 3.11 --no-header; } > build/lock/cluster.lock
+	@mv build/lock/cluster.lock tuning/setup/cluster.lock
 
 .PHONY: cross
 cross: ## build for aarch64 and run the C++ unit tests under qemu-user
@@ -167,7 +189,7 @@ soak: ## all tests with larger sweeps (hours), then make oldest and make cross
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory oldest
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory cross
 
-COMMANDS := sort inplace resume lines csv jsonl merge plan gen check power tune joulesort queue serve manual
+COMMANDS := sort inplace resume lines csv jsonl merge sample partition plan gen check power tune joulesort cluster queue serve manual
 MAN := $(DESTDIR)$(PREFIX)/share/man/man1
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ecosort
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ecosort.fish
@@ -176,13 +198,13 @@ FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ecosort.f
 install: all ## install program, library, man pages and completions below PREFIX (default /usr/local; DESTDIR is honoured)
 	@ninja -C $(BUILD) -j $(JOBS) libecosort_shared
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --component library --prefix $(PREFIX)
-	install -D -s -m 755 $(BUILD)/ecosort $(DESTDIR)$(PREFIX)/bin/ecosort
-	[ ! -f $(BUILD)/ecosort_stxxl.so ] || install -D -s -m 644 $(BUILD)/ecosort_stxxl.so $(DESTDIR)$(PREFIX)/lib/ecosort/ecosort_stxxl.so
+	install -D $(STRIP) -m 755 $(BUILD)/ecosort $(DESTDIR)$(PREFIX)/bin/ecosort
+	[ ! -f $(BUILD)/ecosort_stxxl.so ] || install -D $(STRIP) -m 644 $(BUILD)/ecosort_stxxl.so $(DESTDIR)$(PREFIX)/lib/ecosort/ecosort_stxxl.so
 	@mkdir -p $(BUILD)/manual
-	@$(BUILD)/ecosort manual man > $(BUILD)/manual/ecosort.1
-	@for command in $(COMMANDS); do $(BUILD)/ecosort manual man $$command > $(BUILD)/manual/ecosort-$$command.1; done
-	@$(BUILD)/ecosort manual bash > $(BUILD)/manual/ecosort.bash
-	@$(BUILD)/ecosort manual fish > $(BUILD)/manual/ecosort.fish
+	@$(EMULATOR) $(BUILD)/ecosort manual man > $(BUILD)/manual/ecosort.1
+	@for command in $(COMMANDS); do $(EMULATOR) $(BUILD)/ecosort manual man $$command > $(BUILD)/manual/ecosort-$$command.1; done
+	@$(EMULATOR) $(BUILD)/ecosort manual bash > $(BUILD)/manual/ecosort.bash
+	@$(EMULATOR) $(BUILD)/ecosort manual fish > $(BUILD)/manual/ecosort.fish
 	install -d $(MAN)
 	install -m 644 $(BUILD)/manual/*.1 $(MAN)
 	install -D -m 644 $(BUILD)/manual/ecosort.bash $(BASH_COMPLETION)
@@ -197,11 +219,29 @@ uninstall: ## remove what make install put below PREFIX
 	-[ ! -d $(DESTDIR)$(PREFIX)/lib/ecosort ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/lib/ecosort
 
 .PHONY: packages
-packages: ## build Debian packages of what is committed in build/packages, look at them with lintian, try them in a chroot (root; SUITE=)
-	@$(DEPS) program packages
-	@packaging/build-packages $(BUILD)/packages
+packages: ## build Debian packages of what is committed in a chroot, look at them with lintian, try them in another (root; SUITE=, ARCH=)
+	@$(DEPS) packages
+	@packaging/build-packages $(BUILD)/packages $(SUITE) $(BUILD)/chroot/$(SUITE)-build $(ARCH)
 	@lintian --fail-on error,warning --allow-root --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog $(BUILD)/packages/*.deb
-	@packaging/try-packages $(BUILD)/packages $(SUITE) $(BUILD)/chroot/$(SUITE)
+	@[ -n "$(ARCH)" ] || packaging/try-packages $(BUILD)/packages $(SUITE) $(BUILD)/chroot/$(SUITE)
+
+.PHONY: tarball
+tarball: ## build build/tarball/ecosort-VERSION-linux-ARCH.tar.gz with a program that needs no library (ARCH=aarch64 crosses)
+	@$(DEPS) program $(if $(ARCH),cross)
+	@packaging/build-tarball $(BUILD)/tarball $(ARCH)
+
+.PHONY: container
+container: ## build the image ecosort:VERSION of the tarball's program (CONTAINER=podman, buildah or docker)
+	@$(MAKE) --no-print-directory tarball
+	@rm -rf $(BUILD)/container && mkdir -p $(BUILD)/container
+	@tar -x -f $(BUILD)/tarball/ecosort-*-linux-$(or $(ARCH),$(shell uname -m)).tar.gz -C $(BUILD)/container --strip-components=1
+	@$(CONTAINER) build -f packaging/Containerfile -t ecosort:$$(sed -n 's/^__version__ = "\(.*\)"$$/\1/p' python/ecosort/version.py) $(BUILD)/container
+
+.PHONY: site
+site: all ## build the documents as a site in build/site; links are checked
+	@$(DEPS) site
+	@ECOSORT_PROGRAM=$(abspath $(BUILD))/ecosort NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --quiet --strict -f packaging/site/mkdocs.yml
+	@echo "build/site/index.html"
 
 .PHONY: wheel
 wheel: ## build dist/ecosort-VERSION-py3-none-PLATFORM.whl: the Python packages with the program inside
@@ -210,9 +250,17 @@ wheel: ## build dist/ecosort-VERSION-py3-none-PLATFORM.whl: the Python packages 
 	@$(VENV)/python -m pip --quiet --disable-pip-version-check wheel --no-deps --no-build-isolation --wheel-dir dist .
 	@ls dist/*.whl
 
+.PHONY: site-figures
+site-figures: all ## put what the programs print now into docs: outputs of commands, the prediction, the picture of the progress line
+	@$(DEPS) python
+	@cd docs && ECOSORT_PROGRAM=$(abspath $(BUILD))/ecosort PYTHONPATH=../packaging/site:../python PATH=$(abspath $(BUILD)):$(abspath $(VENV)):$$PATH \
+	  python3 -m ecosort_site.console --write *.md
+	@ECOSORT_PROGRAM=$(abspath $(BUILD))/ecosort PYTHONPATH=packaging/site $(VENV)/python -m ecosort_site.prediction --write
+	@ECOSORT_PROGRAM=$(abspath $(BUILD))/ecosort PYTHONPATH=packaging/site $(VENV)/python -m ecosort_site.progress --directory $(BUILD)
+
 .PHONY: clean
 clean: ## remove what was built (not .venv)
-	rm -rf build build-address build-undefined build-thread build-address-undefined build-undefined-address $(CROSS) $(FUZZ)
+	rm -rf build build-static-* build-address build-undefined build-thread build-address-undefined build-undefined-address $(CROSS) $(FUZZ)
 	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .PHONY: help

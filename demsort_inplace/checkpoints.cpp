@@ -6,20 +6,18 @@
 
 namespace ecosort::inplace {
 
-Checkpoints::Checkpoints(io::Storage& storage, io::Reactor& reactor, Journal& journal, const Layout& layout,
-                         engine::RecordRuns& store, const std::vector<std::size_t>& numbers, io::File& output, State from,
-                         const std::atomic<int>& interrupted)
-    : storage_(storage),
-      reactor_(reactor),
-      journal_(journal),
-      layout_(layout),
-      store_(store),
-      numbers_(numbers),
+Checkpoints::Checkpoints(Workbench& bench, io::File& output)
+    : storage_(bench.storage),
+      reactor_(bench.reactor),
+      journal_(*bench.journal),
+      layout_(bench.layout),
+      store_(*bench.store),
+      numbers_(bench.numbers),
       output_(output),
-      interrupted_(interrupted),
-      saved_(std::move(from)),
+      interrupted_(bench.interrupted),
+      saved_(*bench.state),
       now_(saved_),
-      room_(saved_.tail.empty() ? end_of(saved_.records) : round_down(saved_.records * layout.record_size, layout.unit)) {
+      room_(saved_.tail.empty() ? end_of(saved_.records) : round_down(saved_.records * layout_.record_size, layout_.unit)) {
   now_.tail.clear();
 }
 

@@ -18,8 +18,7 @@
 #include <deque>
 #include <vector>
 
-#include "demsort_inplace/journal.h"
-#include "demsort_inplace/layout.h"
+#include "demsort_inplace/workbench.h"
 #include "engine/fixed/merge_runs.h"
 #include "engine/fixed/write_behind.h"
 #include "run/record_runs.h"
@@ -29,10 +28,8 @@ namespace ecosort::inplace {
 // Coordinator only. Everything it is given outlives it.
 class Checkpoints : public engine::ReleaseHook {
  public:
-  // `from`: the last state of the journal; the output holds just what it says. `numbers`: of every run in the store; runs that
-  // `from` has consumed have none.
-  Checkpoints(io::Storage& storage, io::Reactor& reactor, Journal& journal, const Layout& layout, engine::RecordRuns& store,
-              const std::vector<std::size_t>& numbers, io::File& output, State from, const std::atomic<int>& interrupted);
+  // From the last state of the journal on; the output holds just what that says.
+  Checkpoints(Workbench& bench, io::File& output);
 
   // So many bytes of the output are allocated. What is reserved twice must be free once more on some file systems (XFS).
   void has_room(std::uint64_t bytes) noexcept { room_ = std::max(room_, bytes); }

@@ -24,8 +24,8 @@ Task<void> reread(Workbench& bench, const State& end) {
   verify(bench, end);
   co_await bench.reactor.sync(*bench.files.output);
   bench.begin("reread", engine::Phase::reread, bench.layout.bytes());
-  engine::Reread rereader(bench.reactor, bench.compute, bench.encoder, *bench.files.output, {0, bench.layout.records},
-                          bench.plan.formation.read_block_bytes, bench.memory, bench.progress);
+  engine::Reread rereader(bench, bench.encoder, *bench.files.output, {0, bench.layout.records},
+                          bench.plan.formation.read_block_bytes);
   rereader.stop_for(bench.interrupted);
   co_await rereader.run();
   bench.end();
@@ -51,13 +51,17 @@ engine::SortReport publish_result(Workbench& bench, const std::string& result) {
   engine::SortReport& report = bench.report;
   report.plan = bench.plan;
   report.records = bench.layout.records;
-  for (const RunDone& done : bench.done) report.tally += done.tally;
+  for (const RunDone& done : bench.done) {
+    report.hash += done.tally.hash;
+    report.checksum += done.tally.checksum;
+  }
+  report.input_bytes = report.output_bytes = bench.layout.bytes();
   report.traffic = bench.reactor.traffic();
   report.peak_temp_bytes =
       (is_in_place ? bench.layout.extra_bytes() : bench.layout.all_run_bytes()) + Journal::size_bytes(bench.header);
   report.peak_memory_bytes = bench.memory.peak_bytes();
   report.runs = bench.layout.runs();
-  report.notice = bench.notice;
+  report.notices.push_back(bench.notice);
   bench.progress.begin(engine::Phase::done, 0);
   return std::move(report);
 }

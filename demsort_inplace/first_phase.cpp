@@ -18,9 +18,8 @@ Task<void> form_runs(Workbench& bench, engine::RunKeeper& keeper) {
   }
   bench.begin("run_formation", engine::Phase::run_formation, bytes);
   {
-    engine::ReadAhead reader(bench.reactor, bench.compute, bench.plan, bench.encoder, bench.inputs, bench.memory);
-    engine::FormRuns former(bench.reactor, bench.compute, bench.memory, bench.plan, bench.encoder, reader, *bench.store,
-                            bench.progress);
+    engine::ReadAhead reader(bench, bench.plan, bench.encoder, bench.inputs);
+    engine::FormRuns former({bench, bench.encoder, *bench.store}, bench.plan, reader);
     co_await former.form_parts(parts, keeper);
   }
   bench.end();

@@ -9,20 +9,14 @@
 
 namespace ecosort::inplace {
 
-JobBench::JobBench(const std::string& path, const JobHeader& job_header, const BenchSize& size, const Environment& environment)
-    : paths(path),
+JobBench::JobBench(const std::string& path, const JobHeader& job_header, const engine::BenchSize& size,
+                   const Environment& environment)
+    : Bench({environment.storage, environment.queue, environment.progress, environment.log, environment.interrupted}, size),
+      paths(path),
       header(job_header),
       storage(environment.storage),
-      progress(environment.progress),
-      log(environment.log),
-      interrupted(environment.interrupted),
       trusts_drive(environment.trusts_drive),
-      memory(size.memory_bytes),
-      reactor(environment.queue, size.read_depth, size.write_depth),
-      compute(reactor, size.threads),
-      main(reactor.scope()) {
-  reactor.wait_with(storage);
-}
+      main(reactor.scope()) {}
 
 void JobBench::run(Task<void> task) {
   main.spawn(std::move(task));
@@ -37,8 +31,6 @@ void JobBench::take(JobStatus status) {
   done = status.contents->runs;
   state = status.contents->state;
 }
-
-void JobBench::end() { log.end(reactor.traffic()); }
 
 Task<void> open_journal(JobBench& bench) {
   bench.journal.emplace(bench.reactor, *bench.files.journal);

@@ -11,12 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/memory.h"
 #include "demsort_inplace/job_status.h"
-#include "engine/compute.h"
-#include "engine/phase_log.h"
-#include "engine/progress.h"
-#include "io/reactor.h"
+#include "engine/bench.h"
 
 namespace ecosort::inplace {
 
@@ -30,17 +26,9 @@ struct Environment {
   bool trusts_drive = false;            // what stands of an output is not read again (recheck.h)
 };
 
-// What of the plan every job needs.
-struct BenchSize {
-  std::uint64_t memory_bytes = 0;
-  unsigned threads = 0, read_depth = 0, write_depth = 0;
-};
-
-// Coordinator only. Members are declared in the order in which they may be used; what computes or waits dies before what it uses.
-struct JobBench {
-  JobBench(const std::string& path, const JobHeader& job_header, const BenchSize& size, const Environment& environment);
-  JobBench(const JobBench&) = delete;
-  JobBench& operator=(const JobBench&) = delete;
+// Coordinator only. Members are declared in the order in which they may be used.
+struct JobBench : engine::Bench {
+  JobBench(const std::string& path, const JobHeader& job_header, const engine::BenchSize& size, const Environment& environment);
 
   // Drives `task` to its end; rethrows what ended it. A signal waits for the next checkpoint.
   void run(Task<void> task);
@@ -48,19 +36,10 @@ struct JobBench {
   // A job that is there already: its journal, and what that says.
   void take(JobStatus status);
 
-  // A phase ends.
-  void end();
-
   const JobPaths paths;
   const JobHeader header;
-  io::NamedStorage& storage;
-  engine::Progress& progress;
-  engine::PhaseLog& log;
-  const std::atomic<int>& interrupted;
+  io::NamedStorage& storage;  // as a bench has it, with names
   const bool trusts_drive;
-  MemoryBudget memory;
-  io::Reactor reactor;
-  engine::Compute compute;
   JobFiles files;
   std::optional<Journal> journal;
   std::vector<RunDone> done;   // what the journal says
@@ -70,18 +49,11 @@ struct JobBench {
   TaskGroup main;
 };
 
-// Does `work` on a bench of its own. Where the queue breaks, the system may still use what is on the bench: it then lives as long
-// as the process.
+// Does `work` on a bench of its own.
 template <class Bench, class Plan, class Work>
 auto work_on_bench(const std::string& path, const JobHeader& header, Plan&& plan, const Environment& environment,
                    const Work& work) {
-  auto bench = std::make_unique<Bench>(path, header, std::forward<Plan>(plan), environment);
-  try {
-    return work(*bench);
-  } catch (const io::QueueBroken&) {
-    (void)bench.release();
-    throw;
-  }
+  return engine::keep_where_queue_breaks(std::make_unique<Bench>(path, header, std::forward<Plan>(plan), environment), work);
 }
 
 // Makes the journal and the names durable before anything is built upon them: after a crash of the program alone only the kernel

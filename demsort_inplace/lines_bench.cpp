@@ -9,7 +9,9 @@ namespace ecosort::inplace {
 
 namespace {
 
-BenchSize size_of(const lines::LinePlan& plan) { return {plan.memory_bytes, plan.threads, plan.read_depth, plan.write_depth}; }
+engine::BenchSize size_of(const lines::LinePlan& plan) {
+  return {plan.memory_bytes, plan.threads, plan.read_depth, plan.write_depth};
+}
 
 }  // namespace
 

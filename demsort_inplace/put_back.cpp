@@ -46,8 +46,7 @@ class PutBack {
     co_await adopt_runs(bench_);
     io::File& result = into_input_ ? *bench_.files.input : *bench_.files.output;
     bench_.begin("put_back", engine::Phase::put_back, (layout_.records - bench_.state->records) * layout_.record_size);
-    Checkpoints checkpoints(bench_.storage, bench_.reactor, *bench_.journal, layout_, *bench_.store, bench_.numbers, result,
-                            *bench_.state, bench_.interrupted);
+    Checkpoints checkpoints(bench_, result);
     co_await checkpoints.reserve();
     {
       const std::uint64_t bytes = bench_.state->records * layout_.record_size;

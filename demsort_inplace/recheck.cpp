@@ -54,8 +54,7 @@ Task<void> recheck(Workbench& bench, const io::File& result, bool into_input) {
   const bool has_tail = !bench.state->tail.empty();
   if (has_tail) range.end = round_down(range.end * layout.record_size, layout.unit) / layout.record_size;
   bench.begin("recheck", engine::Phase::reread, (range.end - range.begin) * layout.record_size);
-  engine::Reread rereader(bench.reactor, bench.compute, bench.encoder, result, range, bench.plan.formation.read_block_bytes,
-                          bench.memory, bench.progress);
+  engine::Reread rereader(bench, bench.encoder, result, range, bench.plan.formation.read_block_bytes);
   rereader.stop_for(bench.interrupted);
   co_await rereader.run();
   records::MultisetHash found = rereader.tally().hash;

@@ -233,7 +233,7 @@ class ResumableLines {
     report.top_lines = header == nullptr ? 0 : header->tally.hash.count;
     report.blank_lines += bench_.state->lines->blank_lines;
     report.dropped += bench_.state->lines->dropped.count;
-    report.lines = report.hash.count + in_no_run;
+    report.records = report.hash.count + in_no_run;
     report.input_bytes = bench_.input_bytes();
     report.output_bytes = bench_.state->lines->bytes;
     report.traffic = bench_.reactor.traffic();
@@ -272,7 +272,7 @@ lines::LinesReport resume_lines(const std::string& output, JobStatus status, lin
 }
 
 lines::LinesReport abandon_lines(const std::string& output, JobStatus status, const Environment& environment) {
-  constexpr BenchSize little{.memory_bytes = std::uint64_t{1} << 20U, .threads = 0, .read_depth = 1, .write_depth = 1};
+  constexpr engine::BenchSize little{.memory_bytes = std::uint64_t{1} << 20U, .threads = 0, .read_depth = 1, .write_depth = 1};
   const JobHeader header = status.contents->header;
   return work_on_bench<JobBench>(output, header, little, environment, [&](JobBench& bench) {
     bench.take(std::move(status));

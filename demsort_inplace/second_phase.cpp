@@ -39,14 +39,7 @@ engine::WriteBehind make_writer(Workbench& bench, io::File& file) {
                                   .reserve_bytes = bench.layout.unit,
                                   .reserved_bytes = std::numeric_limits<std::uint64_t>::max(),
                                   .least_unit = bench.layout.unit};
-  return {bench.storage,
-          bench.reactor,
-          &*bench.store,
-          file,
-          buffers,
-          terms,
-          bench.memory.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"),
-          bench.progress};
+  return {bench, file, buffers, terms, &*bench.store};
 }
 
 engine::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>& runs) {
@@ -60,8 +53,7 @@ engine::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>&
     source.consumed = bench.consumed(run) - first;
     sources.push_back(std::move(source));
   }
-  return {bench.reactor,      bench.compute, *bench.store,  bench.encoder, bench.plan.merge.final, bench.plan.merge.waiting_bytes,
-          std::move(sources), bench.memory,  bench.progress};
+  return {{bench, bench.encoder, *bench.store}, bench.plan.merge.final, bench.plan.merge.waiting_bytes, std::move(sources)};
 }
 
 Task<State> merge(Workbench& bench) {
@@ -71,8 +63,7 @@ Task<State> merge(Workbench& bench) {
   for (std::uint64_t run = layout.runs(); run-- > 0;)
     if (bench.consumed(run) < layout.run_records(run)) runs.push_back(run);
   bench.begin("merge", engine::Phase::merge, (layout.records - bench.state->records) * layout.record_size);
-  Checkpoints checkpoints(bench.storage, bench.reactor, *bench.journal, layout, *bench.store, bench.numbers, *bench.files.output,
-                          *bench.state, bench.interrupted);
+  Checkpoints checkpoints(bench, *bench.files.output);
   checkpoints.has_room(bench.output_room);
   co_await checkpoints.reserve();
   const std::vector<std::byte> last = co_await last_record_of_output(bench);

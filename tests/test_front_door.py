@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import BUILD, ROOT
+from ecosort.version import __version__ as VERSION  # noqa: N812
 
 DEMO = ROOT / "tuning" / "demo.py"
 SETUP = ROOT / "tuning" / "setup"
@@ -37,7 +38,6 @@ def test_unknown_sanitizers_are_refused() -> None:
     assert "give address,undefined or thread" in done.stderr
 
 
-VERSION = "0.1.0"
 COMMANDS = (
     "sort",
     "inplace",
@@ -46,12 +46,15 @@ COMMANDS = (
     "csv",
     "jsonl",
     "merge",
+    "sample",
+    "partition",
     "plan",
     "gen",
     "check",
     "power",
     "tune",
     "joulesort",
+    "cluster",
     "queue",
     "serve",
     "manual",

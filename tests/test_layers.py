@@ -26,6 +26,7 @@ LAYERS = [
     "engine",
     "engine/fixed",
     "engine/rows",
+    "engine/partition",
     "demsort_inplace",
     "job",
     "cli",
@@ -36,7 +37,7 @@ PACKAGES = {
     "power/ecosort_power": {"ecosort"},
     "appliance/ecosort_appliance": {"ecosort", "ecosort_power"},
     "tuning/ecosort_measure": {"ecosort", "ecosort_power"},
-    "tuning/ecosort_tuning": {"ecosort_power", "ecosort_measure"},
+    "tuning/ecosort_tuning": {"ecosort", "ecosort_power", "ecosort_measure"},
     "tuning/bench/ecosort_bench": {"ecosort_power", "ecosort_measure"},
 }
 IMPORT = re.compile(r"^\s*(?:from|import) (ecosort\w*)", re.MULTILINE)

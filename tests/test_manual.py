@@ -13,9 +13,23 @@ import pytest
 from conftest import BUILD
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-COMMANDS = ["sort", "inplace", "resume", "lines", "csv", "jsonl", "merge", "plan", "gen", "check", "manual"]
+COMMANDS = [
+    "sort",
+    "inplace",
+    "resume",
+    "lines",
+    "csv",
+    "jsonl",
+    "merge",
+    "sample",
+    "partition",
+    "plan",
+    "gen",
+    "check",
+    "manual",
+]
 # Commands that are programs of their own and explain themselves.
-PROGRAMS = ["power", "tune", "joulesort", "queue", "serve"]
+PROGRAMS = ["power", "tune", "joulesort", "cluster", "queue", "serve"]
 
 
 PLANS = ["plan sort", "plan inplace", "plan lines"]
@@ -156,6 +170,12 @@ def test_shells_propose_what_power_and_tune_take(run: Run, tmp_path: Path, progr
     if program == "power":
         assert "--meter" in complete_in_bash(run, tmp_path, "joulesort", "--m")
         assert "a file" in complete_in_bash(run, tmp_path, program, command, "a")
+
+
+def test_bash_proposes_what_cluster_takes(run: Run, tmp_path: Path) -> None:
+    assert complete_in_bash(run, tmp_path, "cluster", "") == {"sort", "resume", "check"}
+    options = re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", run("cluster", "sort", "--help").stdout, re.MULTILINE)
+    assert {"--nodes-temp", "--by"} <= set(options) <= complete_in_bash(run, tmp_path, "cluster", "sort", "--")
 
 
 def test_shells_propose_what_queue_and_serve_take(

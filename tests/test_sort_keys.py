@@ -415,7 +415,7 @@ def test_long_common_prefixes(
 
 
 def test_long_keys_in_more_passes(run: Run, tmp_path: Path) -> None:
-    """Merged runs foretell like those they are made of."""
+    """Merged runs predict like those they are made of."""
     count = 800_000
     rng = random.Random(5)
     text = shops(rng, count)

@@ -120,6 +120,7 @@ def _work_with_page(queue: Path, listen: Listen, meter: Meter | None, scheduler:
 
     from ecosort_appliance.web.app import Page
     from ecosort_appliance.web.security import is_loopback, read_token
+    from ecosort_appliance.web.server import Server
 
     host, port = parse_address(listen.address)
     if listen.token_file is None and (os.geteuid() == 0 or not is_loopback(host)):
@@ -134,10 +135,9 @@ def _work_with_page(queue: Path, listen: Listen, meter: Meter | None, scheduler:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=5,
         limit_concurrency=100,
     )
-    server = uvicorn.Server(config)
+    server = Server(config)
     page.is_ending = lambda: server.should_exit
     with bound(host, port) as listener:
         scheduler.start()

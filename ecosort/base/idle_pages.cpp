@@ -1,12 +1,12 @@
 #include "base/idle_pages.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 
 #include "base/memory.h"
+#include "base/system_page.h"
 
 namespace ecosort {
 namespace {
@@ -14,13 +14,8 @@ namespace {
 constexpr std::size_t most_mappings = 16;
 constexpr std::size_t large_page_bytes = std::size_t{2} << 20U;
 
-// What the system maps and unmaps is a multiple of this: 4, 16 or 64 KiB. A size that is none takes the rest of its last page.
-std::size_t system_page() noexcept {
-  static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  return bytes;
-}
-
-std::size_t whole_pages(std::size_t size) noexcept { return round_up(size, system_page()); }
+// A size that is no multiple of the system's pages takes the rest of its last one.
+std::size_t whole_pages(std::size_t size) noexcept { return round_up(size, system_page_bytes()); }
 
 void unmap(std::span<std::byte> mapping) noexcept {
   if (!mapping.empty()) ::munmap(mapping.data(), mapping.size());

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/system_page.h"
 
 namespace ecosort {
 
@@ -85,7 +86,7 @@ void MemoryBudget::give_back(std::span<std::byte> memory, Pages pages) noexcept 
 
 void populate(std::byte* data, std::size_t size) noexcept {
 #ifdef MADV_POPULATE_WRITE
-  const std::size_t lead = reinterpret_cast<std::uintptr_t>(data) % page_bytes;
+  const std::size_t lead = reinterpret_cast<std::uintptr_t>(data) % system_page_bytes();
   ::madvise(data - lead, size + lead, MADV_POPULATE_WRITE);
 #else
   static_cast<void>(data), static_cast<void>(size);

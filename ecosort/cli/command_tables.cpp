@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "cli/compression_options.h"
+#include "cli/node_tables.h"
 #include "cli/option_table.h"
 
 namespace ecosort::cli {
@@ -618,6 +619,20 @@ CommandTable joulesort_table() {
           .ending = ""};
 }
 
+CommandTable cluster_table() {
+  return {.name = "cluster",
+          .synopsis = "COMMAND ...",
+          .summary = "sorts files on several nodes, into parts with a manifest (ecosort-cluster)",
+          .description = "Runs the program ecosort-cluster with the words that follow; it explains itself with --help.",
+          .examples = {"ecosort cluster sort --format csv --by when:date --on ray --nodes-temp /lustre/tmp *.csv -o sorted",
+                       "ecosort cluster sort --plan --format lines log*.txt -o sorted    what would be done",
+                       "ecosort cluster resume sorted                   goes on after a crash of a worker, a node, or itself",
+                       "ecosort cluster check sorted                    counts, hashes and order of all parts"},
+          .options = {},
+          .operands = {},
+          .ending = ""};
+}
+
 CommandTable queue_table() {
   return {.name = "queue",
           .synopsis = "COMMAND ...",
@@ -661,10 +676,10 @@ CommandTable manual_table() {
 }  // namespace
 
 const std::vector<CommandTable>& command_tables() {
-  static const std::vector<CommandTable> tables{sort_table(),      inplace_table(), resume_table(), lines_table(),
-                                                csv_table(),       jsonl_table(),   merge_table(),  plan_table(),
-                                                gen_table(),       check_table(),   power_table(),  tune_table(),
-                                                joulesort_table(), queue_table(),   serve_table(),  manual_table()};
+  static const std::vector<CommandTable> tables{
+      sort_table(),      inplace_table(),   resume_table(), lines_table(), csv_table(),   jsonl_table(), merge_table(),
+      sample_table(),    partition_table(), plan_table(),   gen_table(),   check_table(), power_table(), tune_table(),
+      joulesort_table(), cluster_table(),   queue_table(),  serve_table(), manual_table()};
   return tables;
 }
 

@@ -21,9 +21,12 @@ int run_jsonl(const Words& words);    // lines of JSON by paths
 int plan_csv(const Words& words);     // prints bounds of what run_csv would do
 int plan_jsonl(const Words& words);
 int run_merge(const Words& words);      // sorted files into one
+int run_sample(const Words& words);     // rows of a range, and splitters
+int run_partition(const Words& words);  // a range into slices
 int run_plan(const Words& words);       // prints what sort or inplace would do
 int run_power(const Words& words);      // becomes the program ecosort-power; returns only by throwing
 int run_tune(const Words& words);       // becomes the program ecosort-tune; returns only by throwing
+int run_cluster(const Words& words);    // becomes the program ecosort-cluster; returns only by throwing
 int run_joulesort(const Words& words);  // becomes `ecosort-power joulesort`; returns only by throwing
 int run_queue(const Words& words);      // becomes `ecosort-appliance queue`; returns only by throwing
 int run_serve(const Words& words);      // becomes `ecosort-appliance serve`; returns only by throwing

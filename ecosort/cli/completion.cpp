@@ -118,7 +118,7 @@ _ecosort_propose() {{
   COMPREPLY=($(IFS=$' \n'; compgen "$@" -- "$word"))
 }}
 
-# ecosort-power, ecosort-tune and ecosort-appliance know their own commands, options and values.
+# ecosort-power, ecosort-tune, ecosort-cluster and ecosort-appliance know their own commands, options and values.
 _ecosort_ask() {{
   local IFS=$'\n' line
   local program=$1 at=$((COMP_CWORD - 1)) words="${{COMP_WORDS[*]:2}}"
@@ -148,7 +148,7 @@ _ecosort() {{
     return
   fi
   case $command in
-  power|tune|joulesort|queue|serve) _ecosort_ask "$command"; return ;;
+  power|tune|joulesort|cluster|queue|serve) _ecosort_ask "$command"; return ;;
   plan) ((COMP_CWORD > 2)) && command="plan ${{COMP_WORDS[2]}}" ;;
   esac
   case "$command $before" in
@@ -175,7 +175,7 @@ function __ecosort_is
     set -l words (commandline -opc)
     test "$words[2..]" = "$argv"; or string match -q -- "$argv *" "$words[2..]"
 end
-# ecosort-power, ecosort-tune and ecosort-appliance know their own commands, options and values.
+# ecosort-power, ecosort-tune, ecosort-cluster and ecosort-appliance know their own commands, options and values.
 function __ecosort_ask
     set -l words (commandline -opc)
     set -l program $argv[1]

@@ -10,6 +10,6 @@ nlohmann::ordered_json lines_stats_json(const lines::LinesReport& report, const 
   return rows_stats_json(words, report, log, usage, job, backend);
 }
 
-JobSummary summary_of(const lines::LinesReport& report) { return rows_summary(report, report.lines, "line"); }
+JobSummary summary_of(const lines::LinesReport& report) { return rows_summary(report, report.records, "line"); }
 
 }  // namespace ecosort::cli

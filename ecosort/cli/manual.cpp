@@ -77,7 +77,7 @@ constexpr Fact files[] = {
      "the profile that `ecosort tune` writes: values for options that are not given"},
     {"sort resume", "OUTPUT.ecosort/", "of sort --resumable: the runs and the journal, until the output is complete"},
     {"inplace resume", "FILE.ecosort/", "the records of FILE, and the journal, until FILE is complete again"},
-    {"sort merge lines csv jsonl", ".ecosort-*.tmp",
+    {"sort merge lines csv jsonl sample partition", ".ecosort-*.tmp",
      "an output that is not complete yet, where the file system has no unnamed files"},
     {"check", "SUMMARY_FILE", "280 bytes of what a partition holds, as valsort 1.5 writes them"},
     {"gen", "/dev/null, /dev/stdout", "no file is written, or a stream"},
@@ -88,12 +88,14 @@ constexpr Fact files[] = {
     {"manual", "PREFIX/share/man/man1, PREFIX/share/bash-completion/completions, PREFIX/share/fish/vendor_completions.d",
      "where `make install` puts what this command prints"},
     {"power joulesort serve", "~/.config/ecosort/meters.toml", "meters by name; see ecosort power --help"},
+    {"cluster", "DIR/part-00000, DIR/MANIFEST.json", "the sorted parts; the manifest appears when all of them are complete"},
+    {"cluster", "DIR.ecosort", "the journal of a sort that has not ended; resume goes on with it"},
     {"queue serve", "$XDG_STATE_HOME/ecosort, ~/.local/state/ecosort, /var/lib/ecosort",
      "the queue and what its jobs said; the last one is root's"},
 };
 
 constexpr Fact environment[] = {
-    {"sort merge inplace resume lines csv jsonl plan gen check manual", "COLUMNS",
+    {"sort merge inplace resume lines csv jsonl sample partition plan gen check manual", "COLUMNS",
      "the width that help is laid out for, and the progress line where the terminal does not tell its own"},
     {"sort merge inplace plan tune", "XDG_CONFIG_HOME, HOME", "where the profile is looked for"},
     {"lines", "TMPDIR", "directory for sorted runs where there is no -T"},
@@ -101,8 +103,9 @@ constexpr Fact environment[] = {
     {"lines", "LC_ALL, LC_COLLATE, LANG",
      "are not followed: the order is that of the C locale; a notice says so where they ask for another"},
     {"lines", "POSIXLY_CORRECT, _POSIX2_VERSION", "whether options may follow files, and whether +N is a key, as in sort"},
-    {"sort merge inplace resume lines csv jsonl gen check", "ECOSORT_CPU", "the newest instructions that may be used, for tests"},
-    {"power tune joulesort queue serve", "ECOSORT_PROGRAM",
+    {"sort merge inplace resume lines csv jsonl partition gen check", "ECOSORT_CPU",
+     "the newest instructions that may be used, for tests"},
+    {"power tune joulesort cluster queue serve", "ECOSORT_PROGRAM",
      "the program that sorts and validates; set to the one that is running"},
     {"queue serve", "ECOSORT_QUEUE", "the directory of the queue, in place of those below FILES"},
 };

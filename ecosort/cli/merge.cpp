@@ -20,11 +20,11 @@
 namespace ecosort::cli {
 namespace {
 
-engine::MergeFilesReport merge_telling_phase(job::PreparedMerge& prepared, io::Storage& storage, io::Queue& queue,
+engine::WorkReport merge_telling_phase(job::PreparedMerge& prepared, io::Storage& storage, io::Queue& queue,
                                              engine::Progress& progress, engine::PhaseLog& log,
                                              const std::atomic<int>& interrupted) {
   try {
-    return engine::merge_files(prepared.job, storage, queue, progress, log, interrupted);
+    return engine::merge_files(prepared.job, {storage, queue, progress, log, interrupted});
   } catch (const io::QueueBroken& broken) {
     end_at_once(progress, broken);
   } catch (const NotSorted& unsorted) {
@@ -38,7 +38,7 @@ engine::MergeFilesReport merge_telling_phase(job::PreparedMerge& prepared, io::S
   }
 }
 
-nlohmann::ordered_json stats(const engine::MergeFilesReport& report, const engine::MergeFilesJob& job,
+nlohmann::ordered_json stats(const engine::WorkReport& report, const engine::MergeFilesJob& job,
                              const engine::PhaseLog& log, const ProcessUsage& usage, const std::string& backend) {
   const std::uint64_t size = job.format.record_size;
   return {{"schema", "ecosort.merge-stats/1"},
@@ -78,17 +78,17 @@ int merge_records(const SortOptions& options, double started_s) {
   print_notice(options.quiet, backend.notice);
   check_threads_can_start(job.threads + 1);
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, options.output});
-  const auto sum_up = [&](const engine::MergeFilesReport& report) {
+  const auto sum_up = [&](const engine::WorkReport& report) {
     const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
     return JobSummary{"merged", report.records * job.format.record_size, records_text(report.records) + dropped};
   };
-  const engine::MergeFilesReport report = run.watch(
+  const engine::WorkReport report = run.watch(
       *backend.queue,
       [&](auto& progress, auto& log, const auto& interrupted) {
         return merge_telling_phase(prepared, storage, *backend.queue, progress, log, interrupted);
       },
       sum_up);
-  print_notice(options.quiet, report.notice);
+  for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
   run.write_reports("the merged output is complete",
                     [&] { return stats(report, job, run.log(), process_usage(started_s), backend.queue->backend_name()); });
   return 0;

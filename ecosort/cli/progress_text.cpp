@@ -29,6 +29,10 @@ std::string plain_words(Phase phase) {
       return "reading back";
     case Phase::put_back:
       return "putting records back";
+    case Phase::partition:
+      return "cutting into slices";
+    case Phase::sample:
+      return "taking a sample";
     case Phase::generate:
       return "making records";
     case Phase::check:

@@ -48,6 +48,7 @@ void check_report_files(const ReportFiles& files, const std::vector<engine::Inpu
   if (!files.stats.empty()) reports.push_back({"--stats", files.stats});
   if (!files.events.empty()) reports.push_back({"--events", files.events});
   if (!files.trace.empty()) reports.push_back({"--trace", files.trace});
+  if (!files.report.empty()) reports.push_back({"--report", files.report});
   for (const ReportFile& report : reports) {
     check_report_file(report, inputs);
     if (output != "-" && canonical(report.path) == canonical(output))

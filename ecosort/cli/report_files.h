@@ -11,6 +11,7 @@ namespace ecosort::cli {
 // Empty: not wanted.
 struct ReportFiles {
   std::string stats, events, trace;
+  std::string report{};  // of a partition
 };
 
 // They can be written, and name neither an input nor the output ("-": a stream) nor each other. UsageError.

@@ -11,7 +11,7 @@ namespace ecosort::cli {
 nlohmann::ordered_json rows_stats_json(const RowWords& words, const lines::LinesReport& report, const engine::PhaseLog& log,
                                        const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend) {
   return {{"schema", words.schema},
-          {words.rows, report.lines},
+          {words.rows, report.records},
           {words.dropped, report.dropped},
           {"input_bytes", report.input_bytes},
           {"output_bytes", report.output_bytes},

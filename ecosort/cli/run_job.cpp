@@ -86,7 +86,7 @@ JobResult work_telling_phase(const JobRun& run, const Work& work, io::PosixStora
 }  // namespace
 
 JobResult result_of(engine::SortReport report) {
-  JobResult result{summary_of(report), {report.notice}, {}};
+  JobResult result{summary_of(report), report.notices, {}};
   result.stats = [report = std::move(report)](const engine::PhaseLog& log, double started_s, const std::string& backend) {
     return stats_json(report, log, process_usage(started_s), backend);
   };

@@ -49,7 +49,7 @@ const char* advice(int error_number) {
 engine::SortReport sort_telling_phase(job::PreparedRecords& resolved, io::Storage& storage, io::Queue& queue,
                                       engine::Progress& progress, engine::PhaseLog& log, const std::atomic<int>& interrupted) {
   try {
-    return engine::sort(resolved.job, storage, queue, progress, log, interrupted);
+    return engine::sort(resolved.job, {storage, queue, progress, log, interrupted});
   } catch (const io::QueueBroken& broken) {
     end_at_once(progress, broken);
   } catch (const NameError& error) {
@@ -129,7 +129,7 @@ int run_sort(const Words& words) {
         return sort_telling_phase(resolved, storage, queue, progress, log, interrupted);
       },
       summary_of);
-  print_notice(options.quiet, report.notice);
+  for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
   run.write_reports(
       "the sorted output is complete",
       [&] { return stats_json(report, run.log(), process_usage(started_s), backend.queue->backend_name()); },

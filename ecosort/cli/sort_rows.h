@@ -17,7 +17,7 @@ lines::LinesReport sort_rows(WatchedRun& run, lines::LinesJob& job, io::Storage&
       queue,
       [&](auto& progress, auto& log, const auto& interrupted) {
         try {
-          return lines::sort_lines(job, storage, queue, progress, log, interrupted);
+          return lines::sort_lines(job, {storage, queue, progress, log, interrupted});
         } catch (const io::QueueBroken& broken) {
           end_at_once(progress, broken);
         }

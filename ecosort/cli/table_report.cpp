@@ -11,7 +11,7 @@ namespace {
 constexpr RowWords csv_words{"ecosort.csv-stats/1", "rows", "rows_dropped", "longest_row_bytes"};
 constexpr RowWords jsonl_words{"ecosort.jsonl-stats/1", "rows", "rows_dropped", "longest_row_bytes"};
 
-std::uint64_t rows_of(const lines::LinesReport& report) { return report.lines - report.top_lines - report.blank_lines; }
+std::uint64_t rows_of(const lines::LinesReport& report) { return report.records - report.top_lines - report.blank_lines; }
 
 }  // namespace
 

@@ -1,7 +1,7 @@
-// `ecosort power`, `ecosort tune`, `ecosort queue` and others: become the programs ecosort-power, ecosort-tune and
-// ecosort-appliance, which are written in Python. They are looked for beside this program, then in PATH, then in the environment
-// that `make` sets up beside a build directory. What nobody named (the first and the last) is used only where nobody else can
-// have put it: this user may be root.
+// `ecosort power`, `ecosort tune`, `ecosort queue`, `ecosort cluster` and others: become the programs ecosort-power,
+// ecosort-tune, ecosort-appliance and ecosort-cluster, which are written in Python. They are looked for beside this program, then
+// in PATH, then in the environment that `make` sets up beside a build directory. What nobody named (the first and the last) is
+// used only where nobody else can have put it: this user may be root.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -78,6 +78,7 @@ int become_command(const std::string& name, const std::string& command, const Wo
 
 int run_power(const Words& words) { return become("ecosort-power", words); }
 int run_tune(const Words& words) { return become("ecosort-tune", words); }
+int run_cluster(const Words& words) { return become("ecosort-cluster", words); }
 
 int run_joulesort(const Words& words) { return become_command("ecosort-power", "joulesort", words); }
 int run_queue(const Words& words) { return become_command("ecosort-appliance", "queue", words); }

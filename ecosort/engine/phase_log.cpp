@@ -22,8 +22,8 @@ double seconds(clockid_t clock) noexcept {
 }  // namespace
 
 const char* to_string(Phase phase) noexcept {
-  static constexpr std::array names{"starting", "run formation", "intermediate merge", "merge", "sync",
-                                    "reread",   "done",          "put back",           "gen",   "check"};
+  static constexpr std::array names{"starting", "run formation", "intermediate merge", "merge",  "sync", "reread",
+                                    "done",     "put back",      "partition",          "sample", "gen",  "check"};
   return names[static_cast<std::size_t>(phase)];
 }
 

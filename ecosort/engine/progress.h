@@ -22,6 +22,8 @@ enum class Phase : std::uint8_t {
   reread,
   done,
   put_back,
+  partition,
+  sample,
   generate,
   check
 };

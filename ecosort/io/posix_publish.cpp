@@ -114,40 +114,92 @@ OutputPlace resolve_output(const std::string& path) {
   throw_open_error("open", path, ELOOP);
 }
 
-// fsync before the name appears: the attributes must be as durable as the data that was synced before them. A failed sync of
-// the directory is undone where that loses nothing; where a file was replaced its old contents are gone, and the new ones,
-// complete and durable, stay.
-std::string PosixStorage::publish(File& file, const std::string& final_path, const BeforeStep& before_step) {
-  const OutputPlace place = resolve_output(final_path);
-  const Descriptor directory = open_to_publish(place.directory);
-  const auto temporary = std::dynamic_pointer_cast<TemporaryName>(file.facts().attachment);
+namespace {
 
-  call(before_step, PublishStep::attributes);
-  std::string notice = take_attributes(file, place);
-  sync(file);
+// Where files get their names.
+struct PublishPlace {
+  OutputPlace output;
+  int directory;
+};
+
+// The name of a file that was synced. It may have a temporary one.
+void give_name(const File& file, const PublishPlace& place, const BeforeStep& before_step) {
+  const auto temporary = std::dynamic_pointer_cast<TemporaryName>(file.facts().attachment);
   call(before_step, PublishStep::link);
-  FreshName fresh(directory.get(), temporary ? std::string() : link_to_fresh_name(file, directory.get(), place));
+  FreshName fresh(place.directory, temporary ? std::string() : link_to_fresh_name(file, place.directory, place.output));
   call(before_step, PublishStep::rename);
-  const std::string base = base_of(place.path);
-  const int renamed = temporary ? ::renameat(AT_FDCWD, temporary->path().c_str(), directory.get(), base.c_str())
-                                : ::renameat(directory.get(), fresh.text().c_str(), directory.get(), base.c_str());
-  if (renamed != 0) throw IoError::from_call("rename the output to", place.path, errno);
+  const std::string base = base_of(place.output.path);
+  const int renamed = temporary ? ::renameat(AT_FDCWD, temporary->path().c_str(), place.directory, base.c_str())
+                                : ::renameat(place.directory, fresh.text().c_str(), place.directory, base.c_str());
+  if (renamed != 0) throw IoError::from_call("rename the output to", place.output.path, errno);
   fresh.release();
   if (temporary) {
     temporary->release();
     ::flock(file.fd(), LOCK_UN);
   }
+}
+
+// After give_name() of what had no name: without a journal e2fsck takes what was unnamed for removed.
+[[nodiscard]] bool wants_another_sync(const File& file) {
+  return std::dynamic_pointer_cast<TemporaryName>(file.facts().attachment) == nullptr;
+}
+
+[[nodiscard]] bool take_name_away(const PublishPlace& place) {
+  return !place.output.exists && ::unlinkat(place.directory, base_of(place.output.path).c_str(), 0) == 0;
+}
+
+}  // namespace
+
+// fsync before the name appears: the attributes must be as durable as the data that was synced before them. A failed sync of
+// the directory is undone where that loses nothing; where a file was replaced its old contents are gone, and the new ones,
+// complete and durable, stay.
+std::string PosixStorage::publish(File& file, const std::string& final_path, const BeforeStep& before_step) {
+  const OutputPlace output = resolve_output(final_path);
+  const Descriptor directory = open_to_publish(output.directory);
+  const PublishPlace place{output, directory.get()};
+
+  call(before_step, PublishStep::attributes);
+  std::string notice = take_attributes(file, output);
+  sync(file);
+  give_name(file, place, before_step);
   try {
     call(before_step, PublishStep::sync_directory);
-    sync_names(directory.get(), place.directory);
-    if (!temporary) sync(file);  // that it has a name now: without a journal e2fsck takes what was unnamed for removed
+    sync_names(place.directory, output.directory);
+    if (wants_another_sync(file)) sync(file);
   } catch (const IoError& error) {
-    if (!place.exists && ::unlinkat(directory.get(), base.c_str(), 0) == 0) throw;
-    throw IoError(fmt::format("{}; '{}' is complete, but may not survive a power cut", error.what(), place.path),
+    if (take_name_away(place)) throw;
+    throw IoError(fmt::format("{}; '{}' is complete, but may not survive a power cut", error.what(), output.path),
                   error.error_number());
   }
-  const std::string doubt = doubt_about_names(place.directory);
+  const std::string doubt = doubt_about_names(output.directory);
   return notice.empty() || doubt.empty() ? notice + doubt : notice + "; " + doubt;
+}
+
+// Each step is one of all files, so that a journal is written once for all of them.
+std::string PosixStorage::publish_all(const std::vector<Named>& files) {
+  std::vector<PublishPlace> places;
+  if (files.empty()) return "";
+  const Descriptor directory = open_to_publish(resolve_output(files.front().final_path).directory);
+  std::string notice;
+  for (const Named& file : files) {
+    places.push_back({resolve_output(file.final_path), directory.get()});
+    if (places.back().output.directory != places.front().output.directory)  // through a symbolic link
+      return Storage::publish_all(files);
+  }
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (const std::string lost = take_attributes(*files[i].file, places[i].output); notice.empty()) notice = lost;
+  for (const Named& file : files) sync(*file.file);
+  std::size_t named = 0;
+  try {
+    for (; named < files.size(); ++named) give_name(*files[named].file, places[named], {});
+    sync_names(directory.get(), places.front().output.directory);
+    for (const Named& file : files)
+      if (wants_another_sync(*file.file)) sync(*file.file);
+  } catch (const Error&) {
+    while (named > 0) (void)take_name_away(places[--named]);
+    throw;
+  }
+  return notice.empty() ? doubt_about_names(places.front().output.directory) : notice;
 }
 
 }  // namespace ecosort::io

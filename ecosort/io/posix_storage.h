@@ -52,6 +52,7 @@ class PosixStorage : public NamedStorage {
   void set_size(File& file, std::uint64_t size_bytes) override;
   void sync(File& file) override;
   [[nodiscard]] std::string publish(File& file, const std::string& final_path, const BeforeStep& before_step = {}) override;
+  [[nodiscard]] std::string publish_all(const std::vector<Named>& files) override;
   void close(FilePtr file) override;
   [[nodiscard]] FileState state(const File& file) override;
   [[nodiscard]] std::uint64_t free_bytes(const std::string& directory) override;

@@ -1,6 +1,7 @@
 #include "io/storage.h"
 
 #include <cerrno>
+#include <utility>
 
 #include "base/errors.h"
 
@@ -16,6 +17,13 @@ bool Storage::reserve_patiently(File& file, std::uint64_t offset, std::uint64_t 
       if (!is_full(error.error_number()) || !wait_for_space(file, attempt)) throw;
     }
   }
+}
+
+std::string Storage::publish_all(const std::vector<Named>& files) {
+  std::string notice;
+  for (const Named& file : files)
+    if (std::string told = publish(*file.file, file.final_path); notice.empty()) notice = std::move(told);
+  return notice;
 }
 
 }  // namespace ecosort::io

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "io/file.h"
 
@@ -65,6 +66,14 @@ class Storage {
   // On failure the final name is as before, with one exception that the message tells: the last step, the directory's sync,
   // failed after a file was replaced.
   [[nodiscard]] virtual std::string publish(File& file, const std::string& final_path, const BeforeStep& before_step = {}) = 0;
+
+  // publish() of several files of one directory; each is complete and durable before any name appears, and the directory is
+  // synced once for all. After a failure some may have their names.
+  struct Named {
+    File* file = nullptr;
+    std::string final_path;
+  };
+  [[nodiscard]] virtual std::string publish_all(const std::vector<Named>& files);
 
   virtual void close(FilePtr file) = 0;  // checked close
 

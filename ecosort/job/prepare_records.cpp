@@ -83,8 +83,7 @@ std::uint64_t output_unit(const PreparedRecords& resolved, io::Storage& storage)
 std::vector<planner::InputExtent> extents_of(const std::vector<engine::Input>& inputs) {
   std::vector<planner::InputExtent> extents;
   extents.reserve(inputs.size());
-  for (const engine::Input& input : inputs)
-    extents.push_back({input.file->facts().start_offset, input.records, input.file->alignment()});
+  for (const engine::Input& input : inputs) extents.push_back({input.begin(), input.records, input.file->alignment()});
   return extents;
 }
 

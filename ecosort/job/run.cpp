@@ -52,25 +52,35 @@ struct Bench {
 
 template <class Prepared, class Work>
 auto work_on(std::unique_ptr<Bench<Prepared>> bench, const Attendance& attendance, const Work& work) {
-  const std::stop_callback stop(attendance.stop, [raw = bench.get()] {
-    raw->interrupted = stop_requested;
-    raw->backend.queue->notify();
-  });
   try {
-    return work(*bench);
+    return engine::keep_where_queue_breaks(std::move(bench), [&](Bench<Prepared>& on) {
+      const std::stop_callback stop(attendance.stop, [&on] {
+        on.interrupted = stop_requested;
+        on.backend.queue->notify();
+      });
+      return work(on.prepared.job, {*on.storage, *on.backend.queue, on.progress, on.log, on.interrupted});
+    });
   } catch (const io::QueueBroken& broken) {
-    (void)bench.release();
     throw IoError(broken);
   }
 }
 
-void take_traffic(Report& report, const io::Traffic& traffic) {
-  report.bytes_read = traffic.bytes_read;
-  report.bytes_written = traffic.bytes_written;
-}
-
 void add_notice(Report& report, const std::string& notice) {
   if (!notice.empty()) report.notices.push_back(notice);
+}
+
+void take(Report& report, const engine::WorkReport& done) {
+  report.records = done.records;
+  report.dropped = done.dropped;
+  report.input_bytes = done.input_bytes;
+  report.output_bytes = done.output_bytes;
+  report.runs = done.runs;
+  report.bytes_read = done.traffic.bytes_read;
+  report.bytes_written = done.traffic.bytes_written;
+  report.peak_temp_bytes = done.peak_temp_bytes;
+  report.peak_memory_bytes = done.peak_memory_bytes;
+  report.hash = done.hash.to_hex();
+  for (const std::string& notice : done.notices) add_notice(report, notice);
 }
 
 }  // namespace
@@ -85,20 +95,9 @@ Report run_records(PreparedRecords prepared, const std::string& io, std::unique_
   Report report;
   for (const std::string& notice : bench->prepared.notices) add_notice(report, notice);
   add_notice(report, bench->backend.notice);
-  const engine::SortReport done = work_on(std::move(bench), attendance, [](auto& on) {
-    return engine::sort(on.prepared.job, *on.storage, *on.backend.queue, on.progress, on.log, on.interrupted);
-  });
-  const std::uint64_t record_size = done.plan.wanted.format.record_size;
-  report.records = done.records;
-  report.dropped = done.dropped;
-  report.input_bytes = done.records * record_size;
-  report.output_bytes = (done.records - done.dropped) * record_size;
+  const engine::SortReport done = work_on(std::move(bench), attendance, engine::sort);
+  take(report, done);
   report.runs = done.plan.merge.stored_runs;
-  take_traffic(report, done.traffic);
-  report.peak_temp_bytes = done.peak_temp_bytes;
-  report.peak_memory_bytes = done.peak_memory_bytes;
-  report.hash = done.tally.hash.to_hex();
-  add_notice(report, done.notice);
   return report;
 }
 
@@ -109,21 +108,11 @@ Report run_lines(PreparedLines prepared, const std::string& io, std::unique_ptr<
   auto bench = std::make_unique<Bench<PreparedLines>>(std::move(prepared), std::move(backend), std::move(storage), attendance);
   Report report;
   add_notice(report, bench->backend.notice);
-  const lines::LinesReport done = work_on(std::move(bench), attendance, [](auto& on) {
-    return lines::sort_lines(on.prepared.job, *on.storage, *on.backend.queue, on.progress, on.log, on.interrupted);
-  });
-  report.records = done.lines - done.blank_lines - (top_counts ? 0 : done.top_lines);
+  const lines::LinesReport done = work_on(std::move(bench), attendance, lines::sort_lines);
+  take(report, done);
+  report.records -= done.blank_lines + (top_counts ? 0 : done.top_lines);
   report.blank_lines = done.blank_lines;
   for (const rows::KeyCounts& counts : done.key_counts) report.keys.push_back({counts.empty, counts.unparsable});
-  report.dropped = done.dropped;
-  report.input_bytes = done.input_bytes;
-  report.output_bytes = done.output_bytes;
-  report.runs = done.runs;
-  take_traffic(report, done.traffic);
-  report.peak_temp_bytes = done.peak_temp_bytes;
-  report.peak_memory_bytes = done.peak_memory_bytes;
-  report.hash = done.hash.to_hex();
-  for (const std::string& notice : done.notices) add_notice(report, notice);
   return report;
 }
 

@@ -1,3 +1,5 @@
 """Measures the energy of a command with real meters and reports records per joule."""
 
-__version__ = "0.1.0"
+from ecosort.version import __version__
+
+__all__ = ["__version__"]

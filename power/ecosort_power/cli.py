@@ -181,7 +181,7 @@ def run(**given: Any) -> int:
 
 
 @cli.command(context_settings={"ignore_unknown_options": False})
-@click.option("--meter", "meter_words", multiple=True, required=True, help="A meter, or auto. Repeat for several side by side.")
+@click.option("--meter", "meter_words", multiple=True, help="A meter, or auto. Repeat for several side by side.")
 @_SUM
 @click.option("--category", type=click.Choice(["daytona", "indy"]), default="daytona", show_default=True)
 @click.option(
@@ -200,6 +200,9 @@ def run(**given: Any) -> int:
 @_AMBIENT
 @_around_runs
 @click.option("--repeat-invalid", is_flag=True, help="Measure runs that were invalid again; what they were is kept and told.")
+@click.option("--predict", "is_prediction", is_flag=True, help="Only say what 10^8 to 10^10, or CLASS, would take here.")
+@click.option("--profile", type=_DIRECTORY, help="The profile to predict by (default: ~/.config/ecosort/profile.toml).")
+@click.option("--watts", type=Number(0.1, 1e5, "watts"), help="Mean power at the wall to predict with (default: the profile's).")
 @_CONFIG
 @click.argument("size", metavar="[CLASS]", required=False)
 @click.argument("sort_words", metavar="[-- OPTIONS OF ECOSORT SORT]", nargs=-1, type=click.UNPROCESSED)
@@ -208,6 +211,8 @@ def joulesort(**given: Any) -> int:
 
     CLASS is 10^8, 10^9, 10^10 or 10^12 records (also 1e8, 100M, 1G, ...). What was interrupted goes on with the same command.
     Example: ecosort-power joulesort 1e8 --meter shelly://192.0.2.5 --data /mnt/ssd -- --memory 4GiB
+
+    With --predict nothing is done: a table says what the classes would take, by a profile of this machine (ecosort tune).
     """
     from ecosort_power.joulesort.request import enter
 

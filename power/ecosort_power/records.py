@@ -40,7 +40,7 @@ TABLE: Sequence[Record] = (
     Record(E10, 2019, "KioxiaSort (Indy)", 89, 112000, "PC, 8 NVMe drives"),
     Record(E10, 2022, "ELSAR", None, 158000, "range partitioning", "derived, 158 000 to 190 000"),
     Record(E10, 2023, "MendSort (Daytona)", 59, 169000, "Ryzen 7900, 8 NVMe drives", "derived"),
-    Record(E10, 2025, "bsort", 47.97, 208000, "Raspberry Pi 5, one NVMe drive", "outcome of the entry unknown"),
+    Record(E10, 2025, "bsort", 47.97, 208464, "Raspberry Pi 5, one NVMe drive", "outcome of the entry unknown"),
     Record(E12, 2011, "TritonSort (Indy)", None, 9703, "52 servers"),
 )
 

@@ -32,6 +32,11 @@ def appliance() -> None:
     _run("ecosort-appliance", "ecosort_appliance.cli", "appliance")
 
 
+def cluster() -> None:
+    """`ecosort-cluster`, which needs no extra but for `--on ray`."""
+    _run("ecosort-cluster", "ecosort.cluster.cli", "cluster")
+
+
 def tune() -> None:
     """`ecosort-tune`, which needs the extra `tune`."""
     _run("ecosort-tune", "ecosort_tuning.cli", "tune")

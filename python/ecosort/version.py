@@ -1,3 +1,4 @@
-"""The version, of this package and of the program it drives."""
+"""The version, of this package and of the program it drives. It stands here only: ecosort/CMakeLists.txt, pyproject.toml and
+packaging/ read this line."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

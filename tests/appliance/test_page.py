@@ -79,6 +79,18 @@ def service(queue: Queue) -> Iterator[Service]:
     assert found.process.wait(20) == 0
 
 
+def test_the_end_waits_for_no_one_who_never_ends(queue: Queue) -> None:
+    """A form whose body does not come."""
+    found = start(queue)
+    host, port = found.url.removeprefix("http://").rstrip("/").split(":")
+    with socket.create_connection((host, int(port))) as connection:
+        head = f"POST /login HTTP/1.1\r\nHost: {host}:{port}\r\nOrigin: {found.url.rstrip('/')}\r\nContent-Length: 10\r\n\r\n"
+        connection.sendall(head.encode())
+        assert httpx.get(found.url + "/login").status_code == 200  # it has read the one before
+        found.process.send_signal(signal.SIGTERM)
+        assert found.process.wait(20) == 0
+
+
 # --- who may
 
 

@@ -170,3 +170,13 @@ def test_an_amount_per_kilowatt_hour_is_no_counter(name: str) -> None:
 def test_a_counter_is_taken_whatever_else_its_name_says(name: str) -> None:
     found = find_columns(["time", name], [["2026-11-24T12:00:00Z", "40.1"]] * 3, {})
     assert found.energy == Column(1, 3.6e6)
+
+
+def test_a_time_that_does_not_fit_the_form_that_is_said_names_the_form(tmp_path: Path) -> None:
+    with pytest.raises(MeterError, match=r"line 2 cannot be understood: .* is no time of the form #time-format=%d/%m"):
+        read_log(log_of(tmp_path / "m.csv", "time,W", "1", "2"), {"time-format": "%d/%m"})
+
+
+def test_a_counter_that_goes_down_by_little_is_told_with_all_its_digits(tmp_path: Path) -> None:
+    with pytest.raises(MeterError, match=r"goes down from 3600000003.6 J to 3600000000 J"):
+        read_log(log_of(tmp_path / "m.csv", "time,E [kWh]", "1000.000001", "1000.000000"), {})

@@ -144,6 +144,7 @@ def test_an_ina3221_gives_the_product_of_current_and_voltage(tmp_path: Path) -> 
 # It draws 228.82 W of 210.00 W, and a field that the driver cannot tell is `[Unknown Error]`. The UUID, the second card and the
 # other values are not of that capture.
 NVIDIA = """case "$*" in
+*power.draw.instant*) echo 'Field "power.draw.instant" is not a valid field to query.'; exit 2 ;;
 *name,uuid*) echo 'GeForce RTX 2080 Ti, GPU-8a56a4bc-e184-a047-2620-be19fdf913d5, 442.19, 228.82, 210.00' ;;
 *index,name*) echo '0, GeForce RTX 2080 Ti, 228.82'; echo '1, NVIDIA GeForce GT 710, [N/A]' ;;
 *loop-ms*) for w in 228.82 13.58 99.40; do echo $w; sleep 0.05; done; echo '[Unknown Error]'; exec sleep 60 ;;
@@ -159,9 +160,27 @@ def test_a_graphics_card_gives_a_line_per_period(programs: Path) -> None:
         (pid,) = meter.pids()
     assert wait_for(lambda: not Path(f"/proc/{pid}").exists())
     assert (found.scope, found.identity["driver"]) == (Scope.COMPONENT, "442.19")
+    assert (found.identity["field"], found.notes[-1][:16]) == ("power.draw", "this driver does")
     first, second = NvidiaMeter.discover(Machine())
     assert found.identity["power_limit_w"] == "210.00"
     assert (first.usable, second.usable, second.spec) == (True, False, "nvidia:1")
+
+
+# An RTX 4000 SFF Ada, of which the driver tells 8.81 W as the mean and 8.44 W of the moment, limit 70 W: an XML report in
+# influxdata/telegraf, plugins/inputs/nvidia_smi/testdata/rtx-4000-sff-ada-v13.xml. The number of the driver and the UUID are not
+# of that capture. power.draw is the mean there, by NVIDIA's documentation of nvmlDeviceGetPowerUsage.
+ADA = """case "$*" in
+*name,uuid*) echo 'NVIDIA RTX 4000 SFF Ada Generation, GPU-1, 570.0, 8.81, 70.00' ;;
+*power.draw.instant*) echo 8.44; case "$*" in *loop-ms*) exec sleep 60 ;; esac ;;
+*) echo 8.81; exec sleep 60 ;;
+esac"""
+
+
+def test_a_card_that_tells_the_power_of_the_moment_is_asked_for_that(programs: Path) -> None:
+    program(programs / "nvidia-smi", ADA)
+    with opened("nvidia:0#period=0.05") as (meter, found):
+        assert meter.read().watts == 8.44
+    assert (found.identity["field"], found.notes) == ("power.draw.instant", ("one graphics card only",))
 
 
 def test_a_card_that_does_not_measure_is_refused(programs: Path) -> None:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from ecosort_power.errors import MeterError, UsageError
@@ -18,9 +18,10 @@ from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import parse_spec
 from ecosort_power.meters.fritz import FritzMeter, answer_to
 from ecosort_power.meters.homeassistant import HomeAssistantMeter
+from ecosort_power.meters.kasa import KasaMeter
 from ecosort_power.reading import Scope
 
-from .peers import captured, kasa_plug
+from .peers import captured, kasa_plug, tapo_plug
 from .peers import http_peers as peers
 from .support import free_port, listens, opened, wait_for
 
@@ -79,11 +80,24 @@ STATS = '<devicestats><power><stats count="360" grid="10" datatime="1700000000">
 
 def test_a_fritz_plug_gives_the_newest_of_its_statistics(password: None) -> None:
     with (
-        peers.serve(fritz_box(stats=STATS.format("746,750,751"))) as peer,
+        peers.serve(fritz_box(stats=STATS.format("746,750,751,751,748"))) as peer,
         opened(f"fritz://joule@{peer.host}/{AIN}#source=stats") as (meter, found),
     ):
         reading = meter.read()
     assert (reading.watts, reading.stamp, found.update_s) == (7.46, "1700000000", 10.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "update_s", "watts"),
+    [(captured.FRITZ_SLOW, 120.0, 10.67), (captured.FRITZ_QUICK, 10.0, 10.97), (",".join(["1067"] * 360), 120.0, 10.67)],
+)
+def test_a_box_that_repeats_its_statistics_has_no_new_value_every_ten_seconds(
+    password: None, values: str, update_s: float, watts: float
+) -> None:
+    stats = captured.FRITZ_STATS.format(values)
+    with peers.serve(fritz_box(stats=stats)) as peer, opened(f"fritz://joule@{peer.host}/{AIN}#source=stats") as (meter, found):
+        assert (found.update_s, meter.read().watts) == (update_s, watts)
+    assert f"every {update_s:.0f} s" in found.notes[-1]
 
 
 @pytest.mark.parametrize(
@@ -295,10 +309,6 @@ class Publisher:
         self._client.loop_stop()
 
 
-# A plug's message as the documentation of Zigbee2MQTT describes it; not captured.
-ZIGBEE = {"current": 0.19, "energy": 12.34, "linkquality": 120, "power": 43.5, "state": "ON", "voltage": 231}
-
-
 @pytest.mark.parametrize(
     ("topic", "message", "settings", "watts", "joules"),
     [
@@ -310,7 +320,13 @@ ZIGBEE = {"current": 0.19, "energy": 12.34, "linkquality": 120, "power": 43.5, "
             6.096 * 3.6e6,
         ),
         ("shellyplus1pm-a8/status/switch:0", captured.GEN2_SWITCH, "#value=apower,energy=aenergy.total", 47.11, 5.125 * 3600),
-        ("zigbee2mqtt/plug", ZIGBEE, "#value=power", 43.5, None),
+        (
+            "zigbee2mqtt/shelly-working-room",
+            captured.ZIGBEE2MQTT_SHELLY,
+            "#value=power_l1,energy=energy_l1,energy-unit=kWh",
+            8.0,
+            2.056 * 3.6e6,
+        ),
         ("shellies/shellyplug-s-B5/relay/0/power", "17.25", "", 17.25, None),
     ],
 )
@@ -331,7 +347,11 @@ def test_a_retained_message_is_old_and_does_not_count(broker: str, password: Non
 
 @pytest.mark.parametrize(
     ("message", "settings", "text"),
-    [(ZIGBEE, "", "say where the power is"), ("warm", "", "neither JSON nor a number"), (ZIGBEE, "#value=watts", "no watts")],
+    [
+        (captured.ZIGBEE2MQTT_SHELLY, "", "say where the power is"),
+        ("warm", "", "neither JSON nor a number"),
+        (captured.ZIGBEE2MQTT_SHELLY, "#value=watts", "no watts"),
+    ],
 )
 def test_what_is_wrong_with_a_message_is_said(broker: str, password: None, message: Any, settings: str, text: str) -> None:
     with Publisher(broker, "x/y", message), pytest.raises(MeterError, match=text):
@@ -351,6 +371,33 @@ def test_kasa_is_run_as_a_program_and_reads_a_plug() -> None:
     assert (reading.watts, reading.joules) == (0.928511, pytest.approx(55.139 * 3.6e6))
     assert (found.scope, found.period_s, found.identity["model"]) == (Scope.WALL, 5.0, "HS110(EU)")
     assert found.identity["sw_ver"] == "1.2.5 Build 171213 Rel.101523"
+
+
+def test_kasa_reads_a_plug_over_the_encrypted_protocol_of_tapo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its energy is that of this month, which begins again: no counter is made of it."""
+    monkeypatch.setenv("ECOSORT_METER_PASSWORD", tapo_plug.PASSWORD)
+    account = quote(tapo_plug.ACCOUNT, safe="")
+    with tapo_plug.serve() as port, opened(f"kasa://{account}@127.0.0.1:{port}#type=smart") as (meter, found):
+        reading = meter.read()
+        monkeypatch.setenv("ECOSORT_METER_PASSWORD", "wrong")
+        with pytest.raises(MeterError, match=f"exit code 1.*kasa --host 127.0.0.1 --port {port} --type smart"):
+            make_meter(meter.spec).open()
+    assert (reading.watts, reading.joules, found.counter) == (pytest.approx(1.003), None, False)
+    assert (found.scope, found.identity["model"]) == (Scope.WALL, "KP125M")
+    assert found.identity["fw_ver"] == "1.2.3 Build 240624 Rel.154806"
+
+
+def test_what_kasa_warns_of_before_its_answer_is_not_the_answer() -> None:
+    """The values of a Tapo P110M(AU), firmware 1.2.3 Build 240617 (python-kasa, tests/fixtures/smart), as kasa prints them: the
+    total is that of today, which begins again at midnight."""
+    raw = """WARNING  Device 192.0.2.5 received unknown error code: -10008     smartprotocol.py:430
+{
+    "power_mw": 74116,
+    "total": 0.173
+}
+"""
+    reading = KasaMeter.derive(raw, parse_spec("kasa://192.0.2.5"))
+    assert (reading.watts, reading.joules) == (74.116, None)
 
 
 def test_kasa_without_a_plug_or_a_program_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -190,7 +190,15 @@ def test_a_slow_agent_is_told_what_would_help() -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", ["snmp://h/1.40", "snmp://h/1.3.99999999999", "snmp://h/3.1", "snmp://h/1.3#auth=x", "snmp://h/1.3#scale=x"]
+    "spec",
+    [
+        "snmp://h/1.40",
+        "snmp://h/1.3.99999999999",
+        "snmp://h/3.1",
+        "snmp://h/1.3#auth=x",
+        "snmp://h/1.3#scale=x",
+        "snmp://h/1.3#scale=0",
+    ],
 )
 def test_an_object_that_cannot_be_is_refused(spec: str) -> None:
     with pytest.raises(UsageError):

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import pytest
 from ecosort_power.cli import cli as program
-from ecosort_power.errors import MeterError, PowerError
+from ecosort_power.errors import MeterError, PowerError, UsageError
 from ecosort_power.meters import make_meter, meter_class, schemes
 from ecosort_power.meters.base import COMMON_SETTINGS, parse_spec, with_settings
 from ecosort_power.options import Checksum, Number
@@ -237,3 +237,32 @@ def test_a_meter_that_is_not_there_says_what_to_do(spec: str) -> None:
             meter.open()
     finally:
         meter.close()
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ("sim:#scope=moon", "scope must be one of: wall, psu, "),
+        ("sim:#scope=simulated", "#simulated=yes"),
+        ("sim:#power=x", "power must be one of: instant, average"),
+        ("snmp://h/1.3#scale=0", "scale=0 must be from 1e-12 to 1e"),
+        ("snmp://h/1.3#scale=-2", "scale=-2 must be from"),
+        ("http://h/x#value=a,energy=b,energy-quantum=-1", "energy-quantum=-1 must be from"),
+    ],
+)
+def test_a_setting_that_cannot_be_says_what_can(spec: str, text: str) -> None:
+    with pytest.raises(UsageError, match=text):
+        make_meter(parse_spec(spec))
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "."])
+def test_a_log_that_is_no_file_is_not_read(path: str) -> None:
+    with pytest.raises(MeterError, match="is no regular file"):
+        make_meter(parse_spec(f"csv:{path}")).open()
+
+
+def test_a_host_that_is_not_known_is_said_without_the_names_of_classes() -> None:
+    meter = make_meter(parse_spec("snmp://nowhere.invalid/1.3"))
+    with pytest.raises(MeterError, match="check address") as caught:
+        meter.open()
+    assert "<class" not in str(caught.value)

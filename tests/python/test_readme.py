@@ -17,8 +17,10 @@ from sort_support import sanitizers
 
 import ecosort
 
-README = (ROOT / "python" / "README.md").read_text()
-EXAMPLES = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+EXAMPLES, OF_THE_DOCS = (
+    re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    for page in ("python/README.md", "docs/python.md")
+)
 MODULES = [module.name for module in pkgutil.iter_modules(ecosort.__path__)]
 
 
@@ -47,6 +49,12 @@ def run_example(text: str, python: Path | str, here: Path, **environment: str) -
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(1, len(EXAMPLES) + 1))
 def test_examples_of_the_readme(example: str, here: Path) -> None:
     assert len(EXAMPLES) == 4
+    run_example(example, sys.executable, here, PYTHONPATH=str(ROOT / "python"))
+
+
+@pytest.mark.parametrize("example", OF_THE_DOCS, ids=range(1, len(OF_THE_DOCS) + 1))
+def test_examples_of_the_docs(example: str, here: Path) -> None:
+    assert "# " in example
     run_example(example, sys.executable, here, PYTHONPATH=str(ROOT / "python"))
 
 

@@ -144,7 +144,7 @@ HEADS = (
 )
 
 
-VERDICT_HEADS = ("foretold", "asked", "measured", "")
+VERDICT_HEADS = ("predicted", "asked", "measured", "")
 
 
 def verdict_rows(found: Sequence[CellResult]) -> list[tuple[str, ...]]:
@@ -177,7 +177,7 @@ def circumstances(data: Document) -> str:
     memories = ", ".join(memory_text(m) for m in settings["training_memory_bytes"])
     left = " (the budget ended before all of it was measured)" if data["missing"] else ""
     return (
-        f"Models fitted to {len(data['training'])} sorts of {trained} with {memories}; all others foretold{left}. "
+        f"Models fitted to {len(data['training'])} sorts of {trained} with {memories}; all others predicted{left}. "
         f"{state}, validated{memory_state(settings)}; {measured_on(data)}"
     )
 

@@ -1,3 +1,5 @@
 """Probes the machine, compares measurements, holds system settings, and searches the best ones for the sorter."""
 
-__version__ = "0.1.0"
+from ecosort.version import __version__
+
+__all__ = ["__version__"]

@@ -220,7 +220,7 @@ _TRAINED_WITH = partial(click.option, type=SIZE, multiple=True, help="Of the sor
 
 @cli.command()
 @options.directory(required=True)
-@options.size("sizes", multiple=True, default=["1GB"], help="Of inputs to foretell; repeatable.")
+@options.size("sizes", multiple=True, default=["1GB"], help="Of inputs to predict; repeatable.")
 @options.memory("memories", multiple=True, default=["128MiB", "512MiB", "2GiB"], help="For those sorts; repeatable.")
 @_TRAINED_WITH("--training-size", "training_sizes", default=["800MB", "3GB"])
 @_TRAINED_WITH("--training-memory", "training_memories", default=["96MiB", "384MiB", "1536MiB"])
@@ -233,7 +233,7 @@ _TRAINED_WITH = partial(click.option, type=SIZE, multiple=True, help="Of the sor
 def validate(**given: Any) -> int:
     """Holds predictions against measurements: bytes, space, CPU seconds, and the time beside a replay of the same requests.
 
-    Probes the drive, fits models to the training runs and foretells the others. Exit code 0 if all is within its limits.
+    Probes the drive, fits models to the training runs and predicts the others. Exit code 0 if all is within its limits.
     """
     from ecosort_tuning.validating import validate_and_tell
 

@@ -1,4 +1,4 @@
-"""Predictions against measurements: models are fitted to some sorts and foretell others, of other sizes and memories."""
+"""Predictions against measurements: models are fitted to some sorts and predict others, of other sizes and memories."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def floor_ratios(bench: Bench, profile: Path, training: Sequence[Mapping[str, An
     return {shape: median(values) for shape, values in found.items()}
 
 
-def foretell(bench: Bench, profile: Path, cells: Sequence[Cell], ratios: dict[str, float]) -> list[Document]:
+def predict(bench: Bench, profile: Path, cells: Sequence[Cell], ratios: dict[str, float]) -> list[Document]:
     """What `ecosort plan` predicts for each cell. A shape that no training run had takes the ratio of the others."""
     found = []
     for cell in cells:

@@ -22,7 +22,7 @@ from ecosort_tuning.probe import ProbeOptions, places, run_probe
 from ecosort_tuning.profile import write_profile
 from ecosort_tuning.search.sorter import records_of
 from ecosort_tuning.show import say
-from ecosort_tuning.validate import Bench, Cell, Clock, Grid, fitted, floor_ratios, foretell, measure, profile_of, turns
+from ecosort_tuning.validate import Bench, Cell, Clock, Grid, fitted, floor_ratios, measure, predict, profile_of, turns
 
 ROOT = Path(__file__).resolve().parents[2]
 _PROBED_BLOCKS, _PROBED_DEPTHS = (256 << 10, 1 << 20), (16, 32)
@@ -98,21 +98,21 @@ def _measure(document: Document, given: Mapping[str, Any], data: Path) -> None:
         document["profile"] = _probe(data, given["probe_seconds"], given["probe_file"])
         save()
     training = Grid("training", settings["training_records"], settings["training_memory_bytes"])
-    foretold = Grid("runs", settings["records"], settings["memory_bytes"])
-    missing = turns([training, foretold], settings["rounds"], document)
+    predicted = Grid("runs", settings["records"], settings["memory_bytes"])
+    missing = turns([training, predicted], settings["rounds"], document)
     document["missing"] = not measure(bench, missing, document, clock, save, say)
     if document["training"] and document["runs"]:
-        _foretell(document, bench, foretold, data)
+        _predict(document, bench, predicted, data)
     save()
 
 
-def _foretell(document: Document, bench: Bench, foretold: Grid, data: Path) -> None:
-    """From the training runs alone: of the cells foretold, the models get to see nothing but the plan."""
+def _predict(document: Document, bench: Bench, predicted: Grid, data: Path) -> None:
+    """From the training runs alone: of the cells predicted, the models get to see nothing but the plan."""
     profile, path = fitted(profile_of(document), document["training"]), data / "profile.toml"
     write_profile(path, profile)
     ratios = floor_ratios(bench, path, document["training"])
-    wanted = [Cell(n, m) for n in foretold.records for m in foretold.memories]
-    document["predictions"] = foretell(bench, path, wanted, ratios)
+    wanted = [Cell(n, m) for n in predicted.records for m in predicted.memories]
+    document["predictions"] = predict(bench, path, wanted, ratios)
     document["floor_ratio"] = ratios
     document["models"] = {name: encode(getattr(profile, name)) for name in ("cpu", "time")}
 

@@ -10,19 +10,19 @@
 
 namespace ecosort::engine {
 
-FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const planner::Plan& plan,
-                   const records::Encoder& encoder, ReadAhead& reader, RecordRuns& store, Progress& progress)
-    : reactor_(reactor),
-      compute_(compute),
+FormRuns::FormRuns(const RecordTools& tools, const planner::Plan& plan, ReadAhead& reader)
+    : reactor_(tools.bench.reactor),
+      compute_(tools.bench.compute),
       plan_(plan),
-      encoder_(encoder),
+      encoder_(tools.encoder),
       reader_(reader),
-      store_(store),
-      progress_(progress),
+      store_(tools.store),
+      progress_(tools.bench.progress),
       slots_(plan.formation.run_buffers),
-      free_slots_(reactor.scope(), plan.formation.run_buffers),
-      scratch_free_(reactor.scope(), 1) {
+      free_slots_(reactor_.scope(), plan.formation.run_buffers),
+      scratch_free_(reactor_.scope(), 1) {
   const planner::Formation& f = plan.formation;
+  MemoryBudget& memory = tools.bench.memory;
   for (std::uint32_t i = 0; Slot & slot : slots_) {
     slot.run.first_index = records::RecordTable::first_index(i++);
     slot.run.bytes = memory.allocate(f.run_buffer_bytes, "a run buffer");
@@ -30,7 +30,7 @@ FormRuns::FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory,
   }
   scratch_ = memory.allocate(f.scratch_bytes, "the scratch of the index sort");
   Buffer blocks = f.write_blocks > 0 ? memory.allocate(f.write_block_bytes * f.write_blocks, "write blocks") : Buffer();
-  blocks_.emplace(reactor.scope(), std::move(blocks), f.write_block_bytes, f.write_blocks);
+  blocks_.emplace(reactor_.scope(), std::move(blocks), f.write_block_bytes, f.write_blocks);
 }
 
 std::size_t FormRuns::take_slot() {

@@ -10,14 +10,11 @@
 #include <vector>
 
 #include "base/block_pool.h"
-#include "engine/compute.h"
 #include "engine/fixed/read_ahead.h"
+#include "engine/fixed/record_tools.h"
 #include "engine/fixed/run_buffer.h"
 #include "engine/populate_ahead.h"
-#include "engine/progress.h"
-#include "formats/fixed/encoder.h"
 #include "plan/plan.h"
-#include "run/record_runs.h"
 
 namespace ecosort::engine {
 
@@ -51,8 +48,7 @@ class RunKeeper {
 // Coordinator only; must outlive the task.
 class FormRuns {
  public:
-  FormRuns(io::Reactor& reactor, Compute& compute, MemoryBudget& memory, const planner::Plan& plan,
-           const records::Encoder& encoder, ReadAhead& reader, RecordRuns& store, Progress& progress);
+  FormRuns(const RecordTools& tools, const planner::Plan& plan, ReadAhead& reader);
 
   // Creates all run files of inputs of known size and reserves their space, before hours of work (promise P10).
   void create_runs();

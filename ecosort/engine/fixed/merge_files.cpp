@@ -8,11 +8,11 @@
 
 #include "base/errors.h"
 #include "base/memory.h"
-#include "engine/compute.h"
+#include "engine/driver.h"
 #include "engine/fixed/checked_output.h"
 #include "engine/fixed/merge_batch.h"
+#include "engine/fixed/reread.h"
 #include "engine/fixed/sorted_file.h"
-#include "engine/open_output.h"
 
 namespace ecosort::engine {
 namespace {
@@ -20,18 +20,17 @@ namespace {
 // One merge of some of the files. Coordinator only; outlives its task.
 class OneMerge {
  public:
-  OneMerge(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const planner::FilesPlan& plan,
-           std::span<Input> inputs, MemoryBudget& memory)
-      : scope_(reactor.scope()),
-        compute_(compute),
-        encoder_(encoder),
-        blocks_(memory.allocate(inputs.size() * 2 * plan.block_bytes, "blocks of the files")),
-        arrived_(reactor.scope()),
-        loads_(reactor.scope()) {
+  OneMerge(const FilesTools& tools, std::span<Input> inputs)
+      : scope_(tools.bench.reactor.scope()),
+        compute_(tools.bench.compute),
+        encoder_(tools.encoder),
+        blocks_(tools.bench.memory.allocate(inputs.size() * 2 * tools.plan.block_bytes, "blocks of the files")),
+        arrived_(scope_),
+        loads_(scope_) {
     std::byte* at = blocks_.data();
     for (Input& input : inputs) {
-      files_.push_back(std::make_unique<SortedFile>(reactor, compute, encoder, plan, input, at, arrived_));
-      at += 2 * plan.block_bytes;
+      files_.push_back(std::make_unique<SortedFile>(tools, input, at, arrived_));
+      at += 2 * tools.plan.block_bytes;
       left_ += input.records;
     }
   }
@@ -139,27 +138,82 @@ class OneMerge {
   std::uint64_t left_ = 0;  // records not merged yet
 };
 
-// All of it. Members are declared in the order in which they may be used.
-class Merger {
+// Members are declared in the order in which they may be used.
+class FilesKernel final : public Kernel {
  public:
-  Merger(MergeFilesJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log)
-      : job_(job),
-        storage_(storage),
-        progress_(progress),
-        log_(log),
-        encoder_(job.format),
-        memory_(job.memory_bytes),
-        reactor_(queue, job.plan.read_depth, job.plan.write_depth),
-        compute_(reactor_, job.threads),
-        main_(reactor_.scope()) {
-    reactor_.wait_with(storage_);
+  FilesKernel(MergeFilesJob& job, Bench& bench) : job_(job), bench_(bench), encoder_(job.format) {}
+
+  static BenchSize size_of(const MergeFilesJob& job) {
+    return {job.memory_bytes, job.threads, job.plan.read_depth, job.plan.write_depth};
   }
 
-  MergeFilesReport run(const std::atomic<int>& interrupted) {
-    main_.spawn(merge());
-    reactor_.run(main_, interrupted);
-    return finish();
+  [[nodiscard]] const char* items() const noexcept override { return "records"; }
+
+  std::optional<Step> open(io::File& output) override {
+    output_ = &output;
+    for (Input& input : job_.inputs) sources_.push_back({std::move(input), std::nullopt});
+    report.input_bytes = bytes_of(sources_);
+    plan_job();
+    return std::nullopt;
   }
+
+  Task<void> form_runs() override { co_return; }
+
+  std::string check_inputs() override {
+    for (Source& source : sources_) close(source);
+    for (const Input& input : done_) check_unchanged(bench_.storage, input);
+    return "";
+  }
+
+  // Adjacent files become one, as few as need be; the next group begins behind it.
+  std::optional<Step> next_group() override {
+    if (sources_.size() <= job_.plan.fan_in) return std::nullopt;
+    const auto [from, count] = planner::next_group(sources_.size(), job_.plan.fan_in, next_);
+    next_ = from;
+    const auto first = sources_.begin() + static_cast<std::ptrdiff_t>(from), last = first + static_cast<std::ptrdiff_t>(count);
+    group_.assign(std::make_move_iterator(first), std::make_move_iterator(last));
+    sources_.erase(first + 1, last);
+    return Step{"intermediate_merge", bytes_of(group_), bytes_of(group_)};
+  }
+
+  Task<void> merge_group() override {
+    Source merged;
+    merged.input.file = bench_.storage.create_unnamed(job_.directory, io::Role::run, io::Caching::direct_if_possible);
+    temp_bytes_ += bytes_of(group_);
+    report.peak_temp_bytes = std::max(report.peak_temp_bytes, temp_bytes_);
+    const Tally written = co_await merge_to(group_, *merged.input.file);
+    merged.input.records = written.hash.count;
+    merged.written = written.hash;
+    for (Source& source : group_) close(source);
+    sources_[next_++] = std::move(merged);
+    ++report.merges;
+  }
+
+  std::optional<Step> last_merge() override { return Step{"merge", bytes_of(sources_), bytes_of(sources_)}; }
+
+  Task<void> merge_to_output() override { written_ = co_await merge_to(sources_, *output_); }
+
+  [[nodiscard]] Proof proof() const override { return {read_.hash, written_.hash + dropped_.hash}; }
+
+  Task<void> complete_output() override { co_return; }  // what wrote the last batch did
+
+  [[nodiscard]] std::uint64_t written_bytes() const override { return written_.hash.count * encoder_.record_size(); }
+
+  Task<bool> reread() override {
+    rereader_.emplace(bench_, encoder_, *output_, RecordRange{0, written_.hash.count}, job_.plan.block_bytes);
+    co_await rereader_->run();
+    co_return rereader_->tally().hash == written_.hash && rereader_->in_order();
+  }
+
+  WorkReport& sum_up() override {
+    report.records = read_.hash.count;
+    report.dropped = dropped_.hash.count;
+    report.output_bytes = written_bytes();
+    report.hash = read_.hash;
+    return report;
+  }
+
+  WorkReport report;
 
  private:
   // A file of the user's, or one that was made here, with what was written to it.
@@ -168,48 +222,11 @@ class Merger {
     std::optional<records::MultisetHash> written;
   };
 
-  Task<void> merge() {
-    for (Input& input : job_.inputs) sources_.push_back({std::move(input), std::nullopt});
-    output_ = open_output(storage_, job_.output);
-    plan_job();
-    while (sources_.size() > job_.plan.fan_in) co_await merge_group();
-    begin("merge", Phase::merge, bytes_of(sources_));
-    const Tally written = co_await merge_to(sources_, *output_);
-    log_.end(reactor_.traffic());
-    check_inputs();
-    verify(written);
-    begin("sync", Phase::sync, 0);
-    if (!output_->facts().is_stream) co_await reactor_.sync(*output_);
-    log_.end(reactor_.traffic());
-  }
-
-  // Adjacent files become one, as few as need be; the next group begins behind it.
-  Task<void> merge_group() {
-    const auto [from, count] = planner::next_group(sources_.size(), job_.plan.fan_in, next_);
-    const auto first = sources_.begin() + static_cast<std::ptrdiff_t>(from), last = first + static_cast<std::ptrdiff_t>(count);
-    std::vector<Source> group(std::make_move_iterator(first), std::make_move_iterator(last));
-    const std::uint64_t bytes = bytes_of(group);
-    begin("intermediate_merge", Phase::intermediate_merge, bytes);
-    Source merged;
-    merged.input.file = storage_.create_unnamed(job_.directory, io::Role::run, io::Caching::direct_if_possible);
-    temp_bytes_ += bytes;
-    report_.peak_temp_bytes = std::max(report_.peak_temp_bytes, temp_bytes_);
-    const Tally written = co_await merge_to(group, *merged.input.file);
-    merged.input.records = written.hash.count;
-    merged.written = written.hash;
-    for (Source& source : group) close(source);
-    sources_.erase(first + 1, last);
-    sources_[from] = std::move(merged);
-    next_ = from + 1;
-    ++report_.merges;
-    log_.end(reactor_.traffic());
-  }
-
   // Files of the user's are looked at once more at the end.
   void close(Source& source) {
     if (source.written) {
       temp_bytes_ -= source.input.records * encoder_.record_size();
-      storage_.close(std::move(source.input.file));
+      bench_.storage.close(std::move(source.input.file));
     } else {
       done_.push_back(std::move(source.input));
     }
@@ -220,12 +237,11 @@ class Merger {
     std::vector<Input> inputs;
     inputs.reserve(group.size());
     for (Source& source : group) inputs.push_back(std::move(source.input));
-    OneMerge merge(reactor_, compute_, encoder_, job_.plan, inputs, memory_);
+    OneMerge merge({bench_, encoder_, job_.plan}, inputs);
     const planner::MergeBuffers& buffers = job_.plan.output;
     const std::uint64_t reserve = std::max<std::uint64_t>(round_up(bytes, page_bytes), page_bytes);
-    WriteBehind writer(storage_, reactor_, nullptr, file, buffers, {.total_bytes = bytes, .reserve_bytes = reserve},
-                       memory_.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"), progress_);
-    CheckedOutput output(writer, compute_, encoder_, job_.unique);
+    WriteBehind writer(bench_, file, buffers, {.total_bytes = bytes, .reserve_bytes = reserve}, nullptr);
+    CheckedOutput output(writer, bench_.compute, encoder_, job_.unique);
     co_await merge.merge_to(output);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       take_in(group[i], merge.tally(i), inputs[i]);
@@ -243,45 +259,13 @@ class Merger {
                                    input.file->path()));
   }
 
-  void check_inputs() {
-    for (Source& source : sources_) close(source);
-    for (const Input& input : done_) check_unchanged(storage_, input);
-  }
-
-  // Promise P1.
-  void verify(const Tally& written) const {
-    Tally out = written;
-    out += dropped_;
-    if (out.hash == read_.hash) return;
-    throw VerificationError(fmt::format(
-        "verification failed: {} records with hash {} went in, {} with hash {} would come out; the output was not written",
-        read_.hash.count, read_.hash.to_hex(), out.hash.count, out.hash.to_hex()));
-  }
-
-  MergeFilesReport finish() {
-    begin("publish", Phase::sync, 0);
-    report_.notice = publish_output(storage_, std::move(output_), job_.output);
-    log_.end(reactor_.traffic());
-    report_.records = read_.hash.count;
-    report_.dropped = dropped_.hash.count;
-    report_.hash = read_.hash;
-    report_.traffic = reactor_.traffic();
-    report_.peak_memory_bytes = memory_.peak_bytes();
-    progress_.begin(Phase::done, 0);
-    return report_;
-  }
-
-  void begin(const char* name, Phase phase, std::uint64_t bytes) {
-    log_.begin(name, reactor_.traffic());
-    progress_.begin(phase, bytes, bytes);
-  }
-
   void plan_job() {
     std::vector<std::uint64_t> sizes;
     sizes.reserve(sources_.size());
     for (const Source& source : sources_) sizes.push_back(source.input.records * encoder_.record_size());
     const planner::FilePasses passes = planner::passes_of(sizes, job_.plan.fan_in);
-    progress_.plan_job(passes.merges > 0 ? 2 : 1, passes.moved_bytes + bytes_of(sources_));
+    const std::uint64_t reread = job_.reread && !output_->facts().is_stream ? bytes_of(sources_) : 0;
+    bench_.progress.plan_job((passes.merges > 0 ? 2 : 1) + (reread > 0 ? 1 : 0), passes.moved_bytes + bytes_of(sources_) + reread);
   }
 
   [[nodiscard]] std::uint64_t bytes_of(const std::vector<Source>& sources) const {
@@ -291,34 +275,19 @@ class Merger {
   }
 
   MergeFilesJob& job_;
-  io::Storage& storage_;
-  Progress& progress_;
-  PhaseLog& log_;
+  Bench& bench_;
   records::Encoder encoder_;
-  MemoryBudget memory_;
-  io::Reactor reactor_;
-  Compute compute_;
-  MergeFilesReport report_;
-  std::vector<Source> sources_;
+  io::File* output_ = nullptr;
+  std::vector<Source> sources_, group_;
   std::vector<Input> done_;
   std::size_t next_ = 0;  // where the next group begins
-  io::FilePtr output_;
-  Tally read_, dropped_;
+  Tally read_, written_, dropped_;
   std::uint64_t temp_bytes_ = 0;
-  TaskGroup main_;
+  std::optional<Reread> rereader_;
 };
 
 }  // namespace
 
-MergeFilesReport merge_files(MergeFilesJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log,
-                             const std::atomic<int>& interrupted) {
-  auto merger = std::make_unique<Merger>(job, storage, queue, progress, log);
-  try {
-    return merger->run(interrupted);
-  } catch (const io::QueueBroken&) {
-    (void)merger.release();  // the system may still use its buffers: they live as long as the process
-    throw;
-  }
-}
+WorkReport merge_files(MergeFilesJob& job, const Environment& environment) { return drive<FilesKernel>(job, environment); }
 
 }  // namespace ecosort::engine

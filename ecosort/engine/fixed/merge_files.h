@@ -6,18 +6,14 @@
 // merge at a time are merged in passes, adjacent ones first, so that the order stays.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "engine/bench.h"
 #include "engine/fixed/read_ahead.h"
-#include "engine/fixed/tally.h"
-#include "engine/phase_log.h"
-#include "engine/progress.h"
+#include "engine/work_report.h"
 #include "formats/fixed/encoder.h"
-#include "io/queue.h"
-#include "io/storage.h"
 #include "plan/files_plan.h"
 
 namespace ecosort::engine {
@@ -32,19 +28,10 @@ struct MergeFilesJob {
   std::string output;         // "-": standard output
   std::string directory;      // for files that are merged again
   bool unique = false;        // of records with equal keys only the first one stays
-};
-
-struct MergeFilesReport {
-  std::uint64_t records = 0, dropped = 0;
-  std::uint64_t merges = 0;  // before the last one
-  records::MultisetHash hash;
-  io::Traffic traffic;
-  std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
-  std::string notice;
+  bool reread = false;        // also read the output back from the device
 };
 
 // NotSorted for a file that is not in order; DamagedRun, VerificationError, IoError, Interrupted, io::QueueBroken as sort() does.
-[[nodiscard]] MergeFilesReport merge_files(MergeFilesJob& job, io::Storage& storage, io::Queue& queue, Progress& progress,
-                                           PhaseLog& log, const std::atomic<int>& interrupted);
+[[nodiscard]] WorkReport merge_files(MergeFilesJob& job, const Environment& environment);
 
 }  // namespace ecosort::engine

@@ -8,17 +8,17 @@
 
 namespace ecosort::engine {
 
-MergeResident::MergeResident(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder,
-                             const planner::MergeBuffers& buffers, const std::vector<RunBuffer>& runs, MemoryBudget& memory)
-    : reactor_(reactor),
-      compute_(compute),
+MergeResident::MergeResident(Bench& bench, const records::Encoder& encoder, const planner::MergeBuffers& buffers,
+                             const std::vector<RunBuffer>& runs)
+    : reactor_(bench.reactor),
+      compute_(bench.compute),
       encoder_(encoder),
       runs_(runs),
       table_(encoder.record_size()),
-      memory_(memory.allocate(buffers.index_bytes * buffers.output_blocks, "the indexes of output blocks")),
+      memory_(bench.memory.allocate(buffers.index_bytes * buffers.output_blocks, "the indexes of output blocks")),
       desk_records_(buffers.index_bytes / sizeof(records::Entry) / 2),
       cuts_(runs.size()),
-      turn_changed_(reactor.scope()) {
+      turn_changed_(reactor_.scope()) {
   for (unsigned i = 0; i < buffers.output_blocks; ++i) {
     auto* const entries = reinterpret_cast<records::Entry*>(memory_.data() + i * buffers.index_bytes);
     desks_.push_back({entries, entries + desk_records_});

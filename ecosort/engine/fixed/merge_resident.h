@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/compute.h"
+#include "engine/bench.h"
 #include "engine/fixed/checked_output.h"
 #include "engine/fixed/run_buffer.h"
 #include "engine/fixed/run_view.h"
@@ -21,8 +21,8 @@ namespace ecosort::engine {
 class MergeResident {
  public:
   // The runs in input order, each sorted through its index.
-  MergeResident(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const planner::MergeBuffers& buffers,
-                const std::vector<RunBuffer>& runs, MemoryBudget& memory);
+  MergeResident(Bench& bench, const records::Encoder& encoder, const planner::MergeBuffers& buffers,
+                const std::vector<RunBuffer>& runs);
 
   // VerificationError if the output would not be in order (promise P1).
   [[nodiscard]] Task<void> merge_to_output(CheckedOutput& output);

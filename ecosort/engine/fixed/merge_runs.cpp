@@ -9,21 +9,19 @@
 
 namespace ecosort::engine {
 
-MergeRuns::MergeRuns(io::Reactor& reactor, Compute& compute, RecordRuns& store, const records::Encoder& encoder,
-                     const planner::MergeBuffers& buffers, std::uint64_t waiting_bytes, std::vector<MergeInput> sources,
-                     MemoryBudget& memory, Progress& progress)
-    : reactor_(reactor),
-      compute_(compute),
-      store_(store),
-      encoder_(encoder),
+MergeRuns::MergeRuns(const RecordTools& tools, const planner::MergeBuffers& buffers, std::uint64_t waiting_bytes,
+                     std::vector<MergeInput> sources)
+    : reactor_(tools.bench.reactor),
+      compute_(tools.bench.compute),
+      store_(tools.store),
+      encoder_(tools.encoder),
       buffers_(buffers),
       waiting_bytes_(waiting_bytes),
-      memory_(memory),
-      progress_(progress),
+      memory_(tools.bench.memory),
+      progress_(tools.bench.progress),
       sources_(std::move(sources)),
-      prefetch_(reactor, compute, store, encoder, buffers.block_bytes,
-                memory.allocate(buffers.block_bytes * buffers.blocks, "read blocks"), sources_),
-      background_(reactor.scope()) {
+      prefetch_(tools, buffers.block_bytes, memory_.allocate(buffers.block_bytes * buffers.blocks, "read blocks"), sources_),
+      background_(reactor_.scope()) {
   for (const MergeInput& source : sources_) left_ += source.records - source.consumed;
 }
 

@@ -10,14 +10,11 @@
 #include <vector>
 
 #include "base/block_pool.h"
-#include "engine/compute.h"
 #include "engine/fixed/checked_output.h"
 #include "engine/fixed/merge_batch.h"
 #include "engine/fixed/prefetch.h"
 #include "engine/fixed/split.h"
-#include "engine/progress.h"
 #include "plan/plan.h"
-#include "run/record_runs.h"
 
 namespace ecosort::engine {
 
@@ -46,9 +43,8 @@ enum class Ending : std::uint8_t { complete, more_to_come };
 // Coordinator only; must outlive its task. One object per step of the plan.
 class MergeRuns {
  public:
-  MergeRuns(io::Reactor& reactor, Compute& compute, RecordRuns& store, const records::Encoder& encoder,
-            const planner::MergeBuffers& buffers, std::uint64_t waiting_bytes, std::vector<MergeInput> sources,
-            MemoryBudget& memory, Progress& progress);
+  MergeRuns(const RecordTools& tools, const planner::MergeBuffers& buffers, std::uint64_t waiting_bytes,
+            std::vector<MergeInput> sources);
 
   // VerificationError if the output would not be in order (promise P1).
   [[nodiscard]] Task<void> merge_to_output(CheckedOutput& output);

@@ -9,18 +9,17 @@
 
 namespace ecosort::engine {
 
-Prefetch::Prefetch(io::Reactor& reactor, Compute& compute, RecordRuns& store, const records::Encoder& encoder,
-                   std::uint64_t block_bytes, Buffer memory, std::vector<MergeInput>& sources)
-    : compute_(compute),
-      store_(store),
-      encoder_(encoder),
-      run_block_(store.run_block()),
+Prefetch::Prefetch(const RecordTools& tools, std::uint64_t block_bytes, Buffer memory, std::vector<MergeInput>& sources)
+    : compute_(tools.bench.compute),
+      store_(tools.store),
+      encoder_(tools.encoder),
+      run_block_(store_.run_block()),
       run_blocks_per_block_(block_bytes / run_block_.bytes),
       records_per_block_(run_blocks_per_block_ * run_block_.records),
       memory_(std::move(memory)),
       sources_(sources),
-      loads_(reactor.scope()),
-      arrived_(reactor.scope()) {
+      loads_(tools.bench.reactor.scope()),
+      arrived_(tools.bench.reactor.scope()) {
   for (std::uint64_t at = 0; at + block_bytes <= memory_.size(); at += block_bytes) free_.push_back(memory_.data() + at);
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
     MergeInput& source = sources_[i];
@@ -151,7 +150,7 @@ records::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenRunBlock>&
 void Prefetch::check_forecast(const MergeInput& source, std::uint64_t run_block, const std::byte* record) const {
   if (std::is_eq(store_.forecast().shared_key().compare(encoder_, record, store_.forecast().at(source.stored, run_block))))
     return;
-  throw IoError(fmt::format("run {} does not begin run block {} with the key that was foretold (check the drive and the memory)",
+  throw IoError(fmt::format("run {} does not begin run block {} with the key that was predicted (check the drive and the memory)",
                             source.stored, run_block));
 }
 

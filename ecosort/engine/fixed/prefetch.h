@@ -14,11 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/compute.h"
+#include "engine/fixed/record_tools.h"
 #include "engine/fixed/run_buffer.h"
 #include "engine/fixed/run_view.h"
 #include "hash/multiset_hash.h"
-#include "run/record_runs.h"
 
 namespace ecosort::engine {
 
@@ -49,8 +48,7 @@ struct MergeInput {
 class Prefetch {
  public:
   // Takes over `memory` and cuts it into blocks of `block_bytes`, at least two per source.
-  Prefetch(io::Reactor& reactor, Compute& compute, RecordRuns& store, const records::Encoder& encoder, std::uint64_t block_bytes,
-           Buffer memory, std::vector<MergeInput>& sources);
+  Prefetch(const RecordTools& tools, std::uint64_t block_bytes, Buffer memory, std::vector<MergeInput>& sources);
 
   // The records of each run block are summed when the run block is verified (24 bytes for each that is in memory), so that a
   // change in memory that comes later makes what is merged differ from what was verified. Before the first advance(); stored runs

@@ -19,17 +19,16 @@ bool is_aligned(const std::byte* address, std::size_t alignment) noexcept {
 
 }  // namespace
 
-ReadAhead::ReadAhead(io::Reactor& reactor, Compute& compute, const planner::Plan& plan, const records::Encoder& encoder,
-                     std::vector<Input>& inputs, MemoryBudget& memory)
-    : reactor_(reactor),
-      compute_(compute),
+ReadAhead::ReadAhead(Bench& bench, const planner::Plan& plan, const records::Encoder& encoder, std::vector<Input>& inputs)
+    : reactor_(bench.reactor),
+      compute_(bench.compute),
       plan_(plan),
       encoder_(encoder),
       inputs_(inputs),
       record_size_(plan.wanted.format.record_size) {
   const std::uint64_t size = plan.formation.read_block_bytes;
   const unsigned blocks = plan.formation.bounce_blocks;
-  if (blocks > 0) bounce_.emplace(reactor.scope(), memory.allocate(size * blocks, "bounce blocks"), size, blocks);
+  if (blocks > 0) bounce_.emplace(reactor_.scope(), bench.memory.allocate(size * blocks, "bounce blocks"), size, blocks);
 }
 
 // Cuts the record range into requests: aligned blocks of each file, the first one beginning at or before the range.
@@ -44,7 +43,7 @@ std::vector<ReadAhead::Block> ReadAhead::blocks_of(RunBuffer& run, std::uint64_t
       continue;
     }
     const std::uint64_t records = std::min(count, input.records - first);
-    const std::uint64_t start = input.file->facts().start_offset;
+    const std::uint64_t start = input.begin();
     std::uint64_t position = start + first * record_size_;
     const std::uint64_t end = position + records * record_size_;
     const std::uint64_t last = start + input.records * record_size_;

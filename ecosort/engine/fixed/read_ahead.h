@@ -13,13 +13,10 @@
 #include <vector>
 
 #include "base/block_pool.h"
-#include "engine/compute.h"
+#include "engine/bench.h"
 #include "engine/fixed/run_buffer.h"
 #include "engine/fixed/tally.h"
-#include "engine/progress.h"
 #include "formats/fixed/encoder.h"
-#include "io/reactor.h"
-#include "io/storage.h"
 #include "plan/plan.h"
 
 namespace ecosort::engine {
@@ -28,8 +25,12 @@ struct Input {
   io::FilePtr file;
   std::uint64_t records = 0;  // unknown (0) for a stream
   io::FileState opened;       // as it was when the sort began
+  std::uint64_t skipped = 0;  // bytes of the file in front of the first of these records
   // Of a stream: looks at the first bytes that arrive, before anything is written; what it throws ends the sort. May be empty.
   std::function<void(std::span<const std::byte>)> look = nullptr;
+
+  // Where the records begin in the file.
+  [[nodiscard]] std::uint64_t begin() const noexcept { return file->facts().start_offset + skipped; }
 };
 
 // IoError if the input is not what it was when the sort began. Streams have no such state.
@@ -38,8 +39,7 @@ void check_unchanged(io::Storage& storage, const Input& input);
 // Coordinator only. Must outlive the tasks it returned.
 class ReadAhead {
  public:
-  ReadAhead(io::Reactor& reactor, Compute& compute, const planner::Plan& plan, const records::Encoder& encoder,
-            std::vector<Input>& inputs, MemoryBudget& memory);
+  ReadAhead(Bench& bench, const planner::Plan& plan, const records::Encoder& encoder, std::vector<Input>& inputs);
 
   // Reads records [first, first + count) of all inputs, in order, into `run` and fills its index (unsorted).
   [[nodiscard]] Task<void> fill(RunBuffer& run, std::uint64_t first, std::uint64_t count);

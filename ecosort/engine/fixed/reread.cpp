@@ -8,10 +8,9 @@
 
 namespace ecosort::engine {
 
-Reread::Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const io::File& file, RecordRange range,
-               std::uint64_t block_bytes, MemoryBudget& memory, Progress& progress)
-    : reactor_(reactor),
-      compute_(compute),
+Reread::Reread(Bench& bench, const records::Encoder& encoder, const io::File& file, RecordRange range, std::uint64_t block_bytes)
+    : reactor_(bench.reactor),
+      compute_(bench.compute),
       encoder_(encoder),
       file_(file),
       range_(range),
@@ -19,8 +18,8 @@ Reread::Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& e
       // A block of records begins and ends inside alignment units.
       block_size_(round_up(block_records_ * encoder.record_size(), std::max(file.alignment(), page_bytes)) +
                   2 * std::max(file.alignment(), page_bytes)),
-      memory_(memory.allocate(2 * block_size_, "blocks to read the output back")),
-      progress_(progress) {}
+      memory_(bench.memory.allocate(2 * block_size_, "blocks to read the output back")),
+      progress_(bench.progress) {}
 
 Task<void> Reread::run() {
   Block present{memory_.data(), nullptr, 0}, next{memory_.data() + block_size_, nullptr, 0};

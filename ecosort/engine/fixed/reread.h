@@ -6,12 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/memory.h"
-#include "engine/compute.h"
+#include "engine/bench.h"
 #include "engine/fixed/tally.h"
-#include "engine/progress.h"
 #include "formats/fixed/encoder.h"
-#include "io/reactor.h"
 
 namespace ecosort::engine {
 
@@ -24,8 +21,7 @@ struct RecordRange {
 class Reread {
  public:
   // `file` holds these records, and was synced. Uses two blocks of about `block_bytes`.
-  Reread(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const io::File& file, RecordRange range,
-         std::uint64_t block_bytes, MemoryBudget& memory, Progress& progress);
+  Reread(Bench& bench, const records::Encoder& encoder, const io::File& file, RecordRange range, std::uint64_t block_bytes);
 
   // Where a signal number may be found: run() then throws Interrupted. Outlives the task.
   void stop_for(const std::atomic<int>& interrupted) noexcept { interrupted_ = &interrupted; }

@@ -1,64 +1,156 @@
 #include "engine/fixed/sort.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "base/errors.h"
 #include "base/memory.h"
-#include "engine/compute.h"
+#include "engine/driver.h"
 #include "engine/fixed/checked_output.h"
 #include "engine/fixed/form_runs.h"
 #include "engine/fixed/merge_resident.h"
 #include "engine/fixed/merge_runs.h"
 #include "engine/fixed/reread.h"
 #include "engine/fixed/write_behind.h"
-#include "engine/open_output.h"
 #include "run/record_runs.h"
 
 namespace ecosort::engine {
 
 namespace {
 
-// One sort. Members are declared in the order in which they may be used; what computes or waits dies before what it uses.
-class Sorter {
+// Members are declared in the order in which they may be used; what computes or waits dies before what it uses.
+class RecordKernel final : public Kernel {
  public:
-  Sorter(SortJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log)
+  RecordKernel(SortJob& job, Bench& bench)
       : job_(job),
-        storage_(storage),
-        progress_(progress),
-        log_(log),
+        bench_(bench),
         plan_(job.plan),
-        encoder_(job.plan.wanted.format),
-        memory_(job.plan.wanted.memory_bytes),
-        reactor_(queue, job.plan.read_depth, job.plan.write_depth),
-        compute_(reactor_, job.plan.wanted.threads),
-        main_(reactor_.scope()) {
-    reactor_.wait_with(storage_);
+        encoder_(plan_.wanted.format),
+        store_(bench.storage, bench.reactor, plan_, job.directories),
+        reader_(bench, plan_, encoder_, job.inputs) {}
+
+  static BenchSize size_of(const SortJob& job) {
+    const planner::Plan& plan = job.plan;
+    return {plan.wanted.memory_bytes, plan.wanted.threads, plan.read_depth, plan.write_depth};
   }
 
-  SortReport run(const std::atomic<int>& interrupted) {
-    main_.spawn(sort());
-    reactor_.run(main_, interrupted);
-    return finish();
+  [[nodiscard]] const char* items() const noexcept override { return "records"; }
+
+  std::optional<Step> open(io::File& output) override {
+    output_ = &output;
+    if (!plan_.wanted.size_unknown) plan_job(0);
+    return Step{plan_.shape == planner::Shape::one_pass ? "read_and_sort" : "run_formation", formation_bytes(),
+                std::max<std::uint64_t>(formation_bytes(), 1)};
   }
+
+  Task<void> form_runs() override {
+    former_.emplace(tools(), plan_, reader_);
+    if (plan_.wanted.size_unknown) {
+      co_await form_from_stream();
+    } else {
+      former_->create_runs();
+      reserve_output();
+      co_await former_->form();
+    }
+    runs_ = former_->take_runs();
+    former_->free_buffers();
+    reader_.free_buffers();
+    report.runs = runs_.records.size();
+    for (std::size_t i = 0; i < runs_.records.size(); ++i) sources_.push_back(source(i));
+    bench_.compute.use(plan_.wanted.threads_of_merge());
+  }
+
+  std::string check_inputs() override {
+    reader_.check_unchanged(bench_.storage);
+    return "";
+  }
+
+  std::optional<Step> next_group() override {
+    if (step_ + 1 >= plan_.merge.steps.size()) return std::nullopt;
+    const planner::MergeStep& step = plan_.merge.steps[step_];
+    group_.assign(sources_.begin() + step.first_run, sources_.begin() + step.first_run + step.fan_in);
+    merged_run_ = {};
+    for (const MergeInput& member : group_) merged_run_.records += member.records;
+    const std::uint64_t bytes = merged_run_.records * encoder_.record_size();
+    return Step{"intermediate_merge", bytes, 2 * bytes};
+  }
+
+  Task<void> merge_group() override {
+    const planner::MergeStep& step = plan_.merge.steps[step_++];
+    merged_run_.stored = store_.create(merged_run_.records);
+    merge_.emplace(tools(), plan_.merge.intermediate, plan_.merge.waiting_bytes, std::move(group_));
+    co_await merge_->merge_to_run(merged_run_.stored);
+    report.demand_reads += merge_->demand_reads();
+    merge_.reset();
+    const auto first = sources_.begin() + step.first_run;
+    *first = merged_run_;
+    sources_.erase(first + 1, first + step.fan_in);
+  }
+
+  std::optional<Step> last_merge() override {
+    if (sources_.empty()) return std::nullopt;
+    const std::uint64_t left = bench_.progress.job_bytes_left();
+    return Step{"merge", output_bytes(), std::max(left - std::min(left, reread_bytes()), output_bytes())};
+  }
+
+  Task<void> merge_to_output() override {
+    const planner::MergeBuffers& buffers = plan_.merge.final;
+    const OutputTerms terms{.total_bytes = output_bytes(),
+                            .reserve_bytes = plan_.merge.reserve_bytes,
+                            .reserved_bytes = output_reserved_,
+                            .request_bytes = plan_.wanted.requests.output_bytes};
+    writer_.emplace(bench_, *output_, buffers, terms, &store_);
+    CheckedOutput output(*writer_, bench_.compute, encoder_, job_.unique);
+    if (plan_.merge.stored_runs == 0) {
+      resident_.emplace(bench_, encoder_, buffers, runs_.resident);
+      co_await resident_->merge_to_output(output);
+    } else {
+      merge_.emplace(tools(), buffers, plan_.merge.waiting_bytes, sources_);
+      co_await merge_->merge_to_output(output);
+      report.demand_reads += merge_->demand_reads();
+    }
+    merged_ = output.merged();
+  }
+
+  [[nodiscard]] Proof proof() const override {
+    return {reader_.tally().hash, merged_.tally.hash + merged_.dropped.hash, plan_.wanted.input_records};
+  }
+
+  Task<void> complete_output() override { co_return; }  // what wrote the last batch did
+
+  [[nodiscard]] std::uint64_t written_bytes() const override { return merged_.tally.hash.count * encoder_.record_size(); }
+
+  Task<bool> reread() override {
+    writer_.reset();
+    merge_.reset();
+    resident_.reset();
+    rereader_.emplace(bench_, encoder_, *output_, RecordRange{0, merged_.tally.hash.count}, plan_.formation.read_block_bytes);
+    co_await rereader_->run();
+    co_return rereader_->tally().hash == merged_.tally.hash && rereader_->in_order();
+  }
+
+  WorkReport& sum_up() override {
+    report.plan = plan_;
+    report.records = plan_.wanted.input_records;
+    report.dropped = merged_.dropped.hash.count;
+    report.input_bytes = output_bytes();
+    report.output_bytes = written_bytes();
+    report.hash = reader_.tally().hash;
+    report.checksum = reader_.tally().checksum;
+    report.peak_temp_bytes = store_.peak_bytes();
+    return report;
+  }
+
+  SortReport report;
 
  private:
-  Task<void> sort() {
-    store_.emplace(storage_, reactor_, plan_, job_.directories);
-    reader_.emplace(reactor_, compute_, plan_, encoder_, job_.inputs, memory_);
-    output_ = open_output(storage_, job_.output);
-    co_await form_runs();
-    reader_->check_unchanged(storage_);
-    compute_.use(plan_.wanted.threads_of_merge());
-    co_await merge_intermediate();
-    co_await merge_to_output();
-    verify();
-    co_await sync_output();
-    if (job_.reread) co_await reread_output();
+  Task<void> form_from_stream() {
+    co_await former_->form_stream();
+    plan_.forecast_stride = store_.forecast().fix_stride();
+    planner::complete_plan(plan_, former_->run_records(), former_->runs_in_memory());
+    co_await former_->store_all_but(plan_.merge.resident_runs);
+    plan_job(output_bytes() + plan_.run_bytes);
   }
 
   // All of the output, or, where the runs share its file system, what it needs before they give space back.
@@ -67,34 +159,10 @@ class Sorter {
     const std::uint64_t all = round_up(output_bytes(), page_bytes);  // writes end at whole units
     bool shared = false;
     for (std::size_t run = 0; run < plan_.merge.stored_runs; ++run)
-      for (const io::FilePtr& stripe : store_->run(run).stripes)
-        shared |= storage_.state(*stripe).device == storage_.state(*output_).device;
+      for (const io::FilePtr& stripe : store_.run(run).stripes)
+        shared |= bench_.storage.state(*stripe).device == bench_.storage.state(*output_).device;
     const std::uint64_t bytes = shared && job_.runs_give_back ? std::min(all, plan_.merge.reserve_bytes) : all;
-    if (storage_.reserve_patiently(*output_, 0, bytes)) output_reserved_ = bytes;
-  }
-
-  Task<void> form_runs() {
-    if (!plan_.wanted.size_unknown) plan_job(0);
-    begin(plan_.shape == planner::Shape::one_pass ? "read_and_sort" : "run_formation", Phase::run_formation, formation_bytes(),
-          std::max<std::uint64_t>(formation_bytes(), 1));
-    former_.emplace(reactor_, compute_, memory_, plan_, encoder_, *reader_, *store_, progress_);
-    if (plan_.wanted.size_unknown) {
-      co_await former_->form_stream();
-      plan_.forecast_stride = store_->forecast().fix_stride();
-      planner::complete_plan(plan_, former_->run_records(), former_->runs_in_memory());
-      co_await former_->store_all_but(plan_.merge.resident_runs);
-      plan_job(output_bytes() + plan_.run_bytes);
-    } else {
-      former_->create_runs();
-      reserve_output();
-      co_await former_->form();
-    }
-    runs_ = former_->take_runs();
-    former_->free_buffers();
-    reader_->free_buffers();
-    log_.end(reactor_.traffic());
-    report_.runs = runs_.records.size();
-    for (std::size_t i = 0; i < runs_.records.size(); ++i) sources_.push_back(source(i));
+    if (bench_.storage.reserve_patiently(*output_, 0, bytes)) output_reserved_ = bytes;
   }
 
   [[nodiscard]] MergeInput source(std::size_t run) const {
@@ -108,156 +176,45 @@ class Sorter {
     return source;
   }
 
-  Task<void> merge_intermediate() {
-    const std::vector<planner::MergeStep>& steps = plan_.merge.steps;
-    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-      const auto first = sources_.begin() + steps[i].first_run;
-      const auto last = first + steps[i].fan_in;
-      std::vector<MergeInput> group(first, last);
-      MergeInput merged;
-      for (const MergeInput& member : group) merged.records += member.records;
-      merged.stored = store_->create(merged.records);
-      begin("intermediate_merge", Phase::intermediate_merge, merged.records * encoder_.record_size(),
-            2 * merged.records * encoder_.record_size());
-      merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, plan_.merge.intermediate,
-                                                    plan_.merge.waiting_bytes, std::move(group), memory_, progress_));
-      co_await merges_.back()->merge_to_run(merged.stored);
-      report_.demand_reads += merges_.back()->demand_reads();
-      merges_.clear();
-      log_.end(reactor_.traffic());
-      *first = merged;
-      sources_.erase(first + 1, last);
-    }
-  }
-
-  Task<void> merge_to_output() {
-    if (sources_.empty()) co_return;
-    const std::uint64_t left = progress_.job_bytes_left();
-    begin("merge", Phase::merge, output_bytes(), std::max(left - std::min(left, reread_bytes()), output_bytes()));
-    const planner::MergeBuffers& buffers = plan_.merge.final;
-    const OutputTerms terms{.total_bytes = output_bytes(),
-                            .reserve_bytes = plan_.merge.reserve_bytes,
-                            .reserved_bytes = output_reserved_,
-                            .request_bytes = plan_.wanted.requests.output_bytes};
-    writer_.emplace(storage_, reactor_, &*store_, *output_, buffers, terms,
-                    memory_.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"), progress_);
-    CheckedOutput output(*writer_, compute_, encoder_, job_.unique);
-    if (plan_.merge.stored_runs == 0) {
-      resident_.emplace(reactor_, compute_, encoder_, buffers, runs_.resident, memory_);
-      co_await resident_->merge_to_output(output);
-    } else {
-      merges_.push_back(std::make_unique<MergeRuns>(reactor_, compute_, *store_, encoder_, buffers, plan_.merge.waiting_bytes,
-                                                    sources_, memory_, progress_));
-      co_await merges_.back()->merge_to_output(output);
-      report_.demand_reads += merges_.back()->demand_reads();
-    }
-    merged_ = output.merged();
-    log_.end(reactor_.traffic());
-  }
-
-  Task<void> sync_output() {
-    begin("sync", Phase::sync, 0);
-    if (!output_->facts().is_stream) co_await reactor_.sync(*output_);
-    log_.end(reactor_.traffic());
-  }
-
-  // `--verify=reread`: what the device gives back is what went in, in order.
-  Task<void> reread_output() {
-    if (output_->facts().is_stream || merged_.tally.hash.count == 0) co_return;
-    writer_.reset();
-    merges_.clear();
-    resident_.reset();
-    begin("reread", Phase::reread, merged_.tally.hash.count * encoder_.record_size(), reread_bytes());
-    rereader_.emplace(reactor_, compute_, encoder_, *output_, RecordRange{0, merged_.tally.hash.count},
-                      plan_.formation.read_block_bytes, memory_, progress_);
-    co_await rereader_->run();
-    log_.end(reactor_.traffic());
-    if (rereader_->tally().hash != merged_.tally.hash || !rereader_->in_order())
-      throw VerificationError(
-          "what was read back from the output is not what was written to it (check the drive); the output was not kept");
-  }
-
-  // Promise P1: what came in went out, by count and by hash, from different buffers. Before anything gets a name.
-  void verify() const {
-    Tally out = merged_.tally;
-    out += merged_.dropped;
-    const records::MultisetHash& in = reader_->tally().hash;
-    if (out.hash == in && in.count == plan_.wanted.input_records) return;
-    throw VerificationError(fmt::format(
-        "verification failed: {} records with hash {} went in, {} with hash {} would come out; the output was not written",
-        in.count, in.to_hex(), out.hash.count, out.hash.to_hex()));
-  }
-
-  SortReport finish() {
-    begin("publish", Phase::sync, 0);
-    report_.notice = publish_output(storage_, std::move(output_), job_.output);
-    log_.end(reactor_.traffic());
-    report_.plan = plan_;
-    report_.records = plan_.wanted.input_records;
-    report_.dropped = merged_.dropped.hash.count;
-    report_.tally = reader_->tally();
-    report_.traffic = reactor_.traffic();
-    report_.peak_temp_bytes = store_->peak_bytes();
-    report_.peak_memory_bytes = memory_.peak_bytes();
-    progress_.begin(Phase::done, 0);
-    return report_;
-  }
-
-  void begin(const char* name, Phase phase, std::uint64_t bytes, std::uint64_t share_bytes = 0) {
-    log_.begin(name, reactor_.traffic());
-    progress_.begin(phase, bytes, share_bytes);
-  }
+  [[nodiscard]] RecordTools tools() noexcept { return {bench_, encoder_, store_}; }
 
   // `done_bytes` were read and written before the plan was complete.
   void plan_job(std::uint64_t done_bytes) {
     const unsigned phases = 2U + (plan_.merge.steps.size() > 1 ? 1U : 0U) + (reread_bytes() > 0 ? 1U : 0U);
-    progress_.plan_job(phases, plan_.bytes_read + plan_.bytes_written + reread_bytes(), done_bytes);
+    bench_.progress.plan_job(phases, plan_.bytes_read + plan_.bytes_written + reread_bytes(), done_bytes);
   }
 
   [[nodiscard]] std::uint64_t reread_bytes() const { return job_.reread && !output_->facts().is_stream ? output_bytes() : 0; }
 
+  // Where nothing is dropped.
   [[nodiscard]] std::uint64_t output_bytes() const { return plan_.wanted.input_records * encoder_.record_size(); }
 
   [[nodiscard]] std::uint64_t formation_bytes() const {
-    return plan_.wanted.size_unknown ? 0 : plan_.wanted.input_records * encoder_.record_size() + plan_.run_bytes;
+    return plan_.wanted.size_unknown ? 0 : output_bytes() + plan_.run_bytes;
   }
 
   SortJob& job_;
-  io::Storage& storage_;
-  Progress& progress_;
-  PhaseLog& log_;
+  Bench& bench_;
   planner::Plan plan_;
   records::Encoder encoder_;
-  MemoryBudget memory_;
-  io::Reactor reactor_;
-  Compute compute_;
-  SortReport report_;
-  std::optional<RecordRuns> store_;
-  std::optional<ReadAhead> reader_;
+  RecordRuns store_;
+  ReadAhead reader_;
+  io::File* output_ = nullptr;
   std::optional<FormRuns> former_;
   FormedRuns runs_;
-  std::vector<MergeInput> sources_;
-  io::FilePtr output_;
+  std::vector<MergeInput> sources_, group_;
+  std::size_t step_ = 0;  // of the plan's merges
+  MergeInput merged_run_;
   std::uint64_t output_reserved_ = 0;
   std::optional<WriteBehind> writer_;
   std::optional<MergeResident> resident_;
-  std::vector<std::unique_ptr<MergeRuns>> merges_;
+  std::optional<MergeRuns> merge_;
   MergedOutput merged_;
   std::optional<Reread> rereader_;
-  TaskGroup main_;
 };
 
 }  // namespace
 
-SortReport sort(SortJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log,
-                const std::atomic<int>& interrupted) {
-  auto sorter = std::make_unique<Sorter>(job, storage, queue, progress, log);
-  try {
-    return sorter->run(interrupted);
-  } catch (const io::QueueBroken&) {
-    (void)sorter.release();  // the system may still use its buffers: they live as long as the process
-    throw;
-  }
-}
+SortReport sort(SortJob& job, const Environment& environment) { return drive<RecordKernel>(job, environment); }
 
 }  // namespace ecosort::engine

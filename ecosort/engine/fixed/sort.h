@@ -1,20 +1,15 @@
-// The external sort: run formation, merge, verification, publication. The driver reads like the paper's section list.
+// The external sort of fixed records.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/bench.h"
 #include "engine/fixed/read_ahead.h"
-#include "engine/fixed/tally.h"
-#include "engine/phase_log.h"
-#include "engine/progress.h"
-#include "engine/resumed.h"
-#include "io/queue.h"
-#include "io/storage.h"
+#include "engine/work_report.h"
 #include "plan/plan.h"
+#include "sortbenchmark/valsort_crc.h"
 
 namespace ecosort::engine {
 
@@ -29,23 +24,15 @@ struct SortJob {
   bool reread = false;  // also read the output back from the device
 };
 
-struct SortReport {
-  planner::Plan plan;  // as followed: complete also where the size was unknown before
-  std::uint64_t records = 0, dropped = 0;
-  Tally tally;  // of the input, equal to that of the output (plus what --unique dropped)
-  io::Traffic traffic;
-  std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
+struct SortReport : WorkReport {
+  planner::Plan plan;          // as followed: complete also where the size was unknown before
+  records::Checksum checksum;  // valsort's, of the input; where the plan wants it
   std::uint64_t demand_reads = 0;
-  std::uint64_t runs = 0;
-  std::optional<Resumed> resumed;  // nothing: the job began in this run
-  std::string notice;              // something the user should know although all went well; usually empty
 };
 
 // Sorts. Throws VerificationError, IoError, UsageError (a stream that ends inside a record), Interrupted; the output then
 // does not exist (or is what it was), and no space stays taken. Two sorts in one process do not disturb each other.
-// io::QueueBroken: the same, but everything the sort used (job, storage, queue, progress, log) must live on, and its memory is
-// never given back; the program had better end without destroying them. Its unnamed files vanish with the process.
-[[nodiscard]] SortReport sort(SortJob& job, io::Storage& storage, io::Queue& queue, Progress& progress, PhaseLog& log,
-                              const std::atomic<int>& interrupted);
+// io::QueueBroken: the same, but everything the sort used (job and environment) must live on, and its memory is never given back; the program had better end without destroying them. Its unnamed files vanish with the process.
+[[nodiscard]] SortReport sort(SortJob& job, const Environment& environment);
 
 }  // namespace ecosort::engine

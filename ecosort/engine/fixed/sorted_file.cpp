@@ -8,16 +8,15 @@
 
 namespace ecosort::engine {
 
-SortedFile::SortedFile(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const planner::FilesPlan& plan,
-                       Input& input, std::byte* memory, Signal& arrived)
-    : reactor_(reactor),
-      compute_(compute),
-      encoder_(encoder),
+SortedFile::SortedFile(const FilesTools& tools, Input& input, std::byte* memory, Signal& arrived)
+    : reactor_(tools.bench.reactor),
+      compute_(tools.bench.compute),
+      encoder_(tools.encoder),
       input_(input),
-      block_records_(plan.block_records),
+      block_records_(tools.plan.block_records),
       records_(input.records),
-      record_size_(encoder.record_size()),
-      slots_{Slot{.data = memory, .checked = {}}, Slot{.data = memory + plan.block_bytes, .checked = {}}},
+      record_size_(encoder_.record_size()),
+      slots_{Slot{.data = memory, .checked = {}}, Slot{.data = memory + tools.plan.block_bytes, .checked = {}}},
       arrived_(arrived) {}
 
 std::uint64_t SortedFile::records_of(std::uint64_t block) const noexcept {
@@ -35,7 +34,7 @@ Task<void> SortedFile::load(std::uint64_t block) {
   Slot& slot = slots_[block % slots_.size()];
   const std::uint64_t count = records_of(block), bytes = count * record_size_;
   const std::uint64_t unit = input_.file->alignment() > 1 ? page_bytes : 1;
-  const std::uint64_t at = input_.file->facts().start_offset + block * block_records_ * record_size_;
+  const std::uint64_t at = input_.begin() + block * block_records_ * record_size_;
   (void)co_await reactor_.read(*input_.file, at, slot.data, round_up(bytes, unit), bytes);
   auto check = compute_.run([&] { slot.checked = check_records(slot.data, count, encoder_); });
   co_await check;

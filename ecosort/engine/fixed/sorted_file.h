@@ -9,21 +9,26 @@
 #include <optional>
 #include <vector>
 
-#include "engine/compute.h"
+#include "engine/bench.h"
 #include "engine/fixed/output_check.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/fixed/run_view.h"
-#include "io/reactor.h"
 #include "plan/files_plan.h"
 
 namespace ecosort::engine {
+
+// What a merge of sorted files works with. All of it outlives the merge.
+struct FilesTools {
+  Bench& bench;
+  const records::Encoder& encoder;
+  const planner::FilesPlan& plan;
+};
 
 // Coordinator only. The tasks of request() must be over before it dies.
 class SortedFile {
  public:
   // `memory`: two blocks. `arrived` is notified when a block is there.
-  SortedFile(io::Reactor& reactor, Compute& compute, const records::Encoder& encoder, const planner::FilesPlan& plan,
-             Input& input, std::byte* memory, Signal& arrived);
+  SortedFile(const FilesTools& tools, Input& input, std::byte* memory, Signal& arrived);
 
   // Begins to read what there is room for, as tasks of `group`.
   void request(TaskGroup& group);

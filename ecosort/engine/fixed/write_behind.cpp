@@ -10,10 +10,10 @@
 
 namespace ecosort::engine {
 
-WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, run::RunStore* runs, io::File& file,
-                         const planner::MergeBuffers& buffers, const OutputTerms& terms, Buffer memory, Progress& progress)
-    : storage_(storage),
-      reactor_(reactor),
+WriteBehind::WriteBehind(Bench& bench, io::File& file, const planner::MergeBuffers& buffers, const OutputTerms& terms,
+                         run::RunStore* runs)
+    : storage_(bench.storage),
+      reactor_(bench.reactor),
       runs_(runs),
       file_(file),
       block_bytes_(buffers.output_block_bytes),
@@ -21,10 +21,11 @@ WriteBehind::WriteBehind(io::Storage& storage, io::Reactor& reactor, run::RunSto
       request_bytes_(terms.request_bytes == 0 || file.facts().is_stream ? block_bytes_ : round_up(terms.request_bytes, unit_)),
       reserve_bytes_(terms.reserve_bytes),
       total_bytes_(terms.total_bytes),
-      progress_(progress),
-      blocks_(reactor.scope(), std::move(memory), buffers.output_block_bytes, buffers.output_blocks),
+      progress_(bench.progress),
+      blocks_(reactor_.scope(), bench.memory.allocate(buffers.output_block_bytes * buffers.output_blocks, "output blocks"),
+              buffers.output_block_bytes, buffers.output_blocks),
       pieces_(buffers.output_blocks),
-      writes_(reactor.scope()),
+      writes_(reactor_.scope()),
       carry_(unit_),
       reserved_(terms.reserved_bytes),
       can_reserve_(!file.facts().is_stream) {

@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "base/block_pool.h"
-#include "engine/progress.h"
-#include "io/reactor.h"
-#include "io/storage.h"
+#include "engine/bench.h"
 #include "plan/plan.h"
 #include "run/run_store.h"
 
@@ -32,8 +30,7 @@ struct OutputTerms {
 class WriteBehind {
  public:
   // `runs`: of whose space the output takes what they give back; null: none.
-  WriteBehind(io::Storage& storage, io::Reactor& reactor, run::RunStore* runs, io::File& file,
-              const planner::MergeBuffers& buffers, const OutputTerms& terms, Buffer memory, Progress& progress);
+  WriteBehind(Bench& bench, io::File& file, const planner::MergeBuffers& buffers, const OutputTerms& terms, run::RunStore* runs);
 
   // Before the first batch: `bytes` of the output are there already, and so is the rest of the unit they end in, which is read
   // back and compared with what comes, but never written again.

@@ -1,6 +1,7 @@
 // A file that is sorted or merged: how it is opened, what it is compressed with, and whether it stayed what it was.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,7 +18,8 @@ struct LineInput {
   io::FilePtr file;
   io::FileState opened{};
   bool is_opened_late = false;
-  bool decompresses = false;  // what is compressed is decompressed; otherwise it is sorted as it is
+  std::uint64_t end = UINT64_MAX;  // of the range that is read; a row ends there, or the file
+  bool decompresses = false;       // what is compressed is decompressed; otherwise it is sorted as it is
 
   // What its beginning says; where it is decompressed, also what its name says, and of a stream what the first bytes said.
   std::optional<codec::Codec> codec;
@@ -31,6 +33,8 @@ struct LineInput {
   void look_at_beginning();
   // Whether its bytes come through a decoder, which may find a stream to be plain.
   [[nodiscard]] bool is_decoded() const noexcept { return decompresses && (codec || (file && file->facts().is_stream)); }
+  // Where reading ends, of a file that is open.
+  [[nodiscard]] std::uint64_t end_offset() const noexcept { return std::min(end, file->facts().size_bytes); }
   // Whether its bytes come in order only, as many as there will be.
   [[nodiscard]] bool is_stream() const noexcept { return is_decoded() || (file && file->facts().is_stream); }
   // Whether the file only grew since it was opened, as logs do; IoError if it is not what it was then in another way.

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "engine/compute.h"
-#include "engine/open_output.h"
+#include "engine/driver.h"
 #include "engine/rows/damaged_input.h"
 #include "engine/rows/form_line_runs.h"
 #include "engine/rows/line_blocks.h"
@@ -23,84 +22,174 @@
 namespace ecosort::lines {
 namespace {
 
-using engine::Phase;
+using engine::Step;
 
-// One sort. Members are declared in the order in which they may be used.
-class Sorter {
+// Members are declared in the order in which they may be used.
+class RowKernel final : public engine::Kernel {
  public:
-  Sorter(LinesJob& job, io::Storage& storage, io::Queue& queue, engine::Progress& progress, engine::PhaseLog& log)
+  RowKernel(LinesJob& job, engine::Bench& bench)
       : job_(job),
-        storage_(storage),
-        progress_(progress),
-        log_(log),
+        bench_(bench),
         format_(*job.format),
         first_rows_(format_, job.header_bytes, job.plan.memory_bytes),
-        memory_(job.plan.memory_bytes),
         codec_memory_(job.codecs.bytes()),
         allowance_(decoder_allowance(job)),
-        reactor_(queue, job.plan.read_depth, job.plan.write_depth),
-        compute_(reactor_, job.plan.threads),
-        main_(reactor_.scope()) {
-    reactor_.wait_with(storage_);
+        groups_(job.plan) {}
+
+  static engine::BenchSize size_of(const LinesJob& job) {
+    return {job.plan.memory_bytes, job.plan.threads, job.plan.read_depth, job.plan.write_depth};
   }
 
-  LinesReport run(const std::atomic<int>& interrupted) {
-    main_.spawn(sort());
-    try {
-      reactor_.run(main_, interrupted);
-    } catch (...) {
-      if (files_) files_->terminate_programs();
-      throw;
-    }
-    return finish();
-  }
+  [[nodiscard]] const char* items() const noexcept override { return "lines"; }
 
- private:
-  Task<void> sort() {
-    output_ = engine::open_output(storage_, job_.output);
+  std::optional<Step> open(io::File& output) override {
+    output_ = &output;
     reserve_output();
-    files_.emplace(storage_, reactor_, job_.directories, job_.plan.block_bytes, job_.compress_program);
-    pool_.emplace(reactor_.scope(), memory_.allocate(job_.plan.write_bytes(), "write blocks", job_.plan.pages),
+    files_.emplace(bench_.storage, bench_.reactor, job_.directories, job_.plan.block_bytes, job_.compress_program);
+    pool_.emplace(bench_.reactor.scope(), bench_.memory.allocate(job_.plan.write_bytes(), "write blocks", job_.plan.pages),
                   job_.plan.block_bytes, job_.plan.write_blocks);
     open_sink();
-    reader_.emplace(reactor_, compute_, job_.plan, format_, first_rows_, job_.inputs, progress_, seen_, storage_);
+    reader_.emplace(bench_.reactor, bench_.compute, job_.plan, format_, first_rows_, job_.inputs, bench_.progress, seen_,
+                    bench_.storage);
     reader_->set_look(job_.look);
     if (job_.codecs.input_bytes > 0) reader_->set_decoding(decoding());
     if (job_.merge) {
+      const std::uint64_t bytes = input_size();
       take_sorted_inputs();
-    } else {
-      co_await form_runs();
-      report_.notices.push_back(reader_->check_unchanged());
+      plan_merges(bytes);
+      return std::nullopt;
     }
-    if (former_ && former_->resident() != nullptr) {
-      progress_.plan_job(2, 2 * reader_->bytes(), reader_->bytes());
-      co_await write_resident();
-    } else {
-      plan_merges();
-      co_await merge_intermediate();
-      co_await merge_to_output();
-    }
-    verify();
-    if (packed_) co_await packed_->finish();
-    co_await end_output();
-    if (job_.reread) co_await reread_output();
+    plan_job();
+    return Step{"run_formation", formation_bytes(), std::max<std::uint64_t>(formation_bytes(), 1)};
   }
 
+  Task<void> form_runs() override {
+    former_.emplace(
+        FormTools{bench_.reactor, bench_.compute, *files_, *pool_, bench_.memory, job_.plan, format_, bench_.progress}, *reader_,
+        seen_, job_.unique);
+    co_await former_->form(runs_);
+    dropped_ += reader_->dropped() + former_->dropped();
+    report.runs = runs_.size();
+    if (is_resident())
+      bench_.progress.plan_job(2, 2 * reader_->bytes(), reader_->bytes());
+    else
+      plan_merges(bytes_of(runs_));
+  }
+
+  std::string check_inputs() override { return job_.merge ? "" : reader_->check_unchanged(); }
+
+  // Adjacent runs are merged until one merge can take all of them.
+  std::optional<Step> next_group() override {
+    if (is_resident()) return std::nullopt;
+    group_ = groups_.next(runs_);
+    if (!group_) return std::nullopt;
+    const auto first = runs_.begin() + static_cast<std::ptrdiff_t>(group_->first);
+    const auto last = first + static_cast<std::ptrdiff_t>(group_->fit.inputs);
+    merging_.assign(std::make_move_iterator(first), std::make_move_iterator(last));
+    runs_.erase(first + 1, last);
+    open_inputs(merging_);
+    const std::uint64_t bytes = bytes_of(merging_);
+    return Step{"intermediate_merge", bytes, std::max<std::uint64_t>(2 * bytes, 1)};
+  }
+
+  Task<void> merge_group() override {
+    std::uint64_t bytes = 0;
+    for (const MergeInput& input : merging_) bytes += input.is_plain ? 0 : input.run.bytes;
+    MergeLines merge(tools(), terms(), merging_, group_->fit.slots);
+    RowRun stored = files_->create(bytes);
+    RunSink sink(bench_.reactor, *pool_, bench_.progress, *files_, stored);
+    co_await merge.merge_to(sink, {});
+    let_go(merging_);
+    co_await files_->complete(stored, sink.bytes());
+    account(merge.merged());
+    stored.longest = merge.merged().longest;
+    stored.lines = merge.merged().out.count;
+    runs_[group_->first] = {};
+    runs_[group_->first].run = std::move(stored);
+    ++report.merges;
+  }
+
+  std::optional<Step> last_merge() override {
+    if (is_resident()) return Step{"sort_and_write", reader_->bytes(), std::max<std::uint64_t>(reader_->bytes(), 1)};
+    open_inputs(runs_);
+    const std::uint64_t bytes = bytes_of(runs_);
+    return Step{"merge", bytes, std::max<std::uint64_t>({bench_.progress.job_bytes_left(), 2 * bytes, 1})};
+  }
+
+  Task<void> merge_to_output() override { return is_resident() ? write_resident() : merge_runs_to_output(); }
+
+  // The lines of files that somebody else sorted are hashed as each merge takes them.
+  [[nodiscard]] engine::Proof proof() const override {
+    if (job_.merge) return {merged_in_, merged_out_};
+    return {reader_->hash(), lines_out()};
+  }
+
+  Task<void> complete_output() override {
+    if (packed_) co_await packed_->finish();
+    if (!output_->facts().is_stream && (packed_ || sink_->is_padded() || is_reserved_))
+      bench_.storage.set_size(*output_, packed_ ? packed_->file_bytes() : sink_->bytes());
+  }
+
+  [[nodiscard]] std::uint64_t written_bytes() const override { return out_->bytes(); }
+
+  Task<bool> reread() override {
+    former_.reset();
+    const std::string& top = first_rows_.top();
+    const WrittenLines written{*output_, format_.mark_bytes(top), top.size(), written_bytes(),
+                               std::max(report.longest_line, top.size())};
+    const std::uint64_t need = RereadLines::memory_bytes(written.longest, job_.plan.block_bytes);
+    const MemoryBudget& memory = bench_.memory;
+    if (need > memory.limit_bytes() - memory.used_bytes())
+      throw NotEnoughMemory(
+          fmt::format("lines of {} bytes are too long to be read back with this memory; the output was not kept",
+                      written.longest),
+          memory.limit_bytes(), memory.used_bytes() + need);
+    rereader_.emplace(bench_.reactor, bench_.compute, format_, written, job_.plan.block_bytes, bench_.memory, bench_.progress);
+    co_await rereader_->run();
+    const bool is_ordered = rereader_->in_order() || !terms().must_be_ordered;
+    co_return rereader_->hash() == last_out_ + first_rows_.hash() && is_ordered;
+  }
+
+  engine::WorkReport& sum_up() override {
+    report.hash = lines_out();
+    report.records = report.hash.count;
+    report.is_merge = job_.merge;
+    report.top_lines = first_rows_.hash().count;
+    rows::add(report.key_counts, reader_->key_counts());
+    report.blank_lines += reader_->blank_lines();
+    report.dropped = dropped_.count - report.blank_lines;
+    report.input_bytes = reader_->bytes();
+    report.output_bytes = written_bytes();
+    if (packed_) report.packed_bytes = packed_->file_bytes();
+    for (const LineInput& input : job_.inputs)
+      if (input.garbage_at) report.notices.push_back(garbage_text(input.name, *input.garbage_at));
+    report.peak_temp_bytes = files_->peak_bytes();
+    report.peak_memory_bytes = first_rows_.top().size() + codec_memory_.peak_bytes() + allowance_.peak_bytes();
+    return report;
+  }
+
+  void give_up() noexcept override {
+    if (files_) files_->terminate_programs();
+  }
+
+  LinesReport report;
+
+ private:
   // Space that the output will take, so that a full drive shows before the work and nobody else can fill it meanwhile.
   void reserve_output() {
     if (job_.reserved_bytes > 0 && !output_->facts().is_stream)
-      is_reserved_ = storage_.reserve_patiently(*output_, 0, job_.reserved_bytes);
+      is_reserved_ = bench_.storage.reserve_patiently(*output_, 0, job_.reserved_bytes);
   }
 
   void open_sink() {
     const std::size_t block_bytes = job_.plan.block_bytes;
     if (job_.codecs.packing)
-      packed_.emplace(reactor_, *pool_, block_bytes, progress_, *output_, compute_, codec_memory_, *job_.codecs.packing);
+      packed_.emplace(bench_.reactor, *pool_, block_bytes, bench_.progress, *output_, bench_.compute, codec_memory_,
+                      *job_.codecs.packing);
     else
-      sink_.emplace(reactor_, *pool_, block_bytes, progress_, *output_);
+      sink_.emplace(bench_.reactor, *pool_, block_bytes, bench_.progress, *output_);
+    out_ = packed_ ? static_cast<LineSink*>(&*packed_) : &*sink_;
   }
-
-  [[nodiscard]] LineSink& output_sink() { return packed_ ? static_cast<LineSink&>(*packed_) : *sink_; }
 
   // What the chunks of the inputs that are decoded at a time leave.
   static std::uint64_t decoder_allowance(const LinesJob& job) {
@@ -111,7 +200,9 @@ class Sorter {
     return job.codecs.input_bytes - std::min(job.codecs.input_bytes, chunks);
   }
 
-  [[nodiscard]] DecodeTools decoding() { return {reactor_, compute_, codec_memory_, allowance_, job_.codecs.chunk_bytes}; }
+  [[nodiscard]] DecodeTools decoding() {
+    return {bench_.reactor, bench_.compute, codec_memory_, allowance_, job_.codecs.chunk_bytes};
+  }
 
   void take_sorted_inputs() {
     for (LineInput& input : job_.inputs) {
@@ -128,37 +219,39 @@ class Sorter {
     }
   }
 
-  Task<void> form_runs() {
-    plan_job();
-    begin("run_formation", Phase::run_formation, formation_bytes(), std::max<std::uint64_t>(formation_bytes(), 1));
-    former_.emplace(FormTools{reactor_, compute_, *files_, *pool_, memory_, job_.plan, format_, progress_}, *reader_, seen_,
-                    job_.unique);
-    co_await former_->form(runs_);
-    dropped_ += reader_->dropped() + former_->dropped();
-    report_.runs = runs_.size();
-    log_.end(reactor_.traffic());
-  }
+  // All lines are in one run, which was not stored.
+  [[nodiscard]] bool is_resident() const noexcept { return former_ && former_->resident() != nullptr; }
 
   Task<void> write_resident() {
-    begin("sort_and_write", Phase::merge, reader_->bytes(), std::max<std::uint64_t>(reader_->bytes(), 1));
     LineRun& run = *former_->resident();
     dropped_ += co_await former_->sort(run);
     GatherLines gather(run, format_, job_.unique ? GatherLines::Checks::ascending : GatherLines::Checks::ordered);
     gather.set_header(first_rows_.top());
-    co_await former_->gather_to(gather, output_sink());
-    merged_.out = gather.hash();
-    report_.longest_line = gather.longest();
-    log_.end(reactor_.traffic());
+    co_await former_->gather_to(gather, *out_);
+    last_out_ = gather.hash();
+    report.longest_line = gather.longest();
+  }
+
+  Task<void> merge_runs_to_output() {
+    MergeParts merge(tools(), terms(), runs_, {*output_, *pool_, bench_.progress});
+    if (packed_)
+      co_await merge.merge_whole(*packed_, first_rows_.top());
+    else
+      co_await merge.merge_to(*sink_, first_rows_.top());
+    let_go(runs_);
+    account(merge.merged());
+    last_out_ = merge.merged().out;
+    report.merge_parts = merge.parts();
   }
 
   [[nodiscard]] MergeTerms terms() const { return {job_.unique, !job_.merge}; }
 
-  [[nodiscard]] MergeTools tools() { return {reactor_, compute_, *files_, memory_, job_.plan, format_}; }
+  [[nodiscard]] MergeTools tools() { return {bench_.reactor, bench_.compute, *files_, bench_.memory, job_.plan, format_}; }
 
   void open_inputs(std::vector<MergeInput>& inputs) {
     for (MergeInput& input : inputs)
       if (input.is_plain && !input.file && input.decoded == nullptr)
-        input.file = storage_.open_input(input.name, io::Caching::direct_if_possible);
+        input.file = bench_.storage.open_input(input.name, io::Caching::direct_if_possible);
   }
 
   // Closes what was merged.
@@ -168,137 +261,17 @@ class Sorter {
     inputs.clear();
   }
 
-  // Adjacent runs are merged until one merge can take all of them.
-  Task<void> merge_intermediate() {
-    MergeGroups groups(job_.plan);
-    while (const std::optional<MergeGroup> group = groups.next(runs_)) co_await merge_group(group->first, group->fit);
-  }
-
-  Task<void> merge_group(std::size_t first, const MergeFit& fit) {
-    const auto begin_at = runs_.begin() + static_cast<std::ptrdiff_t>(first);
-    const auto end_at = begin_at + static_cast<std::ptrdiff_t>(fit.inputs);
-    std::vector<MergeInput>& group = merging_;
-    group.assign(std::make_move_iterator(begin_at), std::make_move_iterator(end_at));
-    runs_.erase(begin_at + 1, end_at);
-    std::uint64_t bytes = 0;
-    for (const MergeInput& input : group) bytes += input.is_plain ? 0 : input.run.bytes;
-    open_inputs(group);
-    const std::uint64_t moved = bytes_of(group);
-    begin("intermediate_merge", Phase::intermediate_merge, moved, std::max<std::uint64_t>(2 * moved, 1));
-    MergeLines merge(tools(), terms(), group, fit.slots);
-    RowRun stored = files_->create(bytes);
-    RunSink sink(reactor_, *pool_, progress_, *files_, stored);
-    co_await merge.merge_to(sink, {});
-    const MergedLines& merged = merge.merged();
-    let_go(group);
-    co_await files_->complete(stored, sink.bytes());
-    stored.longest = merged.longest;
-    stored.lines = merged.out.count;
-    account(merged);
-    runs_[first] = {};
-    runs_[first].run = std::move(stored);
-    ++report_.merges;
-    log_.end(reactor_.traffic());
-  }
-
   void account(const MergedLines& merged) {
-    if (job_.merge) check_same(merged.in, merged.out + merged.dropped);
+    merged_in_ += merged.in;
+    merged_out_ += merged.out + merged.dropped;
     dropped_ += merged.dropped;
-    report_.blank_lines += merged.blank_lines;
-    rows::add(report_.key_counts, merged.key_counts);
-    report_.longest_line = std::max(report_.longest_line, merged.longest);
+    report.blank_lines += merged.blank_lines;
+    rows::add(report.key_counts, merged.key_counts);
+    report.longest_line = std::max(report.longest_line, merged.longest);
   }
 
-  Task<void> merge_to_output() {
-    open_inputs(runs_);
-    const std::uint64_t bytes = bytes_of(runs_);
-    begin("merge", Phase::merge, bytes, std::max<std::uint64_t>({progress_.job_bytes_left(), 2 * bytes, 1}));
-    MergeParts merge(tools(), terms(), runs_, {*output_, *pool_, progress_});
-    if (packed_)
-      co_await merge.merge_whole(*packed_, first_rows_.top());
-    else
-      co_await merge.merge_to(*sink_, first_rows_.top());
-    let_go(runs_);
-    account(merge.merged());
-    merged_.out = merge.merged().out;
-    report_.merge_parts = merge.parts();
-    log_.end(reactor_.traffic());
-  }
-
-  // Promise P1: what came in went out, by count and by hash. Files that were sorted by somebody else are hashed as each merge
-  // takes their lines, and compared merge by merge.
-  static void check_same(const records::MultisetHash& in, const records::MultisetHash& out) {
-    if (out == in) return;
-    throw VerificationError(fmt::format(
-        "verification failed: {} lines with hash {} went in, {} with hash {} would come out; the output was not written",
-        in.count, in.to_hex(), out.count, out.to_hex()));
-  }
-
-  void verify() {
-    report_.hash = merged_.out + dropped_ + first_rows_.hash();
-    if (!job_.merge) check_same(reader_->hash(), report_.hash);
-  }
-
-  Task<void> end_output() {
-    begin("sync", Phase::sync, 0);
-    if (!output_->facts().is_stream) {
-      if (packed_ || sink_->is_padded() || is_reserved_)
-        storage_.set_size(*output_, packed_ ? packed_->file_bytes() : sink_->bytes());
-      co_await reactor_.sync(*output_);
-    }
-    log_.end(reactor_.traffic());
-  }
-
-  // `--verify=reread`: what the device gives back is what went in, in order.
-  Task<void> reread_output() {
-    if (output_->facts().is_stream || sink_->bytes() == 0) co_return;
-    former_.reset();
-    const std::string& top = first_rows_.top();
-    const WrittenLines written{*output_, format_.mark_bytes(top), top.size(), sink_->bytes(),
-                               std::max(report_.longest_line, top.size())};
-    const std::uint64_t need = RereadLines::memory_bytes(written.longest, job_.plan.block_bytes);
-    if (need > memory_.limit_bytes() - memory_.used_bytes())
-      throw NotEnoughMemory(
-          fmt::format("lines of {} bytes are too long to be read back with this memory; the output was not kept",
-                      written.longest),
-          memory_.limit_bytes(), memory_.used_bytes() + need);
-    begin("reread", Phase::reread, written.bytes, written.bytes);
-    rereader_.emplace(reactor_, compute_, format_, written, job_.plan.block_bytes, memory_, progress_);
-    co_await rereader_->run();
-    log_.end(reactor_.traffic());
-    const bool is_ordered = rereader_->in_order() || !terms().must_be_ordered;
-    if (rereader_->hash() != merged_.out + first_rows_.hash() || !is_ordered)
-      throw VerificationError(
-          "what was read back from the output is not what was written to it (check the drive); the output was not kept");
-  }
-
-  LinesReport finish() {
-    begin("publish", Phase::sync, 0);
-    report_.notices.push_back(engine::publish_output(storage_, std::move(output_), job_.output));
-    log_.end(reactor_.traffic());
-    report_.lines = report_.hash.count;
-    report_.is_merge = job_.merge;
-    report_.top_lines = first_rows_.hash().count;
-    rows::add(report_.key_counts, reader_->key_counts());
-    report_.blank_lines += reader_->blank_lines();
-    report_.dropped = dropped_.count - report_.blank_lines;
-    report_.input_bytes = reader_->bytes();
-    report_.output_bytes = output_sink().bytes();
-    if (packed_) report_.packed_bytes = packed_->file_bytes();
-    for (const LineInput& input : job_.inputs)
-      if (input.garbage_at) report_.notices.push_back(garbage_text(input.name, *input.garbage_at));
-    report_.traffic = reactor_.traffic();
-    report_.peak_temp_bytes = files_->peak_bytes();
-    report_.peak_memory_bytes =
-        memory_.peak_bytes() + first_rows_.top().size() + codec_memory_.peak_bytes() + allowance_.peak_bytes();
-    progress_.begin(Phase::done, 0);
-    return report_;
-  }
-
-  void begin(const char* name, Phase phase, std::uint64_t bytes, std::uint64_t share_bytes = 0) {
-    log_.begin(name, reactor_.traffic());
-    progress_.begin(phase, bytes, share_bytes);
-  }
+  // What goes out, and what was dropped.
+  [[nodiscard]] records::MultisetHash lines_out() const { return last_out_ + dropped_ + first_rows_.hash(); }
 
   // 0: unknown.
   [[nodiscard]] std::uint64_t input_size() const {
@@ -315,10 +288,13 @@ class Sorter {
     return input_size() > job_.plan.run_buffer_bytes ? 2 * input_size() : input_size();
   }
 
+  static std::uint64_t bytes_of(const MergeInput& input) {
+    return !input.is_plain ? input.run.bytes : input.file ? input.file->facts().bytes_to_read() : 0;
+  }
+
   static std::uint64_t bytes_of(const std::vector<MergeInput>& inputs) {
     std::uint64_t bytes = 0;
-    for (const MergeInput& input : inputs)
-      bytes += !input.is_plain ? input.run.bytes : input.file ? input.file->facts().bytes_to_read() : 0;
+    for (const MergeInput& input : inputs) bytes += bytes_of(input);
     return bytes;
   }
 
@@ -329,65 +305,55 @@ class Sorter {
     std::vector<MergeInput> runs(formation_bytes() == bytes ? 0 : div_up(bytes, job_.plan.run_buffer_bytes));
     for (MergeInput& run : runs) run.run.bytes = bytes / runs.size();
     const std::uint64_t again = intermediate_bytes(runs);
-    progress_.plan_job(again > 0 ? 3 : 2, formation_bytes() + 2 * again + (runs.empty() ? bytes : 2 * bytes));
+    bench_.progress.plan_job(again > 0 ? 3 : 2, formation_bytes() + 2 * again + (runs.empty() ? bytes : 2 * bytes));
   }
 
   // The runs are there, or the files that are to be merged.
-  void plan_merges() {
-    const std::uint64_t again = intermediate_bytes(runs_), done = job_.merge ? 0 : reader_->bytes() + bytes_of(runs_);
-    const std::uint64_t bytes = job_.merge ? input_size() : bytes_of(runs_);
+  void plan_merges(std::uint64_t bytes) {
     if (bytes == 0) return;
-    progress_.plan_job((job_.merge ? 1U : 2U) + (again > 0 ? 1U : 0U), done + 2 * again + 2 * bytes, done);
+    const std::uint64_t again = intermediate_bytes(runs_), done = job_.merge ? 0 : reader_->bytes() + bytes;
+    bench_.progress.plan_job((job_.merge ? 1U : 2U) + (again > 0 ? 1U : 0U), done + 2 * again + 2 * bytes, done);
   }
 
-  // How many bytes merge_intermediate() will read, as far as the lengths of lines do not change what fits.
+  // How many bytes the merges of groups will read, as far as the lengths of lines do not change what fits.
   [[nodiscard]] std::uint64_t intermediate_bytes(const std::vector<MergeInput>& runs) const {
     const std::size_t fan_in = std::max<std::size_t>(fit_merge(job_.plan, runs, 0).inputs, 2);
     std::vector<std::uint64_t> sizes;
     sizes.reserve(runs.size());
-    for (const MergeInput& run : runs) sizes.push_back(run.is_plain ? 0 : run.run.bytes);
+    for (const MergeInput& run : runs) sizes.push_back(bytes_of(run));
     return planner::passes_of(std::move(sizes), fan_in).moved_bytes;
   }
 
   LinesJob& job_;
-  io::Storage& storage_;
-  engine::Progress& progress_;
-  engine::PhaseLog& log_;
+  engine::Bench& bench_;
   rows::RowFormat& format_;
   FirstRows first_rows_;
-  MemoryBudget memory_, codec_memory_;  // the second one: of decompression and compression
+  MemoryBudget codec_memory_;  // of decompression and compression
   codec::Allowance allowance_;
-  io::Reactor reactor_;
-  engine::Compute compute_;
-  LinesReport report_;
-  io::FilePtr output_;
+  io::File* output_ = nullptr;
   bool is_reserved_ = false;
   std::optional<RowRuns> files_;
   std::optional<BlockPool> pool_;
   std::optional<OutputSink> sink_;
   std::optional<PackedSink> packed_;  // instead of it
+  LineSink* out_ = nullptr;           // the one of them that there is
   std::vector<std::unique_ptr<DecodedInput>> decoded_inputs_;
+  MergeGroups groups_;
+  std::optional<MergeGroup> group_;
   std::vector<MergeInput> runs_, merging_;  // the last ones: in an intermediate merge
   std::vector<DuplicateFilter> seen_;       // with -u, one per thread
   std::optional<ReadLines> reader_;
   std::optional<FormLineRuns> former_;
   records::MultisetHash dropped_;
-  MergedLines merged_;
+  records::MultisetHash merged_in_, merged_out_;  // of all merges; the last one with what they dropped
+  records::MultisetHash last_out_;                // of the lines in the output
   std::optional<RereadLines> rereader_;
-  TaskGroup main_;
 };
 
 }  // namespace
 
-LinesReport sort_lines(LinesJob& job, io::Storage& storage, io::Queue& queue, engine::Progress& progress, engine::PhaseLog& log,
-                       const std::atomic<int>& interrupted) {
-  auto sorter = std::make_unique<Sorter>(job, storage, queue, progress, log);
-  try {
-    return sorter->run(interrupted);
-  } catch (const io::QueueBroken&) {
-    (void)sorter.release();  // the system may still use its buffers: they live as long as the process
-    throw;
-  }
+LinesReport sort_lines(LinesJob& job, const engine::Environment& environment) {
+  return engine::drive<RowKernel>(job, environment);
 }
 
 }  // namespace ecosort::lines

@@ -1,23 +1,18 @@
-// The external sort of text lines: the same stages as for records (engine/fixed/sort.h), for records of any length.
+// The external sort of rows of any length, and the merge of sorted files of them.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "engine/phase_log.h"
-#include "engine/progress.h"
-#include "engine/resumed.h"
+#include "engine/bench.h"
 #include "engine/rows/first_look.h"
 #include "engine/rows/packed_sink.h"
 #include "engine/rows/read_lines.h"
+#include "engine/work_report.h"
 #include "formats/row_format.h"
-#include "hash/multiset_hash.h"
-#include "io/queue.h"
-#include "io/storage.h"
 #include "plan/line_plan.h"
 
 namespace ecosort::lines {
@@ -48,28 +43,18 @@ struct LinesJob {
   Codecs codecs;
 };
 
-struct LinesReport {
-  std::uint64_t lines = 0, dropped = 0;
-  std::uint64_t input_bytes = 0, output_bytes = 0;
-  std::uint64_t runs = 0;         // stored ones; 0: everything was sorted in memory
-  std::uint64_t merges = 0;       // before the last one
+struct LinesReport : engine::WorkReport {
   bool is_merge = false;          // of sorted inputs
   unsigned merge_parts = 0;       // of the last merge, at the same time; 0: there was none
   std::size_t longest_line = 0;   // bytes, with its end; of what went through a merge
-  records::MultisetHash hash;     // of the lines read
-  std::uint64_t top_lines = 0;    // of them, on top
+  std::uint64_t top_lines = 0;    // of the records, on top
   std::uint64_t blank_lines = 0;  // of them, left out by a format that wants none; besides those dropped
   std::vector<rows::KeyCounts> key_counts;
-  io::Traffic traffic;
-  std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
-  std::optional<engine::Resumed> resumed;  // of a job that outlives a crash; nothing: it began in this run
-  std::vector<std::string> notices;        // for the user; some are empty
-  std::uint64_t packed_bytes = 0;          // of the output, where it is compressed; output_bytes are those of its lines
+  std::uint64_t packed_bytes = 0;  // of the output, where it is compressed; output_bytes are those of its lines
 };
 
 // Throws VerificationError, IoError, UsageError (a line that does not fit the memory), Interrupted, io::QueueBroken: as
 // engine::sort does.
-[[nodiscard]] LinesReport sort_lines(LinesJob& job, io::Storage& storage, io::Queue& queue, engine::Progress& progress,
-                                     engine::PhaseLog& log, const std::atomic<int>& interrupted);
+[[nodiscard]] LinesReport sort_lines(LinesJob& job, const engine::Environment& environment);
 
 }  // namespace ecosort::lines

@@ -16,9 +16,8 @@ constexpr std::size_t index_batch_bytes = std::size_t{4} << 20U;  // to wake the
 
 // Of `size` bytes at `offset`, those that the file had when it was opened; of a stream none are known.
 std::size_t known_to_come(const LineInput& input, std::uint64_t offset, std::size_t size) {
-  const auto& facts = input.file->facts();
-  if (input.is_stream() || facts.size_bytes <= offset) return 0;
-  return std::min<std::uint64_t>(size, facts.size_bytes - offset);
+  if (input.is_stream() || input.end_offset() <= offset) return 0;
+  return std::min<std::uint64_t>(size, input.end_offset() - offset);
 }
 
 }  // namespace
@@ -76,7 +75,7 @@ ReadPlace ReadLines::place() const {
   const std::uint64_t header = first_rows_.rows_to_come();
   const bool has_taken_first_rows = header > 0 || !first_rows_.wants_row();
   if (input_ == inputs_.size() || !has_taken_first_rows) return {input_, 0, 0, header};
-  const bool is_read = file_indexed_ > 0 && file_indexed_ >= inputs_[input_].file->facts().size_bytes;
+  const bool is_read = file_indexed_ > 0 && file_indexed_ >= inputs_[input_].end_offset();
   return is_read ? ReadPlace{input_ + 1, 0, 0, header}
                  : ReadPlace{input_, file_indexed_, file_lines_, header, file_indexed_ == 0 ? '\0' : before_end_};
 }
@@ -118,7 +117,6 @@ std::uint64_t ReadLines::wanted_bytes(const LineRun& run) const {
 void ReadLines::request_blocks(LineRun& run) {
   if (input_ == inputs_.size()) return;
   const LineInput& input = inputs_[input_];
-  const auto& facts = input.file->facts();
   const std::size_t depth = input.is_stream() ? 1 : plan_.read_depth;
   while (!input_ended_ && !full_ && blocks_.size() < depth) {
     const bool is_in_a_line = run.count == 0 && blocks_.empty();  // which may be longer than a run is wanted to be
@@ -138,7 +136,7 @@ void ReadLines::request_blocks(LineRun& run) {
     const std::uint64_t offset = offset_;
     taken_ += known_to_come(input, offset, size);
     offset_ += size;
-    if (!input.is_stream() && offset_ >= facts.size_bytes && facts.size_bytes > 0) input_ended_ = true;
+    if (!input.is_stream() && offset_ >= input.end_offset() && input.end_offset() > 0) input_ended_ = true;
     reads_.spawn(read(blocks_.back(), run, offset));
   }
 }
@@ -306,6 +304,7 @@ Task<void> ReadLines::fill(LineRun& run) {
   run.terminator = format_.terminator();
   full_ = false;
   place_tail(run);
+  run.offset = file_indexed_ - indexed_;
   reads_.spawn(read_until_full(run));
   co_await reads_.join();
 }

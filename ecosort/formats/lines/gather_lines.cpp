@@ -16,18 +16,20 @@ bool are_short(const LineRun& run) { return run.line_bytes < short_average * run
 
 }  // namespace
 
-GatherLines::GatherLines(const LineRun& run, const rows::RowFormat& order, Checks checks)
+GatherLines::GatherLines(const LineRun& run, const rows::RowFormat& order, Checks checks, std::size_t first, std::size_t end)
     : run_(run),
       order_(order),
       checks_(checks),
       gather_(run.has_quotes   ? order.quoted_gather()
               : are_short(run) ? line_kernels().gather_short
                                : line_kernels().gather),
+      next_(first),
+      end_(end),
       hash_(line_kernels()) {}
 
 void GatherLines::check(Text line) {
   hash_.add(line);
-  if (next_ == 0) return;
+  if (next_ == 0 || checks_ == Checks::hashed) return;
   const records::Entry& before = run_.entries()[next_ - 1];
   const records::Entry& entry = run_.entries()[next_];
   if (records::key_less(before, entry)) return;
@@ -52,7 +54,7 @@ std::size_t GatherLines::copy_lines(char* to, std::size_t room) {
   std::uint32_t sizes[gathered_lines];
   const std::size_t lines = gather_({.text = run_.bytes(),
                                      .next = entries + next_,
-                                     .end = entries + run_.count,
+                                     .end = entries + end_,
                                      .to = to,
                                      .room = room,
                                      .terminator = run_.terminator,
@@ -81,7 +83,7 @@ GatherLines::Filled GatherLines::fill(char* to, std::size_t capacity) {
   if (carried > 0) std::memcpy(to, rest_.data(), carried);
   rest_.remove_prefix(carried);
   std::size_t filled = carried;
-  while (filled < capacity && next_ < run_.count) {
+  while (filled < capacity && next_ < end_) {
     const std::size_t copied = copy_lines(to + filled, capacity - filled);
     filled += copied > 0 ? copied : copy_part(to + filled, capacity - filled);
   }

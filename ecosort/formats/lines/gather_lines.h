@@ -14,9 +14,11 @@ namespace ecosort::lines {
 
 class GatherLines {
  public:
-  enum class Checks : std::uint8_t { none, ordered, ascending };  // the last two also hash what goes out
+  enum class Checks : std::uint8_t { none, hashed, ordered, ascending };  // all but the first one hash what goes out
 
-  GatherLines(const LineRun& run, const rows::RowFormat& order, Checks checks);
+  GatherLines(const LineRun& run, const rows::RowFormat& order, Checks checks) : GatherLines(run, order, checks, 0, run.count) {}
+  // Of the lines [first, end) in their order.
+  GatherLines(const LineRun& run, const rows::RowFormat& order, Checks checks, std::size_t first, std::size_t end);
 
   // These bytes go first.
   void set_header(Text header) { rest_ = header; }
@@ -28,7 +30,7 @@ class GatherLines {
   };
   [[nodiscard]] Filled fill(char* to, std::size_t capacity);
 
-  [[nodiscard]] bool finished() const noexcept { return next_ == run_.count && rest_.empty(); }
+  [[nodiscard]] bool finished() const noexcept { return next_ == end_ && rest_.empty(); }
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }  // bytes, with the end
   [[nodiscard]] const records::MultisetHash& hash() const noexcept { return hash_.sum(); }
 
@@ -42,7 +44,7 @@ class GatherLines {
   const rows::RowFormat& order_;
   Checks checks_;
   rows::Gather gather_;
-  std::size_t next_ = 0;
+  std::size_t next_, end_;
   Text rest_;  // of a line that did not fit the block before
   std::size_t longest_ = 0;
   LateHash hash_;

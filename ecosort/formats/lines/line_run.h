@@ -26,6 +26,7 @@ struct LineRun {
   Buffer memory;
   std::size_t count = 0;         // lines in the index
   std::uint64_t line_bytes = 0;  // of them, with their ends
+  std::uint64_t offset = 0;      // of byte 0, in the input of the first line, modulo 2^64
   char terminator = '\n';
   const rows::RowFormat* format = nullptr;  // where rows have quotes
   bool has_quotes = false;

@@ -10,6 +10,7 @@ from typing import Any
 
 from ecosort_power.errors import UsageError
 from ecosort_power.joulesort.classes import describe_classes, name_of, parse_class
+from ecosort_power.joulesort.predict import PREDICTED, predict
 from ecosort_power.joulesort.state import Request
 from ecosort_power.joulesort.steps import joulesort
 from ecosort_power.records import MIN_RUNS
@@ -26,10 +27,23 @@ def _records(size: str | None, records: int | None) -> tuple[int, bool]:
     return parse_class(size), False
 
 
+def _predict(given: Mapping[str, Any], size: str | None, words: list[str]) -> int:
+    classes = PREDICTED if size is None else (parse_class(size),)
+    if given["profile"] is not None:
+        words = ["--profile", str(given["profile"]), *words]
+    return predict(classes, given["watts"], given["data"] or Path(), words)
+
+
 def enter(given: Mapping[str, Any]) -> int:
     size, words = given["size"], list(given["sort_words"])
     if size is not None and size.startswith("-"):  # after `--` everything is a word of the sort
         size, words = None, [size, *words]
+    if given["is_prediction"]:
+        return _predict(given, size, words)
+    if given["watts"] is not None or given["profile"] is not None:
+        raise UsageError("--watts and --profile are for --predict: an entry is measured")
+    if not given["meter_words"]:
+        raise UsageError("say what to measure with: --meter METER (ecosort-power meters lists them), or only --predict")
     records, rehearsal = _records(size, given["records"])
     if given["runs"] < MIN_RUNS and not rehearsal:
         raise UsageError(f"an entry has at least {MIN_RUNS} runs; fewer are for a rehearsal (--records N)")

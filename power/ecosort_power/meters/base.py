@@ -48,6 +48,8 @@ _LIMITS = {
     "range": (1e-3, 1e12),
 }
 
+_SMALLEST = 1e-12  # a step, or what one count of a meter is worth
+
 _NAME = re.compile(r"^([A-Za-z][\w.-]*)=(?=[A-Za-z][\w+.-]*:)")
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*):")
 _SECRET_OPTION = re.compile(r"(?i)^-+(pass(word|wd|phrase)?|pwd|token|secret|api[-_]?key)(=|$)")
@@ -81,6 +83,13 @@ class MeterSpec:
             value = float("nan")
         if not isfinite(value):
             raise UsageError(f"meter setting {key}={text[:40]} is not a number")
+        return value
+
+    def positive(self, key: str) -> float | None:
+        """UsageError for what is nothing, negative, or beyond all sizes."""
+        value = self.optional_number(key)
+        if value is not None and not _SMALLEST <= value <= 1 / _SMALLEST:
+            raise UsageError(f"meter setting {key}={self.settings[key][:40]} must be from {_SMALLEST:g} to {1 / _SMALLEST:g}")
         return value
 
     def whole(self, key: str, default: int, low: int, high: int) -> int:
@@ -227,11 +236,14 @@ def check_common(spec: MeterSpec) -> None:
     for key, (low, high) in _LIMITS.items():
         if key in given and not low <= spec.number(key, 0.0) <= high:
             raise UsageError(f"meter setting {key}={given[key][:40]} must be from {low:g} to {high:g}")
+    scopes, kinds = [s.value for s in Scope if s is not Scope.SIMULATED], [k.value for k in PowerKind]
     try:
-        if "scope" in given and Scope(given["scope"]) is Scope.SIMULATED:
+        if given.get("scope") == Scope.SIMULATED:
             raise ValueError("what is simulated says #simulated=yes, not a scope")
-        if "power" in given:
-            PowerKind(given["power"])
+        if given.get("scope", scopes[0]) not in scopes:
+            raise ValueError(f"scope must be one of: {', '.join(scopes)}")
+        if given.get("power", kinds[0]) not in kinds:
+            raise ValueError(f"power must be one of: {', '.join(kinds)}")
         if "accuracy" in given:
             parse_accuracy(given["accuracy"])
     except ValueError as error:

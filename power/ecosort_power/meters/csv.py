@@ -75,6 +75,8 @@ class MeterLog:
 
 def _read_lines(path: Path) -> list[str]:
     try:
+        if path.exists() and not path.is_file():
+            raise MeterError(f"{path} is no regular file, which a log must be")
         data = path.read_bytes()
     except OSError as error:
         raise MeterError(f"{path} cannot be read: {error.strerror}") from error
@@ -205,7 +207,9 @@ def _check_order(path: Path, log: MeterLog) -> None:
             )
     for row in log.rows:
         if row.joules is not None and counted is not None and row.joules < counted:
-            raise MeterError(f"{path}: its energy column goes down from {counted:g} J to {row.joules:g} J: it is no counter")
+            raise MeterError(
+                f"{path}: its energy column goes down from {counted:.12g} J to {row.joules:.12g} J: it is no counter"
+            )
         counted = row.joules if row.joules is not None else counted
 
 
@@ -244,7 +248,7 @@ class CsvMeter(Meter):
         given = self.spec.settings
         period, counter, quantum_j = 1.0, "energy" in given, None
         power: PowerKind | None = PowerKind.INSTANT
-        if self._path.exists() and self._path.stat().st_size:
+        if self._path.exists() and (not self._path.is_file() or self._path.stat().st_size):
             log = read_log(self._path, given)
             period, counter, quantum_j = log.period_s or 1.0, log.counter, log.quantum_j
             power = PowerKind.INSTANT if log.power else None

@@ -2,7 +2,8 @@
 
 The password comes from ECOSORT_METER_PASSWORD; it is not sent, the box gives a challenge (PBKDF2, or MD5 before FRITZ!OS 7.24).
 getswitchpower is in milliwatts, getswitchenergy in watt-hours; the box has new values about every two minutes. `#source=stats`
-takes the newest value of getbasicdevicestats instead, in hundredths of a watt on a grid of ten seconds.
+takes the newest value of getbasicdevicestats instead, in hundredths of a watt on a grid of ten seconds; where the box fills that
+grid with one value twelve times, it is as slow, which the older values show.
 Protocol: AVM, "AHA-HTTP-Interface" and "Login-Verfahren und Session-IDs".
 """
 
@@ -11,6 +12,8 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
+from itertools import groupby
+from statistics import median_low
 from typing import ClassVar
 from urllib.parse import quote, unquote
 from xml.etree import ElementTree
@@ -77,17 +80,18 @@ class FritzMeter(WebMeter):
         if self._command("getswitchpresent") != "1":
             raise MeterError(f"{self.server} has no plug {self._ain} that is present; check the AIN, and that it is plugged in")
         self.read()
+        update_s = self._update_s()
         return Capabilities(
             title=f"FRITZ!DECT {self._ain} {self.server}",
             scope=Scope.WALL,
             period_s=STATS_GRID_S,
             power=PowerKind.INSTANT,
             counter=not self._stats,
-            update_s=STATS_GRID_S if self._stats else UPDATE_S,
+            update_s=update_s,
             quantum_w=0.01,
             quantum_j=None if self._stats else ENERGY_UNITS["Wh"],
             identity={"name": self._command("getswitchname"), "ain": self._ain},
-            notes=(*self.notes, f"the box has a new value every {STATS_GRID_S if self._stats else UPDATE_S:.0f} s or so"),
+            notes=(*self.notes, f"the box has a new value every {update_s:.0f} s or so"),
         )
 
     def _session(self, query: str) -> tuple[str, str, int]:
@@ -121,14 +125,26 @@ class FritzMeter(WebMeter):
         found = _values(raw, self._stats, f"{self.server} plug {self._ain}")
         return Reading(before, time.monotonic(), found.watts, found.joules, stamp=found.stamp, raw=raw)
 
-    def _newest(self) -> str:
-        """The newest power value, and when it was taken if the box says so."""
+    def _statistics(self) -> tuple[list[str], str]:
+        """The power values, the newest first, and when that was taken if the box says so."""
         where = f"{self.server} getbasicdevicestats"
         stats = parse_xml(self._command("getbasicdevicestats"), where).find("power/stats")
         values = (stats.text or "").split(",") if stats is not None else []
         if stats is None or not values or stats.get("grid") != f"{STATS_GRID_S:.0f}":
             raise MeterGlitchError(f"{where} holds no power every {STATS_GRID_S:.0f} s")
-        return f"{values[0].strip()} {stats.get('datatime', '')}".strip()
+        return [v.strip() for v in values], stats.get("datatime", "")
+
+    def _newest(self) -> str:
+        values, taken = self._statistics()
+        return f"{values[0]} {taken}".strip()
+
+    def _update_s(self) -> float:
+        """How often there is a new value. The statistics have one for every ten seconds, but often the same twelve times: then
+        the box asks the plug every two minutes only."""
+        if not self._stats:
+            return UPDATE_S
+        lengths = [len(list(same)) for _, same in groupby(self._statistics()[0])][1:-1]  # the first and the last go on
+        return STATS_GRID_S * median_low(lengths) if lengths else UPDATE_S
 
     @classmethod
     def derive(cls, raw: str, spec: MeterSpec) -> Reading:

@@ -140,7 +140,7 @@ class HttpMeter(WebMeter):
             raise UsageError(f"meter {spec.text}: say where the value is, e.g. #value=meter.power,unit=W")
         self._power_scale = unit(POWER_UNITS, given.get("unit", "W"))
         self._energy_scale = unit(ENERGY_UNITS, given.get("energy-unit", "Wh"))
-        self._quantum = spec.optional_number("energy-quantum")
+        self._quantum = spec.positive("energy-quantum")
 
     @property
     def server(self) -> str:

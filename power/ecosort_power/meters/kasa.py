@@ -105,8 +105,10 @@ class KasaMeter(Meter):
 
 
 def _document(text: str, where: str) -> dict[str, Any]:
+    lines = text.splitlines()
+    begin = next((i for i, line in enumerate(lines) if line.startswith("{")), 0)  # it may print warnings first
     try:
-        document = parse_json(text)
+        document = parse_json("\n".join(lines[begin:]))
     except ValueError:
         document = None
     if not isinstance(document, dict):
@@ -115,7 +117,8 @@ def _document(text: str, where: str) -> dict[str, Any]:
 
 
 def _values(document: Mapping[str, Any], where: str) -> Reading:
-    """Older firmware: power in W and total in kWh; newer: power_mw and total_wh."""
+    """Older firmware: power in W and total in kWh; newer: power_mw and total_wh. Tapo: power_mw, and as total the kWh of today,
+    which begin again at midnight and are no counter."""
 
     def number(key: str, scale: float) -> float | None:
         value = document.get(key)
@@ -124,7 +127,8 @@ def _values(document: Mapping[str, Any], where: str) -> Reading:
     watts = number("power_mw", 1e-3)
     watts = watts if watts is not None else number("power", 1.0)
     joules = number("total_wh", ENERGY_UNITS["Wh"])
-    joules = joules if joules is not None else number("total", ENERGY_UNITS["kWh"])
+    if joules is None and "power_mw" not in document:
+        joules = number("total", ENERGY_UNITS["kWh"])
     if watts is None:
         raise MeterGlitchError(f"{where}: {PROGRAM} gives no power; does the plug measure energy?")
     return Reading(0.0, 0.0, watts=watts, joules=joules)

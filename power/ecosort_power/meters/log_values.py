@@ -110,7 +110,11 @@ def parse_time(text: str, scale: float | None, form: str | None, zone: tzinfo | 
     """Seconds, and whether they count from 1970. ValueError for what is no time; UsageError where it could be two."""
     text = text.strip()
     if form is not None:
-        return _seconds(datetime.strptime(text, form), zone), True
+        try:
+            moment = datetime.strptime(text, form)
+        except ValueError:
+            raise CellError(f"{text[:40]!r} is no time of the form #time-format={form[:40]}") from None
+        return _seconds(moment, zone), True
     try:
         value = float(text)
     except ValueError:

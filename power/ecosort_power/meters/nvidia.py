@@ -1,7 +1,8 @@
 """The power of a graphics card that NVML reports, through the program nvidia-smi: `nvidia:0`, or `nvidia:UUID`.
 
-One nvidia-smi stays and prints a line per period (`-lms`). On most cards since Ampere the value is a mean over a second, before
-that of a moment: `#power=`, `#window=` say which. One component, never compared with the wall.
+One nvidia-smi stays and prints a line per period (`-lms`). It is asked for the power of the moment (power.draw.instant). Drivers
+that do not know that have power.draw only, which on most cards since Ampere is a mean over a second, before that of a moment:
+`#power=`, `#window=` say which. One component, never compared with the wall.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ecosort_power.transports.process import LineChild, run_text, which
 PROGRAM = "nvidia-smi"
 _CARD = re.compile(r"^\d{1,3}$|^GPU-[0-9a-fA-F-]+$")
 _FORM = "--format=csv,noheader,nounits"
+_INSTANT, _ANY = "power.draw.instant", "power.draw"
 
 
 class NvidiaMeter(Meter):
@@ -48,18 +50,27 @@ class NvidiaMeter(Meter):
             _watts(fields[3], self._card)
         except MeterGlitchError:
             raise MeterError(f"{fields[0]} does not measure its power ({PROGRAM} says {fields[3]})") from None
-        self._child = LineChild(
-            [PROGRAM, f"--id={self._card}", "--query-gpu=power.draw", _FORM, f"--loop-ms={max(1, round(self._period_s * 1000))}"]
-        )
+        field = self._field()
+        loop = f"--loop-ms={max(1, round(self._period_s * 1000))}"
+        self._child = LineChild([PROGRAM, f"--id={self._card}", f"--query-gpu={field}", _FORM, loop])
+        doubt = ("this driver does not say whether its value is of a moment or a mean over 1 s",) if field == _ANY else ()
         return Capabilities(
             title=f"{fields[0]} (NVML)",
             scope=Scope.COMPONENT,
             period_s=self._period_s,
             power=PowerKind.INSTANT,
             quantum_w=0.01,
-            identity={"uuid": fields[1], "driver": fields[2], "power_limit_w": fields[4]},
-            notes=("one graphics card only",),
+            identity={"uuid": fields[1], "driver": fields[2], "power_limit_w": fields[4], "field": field},
+            notes=("one graphics card only", *doubt),
         )
+
+    def _field(self) -> str:
+        """What to ask for: the power of the moment where the driver and the card have it."""
+        try:
+            _watts(run_text([PROGRAM, f"--id={self._card}", f"--query-gpu={_INSTANT}", _FORM], self._timeout_s), self._card)
+        except MeterError:
+            return _ANY
+        return _INSTANT
 
     def read(self) -> Reading:
         if self._child is None:

@@ -48,7 +48,8 @@ _FORM = "snmp://HOST[:PORT]/OID"
 def scale_of(spec: MeterSpec) -> float:
     """Watts per count."""
     preset = PRESETS.get(spec.settings.get("preset", ""))
-    return spec.number("scale", preset[1] if preset else 1.0)
+    given = spec.positive("scale")
+    return given if given is not None else (preset[1] if preset else 1.0)
 
 
 def _is_oid(text: str) -> bool:
@@ -104,7 +105,8 @@ class SnmpMeter(Meter):
         except (MeterGlitchError, OSError, PySnmpError) as error:
             self.close()
             what = "user, passwords, #auth= and #privacy=" if "user" in self.spec.settings else "community (SNMP_COMMUNITY)"
-            raise MeterError(f"{error}; check address, {what} and OID") from error
+            said = str(error).partition(" caused by ")[0]  # the rest names classes of Python
+            raise MeterError(f"{said}; check address, {what} and OID") from error
         except MeterError:
             self.close()
             raise
@@ -113,7 +115,7 @@ class SnmpMeter(Meter):
             scope=Scope.WALL,
             period_s=1.0,
             power=PowerKind.INSTANT,
-            quantum_w=abs(self._scale),
+            quantum_w=self._scale,
             notes=("a PDU measures all that hangs on this outlet or phase",),
         )
 

@@ -28,16 +28,19 @@ planner::Plan small_plan(std::uint32_t stride) {
   return plan;
 }
 
-struct Bench {
-  explicit Bench(const std::string& output = "") : disk(io::make_image({{"/job/run", ""}, {"/job/out", output}})) {}
+struct TestBench {
+  explicit TestBench(const std::string& output = "") : disk(io::make_image({{"/job/run", ""}, {"/job/out", output}})) {}
 
   io::MemoryStore disk;
   std::unique_ptr<io::Queue> queue = disk.make_queue(40);
-  io::Reactor reactor{*queue, 16, 16};
+  Progress progress;
+  PhaseLog log{""};
+  const std::atomic<int> nothing{0};
+  engine::Bench bench{{disk, *queue, progress, log, nothing}, {1U << 20U, 0, 16, 16}};
+  io::Reactor& reactor = bench.reactor;
   records::Encoder encoder{format};
 
   void run(Task<void> task) {
-    const std::atomic<int> nothing{0};
     TaskGroup group(reactor.scope());
     group.spawn(std::move(task));
     reactor.run(group, nothing);
@@ -51,7 +54,7 @@ struct Bench {
 };
 
 // Writes a sorted run, two run blocks at a time.
-void write_run(Bench& bench, RecordRuns& store, std::size_t run, const std::string& records) {
+void write_run(TestBench& bench, RecordRuns& store, std::size_t run, const std::string& records) {
   const std::uint64_t run_blocks = store.run(run).blocks, count = records.size() / 100;
   for (std::uint64_t first = 0; first < run_blocks; first += 2) {
     const std::uint64_t n = std::min<std::uint64_t>(2, run_blocks - first);
@@ -67,7 +70,7 @@ void write_run(Bench& bench, RecordRuns& store, std::size_t run, const std::stri
   }
 }
 
-std::string run_block_text(Bench& bench, RecordRuns& store, std::size_t run, std::uint64_t run_block, std::size_t records) {
+std::string run_block_text(TestBench& bench, RecordRuns& store, std::size_t run, std::uint64_t run_block, std::size_t records) {
   const io::Buffer block(run_block_bytes);
   bench.run(store.read(run, run_block, block.data(), run_block_bytes));
   store.check(store.run(run), run_block, block.data());
@@ -77,7 +80,7 @@ std::string run_block_text(Bench& bench, RecordRuns& store, std::size_t run, std
 }  // namespace
 
 TEST(RunDirection, ABackwardRunEndsWithItsSmallestRecords) {
-  Bench bench;
+  TestBench bench;
   const std::string records = sorted_copy(format, make_records(format, Keys::uniform, 170));
   RecordRuns store = bench.make(1);
   const std::size_t run = store.adopt(bench.open("/job/run"), 3, 170, 0);
@@ -90,7 +93,7 @@ TEST(RunDirection, ABackwardRunEndsWithItsSmallestRecords) {
 }
 
 TEST(RunDirection, WhatIsLeftOfARunIsARunOfItsOwn) {
-  Bench bench;
+  TestBench bench;
   const std::string records = sorted_copy(format, make_records(format, Keys::uniform, 170));
   {
     RecordRuns store = bench.make(1);
@@ -121,17 +124,14 @@ TEST(RunDirection, AContinuedOutputRewritesNothing) {
   for (const std::size_t there : {0UL, 1UL, 4'095UL, 4'096UL, 4'097UL, 12'345UL, 36'000UL, 36'865UL}) {
     for (const std::size_t batch : {700UL, 8'000UL}) {
       const std::size_t durable = (there + 4'095) / 4'096 * 4'096;
-      Bench bench(text.substr(0, durable));
+      TestBench bench(text.substr(0, durable));
       RecordRuns runs(bench.disk, bench.reactor, small_plan(1), std::vector<std::string>{"/job"});
       const io::FilePtr file = bench.open("/job/out", io::Role::output);
       planner::MergeBuffers buffers;
       buffers.output_block_bytes = 3UL * 4'096;
       buffers.output_blocks = 2;
-      MemoryBudget memory(1U << 20U);
-      Progress progress;
-      WriteBehind output(bench.disk, bench.reactor, &runs, *file, buffers,
-                         {.total_bytes = text.size(), .reserve_bytes = 4'096, .least_unit = 4'096},
-                         memory.allocate(buffers.output_block_bytes * buffers.output_blocks, "output"), progress);
+      WriteBehind output(bench.bench, *file, buffers,
+                         {.total_bytes = text.size(), .reserve_bytes = 4'096, .least_unit = 4'096}, &runs);
       const auto write = [&]() -> Task<void> {
         co_await output.resume(there);
         for (std::size_t at = there; at < text.size(); at += batch) {
@@ -159,17 +159,14 @@ TEST(RunDirection, AnOutputThatIsNotWhatItWasIsNotContinued) {
   const std::string text = io::pattern(20'000, 9);
   std::string changed = text.substr(0, 8'192);
   changed[7'000] ^= 1;
-  Bench bench(changed);
+  TestBench bench(changed);
   RecordRuns runs(bench.disk, bench.reactor, small_plan(1), std::vector<std::string>{"/job"});
   const io::FilePtr file = bench.open("/job/out", io::Role::output);
   planner::MergeBuffers buffers;
   buffers.output_block_bytes = 3UL * 4'096;
   buffers.output_blocks = 2;
-  MemoryBudget memory(1U << 20U);
-  Progress progress;
-  WriteBehind output(bench.disk, bench.reactor, &runs, *file, buffers,
-                     {.total_bytes = text.size(), .reserve_bytes = 4'096, .least_unit = 4'096},
-                     memory.allocate(buffers.output_block_bytes * buffers.output_blocks, "output"), progress);
+  WriteBehind output(bench.bench, *file, buffers, {.total_bytes = text.size(), .reserve_bytes = 4'096, .least_unit = 4'096},
+                     &runs);
   const auto write = [&]() -> Task<void> {
     co_await output.resume(6'000);
     std::byte* const place = co_await output.take(6'000);

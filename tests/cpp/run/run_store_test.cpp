@@ -44,8 +44,8 @@ planner::Plan small_plan() {
   return plan;
 }
 
-struct Bench {
-  explicit Bench(const std::string& faults_text = {}) : faults(io::parse_faults(faults_text)) {}
+struct TestBench {
+  explicit TestBench(const std::string& faults_text = {}) : faults(io::parse_faults(faults_text)) {}
 
   Weighted disk{empty_directories()};
   std::unique_ptr<io::Queue> below = disk.make_queue(40);
@@ -53,11 +53,14 @@ struct Bench {
   io::FaultyQueue faulty{*below, faults};
   std::vector<io::TraceEvent> requests;
   io::CountingQueue queue{faulty, 40, [this](const io::TraceEvent& event) { requests.push_back(event); }};
-  io::Reactor reactor{queue, 16, 16};
+  Progress progress;
+  PhaseLog log{""};
+  const std::atomic<int> nothing{0};
+  engine::Bench bench{{disk, queue, progress, log, nothing}, {MiB, 0, 16, 16}};
+  io::Reactor& reactor = bench.reactor;
   planner::Plan plan = small_plan();
 
   void run(Task<void> task) {
-    const std::atomic<int> nothing{0};
     TaskGroup group(reactor.scope());
     group.spawn(std::move(task));
     reactor.run(group, nothing);
@@ -81,7 +84,7 @@ std::uint64_t bytes_in(const io::MemoryStore& disk, const run::StoredRun& run, s
 TEST(RunStore, GivesBackWhatWasWrittenOverAnyDirectories) {
   for (const std::vector<std::string>& directories :
        {std::vector<std::string>{"/a"}, {"/a", "/b"}, {"/a", "/b", "/c"}, {"/b", "/b"}}) {
-    Bench bench;
+    TestBench bench;
     RecordRuns store = bench.make(directories);
     (void)store.create(80);
     const std::size_t run = store.create(40 * 75);
@@ -97,7 +100,7 @@ TEST(RunStore, GivesBackWhatWasWrittenOverAnyDirectories) {
 }
 
 TEST(RunStore, FullerDirectoriesGetLess) {
-  Bench bench;
+  TestBench bench;
   RecordRuns store = bench.make({"/a", "/b", "/c"});
   const std::size_t run = store.create(40 * 2 * 640);  // 640 stripe units
   const double a = static_cast<double>(bytes_in(bench.disk, store.run(run), 0));
@@ -108,7 +111,7 @@ TEST(RunStore, FullerDirectoriesGetLess) {
 }
 
 TEST(RunStore, ADamagedMisplacedOrForeignRunBlockIsRefused) {
-  Bench bench;
+  TestBench bench;
   RecordRuns store = bench.make({"/a"}), other_job = bench.make({"/a"});
   const std::size_t run = store.create(400), neighbour = store.create(400);
   (void)other_job.create(400);
@@ -127,7 +130,7 @@ TEST(RunStore, ADamagedMisplacedOrForeignRunBlockIsRefused) {
 }
 
 TEST(RunStore, ConsumedSpaceIsGivenBackInPiecesAndThenAllOfIt) {
-  Bench bench;
+  TestBench bench;
   RecordRuns store = bench.make({"/a", "/b"});
   const std::size_t run = store.create(40 * 64);
   const io::Buffer data = sealed(store, run, 64);
@@ -149,7 +152,7 @@ TEST(RunStore, ConsumedSpaceIsGivenBackInPiecesAndThenAllOfIt) {
 
 // Each costs an entry in the journal of its file system: one for each directory, not one for each stripe unit.
 TEST(RunStore, AReleaseIsOneHoleInEachDirectory) {
-  Bench bench;
+  TestBench bench;
   RecordRuns store = bench.make({"/a", "/b"});
   const std::size_t run = store.create(40 * 400);
   const io::Buffer data = sealed(store, run, 400);
@@ -172,7 +175,7 @@ TEST(RunStore, AReleaseIsOneHoleInEachDirectory) {
 
 // Parts of a merge give back what they have consumed of a run, each in its own order.
 TEST(RunStore, APartGivesBackNothingOfItsNeighbours) {
-  Bench bench;
+  TestBench bench;
   RecordRuns store = bench.make({"/a"});
   const std::size_t run = store.create(40 * 64);
   const io::Buffer data = sealed(store, run, 64);
@@ -201,7 +204,7 @@ TEST(RunStore, APartGivesBackNothingOfItsNeighbours) {
 
 // Threads seal blocks of runs while the coordinator makes others.
 TEST(RunStore, ARunStaysWhereItIs) {
-  Bench bench;
+  TestBench bench;
   RecordRuns store = bench.make({"/a"});
   const run::StoredRun* const first = &store.run(store.create(40));
   for (int i = 0; i < 200; ++i) (void)store.create(40);
@@ -209,7 +212,7 @@ TEST(RunStore, ARunStaysWhereItIs) {
 }
 
 TEST(RunStore, AStreamEndsWhereItsForecastTableCannotBeThinnedOut) {
-  Bench bench;
+  TestBench bench;
   bench.plan.wanted.size_unknown = true;
   bench.plan.most_forecast_stride = 4;
   RecordRuns store = bench.make({"/a"});
@@ -224,7 +227,7 @@ TEST(RunStore, AStreamEndsWhereItsForecastTableCannotBeThinnedOut) {
 }
 
 TEST(RunStore, TheForecastTableThinsOutInsteadOfGrowing) {
-  Bench bench;
+  TestBench bench;
   bench.plan.wanted.size_unknown = true;
   bench.plan.most_forecast_stride = 8;
   RecordRuns store = bench.make({"/a"});
@@ -254,7 +257,7 @@ TEST(RunStore, TheForecastTableThinsOutInsteadOfGrowing) {
 }
 
 TEST(RunStore, TheForecastOfAKnownSizeKeepsItsStride) {
-  Bench bench;
+  TestBench bench;
   RecordRuns store = bench.make({"/a"});
   const std::size_t number = store.create(40 * 5'000);
   EXPECT_EQ(store.forecast().stride(), 1U);
@@ -264,16 +267,13 @@ TEST(RunStore, TheForecastOfAKnownSizeKeepsItsStride) {
 namespace {
 
 // Writes a text through write behind, in batches, to /a/out. Throws what the writing throws.
-void write_in_batches(Bench& bench, const std::string& text, std::size_t batch) {
+void write_in_batches(TestBench& bench, const std::string& text, std::size_t batch) {
   const io::FilePtr file = bench.disk.create_named("/a/out", io::Role::output, io::Caching::direct_if_possible);
   planner::MergeBuffers buffers;
   buffers.output_block_bytes = 8'192 + page_bytes;
   buffers.output_blocks = 2;
-  MemoryBudget memory(MiB);
-  Progress progress;
   RecordRuns runs = bench.make({"/a"});
-  WriteBehind output(bench.disk, bench.reactor, &runs, *file, buffers, {.total_bytes = text.size(), .reserve_bytes = 16 * KiB},
-                     memory.allocate(buffers.output_block_bytes * buffers.output_blocks, "output"), progress);
+  WriteBehind output(bench.bench, *file, buffers, {.total_bytes = text.size(), .reserve_bytes = 16 * KiB}, &runs);
   EXPECT_GE(output.capacity_bytes(), batch);
   const auto write = [&]() -> Task<void> {
     try {
@@ -298,7 +298,7 @@ void write_in_batches(Bench& bench, const std::string& text, std::size_t batch) 
 TEST(WriteBehind, BatchesOfAnySizeBecomeOneFile) {
   const std::string text = io::pattern(50'007, 9);
   for (const std::size_t batch : {1UL, 100UL, 511UL, 512UL, 513UL, 4'000UL, 4'096UL, 4'097UL, 8'192UL}) {
-    Bench bench;
+    TestBench bench;
     write_in_batches(bench, text, batch);
     EXPECT_EQ(bench.disk.contents("/a/out"), text) << batch;
     EXPECT_LE(bench.disk.allocated_bytes(), 64 * KiB) << "no more is reserved than the output needs";
@@ -310,14 +310,14 @@ TEST(WriteBehind, AStepThatFindsNoRoomIsTriedOnceMore) {
   const std::string text = io::pattern(50'007, 9);
   for (const int number : {ENOSPC, EDQUOT}) {
     const std::string fault = fmt::format("output:reserve:2:{}", ::strerrorname_np(number));
-    Bench bench(fault);
+    TestBench bench(fault);
     write_in_batches(bench, text, 4'000);
     EXPECT_EQ(bench.disk.contents("/a/out"), text) << fault;
-    Bench full(fault + ":persistent");
+    TestBench full(fault + ":persistent");
     EXPECT_THROW(write_in_batches(full, text, 4'000), IoError) << fault;
     EXPECT_EQ(full.faults.seen(io::Role::output, io::FaultPoint::reserve), 3U) << fault;
   }
-  Bench broken("output:reserve:2:EIO");
+  TestBench broken("output:reserve:2:EIO");
   EXPECT_THROW(write_in_batches(broken, text, 4'000), IoError);
   EXPECT_EQ(broken.faults.seen(io::Role::output, io::FaultPoint::reserve), 2U) << "another error has nothing to wait for";
 }

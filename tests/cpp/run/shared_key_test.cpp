@@ -34,7 +34,7 @@ TEST(SharedKey, MovesForecastKeysExactly) {
     const Encoder encoder(records::make_record_format(length + 3, {"2:" + std::to_string(length) + type}));
     const auto reference = records::random_bytes(length + 3, random);
     SharedKey shared;
-    std::vector<std::pair<Bytes, ForecastKey>> foretold;
+    std::vector<std::pair<Bytes, ForecastKey>> predicted;
     for (std::uint64_t run = 0, common = length; run < 4; ++run) {
       common = random() % (common + 1);
       std::vector<Bytes> pair;
@@ -44,19 +44,19 @@ TEST(SharedKey, MovesForecastKeysExactly) {
       }
       const std::uint64_t before = shared.take_in(encoder, sorted_pointers(encoder, pair));
       ASSERT_LE(shared.depth(), before);
-      for (auto& [record, key] : foretold) key = shared.moved(encoder, key, before);
+      for (auto& [record, key] : predicted) key = shared.moved(encoder, key, before);
       for (Bytes& record : pair) {
         const ForecastKey key = shared.key_of(encoder, record.get());
-        foretold.emplace_back(std::move(record), key);
+        predicted.emplace_back(std::move(record), key);
       }
-      for (const auto& [record, key] : foretold) {
+      for (const auto& [record, key] : predicted) {
         ASSERT_EQ(key, shared.key_of(encoder, record.get()));
-        ASSERT_GE(encoder.common_key_bytes(record.get(), foretold.front().first.get(), 0), shared.depth());
+        ASSERT_GE(encoder.common_key_bytes(record.get(), predicted.front().first.get(), 0), shared.depth());
       }
     }
     const std::uint64_t before = shared.take_in_unknown();
     ASSERT_EQ(shared.depth(), 0U);
-    for (const auto& [record, key] : foretold) {
+    for (const auto& [record, key] : predicted) {
       const ForecastKey expected{encoder.prefix(record.get()), encoder.extension(record.get()), key.place};
       ASSERT_EQ(shared.moved(encoder, key, before), expected);
     }
@@ -74,7 +74,7 @@ TEST(SharedKey, StaysAtTheBeginningWhereTwelveBytesDecide) {
 }
 
 // Few symbols and a long key: many ties in the first twelve bytes, some of whole keys.
-TEST(SharedKey, ForetellsInTheOrderOfTheKeys) {
+TEST(SharedKey, PredictsInTheOrderOfTheKeys) {
   std::mt19937_64 random(6);
   for (int round = 0; round < 300; ++round) {
     const std::size_t alike = random() % 3 * 7;  // bytes; all records begin with them

@@ -176,6 +176,11 @@ REDFISH_RACKMOUNT: dict[str, Any] = {
 
 # AVM FRITZ!Box: login_sid.lua?version=2 before the login (hthiery/python-fritzhome, tests/responses, from a box with PBKDF2).
 FRITZ_CHALLENGE = "2$10000$a64b986b521fcbc44d7a9f0adad34b14$1000$b9c232dea345233f5a893b2284931ac8"
+# Statistics of a FRITZ!DECT 200, every 10 s, the newest first: wolpl/FritzAhaClient, TestFritzboxConnector.kt, September 2018 or
+# before; the firmware is not told. The newest 48 values, each twelve times, and some older ones, while the box asked every 10 s.
+FRITZ_STATS = '<devicestats><power><stats count="360" grid="10">{}</stats></power></devicestats>'
+FRITZ_SLOW = ",".join([",".join([value] * 12) for value in ("1067", "1066", "1082", "1086")])
+FRITZ_QUICK = "1097,1096,1093,1095,1096,1099,1100,1100,1098,1100,1102"
 FRITZ_SESSION = (
     '<?xml version="1.0" encoding="utf-8"?><SessionInfo><SID>{sid}</SID><Challenge>{challenge}</Challenge>'
     "<BlockTime>{block}</BlockTime><Rights></Rights></SessionInfo>"
@@ -270,6 +275,101 @@ KASA_HS110: dict[str, Any] = {
             "updating": 0,
         }
     },
+}
+
+# TP-Link KP125M(US) 1.0, firmware 1.2.3 Build 240624 Rel.154806, which speaks as Tapo plugs do (is_klap in its answers):
+# python-kasa/python-kasa, tests/fixtures/smart.
+_KP125M_COMPONENTS = {
+    "device": 2, "firmware": 2, "quick_setup": 3, "time": 1, "wireless": 1, "schedule": 2, "countdown": 2, "antitheft": 1,
+    "account": 1, "synchronize": 1, "sunrise_sunset": 1, "led": 1, "cloud_connect": 1, "iot_cloud": 1, "device_local_time": 1,
+    "default_states": 1, "auto_off": 2, "energy_monitoring": 2, "power_protection": 1, "matter": 2, "current_protection": 1,
+}  # fmt: skip
+KASA_KP125M: dict[str, Any] = {
+    "component_nego": {"component_list": [{"id": name, "ver_code": version} for name, version in _KP125M_COMPONENTS.items()]},
+    "get_auto_off_config": {"delay_min": 120, "enable": False},
+    "get_auto_update_info": {"enable": True, "random_range": 120, "time": 180},
+    "get_connect_cloud_state": {"status": 0},
+    "get_current_power": {"current_power": 1},
+    "get_device_info": {
+        "auto_off_remain_time": 0,
+        "auto_off_status": "off",
+        "avatar": "egg_boiler",
+        "default_states": {"state": {}, "type": "last_states"},
+        "device_id": "0000000000000000000000000000000000000000",
+        "device_on": True,
+        "fw_id": "00000000000000000000000000000000",
+        "fw_ver": "1.2.3 Build 240624 Rel.154806",
+        "has_set_location_info": True,
+        "hw_id": "00000000000000000000000000000000",
+        "hw_ver": "1.0",
+        "ip": "127.0.0.123",
+        "lang": "en_US",
+        "latitude": 0,
+        "longitude": 0,
+        "mac": "78-8C-B5-00-00-00",
+        "model": "KP125M",
+        "nickname": "I01BU0tFRF9OQU1FIw==",
+        "oem_id": "00000000000000000000000000000000",
+        "on_time": 936394,
+        "overcurrent_status": "normal",
+        "overheat_status": "normal",
+        "power_protection_status": "normal",
+        "region": "America/Denver",
+        "rssi": -50,
+        "signal_level": 2,
+        "specs": "",
+        "ssid": "I01BU0tFRF9TU0lEIw==",
+        "time_diff": -420,
+        "type": "SMART.KASAPLUG",
+    },
+    "get_device_time": {"region": "America/Denver", "time_diff": -420, "timestamp": 1732069933},
+    "get_emeter_data": {"current_ma": 33, "energy_wh": 971, "power_mw": 1003, "voltage_mv": 121215},
+    "get_emeter_vgain_igain": {"igain": 10861, "vgain": 118657},
+    "get_energy_usage": {
+        "current_power": 1003,
+        "electricity_charge": [0, 0, 0],
+        "local_time": "2024-11-19 19:32:14",
+        "month_energy": 971,
+        "month_runtime": 15867,
+        "today_energy": 20,
+        "today_runtime": 1172,
+    },
+    "get_fw_download_state": {"auto_upgrade": False, "download_progress": 0, "reboot_time": 5, "status": 0, "upgrade_time": 5},
+    "get_led_info": {
+        "led_rule": "always",
+        "led_status": True,
+        "night_mode": {"end_time": 420, "night_mode_type": "custom", "start_time": 1320},
+    },
+    "get_matter_setup_info": {"setup_code": "00000000000", "setup_payload": "00:000000000000-000000"},
+    "get_max_power": {"max_power": 1542},
+    "get_next_event": {},
+    "get_protection_power": {"enabled": False, "protection_power": 0},
+}
+
+# Zigbee2MQTT, a Shelly with two sockets over Zigbee, at a 3D printer: maziggy/bambuddy, issue 173, January 2026; the firmware is
+# not told.
+ZIGBEE2MQTT_SHELLY = {
+    "ac_frequency_l1": 49.94,
+    "ac_frequency_l2": 49.98,
+    "current_l1": 0.125,
+    "current_l2": 0,
+    "device": {"friendlyName": "shelly-working-room", "manufacturerName": "Shelly", "powerSource": "Mains (single phase)"},
+    "energy_l1": 2.056,
+    "energy_l2": 0.006,
+    "linkquality": 87,
+    "power_apparent_l1": 9,
+    "power_apparent_l2": 0,
+    "power_factor_l1": 0,
+    "power_factor_l2": 0,
+    "power_l1": 8,
+    "power_l2": 0,
+    "power_reactive_l1": 0,
+    "power_reactive_l2": 0,
+    "produced_energy_l1": 0,
+    "produced_energy_l2": 0,
+    "state_l1": "ON",
+    "state_l2": "OFF",
+    "voltage_l1": 228.08,
 }
 
 # Home Assistant, the state of a plug's power sensor (TP-Link, at a dehumidifier), May 2024: a test of a client of its API.

@@ -25,7 +25,7 @@ from ecosort_bench.charts import draw_records
 from ecosort_bench.contenders import PEERS, STXXL_PEERS, Contenders
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import CASES
-from ecosort_bench.report import Foretold, page_agrees, print_report, write_page
+from ecosort_bench.report import Predictions, page_agrees, print_report, write_page
 from ecosort_bench.stages import Bench
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -106,7 +106,7 @@ def _page(write: bool) -> None:
     if write:
         draw_records(Results.load(RESULTS / "headline.json"), ROOT / "docs" / "charts" / "records.svg")
     for path in sorted(RESULTS.glob("*.json")):
-        results: Results | Foretold = Foretold.load(path) if is_prediction(path) else Results.load(path)
+        results: Results | Predictions = Predictions.load(path) if is_prediction(path) else Results.load(path)
         if write:
             write_page(page, results)
         elif not page_agrees(page, results):

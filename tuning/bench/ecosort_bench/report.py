@@ -65,23 +65,23 @@ _BESIDE = {"write_floor": "gen", "read_floor": "check", "read_floor_memory": "ch
 
 
 @dataclass(frozen=True)
-class Foretold:
+class Predictions:
     """A result of predictions against measurements, which has its place on the page as well."""
 
     path: Path
     data: prediction.Document
 
     @classmethod
-    def load(cls, path: Path) -> "Foretold":
+    def load(cls, path: Path) -> "Predictions":
         return cls(path, read_json(path))
 
 
-def begin_of(results: Results | Foretold) -> str:
+def begin_of(results: Results | Predictions) -> str:
     """The line of the page after which a result has its place."""
     return f"<!-- benchmark {results.path.stem}: begin (written by make bench-tables) -->"
 
 
-def end_of(results: Results | Foretold) -> str:
+def end_of(results: Results | Predictions) -> str:
     return f"<!-- benchmark {results.path.stem}: end -->"
 
 
@@ -168,9 +168,9 @@ def phases(results: Results) -> list[str]:
     return lines
 
 
-def page_text(results: Results | Foretold) -> str:
+def page_text(results: Results | Predictions) -> str:
     """The part of the page, markers included: the same result always gives the same text."""
-    if isinstance(results, Foretold):
+    if isinstance(results, Predictions):
         return "\n".join([begin_of(results), *prediction.page_lines(results.data), end_of(results)])
     lines = [begin_of(results), "", f"    {results.data['command']}", "", circumstances(results) + ".", ""]
     for stage in TITLES:
@@ -185,7 +185,7 @@ def page_text(results: Results | Foretold) -> str:
     return "\n".join(lines)
 
 
-def _split(page: str, results: Results | Foretold) -> tuple[str, str, str]:
+def _split(page: str, results: Results | Predictions) -> tuple[str, str, str]:
     before, begin, rest = page.partition(begin_of(results))
     inside, end, after = rest.partition(end_of(results))
     if not begin or not end:
@@ -193,10 +193,10 @@ def _split(page: str, results: Results | Foretold) -> tuple[str, str, str]:
     return before, begin + inside + end, after
 
 
-def write_page(path: Path, results: Results | Foretold) -> None:
+def write_page(path: Path, results: Results | Predictions) -> None:
     before, _, after = _split(path.read_text(), results)
     path.write_text(before + page_text(results) + after)
 
 
-def page_agrees(path: Path, results: Results | Foretold) -> bool:
+def page_agrees(path: Path, results: Results | Predictions) -> bool:
     return _split(path.read_text(), results)[1] == page_text(results)

@@ -332,7 +332,7 @@ TEST(SortWithABrokenQueue, TouchesNothingThatRequestsInFlightUse) {
       bool broke = false;
       try {
         const LeaksAreMeant scope;
-        (void)sort(job, place->storage(), queue, progress, log, nothing);
+        (void)sort(job, {place->storage(), queue, progress, log, nothing});
       } catch (const io::QueueBroken&) {
         broke = true;
       }

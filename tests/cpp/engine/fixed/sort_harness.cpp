@@ -228,7 +228,7 @@ SortResult run_sort(const SortSetup& setup, SortPlace& place, io::Storage& stora
   Progress progress;
   PhaseLog log("");
   const std::atomic<int> nothing{0};
-  result.report = sort(job, storage, queue, progress, log, nothing);
+  result.report = sort(job, {storage, queue, progress, log, nothing});
   result.output = place.contents(place.output_path());
   return result;
 }

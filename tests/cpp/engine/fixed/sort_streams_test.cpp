@@ -106,7 +106,7 @@ Ending sort_piped(const records::RecordFormat& format, const std::string& record
   });
   std::thread reader([&] { ending.output = read_all(output.reader); });
   try {
-    (void)sort(job, *storage, queue, progress, log, nothing);
+    (void)sort(job, {*storage, queue, progress, log, nothing});
   } catch (const IoError& error) {
     ending.line = error.what();
   } catch (const std::exception& error) {

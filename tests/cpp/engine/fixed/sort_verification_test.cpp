@@ -60,7 +60,7 @@ std::string ending_of(const Case& wanted, Disk disk, const std::string& faults) 
   const std::atomic<int> nothing{0};
   std::string ending = "0";
   try {
-    (void)sort(job, place->storage(), queue, progress, log, nothing);
+    (void)sort(job, {place->storage(), queue, progress, log, nothing});
   } catch (const Error& error) {
     ending = fmt::format("{} {}", static_cast<int>(error.code()), error.what());
   }

@@ -337,7 +337,7 @@ class WholeSort {
     engine::PhaseLog log("");
     const std::atomic<int> nothing{0};
     try {
-      LinesReport report = sort_lines(job, storage, queue, progress, log, nothing);
+      LinesReport report = sort_lines(job, {storage, queue, progress, log, nothing});
       written = store.contents("/disk/out");
       EXPECT_LE(report.peak_memory_bytes, job.plan.memory_bytes + job.header_bytes);
       return report;

@@ -1,0 +1,95 @@
+#include "cli/node_tables.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace ecosort::cli {
+namespace {
+
+std::vector<OptionRow> range_options() {
+  return {
+      {"--from", "BYTE", "0", "the range: rows that begin at this byte of the file or behind it"},
+      {"--to", "BYTE", "the end of the file", "and in front of this one. Ranges that tile a file have each row once"},
+      {"--source", "N", "0", "number of the file among those that belong together; equal rows are in the order of their files"}};
+}
+
+// Those of the command that sorts the format, of which these are told here.
+std::vector<OptionRow> shared_options(std::string_view output_argument, std::string_view output) {
+  return {{"-o,--output", output_argument, "", output},
+          {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
+           "bound on all buffers, such as 512MiB"},
+          {"--record-size", "BYTES", "100", "records: length of every record, 1 byte to 1 MiB"},
+          {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10", "records: sort key, as of `ecosort sort`; repeatable", true},
+          {"--reverse", "", "", "records: turn the order round"},
+          {"--threads", "N", "the CPUs this process may use", "compute threads"},
+          {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
+          {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
+          {"--progress", "auto|none|json", "auto", "a line on standard error, or JSON lines there"},
+          {"-q,--quiet", "", "", "no notices, no progress line"}};
+}
+
+std::vector<OptionRow> joined(std::vector<OptionRow> first, const std::vector<std::vector<OptionRow>>& others) {
+  for (const std::vector<OptionRow>& rows : others) std::ranges::copy(rows, std::back_inserter(first));
+  return first;
+}
+
+std::vector<OperandRow> codes() {
+  return {{"0", "done"},
+          {"1", "what would be written is not what was read"},
+          {"2", "wrong usage, bad input, or what the memory or the drive has no room for"},
+          {"3", "an I/O error, also an input that changed while it was read"},
+          {"4", "an internal error"},
+          {"128+N", "ended by signal N"}};
+}
+
+}  // namespace
+
+CommandTable sample_table() {
+  return {
+      .name = "sample",
+      .synopsis = "FORMAT [options] INPUT --count N -o SAMPLE | FORMAT --merge --parts N [options] SAMPLE... -o SPLITTERS",
+      .summary = "draws rows from a range of a file, and splitters from many such samples",
+      .description =
+          "Draws rows at random places of a range, one from each of N pieces of equal size, reads no more than the pages they "
+          "are in, and writes them in order: JSON lines with the row in base64, the number of its file, and its place. With "
+          "--merge, reads such samples and writes the rows at their quantiles, which cut all rows into parts of about the "
+          "same size. A sample stands for its range: draw as many rows for each byte of every range.",
+      .examples = {"ecosort sample records a.dat --source 0 --count 10000 -o a.sample",
+                   "ecosort sample records b.dat --source 1 --count 10000 -o b.sample",
+                   "ecosort sample records --merge a.sample b.sample --parts 200 -o splitters"},
+      .options = joined({{"--count", "N", "", "how many rows; less where the range has fewer"},
+                         {"--seed", "N", "0", "of the random places: the same rows for the same number, on every machine"},
+                         {"--merge", "", "", "the operands are samples: choose splitters"},
+                         {"--parts", "N", "", "with --merge: of how many parts"}},
+                        {range_options(), shared_options("FILE", "where the rows go; `-` is standard output")}),
+      .operands = {{"FORMAT", "records"}, {"INPUT", "a regular file"}, {"SAMPLE", "what this command wrote"}},
+      .ending = "",
+      .exit_status = codes()};
+}
+
+CommandTable partition_table() {
+  return {
+      .name = "partition",
+      .synopsis = "FORMAT [options] INPUT --splitters FILE --report FILE -o DIRECTORY",
+      .summary = "cuts a range of a file into slices at splitters, in one pass",
+      .description =
+          "Reads a range of a file once and writes the rows of each part to a file of its own, PREFIX.00000 and so on, in "
+          "their order. A row belongs to the part whose number is that of the splitters that are not behind it, by their keys, "
+          "then by the number of the file, then by the place in it: equal rows are cut, too. The report tells count, bytes, "
+          "hash, and the first and the last row of every slice; hashes of slices add up to that of the range. Slices and then "
+          "the report appear complete and durable, or not at all.",
+      .examples = {"ecosort partition records a.dat --splitters splitters --report a.json -o slices",
+                   "ecosort partition records b.dat --from 1000000000 --to 2000000000 --source 1 --splitters splitters "
+                   "--prefix b1 --report b1.json -o slices"},
+      .options = joined({{"--splitters", "FILE", "", "where to cut: what `ecosort sample --merge` wrote"},
+                         {"--report", "FILE", "", "write what the slices hold as JSON, when all of them are there"},
+                         {"--prefix", "NAME", "slice", "what the names of the slices begin with"},
+                         {"--sort", "", "", "sort the rows of each slice; the whole range must fit the memory"},
+                         {"--overwrite", "", "", "replace files that have the names of slices"}},
+                        {range_options(), shared_options("DIR", "the directory of the slices")}),
+      .operands = {{"FORMAT", "records"}, {"INPUT", "a regular file"}},
+      .ending = "Every part has a write block in memory, 64 KiB or more.",
+      .exit_status = codes()};
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,217 @@
+// `ecosort partition`: cuts a range of a file into slices at splitters, in one pass.
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "base/base64.h"
+#include "base/errors.h"
+#include "base/open_files.h"
+#include "base/threads.h"
+#include "cli/commands.h"
+#include "cli/end_at_once.h"
+#include "cli/node_words.h"
+#include "cli/option_table.h"
+#include "cli/report.h"
+#include "cli/report_files.h"
+#include "cli/run_job.h"
+#include "cli/say.h"
+#include "cli/watched_run.h"
+#include "engine/partition/partition_records.h"
+#include "engine/partition/partition_rows.h"
+#include "io/backends.h"
+#include "job/prepare_partition.h"
+#include "job/prepare_rows_range.h"
+
+namespace ecosort::cli {
+namespace {
+
+struct PartitionOptions {
+  job::PartitionSpec spec;
+  std::string report;
+  NodeWords words;
+};
+
+PartitionOptions parse(const Words& words) {
+  PartitionOptions options;
+  job::PartitionSpec& spec = options.spec;
+  RangeWords range;
+  OptionTargets targets;
+  targets.texts = {{"--splitters", &spec.splitters}, {"--prefix", &spec.prefix}, {"--report", &options.report}};
+  targets.switches = {{"--sort", &spec.is_sorted}, {"--overwrite", &spec.overwrites}};
+  targets.numbers = {{"--from", &range.from}, {"--to", &range.to}, {"--source", &spec.source}};
+  options.words = split_node_words("partition", words, targets);
+  if (options.words.asks_for_help) return options;
+  spec.range = range.range(options.words.parsed);
+  if (spec.splitters.empty())
+    throw UsageError("partition: no splitters; name a file of `ecosort sample --merge` with --splitters FILE");
+  if (options.report.empty()) throw UsageError("partition: no report; name a file for it with --report FILE");
+  return options;
+}
+
+nlohmann::ordered_json slices_json(const engine::PartitionReport& report) {
+  nlohmann::ordered_json slices = nlohmann::ordered_json::array();
+  for (std::size_t part = 0; part < report.slices.size(); ++part) {
+    const engine::Slice& slice = report.slices[part];
+    nlohmann::ordered_json json{{"part", part},         {"file", slice.path},          {"rows", slice.hash.count},
+                                {"bytes", slice.bytes}, {"hash", slice.hash.to_hex()}, {"first", nullptr},
+                                {"last", nullptr}};
+    if (slice.hash.count > 0) {
+      json["first"] = to_base64(slice.first);
+      json["last"] = to_base64(slice.last);
+    }
+    slices.push_back(std::move(json));
+  }
+  return slices;
+}
+
+// What the work took.
+struct Means {
+  std::uint64_t memory_bytes = 0;
+  unsigned threads = 0;
+  std::string backend;
+};
+
+nlohmann::ordered_json report_json(const engine::PartitionReport& report, const job::ByteRange& range,
+                                   const PartitionOptions& options, const char* format, const Means& means,
+                                   const engine::PhaseLog& log, const ProcessUsage& usage) {
+  return {{"schema", "ecosort.partition/1"},
+          {"command", "partition"},
+          {"format", format},
+          {"source", options.spec.source},
+          {"from", range.from},
+          {"to", range.to},
+          {"rows", report.hash.count},
+          {"bytes", report.bytes},
+          {"hash", report.hash.to_hex()},
+          {"slices", slices_json(report)},
+          {"bytes_read", report.traffic.bytes_read},
+          {"bytes_written", report.traffic.bytes_written},
+          {"requests", report.traffic.requests},
+          {"phases", phases_json(log)},
+          {"wall_s", usage.wall_s},
+          {"cpu_user_s", usage.cpu_user_s},
+          {"cpu_system_s", usage.cpu_system_s},
+          {"io_idle_s", static_cast<double>(report.traffic.idle.count()) * 1e-9},
+          {"peak_rss_bytes", usage.peak_rss_bytes},
+          {"peak_counted_memory_bytes", report.peak_memory_bytes},
+          {"io_backend", means.backend},
+          {"threads", means.threads},
+          {"memory_limit_bytes", means.memory_bytes},
+          {"version", ECOSORT_VERSION}};
+}
+
+// The phase in which it happened, and the end of the process where the queue breaks.
+template <class Work>
+engine::PartitionReport telling_phase(engine::Progress& progress, const Work& work) {
+  try {
+    return work();
+  } catch (const io::QueueBroken& broken) {
+    end_at_once(progress, broken);
+  } catch (const NameError& error) {
+    throw IoError(fmt::format("{}: {}", engine::to_string(progress.phase()), error.what()));
+  } catch (const IoError& error) {
+    throw IoError(fmt::format("{}: {}", engine::to_string(progress.phase()), error.what()), error.error_number());
+  }
+}
+
+// What surrounds the work, whatever the rows are.
+struct Surroundings {
+  io::PosixStorage& storage;
+  const std::string& io;
+  RunReports reports;
+  Means means;
+  job::ByteRange range;
+  unsigned queue_depth = 0;
+  double started_s = 0;
+};
+
+// `work(queue, progress, log, received signal)` partitions.
+template <class Work>
+int run_and_report(const PartitionOptions& options, const Surroundings& around, const Work& work) {
+  static constexpr const char* names[] = {"records", "lines", "csv", "jsonl"};
+  const io::Backend backend = io::make_queue(io::parse_backend(around.io), around.queue_depth);
+  print_notice(around.reports.quiet, backend.notice);
+  check_threads_can_start(around.means.threads + 1);
+  WatchedRun run(around.reports);
+  const engine::PartitionReport report = run.watch(
+      *backend.queue,
+      [&](auto& progress, auto& log, const auto& interrupted) {
+        return telling_phase(progress, [&] { return work(*backend.queue, progress, log, interrupted); });
+      },
+      [](const engine::PartitionReport& done) {
+        return JobSummary{"cut", done.bytes, fmt::format("{} rows into {} slices", done.hash.count, done.slices.size())};
+      });
+  print_notice(around.reports.quiet, report.notice);
+  Means means = around.means;
+  means.backend = backend.queue->backend_name();
+  const nlohmann::ordered_json json = report_json(report, around.range, options, names[static_cast<int>(options.words.format)],
+                                                  means, run.log(), process_usage(around.started_s));
+  job::publish_text(around.storage, options.report, json.dump(2) + "\n");
+  return 0;
+}
+
+int partition_records(PartitionOptions& options, double started_s) {
+  const SortOptions rows = parse_record_words("partition", options.words.others);
+  check_one_input("partition", rows.inputs);
+  options.spec.directory = rows.output;
+  io::PosixStorage storage;
+  engine::PartitionRecordsJob job = job::prepare_partition_of_records(options.spec, spec_of(rows), tuning_of(rows), storage);
+  check_report_files({"", rows.events, "", options.report}, job.inputs, "-");
+  const planner::Plan& plan = job.plan.plan;
+  const std::uint64_t begin = job.inputs.front().begin();
+  const Surroundings around{.storage = storage,
+                            .io = rows.io,
+                            .reports = {"", rows.events, rows.progress, rows.quiet, rows.output},
+                            .means = {plan.wanted.memory_bytes, plan.wanted.threads, ""},
+                            .range = {begin, begin + plan.wanted.input_records * rows.record_size},
+                            .queue_depth = plan.read_depth + plan.write_depth + 4,
+                            .started_s = started_s};
+  return run_and_report(options, around, [&](auto& queue, auto& progress, auto& log, const auto& interrupted) {
+    return engine::partition_records(job, storage, queue, progress, log, interrupted);
+  });
+}
+
+// The report is none of the inputs.
+void check_report(const std::string& report, const std::string& events, const lines::LineInput& input) {
+  std::vector<engine::Input> inputs(1);
+  io::PosixStorage storage;
+  inputs.front().file = storage.open_input(input.name, io::Caching::buffered);
+  inputs.front().opened = input.opened;
+  check_report_files({"", events, "", report}, inputs, "-");
+}
+
+int partition_rows(PartitionOptions& options, double started_s) {
+  RowWordsOptions rows = parse_row_words("partition", options.words);
+  check_one_input("partition", rows.inputs);
+  options.spec.directory = rows.output;
+  io::PosixStorage storage;
+  engine::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, rows.terms(), storage);
+  check_report(options.report, rows.events, job.inputs.front());
+  const Surroundings around{.storage = storage,
+                            .io = rows.io,
+                            .reports = {"", rows.events, rows.progress, rows.quiet, rows.output},
+                            .means = {rows.memory_bytes, rows.threads, ""},
+                            .range = {job.begin, job.inputs.front().end_offset()},
+                            .queue_depth = job.plan.lines.read_depth + job.plan.lines.write_depth + 4,
+                            .started_s = started_s};
+  return run_and_report(options, around, [&](auto& queue, auto& progress, auto& log, const auto& interrupted) {
+    return engine::partition_rows(job, storage, queue, progress, log, interrupted);
+  });
+}
+
+}  // namespace
+
+int run_partition(const Words& words) {
+  const double started_s = engine::monotonic_seconds();
+  PartitionOptions options = parse(words);
+  if (options.words.asks_for_help) {
+    print_out(help_text(command_table("partition")));
+    return 0;
+  }
+  raise_open_files();
+  ignore_write_signals();
+  return options.words.format == Format::records ? partition_records(options, started_s) : partition_rows(options, started_s);
+}
+
+}  // namespace ecosort::cli

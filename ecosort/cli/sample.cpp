@@ -1,0 +1,143 @@
+// `ecosort sample`: rows of a range at random places, and the splitters that many samples make.
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/threads.h"
+#include "cli/commands.h"
+#include "cli/end_at_once.h"
+#include "cli/node_words.h"
+#include "cli/option_table.h"
+#include "cli/report.h"
+#include "cli/run_job.h"
+#include "cli/say.h"
+#include "cli/watched_run.h"
+#include "io/backends.h"
+#include "job/prepare_sample.h"
+
+namespace ecosort::cli {
+namespace {
+
+struct SampleOptions {
+  job::SampleSpec spec;
+  bool merges = false;
+  std::uint64_t parts = 0;
+  NodeWords words;
+};
+
+void check_complete(const SampleOptions& options) {
+  const std::set<std::string_view>& given = options.words.parsed.given;
+  if (options.merges) {
+    for (const std::string_view option : {"--from", "--to", "--source", "--count", "--seed"})
+      if (given.contains(option)) throw UsageError(fmt::format("sample: {} goes without --merge", option));
+    if (options.parts == 0 || options.parts > engine::most_parts)
+      throw UsageError(fmt::format("sample: say with --parts how many parts the splitters make, 1 to {}", engine::most_parts));
+    return;
+  }
+  if (given.contains("--parts")) throw UsageError("sample: --parts goes with --merge");
+  if (options.spec.terms.count == 0) throw UsageError("sample: say with --count how many rows are wanted, at least 1");
+}
+
+SampleOptions parse(const Words& words) {
+  SampleOptions options;
+  job::SampleSpec& spec = options.spec;
+  RangeWords range;
+  OptionTargets targets;
+  targets.switches = {{"--merge", &options.merges}};
+  targets.numbers = {{"--from", &range.from},        {"--to", &range.to},          {"--source", &spec.terms.source},
+                     {"--count", &spec.terms.count}, {"--seed", &spec.terms.seed}, {"--parts", &options.parts}};
+  options.words = split_node_words("sample", words, targets);
+  if (options.words.asks_for_help) return options;
+  spec.range = range.range(options.words.parsed);
+  check_complete(options);
+  return options;
+}
+
+void write_rows(const std::string& output, const job::SplitterFile& rows) {
+  if (output == "-") return print_out(to_text(rows));
+  io::PosixStorage storage;
+  job::publish_text(storage, output, to_text(rows));
+}
+
+job::SplitterFile sample_records(const SampleOptions& options, const SortOptions& rows) {
+  io::PosixStorage storage;
+  job::SampleSpec spec = options.spec;
+  spec.output = rows.output;
+  engine::SampleRecordsJob job = job::prepare_sample_of_records(spec, spec_of(rows), tuning_of(rows), storage);
+  const io::Backend backend = io::make_queue(io::parse_backend(rows.io), engine::sample_read_depth + 4);
+  print_notice(rows.quiet, backend.notice);
+  WatchedRun run({"", rows.events, rows.progress, rows.quiet, rows.output});
+  engine::Sample sample = run.watch(
+      *backend.queue,
+      [&](auto& progress, auto&, const auto& interrupted) {
+        try {
+          return engine::sample_records(job, storage, *backend.queue, progress, interrupted);
+        } catch (const io::QueueBroken& broken) {
+          end_at_once(progress, broken);
+        }
+      },
+      [&](const engine::Sample& done) {
+        return JobSummary{"read", done.traffic.bytes_read, fmt::format("a sample of {}", records_text(done.rows.size()))};
+      });
+  job::SplitterFile file{std::nullopt, std::move(sample.rows)};
+  job::sort_splitters(file.rows, job::compare_records(records::make_record_format(rows.record_size, rows.keys, rows.reverse)));
+  return file;
+}
+
+int run_of_records(const SampleOptions& options) {
+  const SortOptions rows = parse_record_words("sample", options.words.others);
+  ignore_write_signals();
+  if (options.merges) {
+    const job::SplitterFile all = job::merge_samples_of_records(spec_of(rows));
+    write_rows(rows.output, {all.header, job::quantiles(all.rows, options.parts)});
+    return 0;
+  }
+  check_one_input("sample", rows.inputs);
+  write_rows(rows.output, sample_records(options, rows));
+  return 0;
+}
+
+job::SplitterFile sample_rows(const SampleOptions& options, RowWordsOptions& rows) {
+  io::PosixStorage storage;
+  const job::PreparedRowSample prepared = job::prepare_sample_of_rows(options.spec, rows.terms(), storage);
+  const io::Backend backend = io::make_queue(io::parse_backend("pool"), 1);  // it is asked for nothing but to wake up
+  WatchedRun run({"", rows.events, rows.progress, rows.quiet, rows.output});
+  engine::Sample sample = run.watch(
+      *backend.queue,
+      [&](auto& progress, auto&, const auto& interrupted) { return engine::sample_rows(prepared.job, progress, interrupted); },
+      [&](const engine::Sample& done) {
+        return JobSummary{"read", 0, fmt::format("a sample of {} rows", done.rows.size())};
+      });
+  job::SplitterFile file{prepared.header, std::move(sample.rows)};
+  job::sort_splitters(file.rows, job::compare_rows(*prepared.format));
+  return file;
+}
+
+int run_of_rows(const SampleOptions& options) {
+  RowWordsOptions rows = parse_row_words("sample", options.words);
+  ignore_write_signals();
+  if (options.merges) {
+    const job::SplitterFile all = job::merge_samples_of_rows(*rows.format, rows.inputs);
+    write_rows(rows.output, {all.header, job::quantiles(all.rows, options.parts)});
+    return 0;
+  }
+  check_one_input("sample", rows.inputs);
+  write_rows(rows.output, sample_rows(options, rows));
+  return 0;
+}
+
+}  // namespace
+
+int run_sample(const Words& words) {
+  const SampleOptions options = parse(words);
+  if (options.words.asks_for_help) {
+    print_out(help_text(command_table("sample")));
+    return 0;
+  }
+  return options.words.format == Format::records ? run_of_records(options) : run_of_rows(options);
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,17 @@
+// What the stages of a sort of records work with.
+#pragma once
+
+#include "engine/bench.h"
+#include "formats/fixed/encoder.h"
+#include "run/record_runs.h"
+
+namespace ecosort::engine {
+
+// All of it outlives the stages.
+struct RecordTools {
+  Bench& bench;
+  const records::Encoder& encoder;
+  RecordRuns& store;
+};
+
+}  // namespace ecosort::engine

@@ -1,0 +1,39 @@
+// Finds in a file where rows begin: what a range of bytes comes to.
+//
+// Of rows without quotes the byte in front of a place tells. Where quotes may hold the ends of rows, whether one is open depends
+// on all bytes from a place on where none is: then they are counted, so that everything in front of the last place is read.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/memory.h"
+#include "formats/row_format.h"
+#include "io/file.h"
+
+namespace ecosort::engine {
+
+// Reads through one small buffer, synchronously. One thread.
+class RowBorders {
+ public:
+  // Rows begin at `first`. The file ends at `end`.
+  RowBorders(const io::File& file, const rows::RowFormat& format, std::uint64_t first, std::uint64_t end);
+
+  // Where the first row begins that does so at `place` or behind it; the end where none does. Places ascend. IoError.
+  [[nodiscard]] std::uint64_t at_or_behind(std::uint64_t place);
+
+ private:
+  // The file's bytes from `at_` on, some of them.
+  [[nodiscard]] rows::Text bytes_here();
+  void count_quotes_until(std::uint64_t place);
+
+  const io::File& file_;
+  const rows::RowFormat& format_;
+  MemoryBudget memory_;
+  Buffer buffer_;
+  std::uint64_t from_ = 0, got_ = 0;  // bytes of the file that it holds
+  std::uint64_t at_, end_;            // a row begins at `at_` between two calls
+  bool is_inside_ = false;            // of quotes, at `at_`
+};
+
+}  // namespace ecosort::engine

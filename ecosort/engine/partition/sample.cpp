@@ -1,0 +1,105 @@
+#include "engine/partition/sample.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include "base/block_pool.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "sort/parallel_parts.h"
+
+namespace ecosort::engine {
+namespace {
+
+constexpr std::uint64_t together_bytes = std::uint64_t{64} << 10U;  // records so near each other come with one request
+
+std::uint64_t block_bytes(std::uint32_t record_size) noexcept {
+  return std::max(together_bytes, round_up(record_size, page_bytes) + 2 * page_bytes);
+}
+
+// Members are declared in the order in which they may be used.
+class Sampler {
+ public:
+  Sampler(SampleRecordsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress)
+      : job_(job),
+        storage_(storage),
+        progress_(progress),
+        memory_(sample_memory_bytes(job.record_size)),
+        reactor_(queue, sample_read_depth, 1),
+        blocks_(reactor_.scope(), memory_.allocate(sample_memory_bytes(job.record_size), "blocks of the sample", Pages::small),
+                block_bytes(job.record_size), sample_read_depth),
+        main_(reactor_.scope()) {}
+
+  Sample run(const std::atomic<int>& interrupted) {
+    const std::vector<std::uint64_t> records = random_places(job_.input.records, job_.terms.count, job_.terms.seed);
+    for (const std::uint64_t record : records)
+      sample_.rows.push_back({"", job_.terms.source, job_.input.begin() + record * job_.record_size});
+    progress_.begin(Phase::sample, records.size() * job_.record_size);
+    main_.spawn(read_all());
+    reactor_.run(main_, interrupted);
+    check_unchanged(storage_, job_.input);
+    sample_.traffic = reactor_.traffic();
+    progress_.begin(Phase::done, 0);
+    return std::move(sample_);
+  }
+
+ private:
+  // Those that lie in one block are read together.
+  Task<void> read_all() {
+    std::vector<Splitter>& rows = sample_.rows;
+    const std::uint64_t unit = job_.input.file->alignment();
+    for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
+      const std::uint64_t from = round_down(rows[first].offset, unit);
+      while (end < rows.size() && rows[end].offset + job_.record_size <= from + blocks_.block_bytes() - unit) ++end;
+      std::byte* const block = co_await blocks_.take();
+      main_.spawn(read(std::span(rows).subspan(first, end - first), from, block));
+    }
+  }
+
+  Task<void> read(std::span<Splitter> rows, std::uint64_t from, std::byte* block) {
+    const std::uint64_t bytes = rows.back().offset + job_.record_size - from;
+    (void)co_await reactor_.read(*job_.input.file, from, block, round_up(bytes, job_.input.file->alignment()), bytes);
+    for (Splitter& row : rows) row.row.assign(reinterpret_cast<const char*>(block + (row.offset - from)), job_.record_size);
+    progress_.add_bytes(rows.size() * job_.record_size);
+    blocks_.give(block);
+  }
+
+  SampleRecordsJob& job_;
+  io::Storage& storage_;
+  Progress& progress_;
+  MemoryBudget memory_;
+  io::Reactor reactor_;
+  BlockPool blocks_;
+  Sample sample_;
+  TaskGroup main_;
+};
+
+}  // namespace
+
+std::vector<std::uint64_t> random_places(std::uint64_t size, std::uint64_t count, std::uint64_t seed) {
+  Random random(seed);
+  const std::uint64_t pieces = std::min(size, count);
+  std::vector<std::uint64_t> places;
+  places.reserve(pieces);
+  for (std::uint64_t i = 0; i < pieces; ++i) {
+    const std::uint64_t begin = records::part_begin(size, pieces, i);
+    places.push_back(begin + random.below(records::part_begin(size, pieces, i + 1) - begin));
+  }
+  return places;
+}
+
+std::uint64_t sample_memory_bytes(std::uint32_t record_size) noexcept { return sample_read_depth * block_bytes(record_size); }
+
+Sample sample_records(SampleRecordsJob& job, io::Storage& storage, io::Queue& queue, Progress& progress,
+                      const std::atomic<int>& interrupted) {
+  auto sampler = std::make_unique<Sampler>(job, storage, queue, progress);
+  try {
+    return sampler->run(interrupted);
+  } catch (const io::QueueBroken&) {
+    (void)sampler.release();  // the system may still use its buffers: they live as long as the process
+    throw;
+  }
+}
+
+}  // namespace ecosort::engine

@@ -1,0 +1,29 @@
+// What every sort and every merge has to tell when it is done, whatever its records are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/resumed.h"
+#include "hash/multiset_hash.h"
+#include "io/reactor.h"
+
+namespace ecosort::engine {
+
+// Records, or lines, or rows of a table.
+struct WorkReport {
+  std::uint64_t records = 0;  // that were read
+  std::uint64_t dropped = 0;  // of them, because others are equal
+  std::uint64_t input_bytes = 0, output_bytes = 0;
+  std::uint64_t runs = 0;
+  std::uint64_t merges = 0;     // before the last one
+  records::MultisetHash hash;   // of the records read
+  io::Traffic traffic;
+  std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
+  std::optional<Resumed> resumed;    // nothing: the job began in this run
+  std::vector<std::string> notices;  // what the user should know although all went well; some are empty
+};
+
+}  // namespace ecosort::engine

@@ -1,0 +1,114 @@
+#include "job/prepare_partition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/open_files.h"
+#include "formats/fixed/encoder.h"
+#include "job/places.h"
+#include "job/space.h"
+
+namespace ecosort::job {
+namespace {
+
+constexpr std::uint64_t other_files = 64;  // that a process has open besides the slices
+
+// Five digits or more, so that names of a partition are in the order of its parts.
+std::vector<std::string> paths_of(const PartitionSpec& spec, std::size_t parts) {
+  std::vector<std::string> paths;
+  const std::size_t digits = std::max<std::size_t>(5, std::to_string(parts - 1).size());
+  for (std::size_t part = 0; part < parts; ++part)
+    paths.push_back(fmt::format("{}/{}.{:0{}}", spec.directory, spec.prefix, part, digits));
+  return paths;
+}
+
+void check_names(const PartitionSpec& spec, const std::vector<std::string>& paths, io::PosixStorage& storage) {
+  check_writable_directory("output directory", spec.directory);
+  if (spec.prefix.empty() || spec.prefix.find('/') != std::string::npos)
+    throw UsageError(fmt::format("a slice cannot have a name that begins with '{}'", spec.prefix));
+  if (spec.overwrites) return;
+  for (const std::string& path : paths)
+    if (storage.exists(path)) throw UsageError(fmt::format("'{}' is there already; slices do not replace files unasked", path));
+}
+
+void check_part_count(const SplitterFile& splitters, const std::string& path) {
+  const std::uint64_t parts = splitters.rows.size() + 1, most = open_files_allowed();
+  if (parts > engine::most_parts)
+    throw UsageError(fmt::format("'{}' makes {} parts; {} are possible", path, parts, engine::most_parts));
+  if (parts + other_files > most)
+    throw UsageError(fmt::format("{} parts need {} open files, {} are allowed: raise that with ulimit -n {}", parts,
+                                 parts + other_files, most, parts + other_files));
+}
+
+}  // namespace
+
+void check_slice_space(const PartitionSpec& spec, std::uint64_t bytes, std::uint64_t parts, io::Storage& storage) {
+  SpaceNeed need{NotEnoughSpace::For::output, {spec.directory}, bytes + parts * page_bytes + files_metadata_bytes(parts), 0};
+  if (bytes == 0) return;
+  need.free_bytes = storage.settled_free_bytes(spec.directory, need.bytes);
+  check_space({need});
+}
+
+engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters, io::PosixStorage& storage) {
+  check_part_count(splitters, spec.splitters);
+  engine::PartitionTerms terms;
+  terms.paths = paths_of(spec, splitters.rows.size() + 1);
+  terms.splitters = std::move(splitters.rows);
+  terms.source = spec.source;
+  terms.is_sorted = spec.is_sorted;
+  check_names(spec, terms.paths, storage);
+  return terms;
+}
+
+void choose_range(engine::Input& input, const ByteRange& range, std::uint64_t record_size) {
+  const std::string& name = input.file->path();
+  if (input.file->facts().is_stream)
+    throw UsageError(fmt::format("'{}' is a pipe or a device; a range of it cannot be read, so store it first", name));
+  const std::uint64_t bytes = input.records * record_size, to = std::min(range.to, bytes);
+  if (range.to != UINT64_MAX && range.to > bytes)
+    throw UsageError(fmt::format("--to {} is behind the end of '{}', which has {} bytes", range.to, name, bytes));
+  if (range.from > to) throw UsageError(fmt::format("--from {} is behind the end of the range, {}", range.from, to));
+  for (const std::uint64_t border : {range.from, to})
+    if (border % record_size != 0)
+      throw UsageError(
+          fmt::format("no record of {} bytes begins at byte {}; give a multiple of the record size", record_size, border));
+  input.skipped = range.from;
+  input.records = (to - range.from) / record_size;
+}
+
+CompareRows compare_records(const records::RecordFormat& format) {
+  return [encoder = std::make_shared<const records::Encoder>(format)](std::string_view a, std::string_view b) {
+    return encoder->compare(reinterpret_cast<const std::byte*>(a.data()), reinterpret_cast<const std::byte*>(b.data()));
+  };
+}
+
+void check_record_rows(const SplitterFile& file, std::uint64_t record_size, const std::string& path) {
+  if (file.header) throw UsageError(fmt::format("'{}' is of rows of CSV, which have a header, not of records", path));
+  for (std::size_t i = 0; i < file.rows.size(); ++i)
+    if (file.rows[i].row.size() != record_size)
+      throw UsageError(fmt::format("'{}': row {} has {} bytes, which is not the record size {}", path, i + 1,
+                                   file.rows[i].row.size(), record_size));
+}
+
+engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& spec, const SortSpec& rows, const Tuning& tuning,
+                                                         io::PosixStorage& storage) {
+  engine::PartitionRecordsJob job;
+  const records::RecordFormat format = records::make_record_format(rows.record_size, rows.keys, rows.reverse);
+  SplitterFile splitters = read_splitter_file(spec.splitters);
+  check_record_rows(splitters, rows.record_size, spec.splitters);
+  check_in_order(splitters.rows, compare_records(format), spec.splitters);
+  job.inputs = open_records(rows, tuning, storage);
+  choose_range(job.inputs.front(), spec.range, rows.record_size);
+  job.terms = terms_of(spec, std::move(splitters), storage);
+  const planner::Machine machine = planner::read_machine();
+  const planner::Wanted wanted = wanted_of(rows, tuning, job.inputs, machine);
+  job.plan = planner::plan_partition({wanted, job.terms.paths.size(), spec.is_sorted});
+  check_memory_exists(wanted.memory_bytes, job.plan.plan.peak_memory_bytes, machine);
+  check_slice_space(spec, wanted.input_records * rows.record_size, job.terms.paths.size(), storage);
+  return job;
+}
+
+}  // namespace ecosort::job

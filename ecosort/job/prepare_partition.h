@@ -1,0 +1,44 @@
+// A partition of a range of a file: everything is checked and opened, nothing is created (promise P9).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/partition/partition_records.h"
+#include "job/spec.h"
+#include "job/splitter_files.h"
+
+namespace ecosort::job {
+
+// The rows of a file that begin in these bytes. Ranges that tile a file have each row once.
+struct ByteRange {
+  std::uint64_t from = 0, to = UINT64_MAX;  // the last one, unless it is said: the end of the file
+};
+
+struct PartitionSpec {
+  ByteRange range;
+  std::uint64_t source = 0;  // number of the file among those that are partitioned
+  std::string splitters;     // a file
+  std::string directory, prefix = "slice";
+  bool is_sorted = false;  // each slice
+  bool overwrites = false;
+};
+
+// Of records: whole ones. UsageError.
+void choose_range(engine::Input& input, const ByteRange& range, std::uint64_t record_size);
+
+// Rows of records compare by the keys of the format. UsageError for a row of another size, with the file it is from.
+[[nodiscard]] CompareRows compare_records(const records::RecordFormat& format);
+void check_record_rows(const SplitterFile& file, std::uint64_t record_size, const std::string& path);
+
+// What a partition of any format checks and makes of its words. UsageError.
+[[nodiscard]] engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters, io::PosixStorage& storage);
+// NotEnoughSpace for slices of so many bytes in all.
+void check_slice_space(const PartitionSpec& spec, std::uint64_t bytes, std::uint64_t parts, io::Storage& storage);
+
+// The range of the one input of `rows`. UsageError and its kinds for what cannot be.
+[[nodiscard]] engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& spec, const SortSpec& rows,
+                                                                       const Tuning& tuning, io::PosixStorage& storage);
+
+}  // namespace ecosort::job

@@ -1,0 +1,26 @@
+// A sample of a range of a file: everything is checked and opened, nothing is created (promise P9).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/partition/sample.h"
+#include "job/prepare_partition.h"
+#include "job/spec.h"
+
+namespace ecosort::job {
+
+struct SampleSpec {
+  ByteRange range;
+  engine::SampleTerms terms;
+  std::string output;  // a file, or "-"
+};
+
+// Of the one input of `rows`. UsageError and its kinds for what cannot be.
+[[nodiscard]] engine::SampleRecordsJob prepare_sample_of_records(const SampleSpec& spec, const SortSpec& rows,
+                                                                 const Tuning& tuning, io::PosixStorage& storage);
+
+// All rows of these samples of records, in order.
+[[nodiscard]] SplitterFile merge_samples_of_records(const SortSpec& rows);
+
+}  // namespace ecosort::job

@@ -1,0 +1,134 @@
+#include "job/splitter_files.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/base64.h"
+#include "base/errors.h"
+#include "io/plain_file.h"
+
+namespace ecosort::job {
+namespace {
+
+using engine::Splitter;
+using Json = nlohmann::ordered_json;
+
+// One file while it is read.
+class Lines {
+ public:
+  explicit Lines(const std::string& path) : path_(path) {
+    try {
+      const std::vector<std::byte> bytes = engine::read_whole_file(path);
+      text_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    } catch (const IoError& error) {
+      throw UsageError(fmt::format("cannot read {}", error.what()));
+    }
+  }
+
+  SplitterFile read() {
+    SplitterFile file;
+    while (at_ < text_.size()) {
+      const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+      const Json json = Json::parse(text_.begin() + static_cast<std::ptrdiff_t>(at_),
+                                    text_.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+      ++number_;
+      at_ = end + 1;
+      if (!json.is_object()) refuse("is no JSON object");
+      if (number_ == 1 && json.contains("header"))
+        file.header = bytes_of(json, "header");
+      else
+        file.rows.push_back({bytes_of(json, "row"), number_of(json, "source"), number_of(json, "offset")});
+    }
+    return file;
+  }
+
+ private:
+  std::string bytes_of(const Json& json, const char* key) const {
+    if (!json.contains(key) || !json[key].is_string()) refuse(fmt::format("has no text \"{}\"", key));
+    std::optional<std::string> bytes = from_base64(json[key].get_ref<const std::string&>());
+    if (!bytes) refuse(fmt::format("\"{}\" is no base64", key));
+    return *std::move(bytes);
+  }
+
+  std::uint64_t number_of(const Json& json, const char* key) const {
+    if (!json.contains(key) || !json[key].is_number_unsigned())
+      refuse(fmt::format("has no \"{}\" that is a whole number from 0 on", key));
+    return json[key].get<std::uint64_t>();
+  }
+
+  [[noreturn]] void refuse(std::string_view why) const {
+    throw UsageError(fmt::format("'{}': line {} {}; give a file that `ecosort sample` wrote", path_, number_, why));
+  }
+
+  const std::string& path_;
+  std::string text_;
+  std::size_t at_ = 0, number_ = 0;
+};
+
+int compare_places(const Splitter& a, const Splitter& b) {
+  if (a.source != b.source) return a.source < b.source ? -1 : 1;
+  return a.offset == b.offset ? 0 : a.offset < b.offset ? -1 : 1;
+}
+
+bool is_less(const Splitter& a, const Splitter& b, const CompareRows& compare) {
+  const int order = compare(a.row, b.row);
+  return order != 0 ? order < 0 : compare_places(a, b) < 0;
+}
+
+void write_all(const io::File& file, std::string_view text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t wrote = ::pwrite(file.fd(), text.data() + done, text.size() - done, static_cast<off_t>(done));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) throw IoError::from_call("write", file.path(), errno, done, text.size() - done);
+    done += static_cast<std::size_t>(wrote);
+  }
+}
+
+}  // namespace
+
+SplitterFile read_splitter_file(const std::string& path) { return Lines(path).read(); }
+
+void check_in_order(const std::vector<Splitter>& rows, const CompareRows& compare, const std::string& path) {
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    if (is_less(rows[i], rows[i - 1], compare))
+      throw UsageError(
+          fmt::format("'{}': row {} comes before the one in front of it; splitters are in the order of the same keys as the rows "
+                      "(see ecosort "
+                      "sample --merge)",
+                      path, i + 1));
+}
+
+void sort_splitters(std::vector<Splitter>& rows, const CompareRows& compare) {
+  std::ranges::sort(rows, [&](const Splitter& a, const Splitter& b) { return is_less(a, b, compare); });
+}
+
+std::vector<Splitter> quantiles(const std::vector<Splitter>& sorted, std::size_t parts) {
+  std::vector<Splitter> splitters;
+  for (std::size_t i = 1; i < parts && !sorted.empty(); ++i) splitters.push_back(sorted[i * sorted.size() / parts]);
+  return splitters;
+}
+
+std::string to_text(const SplitterFile& file) {
+  std::string text;
+  if (file.header) text += Json{{"header", to_base64(*file.header)}}.dump() + "\n";
+  for (const Splitter& row : file.rows)
+    text += Json{{"row", to_base64(row.row)}, {"source", row.source}, {"offset", row.offset}}.dump() + "\n";
+  return text;
+}
+
+void publish_text(io::Storage& storage, const std::string& path, std::string_view text) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  io::FilePtr file = storage.create_unnamed(parent.empty() ? "." : parent, io::Role::output, io::Caching::buffered);
+  write_all(*file, text);
+  storage.sync(*file);
+  (void)storage.publish(*file, path);  // what it tells was told of the slices beside it
+  storage.close(std::move(file));
+}
+
+}  // namespace ecosort::job

@@ -1,0 +1,1 @@
+"""The documents: their commands are run, and what they show is what the programs print."""

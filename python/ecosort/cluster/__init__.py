@@ -1,0 +1,102 @@
+"""Sorts files on several nodes: tasks of the program `ecosort`, run by processes of this machine or by Ray.
+
+A job samples the inputs, cuts them into parts by splitters, and sorts each part in one pass. The output is a directory of parts
+in order with MANIFEST.json, which appears when all is complete and verified. DESIGN: docs/cluster.md.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ecosort.cluster.driver import plan_of, resume_job, start_job
+from ecosort.cluster.manifest import MANIFEST, Manifest, check_manifest
+from ecosort.cluster.planner import Shape
+from ecosort.cluster.report import ClusterReport, Stage, TaskSpan
+from ecosort.cluster.scheduler import Observe, PhaseState
+from ecosort.cluster.spec import job_spec
+from ecosort.keys import Key, LineKey, ValueKey
+from ecosort.words import Size, bytes_of
+
+By = str | int | Key | LineKey | ValueKey
+FilePath = str | os.PathLike[str]
+
+
+def sort(
+    src: FilePath | Sequence[FilePath],
+    dst: FilePath,
+    *,
+    format: str = "records",  # noqa: A002
+    by: By | Sequence[By] = (),
+    record_size: int | None = None,
+    options: Sequence[str] = (),
+    on: str = "local",
+    nodes_temp: Sequence[FilePath] = (),
+    workers: int = 1,
+    threads: int | None = None,
+    memory: Size = "512MiB",
+    parts: int | None = None,
+    seed: int = 1,
+    progress: Observe | None = None,
+) -> ClusterReport:
+    """Sorts files into the directory `dst`, which must not exist or be empty: part-00000... and MANIFEST.json.
+
+    `format` is records (with `record_size` in bytes), lines, csv or jsonl; `by` are keys as in sort_file(), sort_lines() and
+    sort_csv(); `options` further words of the format, such as "--delimiter=tab". `on` is "local" (processes of this machine),
+    "ray" (a Ray cluster that is there, or a new one of this machine) or "ray://HEAD:PORT". `nodes_temp` are directories for
+    slices, one for each node, which all nodes can read. On each node `workers` tasks run at a time, with `threads` threads and
+    `memory` (bytes, or a text such as "512MiB") each. `progress` is called with a PhaseState some times a second.
+
+    Raises the errors of ecosort.errors. After any of them, and after a crash, resume(dst) goes on.
+    """
+    words = [f"--record-size={record_size}"] if record_size is not None else []
+    keys = [by] if isinstance(by, str | int | Key | LineKey | ValueKey) else list(by)
+    option = "--by" if format in ("csv", "jsonl") else "--key"
+    words += [f"{option}={LineKey(key) if isinstance(key, int) else key}" for key in keys]
+    spec = job_spec(
+        [src] if isinstance(src, str | os.PathLike) else list(src),
+        dst,
+        format_name=format,
+        words=[*words, *options],
+        on=on,
+        temps=nodes_temp,
+        workers=workers,
+        threads=threads,
+        memory_bytes=bytes_of(memory, "memory"),
+        parts=parts,
+        seed=seed,
+    )
+    return start_job(spec, progress or _quiet)
+
+
+def resume(dst: FilePath, *, progress: Observe | None = None) -> ClusterReport:
+    """Goes on with the sort into `dst` that did not end. Raises BadInput where there is none."""
+    return resume_job(os.fspath(dst), progress or _quiet)
+
+
+def check(manifest: FilePath, *, scratch: FilePath = "/tmp", workers: int = 1) -> Manifest:
+    """Reads all parts of MANIFEST.json (or of the directory that holds it): counts, hashes and order, also across parts.
+
+    Raises VerificationFailed with the first thing that is wrong, and BadInput where there is no manifest.
+    """
+    path = Path(manifest)
+    return check_manifest(path / MANIFEST if path.is_dir() else path, Path(scratch), workers)
+
+
+def _quiet(state: PhaseState) -> None:
+    pass
+
+
+__all__ = [
+    "ClusterReport",
+    "Manifest",
+    "PhaseState",
+    "Shape",
+    "Stage",
+    "TaskSpan",
+    "check",
+    "plan_of",
+    "resume",
+    "sort",
+]

@@ -1,0 +1,216 @@
+"""`ecosort-cluster`, which `ecosort cluster` becomes: sort, resume, check."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ecosort.cluster.driver import open_executor, plan_of, resume_job, start_job
+from ecosort.cluster.formats import WORDS
+from ecosort.cluster.manifest import MANIFEST, check_manifest
+from ecosort.cluster.plan_text import plan_json, plan_text, size_text
+from ecosort.cluster.rates import rates_from_text
+from ecosort.cluster.report import ClusterReport, stage_table
+from ecosort.cluster.scheduler import Observe, PhaseState
+from ecosort.cluster.spec import JobSpec, job_spec
+from ecosort.cluster.timeline import timeline_svg
+from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
+from ecosort.words import bytes_of
+
+_SHORT = {"--key": "-k", "--field-separator": "-t"}
+_CODES = ((VerificationFailed, 1), (BadInput, 2), (NotEnoughMemory, 2), (NotEnoughSpace, 3), (IoFailed, 3), (OSError, 3))
+
+_SORT_ENDING = """\
+examples:
+  ecosort cluster sort --format records --record-size 100 --key 0:10 --nodes-temp /n1 --nodes-temp /n2 in.dat -o sorted
+  ecosort cluster sort --format csv --by price:number:desc --on ray --nodes-temp /lustre/tmp shop*.csv -o sorted
+  ecosort cluster sort --plan --rates read=500,write=400,network=1250 --format lines log*.txt -o sorted
+"""
+
+
+class _FormatWord(argparse.Action):
+    """Collects the options of the format as words of the program, in their order."""
+
+    def __call__(self, parser: Any, namespace: Any, value: Any, option: str | None = None) -> None:
+        name = self.option_strings[-1]
+        namespace.words = [*namespace.words, name if self.nargs == 0 else f"{name}={value}"]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="ecosort cluster", description="Sorts files on several nodes.", allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_sort(commands)
+    resume = commands.add_parser("resume", help="go on with a sort that did not end", allow_abbrev=False)
+    resume.add_argument("output", metavar="OUTPUT", help="the directory that the sort writes")
+    _add_telling(resume)
+    check = commands.add_parser("check", help="verify counts, hashes and order of all parts", allow_abbrev=False)
+    check.add_argument("manifest", metavar="MANIFEST", help="MANIFEST.json, or the directory that holds it")
+    check.add_argument("--scratch", default="/tmp", metavar="DIR", help="for a small file (default: /tmp)")
+    return parser
+
+
+def _add_sort(commands: Any) -> None:
+    sort = commands.add_parser(
+        "sort",
+        help="sort files into a directory of parts",
+        epilog=_SORT_ENDING,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = sort.add_argument
+    add("inputs", nargs="+", metavar="INPUT", help="a regular file that all nodes can read")
+    add("-o", "--output", required=True, metavar="DIR", help="not there yet, or empty: gets the parts and MANIFEST.json")
+    add("--format", required=True, choices=list(WORDS))
+    add("--on", default="local", help="local (processes of this machine), ray, or ray://HEAD:PORT (default: local)")
+    add("--nodes-temp", action="append", default=[], metavar="DIR", help="for the slices of a node; one for each node")
+    add("--workers", type=int, default=1, metavar="N", help="tasks at a time on a node (default: 1)")
+    add("--threads", type=int, metavar="N", help="of a task (default: the CPUs, divided among nodes and workers)")
+    add("--memory", default="512MiB", metavar="SIZE", help="of a task (default: 512MiB)")
+    add("--parts", type=int, metavar="N", help="default: as many as make each part fit the memory of a task")
+    add("--seed", type=int, default=1, metavar="N", help="of the sample (default: 1)")
+    add("--plan", choices=["text", "json"], nargs="?", const="text", help="tell what would be done, and do nothing")
+    add("--rates", metavar="NAME=MB/s,...", help="of a node, for the time in --plan: read, write, network, sort...")
+    _add_telling(sort)
+    words = sort.add_argument_group("options of the formats, as in ecosort sort, lines, csv, jsonl")
+    for option, takes_value in {name: value for known in WORDS.values() for name, value in known.items()}.items():
+        names = [name for name in (_SHORT.get(option), option) if name]
+        taken = {"metavar": "VALUE"} if takes_value else {"nargs": 0}
+        words.add_argument(*names, action=_FormatWord, dest="words", default=[], **taken)
+
+
+def _add_telling(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--timeline", metavar="FILE", help="draw the tasks of all nodes (SVG)")
+    command.add_argument("-q", "--quiet", action="store_true", help="no progress, no table")
+
+
+class Progress:
+    """A line on a terminal, rewritten at most ten times a second; elsewhere a line for each phase that has ended."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty()
+        self._next_s = 0.0
+
+    def __call__(self, state: PhaseState) -> None:
+        if state.done < state.tasks and (not self._is_terminal or time.monotonic() < self._next_s):
+            return
+        self._next_s = time.monotonic() + 0.1
+        line = phase_line(state)
+        if self._is_terminal:  # cut to the width, so that it stays one line
+            line = f"\r\033[K{line[: shutil.get_terminal_size().columns - 1]}"
+        print(line, end="\n" if state.done == state.tasks else "", file=sys.stderr, flush=True)
+
+
+def phase_line(state: PhaseState) -> str:
+    """A bar, tasks, and MB/s of all and of each node, as far as tasks are done."""
+    filled = 20 * state.done // state.tasks
+    rates = {node: size / 1e6 / max(state.seconds, 1e-9) for node, size in sorted(state.bytes_by_node.items())}
+    nodes = ", ".join(f"{node[:12]} {rate:.0f}" for node, rate in rates.items())
+    bar = "#" * filled + "." * (20 - filled)
+    return f"{state.phase:<9} [{bar}] {state.done}/{state.tasks}  {sum(rates.values()):.0f} MB/s" + (
+        f" ({nodes})" if nodes else ""
+    )
+
+
+def _spec(words: argparse.Namespace) -> JobSpec:
+    return job_spec(
+        words.inputs,
+        words.output,
+        format_name=words.format,
+        words=words.words,
+        on=words.on,
+        temps=words.nodes_temp,
+        workers=words.workers,
+        threads=words.threads,
+        memory_bytes=bytes_of(words.memory, "--memory"),
+        parts=words.parts,
+        seed=words.seed,
+    )
+
+
+def _sort(words: argparse.Namespace) -> None:
+    spec = _spec(words)
+    rates = rates_from_text(words.rates) if words.rates else None
+    if words.plan:
+        nodes = max(1, len(spec.temps))
+        if spec.on != "local":
+            executor = open_executor(spec)
+            nodes = len(executor.nodes)
+            executor.close()
+        shape = plan_of(spec, nodes)
+        print(json.dumps(plan_json(shape, rates), indent=1) if words.plan == "json" else plan_text(shape, rates))
+        return
+    _tell(words, start_job(spec, *_observer(words)), spec.threads)
+
+
+def _observer(words: argparse.Namespace) -> list[Observe]:
+    return [] if words.quiet else [Progress()]
+
+
+def _resume(words: argparse.Namespace) -> None:
+    _tell(words, resume_job(words.output, *_observer(words)), 1)
+
+
+def _tell(words: argparse.Namespace, report: ClusterReport, threads: int) -> None:
+    if words.timeline:
+        Path(words.timeline).write_text(timeline_svg(report))
+    if words.quiet:
+        return
+    moved = report.bytes_moved / max(report.input_bytes, 1)
+    lines = (
+        f"{report.rows} rows: {size_text(report.output_bytes)} in {report.parts} parts, largest {report.imbalance:.3f} of mean",
+        f"{report.wall_s:.2f} s, {report.cpu_s:.2f} CPU-s, {moved:.3f} bytes moved per byte, "
+        f"{report.attempts} attempts for {report.tasks} tasks",
+        stage_table(report, threads),
+    )
+    print(*lines, sep="\n", file=sys.stderr)
+
+
+def _check(words: argparse.Namespace) -> None:
+    path = Path(words.manifest)
+    manifest = check_manifest(path / MANIFEST if path.is_dir() else path, Path(words.scratch))
+    held = f"{manifest.rows} rows in {len(manifest.parts)} parts, {manifest.bytes} bytes, hash {manifest.hash}"
+    print(f"{held}: complete and in order")
+
+
+def completions(words: Sequence[str]) -> list[str]:
+    """What may follow the words of `ecosort-cluster WORDS...`: commands, or options of the command."""
+    actions = [action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    commands = actions[0].choices
+    if not words or words[0] not in commands:
+        return list(commands)
+    return [option for action in commands[words[0]]._actions for option in action.option_strings if option.startswith("--")]
+
+
+def _complete() -> int:
+    """Answers a shell that `ecosort manual` made a completion for, as click does: the last word begins what is proposed."""
+    words = os.environ.get("COMP_WORDS", "").split()[1:]
+    at = os.environ.get("COMP_CWORD", "")
+    count = int(at) - 1 if at.isdecimal() else len(words)
+    begin = words[count] if at.isdecimal() and count < len(words) else "" if at.isdecimal() else at
+    for word in completions(words[:count]):
+        if word.startswith(begin) and (begin.startswith("-") or not word.startswith("-")):
+            print(f"plain,{word}")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit codes as those of the program: 0 done, 1 verification, 2 usage and bad input, 3 I/O, 4 others, 130 Ctrl-C."""
+    if "_ECOSORT_CLUSTER_COMPLETE" in os.environ:
+        return _complete()
+    words = _parser().parse_args(arguments)
+    try:
+        {"sort": _sort, "resume": _resume, "check": _check}[words.command](words)
+    except KeyboardInterrupt:
+        print("\necosort cluster: interrupted; `ecosort cluster resume OUTPUT` goes on", file=sys.stderr)
+        return 130
+    except (EcoSortError, OSError) as error:
+        print(f"ecosort cluster: {error}", file=sys.stderr)
+        return next((code for kind, code in _CODES if isinstance(error, kind)), 4)
+    return 0

@@ -1,0 +1,98 @@
+"""The formats that a cluster sorts, as words of the program: what each takes, and which command sorts, merges, samples it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ecosort.errors import BadInput
+
+# Options of a format, and whether a value follows. What would need rows of several parts at once (--unique) is not among them.
+TABLE_WORDS = {"--by": True, "--nulls": True, "--date-format": True, "--strict": False}
+WORDS: dict[str, dict[str, bool]] = {
+    "records": {"--record-size": True, "--key": True, "--reverse": False},
+    "lines": {
+        "--key": True,
+        "--field-separator": True,
+        "--numeric-sort": False,
+        "--general-numeric-sort": False,
+        "--human-numeric-sort": False,
+        "--month-sort": False,
+        "--version-sort": False,
+        "--ignore-case": False,
+        "--ignore-leading-blanks": False,
+        "--dictionary-order": False,
+        "--ignore-nonprinting": False,
+        "--reverse": False,
+        "--stable": False,
+        "--zero-terminated": False,
+    },
+    "csv": TABLE_WORDS | {"--delimiter": True, "--quote": True, "--no-header": False},
+    "jsonl": TABLE_WORDS,
+}
+_SORT = {"records": ("sort",), "lines": ("lines",), "csv": ("csv",), "jsonl": ("jsonl",)}
+_MERGE = {"records": ("merge",), "lines": ("merge", "--lines"), "csv": ("csv", "--merge"), "jsonl": ("jsonl", "--merge")}
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format with the words that say its keys. Words are `--option=value` or `--option`."""
+
+    name: str
+    words: tuple[str, ...]
+
+    @property
+    def record_size(self) -> int:
+        """Of records, in bytes; 1 for the others, whose ranges may begin at any byte."""
+        sizes = [word.partition("=")[2] for word in self.words if word.startswith("--record-size=")]
+        return int(sizes[-1]) if sizes else 1
+
+    @property
+    def row_end(self) -> bytes:
+        """What stands behind a row that `sample` or `partition` told; records have nothing there."""
+        if self.name == "records":
+            return b""
+        return b"\0" if "--zero-terminated" in self.words else b"\n"
+
+    def sort_command(self) -> list[str]:
+        return [*_SORT[self.name], *self.words]
+
+    def merge_command(self) -> list[str]:
+        """Reads files that are sorted, and refuses those that are not."""
+        return [*_MERGE[self.name], *self.words]
+
+    def node_command(self, command: str) -> list[str]:
+        """Of `sample` or `partition`."""
+        return [command, self.name, *self.words]
+
+
+def format_from(name: str, words: Sequence[str]) -> Format:
+    """Raises BadInput for a word that this format does not have, and where keys are missing."""
+    if name not in WORDS:
+        raise BadInput(f"format is one of {', '.join(WORDS)}, not {name!r}")
+    for word in words:
+        option, equals, _ = word.partition("=")
+        takes_value = WORDS[name].get(option)
+        if takes_value is None:
+            raise BadInput(f"{option} is no option of {name} in a cluster; it has {', '.join(WORDS[name])}")
+        if takes_value != bool(equals):
+            raise BadInput(f"{option} {'wants a value: ' + option + '=VALUE' if takes_value else 'takes no value'}")
+    _demand_keys(name, words)
+    return Format(name, tuple(words))
+
+
+def _demand_keys(name: str, words: Sequence[str]) -> None:
+    options = {word.partition("=")[0] for word in words}
+    if name == "records":
+        _demand_size(words)
+    if name == "records" and not {"--record-size", "--key"} <= options:
+        raise BadInput("records want --record-size and --key; those of the Sort Benchmark are --record-size=100 --key=0:10")
+    if name in ("csv", "jsonl") and "--by" not in options:
+        raise BadInput(f"{name} wants --by=NAME[:TYPE][:desc]")
+
+
+def _demand_size(words: Sequence[str]) -> None:
+    for word in words:
+        option, _, value = word.partition("=")
+        if option == "--record-size" and not (value.isdecimal() and 1 <= int(value) <= 1 << 20):
+            raise BadInput(f"--record-size is a number of bytes from 1 to 1048576, not {value!r}")

@@ -1,0 +1,105 @@
+"""The journal of a job: what was planned, begun and done, one line each, on stable storage before anything depends on it.
+
+A line is the CRC-32 of the rest as 8 hexadecimal digits, a blank, a JSON object. A line that the crash cut off is forgotten; a
+damaged one before the end is refused. One process at a time has a journal open: it holds a lock, which ends with the process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import zlib
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ecosort.errors import BadInput, IoFailed
+
+Event = dict[str, Any]
+
+
+def sync_directory(directory: Path) -> None:
+    """Makes names in it durable."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """The file is complete under its name, or it is not there."""
+    new = path.with_name(f"{path.name}.new")
+    with new.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    new.rename(path)
+    sync_directory(path.parent)
+
+
+class Journal:
+    """An open journal. `events` are those that were there; append() adds one durably."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens one that exists. Raises BadInput where there is none, or where another process has it open."""
+        self.path = path
+        try:
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            raise BadInput(f"'{path}' is not there: '{path.parent}' is no job of ecosort cluster, or it was committed") from None
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._descriptor)
+            raise BadInput(f"another process works on the job '{path.parent}'; wait for it, or end it") from None
+        self.events, whole = _read(path)
+        os.ftruncate(self._descriptor, whole)
+        os.lseek(self._descriptor, 0, os.SEEK_END)
+
+    @classmethod
+    def create(cls, path: Path, first: Event) -> Self:
+        """A new one, with its first event. The directory must be there."""
+        write_durably(path, _line(first))
+        return cls(path)
+
+    def append(self, event: Event) -> None:
+        """Durable when this returns."""
+        line = _line(event)
+        if os.write(self._descriptor, line) != len(line):
+            raise IoFailed(f"'{self.path}': the drive took a part of a line only")
+        os.fdatasync(self._descriptor)
+        self.events.append(event)
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def _line(event: Event) -> bytes:
+    text = json.dumps(event, separators=(",", ":")).encode()
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
+def _read(path: Path) -> tuple[list[Event], int]:
+    """The events, and how many bytes they take."""
+    data = path.read_bytes()
+    lines = data.split(b"\n")
+    events, whole = [], 0
+    for number, line in enumerate(lines[:-1]):
+        text = line[9:]
+        if line[:9] != b"%08x " % zlib.crc32(text):
+            if number == len(lines) - 2:
+                break  # torn: its newline reached the drive before its bytes did
+            raise IoFailed(f"'{path}' is damaged in line {number + 1}; the job cannot go on, its inputs are untouched")
+        events.append(json.loads(text))
+        whole += len(line) + 1
+    return events, whole

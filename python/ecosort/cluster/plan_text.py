@@ -1,0 +1,52 @@
+"""A plan as text for people, and as JSON for programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from ecosort.cluster.planner import Shape
+from ecosort.cluster.rates import Rates
+from ecosort.cluster.simulator import Prediction, predict
+
+
+def size_text(size: int) -> str:
+    """In decimal units, as drives are sold."""
+    for unit, name in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.4g} {name}"
+    return f"{size} B"
+
+
+def plan_text(shape: Shape, rates: Rates | None) -> str:
+    """What the job will do; with rates, also how long it takes and what limits it."""
+    lines = [
+        f"input            {size_text(shape.input_bytes)}",
+        f"nodes            {shape.nodes}, {shape.workers} tasks at a time, {size_text(shape.memory_bytes)} of memory each",
+        f"sample           {shape.sampled_rows} rows, at most {size_text(shape.sample_bytes)} read; "
+        "no part over 1.1 times the mean, but with probability 1e-6",
+        f"partition        {shape.ranges} tasks of {size_text(shape.range_bytes)}",
+        f"slices           {shape.slices} of {size_text(shape.slice_bytes)}",
+        f"reduce           {shape.parts} parts of {size_text(shape.part_bytes)}",
+        f"moved            {size_text(shape.moved_bytes)}: {size_text(-(-shape.moved_bytes // shape.nodes))} per node",
+        f"over the network {size_text(shape.network_bytes)}: {size_text(shape.network_bytes // shape.nodes)} in and out per node",
+        f"temporary space  {size_text(shape.temp_bytes_per_node)} per node",
+    ]
+    if rates:
+        lines += [_stage_text(prediction) for prediction in predict(shape, rates).stages]
+        lines += [f"time             {predict(shape, rates).seconds:.1f} s"]
+    return "\n".join(lines)
+
+
+def _stage_text(stage: Prediction) -> str:
+    return f"  {stage.name:<14} {stage.seconds:.1f} s, limited by {stage.limit}"
+
+
+def plan_json(shape: Shape, rates: Rates | None) -> dict[str, Any]:
+    """Counts and bytes; `prediction` only with rates."""
+    counted = ("slices", "slice_bytes", "sample_bytes", "moved_bytes", "temp_bytes_per_node", "network_bytes")
+    told = {"schema": "ecosort.cluster-plan/1"} | asdict(shape) | {name: getattr(shape, name) for name in counted}
+    if rates:
+        predicted = predict(shape, rates)
+        told["prediction"] = {"seconds": predicted.seconds, "stages": [asdict(stage) for stage in predicted.stages]}
+    return told

@@ -1,0 +1,90 @@
+"""Runs tasks by Ray core: a task is a Ray task on a node that was chosen, and only its JSON goes through Ray's object store.
+
+Ray retries nothing: scheduler.py does, with another attempt. Nodes are those that are alive when the job begins or goes on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ecosort.cluster.executor import Ended, Json, Node
+from ecosort.cluster.tasks import run_task
+from ecosort.errors import BadInput
+
+
+def _load_ray() -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise BadInput(
+            "the Python package ray is not installed; run: pip install 'ecosort[cluster]', or use --on local"
+        ) from None
+    return ray
+
+
+def _task(told: str) -> str:
+    return json.dumps(run_task(json.loads(told)))
+
+
+class RayExecutor:
+    """`on` is ray (a cluster that runs here, or a new one of this machine) or ray://HEAD:PORT. `temps` go round the nodes."""
+
+    def __init__(self, on: str, temps: Sequence[str], workers: int, threads: int) -> None:
+        self._ray = _load_ray()
+        self._ours = not self._ray.is_initialized()
+        if self._ours:
+            self._connect(on)
+        alive = sorted((node for node in self._ray.nodes() if node["Alive"]), key=lambda node: str(node["NodeID"]))
+        self._nodes = tuple(Node(node["NodeID"], temps[number % len(temps)], workers) for number, node in enumerate(alive))
+        self._remote = self._ray.remote(num_cpus=0, max_retries=0)(_task)
+        self._running: dict[Any, int] = {}
+        self._next = 0
+
+    def _connect(self, on: str) -> None:
+        quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+        if on != "ray":
+            self._ray.init(address=on, **quiet)
+            return
+        try:
+            self._ray.init(address="auto", **quiet)
+        except ConnectionError:  # none runs here
+            self._ray.init(include_dashboard=False, **quiet)
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        return self._nodes
+
+    def start(self, task: Json, node: Node) -> int:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        here = NodeAffinitySchedulingStrategy(node_id=node.name, soft=True)
+        self._next += 1
+        self._running[self._remote.options(scheduling_strategy=here).remote(json.dumps(task))] = self._next
+        return self._next
+
+    def wait(self, timeout_s: float) -> list[Ended]:
+        if not self._running:
+            return []
+        ready, _ = self._ray.wait(list(self._running), timeout=timeout_s)
+        return [Ended(self._running.pop(reference), self._answer(reference)) for reference in ready]
+
+    def _answer(self, reference: Any) -> Json | None:
+        try:
+            answer: Json = json.loads(self._ray.get(reference))
+        except self._ray.exceptions.RayError:  # the worker, or its node, was lost
+            return None
+        return answer
+
+    def stop(self, number: int) -> None:
+        for reference, own in list(self._running.items()):
+            if own == number:
+                self._ray.cancel(reference, force=True)
+                del self._running[reference]
+
+    def close(self) -> None:
+        for number in list(self._running.values()):
+            self.stop(number)
+        if self._ours:
+            self._ray.shutdown()

@@ -1,0 +1,196 @@
+"""Runs the tasks of a phase until each has been done once: on which node, again after a loss, twice where one is late.
+
+lost worker     runs again, anywhere
+full disk       runs again on another node; the full one gets no more tasks of this phase
+failed          runs again, a few times
+bad             is the same everywhere: the job ends
+late            runs twice; who is done first wins, and the other is stopped
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ecosort.cluster.executor import Ended, Executor, Node
+from ecosort.cluster.journal import Journal
+from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughSpace, VerificationFailed
+
+Json = dict[str, Any]
+
+_FAILURES = 3  # of a task, that are not the end of the job
+_LOSSES = 100
+_LOOK_S = 0.1
+_LATE_FACTOR = 2.0  # times the median of those that are done
+_LATE_LEAST_S = 1.0
+
+
+@dataclass(frozen=True)
+class PhaseState:
+    """How far a phase is: tasks, and bytes that those which are done have read and written on each node, in `seconds`."""
+
+    phase: str
+    done: int
+    tasks: int
+    seconds: float
+    bytes_by_node: Mapping[str, int]
+
+
+Observe = Callable[[PhaseState], object]
+
+
+@dataclass(frozen=True)
+class Task:
+    """`make` gives the JSON object for an attempt on a node; attempts never share a name."""
+
+    name: str
+    make: Callable[[int, Node], Json]
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    task: Task
+    number: int
+    node: Node
+    begin_s: float
+
+
+@dataclass
+class Done:
+    """Who did a task, and what it answered."""
+
+    attempt: int
+    node: str
+    answer: Json
+
+
+@dataclass
+class Scheduler:
+    """Tells the journal what begins and ends. `observe` is called some times a second."""
+
+    executor: Executor
+    journal: Journal
+    attempts: dict[str, int]  # begun so far, for each task
+    observe: Observe = lambda state: None
+    _running: dict[int, _Attempt] = field(default_factory=dict)
+
+    def run(self, phase: str, tasks: Iterable[Task], accept: Callable[[Task, Done], object]) -> None:
+        """Calls `accept` once for each task, after the journal knows."""
+        state = _Phase(phase, deque(tasks))
+        try:
+            while state.done < state.count:
+                self._start_waiting(state)
+                self._double_late(state)
+                for ended in self.executor.wait(_LOOK_S):
+                    self._take(state, ended, accept)
+                self.observe(state.told())
+        finally:
+            for number in list(self._running):
+                self.executor.stop(number)
+            self._running.clear()
+
+    def _free_nodes(self, state: _Phase) -> list[Node]:
+        """With a worker that has nothing to do, the idlest first."""
+        busy = {node.name: 0 for node in self.executor.nodes}
+        for attempt in self._running.values():
+            busy[attempt.node.name] += 1
+        free = [node for node in self.executor.nodes if busy[node.name] < node.workers and node.name not in state.full]
+        return sorted(free, key=lambda node: busy[node.name] - node.workers)
+
+    def _start_waiting(self, state: _Phase) -> None:
+        while state.waiting and (free := self._free_nodes(state)):
+            self._start(state.waiting.popleft(), free[0])
+
+    def _start(self, task: Task, node: Node) -> None:
+        number = self.attempts[task.name] = self.attempts.get(task.name, 0) + 1
+        self.journal.append({"event": "start", "task": task.name, "attempt": number, "node": node.name})
+        handle = self.executor.start(task.make(number, node), node)
+        self._running[handle] = _Attempt(task, number, node, time.monotonic())
+
+    def _double_late(self, state: _Phase) -> None:
+        """When nothing waits, a task that takes twice the usual time gets a second attempt, on another node if there is one."""
+        if state.waiting or len(state.seconds) < 2:
+            return
+        limit = max(_LATE_LEAST_S, _LATE_FACTOR * statistics.median(state.seconds))
+        for attempt in list(self._running.values()):
+            twins = sum(other.task is attempt.task for other in self._running.values())
+            free = [node for node in self._free_nodes(state) if node != attempt.node] or self._free_nodes(state)
+            if twins == 1 and free and time.monotonic() - attempt.begin_s > limit:
+                self._start(attempt.task, free[0])
+
+    def _take(self, state: _Phase, ended: Ended, accept: Callable[[Task, Done], object]) -> None:
+        attempt = self._running.pop(ended.number)
+        answer = ended.answer
+        if answer is not None and "error" not in answer:
+            self._stop_twins(attempt)
+            done = Done(attempt.number, attempt.node.name, answer)
+            event = {"event": "done", "task": attempt.task.name, "attempt": done.attempt, "node": done.node, "answer": answer}
+            self.journal.append(event)
+            state.count_done(done)
+            state.seconds.append(time.monotonic() - attempt.begin_s)
+            accept(attempt.task, done)
+            return
+        state.forgive(attempt, answer["error"] if answer else None, [node.name for node in self.executor.nodes])
+        if not any(other.task is attempt.task for other in self._running.values()):
+            state.waiting.append(attempt.task)
+
+    def _stop_twins(self, winner: _Attempt) -> None:
+        for number, other in list(self._running.items()):
+            if other.task is winner.task:
+                self.executor.stop(number)
+                del self._running[number]
+
+
+class _Phase:
+    """What is known about the tasks of a phase while it runs."""
+
+    def __init__(self, name: str, waiting: deque[Task]) -> None:
+        self.name = name
+        self.waiting = waiting
+        self.count = len(waiting)
+        self.done = 0
+        self.seconds: list[float] = []
+        self.full: set[str] = set()
+        self._begin_s = time.monotonic()
+        self._bytes_by_node: dict[str, int] = {}
+        self._failures: dict[str, int] = {}
+        self._losses: dict[str, int] = {}
+
+    def count_done(self, done: Done) -> None:
+        self.done += 1
+        moved = done.answer.get("bytes_read", 0) + done.answer.get("bytes_written", 0)
+        self._bytes_by_node[done.node] = self._bytes_by_node.get(done.node, 0) + moved
+
+    def told(self) -> PhaseState:
+        return PhaseState(self.name, self.done, self.count, time.monotonic() - self._begin_s, dict(self._bytes_by_node))
+
+    def forgive(self, attempt: _Attempt, error: Json | None, nodes: list[str]) -> None:
+        """Raises where another attempt would not help."""
+        name = attempt.task.name
+        if error is None:
+            self._losses[name] = self._losses.get(name, 0) + 1
+            if self._losses[name] > _LOSSES:
+                raise IoFailed(f"the worker of task {name} was lost {_LOSSES} times; `ecosort cluster resume` goes on")
+        elif error["kind"] == "full":
+            self.full.add(attempt.node.name)
+            if self.full >= set(nodes):
+                raise NotEnoughSpace(
+                    f"no node has space for task {name}: {error['line']}; make room, then `ecosort cluster resume`"
+                )
+        elif error["kind"] == "bad":
+            raise _as_raised(error)
+        else:
+            self._failures[name] = self._failures.get(name, 0) + 1
+            if self._failures[name] >= _FAILURES:
+                raise IoFailed(f"task {name} failed {_FAILURES} times: {error['line']}")
+
+
+def _as_raised(error: Json) -> EcoSortError:
+    kind = VerificationFailed if error["exit_code"] == 1 else BadInput
+    raised = kind(error["line"])
+    raised.exit_code = error["exit_code"]
+    return raised

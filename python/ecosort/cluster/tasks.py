@@ -1,0 +1,243 @@
+"""The tasks of a job, which run on the nodes. A task is told everything in a JSON object and answers with one.
+
+A task writes only below names with the number of its attempt in them, and these appear complete: it can run twice at a time, be
+killed at any moment, and run again. It deletes nothing but what it wrote itself in vain.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ecosort.cluster.formats import Format, format_from
+from ecosort.cluster.hashes import HashSum, sum_of
+from ecosort.cluster.program_calls import Usage, run_command
+from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
+from ecosort.process import Sort
+from ecosort.report import Phase, Report, empty_report
+from ecosort.version import __version__
+
+Json = dict[str, Any]
+
+
+def run_task(task: Json) -> Json:
+    """Does a task of any kind. The answer has `begin_s`, `end_s`, `cpu_s`, `bytes_read`, `bytes_written`, or an `error`."""
+    usage = Usage.start()
+    try:
+        return _KINDS[task["kind"]](task) | usage.end()
+    except (EcoSortError, OSError) as error:
+        return {"error": _told(error)} | usage.end()
+
+
+def _told(error: Exception) -> Json:
+    is_full = isinstance(error, NotEnoughSpace) or (isinstance(error, OSError) and error.errno in (28, 122))
+    if is_full:
+        kind = "full"
+    elif isinstance(error, BadInput | NotEnoughMemory | VerificationFailed):
+        kind = "bad"  # it would be the same the next time
+    else:
+        kind = "failed"
+    return {"kind": kind, "line": str(error), "exit_code": getattr(error, "exit_code", None)}
+
+
+def _format(task: Json) -> Format:
+    return format_from(task["format"]["name"], task["format"]["words"])
+
+
+def _range_words(task: Json) -> list[str]:
+    taken = task["range"]
+    return [f"--from={taken['begin']}", f"--to={taken['end']}", f"--source={taken['source']}", taken["path"]]
+
+
+def _sample(task: Json) -> Json:
+    words = _format(task).node_command("sample")
+    output = Path(task["output"])
+    output.parent.mkdir(parents=True, exist_ok=True)
+    run_command([*words, f"--count={task['count']}", f"--seed={task['seed']}", f"--output={output}", *_range_words(task)])
+    return {"bytes_read": task["read_bytes"], "bytes_written": output.stat().st_size, "output": str(output)}
+
+
+def _split(task: Json) -> Json:
+    words = _format(task).node_command("sample")
+    output = Path(task["output"])
+    run_command([*words, "--merge", f"--parts={task['parts']}", f"--output={output}", *task["samples"]])
+    return {
+        "bytes_read": sum(Path(sample).stat().st_size for sample in task["samples"]),
+        "bytes_written": output.stat().st_size,
+        "output": str(output),
+        "header": _header_of(output),
+    }
+
+
+def _header_of(splitters: Path) -> str:
+    """The header row of a table with its end of line, in base64: the first line of its splitters tells it."""
+    with splitters.open("rb") as file:
+        first = file.readline()
+    header = base64.b64decode(json.loads(first).get("header", "") if first else "")
+    return base64.b64encode(header + b"\n" if header and not header.endswith(b"\n") else header).decode()
+
+
+def _partition(task: Json) -> Json:
+    directory = Path(task["directory"])
+    directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    directory.mkdir()
+    try:
+        return _partition_into(directory, task)
+    except BaseException:
+        shutil.rmtree(directory, ignore_errors=True)  # the disk may be full of it
+        raise
+
+
+def _partition_into(directory: Path, task: Json) -> Json:
+    report = directory / "report.json"
+    words = _format(task).node_command("partition")
+    words += [f"--splitters={task['splitters']}", f"--memory={task['memory_bytes']}B", f"--output={directory}"]
+    run_command([*words, "--prefix=slice", f"--report={report}", *_range_words(task)])
+    told = json.loads(report.read_bytes())
+    slices = [_slice(directory, told_slice) for told_slice in told["slices"]]
+    if sum_of(slices) != HashSum(told["rows"], told["hash"]):
+        raise VerificationFailed(f"'{report}': the slices are not the rows of the range")
+    return {
+        "rows": told["rows"],
+        "hash": told["hash"],
+        "slices": slices,
+        "bytes_read": told["bytes_read"],
+        "bytes_written": told["bytes_written"],
+        "phases": _steps(Phase(**phase) for phase in told["phases"]),
+    }
+
+
+def _slice(directory: Path, told: Json) -> Json:
+    wanted = ("part", "rows", "hash", "first", "last")
+    path = directory / Path(told["file"]).name
+    return {name: told[name] for name in wanted} | {"path": str(path), "bytes": path.stat().st_size}
+
+
+def _reduce(task: Json) -> Json:
+    """Sorts a part. Slices that are not there or not what they were are told as `damaged`, for their tasks to run again."""
+    form, slices = _format(task), task["slices"]
+    if damaged := [one["task"] for one in slices if _size(one["path"]) != one["bytes"]]:
+        return {"damaged": damaged, "bytes_read": 0, "bytes_written": 0}
+    wanted = sum_of(slices)
+    output = Path(task["output"])
+    output.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        report = _sort_slices(task, form, [one["path"] for one in slices if one["rows"]] or [slices[0]["path"]])
+        if _sum(report) == wanted:
+            return _part(task, form, report)
+        output.unlink()
+        why: EcoSortError = IoFailed(f"part {task['part']} does not hold the rows that its slices were written with")
+    except (NotEnoughSpace, NotEnoughMemory):
+        raise
+    except EcoSortError as error:
+        why = error
+    damaged = [one["task"] for one in slices if not _is_sound(task, form, one)]
+    if not damaged:
+        raise why
+    return {"damaged": damaged, "bytes_read": sum(one["bytes"] for one in slices), "bytes_written": 0}
+
+
+def _sort_slices(task: Json, form: Format, paths: Sequence[str]) -> Report:
+    words = [*form.sort_command(), f"--memory={task['memory_bytes']}B", f"--temp={task['temp']}", f"--output={task['output']}"]
+    threads = "--parallel" if form.name == "lines" else "--threads"
+    if form.name == "records" and sum(_size(path) for path in paths) == 0:
+        Path(task["output"]).write_bytes(b"")
+        return empty_report(__version__)
+    return Sort([*words, f"{threads}={task['threads']}", *paths]).wait()
+
+
+def _sum(report: Report) -> HashSum:
+    return HashSum(report.records, report.hash) if report.records else HashSum()
+
+
+def _part(task: Json, form: Format, report: Report) -> Json:
+    first, last = _ends(task, form)
+    return {
+        "rows": report.records,
+        "hash": _sum(report).hex,
+        "bytes": _size(task["output"]),
+        "output": task["output"],
+        "first": first,
+        "last": last,
+        "bytes_read": report.bytes_read,
+        "bytes_written": report.bytes_written,
+        "io_idle_s": report.io_idle_s,
+        "phases": _steps(report.phases),
+    }
+
+
+def _steps(phases: Iterable[Phase]) -> list[list[Any]]:
+    return [[one.name, one.end_s - one.begin_s, one.bytes_read, one.bytes_written, one.wait_s] for one in phases]
+
+
+def _ends(task: Json, form: Format) -> tuple[str | None, str | None]:
+    """The first and the last row of a part: of those of its slices."""
+    held = [one for one in task["slices"] if one["rows"]]
+    if not held:
+        return None, None
+    header = base64.b64decode(task["header"])
+    ends = []
+    for name, at in (("first", 0), ("last", -1)):
+        rows = [base64.b64decode(one[name]) for one in held]
+        ends.append(base64.b64encode(sorted_rows(form, header, rows, Path(f"{task['output']}.{name}"))[at]).decode())
+    return ends[0], ends[1]
+
+
+def sorted_rows(form: Format, header: bytes, rows: Sequence[bytes], scratch: Path) -> list[bytes]:
+    """A few rows in the order of the format, by the program."""
+    scratch.write_bytes(header + b"".join(row + form.row_end for row in rows))
+    result = scratch.with_name(f"{scratch.name}.sorted")
+    try:
+        Sort([*form.sort_command(), "--memory=16MiB", f"--output={result}", str(scratch)]).wait()
+        data = result.read_bytes()[len(header) :]
+        return rows_in_order(form, data, rows)
+    finally:
+        scratch.unlink(missing_ok=True)
+        result.unlink(missing_ok=True)
+
+
+def rows_in_order(form: Format, data: bytes, rows: Sequence[bytes]) -> list[bytes]:
+    """The rows of `data`, which are those of `rows` one after the other; a row of a table may hold ends of lines."""
+    if form.name == "records":
+        size = form.record_size
+        return [data[at : at + size] for at in range(0, len(data), size)]
+    if form.name in ("lines", "jsonl"):
+        return data.split(form.row_end)[:-1]
+    ordered, left = [], sorted(rows, key=len, reverse=True)
+    while left:  # the longest row that fits is the one: none can go on behind its end of line within the quotes of another
+        row = next(one for one in left if data.startswith(one + form.row_end))
+        left.remove(row)
+        ordered.append(row)
+        data = data[len(row) + len(form.row_end) :]
+    return ordered
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116  # a name as the task was told it
+    except FileNotFoundError:
+        return -1
+
+
+def _is_sound(task: Json, form: Format, one: Json) -> bool:
+    """A slice holds the rows that were counted and hashed when it was written."""
+    if _size(one["path"]) != one["bytes"]:
+        return False
+    scratch = f"{task['output']}.slice"
+    try:
+        report = _sort_slices(task | {"output": scratch}, form, [one["path"]])
+        return _sum(report) == HashSum(one["rows"], one["hash"])
+    except (NotEnoughSpace, NotEnoughMemory):
+        raise
+    except EcoSortError:
+        return False
+    finally:
+        Path(scratch).unlink(missing_ok=True)
+
+
+_KINDS: dict[str, Callable[[Json], Json]] = {"sample": _sample, "split": _split, "partition": _partition, "reduce": _reduce}

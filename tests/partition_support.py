@@ -1,0 +1,66 @@
+"""What the tests of `sample` and `partition` share: files of splitters, and an oracle of their own."""
+
+import base64
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+Key = Callable[[bytes], Any]
+Row = tuple[bytes, int]  # and its offset in the file
+
+
+def write_splitters(path: Path, splitters: Sequence[tuple[bytes, int, int]], header: bytes | None = None) -> Path:
+    lines = [] if header is None else [json.dumps({"header": base64.b64encode(header).decode()})]
+    for row, source, offset in splitters:
+        lines.append(json.dumps({"row": base64.b64encode(row).decode(), "source": source, "offset": offset}))
+    path.write_text("".join(line + "\n" for line in lines))
+    return path
+
+
+def read_rows(path: Path) -> list[tuple[bytes, int, int]]:
+    """The rows of a sample or of splitters: row, source, offset."""
+    objects = [json.loads(line) for line in path.read_text().splitlines()]
+    return [(base64.b64decode(o["row"], validate=True), o["source"], o["offset"]) for o in objects if "row" in o]
+
+
+def records_of(data: bytes, size: int, start: int = 0) -> list[Row]:
+    return [(data[i : i + size], start + i) for i in range(0, len(data), size)]
+
+
+def lines_of(data: bytes, start: int = 0) -> list[Row]:
+    rows, at = [], start
+    for line in data.split(b"\n")[: None if not data.endswith(b"\n") else -1]:
+        rows.append((line, at))
+        at += len(line) + 1
+    return rows
+
+
+def parts_of(rows: Sequence[Row], source: int, splitters: Sequence[tuple[bytes, int, int]], key: Key) -> list[list[bytes]]:
+    """Every row goes to the part whose number is that of the splitters that are not behind it."""
+    cuts = [(key(row), at_source, offset) for row, at_source, offset in splitters]
+    parts: list[list[bytes]] = [[] for _ in range(len(cuts) + 1)]
+    for row, offset in rows:
+        place = (key(row), source, offset)
+        parts[sum(cut <= place for cut in cuts)].append(row)
+    return parts
+
+
+def slices(directory: Path, prefix: str = "slice") -> list[bytes]:
+    return [path.read_bytes() for path in sorted(directory.glob(f"{prefix}.[0-9]*"))]
+
+
+def check_report(report: dict[str, Any], parts: Sequence[Sequence[bytes]], key: Key) -> None:
+    """What it says of every slice is so, and the slices' hashes are in all that of the range."""
+    mask = (1 << 64) - 1
+    assert report["rows"] == sum(len(part) for part in parts)
+    assert [entry["part"] for entry in report["slices"]] == list(range(len(parts)))
+    high = low = 0
+    for entry, part in zip(report["slices"], parts, strict=True):
+        assert entry["rows"] == len(part)
+        assert entry["bytes"] == Path(entry["file"]).stat().st_size
+        high, low = (high + int(entry["hash"][:16], 16)) & mask, (low + int(entry["hash"][16:], 16)) & mask
+        ordered = sorted(part, key=key)  # stable: the first one of the smallest, the last one of the largest
+        for end, at in (("first", 0), ("last", -1)):
+            assert entry[end] == (base64.b64encode(ordered[at]).decode() if part else None)
+    assert f"{high:016x}{low:016x}" == report["hash"]

@@ -1,0 +1,201 @@
+"""Whatever is killed, full, lost or damaged in the middle of a job: it goes on, and the output is the same bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from capabilities import SOAK
+from conftest import ROOT
+from ecosort.cluster import PhaseState, check, resume, sort
+from ecosort.cluster.scheduler import Observe
+from sort_support import mounted
+
+from ecosort import NotEnoughSpace
+
+from .support import KEYS, RECORDS, joined, numbered, only_inputs_and_output_are_left, sorted_records
+
+KILLS = 240 if SOAK else 6
+MIB = 1 << 20
+SORT = ["sort", "--format=records", "--record-size=100", "--key=0:10", "--memory=4MiB", "--parts=4", "--workers=2", "--quiet"]
+
+
+@pytest.fixture
+def data(here: Path) -> bytes:
+    made = numbered(KEYS["zipf"](60_000))
+    Path("in").write_bytes(made)
+    return made
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> list[Path]:
+    made = [tmp_path / "node0", tmp_path / "node1"]
+    for directory in made:
+        directory.mkdir()
+    return made
+
+
+def start(words: list[str]) -> subprocess.Popen[bytes]:
+    """A driver, in a process of its own."""
+    script = "import sys; from ecosort.cluster.cli import main; sys.exit(main())"
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *words],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def children(pid: int) -> list[int]:
+    """All processes below this one."""
+    try:
+        own = [int(word) for task in Path(f"/proc/{pid}/task").iterdir() for word in (task / "children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return [*own, *(below for child in own for below in children(child))]
+
+
+def kill_someone(driver: subprocess.Popen[bytes], generator: random.Random) -> str | None:
+    """The driver, a worker, or the program that a worker runs. None where the job was over."""
+    below = children(driver.pid)
+    victim = driver.pid if not below or generator.random() < 0.4 else generator.choice(below)
+    if driver.poll() is not None:
+        return None
+    try:
+        os.kill(victim, signal.SIGKILL)
+    except ProcessLookupError:
+        return None
+    return "driver" if victim == driver.pid else "worker"
+
+
+@pytest.mark.timeout(7200 if SOAK else 300)
+def test_kills_at_random_moments_lose_nothing(data: bytes, here: Path, nodes: list[Path]) -> None:
+    generator = random.Random(11)
+    killed = dict.fromkeys(("driver", "worker"), 0)
+    begin = time.monotonic()
+    assert start([*SORT, *(f"--nodes-temp={node}" for node in nodes), "in", "-o", "out"]).wait() == 0
+    usual_s = time.monotonic() - begin
+    while sum(killed.values()) < KILLS:
+        shutil.rmtree("out")
+        words = [*SORT, *(f"--nodes-temp={node}" for node in nodes), "in", "-o", "out"]
+        while True:
+            driver = start(words)
+            time.sleep(generator.uniform(0, usual_s))
+            if victim := kill_someone(driver, generator):
+                killed[victim] += 1
+            _, said = driver.communicate()
+            if driver.returncode == 0:
+                break
+            assert driver.returncode == -signal.SIGKILL, said
+            if Path("out.ecosort/journal").exists():
+                words = ["resume", "--quiet", "out"]
+            elif Path("out/MANIFEST.json").exists():  # killed after its last step
+                shutil.rmtree("out.ecosort", ignore_errors=True)
+                break
+        assert joined(Path("out")) == sorted_records(data)
+        assert check("out").rows == len(data) // 100
+        wait_for_orphans()
+        only_inputs_and_output_are_left(here, *nodes)
+    assert min(killed.values()) > 0
+    print(f"{killed} killed")
+
+
+def wait_for_orphans() -> None:
+    """Programs whose worker was killed end by themselves."""
+    here = str(Path.cwd())
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and any(here in words for words in programs_of_others()):
+        time.sleep(0.05)
+
+
+def programs_of_others() -> Iterator[str]:
+    """The command lines of the sorts that run on this machine."""
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdecimal() and (entry / "comm").read_text().strip() == "ecosort":
+                yield (entry / "cmdline").read_text(errors="replace")
+
+
+def sort_with(hook: Observe, nodes: list[Path]) -> tuple[int, int]:
+    """Attempts and tasks of a job, with `hook` called after each change."""
+    report = sort("in", "out", nodes_temp=nodes, parts=4, memory="4MiB", progress=hook, **RECORDS)  # type: ignore[arg-type]
+    return report.attempts, report.tasks
+
+
+def test_the_slices_of_a_lost_node_are_made_again(data: bytes, here: Path, nodes: list[Path]) -> None:
+    lost: list[Path] = []
+
+    def lose(state: PhaseState) -> None:
+        if state.phase == "reduce" and state.done >= 1 and not lost:
+            lost.extend(nodes[0].glob("ecosort-*"))
+            shutil.rmtree(lost[0])
+
+    attempts, tasks = sort_with(lose, nodes)
+    assert lost
+    assert attempts > tasks
+    assert joined(Path("out")) == sorted_records(data)
+    only_inputs_and_output_are_left(here, *nodes)
+
+
+def test_a_wrong_byte_on_the_way_is_found_and_its_slice_made_again(data: bytes, nodes: list[Path]) -> None:
+    flipped: list[Path] = []
+
+    def flip(state: PhaseState) -> None:
+        if state.phase == "partition" and state.done == state.tasks and not flipped:
+            flipped.extend(sorted(path for path in nodes[1].rglob("slice.*") if path.stat().st_size > 1000))
+            held = bytearray(flipped[0].read_bytes())
+            held[555] ^= 4
+            flipped[0].write_bytes(held)
+
+    attempts, tasks = sort_with(flip, nodes)
+    assert flipped
+    assert attempts > tasks
+    assert joined(Path("out")) == sorted_records(data)
+
+
+def test_a_job_whose_last_directories_a_power_cut_took_goes_on(data: bytes, nodes: list[Path]) -> None:
+    def stop(state: PhaseState) -> None:
+        if state.phase == "reduce" and state.done >= 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sort_with(stop, nodes)
+    shutil.rmtree("out/attempts")
+    shutil.rmtree("out.ecosort/samples")
+    Path("out.ecosort/samples").mkdir()
+    assert resume("out").rows == len(data) // 100
+    assert joined(Path("out")) == sorted_records(data)
+
+
+def test_a_full_node_hands_its_tasks_to_the_others(
+    data: bytes, tmp_path: Path, nodes: list[Path], require: Callable[[str], None]
+) -> None:
+    require("loop_mount")
+    with mounted(tmp_path, "tmpfs", MIB) as drive:
+        attempts, tasks = sort_with(lambda state: None, [drive.root, nodes[1]])
+        assert attempts > tasks
+        assert joined(Path("out")) == sorted_records(data)
+        assert list(drive.root.iterdir()) == []
+
+
+def test_full_everywhere_ends_with_a_job_that_goes_on_where_there_is_room(
+    data: bytes, tmp_path: Path, require: Callable[[str], None]
+) -> None:
+    require("loop_mount")
+    with mounted(tmp_path, "tmpfs", 12 * MIB) as drive:
+        (drive.root / "filler").write_bytes(bytes(9 * MIB))
+        with pytest.raises(NotEnoughSpace, match="resume"):
+            sort_with(lambda state: None, [drive.root])
+        (drive.root / "filler").unlink()
+        assert resume("out").rows == len(data) // 100
+    assert joined(Path("out")) == sorted_records(data)

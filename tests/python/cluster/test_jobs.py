@@ -1,0 +1,148 @@
+"""Whole jobs in processes of this machine: the output, its balance, what is moved, and what a check finds."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import random
+from pathlib import Path
+
+import pytest
+from ecosort.cluster import check, resume, sort
+
+from ecosort import BadInput, VerificationFailed
+
+from .support import KEYS, RECORDS, joined, numbered, only_inputs_and_output_are_left, parts_of, sorted_records
+
+COUNT = 40_000
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> list[Path]:
+    """The temporary directories of two nodes."""
+    made = [tmp_path / "node0", tmp_path / "node1"]
+    for directory in made:
+        directory.mkdir()
+    return made
+
+
+@pytest.mark.parametrize("keys", KEYS)
+def test_any_distribution_is_sorted_stably_in_parts_of_like_size(keys: str, here: Path, nodes: list[Path]) -> None:
+    data = numbered(KEYS[keys](COUNT))
+    cut = 100 * (COUNT // 3)
+    Path("a").write_bytes(data[:cut])
+    Path("b").write_bytes(data[cut:])
+    report = sort(["a", "b"], "out", nodes_temp=nodes, parts=4, memory="4MiB", **RECORDS)  # type: ignore[arg-type]
+    assert joined(Path("out")) == sorted_records(data)
+    assert (report.rows, report.parts) == (COUNT, 4)
+    assert report.imbalance <= 1.1
+    _, _, partition, reduce = report.stages
+    assert sum(stage.bytes_read + stage.bytes_written for stage in (partition, reduce)) == pytest.approx(4 * len(data), rel=0.02)
+    assert 0 < partition.network_bytes + reduce.network_bytes < len(data)
+    assert check("out").rows == COUNT
+    only_inputs_and_output_are_left(here, *nodes)
+
+
+def test_lines_of_any_length(nodes: list[Path]) -> None:
+    generator = random.Random(7)
+    lines = [b"%x %d" % (generator.getrandbits(40 * generator.randrange(1, 8)), number) for number in range(20_000)]
+    Path("in").write_bytes(b"\n".join(lines))
+    report = sort("in", "out", format="lines", nodes_temp=nodes, parts=3, memory="4MiB")
+    assert joined(Path("out")) == b"".join(line + b"\n" for line in sorted(lines))
+    assert report.imbalance <= 1.1
+    assert check("out").rows == len(lines)
+
+
+def test_csv_with_newlines_in_quotes_has_its_header_in_each_part(nodes: list[Path]) -> None:
+    generator = random.Random(8)
+    rows = [f'{generator.randrange(5000)},"line {number}\nnext, ""quoted"""' for number in range(8_000)]
+    Path("in.csv").write_text("id,text\n" + "".join(row + "\n" for row in rows))
+    sort("in.csv", "out", format="csv", by="id:number", nodes_temp=nodes, parts=3, memory="4MiB")
+    held = [part.read_text() for part in parts_of(Path("out"))]
+    assert all(part.startswith("id,text\n") for part in held)
+    ordered = sorted(rows, key=lambda row: int(row.partition(",")[0]))
+    assert "".join(part.removeprefix("id,text\n") for part in held) == "".join(row + "\n" for row in ordered)
+    assert check("out").rows == len(rows)
+
+
+def test_json_lines_by_a_path(nodes: list[Path]) -> None:
+    generator = random.Random(9)
+    lines = [json.dumps({"user": {"id": generator.randrange(10**6)}, "n": number}) for number in range(8_000)]
+    Path("in.jsonl").write_text("".join(line + "\n" for line in lines))
+    sort("in.jsonl", "out", format="jsonl", by="user.id:number", nodes_temp=nodes, parts=2, memory="4MiB")
+    ordered = sorted(lines, key=lambda line: int(json.loads(line)["user"]["id"]))
+    assert joined(Path("out")).decode() == "".join(line + "\n" for line in ordered)
+
+
+def test_no_rows_at_all() -> None:
+    Path("in").write_bytes(b"")
+    report = sort("in", "out", memory="4MiB", **RECORDS)  # type: ignore[arg-type]
+    assert (report.rows, joined(Path("out"))) == (0, b"")
+    assert check("out").rows == 0
+
+
+def test_more_parts_than_rows() -> None:
+    data = numbered([b"bbbbbbbbbb", b"aaaaaaaaaa"])
+    Path("in").write_bytes(data)
+    sort("in", "out", memory="4MiB", parts=5, **RECORDS)  # type: ignore[arg-type]
+    assert joined(Path("out")) == sorted_records(data)
+    assert len(parts_of(Path("out"))) == 5
+    assert check("out").rows == 2
+
+
+@pytest.fixture
+def sorted_output() -> Path:
+    Path("in").write_bytes(numbered(KEYS["uniform"](5000)))
+    sort("in", "out", memory="4MiB", parts=2, **RECORDS)  # type: ignore[arg-type]
+    return Path("out")
+
+
+def test_the_check_finds_a_changed_byte(sorted_output: Path) -> None:
+    part = sorted_output / "part-00001"
+    data = bytearray(part.read_bytes())
+    data[len(data) // 2 // 100 * 100 + 50] ^= 1
+    part.write_bytes(data)
+    with pytest.raises(VerificationFailed, match=r"part-00001.*hash"):
+        check(sorted_output)
+
+
+def test_the_check_finds_parts_that_changed_places(sorted_output: Path) -> None:
+    told = json.loads((sorted_output / "MANIFEST.json").read_text())
+    told["parts"].reverse()
+    (sorted_output / "MANIFEST.json").write_text(json.dumps(told))
+    with pytest.raises(VerificationFailed, match="not in order one after the other"):
+        check(sorted_output)
+
+
+def test_the_check_finds_a_part_that_is_missing_or_longer(sorted_output: Path) -> None:
+    with (sorted_output / "part-00000").open("ab") as part:
+        part.write(bytes(100))
+    with pytest.raises(VerificationFailed, match="part-00000"):
+        check(sorted_output)
+    (sorted_output / "part-00000").unlink()
+    with pytest.raises(VerificationFailed, match=r"part-00000.*not there"):
+        check(sorted_output)
+
+
+def test_what_cannot_work_is_refused_in_one_line(sorted_output: Path) -> None:
+    with pytest.raises(BadInput, match="exists; name a directory that is not there"):
+        sort("in", sorted_output, **RECORDS)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="records want --record-size and --key"):
+        sort("in", "other", by="0:10")
+    with pytest.raises(BadInput, match="no option of lines in a cluster"):
+        sort("in", "other", format="lines", options=["--unique"])
+    with pytest.raises(BadInput, match="no multiple of the record size"):
+        sort("in", "other", record_size=77, by="0:10")
+    with pytest.raises(BadInput, match="no regular file"):
+        sort("nowhere", "other", **RECORDS)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="local, ray or ray://"):
+        sort("in", "other", on="yarn", **RECORDS)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="is no job of ecosort cluster"):
+        resume(sorted_output)
+    assert not Path("other").exists()
+
+
+def test_ray_that_is_missing_is_told(sorted_output: Path) -> None:
+    assert importlib.util.find_spec("ray") is None
+    with pytest.raises(BadInput, match=r"ray is not installed; run: pip install 'ecosort\[cluster\]', or use --on local"):
+        sort("in", "other", on="ray", **RECORDS)  # type: ignore[arg-type]

@@ -1,0 +1,75 @@
+"""Plans of clusters: ranges tile the inputs, parts fit the memory, and what is moved is four times the input."""
+
+from __future__ import annotations
+
+import pytest
+from ecosort.cluster.planner import Range, cut_ranges, one_pass_bytes, plan_shape
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ecosort import BadInput
+
+MIB = 1 << 20
+
+
+@given(
+    sizes=st.lists(st.integers(0, 5000), min_size=1, max_size=6),
+    range_records=st.integers(1, 700),
+    record_size=st.integers(1, 40),
+)
+def test_ranges_tile_the_inputs_in_their_order(sizes: list[int], range_records: int, record_size: int) -> None:
+    sizes = [size * record_size for size in sizes]
+    paths = [f"in{number}" for number in range(len(sizes))]
+    ranges = cut_ranges(paths, sizes, range_records * record_size, record_size)
+    for source, size in enumerate(sizes):
+        own = [one for one in ranges if one.source == source]
+        assert [one.begin for one in own] == [0, *(one.end for one in own)][: len(own)]
+        assert (own[-1].end if own else 0) == size
+        assert all(
+            bool(sum(sizes)) <= one.end - one.begin <= range_records * record_size and one.begin % record_size == 0 for one in own
+        )
+    assert [one.source for one in ranges] == sorted(one.source for one in ranges)
+
+
+def test_empty_inputs_have_one_range_that_says_what_an_empty_part_looks_like() -> None:
+    assert cut_ranges(["a", "b"], [0, 0], 100, 1) == [Range(0, "a", 0, 0)]
+
+
+def test_half_a_record_is_refused() -> None:
+    with pytest.raises(BadInput, match="'a' has 150 bytes, which is no multiple of the record size 100"):
+        cut_ranges(["a"], [150], 1000, 100)
+
+
+@given(
+    input_bytes=st.integers(0, 10**12),
+    nodes=st.integers(1, 300),
+    workers=st.integers(1, 8),
+    memory=st.integers(64 * MIB, 1 << 36),
+    row_bytes=st.integers(1, 1000),
+)
+def test_every_part_fits_one_pass_even_when_it_is_the_largest_there_may_be(
+    input_bytes: int, nodes: int, workers: int, memory: int, row_bytes: int
+) -> None:
+    shape = plan_shape(input_bytes, nodes=nodes, workers_per_node=workers, memory_bytes=memory, row_bytes=row_bytes)
+    assert shape.part_bytes * 11 // 10 <= one_pass_bytes(memory, row_bytes) + 2
+    assert shape.parts * shape.part_bytes >= input_bytes
+    assert shape.ranges * shape.range_bytes >= input_bytes
+    assert 4 * input_bytes <= shape.moved_bytes <= 5 * input_bytes
+    assert shape.temp_bytes_per_node * nodes >= input_bytes
+
+
+def test_a_sample_is_small_beside_a_large_input() -> None:
+    shape = plan_shape(10**12, nodes=10, workers_per_node=4, memory_bytes=1 << 32)
+    assert shape.sample_bytes < 0.02 * shape.input_bytes
+    assert shape.moved_bytes < 4.02 * shape.input_bytes
+
+
+def test_every_worker_has_the_same_number_of_turns() -> None:
+    shape = plan_shape(10**14, nodes=500, workers_per_node=4, memory_bytes=1 << 32)
+    assert shape.ranges % shape.workers == 0
+    assert shape.parts % shape.workers == 0
+
+
+def test_too_little_memory_is_refused() -> None:
+    with pytest.raises(BadInput, match="too few"):
+        plan_shape(10**9, nodes=1, workers_per_node=1, memory_bytes=1)

@@ -1,0 +1,119 @@
+"""The scheduler: losses, full disks, late tasks and bad ones, with an executor whose tasks end as a script says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ecosort.cluster.executor import Ended, Node
+from ecosort.cluster.journal import Journal
+from ecosort.cluster.scheduler import Done, Scheduler, Task
+
+from ecosort import BadInput, IoFailed, NotEnoughSpace
+
+Json = dict[str, Any]
+OK: Json = {"bytes": 1}
+NODES = (Node("a", "/a", 1), Node("b", "/b", 2))
+
+
+def error(kind: str) -> Json:
+    return {"error": {"kind": kind, "line": f"it is {kind}", "exit_code": 2}}
+
+
+class Scripted:
+    """`script` says how an attempt ends: its answer, None for a lost worker, or "never"."""
+
+    def __init__(self, script: Callable[[str, int, Node], Json | str | None], nodes: Sequence[Node] = NODES) -> None:
+        self.nodes = nodes
+        self.script = script
+        self.started: list[tuple[str, int, str]] = []
+        self.stopped: list[int] = []
+        self.running: dict[int, Json | str | None] = {}
+
+    def start(self, task: Json, node: Node) -> int:
+        self.started.append((task["name"], task["attempt"], node.name))
+        self.running[len(self.started)] = self.script(task["name"], task["attempt"], node)
+        most = {one.name: one.workers for one in self.nodes}
+        assert len(self.running) <= sum(most.values())
+        return len(self.started)
+
+    def wait(self, timeout_s: float) -> list[Ended]:
+        ready = [number for number, answer in self.running.items() if answer != "never"]
+        if not ready:
+            time.sleep(timeout_s)
+            return []
+        answer = self.running.pop(ready[0])
+        assert not isinstance(answer, str)
+        return [Ended(ready[0], answer)]
+
+    def stop(self, number: int) -> None:
+        self.stopped.append(number)
+        del self.running[number]
+
+    def close(self) -> None:
+        pass
+
+
+def run(executor: Scripted, directory: Path, names: Sequence[str] = ("one", "two", "three")) -> dict[str, Done]:
+    done: dict[str, Done] = {}
+
+    def made(name: str) -> Task:
+        return Task(name, lambda attempt, node: {"name": name, "attempt": attempt})
+
+    def accept(task: Task, found: Done) -> None:
+        assert task.name not in done
+        done[task.name] = found
+
+    with Journal.create(directory / "journal", {"event": "plan"}) as journal:
+        Scheduler(executor, journal, {}).run("phase", [made(name) for name in names], accept)
+        told = [(event["task"], event["attempt"]) for event in journal.events if event["event"] == "done"]
+    assert told == [(name, found.attempt) for name, found in done.items()]
+    return done
+
+
+def test_each_task_is_done_once(tmp_path: Path) -> None:
+    executor = Scripted(lambda name, attempt, node: OK)
+    assert set(run(executor, tmp_path, [str(number) for number in range(20)])) == {str(number) for number in range(20)}
+    assert len(executor.started) == 20
+
+
+def test_a_lost_worker_s_task_runs_again_under_another_attempt(tmp_path: Path) -> None:
+    executor = Scripted(lambda name, attempt, node: None if name == "two" and attempt < 4 else OK)
+    assert run(executor, tmp_path)["two"].attempt == 4
+
+
+def test_a_full_disk_moves_the_task_and_its_node_gets_no_more(tmp_path: Path) -> None:
+    executor = Scripted(lambda name, attempt, node: error("full") if node.name == "a" else OK)
+    done = run(executor, tmp_path, [str(number) for number in range(9)])
+    assert {found.node for found in done.values()} == {"b"}
+    assert sum(node == "a" for _, _, node in executor.started) == 1
+
+
+def test_no_space_anywhere_ends_the_job_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(NotEnoughSpace, match=r"no node has space for .*resume"):
+        run(Scripted(lambda name, attempt, node: error("full")), tmp_path)
+
+
+def test_a_bad_task_ends_the_job_at_once_and_stops_the_others(tmp_path: Path) -> None:
+    executor = Scripted(lambda name, attempt, node: error("bad") if name == "three" else "never")
+    with pytest.raises(BadInput, match="it is bad"):
+        run(executor, tmp_path)
+    assert len(executor.started) == 3
+    assert len(executor.stopped) == 2
+
+
+def test_a_task_that_fails_again_and_again_ends_the_job(tmp_path: Path) -> None:
+    executor = Scripted(lambda name, attempt, node: error("failed") if name == "one" else OK)
+    with pytest.raises(IoFailed, match="one failed 3 times: it is failed"):
+        run(executor, tmp_path)
+
+
+def test_a_late_task_runs_twice_on_another_node_and_one_wins(tmp_path: Path) -> None:
+    executor = Scripted(lambda name, attempt, node: "never" if name == "one" and attempt == 1 else OK)
+    assert run(executor, tmp_path)["one"].attempt == 2
+    (first, _, slow), *_ = executor.started
+    assert (first, executor.stopped) == ("one", [1])
+    assert executor.started[-1][2] != slow

@@ -1,0 +1,195 @@
+"""The documents: their commands do what stands there, their tables are what programs print, their links lead somewhere."""
+
+import functools
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from conftest import BUILD, ROOT
+from ecosort_site import console, prediction, progress
+from sort_support import Run
+
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+RUN = [page for page in PAGES if console.steps_of(page.read_text())]
+pytestmark = pytest.mark.skipif(bool(os.environ.get("ECOSORT_SAN")), reason="what a sanitizer slows down is not what people see")
+
+
+def path_of_programs() -> str:
+    """As after an installation: the program, and its tools beside this Python."""
+    return os.pathsep.join((str(BUILD), str(Path(sys.executable).parent), os.environ["PATH"]))
+
+
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
+def test_the_commands_of_a_page_print_what_stands_there(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
+    monkeypatch.setenv("ECOSORT_PROGRAM", str(BUILD / "ecosort"))
+    found = console.differences(page.read_text(), tmp_path, path_of_programs())
+    assert not found, "\n\n".join(found) + "\n\nmake site-figures puts the new output into the pages"
+
+
+def test_pages_with_commands_that_are_run() -> None:
+    assert {"index", "install", "home-server", "troubleshooting"} <= {page.stem for page in RUN}
+
+
+@pytest.mark.parametrize(
+    ("page", "same"),
+    [
+        ("```console\n$ echo 12.5 s\n9 s\n```\n", True),
+        ("```console\n$ echo 12.5 s\n9 min\n```\n", False),
+        ("```shell-session\n$ echo 12\n12\n```\n", True),
+        ("```shell-session\n$ echo 12\n13\n```\n", False),
+        ("```console\n$ seq 5\n1\n...\n5\n```\n", True),
+        ("```console\n$ echo a; echo b\na\n```\n", False),
+        ("```console\n$ exit 3\n[exit 3]\n```\n", True),
+        ("```console\n$ exit 3\n```\n", False),
+        ("```console\n$ echo a; exit 3\n...\n```\n", False),
+        ("```console\n$ echo no >&2; exit 2\nno\n[exit 2]\n```\n", True),
+        ("```console\n$ echo a \\\n  b\na b\n```\n", True),
+        ("    $ exit 3\n", True),
+    ],
+)
+def test_a_page_that_is_wrong_is_noticed(page: str, same: bool, tmp_path: Path) -> None:
+    assert (console.differences(page, tmp_path, os.environ["PATH"]) == []) == same
+
+
+def test_new_output_takes_the_place_of_the_old(tmp_path: Path) -> None:
+    page = "A\n\n```shell-session\n$ echo new\nold\n```\n\n```console\n$ echo 7\n8\n```\n"
+    assert console.renewed(page, tmp_path, os.environ["PATH"]) == page.replace("old", "new")
+
+
+def commands_of(text: str) -> list[str]:
+    """What looks like a command of ecosort, in code of any kind."""
+    code = re.findall(r"^(?: {4}|\$ )(?:.*?[;|] )?(ecosort .*)$", text, re.MULTILINE) + re.findall(r"`(ecosort [^`\n]+)`", text)
+    return [re.sub(r"\s+#.*$", "", command) for command in code]
+
+
+@functools.cache
+def help_of(words: tuple[str, ...]) -> str:
+    environment = {**os.environ, "PATH": path_of_programs(), "ECOSORT_PROGRAM": str(BUILD / "ecosort")}
+    done = subprocess.run([BUILD / "ecosort", *words, "--help"], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, (words, done.stderr)
+    return done.stdout
+
+
+GROUPS = ("power", "tune", "queue", "plan")
+
+
+def unknown_options(command: str) -> list[str]:
+    """Of a command and of those that it runs behind `--`, each after its own words."""
+    found = []
+    for part in re.split(r" -- (?=ecosort )", command):
+        own, _, job = part.partition(" -- ")
+        words = own.split()[1:]
+        if not words or words[0].startswith(("-", "COMMAND")):
+            continue
+        names = tuple(words[: 1 + (words[0] in GROUPS and len(words) > 1 and not words[1].startswith("-"))])
+        names = ("plan", "sort") if names == ("plan",) else names
+        options = re.findall(r"(?<![\w-])--[a-z][a-z-]+", own)
+        found += [f"{' '.join(names)} {option}" for option in options if option not in help_of(names) and option != "--help"]
+        if job and words[:2] == ["queue", "add"]:
+            found += unknown_options("ecosort " + job)
+        if job and words[0] == "joulesort":
+            found += unknown_options("ecosort sort " + job)
+    return found
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+def test_every_command_and_option_exists(page: Path, ecosort: Path) -> None:
+    assert [unknown for command in commands_of(page.read_text()) for unknown in unknown_options(command)] == []
+
+
+def test_a_command_that_does_not_exist_is_noticed(ecosort: Path) -> None:
+    assert unknown_options("ecosort sort --no-such-thing in") == ["sort --no-such-thing"]
+    assert unknown_options("ecosort queue add -- sort --nothing in -o out") == ["sort --nothing"]
+    with pytest.raises(AssertionError):
+        unknown_options("ecosort no-such-command --memory 1MiB")
+
+
+def fields_told(schema: str) -> set[str]:
+    part = (DOCS / "json.md").read_text().partition(f"<!-- fields: {schema} -->\n")[2].partition("\n\n")[0]
+    return {name for row in part.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+
+
+def test_the_fields_of_json_are_those_that_are_told(run: Run, tmp_path: Path) -> None:
+    assert run("gen", "-a", "60000", "in", cwd=tmp_path).returncode == 0
+    words = ("--memory", "2MiB", "in", "-o", "out")
+    done = run("sort", *words, "--stats", "stats", "--events", "events", "--progress=json", cwd=tmp_path)
+    plan = run("plan", "sort", "--json", *words, cwd=tmp_path)
+    failed = run("sort", "absent", "-o", "out", "--progress=json", cwd=tmp_path)
+    documents = [
+        (tmp_path / "stats").read_text(),
+        (tmp_path / "events").read_text().splitlines()[0],
+        done.stderr.splitlines()[-1],
+        plan.stdout,
+        failed.stderr.splitlines()[-2],
+    ]
+    for text in documents:
+        document = json.loads(text)
+        assert set(document) == fields_told(document["schema"]), document["schema"]
+
+
+def test_the_prediction_of_the_research_kit_is_what_is_printed(ecosort: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ECOSORT_PROGRAM", str(ecosort))
+    assert prediction.part(prediction.said()) in prediction.PAGE.read_text()
+
+
+def looks(line: str) -> str:
+    """Without numbers, units, and the time left, which is not known at once."""
+    return re.sub(r"\d+(?:\.\d+)?", "0", re.sub(r", (?:\d+ min )?\d+ s left|[kMG]B", "", line))
+
+
+def test_the_picture_of_the_progress_line_is_what_it_prints(ecosort: Path, tmp_path: Path) -> None:
+    printed = progress.lines_of_a_sort(ecosort, 3_000_000, "16MiB", tmp_path)
+    drawn = [text.text or "" for text in ElementTree.parse(progress.PICTURE).iter("{http://www.w3.org/2000/svg}text")]
+    assert len(drawn) == 4
+    assert len(printed) >= 2
+    for line in printed:
+        assert looks(line) in map(looks, drawn)
+
+
+@pytest.mark.parametrize("picture", sorted((DOCS / "pictures").glob("*.svg")), ids=lambda picture: picture.stem)
+def test_pictures_are_small_and_well_formed(picture: Path) -> None:
+    ElementTree.parse(picture)
+    assert picture.stat().st_size < 10_000
+    assert any(f"pictures/{picture.name}" in page.read_text() for page in PAGES)
+
+
+def test_the_readme_is_short_and_leads_to_every_page() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert text.count("\n") <= 150
+    assert {page.name for page in PAGES if f"docs/{page.name}" not in text} == set()
+
+
+def test_the_version_stands_in_one_place() -> None:
+    """Others read it there; a citation is a text of its own."""
+    version = re.search(r'^__version__ = "(.*)"$', (ROOT / "python/ecosort/version.py").read_text(), re.MULTILINE)
+    assert version
+    assert f"\nversion: {version[1]}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, ecosort: Path) -> Path:
+    mkdocs = ROOT / ".venv-site" / "bin" / "mkdocs"
+    if not mkdocs.exists():
+        pytest.skip("the site's packages are not installed: tuning/setup/deps site")
+    place = tmp_path_factory.mktemp("site")
+    words = [mkdocs, "build", "--quiet", "--strict", "-f", ROOT / "packaging/site/mkdocs.yml", "--site-dir", place]
+    environment = {**os.environ, "ECOSORT_PROGRAM": str(ecosort)}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def test_the_site_has_every_page_and_asks_no_other_host(site: Path) -> None:
+    names = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    assert {f"{page.stem}.html" for page in PAGES} | {"man/ecosort-sort.html", "design/engine.html"} <= names
+    loaded = re.compile(r"<(?:script|img|iframe|link|source)\b[^>]*?\b(?:src|href)=[\"']?((?:https?:)?//[^\"' >]+)")
+    assert {found for path in site.rglob("*.html") for found in loaded.findall(path.read_text())} == set()
+    styles = "".join(path.read_text() for path in site.rglob("*.css"))
+    assert not re.search(r"url\([\"']?(?:https?:)?//|@import", styles)

@@ -1,0 +1,296 @@
+"""`ecosort partition`: every row is in its slice, in its order, whatever the keys, the ranges and the splitters are."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from partition_support import check_report, parts_of, read_rows, records_of, slices, write_splitters
+from sort_support import KIB, MIB, OVERHEAD_BYTES, Run, expected, key_function, listing, make_records, read_json, refused
+
+Splitters = list[tuple[bytes, int, int]]
+
+
+def draw_splitters(data: bytes, size: int, keys: list[str], parts: int, seed: int = 1) -> Splitters:
+    """At rows of the data, and at others, in order."""
+    generator, key = random.Random(seed), key_function(size, keys)
+    rows = [(row, generator.randrange(3), offset) for row, offset in generator.choices(records_of(data, size), k=parts - 1)]
+    return sorted(rows, key=lambda row: (key(row[0]), row[1], row[2]))
+
+
+def partition(run: Run, directory: Path, splitters: Splitters, *words: object) -> tuple[dict[str, object], list[bytes]]:
+    """The report and the contents of the slices of directory/input."""
+    out = directory / "out"
+    out.mkdir(exist_ok=True)
+    cut = write_splitters(directory / "splitters", splitters)
+    done = run(
+        "partition", "records", *words, directory / "input", "--splitters", cut, "--report", directory / "report", "-o", out
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return read_json(directory / "report"), slices(out)
+
+
+FORMATS = [(100, ["0:10"]), (16, ["8:8:desc", "0:2"]), (1, ["0:1"]), (101, ["90:11"]), (4096, ["0:3"])]
+
+
+@pytest.mark.parametrize("sort", [False, True], ids=["", "sorted"])
+@pytest.mark.parametrize(("size", "keys"), FORMATS, ids=str)
+@pytest.mark.parametrize(("count", "parts"), [(0, 3), (1, 1), (1, 4), (999, 2), (20000, 1), (20000, 7), (3000, 1000)])
+def test_every_record_is_in_its_slice(
+    run: Run, tmp_path: Path, size: int, keys: list[str], count: int, parts: int, sort: bool
+) -> None:
+    generator = random.Random(count + parts)
+    # Few different bytes: many equal keys, which the places of the records cut.
+    data = bytes(generator.choices(b"ab\x00\xff", k=(count // (20 if size > 1000 else 1)) * size))
+    (tmp_path / "input").write_bytes(data)
+    splitters = draw_splitters(data or bytes(size), size, keys, parts)
+    words = ["--record-size", size, *(word for key in keys for word in ("--key", key)), "--source", 1]
+    memory = max(2 * MIB, parts * (70 * KIB + 3 * size)) + (len(data) + len(data) // size * 40 if sort else 0) + 4 * MIB
+    report, got = partition(run, tmp_path, splitters, *words, "--memory", f"{memory}B", *(["--sort"] if sort else []))
+    key = key_function(size, keys)
+    wanted = parts_of(records_of(data, size), 1, splitters, key)
+    assert got == [b"".join(sorted(part, key=key) if sort else part) for part in wanted]
+    check_report(report, wanted, key)
+    assert report["peak_counted_memory_bytes"] <= memory
+    assert report["peak_rss_bytes"] <= memory + OVERHEAD_BYTES
+
+
+@pytest.mark.parametrize("kind", ["uniform", "skewed", "sorted", "reverse", "all equal"])
+@pytest.mark.parametrize("io", ["uring", "pool"])
+def test_slices_of_several_runs_are_cut_at_a_sample(run: Run, ecosort: Path, tmp_path: Path, kind: str, io: str) -> None:
+    data = make_records(ecosort, "ascii" if kind == "uniform" else kind, 40_000)
+    (tmp_path / "input").write_bytes(data)
+    words = ["records", "--key", "0:10", "--record-size", 100]
+    assert run("sample", *words, tmp_path / "input", "--count", 4000, "-o", tmp_path / "sample").returncode == 0
+    done = run("sample", *words, "--merge", tmp_path / "sample", "--parts", 20, "-o", tmp_path / "cut")
+    assert (done.returncode, done.stderr) == (0, "")
+    splitters = read_rows(tmp_path / "cut")
+    report, got = partition(run, tmp_path, splitters, "--key", "0:10", "--memory", "5MiB", "--io", io)
+    key = key_function(100)
+    wanted = parts_of(records_of(data, 100), 0, splitters, key)
+    assert got == [b"".join(part) for part in wanted]
+    check_report(report, wanted, key)
+    assert report["requests"] > 20
+    # Whatever the keys are, equal ones too, parts are of about one size.
+    assert max(len(part) for part in wanted) <= 1.25 * 2000
+    # Sorting the slices one after the other sorts the input.
+    assert b"".join(expected(part) for part in got) == expected(data)
+
+
+def test_ranges_tile_a_file_exactly(run: Run, tmp_path: Path) -> None:
+    """All cuts of a small file into two ranges, and some into many: each record once, with its place in the file."""
+    size, data = 7, bytes(random.Random(5).choices(b"ab", k=7 * 12))
+    (tmp_path / "input").write_bytes(data)
+    splitters = draw_splitters(data, size, ["0:2"], 4)
+    words = ["--record-size", size, "--key", "0:2", "--memory", "4MiB", "--overwrite"]
+    whole, all_slices = partition(run, tmp_path, splitters, *words)
+    for cut in range(0, len(data) + 1, size):
+        first, left = partition(run, tmp_path, splitters, *words, "--to", cut)
+        second, right = partition(run, tmp_path, splitters, *words, "--from", cut)
+        assert [a + b for a, b in zip(left, right, strict=True)] == all_slices
+        assert (first["from"], first["to"], second["from"], second["to"]) == (0, cut, cut, len(data))
+        assert int(str(first["rows"])) + int(str(second["rows"])) == whole["rows"]
+
+
+@pytest.mark.parametrize("start", [0, 100, 4096 * 25, 12_300])
+def test_a_range_in_the_middle_of_a_large_file(run: Run, ecosort: Path, tmp_path: Path, start: int) -> None:
+    data, end = make_records(ecosort, "binary", 30_000), 2_345_600
+    (tmp_path / "input").write_bytes(data)
+    splitters = draw_splitters(data, 100, ["0:10"], 5)
+    report, got = partition(
+        run, tmp_path, splitters, "--key", "0:10", "--memory", "4MiB", "--from", start, "--to", end, "--source", 2
+    )
+    key = key_function(100)
+    wanted = parts_of(records_of(data[start:end], 100, start), 2, splitters, key)
+    assert got == [b"".join(part) for part in wanted]
+    check_report(report, wanted, key)
+
+
+REFUSED = {
+    "no splitters": (["--report", "r", "-o", "out", "input"], "--splitters"),
+    "no report": (["--splitters", "cut", "-o", "out", "input"], "--report"),
+    "no output": (["--splitters", "cut", "--report", "r", "input"], "no output"),
+    "no input": (["--splitters", "cut", "--report", "r", "-o", "out"], "no input"),
+    "two inputs": (["--splitters", "cut", "--report", "r", "-o", "out", "input", "input"], "name one file"),
+    "a stream": (["--splitters", "cut", "--report", "r", "-o", "out", "-"], "name one file"),
+    "no directory": (["--splitters", "cut", "--report", "r", "-o", "nowhere", "input"], "nowhere"),
+    "amid a record": (
+        ["--splitters", "cut", "--report", "r", "-o", "out", "--from", "50", "input"],
+        "no record of 100 bytes begins",
+    ),
+    "behind the end": (["--splitters", "cut", "--report", "r", "-o", "out", "--to", "1100", "input"], "behind the end"),
+    "from behind to": (
+        ["--splitters", "cut", "--report", "r", "-o", "out", "--from", "500", "--to", "100", "input"],
+        "--from 500",
+    ),
+    "an option of sort": (["--splitters", "cut", "--report", "r", "-o", "out", "--unique", "input"], "--unique"),
+    "another option": (["--splitters", "cut", "--report", "r", "-o", "out", "--split", "input"], "--split"),
+    "a bad prefix": (["--splitters", "cut", "--report", "r", "-o", "out", "--prefix", "a/b", "input"], "a/b"),
+    "little memory": (["--splitters", "cut", "--report", "r", "-o", "out", "--memory", "100KiB", "input"], "; try --memory "),
+    "the report is the input": (["--splitters", "cut", "--report", "input", "-o", "out", "input"], "--report"),
+    "missing splitters": (["--splitters", "none", "--report", "r", "-o", "out", "input"], "none"),
+}
+
+
+def small_ground(directory: Path) -> bytes:
+    data = bytes(random.Random(3).choices(b"abc", k=1000))
+    (directory / "input").write_bytes(data)
+    (directory / "out").mkdir()
+    write_splitters(directory / "cut", draw_splitters(data, 100, ["0:10"], 3))
+    return data
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_cannot_be_is_refused_in_one_line(ecosort: Path, tmp_path: Path, kind: str) -> None:
+    small_ground(tmp_path)
+    before = listing(tmp_path)
+    words, message = REFUSED[kind]
+    done = subprocess.run(
+        [ecosort, "partition", "records", "--key", "0:10", *words], capture_output=True, text=True, cwd=tmp_path, input=""
+    )
+    refused(done, 2, message)
+    assert listing(tmp_path) == before
+
+
+@pytest.mark.parametrize("words", [[], ["record"], ["--sort"], ["-o", "out"]], ids=str)
+def test_the_format_is_said_first(run: Run, words: list[str]) -> None:
+    refused(run("partition", *words), 2, "say first what the rows are")
+
+
+HOSTILE = {
+    "no JSON": "row",
+    "no object": "[1]",
+    "no row": '{"source":0,"offset":0}',
+    "no base64": '{"row":"a","source":0,"offset":0}',
+    "base64 of another alphabet": '{"row":"____","source":0,"offset":0}',
+    "another size": '{"row":"YWJj","source":0,"offset":0}',
+    "no offset": '{"row":"YWJj","source":0}',
+    "a negative offset": '{"row":"YWJj","source":0,"offset":-1}',
+    "a row of CSV": '{"header":"YQ=="}',
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_splitters_that_are_none_are_told_in_one_line(run: Run, tmp_path: Path, kind: str) -> None:
+    small_ground(tmp_path)
+    (tmp_path / "cut").write_text(HOSTILE[kind] + "\n")
+    words = ["--splitters", tmp_path / "cut", "--report", tmp_path / "r", "-o", tmp_path / "out"]
+    refused(run("partition", "records", "--key", "0:10", tmp_path / "input", *words), 2, "cut")
+    assert slices(tmp_path / "out") == []
+
+
+def test_splitters_that_are_not_in_order_are_refused(run: Run, tmp_path: Path) -> None:
+    data = small_ground(tmp_path)
+    good = draw_splitters(data, 100, ["0:10"], 6)
+    words = ["--splitters", tmp_path / "cut", "--report", tmp_path / "r", "-o", tmp_path / "out"]
+    for bad in (good[::-1], [good[1], good[0], *good[2:]]):
+        write_splitters(tmp_path / "cut", bad)
+        refused(run("partition", "records", "--key", "0:10", tmp_path / "input", *words), 2, "row 2 comes before")
+    write_splitters(tmp_path / "cut", [(good[0][0], 1, 5), (good[0][0], 1, 4)])
+    refused(run("partition", "records", "--key", "0:10", tmp_path / "input", *words), 2, "row 2 comes before")
+
+
+def test_files_that_are_there_are_replaced_only_on_demand(run: Run, tmp_path: Path) -> None:
+    small_ground(tmp_path)
+    (tmp_path / "out/slice.00001").write_text("mine")
+    words = ["--splitters", tmp_path / "cut", "--report", tmp_path / "r", "-o", tmp_path / "out"]
+    refused(run("partition", "records", "--key", "0:10", tmp_path / "input", *words), 2, "slice.00001", "is there already")
+    assert slices(tmp_path / "out") == [b"mine"]
+    assert run("partition", "records", "--key", "0:10", tmp_path / "input", *words, "--overwrite").returncode == 0
+    assert len(slices(tmp_path / "out")) == 3
+    assert b"mine" not in slices(tmp_path / "out")
+
+
+def test_the_message_names_memory_that_suffices(run: Run, ecosort: Path, tmp_path: Path) -> None:
+    data = make_records(ecosort, "ascii", 5000)
+    (tmp_path / "input").write_bytes(data)
+    (tmp_path / "out").mkdir()
+    write_splitters(tmp_path / "cut", draw_splitters(data, 100, ["0:10"], 300))
+    for sort in ([], ["--sort"]):
+        words: list[object] = ["--splitters", tmp_path / "cut", "--report", tmp_path / "r", "-o", tmp_path / "out", *sort]
+        line = refused(run("partition", "records", tmp_path / "input", *words, "--memory", "2MiB"), 2, "300 parts", "64 KiB")
+        enough = line.rpartition("--memory ")[2].strip()
+        done = run("partition", "records", tmp_path / "input", *words, "--memory", enough, "--overwrite")
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_full_disk_leaves_no_slice(run: Run, ecosort: Path, tmp_path: Path) -> None:
+    data = make_records(ecosort, "ascii", 30_000)
+    (tmp_path / "input").write_bytes(data)
+    (tmp_path / "out").mkdir()
+    write_splitters(tmp_path / "cut", draw_splitters(data, 100, ["0:10"], 10))
+    words = ["--splitters", tmp_path / "cut", "--report", tmp_path / "r", "-o", tmp_path / "out", "--memory", "4MiB", "-q"]
+    for when in (1, 2):
+        traced = [
+            "strace",
+            "-f",
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-e",
+            "trace=pwrite64",
+            "-e",
+            f"inject=pwrite64:error=ENOSPC:when={when}",
+        ]
+        done = subprocess.run(
+            [*traced, ecosort, "partition", "records", tmp_path / "input", *words, "--io", "pool"], capture_output=True, text=True
+        )
+        refused(done, 3, "No space left")
+        assert listing(tmp_path / "out") == []
+        assert not (tmp_path / "r").exists()
+
+
+def test_a_kill_leaves_no_half_slice_and_no_report(ecosort: Path, tmp_path: Path) -> None:
+    data = make_records(ecosort, "ascii", 50_000)
+    (tmp_path / "input").write_bytes(data)
+    splitters = draw_splitters(data, 100, ["0:10"], 40)
+    write_splitters(tmp_path / "cut", splitters)
+    whole = [b"".join(part) for part in parts_of(records_of(data, 100), 0, splitters, key_function(100))]
+    killed = 0
+    for attempt in range(int(os.environ.get("ECOSORT_SOAK_KILLS", "12"))):
+        out = tmp_path / f"out{attempt}"
+        out.mkdir()
+        report = tmp_path / f"report{attempt}"
+        words = ["--splitters", tmp_path / "cut", "--report", report, "-o", out, "--memory", "5MiB", "-q"]
+        process = subprocess.Popen([ecosort, "partition", "records", tmp_path / "input", *map(str, words)])
+        time.sleep(random.Random(attempt).uniform(0, 0.3))
+        process.send_signal(signal.SIGKILL)
+        killed += process.wait() == -signal.SIGKILL
+        for path in out.glob("slice.*"):
+            assert path.read_bytes() == whole[int(path.suffix[1:])]
+        if report.exists():
+            assert len(json.loads(report.read_text())["slices"]) == 40
+            assert slices(out) == whole
+    assert killed > 0
+
+
+def test_an_input_that_changes_is_noticed(ecosort: Path, tmp_path: Path) -> None:
+    data = make_records(ecosort, "ascii", 1000)
+    (tmp_path / "input").write_bytes(data)
+    (tmp_path / "out").mkdir()
+    write_splitters(tmp_path / "cut", draw_splitters(data, 100, ["0:10"], 3))
+    words = ["--splitters", tmp_path / "cut", "--report", tmp_path / "r", "-o", tmp_path / "out", "-q", "--io", "pool"]
+    # The first write waits while the input is touched.
+    traced = [
+        "strace",
+        "-f",
+        "-qq",
+        "-o",
+        "/dev/null",
+        "-e",
+        "trace=pwrite64",
+        "-e",
+        "inject=pwrite64:delay_enter=1500000:when=1",
+    ]
+    process = subprocess.Popen(
+        [*traced, ecosort, "partition", "records", tmp_path / "input", *words], stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(0.8)
+    (tmp_path / "input").write_bytes(data[:-100] + bytes(100))
+    assert "changed while it was read" in process.communicate()[1]
+    assert process.returncode == 3
+    assert listing(tmp_path / "out") == []
