@@ -64,7 +64,7 @@ def test_a_merge_of_files_in_any_order_is_read_back_for_its_lines_alone(tmp_path
 
 def test_a_job_that_can_be_resumed_reads_its_output_back(tmp_path: Path, run: Run) -> None:
     (tmp_path / "in").write_text("b\na\n")
-    done = run("lines", "--resumable", "-q", "--verify=reread", "--stats", "s", "in", "-o", "out", cwd=tmp_path)
+    done = run("lines", "--resumable", "--quiet", "--verify=reread", "--stats", "s", "in", "-o", "out", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "out").read_text() == "a\nb\n"
     assert "reread" in [phase["name"] for phase in json.loads((tmp_path / "s").read_text())["phases"]]
