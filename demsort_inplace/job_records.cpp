@@ -95,7 +95,7 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
-constexpr std::uint64_t format_version = 5;  // before: states stood behind the runs, and there were no jobs of lines
+constexpr std::uint64_t format_version = 6;  // before: jobs of rows had no command and no first row, and runs no counts
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const records::KeyField& key) {
@@ -164,8 +164,12 @@ records::RecordFormat next_format(Reader& in, std::uint32_t record_size) {
 }
 
 void add_terms(Writer& out, const LineTerms& terms) {
+  out.add(terms.command);
   out.add(std::uint64_t{terms.words.size()});
   for (const std::string& word : terms.words) out.add(word);
+  out.add(terms.mark_bytes);
+  out.add(std::uint64_t{terms.first_row.has_value()});
+  if (terms.first_row) out.add(*terms.first_row);
   out.add(std::uint64_t{terms.rules.options_first});
   out.add(std::uint64_t{terms.rules.takes_begin_alone});
   out.add(std::string(terms.salt.begin(), terms.salt.end()));
@@ -174,7 +178,10 @@ void add_terms(Writer& out, const LineTerms& terms) {
 
 LineTerms next_terms(Reader& in) {
   LineTerms terms;
+  terms.command = in.next_text();
   for (std::uint64_t left = in.next_count(sizeof(std::uint64_t)); left > 0; --left) terms.words.push_back(in.next_text());
+  terms.mark_bytes = in.next();
+  if (in.next_flag()) terms.first_row = in.next_text();
   terms.rules.options_first = in.next_flag();
   terms.rules.takes_begin_alone = in.next_flag();
   const std::string salt = in.next_text();
@@ -185,7 +192,7 @@ LineTerms next_terms(Reader& in) {
   terms.run_places = in.next();
   constexpr std::uint64_t most = std::uint64_t{1} << 32U;
   const bool has_sizes = terms.block_bytes > 0 && terms.most_merged > 0 && terms.run_places > 0;
-  if (!has_sizes || terms.block_bytes % page_bytes != 0 ||
+  if (!has_sizes || terms.mark_bytes > rows::RowFormat::most_mark_bytes || terms.block_bytes % page_bytes != 0 ||
       std::max({terms.block_bytes, terms.most_merged, terms.run_places}) > most)
     Reader::fail();
   return terms;
@@ -249,11 +256,18 @@ namespace {
 void add_line_run(Writer& out, const LineRunDone& run) {
   out.add(run.bytes);
   out.add(run.longest);
-  for (const std::uint64_t value : {run.next.input, run.next.offset, run.next.lines, run.next.header_lines}) out.add(value);
+  const auto before_end = static_cast<unsigned char>(run.next.before_end);
+  for (const std::uint64_t value :
+       {run.next.input, run.next.offset, run.next.lines, run.next.header_lines, std::uint64_t{before_end}})
+    out.add(value);
   out.add(run.dropped);
   out.add(run.first);
   out.add(run.merged);
   out.add(std::uint64_t{run.is_header});
+  out.add(run.blank_lines);
+  out.add(std::uint64_t{run.key_counts.size()});
+  for (const rows::KeyCounts& counts : run.key_counts)
+    for (const std::uint64_t value : {counts.empty, counts.unparsable}) out.add(value);
 }
 
 LineRunDone next_line_run(Reader& in) {
@@ -264,10 +278,20 @@ LineRunDone next_line_run(Reader& in) {
   run.next.offset = in.next();
   run.next.lines = in.next();
   run.next.header_lines = in.next();
+  const std::uint64_t before_end = in.next();
+  if (before_end > UINT8_MAX) Reader::fail();
+  run.next.before_end = static_cast<char>(before_end);
   run.dropped = in.next_hash();
   run.first = in.next();
   run.merged = in.next();
   run.is_header = in.next_flag();
+  run.blank_lines = in.next();
+  for (std::uint64_t left = in.next_count(2 * sizeof(std::uint64_t)); left > 0; --left) {
+    rows::KeyCounts counts;
+    counts.empty = in.next();
+    counts.unparsable = in.next();
+    run.key_counts.push_back(counts);
+  }
   return run;
 }
 
@@ -306,7 +330,7 @@ std::vector<std::byte> encode(const State& state) {
   out.add(state.tail);
   out.add(std::uint64_t{state.lines.has_value()});
   if (state.lines) {
-    out.add(state.lines->bytes);
+    for (const std::uint64_t value : {state.lines->bytes, state.lines->last_row, state.lines->blank_lines}) out.add(value);
     out.add(state.lines->dropped);
   }
   return out.take();
@@ -326,6 +350,8 @@ State decode_state(std::span<const std::byte> bytes) {
   if (in.next_flag()) {
     state.lines.emplace();
     state.lines->bytes = in.next();
+    state.lines->last_row = in.next();
+    state.lines->blank_lines = in.next();
     state.lines->dropped = in.next_hash();
   }
   in.end();
@@ -333,7 +359,7 @@ State decode_state(std::span<const std::byte> bytes) {
 }
 
 std::uint64_t state_bytes(const JobHeader& header) noexcept {
-  constexpr std::uint64_t common = 8, of_lines = 4;
+  constexpr std::uint64_t common = 8, of_lines = 6;
   if (header.lines) return (common + of_lines + header.lines->most_merged) * sizeof(std::uint64_t);
   return (common + header.layout.runs()) * sizeof(std::uint64_t) + header.layout.unit;
 }

@@ -16,17 +16,21 @@
 #include "formats/fixed/key_spec.h"
 #include "formats/lines/grammar.h"
 #include "formats/lines/md5.h"
+#include "formats/row_format.h"
 
 namespace ecosort::inplace {
 
-// What a job of lines keeps besides.
+// What a job of lines, or of other rows, keeps besides.
 struct LineTerms {
-  std::vector<std::string> words;  // of the command, as they were given: options and inputs
-  lines::PosixRules rules = {};    // by which they are read
-  lines::Digest salt{};            // of -R
-  std::uint64_t block_bytes = 0;   // of runs
-  std::uint64_t most_merged = 0;   // runs at a time, at most
-  std::uint64_t run_places = 64;   // the journal has room for so many runs, and grows by as many
+  std::string command = "lines";           // which sorts them
+  std::vector<std::string> words;          // of it, as they were given: options and inputs
+  std::uint64_t mark_bytes = 0;            // at the beginning of the first input, of no row
+  std::optional<std::string> first_row{};  // what a format has to know of the inputs
+  lines::PosixRules rules = {};            // by which they are read
+  lines::Digest salt{};                    // of -R
+  std::uint64_t block_bytes = 0;           // of runs
+  std::uint64_t most_merged = 0;           // runs at a time, at most
+  std::uint64_t run_places = 64;           // the journal has room for so many runs, and grows by as many
 };
 
 // An input of a resumable sort, as it was when the job began. Not its device: that number may change when a machine starts.
@@ -55,11 +59,13 @@ struct JobHeader {
 
 // What is said of a run of lines besides.
 struct LineRunDone {
-  std::uint64_t bytes = 0, longest = 0;  // of its lines; of the longest one, with its end
-  lines::ReadPlace next = {};            // in the inputs: from there on nothing is in a run yet
-  records::MultisetHash dropped = {};    // of lines equal to others (-u) that are in no run any more
-  std::uint64_t first = 0, merged = 0;   // it takes the place of so many runs, from number `first` on; 0: it was formed
-  bool is_header = false;                // its lines are not sorted: they go first
+  std::uint64_t bytes = 0, longest = 0;          // of its lines; of the longest one, with its end
+  lines::ReadPlace next = {};                    // in the inputs: from there on nothing is in a run yet
+  records::MultisetHash dropped = {};            // of lines equal to others (-u) that are in no run any more
+  std::uint64_t first = 0, merged = 0;           // it takes the place of so many runs, from number `first` on; 0: it was formed
+  std::uint64_t blank_lines = 0;                 // that were dropped before it, and are counted in no run before
+  std::vector<rows::KeyCounts> key_counts = {};  // of its lines, and of those dropped
+  bool is_header = false;                        // its lines are not sorted: they go first
 };
 
 // Run `run` is durable: its piece of the input, or what it was merged from, is not needed any more.
@@ -72,6 +78,8 @@ struct RunDone {
 // What is said of the output of lines besides.
 struct LineState {
   std::uint64_t bytes = 0;             // of the output, with its header
+  std::uint64_t last_row = 0;          // of them, those of the last line, with its end; 0: there is only the header
+  std::uint64_t blank_lines = 0;       // that were dropped and are counted in no run
   records::MultisetHash dropped = {};  // by the merge: lines equal to others (-u)
 };
 

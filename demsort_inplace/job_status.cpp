@@ -64,6 +64,7 @@ void check_line_runs(const JobPaths& paths, const JournalContents& contents) {
   if (!contents.state || contents.state->kind == State::Kind::abandoned) return;
   const State& state = *contents.state;
   if (!state.lines || (!state.consumed.empty() && state.consumed.size() != live.size())) does_not_fit(paths, contradicts);
+  if (state.lines->last_row > state.lines->bytes) does_not_fit(paths, contradicts);
   for (std::size_t i = 0; i < state.consumed.size(); ++i)
     if (state.consumed[i] > contents.runs[live[i]].lines->bytes) does_not_fit(paths, contradicts);
 }

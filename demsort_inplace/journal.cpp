@@ -107,6 +107,7 @@ Task<void> Journal::append(const RunDone& done) {
     runs_ += more_runs_;
   }
   const std::vector<std::byte> payload = encode(done);
+  if (blocks_for(payload.size()) > 1) throw InternalError("a run has more keys than its place in the journal holds");
   co_await write(run_block(done.run), 2 + done.run, Kind::run, payload);
 }
 

@@ -14,6 +14,14 @@ namespace {
 
 records::MultisetHash difference(records::MultisetHash all, const records::MultisetHash& part) { return all -= part; }
 
+std::vector<rows::KeyCounts> difference(std::vector<rows::KeyCounts> all, const std::vector<rows::KeyCounts>& part) {
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    all[i].empty -= part[i].empty;
+    all[i].unparsable -= part[i].unparsable;
+  }
+  return all;
+}
+
 void check_inputs(const LinesBench& bench) {
   for (std::size_t i = 0; i < bench.job.inputs.size(); ++i)
     check_same_input(bench.storage.state(*bench.job.inputs[i].file), bench.header.inputs[i], bench.paths);
@@ -27,18 +35,23 @@ Task<void> append_run(LinesBench& bench, RunDone run) {
   bench.done.push_back(run);
 }
 
-// Of text from `at` on, what belongs to a line that began before.
-std::size_t carried_bytes(const std::string& text, std::size_t at, std::size_t size, char terminator) {
-  if (at == 0 || text[at - 1] == terminator) return 0;
-  return std::min(text.find(terminator, at) + 1 - at, size);
+// Of text from `at` on, what belongs to a row that began before.
+std::size_t carried_bytes(const std::string& text, std::size_t at, std::size_t size, const rows::RowFormat& format) {
+  const char* const end = text.data() + text.size();
+  const char* begin = text.data() + format.mark_bytes(text);
+  for (bool is_inside = false; at > 0 && begin < text.data() + at;) {
+    const char* const row_end = format.find_end(begin, end, is_inside);
+    begin = row_end == nullptr ? end : row_end + 1;
+  }
+  return at == 0 ? 0 : std::min(static_cast<std::size_t>(begin - text.data()) - at, size);
 }
 
-Task<void> put_text(const std::string& text, char terminator, lines::LineSink& sink) {
+Task<void> put_text(const std::string& text, const rows::RowFormat& format, lines::LineSink& sink) {
   for (std::size_t done = 0; done < text.size();) {
     std::byte* const block = co_await sink.take();
     const std::size_t part = std::min(text.size() - done, sink.capacity());
     std::memcpy(block, text.data() + done, part);
-    const std::size_t carried = carried_bytes(text, done, part, terminator);
+    const std::size_t carried = carried_bytes(text, done, part, format);
     sink.complete(block, {static_cast<std::uint32_t>(part), static_cast<std::uint32_t>(carried)}, 0);
     sink.put(block, part);
     done += part;
@@ -50,11 +63,19 @@ Task<void> put_text(const std::string& text, char terminator, lines::LineSink& s
 KeepLineRuns::KeepLineRuns(LinesBench& bench, const lines::FirstRows& header)
     : bench_(bench),
       header_(header),
-      takes_header_(bench.next_place().header_lines > 0),
-      first_(takes_header_ ? 1 : bench.done.size()),
+      takes_header_(!bench.has_run()),
+      runs_before_(bench.done.size()),
       changed_(bench.reactor.scope()) {}
 
-lines::RowRun KeepLineRuns::create(std::size_t number, std::uint64_t bytes) { return bench_.create_run(first_ + number, bytes); }
+// The header was read before a run was full.
+std::uint64_t KeepLineRuns::number_in_job(std::size_t number) const {
+  if (!takes_header_) return runs_before_ + number;
+  return header_.top().empty() ? number : 1 + number;
+}
+
+lines::RowRun KeepLineRuns::create(std::size_t number, std::uint64_t bytes) {
+  return bench_.create_run(number_in_job(number), bytes);
+}
 
 Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& run, const lines::ReadSoFar& read,
                                      const records::MultisetHash& written, const records::MultisetHash& dropped) {
@@ -67,9 +88,14 @@ Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& ru
   if (expected != written)
     throw VerificationError(
         fmt::format("verification failed: {} lines with hash {} were read, {} with hash {} were written as run {}",
-                    expected.count, expected.to_hex(), written.count, written.to_hex(), first_ + number));
-  RunDone done{.run = first_ + number, .tally = {.hash = written, .checksum = {}}};
-  done.lines = LineRunDone{.bytes = run.bytes, .longest = run.longest, .next = read.next, .dropped = seen + dropped};
+                    expected.count, expected.to_hex(), written.count, written.to_hex(), number_in_job(number)));
+  RunDone done{.run = number_in_job(number), .tally = {.hash = written, .checksum = {}}};
+  done.lines = LineRunDone{.bytes = run.bytes,
+                           .longest = run.longest,
+                           .next = read.next,
+                           .dropped = seen + dropped,
+                           .blank_lines = read.blank_lines - before_.blank_lines,
+                           .key_counts = difference(read.key_counts, before_.key_counts)};
   co_await append_run(bench_, done);
   before_ = read;
   ++kept_;
@@ -89,7 +115,7 @@ Task<void> KeepLineRuns::keep_header() {
   lines::RowRun run = bench_.create_run(0, text.size());
   lines::RunSink sink(bench_.tools(bench_.job.plan), run);
   TaskGroup putting(bench_.reactor.scope());
-  putting.spawn(put_text(text, bench_.format.terminator(), sink));
+  putting.spawn(put_text(text, bench_.format, sink));
   co_await putting.settle();
   co_await sink.settle();
   bench_.reactor.scope().throw_if_failed();
@@ -101,7 +127,8 @@ Task<void> KeepLineRuns::keep_header() {
   co_await append_run(bench_, done);
 }
 
-Task<void> KeepLineRuns::end() {
+Task<void> KeepLineRuns::end(const lines::ReadLines& read) {
+  bench_.uncounted_blank_lines = read.blank_lines() - before_.blank_lines;
   if (kept_ == 0 && takes_header_) co_await keep_header();
 }
 
@@ -120,7 +147,7 @@ Task<void> form_line_runs(LinesBench& bench) {
     KeepLineRuns keeper(bench, header);
     std::vector<lines::MergeInput> formed;  // opened again when they are merged
     co_await former.form(formed, &keeper);
-    co_await keeper.end();
+    co_await keeper.end(reader);
   }
   check_inputs(bench);
   bench.end();

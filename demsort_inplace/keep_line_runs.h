@@ -2,8 +2,8 @@
 //
 //   run i written -> durable, its name too -> both sums equal -> runs 0 ... i-1 in the journal -> journal says so, durable
 //
-// With what is said of a run goes the place in the inputs from which reading goes on. The lines of --header, which are not
-// sorted, are a run of their own ahead of all others.
+// With what is said of a run goes the place in the inputs from which reading goes on. What stays on top, a byte order mark and
+// the lines of a header, is a run of its own ahead of all others.
 #pragma once
 
 #include "demsort_inplace/lines_bench.h"
@@ -21,18 +21,19 @@ class KeepLineRuns : public lines::LineRunKeeper {
   [[nodiscard]] Task<void> after_store(std::size_t number, const lines::RowRun& run, const lines::ReadSoFar& read,
                                        const records::MultisetHash& written, const records::MultisetHash& dropped) override;
 
-  // After the last run: where no line follows the header, it is still to be kept.
-  [[nodiscard]] Task<void> end();
+  // After the last run, when `read` is all there is: where no line follows the header, it is still to be kept.
+  [[nodiscard]] Task<void> end(const lines::ReadLines& read);
 
  private:
   Task<void> keep_header();
+  [[nodiscard]] std::uint64_t number_in_job(std::size_t number) const;
 
   LinesBench& bench_;
   const lines::FirstRows& header_;
-  const bool takes_header_;       // this reader does
-  const std::uint64_t first_;     // number of the first run in the job
-  std::size_t kept_ = 0;          // runs of this formation
-  lines::ReadSoFar before_ = {};  // when the last of them was full
+  const bool takes_header_;          // this reader does
+  const std::uint64_t runs_before_;  // in the job
+  std::size_t kept_ = 0;             // runs of this formation
+  lines::ReadSoFar before_ = {};     // when the last of them was full
   Signal changed_;
 };
 

@@ -35,6 +35,7 @@ Task<void> LineCheckpoints::at(lines::MergePlace place) {
     bench_.reactor.scope().throw_if_failed();
     co_await bench_.reactor.sync(*bench_.files.output);
     State state = state_at(place.out, place.dropped, place.bytes);
+    state.lines->last_row = place.last_row;
     state.consumed = std::move(place.runs);
     co_await bench_.journal->append(state);
     saved_bytes_ = place.bytes;

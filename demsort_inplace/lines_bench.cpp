@@ -30,6 +30,14 @@ void LinesBench::begin(const char* name, engine::Phase phase, std::uint64_t byte
   progress.begin(phase, bytes, std::max<std::uint64_t>(share, 1));
 }
 
+bool LinesBench::has_run() const { return !done.empty() && !done.back().lines->is_header; }
+
+void LinesBench::learn_first_row() {
+  if (!header.lines->first_row || !has_run()) return;
+  format.begin_input();
+  (void)format.take_first_row(header.inputs.front().path, *header.lines->first_row);
+}
+
 bool LinesBench::is_formed() const { return state || (!done.empty() && done.back().lines->merged > 0); }
 
 std::uint64_t LinesBench::input_bytes() const {

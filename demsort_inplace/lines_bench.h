@@ -30,6 +30,7 @@ struct LinesBench : JobBench {
   [[nodiscard]] const RunDone* header_run() const noexcept { return inplace::header_run(done); }
   [[nodiscard]] lines::ReadPlace next_place() const noexcept { return inplace::next_place(done, {0, 0, 0, header_lines}); }
   [[nodiscard]] bool is_formed() const;  // every line is in a run
+  [[nodiscard]] bool has_run() const;    // of lines of the inputs
   [[nodiscard]] std::uint64_t input_bytes() const;
   [[nodiscard]] std::uint64_t run_bytes() const;   // of the lines in all runs there are, and of the header
   [[nodiscard]] std::size_t longest_line() const;  // bytes, with its end, of the runs
@@ -37,6 +38,8 @@ struct LinesBench : JobBench {
 
   // What the stages of a sort of lines work with. The plan outlives them.
   [[nodiscard]] lines::RowTools tools(const lines::LinePlan& plan) { return {{*this, plan, format}, run_files, pool}; }
+  // Tells the format what the rows that are in runs already told it.
+  void learn_first_row();
 
   // A run that the journal knows, to be opened when it is read.
   [[nodiscard]] lines::MergeInput input_of(std::uint64_t run) const;
@@ -51,6 +54,7 @@ struct LinesBench : JobBench {
   lines::RowRuns run_files;
   BlockPool pool;
   lines::LinesReport report;
+  std::uint64_t uncounted_blank_lines = 0;  // behind the last run; the next record of the journal counts them
 };
 
 // What remains of the memory for a merge, where the line that went out last before an interruption and a unit of the output are

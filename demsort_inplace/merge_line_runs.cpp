@@ -67,7 +67,8 @@ Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sourc
                            .next = bench.done.back().lines->next,
                            .dropped = merge.merged().dropped,
                            .first = sources.front(),
-                           .merged = sources.size()};
+                           .merged = sources.size(),
+                           .blank_lines = std::exchange(bench.uncounted_blank_lines, 0)};
   co_await bench.journal->append(done);
   bench.done.push_back(done);
   for (const std::uint64_t run : sources) remove_if_there(bench.storage, bench.paths.run(run));
@@ -115,13 +116,14 @@ struct Before {
   std::string lead;                      // the beginning of that unit
 };
 
-Task<Before> look_before(LinesBench& bench, std::uint64_t place, std::uint64_t header_bytes) {
+Task<Before> look_before(LinesBench& bench, std::uint64_t place) {
   Before before;
   before.unit.begin = round_down(place, bench.unit());
   if (place == 0) co_return before;
-  const std::uint64_t longest = bench.longest_line();
-  const std::uint64_t from = round_down(place - std::min(place, longest), bench.unit());
+  const std::uint64_t last_row = bench.state->lines->last_row;
+  const std::uint64_t from = round_down(place - last_row, bench.unit());
   const std::uint64_t end = round_up(place, bench.unit());
+  if (from == end) co_return before;
   before.memory = bench.memory.allocate(end - from, "the last line of the output");
   co_await bench.reactor.read(*bench.files.output, from, before.memory.data(), end - from, end - from);
   const char* const text = reinterpret_cast<const char*>(before.memory.data());
@@ -130,11 +132,7 @@ Task<Before> look_before(LinesBench& bench, std::uint64_t place, std::uint64_t h
     before.unit.bytes.assign(unit, unit + (end - before.unit.begin));
     before.lead.assign(text + (before.unit.begin - from), place - before.unit.begin);
   }
-  if (place <= header_bytes) co_return before;
-  const std::uint64_t first = std::max(from, header_bytes);
-  const lines::Text lines_before(text + (first - from), place - 1 - first);  // without the end of the last one
-  const std::size_t end_before = lines_before.rfind(bench.format.terminator());
-  before.last_line = end_before == lines::Text::npos ? lines_before : lines_before.substr(end_before + 1);
+  if (last_row > 0) before.last_line = lines::Text(text + (place - last_row - from), last_row - 1);
   co_return before;
 }
 
@@ -167,7 +165,7 @@ Task<State> merge_to_output(LinesBench& bench, const std::string& header) {
   const lines::MergeFit fit = lines::fit_merge(plan, inputs, 0);
   require_fit(bench, fit, inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) bench.open(inputs[i], live[i]);
-  Before before = co_await look_before(bench, place, header.size());
+  Before before = co_await look_before(bench, place);
   const std::uint64_t left = bench.run_bytes() - std::min(bench.run_bytes(), place);
   bench.begin("merge", engine::Phase::merge, left, 2 * left,
               4 * bench.input_bytes() - std::min(4 * bench.input_bytes(), 2 * left));

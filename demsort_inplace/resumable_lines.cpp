@@ -30,6 +30,7 @@ class ResumableLines {
   }
 
   lines::LinesReport resume() {
+    bench_.learn_first_row();
     bench_.run(bench_.is_complete ? recheck_complete() : open_and_sort());
     return publish();
   }
@@ -119,9 +120,11 @@ class ResumableLines {
         bench_.storage.remove(bench_.paths.directory + "/" + name);
   }
 
-  // Of the output's space, what it does not have yet, so that nobody else can take it an hour later (promise P10).
+  // Of the output's space, what it does not have yet, so that nobody else can take it an hour later (promise P10). Nothing is
+  // reserved twice: XFS wants the space free once more.
   Task<void> reserve_output() {
-    const std::uint64_t from = durable_bytes(), bytes = round_up(most_output_bytes(bench_.header), bench_.unit());
+    const std::uint64_t from = bench_.storage.state(*bench_.files.output).size_bytes;
+    const std::uint64_t bytes = round_up(most_output_bytes(bench_.header), bench_.unit());
     if (from < bytes) (void)co_await bench_.reactor.reserve(*bench_.files.output, from, bytes - from);
   }
 
@@ -137,6 +140,7 @@ class ResumableLines {
     }
     const std::string header = co_await read_header(bench_);
     State end = co_await merge_to_output(bench_, header);
+    if (bench_.header.reread) co_await reread(end);
     bench_.log.begin("sync", bench_.reactor.traffic());
     bench_.progress.begin(engine::Phase::sync, 0);
     bench_.storage.set_size(*bench_.files.output, end.lines->bytes);
@@ -147,7 +151,7 @@ class ResumableLines {
 
   Task<void> note_that_one_merge_is_left() {
     State state;
-    state.lines.emplace();
+    state.lines.emplace().blank_lines = std::exchange(bench_.uncounted_blank_lines, 0);
     co_await bench_.journal->append(state);
     bench_.state = state;
   }
@@ -161,37 +165,74 @@ class ResumableLines {
 
   // What a crash left of the output is read again: what came before the last checkpoint is not merged again (recheck.h).
   Task<void> recheck_lines() {
-    const std::uint64_t bytes = bench_.state ? bench_.state->lines->bytes : 0;
-    const RunDone* const header = bench_.header_run();
     bench_.report.resumed = {bench_.state ? bench_.state->records : 0, !bench_.trusts_drive};
-    if (bytes == 0 || bench_.trusts_drive) co_return;
-    const std::uint64_t header_bytes = header == nullptr ? 0 : header->lines->bytes;
-    const records::MultisetHash expected =
-        bench_.state->hash + (header == nullptr ? records::MultisetHash{} : header->tally.hash);
-    bench_.begin("recheck", engine::Phase::reread, bytes, 0,
-                 4 * bench_.input_bytes() - std::min(4 * bench_.input_bytes(), bytes));
-    lines::RereadLines rereader(bench_.tools(bench_.job.plan),
-                                {.file = *bench_.files.output,
-                                 .header_bytes = header_bytes,
-                                 .bytes = bytes,
-                                 .longest = std::max<std::size_t>(bench_.longest_line(), header_bytes)});
+    if (!bench_.state || bench_.state->lines->bytes == 0 || bench_.trusts_drive) co_return;
+    const ReadBack back = co_await read_back("recheck", *bench_.state);
+    if (!back.is_as_written())
+      refuse_output(bench_, *bench_.files.output, {back.found, back.expected, "lines", "its lines are not in order"});
+  }
+
+  // `--verify=reread`: what the device gives back of the complete output is what went in, in order.
+  Task<void> reread(const State& end) {
+    co_await bench_.reactor.sync(*bench_.files.output);
+    const ReadBack back = co_await read_back("reread", end);
+    if (back.is_as_written()) co_return;
+    throw VerificationError(fmt::format(
+        "what was read back from the output is not what was written to it (check the drive); start again after: ecosort resume "
+        "--abandon {}",
+        bench_.paths.file));
+  }
+
+  struct ReadBack {
+    records::MultisetHash found, expected;
+    bool in_order = false;
+    [[nodiscard]] bool is_as_written() const { return found == expected && in_order; }
+  };
+
+  // Of what the output holds by `state`.
+  Task<ReadBack> read_back(const char* phase, const State& state) {
+    const RunDone* const header = bench_.header_run();
+    const std::uint64_t bytes = state.lines->bytes, header_bytes = header == nullptr ? 0 : header->lines->bytes;
+    const lines::WrittenLines written{.file = *bench_.files.output,
+                                      .mark_bytes = bench_.header.lines->mark_bytes,
+                                      .header_bytes = header_bytes,
+                                      .bytes = bytes,
+                                      .longest = std::max<std::size_t>(bench_.longest_line(), header_bytes)};
+    require_memory(written.longest);
+    bench_.begin(phase, engine::Phase::reread, bytes, 0, 4 * bench_.input_bytes() - std::min(4 * bench_.input_bytes(), bytes));
+    lines::RereadLines rereader(bench_.tools(bench_.job.plan), written);
     rereader.stop_for(bench_.interrupted);
     co_await rereader.run();
     bench_.end();
-    if (rereader.hash() != expected || !rereader.in_order())
-      refuse_output(bench_, *bench_.files.output, {rereader.hash(), expected, "lines", "its lines are not in order"});
+    const records::MultisetHash of_header = header == nullptr ? records::MultisetHash{} : header->tally.hash;
+    co_return ReadBack{rereader.hash(), state.hash + of_header, rereader.in_order()};
+  }
+
+  void require_memory(std::size_t longest) {
+    const std::uint64_t need = lines::RereadLines::memory_bytes(longest, bench_.job.plan.block_bytes);
+    if (need <= bench_.memory.limit_bytes() - bench_.memory.used_bytes()) return;
+    throw NotEnoughMemory(fmt::format("lines of {} bytes are too long to be read back with this memory", longest),
+                          bench_.memory.limit_bytes(), bench_.memory.used_bytes() + need);
   }
 
   lines::LinesReport publish() {
     publish_and_clean_up(bench_, bench_.paths.output, true);
     lines::LinesReport& report = bench_.report;
+    std::uint64_t in_no_run = bench_.state->lines->blank_lines;
     for (const RunDone& run : bench_.done) {
-      report.dropped += run.lines->dropped.count;
+      const bool was_formed = run.lines->merged == 0;
+      report.dropped += run.lines->dropped.count - (was_formed ? run.lines->blank_lines : 0);
+      report.blank_lines += run.lines->blank_lines;
+      in_no_run += was_formed ? 0 : run.lines->blank_lines;
+      rows::add(report.key_counts, run.lines->key_counts);
       if (run.lines->merged == 0) report.hash += run.tally.hash + run.lines->dropped;
       report.runs += run.lines->merged == 0 && !run.lines->is_header ? 1 : 0;
     }
+    const RunDone* const header = bench_.header_run();
+    report.top_lines = header == nullptr ? 0 : header->tally.hash.count;
+    report.blank_lines += bench_.state->lines->blank_lines;
     report.dropped += bench_.state->lines->dropped.count;
-    report.records = report.hash.count;
+    report.records = report.hash.count + in_no_run;
     report.input_bytes = bench_.input_bytes();
     report.output_bytes = bench_.state->lines->bytes;
     report.traffic = bench_.reactor.traffic();

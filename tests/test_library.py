@@ -1,5 +1,6 @@
 """The library as other programs get it: installed into an empty prefix, found by CMake and pkg-config, used by the examples."""
 
+import gzip
 import os
 import re
 import shutil
@@ -92,6 +93,9 @@ def test_the_example_of_tables(examples: Path, ecosort: Path, tmp_path: Path, fo
     assert call(examples / "sort_table_c", format_, key, tmp_path / "in", tmp_path / "out") == "3 rows\n"
     call(ecosort, format_, "-q", "--by", key, tmp_path / "in", "-o", tmp_path / "expected")
     assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() != text.encode()
+    (tmp_path / "in.gz").write_bytes(gzip.compress(text.encode()))
+    call(examples / "sort_table_c", format_, key, tmp_path / "in.gz", tmp_path / "out.gz")
+    assert gzip.decompress((tmp_path / "out.gz").read_bytes()) == (tmp_path / "expected").read_bytes()
     (tmp_path / "in").write_text(text.replace("10", "x"))
     words = [examples / "sort_table_c", format_, key, tmp_path / "in", tmp_path / "out2"]
     refused = subprocess.run(words, capture_output=True, text=True, check=False)

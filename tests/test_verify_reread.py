@@ -62,8 +62,17 @@ def test_a_merge_of_files_in_any_order_is_read_back_for_its_lines_alone(tmp_path
     assert (tmp_path / "out").read_text() == "b\na\n"
 
 
-def test_a_job_that_can_be_resumed_reads_nothing_back(tmp_path: Path, run: Run) -> None:
+def test_a_job_that_can_be_resumed_reads_its_output_back(tmp_path: Path, run: Run) -> None:
     (tmp_path / "in").write_text("b\na\n")
-    done = run("lines", "--resumable", "--verify=reread", "in", "-o", "out", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "--verify=reread goes without --resumable" in done.stderr
+    done = run("lines", "--resumable", "--quiet", "--verify=reread", "--stats", "s", "in", "-o", "out", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out").read_text() == "a\nb\n"
+    assert "reread" in [phase["name"] for phase in json.loads((tmp_path / "s").read_text())["phases"]]
+
+
+def test_json_lines_behind_a_byte_order_mark_are_read_back(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "in").write_text('\ufeff{"a":2}\n{"a":1}\n', encoding="utf-8")
+    for more in ([], ["--resumable"]):
+        done = run("jsonl", "-q", *more, "--verify=reread", "--by", "a:number", "in", "-o", "out", cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert (tmp_path / "out").read_text(encoding="utf-8") == '\ufeff{"a":1}\n{"a":2}\n'

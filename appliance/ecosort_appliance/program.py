@@ -45,7 +45,7 @@ def _reports(stats: Path) -> list[str]:
 def plan_of(job: Job) -> list[str] | None:
     """The plan of the same job as JSON, where the program has one."""
     command = job.words[0]
-    if command in ("sort", "inplace") or (command == "lines" and job.resumable):
+    if command in ("sort", "inplace") or (command in ("lines", "csv", "jsonl") and job.resumable):
         return [ecosort_program(), "plan", *_with(job.words, ["--json", *_added(job)])]
     return None
 

@@ -31,7 +31,7 @@ _TABLES = (
     *_REPORTS,
     *_PACKED,
     *("by=", "output=", "nulls=", "strict", "date-format=", "unique", "check", "merge"),
-    *("memory=", "threads=", "temp=", "io=", "verify="),
+    *("memory=", "threads=", "temp=", "resumable", "io=", "verify="),
 )
 
 GRAMMARS = {
@@ -78,9 +78,13 @@ _NOT_RESUMABLE = {
     },
     "lines": {
         *("-m", "--merge", "--debug", "--compress-program", "-T", "--temp", "--temporary-directory"),
-        *("--compress", "--assume-ratio", "--decompress", "--compress-output", "--level", "--verify"),
+        *("--trace", "--compress", "--assume-ratio", "--decompress", "--compress-output", "--level"),
     },
+    "csv": {"--temp", "--merge", "--trace", "--compress", "--assume-ratio", "--compress-output", "--level"},
+    "jsonl": {"--temp", "--merge", "--trace", "--compress", "--assume-ratio", "--compress-output", "--level"},
 }
+# What csv and jsonl decompress and compress by its name; no such sort is resumable.
+_PACKED_NAMES = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 _TAKEN = {"--stats": "the queue keeps it", "--progress": "the queue reads it"}
 _NOTHING_TO_DO = {"--help", "--check", "-c", "-C"}
 
@@ -111,6 +115,8 @@ def read_words(words: Sequence[str]) -> Named:
     if any(place == "-" for place in (*named[0], named[1])):
         raise QueueError("a queued job works while nobody is there: name files in place of `-`")
     can_resume = command in _NOT_RESUMABLE and not given & _NOT_RESUMABLE[command]
+    if command in ("csv", "jsonl"):
+        can_resume = can_resume and not any(path.endswith(_PACKED_NAMES) for path in (*named[0], named[1]))
     return Named(
         command,
         *named,

@@ -20,6 +20,8 @@ int main(int argc, char** argv) {
   ecosort_spec_add_input(spec, argv[3]);
   ecosort_spec_set_output(spec, argv[4]);
   ecosort_spec_set_strict(spec, 1); /* a value that is none of its type ends the sort */
+  ecosort_spec_set_decompress(spec, 1);
+  ecosort_spec_set_output_compression(spec, "auto"); /* an output named .gz, .zst, .lz4, .xz or .bz2 */
   status = ecosort_sort(spec, NULL, &report, &error);
   if (status == ECOSORT_OK)
     printf("%llu rows\n", (unsigned long long)report.records);

@@ -155,10 +155,11 @@ CommandTable resume_table() {
     options.push_back(row);
   return {.name = "resume",
           .synopsis = "[options] FILE",
-          .summary = "goes on with an interrupted `inplace`, `sort --resumable` or `lines --resumable`",
+          .summary = "goes on with an interrupted `inplace`, or `sort`, `lines`, `csv` or `jsonl` with `--resumable`",
           .description =
-              "Goes on with an interrupted `ecosort inplace FILE`, or `ecosort sort` or `ecosort lines` with `--resumable ... -o "
-              "FILE`, "
+              "Goes on with an interrupted `ecosort inplace FILE`, or `ecosort sort`, `lines`, `csv` or `jsonl` with "
+              "`--resumable ... "
+              "-o FILE`, "
               "from its last durable run or checkpoint. May be interrupted and repeated as often as you like. Memory and threads "
               "are those of the job "
               "unless you give others.",
@@ -234,8 +235,7 @@ std::vector<OptionRow> lines_options() {
       {"--header", "[=N]", "1 line", "keep the first N lines of the input on top"},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` goes on after a crash; regular files only, "
-       "and "
-       "no -m, -c, --debug, --compress, --compress-program, --decompress=auto, --compress-output, -T, --verify=reread"},
+       "none compressed, and no -m, -c, --debug, --trace, --compress, --compress-program, --compress-output, -T"},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
@@ -326,6 +326,10 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
       {"--unique", "", "", "keep only the first row, in input order, of those with equal keys"},
       {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly"},
       {"--merge", "", "", "merge files that are in order already"},
+      {"--resumable", "", "",
+       "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` goes on after a crash; regular files only, "
+       "none "
+       "compressed, and no --merge, --check, --temp"},
   };
   options.insert(options.end(), common.begin(), common.end());
   for (OptionRow& row : chosen({"--memory", "--threads", "--temp", "--io", "--profile", "--no-profile", "--verify", "--stats",
@@ -381,6 +385,8 @@ CommandTable csv_table() {
                        "ecosort csv --by when:date --memory 1GiB --temp /ssd part*.csv -o all.csv    several files, one header",
                        "ecosort csv --no-header --delimiter tab --by 3:version - -o - < in > out     a stream without a header",
                        "ecosort csv --by user a.csv.gz b.csv.zst -o all.csv.zst                      compressed files",
+                       "ecosort csv --resumable --by user big.csv -o sorted.csv                      after a crash: ecosort "
+                       "resume sorted.csv",
                        "ecosort csv --check --by id:integer sorted.csv                               is it in order?"},
           .options = csv_options(),
           .operands = {{"INPUT", "CSV; `-` is standard input. It is never changed, unless it is the output"}},
@@ -480,8 +486,9 @@ CommandTable plan_lines_table() {
 
 CommandTable plan_rows_table(std::string_view name, std::string_view synopsis, std::string_view summary,
                              std::vector<OptionRow> options, std::vector<std::string_view> examples, std::string_view operand) {
-  options = showing(std::move(options), {"--by", "-o,--output", "--unique", "--merge", "--memory", "--threads", "--temp",
-                                         "--compress", "--assume-ratio"});
+  options = showing(std::move(options), {"--by", "-o,--output", "--unique", "--merge", "--resumable", "--memory", "--threads",
+                                         "--temp", "--compress", "--assume-ratio"});
+  options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for rows of this size in all that are not there, such as 1TB"});
   return {.name = name,
           .synopsis = synopsis,

@@ -24,7 +24,7 @@
 #include "cli/profile_choice.h"
 #include "cli/report.h"
 #include "cli/report_files.h"
-#include "cli/resumable_lines.h"
+#include "cli/resumable_rows.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/sort_rows.h"
@@ -210,8 +210,11 @@ int run(const Words& words) {
   ignore_write_signals();
   std::signal(SIGCHLD, SIG_DFL);  // how each program ended is ours to learn
   for (const std::string& warning : options.warnings) print_notice(options, warning);
-  if (options.resumable)
-    if (const std::optional<int> code = run_resumable_lines(options, words, contents_look(options), started_s)) return *code;
+  if (options.resumable) {
+    RowsCommand command = rows_command(options, words);
+    command.look = contents_look(options);
+    if (const std::optional<int> code = run_resumable_rows(command, started_s)) return *code;
+  }
   if (options.check != lines::Check::no) return check_order(options);
   if (options.debug && options.compression.output != "none") throw UsageError("--debug goes without --compress-output");
   if (!options.debug) return sort_files(options, started_s);
@@ -241,7 +244,7 @@ int plan_lines(const Words& words) {
   raise_open_files();
   io::PosixStorage storage;
   if (options.resumable)
-    if (const std::optional<std::string> plan = resumable_lines_plan(options, others, is_json, storage)) {
+    if (const std::optional<std::string> plan = resumable_rows_plan(rows_command(options, others), is_json, storage)) {
       print_out(*plan);
       return 0;
     }

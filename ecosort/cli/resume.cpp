@@ -12,7 +12,7 @@
 #include "base/user.h"
 #include "cli/inplace.h"
 #include "cli/option_table.h"
-#include "cli/resumable_lines.h"
+#include "cli/resumable_rows.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "demsort_inplace/inplace_sort.h"
@@ -47,7 +47,7 @@ std::string status_text(const std::string& path, const inplace::JobStatus& statu
   if (status.has_other_file)
     text += fmt::format("  '{}' exists, although its records are in the job; move it away to go on\n", path);
   if (!status.contents) return text;
-  if (status.contents->header.lines) return text + lines_status_text(status);
+  if (status.contents->header.lines) return text + rows_status_text(status);
   const inplace::JobHeader& header = status.contents->header;
   const inplace::Layout& layout = header.layout;
   const auto share = [&](std::uint64_t records) {
@@ -164,7 +164,7 @@ int run_resume(const Words& words) {
     print_notice(options.run.reports.quiet, fmt::format("the job of '{}' was abandoned; that is completed", file));
   const bool was_named = status.kind == Kind::complete && !storage.exists(inplace::JobPaths(file).output);
   const int code = status.contents->header.lines
-                       ? resume_lines_job(options, std::move(status), storage, *backend.queue, started_s, abandons)
+                       ? resume_rows_job(options, std::move(status), storage, *backend.queue, started_s, abandons)
                        : resume_records(options, std::move(status), storage, *backend.queue, started_s, abandons);
   if (was_named && !abandons)
     print_notice(options.run.reports.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));

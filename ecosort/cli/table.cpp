@@ -10,53 +10,19 @@
 #include "cli/option_table.h"
 #include "cli/report.h"
 #include "cli/report_files.h"
+#include "cli/resumable_rows.h"
 #include "cli/rows_report.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/sort_rows.h"
 #include "cli/table_options.h"
+#include "cli/table_report.h"
 #include "cli/watched_run.h"
 #include "io/posix_storage.h"
 #include "job/prepare_table.h"
 
 namespace ecosort::cli {
 namespace {
-
-constexpr RowWords csv_words{"ecosort.csv-stats/1", "rows", "rows_dropped", "longest_row_bytes"};
-constexpr RowWords jsonl_words{"ecosort.jsonl-stats/1", "rows", "rows_dropped", "longest_row_bytes"};
-
-std::uint64_t rows_of(const lines::LinesReport& report) { return report.records - report.top_lines - report.blank_lines; }
-
-nlohmann::ordered_json stats(const TableOptions& options, const lines::LinesReport& report, const engine::PhaseLog& log,
-                             const ProcessUsage& usage, const lines::LinesJob& job, const char* backend) {
-  const bool is_csv = options.spec.format == Format::csv;
-  nlohmann::ordered_json json = rows_stats_json(is_csv ? csv_words : jsonl_words, report, log, usage, job, backend);
-  json["rows"] = rows_of(report);
-  if (!is_csv) json["blank_lines"] = report.blank_lines;
-  nlohmann::ordered_json keys = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < options.spec.table.keys.size(); ++i) {
-    const rows::KeyCounts counts = i < report.key_counts.size() ? report.key_counts[i] : rows::KeyCounts{};
-    keys.push_back({{"by", options.spec.table.keys[i]},
-                    {is_csv ? "empty_values" : "missing_values", counts.empty},
-                    {"unparsable_values", counts.unparsable}});
-  }
-  json["keys"] = std::move(keys);
-  return json;
-}
-
-// What has no place in the order: lines that hold nothing, and values.
-void tell_nulls(const TableOptions& options, const lines::LinesReport& report) {
-  if (report.blank_lines > 0)
-    print_notice(options.quiet, fmt::format("blank lines are left out: there were {}", report.blank_lines));
-  const char* const empty = options.spec.format == Format::csv ? "empty" : "missing or null";
-  for (std::size_t i = 0; i < report.key_counts.size(); ++i) {
-    const rows::KeyCounts& counts = report.key_counts[i];
-    if (counts.empty + counts.unparsable == 0) continue;
-    print_notice(options.quiet,
-                 fmt::format("--by {}: {} {} and {} unparsable values stand {}", options.spec.table.keys[i], counts.empty, empty,
-                             counts.unparsable, options.spec.table.nulls_first ? "in front of all others" : "behind all others"));
-  }
-}
 
 int check_order(const TableOptions& options) {
   const std::string& name = options.spec.inputs.front();
@@ -78,12 +44,11 @@ int sort_files(const TableOptions& options, double started_s) {
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1);  // and the progress line's
   check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
-  const lines::LinesReport report = sort_rows(
-      run, job, storage, backend, [](const lines::LinesReport& done) { return rows_summary(done, rows_of(done), "row"); });
+  const lines::LinesReport report = sort_rows(run, job, storage, backend, table_summary);
   for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
-  tell_nulls(options, report);
+  for (const std::string& notice : null_notices(options, report)) print_notice(options.quiet, notice);
   run.write_reports("the sorted output is complete", [&] {
-    return stats(options, report, run.log(), process_usage(started_s), job, backend.queue->backend_name());
+    return table_stats_json(options, report, run.log(), process_usage(started_s), job, backend.queue->backend_name());
   });
   return 0;
 }
@@ -98,6 +63,8 @@ int run(Format format, const Words& words) {
   }
   ignore_write_signals();
   print_notice(options.quiet, notice_of(options.profile));
+  if (options.resumable)
+    if (const std::optional<int> code = run_resumable_rows(rows_command(options, words), started_s)) return *code;
   return options.check ? check_order(options) : sort_files(options, started_s);
 }
 
@@ -110,6 +77,13 @@ int plan(Format format, const Words& words) {
   }
   raise_open_files();
   io::PosixStorage storage;
+  Words sorting = words;  // as the sort has them
+  std::erase(sorting, "--json");
+  if (options.resumable)
+    if (const std::optional<std::string> text = resumable_rows_plan(rows_command(options, sorting), options.json, storage)) {
+      print_out(*text);
+      return 0;
+    }
   const lines::LinesJob job = job::make_table_job(options.spec, storage, job::SpecialOutput::redirected, options.assumed_bytes);
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, options.assumed_bytes != 0 ? options.assumed_bytes : known));

@@ -87,7 +87,9 @@ void check_complete(const TableOptions& options) {
 
 void check_plan(const TableOptions& options) {
   if (options.check) refuse(options, "--check sorts nothing, so there is nothing to plan");
+  if (options.json && !options.resumable) refuse(options, "--json is for --resumable; the bounds are told as text");
   if (options.assumed_bytes == 0) return check_complete(options);
+  if (options.resumable) refuse(options, "--assume-size goes without --resumable");
   if (!options.spec.inputs.empty()) refuse(options, "--assume-size is for rows that are not there; leave one of them out");
 }
 
@@ -118,6 +120,8 @@ TableOptions parse_plainly(Format format, std::string_view command, const Words&
                       {"--merge", &options.spec.table.merge},
                       {"--check", &options.check},
                       {"-q,--quiet", &options.quiet},
+                      {"--resumable", &options.resumable},
+                      {"--json", &options.json},
                       {"--no-profile", &options.profile_words.none}};
   targets.numbers = {{"--threads", &texts.threads}};
   texts.compression.bind(targets);

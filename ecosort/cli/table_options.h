@@ -16,6 +16,8 @@ struct TableOptions {
   SortSpec spec;  // resolved, but for what depends on files
   std::string stats, events, trace, progress = "auto";
   std::uint64_t assumed_bytes = 0;  // of a plan
+  bool json = false;                // likewise
+  bool resumable = false;
   bool check = false, quiet = false, help = false;
   ProfileWords profile_words;
   ProfileChoice profile;             // what it sets is above already

@@ -36,6 +36,7 @@ void RowFormat::set_top_rows_to_come(std::uint64_t rows) {
   if (rows > 0) throw InternalError("a format that does not count the rows on top cannot continue among them");
 }
 void RowFormat::begin_input() {}
+void RowFormat::go_on_in_input() {}
 void RowFormat::miss_first_row(const std::string& /*input*/) const {}
 std::string_view RowFormat::missing_end(Text /*row*/, char /*before_end*/) const { return {&terminator_, 1}; }
 std::optional<Fault> RowFormat::fault_in(Text /*beginning*/, bool /*is_all*/) const { return std::nullopt; }

@@ -106,6 +106,8 @@ class RowFormat {
   virtual void set_top_rows_to_come(std::uint64_t rows);
   // The next row is the first one of another input.
   virtual void begin_input();
+  // The next row is one in the middle of an input, whose first row was taken.
+  virtual void go_on_in_input();
   // The input ends before the row that take_first_row() wants. May be a UsageError.
   virtual void miss_first_row(const std::string& input) const;
 

@@ -151,6 +151,16 @@ ecosort_status ecosort_spec_add_temp_directory(ecosort_spec* spec, const char* p
   return set(spec, [&](ecosort::SortSpec& of) { of.temp_directories.emplace_back(text(path)); });
 }
 
+ecosort_status ecosort_spec_set_decompress(ecosort_spec* spec, int on) {
+  return set(spec, [&](ecosort::SortSpec& of) { of.compression.decompress = on != 0; });
+}
+ecosort_status ecosort_spec_set_output_compression(ecosort_spec* spec, const char* name) {
+  return set(spec, [&](ecosort::SortSpec& of) { of.compression.output = text(name); });
+}
+ecosort_status ecosort_spec_set_compression_level(ecosort_spec* spec, int level) {
+  return set(spec, [&](ecosort::SortSpec& of) { of.compression.level = level; });
+}
+
 ecosort_status ecosort_spec_set_nulls_first(ecosort_spec* spec, int on) {
   return set(spec, [&](ecosort::SortSpec& of) { of.table.nulls_first = on != 0; });
 }

@@ -66,6 +66,12 @@ ECOSORT_C_API ecosort_status ecosort_spec_set_memory(ecosort_spec* spec, uint64_
 ECOSORT_C_API ecosort_status ecosort_spec_set_threads(ecosort_spec* spec, unsigned threads); /* 0: default */
 ECOSORT_C_API ecosort_status ecosort_spec_add_temp_directory(ecosort_spec* spec, const char* path);
 
+/* Lines, CSV and JSON lines: what is compressed on the way in and out. */
+ECOSORT_C_API ecosort_status ecosort_spec_set_decompress(ecosort_spec* spec, int on);
+/* "none", "auto" (by the ending of the output's name), "gzip", "zstd", "lz4", "xz", "bzip2" */
+ECOSORT_C_API ecosort_status ecosort_spec_set_output_compression(ecosort_spec* spec, const char* name);
+ECOSORT_C_API ecosort_status ecosort_spec_set_compression_level(ecosort_spec* spec, int level);
+
 /* CSV and JSON lines. */
 ECOSORT_C_API ecosort_status ecosort_spec_set_nulls_first(ecosort_spec* spec, int on);
 ECOSORT_C_API ecosort_status ecosort_spec_set_strict(ecosort_spec* spec, int on);

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypedDict
 
 from ecosort.errors import BadInput
-from ecosort.keys import Key, LineKey, line_key_words, record_key_words
+from ecosort.keys import Key, LineKey, ValueKey, line_key_words, record_key_words
 from ecosort.process import Sort
 from ecosort.report import Progress, Report
+from ecosort.row_files import sort_csv, sort_jsonl
 from ecosort.words import Path, Size, flags, output, path_word, path_words, resources
 
 
@@ -27,8 +28,8 @@ def sort_file(
     dst: Path,
     *,
     record_size: int | None = None,
-    by: str | Key | Iterable[str | Key] | None = None,
-    format: Literal["records", "lines"] = "records",  # noqa: A002
+    by: str | Key | ValueKey | Iterable[str | Key | ValueKey] | None = None,
+    format: Literal["records", "lines", "csv", "jsonl"] = "records",  # noqa: A002
     reverse: bool = False,
     unique: bool = False,
     memory: Size | None = None,
@@ -42,9 +43,9 @@ def sort_file(
     """Sorts the records of files into `dst`, which is there only when it is complete, verified and on stable storage.
 
     `record_size` in bytes and `by` must be given, but for files of the Sort Benchmark (100 bytes, key 0:10). `format="lines"`
-    is sort_lines() with `by` as GNU sort's -k. The order is stable. `memory` bounds all buffers (the process takes at most
-    32 MiB more); its default, as that of `threads`, is what the machine and control groups allow. Runs go beside `dst` or to
-    the directories `temp`.
+    is sort_lines() with `by` as GNU sort's -k; "csv" and "jsonl" are sort_csv() and sort_jsonl() with their `by`. The order is
+    stable. `memory` bounds all buffers (the process takes at most 32 MiB more); its default, as that of `threads`, is what the
+    machine and control groups allow. Runs go beside `dst` or to the directories `temp`.
 
     `progress` is called about twice a second in this thread. Set `cancel` from another thread to stop (Cancelled). Whatever is
     raised meanwhile, by `progress` or as KeyboardInterrupt, stops the sort, and nothing is left behind. May be called by
@@ -59,17 +60,26 @@ def sort_file(
     >>> struct.unpack("<6Q", pathlib.Path("out.dat").read_bytes())
     (3, 2, 5, 3, 7, 1)
     """
+    common = _Common(memory=memory, threads=threads, temp=temp, overwrite=overwrite, progress=progress, cancel=cancel)
+    keys = _keys(by)
     if format == "lines":
-        if record_size is not None or verify != "always" or isinstance(by, Key):
-            raise BadInput("record_size, a Key and verify='reread' are for records, not for lines")
-        common = _Common(memory=memory, threads=threads, temp=temp, overwrite=overwrite, progress=progress, cancel=cancel)
-        return sort_lines(src, dst, by=_line_keys(by), reverse=reverse, unique=unique, **common)
+        _check_rows(format, record_size, verify, any(isinstance(key, Key | ValueKey) for key in keys))
+        return sort_lines(src, dst, by=[str(key) for key in keys], reverse=reverse, unique=unique, **common)
+    if format in ("csv", "jsonl"):
+        _check_rows(format, record_size, verify, any(isinstance(key, Key) for key in keys))
+        if reverse:
+            raise BadInput(f"reverse is for records and lines; a key of {format} descends by itself")
+        sort_rows = sort_csv if format == "csv" else sort_jsonl
+        return sort_rows(src, dst, by=[key for key in keys if not isinstance(key, Key)], unique=unique, **common)
     if format != "records":
-        raise BadInput(f"format is 'records' or 'lines', not {format!r}")
+        raise BadInput(f"format is 'records', 'lines', 'csv' or 'jsonl', not {format!r}")
+    record_keys = [key for key in keys if not isinstance(key, ValueKey)]
+    if len(record_keys) < len(keys):
+        raise BadInput("a ValueKey is for csv and jsonl; keys of records are Key, or texts OFFSET:LENGTH or OFFSET:TYPE")
     if (record_size is None) != (by is None):
         raise BadInput("give both record_size and by; only files of the Sort Benchmark need neither")
     words = [] if record_size is None else [f"--record-size={record_size}"]
-    words += record_key_words(by) if by is not None else []
+    words += record_key_words(record_keys) if by is not None else []
     words += [*flags(reverse=reverse, unique=unique), f"--verify={verify}", *resources(memory, threads, temp)]
     return Sort(["sort", *words, output(dst, overwrite), *path_words(src)], progress=progress, cancel=cancel).wait()
 
@@ -171,6 +181,10 @@ def _layout(separator: str | None, header: int) -> list[str]:
     return words
 
 
-def _line_keys(by: str | Key | Iterable[str | Key] | None) -> list[str]:
-    keys = [by] if isinstance(by, str | Key) else list(by or ())
-    return [str(key) for key in keys]
+def _keys(by: str | Key | ValueKey | Iterable[str | Key | ValueKey] | None) -> list[str | Key | ValueKey]:
+    return [by] if isinstance(by, str | Key | ValueKey) else list(by or ())
+
+
+def _check_rows(name: str, record_size: int | None, verify: str, has_foreign_key: bool) -> None:
+    if record_size is not None or verify != "always" or has_foreign_key:
+        raise BadInput(f"record_size, a Key and verify='reread' are for records, not for {name}")

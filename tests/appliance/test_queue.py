@@ -80,7 +80,7 @@ def test_what_words_name(words: str, output: str | None, inputs: tuple[str, ...]
     [
         *("", "gen 1 x", "sort a", "sort -o b", "sort - -o b", "sort a -o -", "lines -c a -o b", "csv --check a -o b"),
         *("sort --stats s a -o b", "sort --progress=json a -o b", "lines --files0-from f -o b", "sort --no-such a -o b"),
-        *("inplace a b", "csv --resumable a -o b", "sort --help"),
+        *("inplace a b", "merge --resumable a -o b", "sort --help"),
     ],
 )
 def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:

@@ -93,6 +93,33 @@ def test_a_file_of_lines(here: Path) -> None:
     assert (here / "out").read_text() == "a 2\nb 1\n"
 
 
+def test_a_file_of_a_table(here: Path) -> None:
+    (here / "in").write_text("n,t\n10,b\n9,a\n?,c\n")
+    done = sort_file("in", "out", format="csv", by=ValueKey("n", "number", descending=True))
+    assert (done.records, [key.unparsable for key in done.keys]) == (3, [1])
+    assert (here / "out").read_text() == "n,t\n10,b\n9,a\n?,c\n"
+    (here / "in").write_text('{"n": 10}\n{"n": "9"}\n')
+    assert sort_file("in", "out2", format="jsonl", by="n:number", unique=True).records == 2
+    assert (here / "out2").read_text() == '{"n": "9"}\n{"n": 10}\n'
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"format": "csv", "by": "n", "record_size": 3},
+        {"format": "csv", "by": Key(0, 1)},
+        {"format": "jsonl", "by": "n", "reverse": True},
+        {"format": "lines", "by": ValueKey("n")},
+        {"record_size": 4, "by": ValueKey("n")},
+        {"format": "parquet", "by": "n"},
+    ],
+)
+def test_a_wish_that_is_not_of_the_format_is_refused(here: Path, wish: dict[str, object]) -> None:
+    (here / "in").write_text("n\n1\n")
+    with pytest.raises(BadInput):
+        sort_file("in", "out", **wish)  # type: ignore[arg-type]
+
+
 def test_progress_is_told_while_it_works(here: Path) -> None:
     """The input comes slowly, through a pipe with a name."""
     os.mkfifo("in")

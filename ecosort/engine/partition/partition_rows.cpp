@@ -91,7 +91,7 @@ class RowCutter final : public Cutter {
         format_(*job.format),
         classifier_(job.terms.splitters, windows_of(format_, job.terms.splitters), job.terms.source),
         first_rows_(format_, 0, plan_.memory_bytes),
-        reader_(bench.reactor, bench.compute, plan_, format_, first_rows_, job.inputs, bench.progress, seen_, bench.storage),
+        reader_({bench, plan_, format_}, first_rows_, job.inputs, seen_),
         order_(classifier_, job.plan.most_rows, plan_.threads, bench.memory),
         files_(files),
         hashes_(classifier_.parts()),

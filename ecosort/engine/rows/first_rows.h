@@ -18,6 +18,7 @@ class FirstRows {
       : format_(format), most_bytes_(most_bytes), memory_bytes_(memory_bytes) {}
 
   void begin_input() { format_.begin_input(); }
+  void go_on_in_input() { format_.go_on_in_input(); }
 
   // Bytes at the beginning of an input that are no row. `first`: RowFormat::most_mark_bytes of them, or all there are.
   [[nodiscard]] std::size_t take_mark(rows::Text first);

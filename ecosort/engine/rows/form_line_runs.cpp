@@ -59,8 +59,12 @@ Task<void> FormLineRuns::read_runs() {
     if (stays) resident_ = &run;
     if (stays || run.count == 0) break;
     runs_->emplace_back();
-    storing_.spawn(store(run, runs_->size() - 1, {reader_.place(), reader_.hash(), reader_.dropped()}));
+    storing_.spawn(store(run, runs_->size() - 1, read_so_far()));
   }
+}
+
+ReadSoFar FormLineRuns::read_so_far() const {
+  return {reader_.place(), reader_.hash(), reader_.dropped(), reader_.blank_lines(), reader_.key_counts()};
 }
 
 void FormLineRuns::make_seen() {

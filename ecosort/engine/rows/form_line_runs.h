@@ -23,6 +23,8 @@ namespace ecosort::lines {
 struct ReadSoFar {
   ReadPlace next;                   // of the first line that is in no run yet
   records::MultisetHash all, seen;  // of the lines before, and of those among them that the reader dropped
+  std::uint64_t blank_lines = 0;    // among these
+  std::vector<rows::KeyCounts> key_counts;
 };
 
 // Makes runs that outlive the process. Coordinator only.
@@ -70,6 +72,7 @@ class FormLineRuns {
   Task<void> gather_blocks(GatherLines& gather, LineSink& sink);
   void make_seen();
   void measure_pace() const;
+  [[nodiscard]] ReadSoFar read_so_far() const;
 
   const RowTools tools_;
   ReadLines& reader_;

@@ -24,18 +24,6 @@ namespace {
 
 using engine::Step;
 
-// Of rows that follow each other, each with its end.
-records::MultisetHash hash_of_rows(const rows::RowFormat& format, const std::string& text) {
-  records::MultisetHash hash;
-  const char *at = text.data(), *const end = at + text.size();
-  bool is_inside = false;
-  while (const char* const row_end = format.find_end(at, end, is_inside)) {
-    add_line(hash, Text(at, static_cast<std::size_t>(row_end - at)));
-    at = row_end + 1;
-  }
-  return hash;
-}
-
 // Members are declared in the order in which they may be used.
 class RowKernel final : public engine::Kernel {
  public:
@@ -147,7 +135,8 @@ class RowKernel final : public engine::Kernel {
   Task<bool> reread() override {
     former_.reset();
     const std::string& top = first_rows_.top();
-    const WrittenLines written{*output_, top.size(), written_bytes(), std::max(report.longest_line, top.size())};
+    const WrittenLines written{*output_, format_.mark_bytes(top), top.size(), written_bytes(),
+                               std::max(report.longest_line, top.size())};
     const std::uint64_t need = RereadLines::memory_bytes(written.longest, job_.plan.block_bytes);
     const MemoryBudget& memory = bench_.memory;
     if (need > memory.limit_bytes() - memory.used_bytes())
@@ -158,7 +147,7 @@ class RowKernel final : public engine::Kernel {
     rereader_.emplace(tools(), written);
     co_await rereader_->run();
     const bool is_ordered = rereader_->in_order() || !terms().must_be_ordered;
-    co_return rereader_->hash() == last_out_ + hash_of_rows(format_, top) && is_ordered;
+    co_return rereader_->hash() == last_out_ + first_rows_.hash() && is_ordered;
   }
 
   engine::WorkReport& sum_up() override {

@@ -43,6 +43,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
   last_.text = *part_.not_before;
   last_.window = format_.window(last_.text, 0, 0);
   last_.cursor = no_cursor;
+  last_row_ = last_.text.size() + 1;
 }
 
 // Whether the row that begins at `at` is complete. An input's last row may lack its end.
@@ -200,6 +201,7 @@ bool MergeLines::emit(const MergeCursor& cursor, char* block, std::size_t capaci
     std::memcpy(to, cursor.at, size);
   out_.add(Text(to, size - 1));
   filled_ += size;
+  last_row_ = size;
   return true;
 }
 
@@ -209,8 +211,10 @@ bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
   if (part > 0) std::memcpy(block + filled_, emitting_.data(), part);
   emitting_.remove_prefix(part);
   filled_ += part;
-  if (emitting_.empty()) out_.add(last_.text);
-  return emitting_.empty();
+  if (!emitting_.empty()) return false;
+  out_.add(last_.text);
+  last_row_ = last_.text.size() + 1;
+  return true;
 }
 
 // Whether the cursor goes on with the line that it gave last, which then is next again: no other cursor has a smaller one.
@@ -279,7 +283,7 @@ bool MergeLines::is_place_wanted(const LineSink& sink) const {
 // Every block that holds a byte was put. The line that did not fit the last one begins the lines that follow.
 MergePlace MergeLines::place(const LineSink& sink) const {
   const std::size_t begun = emitting_.empty() ? 0 : tree_.winner().line().size() + 1 - emitting_.size();
-  MergePlace place{sink.bytes() - begun, out_.sum(), merged_.dropped, {}};
+  MergePlace place{sink.bytes() - begun, last_row_, out_.sum(), merged_.dropped, {}};
   for (const auto& cursor : cursors_.all()) place.runs.push_back(cursors_.position(*cursor));
   return place;
 }

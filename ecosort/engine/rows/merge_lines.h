@@ -29,7 +29,8 @@ struct MergeTerms {
 
 // A merge between two lines: what came before the next one.
 struct MergePlace {
-  std::uint64_t bytes = 0;  // in the sink
+  std::uint64_t bytes = 0;   // in the sink
+  std::size_t last_row = 0;  // bytes of the row before it, with its end; 0: there is none
   records::MultisetHash out, dropped;
   std::vector<std::uint64_t> runs;  // where in each the lines follow that are in neither
 };
@@ -111,6 +112,7 @@ class MergeLines {
 
   std::size_t filled_ = 0;          // bytes in the block
   std::size_t carried_ = 0;         // of them, those of a line that began in a block before
+  std::size_t last_row_ = 0;        // bytes of the last line that is whole in the blocks, with its end
   Text emitting_;                   // the rest of the present line that is not in a block yet
   MergeCursor* waiting_ = nullptr;  // the cursor that needs a block
   MergeWatcher* watcher_ = nullptr;

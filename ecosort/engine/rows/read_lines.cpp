@@ -64,15 +64,19 @@ void ReadLines::begin_at(const ReadPlace& place) {
   skipped_ = place.offset - offset_;
   file_lines_ = place.lines;
   file_indexed_ = place.offset;
+  before_end_ = place.before_end;
   if (place.offset == 0) return;
   at_begin_ = false;
+  first_rows_.go_on_in_input();
 }
 
 ReadPlace ReadLines::place() const {
   const std::uint64_t header = first_rows_.rows_to_come();
-  if (input_ == inputs_.size()) return {input_, 0, 0, header};
+  const bool has_taken_first_rows = header > 0 || !first_rows_.wants_row();
+  if (input_ == inputs_.size() || !has_taken_first_rows) return {input_, 0, 0, header};
   const bool is_read = file_indexed_ > 0 && file_indexed_ >= inputs_[input_].end_offset();
-  return is_read ? ReadPlace{input_ + 1, 0, 0, header} : ReadPlace{input_, file_indexed_, file_lines_, header};
+  return is_read ? ReadPlace{input_ + 1, 0, 0, header}
+                 : ReadPlace{input_, file_indexed_, file_lines_, header, file_indexed_ == 0 ? '\0' : before_end_};
 }
 
 // Where a block of the present input may begin.

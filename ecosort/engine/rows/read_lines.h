@@ -32,6 +32,7 @@ struct ReadPlace {
   std::uint64_t offset = 0;        // in it
   std::uint64_t lines = 0;         // of it, before there
   std::uint64_t header_lines = 0;  // that are still to come
+  char before_end = 0;             // the last byte of the line before it in the input; 0: there is none, or it is empty
   friend bool operator==(const ReadPlace&, const ReadPlace&) = default;
 };
 

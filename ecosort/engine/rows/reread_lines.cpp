@@ -58,8 +58,8 @@ void RereadLines::check(unsigned slot, std::uint64_t offset) {
   const std::uint64_t size = std::min<std::uint64_t>(block_bytes_, lines_.bytes - offset);
   char* const block = reinterpret_cast<char*>(blocks_[slot]);
   const char* const end = block + size;
-  const char* at = block - rest_.size();
-  for (const char* from = block; from < end;) {
+  const char* at = block - rest_.size() + (offset == 0 ? lines_.mark_bytes : 0);
+  for (const char* from = std::max<const char*>(at, block); from < end;) {
     const char* const line_end = format_.find_end(from, end, is_inside_);
     if (line_end == nullptr) break;
     check_line(Text(at, static_cast<std::size_t>(line_end - at)), offset + static_cast<std::uint64_t>(line_end - block));

@@ -15,7 +15,8 @@ namespace ecosort::lines {
 // The beginning of a file: whole lines, the first of which need not be in order.
 struct WrittenLines {
   const io::File& file;
-  std::uint64_t header_bytes = 0, bytes = 0;  // the header is a part of them
+  std::uint64_t mark_bytes = 0;               // at the beginning, of no line
+  std::uint64_t header_bytes = 0, bytes = 0;  // the mark is a part of the header, and that of all bytes
   std::size_t longest = 0;                    // at least that of the longest line, with its end
 };
 

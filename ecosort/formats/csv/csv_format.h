@@ -69,6 +69,7 @@ class CsvFormat final : public rows::RowFormat {
   [[nodiscard]] bool wants_first_row() const override { return wants_first_row_; }
   [[nodiscard]] rows::FirstRow take_first_row(const std::string& input, Text row) override;
   void begin_input() override { wants_first_row_ = true; }
+  void go_on_in_input() override { wants_first_row_ = false; }
   void miss_first_row(const std::string& input) const override;
   [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override;
   [[nodiscard]] std::optional<rows::Fault> fault_in(Text beginning, bool is_all) const override;

@@ -201,7 +201,7 @@ TEST(InPlaceJournal, AnOlderFormatIsRefusedWithWhatToDo) {
   constexpr std::size_t frame = 32, checksum = 8;
   std::uint32_t size = 0;
   std::memcpy(&size, bytes.data() + frame - sizeof size, sizeof size);
-  bytes[frame] = 3;
+  bytes[frame] = 5;
   const std::uint64_t sum =
       records::block_checksum(reinterpret_cast<const std::byte*>(bytes.data()) + checksum, frame - checksum + size, 0);
   std::memcpy(bytes.data(), &sum, sizeof sum);
@@ -217,7 +217,10 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   JobHeader header{.job = 77, .kind = JobHeader::Kind::resumable_lines};
   header.layout.unit = page_bytes;
   header.layout.keeps_runs = true;
-  header.lines = LineTerms{.words = {"-k2,2n", "", "a file"},
+  header.lines = LineTerms{.command = "csv",
+                           .words = {"-k2,2n", "", "a file"},
+                           .mark_bytes = 3,
+                           .first_row = "a,\"b\nc\"",
                            .rules = {true, false},
                            .salt = {1, 2, 250},
                            .block_bytes = 8192,
@@ -227,8 +230,10 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   bench.create(header);
   for (std::uint64_t run = 0; run < 8; ++run) {
     RunDone done = run_done(run);
-    done.lines =
-        LineRunDone{.bytes = run + 5, .longest = run + 6, .next = {1, run, 2, 3}, .dropped = {4, 5, run}, .is_header = run == 0};
+    done.lines = LineRunDone{
+        .bytes = run + 5, .longest = run + 6, .next = {1, run, 2, 3, '\r'}, .dropped = {4, 5, run}, .is_header = run == 0};
+    done.lines->blank_lines = 17 + run;
+    done.lines->key_counts = {{run, 2}, {3, 4}};
     if (run > 5) {
       done.lines->first = 1;
       done.lines->merged = 2;
@@ -236,13 +241,16 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
     bench.append(done);
   }
   State last = state_at(5, 900);
-  last.lines = LineState{.bytes = 123, .dropped = {7, 8, 9}};
+  last.lines = LineState{.bytes = 123, .last_row = 45, .blank_lines = 6, .dropped = {7, 8, 9}};
   bench.append(state_at(4, 900));
   bench.append(last);
   EXPECT_EQ(bench.bytes().size(), Journal::size_bytes(header) + 6 * page_bytes);
   const auto contents = reopen(bench.bytes());
   ASSERT_TRUE(contents);
   ASSERT_TRUE(contents->header.lines);
+  EXPECT_EQ(contents->header.lines->command, "csv");
+  EXPECT_EQ(contents->header.lines->mark_bytes, 3U);
+  EXPECT_EQ(contents->header.lines->first_row, header.lines->first_row);
   EXPECT_EQ(contents->header.lines->words, header.lines->words);
   EXPECT_EQ(contents->header.lines->rules, header.lines->rules);
   EXPECT_EQ(contents->header.lines->salt, header.lines->salt);
@@ -251,7 +259,11 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   const LineRunDone& run = contents->runs[7].lines.value();
   EXPECT_EQ(run.bytes, 12U);
   EXPECT_EQ(run.longest, 13U);
-  EXPECT_EQ(run.next, (lines::ReadPlace{1, 7, 2, 3}));
+  EXPECT_EQ(run.next, (lines::ReadPlace{1, 7, 2, 3, '\r'}));
+  EXPECT_EQ(run.blank_lines, 24U);
+  ASSERT_EQ(run.key_counts.size(), 2U);
+  EXPECT_EQ(run.key_counts[0].empty, 7U);
+  EXPECT_EQ(run.key_counts[1].unparsable, 4U);
   EXPECT_EQ(run.dropped, (records::MultisetHash{4, 5, 7}));
   EXPECT_EQ(run.merged, 2U);
   EXPECT_FALSE(run.is_header);
@@ -259,6 +271,8 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   ASSERT_TRUE(contents->state);
   expect_same(*contents->state, last);
   EXPECT_EQ(contents->state->lines->bytes, 123U);
+  EXPECT_EQ(contents->state->lines->last_row, 45U);
+  EXPECT_EQ(contents->state->lines->blank_lines, 6U);
   EXPECT_EQ(contents->state->lines->dropped, last.lines->dropped);
 }
 

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "demsort_inplace/input_identity.h"
 #include "formats/lines/grammar.h"
+#include "job/prepare_table.h"
 
 namespace ecosort::inplace {
 
@@ -33,6 +34,40 @@ std::string text_of_lines(std::uint64_t seed, std::size_t lines, std::uint64_t m
   return text;
 }
 
+// Rows of CSV under a header: a number, text, and in every third row a value in quotes that holds rows of its own.
+std::string text_of_csv(std::uint64_t seed, std::size_t rows, std::uint64_t most, std::uint64_t numbers, const char* end = "\n") {
+  Random random(seed);
+  std::string text = std::string("n,\"a\nname\",rest") + end;
+  for (std::size_t i = 0; i < rows; ++i) {
+    text += std::to_string(random.below(numbers)) + ',';
+    std::string value(random.below(most + 1), static_cast<char>('a' + random.below(26)));
+    if (i % 3 == 0)
+      for (std::size_t at = 0; at < value.size(); at += 5) value[at] = '\n';
+    text += i % 3 == 0 ? '"' + value + "\"\"1,2\n3,4\"" : value;
+    text += i % 7 == 0 ? "," : ",x";
+    text += end;
+  }
+  return text;
+}
+
+std::string without_end(std::string text, std::size_t end_bytes) {
+  text.resize(text.size() - end_bytes);
+  return text;
+}
+
+// Lines of JSON, some blank.
+std::string text_of_jsonl(std::uint64_t seed, std::size_t rows, std::uint64_t most, std::uint64_t numbers) {
+  Random random(seed);
+  std::string text;
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (i % 11 == 0) text += "\n";
+    text += R"({"n": )" + (i % 5 == 0 ? "null" : std::to_string(random.below(numbers))) + R"(, "t": ")";
+    text.append(random.below(most + 1), static_cast<char>('a' + random.below(26)));
+    text += "\"}\n";
+  }
+  return text;
+}
+
 // The journal keeps the size of the run buffers behind the words of the command.
 constexpr const char* settings_word = "run buffer";
 
@@ -45,6 +80,7 @@ std::vector<std::string> words_of(const SmallLines& sort) {
 
 SmallLines sort_of(const JobHeader& header) {
   SmallLines sort;
+  sort.command = header.lines->command;
   sort.words = header.lines->words;
   sort.run_buffer_bytes = std::stoull(sort.words.back());
   sort.words.resize(sort.words.size() - 2);
@@ -55,24 +91,60 @@ SmallLines sort_of(const JobHeader& header) {
 
 std::string lines_input(std::size_t number) { return fmt::format("/disk/a{}", number); }
 
-// Of lines that are equal the first one stays first; with -u it stays alone.
+namespace {
+
+constexpr const char* mark = "\xef\xbb\xbf";
+
+bool has_mark(const std::string& text) { return text.starts_with(mark); }
+
+// The rows of an input as a reader finds them that knows quotes and nothing else, each without its end.
+std::vector<std::string> rows_of(const std::string& input, const SmallLines& sort, char end) {
+  std::vector<std::string> rows;
+  bool is_inside = false;
+  std::size_t begin = sort.command != "lines" && has_mark(input) ? 3 : 0;
+  for (std::size_t at = begin; at < input.size(); ++at) {
+    is_inside ^= sort.command == "csv" && input[at] == '"';
+    if (input[at] != end || is_inside) continue;
+    rows.push_back(input.substr(begin, at - begin));
+    begin = at + 1;
+  }
+  if (begin == input.size()) return rows;
+  const bool has_carriage_returns = sort.command != "lines" && !rows.empty() && rows.back().ends_with('\r');
+  rows.push_back(input.substr(begin) + (has_carriage_returns ? "\r" : ""));
+  return rows;
+}
+
+}  // namespace
+
+std::string SmallLines::top() const {
+  const char end = job().format->terminator();
+  const std::vector<std::string> rows = rows_of(inputs.front(), *this, end);
+  if (command == "lines") return job().format->top_rows_to_come() > 0 ? rows.front() : "";
+  const std::string first = has_mark(inputs.front()) ? mark : "";
+  return command == "csv" ? first + rows.front() + end : first;
+}
+
+// Of rows that are equal the first one stays first; with -u it stays alone.
 std::string SmallLines::sorted() const {
   const lines::LinesJob terms = job();
-  const rows::RowFormat& order = *terms.format;
+  rows::RowFormat& order = *terms.format;
   std::vector<std::string> all;
   for (const std::string& input : inputs) {
-    for (std::size_t begin = 0; begin < input.size();) {
-      const std::size_t end = std::min(input.find(order.terminator(), begin), input.size());
-      all.push_back(input.substr(begin, end - begin));
-      begin = end + 1;
+    std::vector<std::string> rows = rows_of(input, *this, order.terminator());
+    if (command == "csv") {
+      order.begin_input();
+      (void)order.take_first_row("", rows.front());
+      rows.erase(rows.begin());
     }
+    if (command == "jsonl") std::erase(rows, "");
+    all.insert(all.end(), rows.begin(), rows.end());
   }
   const auto first = all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(order.top_rows_to_come(), all.size()));
   std::stable_sort(first, all.end(), [&](const std::string& a, const std::string& b) { return order.compare(a, b) < 0; });
   if (terms.unique)
     all.erase(std::unique(first, all.end(), [&](const std::string& a, const std::string& b) { return order.compare(a, b) == 0; }),
               all.end());
-  std::string text;
+  std::string text = command == "lines" ? "" : top();
   for (const std::string& line : all) text += line + order.terminator();
   return text;
 }
@@ -98,18 +170,32 @@ std::uint64_t SmallLines::input_bytes() const {
   return bytes;
 }
 
+namespace {
+
+void set_order(const SmallLines& sort, lines::LinesJob& job) {
+  if (sort.command == "lines") {
+    const lines::LinesOptions options = lines::parse_lines_words(sort.words);
+    job.format = std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines);
+    job.unique = options.unique;
+    return;
+  }
+  SortSpec spec{.format = sort.command == "csv" ? Format::csv : Format::jsonl};
+  for (const std::string& word : sort.words) word == "-u" ? void(job.unique = true) : spec.table.keys.push_back(word);
+  job.format = job::table_format_of(spec);
+}
+
+}  // namespace
+
 lines::LinesJob SmallLines::job(std::uint64_t more_memory) const {
-  const lines::LinesOptions options = lines::parse_lines_words(words);
   lines::LinesJob job;
-  job.format = std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines);
-  job.unique = options.unique;
+  set_order(*this, job);
   job.header_bytes = 4096;
   lines::LinePlan& plan = job.plan;
   plan.block_bytes = 4096;
   plan.write_blocks = 3;
   plan.run_buffers = 2;
   plan.run_buffer_bytes = run_buffer_bytes;
-  plan.seen_bytes = options.unique ? 4096 : 0;
+  plan.seen_bytes = job.unique ? 4096 : 0;
   plan.threads = 0;
   plan.read_depth = 2;
   plan.write_depth = 3;
@@ -124,7 +210,14 @@ JobHeader SmallLines::header() const {
   header.layout.unit = page_bytes;
   header.layout.keeps_runs = true;
   header.layout.interval_bytes = interval_bytes;
-  header.lines = LineTerms{.words = words_of(*this), .block_bytes = 4096, .most_merged = most_merged, .run_places = run_places};
+  header.reread = reread;
+  header.lines = LineTerms{.command = command,
+                           .words = words_of(*this),
+                           .mark_bytes = has_mark(inputs.front()) ? 3U : 0U,
+                           .block_bytes = 4096,
+                           .most_merged = most_merged,
+                           .run_places = run_places};
+  if (command == "csv") header.lines->first_row = rows_of(inputs.front(), *this, '\n').front();
   return header;
 }
 
@@ -149,6 +242,25 @@ const std::vector<SmallLines>& small_lines() {
        .inputs = {text_of_lines(9, 900, 20, 10)},
        .run_buffer_bytes = std::uint64_t{80} * 1024,
        .interval_bytes = 4096},
+      {.label = "csv",
+       .command = "csv",
+       .words = {"n:number", "a\nname"},
+       .inputs = {mark + text_of_csv(10, 500, 40, 300), text_of_csv(11, 2, 10, 300),
+                  without_end(mark + text_of_csv(12, 400, 40, 300, "\r\n"), 2)},
+       .has_previous = true,
+       .reread = true},
+      {.label = "csv_unique",
+       .command = "csv",
+       .words = {"-u", "n:integer:desc"},
+       .inputs = {text_of_csv(13, 12, 6'000, 90), text_of_csv(14, 900, 20, 90)},
+       .run_buffer_bytes = std::uint64_t{40} * 1024,
+       .interval_bytes = 4096,
+       .most_merged = 2},
+      {.label = "jsonl",
+       .command = "jsonl",
+       .words = {"n:number", "t"},
+       .inputs = {mark + text_of_jsonl(15, 500, 30, 1'000), text_of_jsonl(16, 400, 30, 1'000) + "\n\n"},
+       .reread = true},
   };
   return sorts;
 }

@@ -13,16 +13,18 @@
 
 namespace ecosort::inplace {
 
-// A sort of lines small enough for a power cut at each of its steps, large enough for several runs, merges and checkpoints.
+// A sort of rows small enough for a power cut at each of its steps, large enough for several runs, merges and checkpoints.
 struct SmallLines {
   const char* label = "";
-  std::vector<std::string> words = {};  // options of the command
+  std::string command = "lines";
+  std::vector<std::string> words = {};  // options of the command; of csv and jsonl, -u and the keys
   std::vector<std::string> inputs;      // contents of the files
   std::uint64_t run_buffer_bytes = std::uint64_t{24} * 1024;
   std::uint64_t interval_bytes = std::uint64_t{12} * 1024;
   std::uint64_t most_merged = 100;
   std::uint64_t run_places = 2;  // the journal grows by so many
   bool has_previous = false;     // something stands under the output's name before
+  bool reread = false;
 
   [[nodiscard]] const char* name() const { return label; }
   [[nodiscard]] std::string sorted() const;
@@ -33,9 +35,11 @@ struct SmallLines {
   [[nodiscard]] lines::LinesJob job(std::uint64_t more_memory = 0) const;  // without inputs
   [[nodiscard]] JobHeader header() const;                                  // likewise
   [[nodiscard]] std::uint64_t input_bytes() const;
+  [[nodiscard]] std::string top() const;  // what stays on top: a byte order mark, and rows
 };
 
-// Plain lines; keys and a header; equal lines; merges before the last one; lines longer than a block; no end of the last line.
+// Plain lines; keys and a header; equal lines; merges before the last one; lines longer than a block; no end of the last line;
+// CSV whose quotes hold newlines, with headers and marks; JSON lines with a mark and blank lines.
 [[nodiscard]] const std::vector<SmallLines>& small_lines();
 
 // The n-th input's name.
@@ -51,7 +55,7 @@ class LinesMachine {
   lines::LinesReport abandon();
   // Records of the journal about runs that such a job leaves.
   [[nodiscard]] static std::uint64_t run_records(const lines::LinesReport& report, const SmallLines& sort) {
-    return report.runs + report.merges + (sort.job().format->top_rows_to_come() > 0 ? 1 : 0);
+    return report.runs + report.merges + (sort.top().empty() ? 0 : 1);
   }
   [[nodiscard]] JobStatus look() { return examine(sort_output, storage_, queue_); }
 

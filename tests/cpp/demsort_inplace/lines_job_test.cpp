@@ -1,68 +1,30 @@
 // The resumable sort of lines as a whole: the right result, what it costs, and what happens when something fails on the way.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <utility>
 
 #include "base/errors.h"
 #include "cpp/demsort_inplace/lines_job_harness.h"
-#include "cpp/support/fault_sweep.h"
-#include "cpp/support/sync_sweep.h"
-#include "cpp/support/watchdog.h"
-#include "demsort_inplace/input_identity.h"
+#include "cpp/demsort_inplace/resumable_faults.h"
 #include "demsort_inplace/line_runs.h"
-#include "demsort_inplace/recheck.h"
 #include "doubles/crash_model.h"
-#include "doubles/faulty_queue.h"
-#include "doubles/faulty_storage.h"
 
 namespace ecosort::inplace {
 
 namespace {
 
-using io::Effect;
-using io::FaultPoint;
-using io::Role;
+using Broken = BrokenSort<LinesDisk, SmallLines>;
 
-// A sort that fails at this point, on a disk of its own.
-struct Broken {
-  Broken(const SmallLines& sort, Role role, FaultPoint point, std::uint64_t nth, int error = EIO)
-      : disk(sort.disk(), {.records_events = false}),
-        plan({{role, point, nth, {.kind = Effect::Kind::error, .number = error}}}),
-        storage(disk.store, plan),
-        queue(*disk.queue, plan) {
-    EXPECT_THROW((void)LinesMachine(storage, queue).start(sort), IoError);
-    EXPECT_EQ(plan.fired(), 1U);
-  }
-  LinesDisk disk;
-  io::FaultPlan plan;
-  io::FaultyStorage storage;
-  io::FaultyQueue queue;
-};
+const SmallLines& named(const std::string& name) {
+  return *std::ranges::find(small_lines(), name, [](const SmallLines& sort) { return std::string(sort.name()); });
+}
 
 // Records of the journal about runs that the sort leaves.
 std::uint64_t run_records(const SmallLines& sort) {
   LinesDisk disk(sort.disk(), {.records_events = false});
   return LinesMachine::run_records(disk.machine.start(sort), sort);
-}
-
-// Brings to an end what is left on the disk, which is sound again.
-Left bring_to_an_end(LinesDisk& disk, const SmallLines& sort) {
-  JobStatus status = disk.machine.look();
-  const JobStatus::Kind kind = status.kind;
-  const bool is_job = kind == JobStatus::Kind::under_way || kind == JobStatus::Kind::complete;
-  if (is_job) {
-    status = {};  // it holds the job
-    (void)disk.machine.resume();
-  } else if (kind != JobStatus::Kind::none) {
-    discard(sort_output, std::move(status), disk.store);
-  }
-  const io::DiskImage now = disk.store.snapshot();
-  if (sort.holds_only(now, sort.sorted())) return Left::sorted;
-  return !is_job && sort.holds_only(now, sort.previous()) ? Left::untouched : Left::something_else;
 }
 
 }  // namespace
@@ -96,58 +58,16 @@ TEST(LinesJob, StaysWithinRunsOutputAndJournalOnADiskThatHasNoMore) {
   }
 }
 
-// Once for each thing that can fail, for a moment and for good: the sort ends with one error and can be resumed, or has left
-// nothing.
 TEST(LinesJob, EveryFailureLeavesAJobThatCanBeResumedOrNothing) {
-  Watchdog watchdog("a resumable sort of lines under a fault");
-  for (const SmallLines& sort : {small_lines()[1], small_lines()[3]}) {
-    LinesDisk count(sort.disk(), {.records_events = false});
-    Failing<LinesMachine> counted(count.store, *count.queue, {});
-    (void)counted.machine.start(sort);
-    std::uint64_t failures = 0, untouched = 0;
-    const std::vector<io::Fault> faults = faults_to_try(counted.plan);
-    for (const io::Fault& fault : faults) {
-      const std::string what = fmt::format("{}: {}", sort.name(), to_text(fault));
-      SCOPED_TRACE(what);
-      watchdog.next(what);
-      LinesDisk disk(sort.disk(), {.records_events = false});
-      Failing<LinesMachine> failing(disk.store, *disk.queue, {fault});
-      bool has_failed = false;
-      try {
-        (void)failing.machine.start(sort);
-      } catch (const IoError&) {
-        has_failed = true;
-        ++failures;
-      }
-      ASSERT_GE(failing.plan.fired(), 1U);
-      ASSERT_TRUE(has_failed || !is_sync(fault)) << "a failed sync was passed over";
-      Left left{};
-      ASSERT_NO_THROW(left = bring_to_an_end(disk, sort));
-      ASSERT_NE(left, Left::something_else);
-      ASSERT_TRUE(has_failed || left == Left::sorted);
-      untouched += left == Left::untouched ? 1 : 0;
-    }
-    std::printf("%s: %zu faults at %zu kinds of operations; %llu ended the sort\n", sort.name(), faults.size(),
-                distinct_points(faults), static_cast<unsigned long long>(failures));
-    EXPECT_GE(distinct_points(faults), 25U);
-    EXPECT_GT(failures, faults.size() / 2);
-    EXPECT_GT(untouched, 3U);
-  }
+  fail_everywhere<LinesDisk>(std::vector{small_lines()[1], small_lines()[3], named("csv_unique"), named("jsonl")});
 }
 
-// Of a sort and of its resumption.
 TEST(LinesJob, ASyncThatFailedOnceIsNeverTakenForDurable) {
-  Watchdog watchdog("a resumable sort of lines under a failing sync");
-  const SmallLines& sort = small_lines().front();
-  const auto end = [&](LinesDisk& disk) { return bring_to_an_end(disk, sort); };
-  const auto start = [&](LinesMachine& machine) { (void)machine.start(sort); };
-  fail_each_sync<LinesDisk>(watchdog, "start", sort.disk(), 15, start, end);
-  const Broken broken(sort, Role::output, FaultPoint::write, 3);
-  const auto resume = [](LinesMachine& machine) { (void)machine.resume(); };
-  fail_each_sync<LinesDisk>(watchdog, "resume", broken.disk.store.snapshot(), 6, resume, end);
+  for (const SmallLines& sort : {small_lines().front(), named("csv")}) fail_syncs_in_turn<LinesDisk>(sort, 6);
 }
 
 // Where all runs were durable, none is formed again; where some were, only the others, from where the last one ends.
+
 TEST(LinesJob, WhatTheJournalHasIsNotDoneAgain) {
   const SmallLines& sort = small_lines().front();
   const std::uint64_t runs = run_records(sort);
@@ -249,46 +169,23 @@ TEST(LinesJob, ARunThatIsShortOrMissingEndsItBeforeAnythingIsChanged) {
 }
 
 TEST(LinesJob, AnInputThatIsNotWhatItWasIsRefused) {
-  const SmallLines& sort = small_lines().front();
-  for (const std::uint64_t nth : {std::uint64_t{3}, run_records(sort) + 4}) {  // while runs are formed; while they are merged
-    Broken broken(sort, Role::journal, FaultPoint::sync, nth);
-    io::MemoryStore& store = broken.disk.store;
-    const io::FilePtr input = store.open_named(lines_input(1), Role::input, io::Caching::buffered);
-    store.set_size(*input, store.state(*input).size_bytes - 1);
-    EXPECT_THROW((void)broken.disk.machine.resume(), InputChanged) << nth;
-    (void)broken.disk.machine.abandon();
-    EXPECT_FALSE(store.exists(sort_directory));
-    EXPECT_FALSE(store.exists(sort_output));
-  }
+  for (const SmallLines& sort : {small_lines().front(), named("csv_unique")})
+    change_input<LinesDisk>(sort, lines_input(1), 1, run_records(sort) + 4);
 }
 
 TEST(LinesJob, AnInputThatIsGoneIsMissedOnlyWhileRunsAreFormed) {
-  const SmallLines& sort = small_lines().front();
-  Broken forming(sort, Role::journal, FaultPoint::sync, 3);
-  forming.disk.store.remove(lines_input(0));
-  EXPECT_THROW((void)forming.disk.machine.resume(), Error);
-  EXPECT_EQ(forming.disk.machine.look().kind, JobStatus::Kind::under_way);
-  Broken merging(sort, Role::journal, FaultPoint::sync, run_records(sort) + 4);
-  merging.disk.store.remove(lines_input(0));
-  (void)merging.disk.machine.resume();
-  EXPECT_EQ(merging.disk.store.contents(sort_output), sort.sorted());
+  for (const SmallLines& sort : {small_lines().front(), named("csv_unique")})
+    remove_input<LinesDisk>(sort, lines_input(0), run_records(sort) + 4);
 }
 
 TEST(LinesJob, AnAbandonedJobLeavesNothingAndIsNeverResumed) {
-  for (const SmallLines& sort : {small_lines()[0], small_lines()[1]}) {
-    for (const std::uint64_t nth : {2UL, 3UL, 5UL, 7UL}) {
-      Broken broken(sort, Role::journal, FaultPoint::sync, nth);
-      (void)broken.disk.machine.abandon();
-      EXPECT_TRUE(sort.holds_only(broken.disk.store.snapshot(), sort.previous())) << sort.name() << " " << nth;
-    }
-    Broken broken(sort, Role::journal, FaultPoint::sync, 3);
-    io::FaultPlan plan({{Role::journal, FaultPoint::remove, 2, {.kind = Effect::Kind::error, .number = EIO}}});
-    io::FaultyStorage storage(broken.disk.store, plan);
-    LinesMachine machine(storage, *broken.disk.queue);
-    EXPECT_THROW((void)machine.abandon(), IoError);
-    EXPECT_TRUE(broken.disk.machine.look().is_abandoned());
-    (void)broken.disk.machine.resume();
-    EXPECT_TRUE(sort.holds_only(broken.disk.store.snapshot(), sort.previous()));
+  abandon_everywhere<LinesDisk>(std::vector{small_lines()[0], small_lines()[1], named("csv")});
+}
+
+TEST(LinesJob, AnOutputThatWasNotWrittenAsItWasIsNoticedWhenItIsReadBack) {
+  for (SmallLines sort : {small_lines()[1], named("csv"), named("jsonl")}) {
+    sort.reread = true;
+    lose_writes_of_output<LinesDisk>(sort);
   }
 }
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -193,6 +194,91 @@ Second cut_twice(const Recorded<Sort>& recorded, std::size_t parts, bool abandon
     count.images += outcome.distinct.size();
   }
   return count;
+}
+
+// The power fails after every event; so many images at least must differ.
+template <class Disk, class Sort>
+void cut_all(const std::vector<Sort>& sorts, std::uint64_t least_images) {
+  std::uint64_t distinct = 0;
+  for (const Sort& sort : sorts) {
+    const Recorded<Sort> recorded = record<Disk>(sort, 3);
+    const Outcome outcome = cut_within<Disk>(recorded, cuts(is_soak() ? 24 : 4));
+    EXPECT_EQ(outcome.losses, 0U) << sort.name() << ": " << outcome.first_loss;
+    EXPECT_EQ(outcome.events, recorded.log.size());
+    distinct += outcome.distinct.size();
+    print_outcome(sort.name(), outcome);
+  }
+  EXPECT_GE(distinct, least_images);
+}
+
+// It fails again during the resumption, or during the end of an abandoned job.
+template <class Disk, class Sort>
+void cut_all_twice(const std::vector<Sort>& sorts, std::uint64_t least_resumed, std::uint64_t least_abandoned) {
+  for (const bool abandons : {false, true}) {
+    Second all;
+    for (const Sort& sort : sorts) {
+      const Second count = cut_twice<Disk>(record<Disk>(sort, 5), 5, abandons);
+      all.jobs += count.jobs;
+      all.images += count.images;
+    }
+    std::printf("%llu jobs %s, %llu distinct images of a cut within\n", static_cast<unsigned long long>(all.jobs),
+                abandons ? "abandoned" : "resumed", static_cast<unsigned long long>(all.images));
+    EXPECT_GE(all.images, abandons ? least_abandoned : least_resumed);
+  }
+}
+
+// The program is killed at such syncs first, the power fails later: what the kernel knew, but the drive did not, must not be
+// built upon.
+template <class Disk, class Sort>
+void cut_after_kill(const Sort& sort, FaultPoint point, const std::vector<std::uint64_t>& syncs) {
+  for (const std::uint64_t nth : syncs) {
+    const Recorded<Sort> recorded = record_interrupted<Disk>(sort, point, nth);
+    const Outcome outcome = cut_within<Disk>(recorded, cuts(3), recorded.resumed_at);
+    EXPECT_EQ(outcome.losses, 0U) << sort.name() << ", sync " << nth << ": " << outcome.first_loss;
+  }
+}
+
+// Each journalled run and checkpoint is a promise, from its sync on. Returns how many checkpoints there were.
+template <class Sort>
+std::uint64_t check_promises(const Recorded<Sort>& recorded, const std::vector<std::string>& labels, std::uint64_t run_records) {
+  std::uint64_t runs = 0, checkpoints = 0, merged = 0;
+  for (std::size_t i = 0; i < recorded.log.size(); ++i) {
+    if (recorded.log[i].kind != StoreEvent::Kind::complete_sync) continue;
+    const Progress& promised = recorded.promised[i];
+    const char* const name = recorded.sort.name();
+    if (labels[i] == "journal run") {
+      EXPECT_EQ(promised.runs, ++runs) << name;
+    }
+    if (labels[i] == "journal checkpoint") {
+      EXPECT_TRUE(checkpoints == 0 || promised.merged > merged) << name;  // of rows, the first one begins the merge
+      merged = promised.merged;
+      ++checkpoints;
+    }
+    if (labels[i] == "journal at the end") {
+      EXPECT_TRUE(promised.is_complete) << name;
+    }
+  }
+  EXPECT_EQ(runs, run_records) << recorded.sort.name();
+  return checkpoints;
+}
+
+// A disk that ignores the calls of one place in the code that makes something durable breaks a promise.
+template <class Disk, class Sort>
+void miss_each_sync(const Recorded<Sort>& recorded, const std::vector<std::string>& labels, const std::set<std::string>& known) {
+  const std::set<std::string> sites(labels.begin(), labels.end());
+  EXPECT_EQ(sites, known);
+  for (const std::string& site : sites) {
+    if (site.empty()) continue;
+    const Outcome outcome = cut_everywhere({.initial = recorded.initial,
+                                            .log = recorded.log,
+                                            .policies = cuts(8),
+                                            .keeps = [&](std::size_t i) { return labels[i] != site; },
+                                            .stops_at_loss = true,
+                                            .epoch = epochs_of<Disk>(recorded)},
+                                           judge_for<Disk>(recorded));
+    EXPECT_GT(outcome.losses, 0U) << recorded.sort.name() << ": nobody missed the sync of: " << site;
+  }
+  std::printf("%s: %zu of %zu mutants looked for\n", recorded.sort.name(), sites.size() - 1, known.size() - 1);
 }
 
 }  // namespace ecosort::inplace

@@ -1,30 +1,17 @@
 // The resumable sort as a whole: the right result, what it costs, and what happens when something fails on the way.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <utility>
 
 #include "base/errors.h"
-#include "cpp/demsort_inplace/resumable_harness.h"
-#include "cpp/support/fault_sweep.h"
-#include "cpp/support/sync_sweep.h"
-#include "cpp/support/watchdog.h"
+#include "cpp/demsort_inplace/resumable_faults.h"
 #include "demsort_inplace/keep_runs.h"
-#include "demsort_inplace/recheck.h"
 #include "doubles/crash_model.h"
-#include "doubles/faulty_queue.h"
-#include "doubles/faulty_storage.h"
 
 namespace ecosort::inplace {
 
 namespace {
-
-using io::Effect;
-using io::FaultPoint;
-using io::Role;
 
 std::vector<SmallSort> sorts() {
   std::vector<SmallSort> sorts = small_sorts();
@@ -42,21 +29,7 @@ std::vector<SmallSort> sorts() {
   return sorts;
 }
 
-// A sort that fails at this point, on a disk of its own.
-struct Broken {
-  Broken(const SmallSort& sort, Role role, FaultPoint point, std::uint64_t nth, int error = EIO)
-      : disk(sort.disk(), {.records_events = false}),
-        plan({{role, point, nth, {.kind = Effect::Kind::error, .number = error}}}),
-        storage(disk.store, plan),
-        queue(*disk.queue, plan) {
-    EXPECT_THROW((void)SortMachine(storage, queue).start(sort), IoError);
-    EXPECT_EQ(plan.fired(), 1U);
-  }
-  SortDisk disk;
-  io::FaultPlan plan;
-  io::FaultyStorage storage;
-  io::FaultyQueue queue;
-};
+using Broken = BrokenSort<SortDisk, SmallSort>;
 
 }  // namespace
 
@@ -100,78 +73,14 @@ TEST(ResumableSort, StaysWithinItsSpaceOnADiskThatHasNoMore) {
   }
 }
 
-namespace {
-
-// Brings to an end what is left on the disk, which is sound again.
-Left bring_to_an_end(SortDisk& disk, const SmallSort& sort) {
-  JobStatus status = disk.machine.look();
-  const JobStatus::Kind kind = status.kind;
-  const bool is_job = kind == JobStatus::Kind::under_way || kind == JobStatus::Kind::complete;
-  if (is_job) {
-    status = {};  // it holds the job
-    (void)disk.machine.resume();
-  } else if (kind != JobStatus::Kind::none) {
-    discard(sort_output, std::move(status), disk.store);
-  }
-  const io::DiskImage now = disk.store.snapshot();
-  if (sort.holds_only(now, sort.job.sorted())) return Left::sorted;
-  return !is_job && sort.holds_only(now, sort.previous()) ? Left::untouched : Left::something_else;
-}
-
-}  // namespace
-
-// Once for each thing that can fail, for a moment and for good: the sort ends with one error and can be resumed, or has left
-// nothing.
 TEST(ResumableSort, EveryFailureLeavesAJobThatCanBeResumedOrNothing) {
-  Watchdog watchdog("a resumable sort under a fault");
-  for (const SmallSort& sort : {small_sorts()[0], small_sorts()[4]}) {
-    SortDisk count(sort.disk(), {.records_events = false});
-    Failing<SortMachine> counted(count.store, *count.queue, {});
-    (void)counted.machine.start(sort);
-    std::uint64_t failures = 0, untouched = 0;
-    const std::vector<io::Fault> faults = faults_to_try(counted.plan);
-    for (const io::Fault& fault : faults) {
-      const std::string what = fmt::format("{}: {}", sort.job.name, to_text(fault));
-      SCOPED_TRACE(what);
-      watchdog.next(what);
-      SortDisk disk(sort.disk(), {.records_events = false});
-      Failing<SortMachine> failing(disk.store, *disk.queue, {fault});
-      bool has_failed = false;
-      try {
-        (void)failing.machine.start(sort);
-      } catch (const IoError&) {
-        has_failed = true;
-        ++failures;
-      }
-      ASSERT_GE(failing.plan.fired(), 1U);
-      ASSERT_TRUE(has_failed || !is_sync(fault)) << "a failed sync was passed over";
-      Left left{};
-      ASSERT_NO_THROW(left = bring_to_an_end(disk, sort));
-      ASSERT_NE(left, Left::something_else);
-      ASSERT_TRUE(has_failed || left == Left::sorted);
-      untouched += left == Left::untouched ? 1 : 0;
-    }
-    std::printf("%s: %zu faults at %zu kinds of operations; %llu ended the sort\n", sort.job.name, faults.size(),
-                distinct_points(faults), static_cast<unsigned long long>(failures));
-    EXPECT_GE(distinct_points(faults), 25U);
-    EXPECT_GT(failures, faults.size() / 2);
-    EXPECT_GT(untouched, 3U);
-  }
+  fail_everywhere<SortDisk>(std::vector{small_sorts()[0], small_sorts()[4]});
 }
 
-// Of a sort and of its resumption.
-TEST(ResumableSort, ASyncThatFailedOnceIsNeverTakenForDurable) {
-  Watchdog watchdog("a resumable sort under a failing sync");
-  const SmallSort sort = small_sorts().front();
-  const auto end = [&](SortDisk& disk) { return bring_to_an_end(disk, sort); };
-  const auto start = [&](SortMachine& machine) { (void)machine.start(sort); };
-  fail_each_sync<SortDisk>(watchdog, "start", sort.disk(), 15, start, end);
-  const Broken broken(sort, Role::output, FaultPoint::write, 3);
-  const auto resume = [](SortMachine& machine) { (void)machine.resume(); };
-  fail_each_sync<SortDisk>(watchdog, "resume", broken.disk.store.snapshot(), 8, resume, end);
-}
+TEST(ResumableSort, ASyncThatFailedOnceIsNeverTakenForDurable) { fail_syncs_in_turn<SortDisk>(small_sorts().front(), 8); }
 
 // Where all runs were durable, none is formed again; where some were, only the others.
+
 TEST(ResumableSort, WhatTheJournalHasIsNotDoneAgain) {
   const SmallSort sort = small_sorts().front();
   const Layout layout = sort.header().layout;
@@ -256,48 +165,22 @@ TEST(ResumableSort, ADamagedRunEndsItAndTheOutputIsNotTouched) {
 
 TEST(ResumableSort, AnInputThatIsNotWhatItWasIsRefused) {
   const SmallSort sort = small_sorts().front();
-  const std::uint64_t runs = sort.job.header().layout.runs();
-  for (const std::uint64_t nth : {std::uint64_t{3}, runs + 3}) {  // while runs are formed; while they are merged
-    Broken broken(sort, Role::journal, FaultPoint::sync, nth);
-    io::MemoryStore& store = broken.disk.store;
-    const io::FilePtr input = store.open_named("/disk/b", Role::input, io::Caching::buffered);
-    store.set_size(*input, store.state(*input).size_bytes - sort.job.format.record_size);
-    EXPECT_THROW((void)broken.disk.machine.resume(), InputChanged) << nth;
-    (void)broken.disk.machine.abandon();
-    EXPECT_FALSE(store.exists(sort_directory));
-    EXPECT_FALSE(store.exists(sort_output));
-  }
+  change_input<SortDisk>(sort, "/disk/b", sort.job.format.record_size, sort.job.header().layout.runs() + 3);
 }
 
 TEST(ResumableSort, AnInputThatIsGoneIsMissedOnlyWhileRunsAreFormed) {
   const SmallSort sort = small_sorts().front();
-  const std::uint64_t runs = sort.job.header().layout.runs();
-  Broken forming(sort, Role::journal, FaultPoint::sync, 3);
-  forming.disk.store.remove("/disk/a");
-  EXPECT_THROW((void)forming.disk.machine.resume(), Error);
-  EXPECT_EQ(forming.disk.machine.look().kind, JobStatus::Kind::under_way);
-  Broken merging(sort, Role::journal, FaultPoint::sync, runs + 3);
-  merging.disk.store.remove("/disk/a");
-  (void)merging.disk.machine.resume();
-  EXPECT_EQ(merging.disk.store.contents(sort_output), sort.job.sorted());
+  remove_input<SortDisk>(sort, "/disk/a", sort.job.header().layout.runs() + 3);
 }
 
 TEST(ResumableSort, AnAbandonedJobLeavesNothingAndIsNeverResumed) {
-  for (const SmallSort& sort : {small_sorts()[0], small_sorts()[1]}) {
-    for (const std::uint64_t nth : {2UL, 3UL, 5UL, 7UL}) {
-      Broken broken(sort, Role::journal, FaultPoint::sync, nth);
-      (void)broken.disk.machine.abandon();
-      EXPECT_TRUE(sort.holds_only(broken.disk.store.snapshot(), sort.previous())) << sort.job.name << " " << nth;
-    }
-    Broken broken(sort, Role::journal, FaultPoint::sync, 3);
-    io::FaultPlan plan({{Role::journal, FaultPoint::remove, 2, {.kind = Effect::Kind::error, .number = EIO}}});
-    io::FaultyStorage storage(broken.disk.store, plan);
-    SortMachine machine(storage, *broken.disk.queue);
-    EXPECT_THROW((void)machine.abandon(), IoError);
-    EXPECT_TRUE(broken.disk.machine.look().is_abandoned());
-    (void)broken.disk.machine.resume();
-    EXPECT_TRUE(sort.holds_only(broken.disk.store.snapshot(), sort.previous()));
-  }
+  abandon_everywhere<SortDisk>(std::vector{small_sorts()[0], small_sorts()[1]});
+}
+
+TEST(ResumableSort, AnOutputThatWasNotWrittenAsItWasIsNoticedWhenItIsReadBack) {
+  SmallSort sort = small_sorts().front();
+  sort.reread = true;
+  lose_writes_of_output<SortDisk>(sort);
 }
 
 }  // namespace ecosort::inplace

@@ -1,9 +1,8 @@
-#include "cli/resumable_lines.h"
+#include "cli/resumable_rows.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -11,16 +10,15 @@
 #include "base/open_files.h"
 #include "base/size_text.h"
 #include "base/threads.h"
-#include "cli/lines_report.h"
 #include "cli/resumable_ground.h"
 #include "cli/run_job.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/line_runs.h"
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/resumable_lines.h"
-#include "formats/lines/quoted.h"
 #include "io/backends.h"
 #include "io/direct_io.h"
+#include "job/first_row.h"
 #include "job/prepare_lines.h"
 #include "plan/plan.h"
 #include "run/run_block.h"
@@ -29,35 +27,15 @@ namespace ecosort::cli {
 
 namespace {
 
-using lines::LinesOptions;
-
-void check_options(const LinesOptions& options) {
-  if (options.check != lines::Check::no) throw UsageError("--resumable: -c and -C sort nothing; leave it out");
-  if (options.debug) throw UsageError("--debug goes without --resumable");
-  if (options.merge)
-    throw UsageError(
-        "-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume");
-  if (!options.compress_program.empty()) throw UsageError("--compress-program goes without --resumable");
-  if (options.verify == "reread") throw UsageError("--verify=reread goes without --resumable");
-  if (options.compression.runs != "auto" && options.compression.runs != "none")
-    throw UsageError("--compress goes without --resumable: runs that outlive a crash are stored as they are");
-  if (options.compression.assumed_ratio > 0) throw UsageError("--assume-ratio goes without --resumable");
-  if (options.compression.decompress) throw UsageError("--decompress=auto goes without --resumable: decompress the input first");
-  if (options.compression.output != "none" || options.compression.level)
-    throw UsageError("--compress-output goes without --resumable: compress the output afterwards");
-  if (!options.temp.empty())
-    throw UsageError("--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave -T out, or name an output there");
-  if (options.output.empty())
-    throw UsageError("--resumable needs an output with a name, for its job directory; name it with -o FILE");
-  if (std::ranges::find(options.inputs, "-") != options.inputs.end())
-    throw UsageError("--resumable: standard input cannot be read again after a crash; name the input");
-}
-
 void check_inputs(const lines::LinesJob& job) {
+  if (job.codecs.packing) throw UsageError("a compressed output goes without --resumable: compress the output afterwards");
   for (const lines::LineInput& input : job.inputs) {
     if (!input.file)
       throw UsageError(fmt::format("--resumable: {} inputs are more than may be open at a time (ulimit -n)", job.inputs.size()));
     check_regular(*input.file);
+    if (input.is_decoded())
+      throw UsageError(
+          fmt::format("{} is compressed, and goes without --resumable: decompress it first", rows::shown_name(input.name)));
   }
 }
 
@@ -71,25 +49,34 @@ lines::LinePlan kept_plan(const lines::LinePlan& plan, std::size_t block_bytes) 
                                format_bytes(plan.memory_bytes), format_bytes(block_bytes), (more.memory_bytes >> 10U) + 1));
 }
 
-inplace::JobHeader header_of(const LinesOptions& options, const Words& words, const lines::LinesJob& job, std::uint64_t unit) {
+inplace::LineTerms terms_of(const RowsCommand& command, const lines::LinesJob& job) {
+  job::FirstRow first = job::find_first_row(job.inputs, *job.format);
+  return {.command = command.name,
+          .words = command.words,
+          .mark_bytes = first.mark_bytes,
+          .first_row = std::move(first.row),
+          .rules = command.rules,
+          .salt = command.salt,
+          .block_bytes = job.plan.block_bytes,
+          .most_merged = inplace::most_merged_runs(job.plan)};
+}
+
+inplace::JobHeader header_of(const RowsCommand& command, const lines::LinesJob& job, std::uint64_t unit) {
   inplace::JobHeader header{
       .job = run::random_job(),
       .memory_bytes = job.plan.memory_bytes + job.header_bytes,
-      .threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.parallel, planner::most_threads)),
-      .kind = inplace::JobHeader::Kind::resumable_lines};
+      .threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(command.threads, planner::most_threads)),
+      .kind = inplace::JobHeader::Kind::resumable_lines,
+      .reread = job.reread};
   for (const lines::LineInput& input : job.inputs) header.inputs.push_back(inplace::identity_of(*input.file, input.opened));
   header.layout.unit = unit;
   header.layout.keeps_runs = true;
   header.layout.interval_bytes = round_up(inplace::line_interval_bytes(inplace::most_output_bytes(header)), unit);
-  header.lines = inplace::LineTerms{.words = words,
-                                    .rules = lines::posix_rules_of_environment(),
-                                    .salt = options.order.salt,
-                                    .block_bytes = job.plan.block_bytes,
-                                    .most_merged = inplace::most_merged_runs(job.plan)};
+  header.lines = terms_of(command, job);
   return header;
 }
 
-void require_space(ResolvedLines& resolved, const std::string& directory, io::PosixStorage& storage) {
+void require_space(ResolvedRows& resolved, const std::string& directory, io::PosixStorage& storage) {
   const std::uint64_t need = resolved.space.need_bytes();
   resolved.free_bytes = storage.settled_free_bytes(directory, need);
   if (resolved.free_bytes < need) refuse_space(directory, need, resolved.free_bytes);
@@ -98,10 +85,9 @@ void require_space(ResolvedLines& resolved, const std::string& directory, io::Po
 
 }  // namespace
 
-std::optional<ResolvedLines> resolve_lines(const LinesOptions& options, const Words& words, io::PosixStorage& storage) {
-  check_options(options);
+std::optional<ResolvedRows> resolve_rows(const RowsCommand& command, io::PosixStorage& storage) {
   raise_open_files();
-  ResolvedLines resolved{job::make_lines_job(options, storage, job::SpecialOutput::refused), {}, {}, {}};
+  ResolvedRows resolved{command.make_job(storage, 0), {}, {}, {}};
   check_inputs(resolved.job);
   resolved.output = resolved.job.output;
   check_no_job(resolved.output, storage);
@@ -111,21 +97,13 @@ std::optional<ResolvedLines> resolve_lines(const LinesOptions& options, const Wo
   const std::uint64_t unit = std::max(direct_unit(directory, storage), inplace::block_bytes(directory));
   resolved.job.plan = kept_plan(resolved.job.plan, 0);
   resolved.job.plan = kept_plan(resolved.job.plan, round_up(resolved.job.plan.block_bytes, unit));
-  resolved.header = header_of(options, words, resolved.job, unit);
+  resolved.header = header_of(command, resolved.job, unit);
   resolved.space = inplace::lines_space(resolved.header, resolved.job.plan, inplace::held_bytes(directory));
   require_space(resolved, directory, storage);
   return resolved;
 }
 
 namespace {
-
-JobResult result_of(lines::LinesReport report, const lines::LinesJob& job) {
-  JobResult result{summary_of(report), report.notices, {}};
-  result.stats = [report = std::move(report), &job](const engine::PhaseLog& log, double started_s, const std::string& backend) {
-    return lines_stats_json(report, log, process_usage(started_s), job, backend);
-  };
-  return result;
-}
 
 // Of a job, for its figures: what it works with goes into the job.
 lines::LinesJob figures_of(const lines::LinesJob& job) {
@@ -137,72 +115,60 @@ lines::LinesJob figures_of(const lines::LinesJob& job) {
 
 }  // namespace
 
-std::optional<int> run_resumable_lines(const LinesOptions& options, const Words& words, const lines::FirstLook& look,
-                                       double started_s) {
+std::optional<int> run_resumable_rows(const RowsCommand& command, double started_s) {
+  const bool quiet = command.reports.quiet;
   io::PosixStorage storage;
-  tell_waits(storage, options.quiet);
-  std::optional<ResolvedLines> resolved = resolve_lines(options, words, storage);
+  tell_waits(storage, quiet);
+  std::optional<ResolvedRows> resolved = resolve_rows(command, storage);
   if (!resolved) return std::nullopt;
-  resolved->job.look = look;
-  const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
-  print_notice(options.quiet, backend.notice);
-  check_threads_can_start(resolved->job.plan.threads + 1, "--parallel");
-  print_notice(options.quiet, fmt::format("runs and journal are in '{}'; after an interruption: ecosort resume {}",
-                                          inplace::JobPaths(resolved->output).directory, resolved->output));
-  print_notice(options.quiet, journal_notice(resolved->output));
-  const JobRun run{resolved->output, {options.stats, options.events, options.progress, options.quiet}};
+  resolved->job.look = command.look;
+  const io::Backend backend = io::make_queue(io::parse_backend(command.io), job_queue_depth);
+  print_notice(quiet, backend.notice);
+  check_threads_can_start(resolved->job.plan.threads + 1, command.name == "lines" ? "--parallel" : "--threads");
+  print_notice(quiet, fmt::format("runs and journal are in '{}'; after an interruption: ecosort resume {}",
+                                  inplace::JobPaths(resolved->output).directory, resolved->output));
+  print_notice(quiet, journal_notice(resolved->output));
+  const JobRun run{resolved->output, command.reports};
   const lines::LinesJob figures = figures_of(resolved->job);
   return run_job(run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
-    return result_of(inplace::start_resumable_lines(resolved->output, std::move(resolved->job), resolved->header, environment),
-                     figures);
+    return command.result_of(
+        inplace::start_resumable_lines(resolved->output, std::move(resolved->job), resolved->header, environment), figures);
   });
 }
 
 namespace {
 
-// The command's words once more, whatever the environment says about words by now; the keys of -R are what they were. The
-// inputs are the journal's.
-LinesOptions options_of_job(const InPlaceOptions& given, const inplace::JobHeader& header) {
-  LinesOptions options = lines::parse_lines_words(header.lines->words, header.lines->rules);
-  options.order.salt = header.lines->salt;
-  options.output = given.run.file;
-  options.compression.runs = "none";
-  options.memory = given.memory;
-  options.memory_percent = 0;
-  options.memory_bytes = given.memory.empty() ? header.memory_bytes : 0;
-  options.parallel = given.threads != 0 ? given.threads : header.threads;
-  return options;
-}
-
-lines::LinesJob job_of(const InPlaceOptions& given, const inplace::JobHeader& header, io::PosixStorage& storage) {
+lines::LinesJob job_of(const RowsCommand& command, const inplace::JobHeader& header, io::PosixStorage& storage) {
   raise_open_files();
-  const LinesOptions options = options_of_job(given, header);
-  lines::LinesJob job = job::make_lines_job(options, storage, job::SpecialOutput::refused, inplace::most_output_bytes(header));
+  lines::LinesJob job = command.make_job(storage, inplace::most_output_bytes(header));
   job.plan = kept_plan(job.plan, header.lines->block_bytes);
   return job;
 }
 
 }  // namespace
 
-int resume_lines_job(const InPlaceOptions& given, inplace::JobStatus status, io::PosixStorage& storage, io::Queue& queue,
-                     double started_s, bool abandons) {
+int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, io::PosixStorage& storage, io::Queue& queue,
+                    double started_s, bool abandons) {
   const std::string& file = given.run.file;
-  const lines::LinesJob figures = abandons ? lines::LinesJob{} : figures_of(job_of(given, status.contents->header, storage));
+  const inplace::JobHeader header = status.contents->header;
+  const RowsCommand command = rows_command(given, header);
+  const lines::LinesJob figures = abandons ? lines::LinesJob{} : figures_of(job_of(command, header, storage));
   if (!abandons) check_threads_can_start(figures.plan.threads + 1);
   if (given.trust_drive && status.records_merged() > 0)
-    print_notice(given.run.reports.quiet,
-                 fmt::format("--trust-drive: the {} lines that the output holds are not read again", status.records_merged()));
+    print_notice(given.run.reports.quiet, fmt::format("--trust-drive: the {} {} that the output holds are not read again",
+                                                      status.records_merged(), rows_noun(command.name)));
   return run_job(given.run, storage, queue, started_s, [&](inplace::Environment environment) {
     environment.trusts_drive = given.trust_drive;
-    if (abandons) return result_of(inplace::abandon_lines(file, std::move(status), environment), figures);
-    lines::LinesJob job = job_of(given, status.contents->header, storage);
-    return result_of(inplace::resume_lines(file, std::move(status), std::move(job), environment), figures);
+    if (abandons) return command.result_of(inplace::abandon_lines(file, std::move(status), environment), figures);
+    return command.result_of(inplace::resume_lines(file, std::move(status), job_of(command, header, storage), environment),
+                             figures);
   });
 }
 
-std::string lines_status_text(const inplace::JobStatus& status) {
+std::string rows_status_text(const inplace::JobStatus& status) {
   const inplace::JournalContents& contents = *status.contents;
-  std::string text = "  job                            resumable sort of the lines of";
+  const char* const noun = rows_noun(contents.header.lines->command);
+  std::string text = fmt::format("  job                            resumable sort of the {} of", noun);
   for (const inplace::InputIdentity& input : contents.header.inputs) text += fmt::format(" '{}'", input.path);
   text += '\n';
   if (status.is_abandoned()) return text;
@@ -213,10 +179,10 @@ std::string lines_status_text(const inplace::JobStatus& status) {
   const auto share = [](std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 100.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
   };
-  text += fmt::format("  bytes of the inputs in runs    {} of {} ({:.1f} %), {} lines\n", in_runs, all, share(in_runs, all),
-                      status.records_formed());
-  text += fmt::format("  bytes in the output            {} ({:.1f} %), {} lines\n", in_output, share(in_output, all),
-                      status.records_merged());
+  text += fmt::format("  bytes of the inputs in runs    {} of {} ({:.1f} %), {} {}\n", in_runs, all, share(in_runs, all),
+                      status.records_formed(), noun);
+  text += fmt::format("  bytes in the output            {} ({:.1f} %), {} {}\n", in_output, share(in_output, all),
+                      status.records_merged(), noun);
   return text + fmt::format("  memory it was planned with     {}\n", format_bytes(contents.header.memory_bytes));
 }
 
@@ -226,10 +192,10 @@ using Json = nlohmann::ordered_json;
 
 std::string exact(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", format_bytes(bytes), bytes); }
 
-Json plan_json(const ResolvedLines& resolved) {
+Json plan_json(const ResolvedRows& resolved) {
   const inplace::LinesSpace& space = resolved.space;
   const lines::LinePlan& plan = resolved.job.plan;
-  return {{"schema", "ecosort.resumable-lines-plan/1"},
+  return {{"schema", fmt::format("ecosort.resumable-{}-plan/1", resolved.header.lines->command)},
           {"input_bytes", job::known_bytes(resolved.job.inputs)},
           {"memory_limit_bytes", resolved.header.memory_bytes},
           {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
@@ -250,16 +216,18 @@ Json plan_json(const ResolvedLines& resolved) {
           {"free_bytes", resolved.free_bytes}};
 }
 
-std::string plan_text(const ResolvedLines& resolved) {
+std::string plan_text(const ResolvedRows& resolved) {
   const inplace::LinesSpace& space = resolved.space;
   const auto row = [](const char* name, const std::string& value) { return fmt::format("  {:<22}{}\n", name, value); };
-  return "Plan: resumable sort of lines\n" + row("input", exact(job::known_bytes(resolved.job.inputs))) +
+  const char* const noun = rows_noun(resolved.header.lines->command);
+  return fmt::format("Plan: resumable sort of {}\n", noun) + row("input", exact(job::known_bytes(resolved.job.inputs))) +
          row("memory", exact(resolved.header.memory_bytes)) +
          row("job directory", fmt::format("{}; runs keep their space until the output is complete",
                                           inplace::JobPaths(resolved.output).directory)) +
-         row("runs", fmt::format("at most {} where lines have {} bytes or more on average, in blocks of {}", space.runs,
+         row("runs", fmt::format("at most {} where {} have {} bytes or more on average, in blocks of {}", space.runs, noun,
                                  inplace::counted_line_bytes, format_bytes(resolved.job.plan.block_bytes))) +
-         row("merged at a time", fmt::format("up to {} runs, fewer where lines are long", resolved.header.lines->most_merged)) +
+         row("merged at a time",
+             fmt::format("up to {} runs, fewer where {} are long", resolved.header.lines->most_merged, noun)) +
          row("checkpoints", fmt::format("after {} of output at least, about {}",
                                         format_bytes(resolved.header.layout.interval_bytes), space.checkpoints)) +
          row("free space needed",
@@ -271,9 +239,8 @@ std::string plan_text(const ResolvedLines& resolved) {
 
 }  // namespace
 
-std::optional<std::string> resumable_lines_plan(const LinesOptions& options, const Words& words, bool is_json,
-                                                io::PosixStorage& storage) {
-  const std::optional<ResolvedLines> resolved = resolve_lines(options, words, storage);
+std::optional<std::string> resumable_rows_plan(const RowsCommand& command, bool is_json, io::PosixStorage& storage) {
+  const std::optional<ResolvedRows> resolved = resolve_rows(command, storage);
   if (!resolved) return std::nullopt;
   return is_json ? plan_json(*resolved).dump(2) + "\n" : plan_text(*resolved);
 }

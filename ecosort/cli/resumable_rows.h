@@ -1,0 +1,42 @@
+// `--resumable` of `ecosort lines`, `csv` and `jsonl`, the plan of such a sort, and `ecosort resume` of its job.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/inplace.h"
+#include "cli/rows_command.h"
+#include "demsort_inplace/job_status.h"
+#include "demsort_inplace/lines_space.h"
+#include "engine/rows/lines_sort.h"
+#include "io/posix_storage.h"
+
+namespace ecosort::cli {
+
+// Everything checked and opened; nothing created.
+struct ResolvedRows {
+  lines::LinesJob job;
+  std::string output;  // links followed
+  inplace::JobHeader header;
+  inplace::LinesSpace space;
+  std::uint64_t free_bytes = 0;  // on the output's file system
+};
+
+// Nothing: the inputs are empty, so that there is nothing to resume either. UsageError for inputs that cannot be read again, and
+// for too little space.
+[[nodiscard]] std::optional<ResolvedRows> resolve_rows(const RowsCommand& command, io::PosixStorage& storage);
+
+// The exit code; nothing: an ordinary sort does it.
+[[nodiscard]] std::optional<int> run_resumable_rows(const RowsCommand& command, double started_s);
+
+// The plan for people, or for programs; nothing: there is nothing to sort.
+[[nodiscard]] std::optional<std::string> resumable_rows_plan(const RowsCommand& command, bool is_json, io::PosixStorage& storage);
+
+// Goes on with the job, or removes it.
+int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, io::PosixStorage& storage, io::Queue& queue,
+                    double started_s, bool abandons);
+
+// What `resume --status` says behind its first line.
+[[nodiscard]] std::string rows_status_text(const inplace::JobStatus& status);
+
+}  // namespace ecosort::cli

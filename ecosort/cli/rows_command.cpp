@@ -1,0 +1,154 @@
+#include "cli/rows_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/size_text.h"
+#include "cli/lines_report.h"
+#include "cli/table_report.h"
+#include "job/prepare_lines.h"
+#include "job/prepare_table.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+using lines::LinesOptions;
+
+constexpr std::size_t most_keys = 128;  // the journal counts the values of each, for each run
+
+void check_places(const std::vector<std::string>& temp, const char* temp_option, const std::string& output,
+                  const std::vector<std::string>& inputs) {
+  if (!temp.empty())
+    throw UsageError(fmt::format(
+        "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave {} out, or name an output there", temp_option));
+  if (output.empty() || output == "-")
+    throw UsageError("--resumable needs an output with a name, for its job directory; name it with -o FILE");
+  if (std::ranges::find(inputs, "-") != inputs.end())
+    throw UsageError("--resumable: standard input cannot be read again after a crash; name the input");
+}
+
+// Runs that outlive a crash are stored as they are.
+void check_runs(const CompressionTerms& terms) {
+  if (terms.runs != "auto" && terms.runs != "none")
+    throw UsageError("--compress goes without --resumable: runs that outlive a crash are stored as they are");
+  if (terms.assumed_ratio > 0) throw UsageError("--assume-ratio goes without --resumable");
+}
+
+void check_options(const LinesOptions& options) {
+  if (options.check != lines::Check::no) throw UsageError("--resumable: -c and -C sort nothing; leave it out");
+  if (options.debug) throw UsageError("--debug goes without --resumable");
+  if (options.merge)
+    throw UsageError(
+        "-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume");
+  if (!options.compress_program.empty()) throw UsageError("--compress-program goes without --resumable");
+  if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
+  check_runs(options.compression);
+  check_places(options.temp, "-T", options.output, options.inputs);
+}
+
+void check_options(const TableOptions& options) {
+  if (options.check) throw UsageError("--resumable: --check sorts nothing; leave it out");
+  if (options.spec.table.merge)
+    throw UsageError("--merge goes without --resumable: sort the files without --merge to be able to resume");
+  if (options.spec.table.keys.size() > most_keys)
+    throw UsageError(fmt::format("--resumable takes up to {} keys; these are {}", most_keys, options.spec.table.keys.size()));
+  if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
+  check_runs(options.spec.compression);
+  check_places(options.spec.temp_directories, "--temp", options.spec.output, options.spec.inputs);
+}
+
+// Of the job's command, without a look at what goes with --resumable.
+RowsCommand lines_command(const LinesOptions& options, const Words& words) {
+  RowsCommand command{.name = "lines",
+                      .words = words,
+                      .rules = lines::posix_rules_of_environment(),
+                      .salt = options.order.salt,
+                      .threads = options.parallel,
+                      .io = options.io,
+                      .reports = {options.stats, options.events, options.progress, options.quiet}};
+  command.make_job = [options](io::Storage& storage, std::uint64_t assumed_bytes) {
+    LinesOptions plain = options;
+    plain.compression.runs = "none";
+    return job::make_lines_job(plain, storage, job::SpecialOutput::refused, assumed_bytes);
+  };
+  command.result_of = [](lines::LinesReport report, const lines::LinesJob& figures) {
+    JobResult result{summary_of(report), report.notices, {}};
+    result.stats = [report = std::move(report), &figures](const engine::PhaseLog& log, double started_s,
+                                                          const std::string& backend) {
+      return lines_stats_json(report, log, process_usage(started_s), figures, backend);
+    };
+    return result;
+  };
+  return command;
+}
+
+RowsCommand table_command(const TableOptions& options, const Words& words) {
+  RowsCommand command{.name = std::string(word_of(options.spec.format)),
+                      .words = words,
+                      .threads = options.spec.threads,
+                      .io = options.spec.io,
+                      .reports = {options.stats, options.events, options.progress, options.quiet}};
+  command.make_job = [options](io::Storage& storage, std::uint64_t assumed_bytes) {
+    SortSpec plain = options.spec;
+    plain.compression.runs = "none";
+    return job::make_table_job(plain, storage, job::SpecialOutput::refused, assumed_bytes);
+  };
+  command.result_of = [options](lines::LinesReport report, const lines::LinesJob& figures) {
+    JobResult result{table_summary(report), report.notices, {}};
+    std::ranges::copy(null_notices(options, report), std::back_inserter(result.notices));
+    result.stats = [options, report = std::move(report), &figures](const engine::PhaseLog& log, double started_s,
+                                                                   const std::string& backend) {
+      return table_stats_json(options, report, log, process_usage(started_s), figures, backend);
+    };
+    return result;
+  };
+  return command;
+}
+
+LinesOptions line_options_of(const InPlaceOptions& given, const inplace::JobHeader& header) {
+  LinesOptions options = lines::parse_lines_words(header.lines->words, header.lines->rules);
+  options.order.salt = header.lines->salt;
+  options.output = given.run.file;
+  options.memory = given.memory;
+  options.memory_percent = 0;
+  options.memory_bytes = given.memory.empty() ? header.memory_bytes : 0;
+  options.parallel = given.threads != 0 ? given.threads : header.threads;
+  return options;
+}
+
+TableOptions table_options_of(const InPlaceOptions& given, const inplace::JobHeader& header, Format format) {
+  TableOptions options = parse_table_options(format, header.lines->command, header.lines->words);
+  options.spec.output = given.run.file;
+  options.spec.memory_bytes = given.memory.empty() ? header.memory_bytes : parse_bytes(given.memory, "--memory");
+  options.spec.threads = given.threads != 0 ? given.threads : header.threads;
+  return options;
+}
+
+}  // namespace
+
+RowsCommand rows_command(const LinesOptions& options, const Words& words) {
+  check_options(options);
+  return lines_command(options, words);
+}
+
+RowsCommand rows_command(const TableOptions& options, const Words& words) {
+  check_options(options);
+  return table_command(options, words);
+}
+
+RowsCommand rows_command(const InPlaceOptions& given, const inplace::JobHeader& header) {
+  const std::string& name = header.lines->command;
+  if (name == "lines") return lines_command(line_options_of(given, header), header.lines->words);
+  for (const Format format : {Format::csv, Format::jsonl})
+    if (name == word_of(format)) return table_command(table_options_of(given, header, format), header.lines->words);
+  throw IoError(fmt::format("the journal of '{}' names a command '{}' that there is not", given.run.file, name));
+}
+
+const char* rows_noun(const std::string& command) { return command == "lines" ? "lines" : "rows"; }
+
+}  // namespace ecosort::cli

@@ -1,0 +1,46 @@
+// The commands that sort rows, as a job that outlives a crash needs them: `lines`, `csv`, `jsonl` with --resumable.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/inplace.h"
+#include "cli/run_job.h"
+#include "cli/table_options.h"
+#include "demsort_inplace/job_records.h"
+#include "engine/rows/lines_sort.h"
+#include "formats/lines/grammar.h"
+#include "io/storage.h"
+
+namespace ecosort::cli {
+
+struct RowsCommand {
+  std::string name;  // "lines", "csv", "jsonl"
+  Words words;       // its options and inputs, as they were given
+  lines::PosixRules rules = {};
+  lines::Digest salt{};       // of -R
+  std::uint64_t threads = 0;  // as asked for; 0: as many as there are processors
+  std::string io = "auto";
+  RunReports reports;
+  lines::FirstLook look = {};
+
+  // Everything checked and opened, nothing created. `assumed_bytes`, if not 0, are of inputs that are not to be opened.
+  std::function<lines::LinesJob(io::Storage& storage, std::uint64_t assumed_bytes)> make_job = {};
+  // What is told of the sort at its end. `figures`: the job, but for what it works with.
+  std::function<JobResult(lines::LinesReport report, const lines::LinesJob& figures)> result_of = {};
+};
+
+// UsageError for what goes without --resumable.
+[[nodiscard]] RowsCommand rows_command(const lines::LinesOptions& options, const Words& words);
+[[nodiscard]] RowsCommand rows_command(const TableOptions& options, const Words& words);
+
+// The command of a job, whatever the environment says about words by now, with the means that are given this time. The keys of -R
+// are what they were; the inputs are the journal's.
+[[nodiscard]] RowsCommand rows_command(const InPlaceOptions& given, const inplace::JobHeader& header);
+
+// What the command sorts: "lines" or "rows".
+[[nodiscard]] const char* rows_noun(const std::string& command);
+
+}  // namespace ecosort::cli

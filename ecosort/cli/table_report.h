@@ -1,0 +1,25 @@
+// What is told of a sort of CSV or of JSON lines.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/report.h"
+#include "cli/table_options.h"
+#include "engine/rows/lines_sort.h"
+
+namespace ecosort::cli {
+
+// Schema "ecosort.csv-stats/1" or "ecosort.jsonl-stats/1"; units are in the names.
+[[nodiscard]] nlohmann::ordered_json table_stats_json(const TableOptions& options, const lines::LinesReport& report,
+                                                      const engine::PhaseLog& log, const ProcessUsage& usage,
+                                                      const lines::LinesJob& job, const std::string& backend);
+
+// "sorted ... rows".
+[[nodiscard]] JobSummary table_summary(const lines::LinesReport& report);
+
+// What has no place in the order: lines that hold nothing, and values.
+[[nodiscard]] std::vector<std::string> null_notices(const TableOptions& options, const lines::LinesReport& report);
+
+}  // namespace ecosort::cli

@@ -1,0 +1,58 @@
+#include "job/first_row.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "base/errors.h"
+#include "base/size_text.h"
+#include "io/plain_file.h"
+
+namespace ecosort::job {
+
+namespace {
+
+constexpr std::size_t first_bytes = std::size_t{64} << 10U, most_bytes = std::size_t{1} << 20U;
+
+std::string beginning_of(const std::string& name, std::size_t bytes) {
+  std::string text(bytes, '\0');
+  engine::PlainFile file = engine::PlainFile::open_for_reading(name);
+  text.resize(file.read_at(0, std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
+// The row behind the mark; nothing where the file holds none.
+std::optional<std::string> first_row_of(const std::string& name, const rows::RowFormat& format, std::size_t mark_bytes) {
+  for (std::size_t bytes = first_bytes; bytes <= most_bytes; bytes *= 4) {
+    const std::string text = beginning_of(name, bytes);
+    const char *const begin = text.data() + std::min(mark_bytes, text.size()), *const end = text.data() + text.size();
+    bool is_inside = false;
+    if (const char* const row_end = format.find_end(begin, end, is_inside)) return std::string(begin, row_end);
+    if (text.size() == bytes) continue;
+    if (begin == end) return std::nullopt;
+    return std::string(begin, end);
+  }
+  throw UsageError(fmt::format("{}: the first row is longer than {}, the most that a resumable sort keeps in its journal", name,
+                               format_bytes(most_bytes)));
+}
+
+}  // namespace
+
+FirstRow find_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFormat& format) {
+  FirstRow first;
+  for (const lines::LineInput& input : inputs) {
+    const std::size_t mark_bytes = format.mark_bytes(beginning_of(input.name, rows::RowFormat::most_mark_bytes));
+    if (&input == &inputs.front()) first.mark_bytes = mark_bytes;
+    format.begin_input();
+    const bool must_know = format.wants_first_row() && format.top_rows_to_come() == 0;
+    if (!must_know) break;
+    first.row = first_row_of(input.name, format, mark_bytes);
+    if (first.row) break;
+    format.miss_first_row(rows::shown_name(input.name));
+  }
+  return first;
+}
+
+}  // namespace ecosort::job
