@@ -213,10 +213,19 @@ def test_the_message_names_memory_that_suffices(run: Run, ecosort: Path, tmp_pat
     (tmp_path / "out").mkdir()
     write_splitters(tmp_path / "cut", draw_splitters(data, 100, ["0:10"], 300))
     for sort in ([], ["--sort"]):
-        words: list[object] = ["--splitters", tmp_path / "cut", "--report", tmp_path / "r", "-o", tmp_path / "out", *sort]
+        words: list[object] = [
+            "--splitters",
+            tmp_path / "cut",
+            "--report",
+            tmp_path / "r",
+            "-o",
+            tmp_path / "out",
+            "--overwrite",
+            *sort,
+        ]
         line = refused(run("partition", "records", tmp_path / "input", *words, "--memory", "2MiB"), 2, "300 parts", "64 KiB")
         enough = line.rpartition("--memory ")[2].strip()
-        done = run("partition", "records", tmp_path / "input", *words, "--memory", enough, "--overwrite")
+        done = run("partition", "records", tmp_path / "input", *words, "--memory", enough)
         assert (done.returncode, done.stderr) == (0, "")
 
 
