@@ -116,7 +116,7 @@ def test_tables(ecosort: Path, tmp_path: Path, codec: str) -> None:
     (tmp_path / "in.jsonl").write_bytes(b"".join(objects))
     words = ["--by", "id:integer", "--memory", "4MiB", "in.jsonl", "-o", "out.jsonl", "-q", f"--compress={codec}"]
     assert packing(ecosort, tmp_path, words, "jsonl")["packed_blocks"] > 0
-    assert (tmp_path / "out.jsonl").read_bytes() == b"".join(sorted(objects, key=lambda row: int(row[7:].split(b",")[0])))
+    assert (tmp_path / "out.jsonl").read_bytes() == b"".join(sorted(objects, key=lambda row: int(bytes(row)[7:].split(b",")[0])))
 
 
 def test_a_merge_of_many_files_packs_what_it_stores(ecosort: Path, tmp_path: Path) -> None:
