@@ -1,4 +1,4 @@
-// The output of a merge of lines that goes on where an earlier one was interrupted.
+// The output of a merge of lines that continues where an earlier one was interrupted.
 //
 //   output | ..... unit | unit ........        bytes before `place` are durable, and so is the rest of the unit that it lies in:
 //             begin ^  ^ place                 that unit is compared with what comes, and not written again

@@ -72,7 +72,7 @@ class InPlaceSort {
     storage.sync_directory(bench_.paths.parent);
     const io::FileState now = storage.state(*files.input);
     if (before.size_bytes != layout_.bytes() || now.size_bytes != before.size_bytes || now.modified_ns != before.modified_ns)
-      throw IoError(fmt::format("'{}' is being written to; sort it when nobody does", bench_.paths.file));
+      throw IoError(fmt::format("'{}' is being written to; sort it when no one does", bench_.paths.file));
     found_ = now;
   }
 
@@ -98,7 +98,7 @@ class InPlaceSort {
     const io::FileState now = storage.state(*taken);
     if (now.inode == found_.inode && now.size_bytes == found_.size_bytes && now.modified_ns == found_.modified_ns) return;
     storage.rename_new(bench_.paths.input, bench_.paths.file);
-    throw IoError(fmt::format("'{}' was replaced or written to just now; start again when nobody does", bench_.paths.file));
+    throw IoError(fmt::format("'{}' was replaced or written to just now; start again when no one does", bench_.paths.file));
   }
 
   Task<void> sort() {

@@ -77,7 +77,7 @@ void cut(JobBench& bench, io::File& file, std::uint64_t size);
 [[nodiscard]] Task<std::vector<std::byte>> read_bytes(JobBench& bench, const io::File& file, std::uint64_t begin,
                                                       std::uint64_t end);
 
-// Removes a job whose input is another file, and all that it made. The journal says so first: from then on nobody looks for the
+// Removes a job whose input is another file, and all that it made. The journal says so first: from then on no one looks for the
 // runs.
 void remove_job(JobBench& bench);
 

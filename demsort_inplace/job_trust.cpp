@@ -36,7 +36,7 @@ void check(const JobPaths& paths, const std::string& path, const struct stat& st
   const std::string reason = io::reason_to_distrust(looked_at, path, owners);
   if (reason.empty()) return;
   if (io::is_writable_by_others(looked_at))
-    refuse(paths, reason, fmt::format("if nobody has changed it: chmod go-w '{}', then go on", path));
+    refuse(paths, reason, fmt::format("if no one has changed it: chmod go-w '{}', then continue", path));
   refuse(paths, reason,
          fmt::format("if you trust that user: ecosort resume --trust-owner {} {}", user_name(status.st_uid), paths.file));
 }

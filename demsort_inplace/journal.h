@@ -5,7 +5,7 @@
 //   record   | checksum | magic | sequence | kind | payload bytes | payload ... | zeros |   in whole blocks of its own
 //
 // The file is zero-filled before the job begins. Of fixed records it has its full length then, so that appending allocates
-// nothing; how many runs lines make nobody knows before, so that there the file grows by some places for runs at a time. A record
+// nothing; how many runs lines make no one knows before, so that there the file grows by some places for runs at a time. A record
 // goes where nothing is needed any more: each run has a place of its own, the states take turns, so that the last three stay
 // untouched. The sequence number says which state is the last. A record whose checksum fails was torn by a crash, and counts as
 // never written: what it would have allowed has not been done.
@@ -40,10 +40,10 @@ class Journal {
   // Writes the header, and zeros behind it. Durable when it returns.
   [[nodiscard]] Task<void> create(const JobHeader& header);
 
-  // Reads what is there, to go on from it: makes it durable first, because after a crash of the program alone it need not be
+  // Reads what is there, to continue from it: makes it durable first, because after a crash of the program alone it need not be
   // yet. Nothing: no job was begun. IoError for what a crash cannot leave.
   [[nodiscard]] Task<std::optional<JournalContents>> open();
-  // The same only to tell about it: changes nothing, and keeps no error of the drive from whoever goes on.
+  // The same only to tell about it: changes nothing, and keeps no error of the drive from whoever continues.
   [[nodiscard]] Task<std::optional<JournalContents>> look();
 
   // Durable when they return.

@@ -2,7 +2,7 @@
 //
 //   run i written -> durable, its name too -> both sums equal -> runs 0 ... i-1 in the journal -> journal says so, durable
 //
-// With what is said of a run goes the place in the inputs from which reading goes on. What stays on top, a byte order mark and
+// With what is said of a run goes the place in the inputs from which reading continues. What stays on top, a byte order mark and
 // the lines of a header, is a run of its own ahead of all others.
 #pragma once
 

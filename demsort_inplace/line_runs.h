@@ -15,7 +15,7 @@ namespace ecosort::inplace {
 // The header's, or null.
 [[nodiscard]] const RunDone* header_run(const std::vector<RunDone>& done) noexcept;
 
-// Where in the inputs reading goes on; `begin`: where nothing is in a run yet.
+// Where in the inputs reading continues; `begin`: where nothing is in a run yet.
 [[nodiscard]] lines::ReadPlace next_place(const std::vector<RunDone>& done, const lines::ReadPlace& begin) noexcept;
 
 // The most that the runs took at any time, in blocks of their files.

@@ -3,7 +3,7 @@
 // Runs stay whole until the output is complete, so that both are there at the same time. How many runs there are depends on the
 // lengths of the lines, which show when they are read: each line takes 32 bytes of a run buffer besides its own. Counted are the
 // runs of lines of 16 bytes on average; shorter ones make more, and each may leave a block of padding. Where that does not fit
-// the sort stops as on any full drive, and goes on when there is room.
+// the sort stops as on any full drive, and continues when there is room.
 #pragma once
 
 #include <cstdint>

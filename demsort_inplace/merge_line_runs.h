@@ -16,7 +16,7 @@ namespace ecosort::inplace {
 // The header's lines, as the journal knows them.
 [[nodiscard]] Task<std::string> read_header(LinesBench& bench);
 
-// Goes on from the last state, which there is. The output has the bytes that it says, whole units of them. Returns where the
+// Continues from the last state, which there is. The output has the bytes that it says, whole units of them. Returns where the
 // merge ends: every line is in the output, their sums those of what was read; else VerificationError.
 [[nodiscard]] Task<State> merge_to_output(LinesBench& bench, const std::string& header);
 

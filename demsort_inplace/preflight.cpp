@@ -196,12 +196,12 @@ void check_place(const io::File& journal, const JobHeader& header, const std::st
   const io::FileSystem system = io::file_system_of(directory, info.st_dev);
   if (!header.layout.keeps_runs && !io::frees_safely(system))
     throw JobRefused(
-        fmt::format("the job in '{}' cannot go on there: its file system is {}{}, where a crash could mix up blocks; {}",
+        fmt::format("the job in '{}' cannot continue there: its file system is {}{}, where a crash could mix up blocks; {}",
                     directory, system.type, system.type == "ext4" ? " without a journal" : "", way_out));
   if (is_in_place && !journal.is_direct())
-    throw JobRefused(fmt::format("the job in '{}' cannot go on there: {}; {}", directory, no_direct_io, way_out));
+    throw JobRefused(fmt::format("the job in '{}' cannot continue there: {}; {}", directory, no_direct_io, way_out));
   if (const std::uint64_t unit = block_bytes(directory); !header.layout.keeps_runs && unit > header.layout.unit)
-    throw JobRefused(fmt::format("the job in '{}' cannot go on there: blocks have {} bytes, it was laid out for {}; {}",
+    throw JobRefused(fmt::format("the job in '{}' cannot continue there: blocks have {} bytes, it was laid out for {}; {}",
                                  directory, unit, header.layout.unit, way_out));
 }
 

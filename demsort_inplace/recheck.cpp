@@ -42,7 +42,7 @@ void refuse_output(const JobBench& bench, const io::File& result, const OutputDi
   throw OutputChanged(fmt::format(
       "'{}' is not what was written to it ({}); nothing more was given up; check the drive, then {}", result.path(), what,
       is_in_place
-          ? fmt::format("put back a copy of it, or go on with it as it is: ecosort resume --trust-drive {}", bench.paths.file)
+          ? fmt::format("put back a copy of it, or continue with it as it is: ecosort resume --trust-drive {}", bench.paths.file)
           : fmt::format("start again after: ecosort resume --abandon {}", bench.paths.file)));
 }
 

@@ -1,9 +1,9 @@
 // What a crash left of the result is read again, before anything more is given up for it.
 //
-// What the journal declared durable is in the output and nowhere else. A byte of it that changes while nobody looks would end as
-// a wrong result: the sums of the merge go on from the journal's, not from the file. So whoever resumes reads these records once
-// more, and compares count, hash and order with the last state of the journal. (What is left of the input has no sum yet, and
-// the runs carry checksums.)
+// What the journal declared durable is in the output and nowhere else. A byte of it that changes while no one looks would end as
+// a wrong result: the sums of the merge continue from the journal's, not from the file. So whoever resumes reads these records
+// once more, and compares count, hash and order with the last state of the journal. (What is left of the input has no sum yet,
+// and the runs carry checksums.)
 #pragma once
 
 #include <string>

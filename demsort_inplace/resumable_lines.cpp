@@ -120,7 +120,7 @@ class ResumableLines {
         bench_.storage.remove(bench_.paths.directory + "/" + name);
   }
 
-  // Of the output's space, what it does not have yet, so that nobody else can take it an hour later (promise P10). Nothing is
+  // Of the output's space, what it does not have yet, so that no one else can take it an hour later (promise P10). Nothing is
   // reserved twice: XFS wants the space free once more.
   Task<void> reserve_output() {
     const std::uint64_t from = bench_.storage.state(*bench_.files.output).size_bytes;

@@ -114,7 +114,7 @@ class ResumableSort {
     cut(bench_, *bench_.files.output, output);
   }
 
-  // All that the job will need, so that nobody else can take it an hour later (promise P10). Checkpoints reserve the rest of the
+  // All that the job will need, so that no one else can take it an hour later (promise P10). Checkpoints reserve the rest of the
   // output's from what the runs give back.
   Task<void> reserve_space() {
     for (std::uint64_t run = bench_.done.size(); run < layout_.runs(); ++run)

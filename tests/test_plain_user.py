@@ -44,7 +44,7 @@ def test_order_report_and_streams_as_a_plain_user(require: Require, ecosort: Pat
         copy_program(ecosort, directory / "build")
         for path in (directory, *directory.rglob("*")):
             path.chmod(0o777 if path.is_dir() else 0o755)
-        directory.chmod(0o1777)  # a module is loaded only from where nobody else can have put it
+        directory.chmod(0o1777)  # a module is loaded only from where no one else can have put it
         (directory / "build").chmod(0o755)
         environment = {
             **os.environ,

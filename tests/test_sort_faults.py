@@ -298,7 +298,7 @@ def test_every_call_fails_once(
 
 @contextmanager
 def stopped_at(ecosort: Path, directory: Path, words: list[str | Path], phase: str) -> Iterator[subprocess.Popen[str]]:
-    """A sort that was stopped when it began `phase`; it goes on with SIGCONT."""
+    """A sort that was stopped when it began `phase`; it continues with SIGCONT."""
     events = directory / "events"
     events.unlink(missing_ok=True)  # of a sort before this one
     command = [str(word) for word in (ecosort, "sort", *words, "--events", events)]
@@ -343,7 +343,7 @@ def taken_back(drive: FileSystem, free_before: int) -> None:
 def test_a_disk_that_is_full_before_a_pipe_ends(
     ecosort: Path, require: Require, tmp_path: Path, more_data: bytes, backend: str
 ) -> None:
-    """Nobody knew how much would come."""
+    """No one knew how much would come."""
     require("loop_mount")
     with mounted(tmp_path, "ext4", 24 * MIB) as drive:
         free = drive.free_bytes()
@@ -524,7 +524,7 @@ def test_an_input_that_changes_while_it_is_read(
 
 
 def test_an_input_that_is_replaced_while_it_is_read(ecosort: Path, tmp_path: Path, more_data: bytes) -> None:
-    """The sort goes on with the file it opened; so does every reader."""
+    """The sort continues with the file it opened; so does every reader."""
     (tmp_path / "in").write_bytes(more_data)
     words: list[str | Path] = [tmp_path / "in", "-o", tmp_path / "out", "--memory", "4MiB"]
     with stopped_at(ecosort, tmp_path, words, "run_formation") as process:
@@ -560,7 +560,7 @@ def test_statistics_that_cannot_be_written_do_not_take_back_the_output(run: Run,
 
 
 def test_events_that_cannot_be_written(run: Run, place: Path, data: bytes) -> None:
-    """Events tell of the work; that nobody takes them does not end it."""
+    """Events tell of the work; that no one takes them does not end it."""
     refused(run(*WORDS, "--events", "/dev/full", cwd=place), 3, "/dev/full", "No space left", "sorted output is complete")
     assert (place / "out").read_bytes() == expected(data)
 

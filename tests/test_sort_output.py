@@ -251,7 +251,7 @@ def test_what_a_killed_run_left_is_reported(
     wait_until(lambda: len(list(place.glob(".ecosort-*.tmp"))) == 1, what="the temporary name")
     (name,) = place.glob(".ecosort-*.tmp")
     assert mode(name) == 0o600
-    succeeded(run("sort", "in", "-o", "other", cwd=place))  # while that run lives, its file is nobody's leftover
+    succeeded(run("sort", "in", "-o", "other", cwd=place))  # while that run lives, its file is no one's leftover
     process.kill()
     process.wait()
     process.stdin.close()

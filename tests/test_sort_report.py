@@ -239,7 +239,7 @@ def test_progress_for_programs(ecosort: Path, place: Path, data: bytes, memory: 
         assert line["eta_s"] is None or line["eta_s"] >= 0
         assert line["megabytes_per_s"] >= 0
     assert lines[0]["phase"] == "run formation"
-    assert lines[0]["percent"] is None  # how much will come, nobody knows
+    assert lines[0]["percent"] is None  # how much will come, no one knows
     assert lines[-1]["phase"] == "done"
     assert lines[-1]["job_percent"] == 100
     assert [line["bytes"] for line in lines if line["phase"] == "run formation"][-1] > 0
@@ -381,7 +381,7 @@ def test_a_plain_user_with_little_lockable_memory(require: Require, ecosort: Pat
 
     require("setpriv")
     with directory_for_everyone() as directory:
-        directory.chmod(0o1777)  # so that nobody else can put another program in the place of this one
+        directory.chmod(0o1777)  # so that no one else can put another program in the place of this one
         place = directory / "bin"  # a module is not loaded from where others may write
         place.mkdir()
         place.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Space: never more than promised, given back while the merge goes on, and foreseen to the byte before anything is written.
+"""Space: never more than promised, given back while the merge continues, and foreseen to the byte before anything is written.
 
 Space is counted as allocated blocks. The proof of a bound is a file system with exactly the free space that was asked for. What
 is asked for holds a little for the file system's own blocks about our files.

@@ -152,7 +152,7 @@ def test_named_pipe_and_socket(ecosort: Path, tmp_path: Path, data: bytes, backe
 
 
 def test_pieces_of_any_size(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
-    """A pipe that nobody made blocking, and that brings what it likes."""
+    """A pipe that no one made blocking, and that brings what it likes."""
     rng = random.Random(5)
     command = [ecosort, "sort", "-", "-o", "out", "--io", backend, "--memory", "2MiB"]
     process = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, bufsize=0)

@@ -136,7 +136,7 @@ def cancel(number: int) -> int:
 @queue.command()
 @_NUMBER
 def retry(number: int) -> int:
-    """Does a failed or cancelled job once more, from where there is something to go on with."""
+    """Does a failed or cancelled job once more, from where there is something to continue with."""
     return _wish(number, desk.retry)
 
 
@@ -157,7 +157,7 @@ def pause(number: int | None) -> int:
 @queue.command()
 @click.argument("number", type=int, required=False, metavar="[ID]")
 def resume(number: int | None) -> int:
-    """Goes on with a paused job, or without ID with all."""
+    """Continues with a paused job, or without ID with all."""
     return _stop(False) if number is None else _wish(number, desk.resume)
 
 
@@ -189,7 +189,7 @@ def run(tick_s: float) -> int:
 @click.option("--config", help="File with meters by name.")
 @click.option("--keep-days", type=click.FloatRange(0, 36500), default=90.0, show_default=True, help="Keep jobs that ended.")
 @click.option("--keep-jobs", type=click.IntRange(0), default=1000, show_default=True, help="Of these at most so many.")
-@click.option("--end-jobs", is_flag=True, help="At the end of the service end what runs, too; it goes on with the next one.")
+@click.option("--end-jobs", is_flag=True, help="At the end of the service end what runs, too; it continues with the next one.")
 @click.option("--tick", "tick_s", type=click.FloatRange(0.01, 60), default=1.0, hidden=True)
 def serve(
     address: str,
@@ -201,7 +201,7 @@ def serve(
     end_jobs: bool,
     **given: float,
 ) -> int:
-    """Does what is queued and shows it on a page, until a signal comes. Running jobs go on by themselves.
+    """Does what is queued and shows it on a page, until a signal comes. Running jobs continue by themselves.
 
     Exit codes: 0 ended by a signal, 2 usage, or the queue is served already, 3 the queue cannot be read or written.
     """

@@ -121,7 +121,7 @@ def pause(connection: sqlite3.Connection, number: int) -> str:
     job = jobs.get(connection, number)
     if job.state == jobs.RUNNING:
         _change(connection, job, wish="pause")
-        goes_on = "goes on from there" if job.resumes else "begins anew"
+        goes_on = "continues from there" if job.resumes else "begins anew"
         return f"is asked to end; with `queue resume {number}` it {goes_on}"
     if job.state not in (jobs.QUEUED, jobs.STANDING) or job.wish:
         raise QueueError(f"job {number} is {job.wish or job.state}; only what waits or runs can be paused")

@@ -165,7 +165,7 @@ def begin_attempt(
 ) -> Job | None:
     """Marks the job as running before anything of it runs. None where it was cancelled or paused meanwhile.
 
-    An attempt that goes on with an earlier one keeps what was there before that one.
+    An attempt that continues with an earlier one keeps what was there before that one.
     """
     with transaction(connection):
         now = get(connection, job.id)

@@ -85,6 +85,6 @@ def _python_path() -> dict[str, str]:
 
 
 def next_attempt(job: Job, output: str, directory: JobDirectory, goes_on: bool) -> Attempt:
-    """Of a job that is marked as running; it goes on with what an earlier one left, or begins."""
+    """Of a job that is marked as running; it continues with what an earlier one left, or begins."""
     stats = directory.path / f"stats-{job.attempt}.json"
     return Attempt(job, resume_command(job, output, stats) if goes_on else begin_command(job, stats), directory)

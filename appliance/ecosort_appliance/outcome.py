@@ -71,7 +71,7 @@ def outcome(job: Job, left: Left) -> Outcome:
 
 
 def is_complete(job: Job, left: Left) -> bool:
-    """The program ended well although nobody wrote it down. It gives an output its name only when that is complete and verified,
+    """The program ended well although no one wrote it down. It gives an output its name only when that is complete and verified,
     and writes its report after that. Of a job that can be resumed the job directory would be there if it were not complete."""
     if left.stats is not None:
         return job.wish != "abandon"

@@ -22,7 +22,7 @@ def queue_directory() -> Path:
 
 
 def make_queue_directory(directory: Path) -> None:
-    """Nobody but the queue's owner may change it; other users reach their own job's directory through it (mode 711)."""
+    """No one but the queue's owner may change it; other users reach their own job's directory through it (mode 711)."""
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         _make(directory)

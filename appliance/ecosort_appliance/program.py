@@ -29,7 +29,7 @@ def job_directory_of(output: str) -> str:
 
 
 def resume_command(job: Job, output: str, stats: Path) -> list[str]:
-    """Goes on with what an earlier attempt left, or gives it up. `output` is the real path."""
+    """Continues with what an earlier attempt left, or gives it up. `output` is the real path."""
     abandon = ["--abandon"] if job.wish == "abandon" else []
     return [ecosort_program(), "resume", *_reports(stats), *abandon, output]
 

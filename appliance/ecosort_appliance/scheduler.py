@@ -110,7 +110,7 @@ class Scheduler:
         self._clean()
 
     def end_jobs(self) -> None:
-        """Asks all that runs to end; a later scheduler goes on with it."""
+        """Asks all that runs to end; a later scheduler continues with it."""
         for job in jobs.select(self._connection, "state = 'running'"):
             signal_job(self._directory(job), signal.SIGTERM, job.uid)
 

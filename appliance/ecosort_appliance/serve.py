@@ -99,7 +99,7 @@ def _say_what_goes_on(queue: Path, end_jobs: bool) -> None:
     running = jobs.select(connection, "state = 'running'")
     connection.close()
     if running and not end_jobs:
-        print(f"ecosort: {len(running)} running jobs go on; the next `ecosort serve` finds them", file=sys.stderr)
+        print(f"ecosort: {len(running)} running jobs continue; the next `ecosort serve` finds them", file=sys.stderr)
 
 
 def _work_without_page(scheduler: SchedulerThread) -> None:

@@ -113,7 +113,7 @@ def read_words(words: Sequence[str]) -> Named:
     given = {name for name, _ in options}
     named = _places(command, options, operands)
     if any(place == "-" for place in (*named[0], named[1])):
-        raise QueueError("a queued job works while nobody is there: name files in place of `-`")
+        raise QueueError("a queued job works while no one is there: name files in place of `-`")
     can_resume = command in _NOT_RESUMABLE and not given & _NOT_RESUMABLE[command]
     if command in ("csv", "jsonl"):
         can_resume = can_resume and not any(path.endswith(_PACKED_NAMES) for path in (*named[0], named[1]))

@@ -27,12 +27,13 @@ constexpr std::string_view key_types =
     "Their length can be left out: 8:u64 is 8:8:u64le.";
 
 std::vector<OperandRow> sort_codes() {
-  return {{"0", "done"},
-          {"1", "the written records failed their verification"},
-          {"2", "wrong usage, bad input, or a plan that cannot work"},
-          {"3", "an I/O error, also an input that changed while it was read; after inplace and sort --resumable, resume goes on"},
-          {"4", "an internal error"},
-          {"128+N", "ended by signal N"}};
+  return {
+      {"0", "done"},
+      {"1", "the written records failed their verification"},
+      {"2", "wrong usage, bad input, or a plan that cannot work"},
+      {"3", "an I/O error, also an input that changed while it was read; after inplace and sort --resumable, resume continues"},
+      {"4", "an internal error"},
+      {"128+N", "ended by signal N"}};
 }
 
 OptionRow progress_option() {
@@ -59,7 +60,7 @@ std::vector<OptionRow> sort_options() {
       {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all drives named",
        true},
       {"--resumable", "", "",
-       "keep runs and a journal in OUTPUT.ecosort, so that after a crash `ecosort resume OUTPUT` goes on from there; its plan "
+       "keep runs and a journal in OUTPUT.ecosort, so that after a crash `ecosort resume OUTPUT` continues from there; its plan "
        "leaves no "
        "choice of --run-records, --merge-threads and requests"},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
@@ -97,7 +98,7 @@ CommandTable inplace_table() {
       chosen({"--record-size", "--key", "--reverse", "--stable", "--memory", "--threads", "--io", "--verify", "--profile",
               "--no-profile", "--stats", "--events", "--progress", "-q,--quiet"});
   options.push_back(space_option());
-  options.push_back({"--unique", "", "", "refused: after a crash nobody could tell a dropped record from a lost one"});
+  options.push_back({"--unique", "", "", "refused: after a crash no one could tell a dropped record from a lost one"});
   return {
       .name = "inplace",
       .synopsis = "[options] FILE",
@@ -105,10 +106,10 @@ CommandTable inplace_table() {
       .description =
           "Sorts FILE with a few percent of free space on its file system (ext4 with a journal, or XFS). While it works, the "
           "records are in the directory FILE.ecosort, and FILE is absent: under its own name it is the complete original or the "
-          "complete result. After a crash, a full disk or Ctrl-C, `ecosort resume` goes on.",
+          "complete result. After a crash, a full disk or Ctrl-C, `ecosort resume` continues.",
       .examples = {"ecosort plan inplace data.dat                    how much space it needs, and what it would do",
                    "ecosort inplace --memory 512MiB data.dat         sorts it",
-                   "ecosort resume data.dat                          goes on after an interruption"},
+                   "ecosort resume data.dat                          continues after an interruption"},
       .options = std::move(options),
       .operands = {{"FILE", "a regular file of whole records"}},
       .ending = key_types,
@@ -146,7 +147,8 @@ CommandTable resume_table() {
        "give the job up instead: in place, the records are put back into one file, unsorted; of a sort, the job directory is "
        "removed. A job that is abandoned stays so"},
       {"--trust-owner", "USER", "",
-       "go on with a job whose directory or files belong to that user, too; root then works as that user where the directory is "
+       "continue with a job whose directory or files belong to that user, too; root then works as that user where the directory "
+       "is "
        "his"},
       {"--trust-drive", "", "",
        "do not read the part of the output again that was written before the interruption; without this it must hold what the "
@@ -155,9 +157,9 @@ CommandTable resume_table() {
     options.push_back(row);
   return {.name = "resume",
           .synopsis = "[options] FILE",
-          .summary = "goes on with an interrupted `inplace`, or `sort`, `lines`, `csv` or `jsonl` with `--resumable`",
+          .summary = "continues with an interrupted `inplace`, or `sort`, `lines`, `csv` or `jsonl` with `--resumable`",
           .description =
-              "Goes on with an interrupted `ecosort inplace FILE`, or `ecosort sort`, `lines`, `csv` or `jsonl` with "
+              "Continues with an interrupted `ecosort inplace FILE`, or `ecosort sort`, `lines`, `csv` or `jsonl` with "
               "`--resumable ... "
               "-o FILE`, "
               "from its last durable run or checkpoint. May be interrupted and repeated as often as you like. Memory and threads "
@@ -234,7 +236,7 @@ std::vector<OptionRow> lines_options() {
       {"-z,--zero-terminated", "", "", "lines end with NUL, not newline"},
       {"--header", "[=N]", "1 line", "keep the first N lines of the input on top"},
       {"--resumable", "", "",
-       "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` goes on after a crash; regular files only, "
+       "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none compressed, and no -m, -c, --debug, --trace, --compress, --compress-program, --compress-output, -T"},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
@@ -327,7 +329,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
       {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly"},
       {"--merge", "", "", "merge files that are in order already"},
       {"--resumable", "", "",
-       "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` goes on after a crash; regular files only, "
+       "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none "
        "compressed, and no --merge, --check, --temp"},
   };
@@ -636,7 +638,7 @@ CommandTable cluster_table() {
           .description = "Runs the program ecosort-cluster with the words that follow; it explains itself with --help.",
           .examples = {"ecosort cluster sort --format csv --by when:date --on ray --nodes-temp /lustre/tmp *.csv -o sorted",
                        "ecosort cluster sort --plan --format lines log*.txt -o sorted    what would be done",
-                       "ecosort cluster resume sorted                   goes on after a crash of a worker, a node, or itself",
+                       "ecosort cluster resume sorted                   continues after a crash of a worker, a node, or itself",
                        "ecosort cluster check sorted                    counts, hashes and order of all parts"},
           .options = {},
           .operands = {},

@@ -13,7 +13,7 @@ int run_gen(const Words& words);      // gensort-compatible generator; exit code
 int run_check(const Words& words);    // valsort-compatible validator; exit codes 0 and 1
 int run_sort(const Words& words);     // external sort
 int run_inplace(const Words& words);  // sorts a file in its own space
-int run_resume(const Words& words);   // goes on with an interrupted one, or an interrupted resumable sort
+int run_resume(const Words& words);   // continues with an interrupted one, or an interrupted resumable sort
 int plan_lines(const Words& words);   // prints bounds of what run_lines would do
 int run_lines(const Words& words);    // text lines with the grammar of GNU sort; exit codes 0, 1 and 2
 int run_csv(const Words& words);      // rows of CSV by columns

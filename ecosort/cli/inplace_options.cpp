@@ -28,7 +28,7 @@ void check_not_given(const ParsedWords& parsed) {
           fmt::format("{} means nothing in place", std::string_view(name).substr(std::string_view(name).rfind('-') - 1)));
   if (parsed.given.contains("--unique"))
     throw UsageError(
-        "--unique cannot be had in place: after a crash nobody could tell a dropped record from a lost one; use ecosort sort "
+        "--unique cannot be had in place: after a crash no one could tell a dropped record from a lost one; use ecosort sort "
         "--unique, or drop duplicates from the sorted file");
 }
 
@@ -143,7 +143,7 @@ ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage&
   if (options.assume_size.empty()) {
     if (storage.exists(inplace::JobPaths(options.run.file).directory))
       throw UsageError(
-          fmt::format("'{0}.ecosort' holds a job that was interrupted; go on with: ecosort resume {0}", options.run.file));
+          fmt::format("'{0}.ecosort' holds a job that was interrupted; continue with: ecosort resume {0}", options.run.file));
     resolved.input = inplace::open_fit_file(options.run.file, storage);
     if (is_format_assumed(options.given)) job::require_benchmark_records(*resolved.input);
     wanted.input_records = whole_records(options.run.file, resolved.input->facts().size_bytes, options.record_size);

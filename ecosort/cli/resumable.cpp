@@ -35,7 +35,7 @@ void check_options(const SortOptions& options) {
         "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave --temp out, or name an output there");
   if (options.unique)
     throw UsageError(
-        "--unique goes without --resumable: after a crash nobody could tell a dropped record from a lost one; drop duplicates "
+        "--unique goes without --resumable: after a crash no one could tell a dropped record from a lost one; drop duplicates "
         "from "
         "the sorted file");
   if (options.checksum) throw UsageError("--checksum goes without --resumable; `ecosort check` tells the checksum of the output");

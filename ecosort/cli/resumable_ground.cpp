@@ -37,7 +37,8 @@ void check_regular(const io::File& input) {
 void check_no_job(const std::string& output, io::PosixStorage& storage) {
   if (!storage.exists(inplace::JobPaths(output).directory)) return;
   throw UsageError(fmt::format(
-      "'{0}.ecosort' holds a job that was interrupted; go on with: ecosort resume {0} (or give it up with --abandon)", output));
+      "'{0}.ecosort' holds a job that was interrupted; continue with: ecosort resume {0} (or give it up with --abandon)",
+      output));
 }
 
 void check_outlives_crash(const std::string& directory) {

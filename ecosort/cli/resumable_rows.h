@@ -32,7 +32,7 @@ struct ResolvedRows {
 // The plan for people, or for programs; nothing: there is nothing to sort.
 [[nodiscard]] std::optional<std::string> resumable_rows_plan(const RowsCommand& command, bool is_json, io::PosixStorage& storage);
 
-// Goes on with the job, or removes it.
+// Continues with the job, or removes it.
 int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, io::PosixStorage& storage, io::Queue& queue,
                     double started_s, bool abandons);
 

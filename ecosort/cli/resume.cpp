@@ -1,4 +1,4 @@
-// `ecosort resume`: goes on with an interrupted job of any kind, tells how far it is, or gives it up.
+// `ecosort resume`: continues with an interrupted job of any kind, tells how far it is, or gives it up.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ std::string status_text(const std::string& path, const inplace::JobStatus& statu
   std::string text = fmt::format("{}: {}\n", path, phase_of(status));
   if (status.is_busy) text += "  another process is working on it\n";
   if (status.has_other_file)
-    text += fmt::format("  '{}' exists, although its records are in the job; move it away to go on\n", path);
+    text += fmt::format("  '{}' exists, although its records are in the job; move it away to continue\n", path);
   if (!status.contents) return text;
   if (status.contents->header.lines) return text + rows_status_text(status);
   const inplace::JobHeader& header = status.contents->header;

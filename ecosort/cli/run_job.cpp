@@ -35,10 +35,10 @@ std::string way_on(const JobRun& run, io::PosixStorage& storage, const char* sta
     if (!storage.exists(inplace::JobPaths(run.file).directory)) return "";
   } catch (const Error&) {  // the drive does not even tell that: the error that led here is the one to tell
   }
-  return fmt::format("; {}; go on with: ecosort resume {}{}", state, trust_words(run.file), run.file);
+  return fmt::format("; {}; continue with: ecosort resume {}{}", state, trust_words(run.file), run.file);
 }
 
-// A transfer may have gone wrong once; what stays damaged nobody can merge. Of a job that only reads its inputs nothing is lost.
+// A transfer may have gone wrong once; what stays damaged no one can merge. Of a job that only reads its inputs nothing is lost.
 std::string way_past_damage(const JobRun& run, io::PosixStorage& storage) {
   const std::string again = way_on(run, storage, "nothing more was changed");
   if (again.empty()) return "";
@@ -73,7 +73,7 @@ JobResult work_telling_phase(const JobRun& run, const Work& work, io::PosixStora
                   error.error_number());
   } catch (const NotEnoughMemory& error) {
     if (const std::string way = way_on(run, storage, is_safe); way.empty()) throw;
-    throw UsageError(fmt::format("{}; {}; go on with more: ecosort resume --memory SIZE {}", error.what(), is_safe, run.file));
+    throw UsageError(fmt::format("{}; {}; continue with more: ecosort resume --memory SIZE {}", error.what(), is_safe, run.file));
   } catch (const VerificationError& error) {
     throw VerificationError(error.what() + way_on(run, storage, is_stopped));
   } catch (const Interrupted&) {

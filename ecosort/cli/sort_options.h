@@ -44,7 +44,7 @@ struct SortOptions {
 // one.
 [[nodiscard]] SortOptions parse_sort_options(const std::string& command, const Words& words);
 
-// The format of the records is nobody's choice: neither --record-size nor --key is among the options given.
+// The format of the records is no one's choice: neither --record-size nor --key is among the options given.
 [[nodiscard]] bool is_format_assumed(const std::set<std::string_view>& given);
 
 // What the options say as a job. UsageError for a size that cannot be.

@@ -46,7 +46,7 @@ class Bzip2Decoder final : public Decoder {
     stream_.avail_out = out_size;
     const int result = BZ2_bzDecompress(&stream_);
     if (result == BZ_MEM_ERROR) too_large();
-    if (result == BZ_DATA_ERROR_MAGIC) damaged("it does not go on as bzip2 data does");
+    if (result == BZ_DATA_ERROR_MAGIC) damaged("it does not continue as bzip2 data does");
     if (result != BZ_OK && result != BZ_STREAM_END) damaged("its bzip2 data is corrupt");
     return {in_size - stream_.avail_in, out_size - stream_.avail_out, result == BZ_STREAM_END};
   }

@@ -36,7 +36,7 @@ Rules rules_of(Codec codec) {
     case Codec::bzip2:
       return {"BZh"sv, false, true};
   }
-  throw InternalError("a codec that nobody knows");
+  throw InternalError("a codec that no one knows");
 }
 
 // Of zstd and lz4: frames that hold nothing for a decoder (0x184D2A50 to 5F, little-endian).
@@ -77,7 +77,7 @@ std::unique_ptr<Decoder> Decoder::make(Codec codec, Allowance& allowance) {
     case Codec::bzip2:
       return make_bzip2_decoder(allowance);
   }
-  throw InternalError("a codec that nobody knows");
+  throw InternalError("a codec that no one knows");
 }
 
 void Decoder::damaged(const std::string& why) const { throw Damaged(position_, why); }
@@ -98,7 +98,7 @@ bool Decoder::pass_zero(std::byte next) {
   return true;
 }
 
-// Collects the head of the next member. False: there is nothing to go on with.
+// Collects the head of the next member. False: there is nothing to continue with.
 bool Decoder::find_member(std::span<const std::byte> in, bool is_last, Step& done) {
   while (head_size_ < head_bytes && done.consumed < in.size()) {
     const std::byte next = in[done.consumed++];
@@ -158,7 +158,7 @@ bool Decoder::work_on_member(std::span<const std::byte> in, std::span<std::byte>
   }
   if (step.consumed > 0 || step.produced > 0) return true;
   if (done.produced == out.size()) return false;
-  if (!next.empty()) damaged("its decoder cannot go on");
+  if (!next.empty()) damaged("its decoder cannot continue");
   if (is_last) throw Truncated(position_, fmt::format("it ends in the middle of {} data", name_of(codec_)));
   return false;
 }

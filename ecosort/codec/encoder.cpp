@@ -204,7 +204,7 @@ std::unique_ptr<Encoder> Encoder::make(const OutputCodec& output, std::size_t mo
     case Codec::bzip2:
       return std::make_unique<Bzip2Encoder>(output.level, most_bytes);
   }
-  throw InternalError("a codec that nobody knows");
+  throw InternalError("a codec that no one knows");
 }
 
 }  // namespace ecosort::codec

@@ -1,5 +1,5 @@
-// What a sort works with in this process, whatever it sorts: the coordinator's reactor, the compute threads, the memory, and who is
-// told how far it is.
+// What a sort works with in this process, whatever it sorts: the coordinator's reactor, the compute threads, the memory, and who
+// is told how far it is.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct Environment {
   io::Queue& queue;
   Progress& progress;
   PhaseLog& log;
-  const std::atomic<int>& interrupted;  // a signal number; 0: go on
+  const std::atomic<int>& interrupted;  // a signal number; 0: continue
 };
 
 // What of the plan every sort needs.

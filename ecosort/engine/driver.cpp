@@ -51,9 +51,9 @@ Task<void> Driver::merge_runs() {
 void Driver::verify() const {
   const auto [in, out, expected] = kernel_.proof();
   if (out == in && in.count == expected.value_or(in.count)) return;
-  throw VerificationError(fmt::format(
-      "verification failed: {} {} with hash {} went in, {} with hash {} would come out; the output was not written", in.count,
-      kernel_.items(), in.to_hex(), out.count, out.to_hex()));
+  throw VerificationError(
+      fmt::format("verification failed: {} {} with hash {} went in, {} with hash {} would come out; the output was not written",
+                  in.count, kernel_.items(), in.to_hex(), out.count, out.to_hex()));
 }
 
 Task<void> Driver::sync() {

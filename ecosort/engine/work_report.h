@@ -18,8 +18,8 @@ struct WorkReport {
   std::uint64_t dropped = 0;  // of them, because others are equal
   std::uint64_t input_bytes = 0, output_bytes = 0;
   std::uint64_t runs = 0;
-  std::uint64_t merges = 0;     // before the last one
-  records::MultisetHash hash;   // of the records read
+  std::uint64_t merges = 0;    // before the last one
+  records::MultisetHash hash;  // of the records read
   io::Traffic traffic;
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
   std::optional<Resumed> resumed;    // nothing: the job began in this run

@@ -68,7 +68,7 @@ using Gather = std::size_t (*)(const lines::GatherTask& task, std::uint32_t* siz
 // Immutable but for take_first_row(), and thread-safe.
 class RowFormat {
  public:
-  // Bytes of a key in a window; its last byte is one more where the key goes on.
+  // Bytes of a key in a window; its last byte is one more where the key continues.
   static constexpr std::uint32_t window_bytes = 11;
 
   RowFormat(const RowFormat&) = delete;
@@ -101,7 +101,7 @@ class RowFormat {
   [[nodiscard]] virtual bool wants_first_row() const;
   // The next row of the input, in the order of the inputs. UsageError for one that does not suit.
   [[nodiscard]] virtual FirstRow take_first_row(const std::string& input, Text row);
-  // How many more rows go on top, where that is a number known beforehand; else 0.
+  // How many more rows stay on top, where that is a number known beforehand; else 0.
   [[nodiscard]] virtual std::uint64_t top_rows_to_come() const;
   virtual void set_top_rows_to_come(std::uint64_t rows);
   // The next row is the first one of another input.
@@ -133,7 +133,7 @@ class RowFormat {
   // say.
   [[nodiscard]] virtual std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const = 0;
 
-  // Whether keys with this window may differ; otherwise a tie goes on at the next level.
+  // Whether keys with this window may differ; otherwise a tie continues at the next level.
   [[nodiscard]] virtual bool is_cut(records::KeyWindow window, unsigned level) const = 0;
   // Whether a deeper window may tell where they differ; otherwise only the comparison does.
   [[nodiscard]] virtual bool has_deeper_window(records::KeyWindow window, unsigned level) const = 0;

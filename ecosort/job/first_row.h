@@ -1,4 +1,4 @@
-// What the inputs of a sort of rows begin with that a job keeps which outlives a crash: whoever goes on in the middle of them
+// What the inputs of a sort of rows begin with that a job keeps which outlives a crash: whoever continues in the middle of them
 // does not read it there.
 #pragma once
 

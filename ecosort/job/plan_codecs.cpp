@@ -28,7 +28,7 @@ std::size_t chunk_bytes(std::uint64_t memory_bytes) {
   return round_down(std::clamp(memory_bytes / share, least, most), page_bytes);
 }
 
-// What the usual levels of the usual programs ask for, as far as there is memory: where nobody knows what comes, a quarter of it.
+// What the usual levels of the usual programs ask for, as far as there is memory: where no one knows what comes, a quarter of it.
 // Behind a first member that is known another one may come that takes more.
 constexpr std::uint64_t usual_decoder_bytes = std::uint64_t{12} << 20U;
 constexpr std::uint64_t unknown_share = 4, known_share = 16;

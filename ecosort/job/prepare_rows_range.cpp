@@ -43,7 +43,7 @@ std::string first_bytes(const std::string& path, std::size_t size) {
   return bytes;
 }
 
-// Gives the format the first row of the file, if it wants it. What goes on top is in the result.
+// Gives the format the first row of the file, if it wants it. What stays on top is in the result.
 Top take_top(rows::RowFormat& format, const std::string& path) {
   format.begin_input();
   for (std::size_t size = std::size_t{64} << 10U;; size *= 2) {

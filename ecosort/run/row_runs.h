@@ -42,7 +42,7 @@ class RowRuns final : public run::RunStore {
   RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, std::uint64_t job);
 
   // A new run in the directory whose turn it is by free space, with space for `bytes` of lines reserved. What a compressed one
-  // will take nobody knows: nothing is reserved for it, and a drive that is full is the program's to find.
+  // will take no one knows: nothing is reserved for it, and a drive that is full is the program's to find.
   [[nodiscard]] RowRun create(std::uint64_t bytes);
   // The same in an empty file of the caller's; `number` is that of the run in its job.
   [[nodiscard]] RowRun create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes);

@@ -82,7 +82,7 @@ ECOSORT_C_API ecosort_status ecosort_spec_set_delimiter(ecosort_spec* spec, char
 ECOSORT_C_API ecosort_status ecosort_spec_set_quote(ecosort_spec* spec, char quote); /* 0: quotes mean nothing */
 ECOSORT_C_API ecosort_status ecosort_spec_set_header(ecosort_spec* spec, int on);    /* the default is 1 */
 
-/* Called from the thread that sorts. `context` is the caller's. Return 0 to go on, anything else to stop. */
+/* Called from the thread that sorts. `context` is the caller's. Return 0 to continue, anything else to stop. */
 typedef struct ecosort_callbacks {
   size_t struct_size; /* sizeof(ecosort_callbacks) */
   void* context;

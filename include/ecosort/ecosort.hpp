@@ -64,7 +64,8 @@ struct CompressionTerms {
   std::optional<int> level;     // of the output; none: the usual one
   // Of temporary runs: "none", "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and its first rows show to pay.
   std::string runs = "auto";
-  std::uint64_t assumed_ratio = 0;  // thousandths by which runs will shrink at least: so much less space is reserved; 0: all of it
+  std::uint64_t assumed_ratio =
+      0;  // thousandths by which runs will shrink at least: so much less space is reserved; 0: all of it
 };
 
 // How rows of CSV (RFC 4180) are read.

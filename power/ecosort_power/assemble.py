@@ -155,7 +155,7 @@ def _condition_defects(session: Session, pieces: Pieces) -> list[Defect]:
     if c.busy_before is not None and c.busy_before > 0.1:
         found.append(Defect("busy-machine", f"the machine was {c.busy_before:.0%} busy before the run: it was not idle", False))
     if pieces.result.survivors:
-        found.append(Defect("survivors", f"{pieces.result.survivors} processes of the command went on after its end"))
+        found.append(Defect("survivors", f"{pieces.result.survivors} processes of the command continued after its end"))
     seconds = pieces.marks.seconds
     if pieces.harness_cpu_s > MAX_HARNESS_SHARE * seconds:
         share = pieces.harness_cpu_s / seconds

@@ -71,7 +71,7 @@ def first_broken_link(defects: list[Defect]) -> Defect | None:
 
 def _session_defects(session: Session, runs: list[Run]) -> Iterator[Defect]:
     if len(runs) < session.options.runs:
-        yield Defect("runs-missing", f"{len(runs)} of {session.options.runs} runs are there; go on with run --continue")
+        yield Defect("runs-missing", f"{len(runs)} of {session.options.runs} runs are there; continue with run --continue")
     if 0 < len(runs) < MIN_RUNS:
         yield Defect("few-runs", f"only {len(runs)} runs: a deviation needs at least {MIN_RUNS}", False)
     if not session.meters:

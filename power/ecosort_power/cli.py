@@ -164,10 +164,10 @@ def doctor(
 @click.option("--check-command", type=Program(), help="Validator in place of `ecosort check`; {} is the file.")
 @click.option("--prepare", type=Program(), help="Command before each run, outside the window.")
 @_around_runs
-@click.option("--time-only", is_flag=True, help="Go on without energy where there is none; it is null, with the reason.")
+@click.option("--time-only", is_flag=True, help="Continue without energy where there is none; it is null, with the reason.")
 @_AMBIENT
 @click.option("--out", "directory", type=_DIRECTORY, help="Result directory (default: ecosort-power-DATE-TIME).")
-@click.option("--continue", "continued", type=_DIRECTORY, metavar="DIR", help="Go on with an interrupted measurement.")
+@click.option("--continue", "continued", type=_DIRECTORY, metavar="DIR", help="Continue with an interrupted measurement.")
 @_CONFIG
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def run(**given: Any) -> int:
@@ -209,7 +209,7 @@ def run(**given: Any) -> int:
 def joulesort(**given: Any) -> int:
     """Makes a whole JouleSort entry: input, space check, five cold runs, validation, skewed run, check, submission.
 
-    CLASS is 10^8, 10^9, 10^10 or 10^12 records (also 1e8, 100M, 1G, ...). What was interrupted goes on with the same command.
+    CLASS is 10^8, 10^9, 10^10 or 10^12 records (also 1e8, 100M, 1G, ...). What was interrupted continues with the same command.
     Example: ecosort-power joulesort 1e8 --meter shelly://192.0.2.5 --data /mnt/ssd -- --memory 4GiB
 
     With --predict nothing is done: a table says what the classes would take, by a profile of this machine (ecosort tune).

@@ -60,7 +60,7 @@ class Equipment:
 
     @property
     def tail_s(self) -> float:
-        """How long readings must go on after a run."""
+        """How long readings must continue after a run."""
         return max((r.capabilities.tail_s for r in self.records), default=0.0) + MARGIN_S
 
     @property

@@ -77,7 +77,7 @@ def _new(given: Mapping[str, Any]) -> tuple[ResultDirectory, Options]:
     if (path / FILE_NAME).exists() and not (path / "session.json").exists():
         _remove_begun(path)  # killed before its first document was written
     if path.exists() and any(path.iterdir()):
-        raise UsageError(f"{path} is not empty; go on with it by --continue {path}, or choose another --out")
+        raise UsageError(f"{path} is not empty; continue with it by --continue {path}, or choose another --out")
     return ResultDirectory(path), options
 
 
@@ -100,13 +100,13 @@ def _typed(given: Mapping[str, Any]) -> list[str]:
 def _earlier(path: Path, given: Mapping[str, Any]) -> tuple[ResultDirectory, Session]:
     more = [name for name in _typed(given) if name != "--continue"]
     if more:
-        raise UsageError(f"--continue goes on with the options of the directory: leave away {', '.join(more)}")
+        raise UsageError(f"--continue continues with the options of the directory: leave away {', '.join(more)}")
     directory = ResultDirectory(path)
     return directory, directory.session()
 
 
 def measure(directory: ResultDirectory, options: Options, earlier: Session | None, again: str) -> Summary:
-    """All runs that are not there yet. `again` is the command that goes on after an interruption, which is then said."""
+    """All runs that are not there yet. `again` is the command that continues after an interruption, which is then said."""
     specs, no_meter = specs_of(options)
     is_new = not directory.path.exists()
     directory.path.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def measure(directory: ResultDirectory, options: Options, earlier: Session | Non
                 _remove_begun(directory.path)
         elif not isinstance(error, UsageError):
             what = "interrupted" if isinstance(error, InterruptError) else f"{directory.path} keeps all readings"
-            print(f"{what}; go on with: {again}", file=sys.stderr)
+            print(f"{what}; continue with: {again}", file=sys.stderr)
         raise
     finally:
         measurement.close()

@@ -193,7 +193,7 @@ class Capabilities:
 
     @property
     def tail_s(self) -> float:
-        """How long readings must go on after a run: lag, window and two periods, and idle values after that."""
+        """How long readings must continue after a run: lag, window and two periods, and idle values after that."""
         return self.settle_s + self.unknown_lag_s + 2 * self.effective_period_s + self.idle_stretch_s
 
     @property

@@ -4,7 +4,7 @@
                whole time at that level
     passed     where both neighbouring levels are visited too, the power moves through the steps, and the values are wrong
                independently of each other
-    last       of the levels that a power moves through, entered (or left) through one side only: if it goes on no faster than it
+    last       of the levels that a power moves through, entered (or left) through one side only: if it changes no faster than it
                passed the level before, its mean lies in the half of the level that is on that side
 
 So the energy at a last level is taken a quarter of a step nearer to that side, and is known to a quarter of a step instead of

@@ -94,7 +94,7 @@ class Sampler:
         with self._lock:
             readings, self._segment = self._segment, []
             journal, self._journal = self._journal, None
-        if journal is not None:  # outside the lock: reading goes on while the file is synchronised
+        if journal is not None:  # outside the lock: reading continues while the file is synchronised
             journal.close()
         return readings
 

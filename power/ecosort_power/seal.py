@@ -1,4 +1,4 @@
-"""The seal of a result directory: a chain of hashes, DIR/seal.jsonl, written as the measurement goes on.
+"""The seal of a result directory: a chain of hashes, DIR/seal.jsonl, written as the measurement continues.
 
 Each line is one JSON object that needs no other line to be read:
 

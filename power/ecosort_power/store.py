@@ -43,7 +43,7 @@ VALIDATION = "validation.txt"  # ... and of the output of a run
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user asked for; --continue goes on with the same."""
+    """What the user asked for; --continue continues with the same."""
 
     command: list[str]
     runs: int

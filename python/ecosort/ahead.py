@@ -28,7 +28,7 @@ class _Maker(Generic[Item]):
         self._made: SimpleQueue[Item | _End] = SimpleQueue()
         self._room = Semaphore(0)
         self._is_given_up = False
-        # A daemon: a stream that is still held when the interpreter ends keeps nobody waiting.
+        # A daemon: a stream that is still held when the interpreter ends keeps no one waiting.
         self._thread = Thread(target=self._make, name="ecosort ahead", daemon=True)
         self._thread.start()
 

@@ -71,7 +71,7 @@ def array_file(array: Any) -> ArrayFile:
     behind = pathlib.Path(path).stat().st_size - array.offset - array.nbytes
     if behind:
         raise BadInput(
-            f"'{path}' goes on for {behind} bytes behind the array; sort a copy of the array, or sort_file() all of it"
+            f"'{path}' continues for {behind} bytes behind the array; sort a copy of the array, or sort_file() all of it"
         )
     return ArrayFile(path, array.dtype, array.offset, array.mode != "r")
 

@@ -162,7 +162,7 @@ def sort_in_place(
     """Sorts a file in its own space and a few percent more (`space`: at most so much), on ext4 with a journal or XFS.
 
     Meanwhile the file is absent, and its records are in the directory `path`.ecosort. When this is interrupted no record is
-    lost, and resume(path) goes on. Otherwise as sort_file().
+    lost, and resume(path) continues. Otherwise as sort_file().
     """
     words = [f"--record-size={record_size}", *record_key_words(by), *flags(reverse=reverse), *resources(memory, threads)]
     words += [f"--space={space if isinstance(space, str) else f'{space}B'}"] if space is not None else []
@@ -170,7 +170,7 @@ def sort_in_place(
 
 
 def resume(path: Path, *, progress: Callable[[Progress], object] | None = None, cancel: threading.Event | None = None) -> Report:
-    """Goes on with the sort of `path` in place that was interrupted. Raises BadInput where there is none."""
+    """Continues with the sort of `path` in place that was interrupted. Raises BadInput where there is none."""
     return Sort(["resume", path_word(path)], progress=progress, cancel=cancel).wait()
 
 

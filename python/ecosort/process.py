@@ -29,7 +29,7 @@ _PREFIXES = ("ecosort: ", "ecosort lines: ")
 class Sort:
     """A running `ecosort COMMAND WORDS...`. `stdin` and `stdout` are descriptors or subprocess.PIPE; `keep` those it inherits.
 
-    With a pipe its owner is busy feeding or reading it, so that nobody listens to the program's messages before the end.
+    With a pipe its owner is busy feeding or reading it, so that no one listens to the program's messages before the end.
     """
 
     def __init__(

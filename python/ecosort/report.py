@@ -62,7 +62,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a sort is. `total_bytes` and what begins with `percent` or `eta` is None where nobody can know it yet."""
+    """How far a sort is. `total_bytes` and what begins with `percent` or `eta` is None where no one can know it yet."""
 
     phase: str
     phase_number: int

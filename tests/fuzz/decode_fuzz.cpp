@@ -20,7 +20,7 @@ namespace {
 using fuzz::require;
 
 constexpr std::uint64_t memory_bytes = std::uint64_t{32} << 20U;
-constexpr std::size_t most_plain_bytes = std::size_t{4} << 20U;  // bombs go on for long
+constexpr std::size_t most_plain_bytes = std::size_t{4} << 20U;  // bombs continue for long
 
 struct Decoded {
   std::string plain;
@@ -41,7 +41,7 @@ Decoded decode(Codec codec, std::string_view file, std::size_t in_bytes, std::si
       const auto* const data = reinterpret_cast<const std::byte*>(file.data());
       const auto step = decoder->decode({data + at, end - at}, room, end == file.size());
       require(step.consumed <= end - at && step.produced <= room.size(), "a step stays within what it was given");
-      require(step.consumed + step.produced > 0 || at == end || decoder->has_ended(), "a step goes on");
+      require(step.consumed + step.produced > 0 || at == end || decoder->has_ended(), "a step continues");
       decoded.plain.append(reinterpret_cast<const char*>(room.data()), step.produced);
       at += step.consumed;
       decoded.is_cut = decoded.plain.size() > most_plain_bytes;

@@ -35,7 +35,7 @@ void check_windows(const LineOrder& order, Text a, Text b, int relation) {
   if (tie_is_decided(order, window, level))
     require(relation == 0, "a tie of windows that decides is a tie");
   else
-    require(order.compare(a, b, level) == relation, "a tie of windows goes on at its level");
+    require(order.compare(a, b, level) == relation, "a tie of windows continues at its level");
 }
 
 void check_pair(const LineOrder& order, bool has_last_resort, Text a, Text b) {

@@ -111,7 +111,7 @@ def syncs_of(ecosort: Path, directory: Path, *words: str | Path) -> int:
 
 @contextmanager
 def stopped_after(ecosort: Path, directory: Path, call: str, nth: int, *words: str | Path) -> Iterator[subprocess.Popen[str]]:
-    """The program, which stands still after its n-th system call of that name while the block runs, and goes on at its end."""
+    """The program, which stands still after its n-th system call of that name while the block runs, and continues at its end."""
     require("strace")
     directory.mkdir(exist_ok=True)
     trace = directory / "trace"
@@ -129,7 +129,7 @@ def stopped_after(ecosort: Path, directory: Path, call: str, nth: int, *words: s
     try:
         wait_until(stands_still, what=f"call {nth} of {call}")
         yield process
-        for child in children.read_text().split() if children.exists() else []:  # the block may have let it go on
+        for child in children.read_text().split() if children.exists() else []:  # the block may have let it continue
             os.kill(int(child), signal.SIGCONT)
     except BaseException:
         process.kill()
@@ -192,7 +192,7 @@ class Attempts:
         return self.begin(*self.next_words())
 
     def seconds(self) -> float:
-        """How long one takes that nobody disturbs."""
+        """How long one takes that no one disturbs."""
         started = time.monotonic()
         code, text = ended(self.go_on())
         assert code == 0, text

@@ -1,4 +1,4 @@
-"""How an in-place sort that was stopped, killed or disturbed goes on: no record is lost."""
+"""How an in-place sort that was stopped, killed or disturbed continues: no record is lost."""
 
 import os
 import signal
@@ -96,7 +96,7 @@ def test_ctrl_c_stops_at_a_checkpoint_and_says_how_to_go_on(
         file4.write_bytes(data)
         done = signal_at_sync(ecosort, tmp_path, nth, signal.SIGINT, "inplace", file4, *SMALL)
         assert done.returncode == 128 + signal.SIGINT, done
-        assert f"no record is lost; go on with: ecosort resume {file4}" in done.stderr
+        assert f"no record is lost; continue with: ecosort resume {file4}" in done.stderr
         assert not file4.exists()
         status = run("resume", "--status", file4)
         assert status.stdout.splitlines()[0].endswith(f": {phase}"), status
@@ -127,7 +127,7 @@ def test_a_disk_that_someone_fills_stops_the_job_until_there_is_room(
     code, text = ended(process)
     assert code == 3, text
     assert "No space left on device" in text
-    assert f"make room there; no record is lost; go on with: ecosort resume {file}" in text
+    assert f"make room there; no record is lost; continue with: ecosort resume {file}" in text
     refused(run("resume", file, "-q"), 3, "No space left on device", "ecosort resume")
     greedy.unlink()
     succeeded(run("resume", file))
@@ -179,7 +179,7 @@ def test_a_flipped_bit_stops_the_job_and_nothing_more_is_given_up(
         byte = os.pread(broken.fileno(), 1, at)
         os.pwrite(broken.fileno(), bytes([byte[0] ^ 8]), at)
     os.sync()
-    line = refused(run("resume", file), 3, "damaged", "nothing more was changed; go on with: ecosort resume")
+    line = refused(run("resume", file), 3, "damaged", "nothing more was changed; continue with: ecosort resume")
     assert "no record is lost" not in line
     assert victim.stat().st_size > at
     with victim.open("r+b") as broken:
@@ -248,7 +248,7 @@ def test_a_name_that_goes_wrong_in_the_middle_is_no_wrong_option(ecosort: Path, 
     require("strace")
     words = [*strace(tmp_path, "unlinkat", "unlinkat:error=EROFS:when=1"), ecosort, "inplace", file4, *SMALL, "--io", "pool"]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    refused(done, 3, "Read-only file system", f"go on with: ecosort resume {file4}")
+    refused(done, 3, "Read-only file system", f"continue with: ecosort resume {file4}")
     succeeded(run("resume", file4, "-q"))
 
 
@@ -286,7 +286,7 @@ def test_whoever_completes_a_job_tells_which_attributes_are_not_kept(
 def test_io_uring_that_breaks_loses_nothing(
     ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes, when: str
 ) -> None:
-    """Requests are in flight and cannot be awaited any more: the program ends at once, and the job goes on."""
+    """Requests are in flight and cannot be awaited any more: the program ends at once, and the job continues."""
     require("io_uring")
     require("strace")
     broken = strace(tmp_path, "io_uring_enter", f"io_uring_enter:error=EBADF:when={when}")

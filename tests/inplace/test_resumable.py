@@ -1,4 +1,4 @@
-"""`sort --resumable`: the result, what is refused, and how an interrupted sort goes on from its last run or checkpoint."""
+"""`sort --resumable`: the result, what is refused, and how an interrupted sort continues from its last run or checkpoint."""
 
 import json
 import os
@@ -234,7 +234,7 @@ def test_a_killed_sort_is_resumed_from_every_step(
             assert not out.exists() or out.read_bytes() == wanted
             run("resume", out)
             continue
-        refused(run(*words), 2, f"go on with: ecosort resume {out}")
+        refused(run(*words), 2, f"continue with: ecosort resume {out}")
         phases.add(phase_of(run, out))
         done = run("resume", job_directory(out) if nth % 2 else out, "-q")
         if done.returncode == 2:  # nothing had been written
@@ -273,7 +273,7 @@ def test_ctrl_c_stops_at_a_checkpoint_and_says_how_to_go_on(
         assert done.returncode == 128 + signal.SIGINT, done
         assert phase_of(run, out) == phase
         assert f"'{out}.ecosort'" in done.stderr
-        assert f"go on with: ecosort resume {out}" in done.stderr
+        assert f"continue with: ecosort resume {out}" in done.stderr
         assert not out.exists()
         succeeded(run("resume", out))
         assert out.read_bytes() == wanted

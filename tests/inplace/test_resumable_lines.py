@@ -1,4 +1,4 @@
-"""`lines --resumable`: the result, what is refused, and how an interrupted sort goes on from its last run or checkpoint."""
+"""`lines --resumable`: the result, what is refused, and how an interrupted sort continues from its last run or checkpoint."""
 
 import itertools
 import json
@@ -274,7 +274,7 @@ def test_a_killed_sort_is_resumed_from_every_step(
             assert not out.exists() or out.read_bytes() == wanted
             run("resume", out)
             continue
-        refused_by_lines(run(*words), f"go on with: ecosort resume {out}")
+        refused_by_lines(run(*words), f"continue with: ecosort resume {out}")
         phases.add(phase_of(run, out))
         done = run("resume", job_directory(out) if nth % 2 else out, "-q")
         if done.returncode == 2:  # nothing had been written
@@ -312,7 +312,7 @@ def test_a_signal_stops_at_a_checkpoint_and_says_how_to_go_on(
         assert done.returncode == 128 + number, done
         assert phase_of(run, out) == phase
         assert "stopped at a checkpoint; no record is lost" in done.stderr
-        assert f"go on with: ecosort resume {out}" in done.stderr
+        assert f"continue with: ecosort resume {out}" in done.stderr
         assert not out.exists()
         succeeded(run("resume", out))
         assert out.read_bytes() == wanted
@@ -384,7 +384,7 @@ def test_a_disk_that_someone_fills_stops_the_sort_until_there_is_room(
     code, text = ended(process)
     assert code == 2, text
     assert "No space left on device" in text
-    assert f"make room there; no record is lost; go on with: ecosort resume {out}" in text
+    assert f"make room there; no record is lost; continue with: ecosort resume {out}" in text
     refused(run("resume", out), 3, "No space left on device")
     greedy.unlink()
     succeeded(run("resume", out))

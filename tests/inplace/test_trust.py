@@ -1,4 +1,4 @@
-"""A job directory names files to read and to write: `resume` goes on only with one that nobody else can have made or changed."""
+"""A job directory names files to read and to write: `resume` takes only one that no one else can have made or changed."""
 
 import os
 import re
@@ -78,10 +78,10 @@ def test_a_directory_that_others_can_write_is_refused(run: Run, job: Path, wante
     (directory / "output").chmod(0o620)
     refused_in_every_way(run, job, f"'{directory / 'output'}' can be written by others")
     directory.chmod(0o700)
-    (directory / "journal").chmod(0o606)  # which nobody but the program makes
+    (directory / "journal").chmod(0o606)  # which no one but the program makes
     refused_in_every_way(run, job, f"'{directory / 'journal'}' can be written by others", "chmod go-w")
     (directory / "journal").chmod(0o600)
-    # Nobody else gets to the output, whose mode is that of the file it replaces.
+    # No one else gets to the output, whose mode is that of the file it replaces.
     succeeded(run("resume", job))
     assert job.read_bytes() == wanted
 

@@ -15,7 +15,7 @@ from .measured import Measured
 from .support import FAKE_CHECK, Cli, fake_sort, result_files, toy_meter
 
 SECRETS = {name: f"geheim-{name.lower()}" for name in VARIABLES}
-# They show their environment and go on as what follows.
+# They show their environment and continue as what follows.
 SORT = ["sh", "-c", 'env; env >&2; exec "$@"', "sh", *fake_sort()]
 VALIDATOR = f"""sh -c 'env | grep -e ^PATH= -e PASSWORD -e COMMUNITY; exec "$@"' sh {sys.executable} {FAKE_CHECK} {{}}"""
 

@@ -72,7 +72,7 @@ def test_what_cannot_be_is_one_clear_line_and_makes_nothing(cli: Cli, tmp_path: 
 
 
 def test_a_class_that_does_not_fit_is_refused_before_anything_is_generated(cli: Cli, ecosort: Path, tmp_path: Path) -> None:
-    """10^12 records are 100 TB; nobody runs the tests on so large a drive."""
+    """10^12 records are 100 TB; no one runs the tests on so large a drive."""
     for size, data in (("1e12", "100000.0 GB for the input input.dat"), ("1e10", "1000.0 GB for the input skewed.dat")):
         if size == "1e10" and shutil.disk_usage(tmp_path).free > 4e12:
             continue
@@ -123,7 +123,7 @@ def test_as_many_records_as_the_meter_needs(ecosort: Path, cli: Cli, tmp_path: P
     state = load(tmp_path / "joulesort-rehearsal-auto-indy/state.json")
     assert state["request"]["records"] == 10**6
     assert done.stderr.count("finding out") == 1
-    again = cli(*words, env=ENVIRONMENT)  # goes on with what was chosen
+    again = cli(*words, env=ENVIRONMENT)  # continues with what was chosen
     assert "finding out" not in again.stderr
     assert again.returncode == done.returncode
 

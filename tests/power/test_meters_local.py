@@ -142,7 +142,7 @@ def test_an_ina3221_gives_the_product_of_current_and_voltage(tmp_path: Path) -> 
 
 
 def test_an_input_of_an_ina3221_that_nothing_is_connected_to_is_not_called_usable(tmp_path: Path) -> None:
-    """On a Jetson AGX Orin the third voltage of the second chip answers with an error (alumet-dev/alumet, issue 212, 2025)."""
+    """On a Jetson AGX Orin the third voltage of the second chip answers with an error (alumet-dev/alumet, report 212, 2025)."""
     base = tmp_path / "sys/class/hwmon/hwmon2"
     for file, value in (("name", "ina3221"), ("in1_input", 4968), ("curr1_input", 1032), ("curr3_input", 8)):
         write(base / file, value)

@@ -143,7 +143,7 @@ def test_a_direct_child_dies_with_its_parent_even_without_the_guard(tmp_path: Pa
 )
 def test_a_command_that_leaves_processes_behind_is_invalid(measured: Measured) -> None:
     assert measured.done.returncode == 1
-    assert "went on after its end" in measured.done.stdout
+    assert "continued after its end" in measured.done.stdout
 
 
 def test_stopping_ends_the_whole_group() -> None:

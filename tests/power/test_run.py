@@ -108,7 +108,7 @@ def test_a_bad_meter_makes_the_run_invalid_and_raw_data_stay(cli: Cli, measured:
 def test_a_meter_that_dies_stops_the_run(measured: Measured) -> None:
     assert measured.done.returncode == 3
     assert "the toy meter is broken" in measured.done.stderr
-    assert "r keeps all readings; go on with: ecosort-power run --continue r" in measured.done.stderr
+    assert "r keeps all readings; continue with: ecosort-power run --continue r" in measured.done.stderr
     assert (measured.result / "runs/01/failure.txt").exists()
     assert (measured.result / "runs/01/readings.exec.jsonl").stat().st_size > 100
 
@@ -301,7 +301,7 @@ def kill_and_continue(directory: Path, mark: pytest.Mark) -> Measured:
 
 
 def kill_and_continue_once(directory: Path) -> Measured:
-    """Two runs; the harness gets SIGKILL in the second, then goes on. What was finished by then is kept beside."""
+    """Two runs; the harness gets SIGKILL in the second, then continues. What was finished by then is kept beside."""
     program = [sys.executable, "-m", "ecosort_power", "run"]
     words = [*program, "--meter", toy_meter(), *QUICK, "--no-validate", "--runs", "2", "--out", "r", "--", *fake_sort()]
     with (directory / "log").open("wb") as log:

@@ -221,7 +221,7 @@ def test_a_sort_in_place_that_was_interrupted_is_resumed(here: Path, require: Ca
         with pytest.raises(Cancelled) as raised:
             sort_in_place(path, record_size=16, by="0:8", memory="2MiB", threads=1, cancel=cancel)
         assert not path.exists()
-        assert any("go on with" in note for note in raised.value.__notes__)
+        assert any("continue with" in note for note in raised.value.__notes__)
         resume(path)
         assert read_records(path, 16) == sorted(made, key=lambda record: record[:8])
 

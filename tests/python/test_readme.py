@@ -62,7 +62,7 @@ def test_examples_of_the_docs(example: str, here: Path) -> None:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made as `make wheel` makes it, of the program under test."""
     if sanitizers():
-        pytest.skip("a program with sanitizers is for nobody else")
+        pytest.skip("a program with sanitizers is for no one else")
     directory = tmp_path_factory.mktemp("dist")
     words = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", directory, ROOT]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

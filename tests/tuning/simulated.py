@@ -30,7 +30,7 @@ def true_seconds(settings: Mapping[str, str]) -> float:
 
 @dataclass
 class SimulatedSorter:
-    """`flat`: no knob changes anything. Its own clock goes on by the time of each run."""
+    """`flat`: no knob changes anything. Its own clock continues by the time of each run."""
 
     noise: float = 0.03
     flat: bool = False

@@ -189,7 +189,7 @@ def test_a_signal_ends_the_command_and_restores(root: Path, record: Path, tmp_pa
     pid = int(inside.read_text())
     end = time.monotonic() + 10
     while Path(f"/proc/{pid}").exists():  # killed; it is gone as soon as it was waited for
-        assert time.monotonic() < end, f"process {pid} goes on"
+        assert time.monotonic() < end, f"process {pid} continues"
         time.sleep(0.02)
 
 

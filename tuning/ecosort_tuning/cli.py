@@ -179,7 +179,7 @@ def predict(plan: Path, profile: Path, as_json: bool) -> int:
 @options.directory()
 @options.meter()
 @options.out(help="Result directory [ecosort-search-DATE-TIME].")
-@click.option("--continue", "continued", type=PATH, metavar="DIR", help="Go on with an interrupted search.")
+@click.option("--continue", "continued", type=PATH, metavar="DIR", help="Continue with an interrupted search.")
 @_PROFILE(help="Where the settings go.")
 def search(**given: Any) -> int:
     """Searches the settings of the sorter that take the least time or energy here, and confirms them against the defaults.

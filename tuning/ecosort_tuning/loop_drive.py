@@ -1,4 +1,4 @@
-"""A small file system in a file, mounted where nobody else sees it: it is gone with this process, however that ends."""
+"""A small file system in a file, mounted where no one else sees it: it is gone with this process, however that ends."""
 
 from __future__ import annotations
 

@@ -59,13 +59,13 @@ def _fresh(given: Mapping[str, Any]) -> Document:
 
 
 def _begin(given: Mapping[str, Any]) -> Document:
-    """A new result, or the one to go on with; UsageError where it is of other settings, code or machine."""
+    """A new result, or the one to continue with; UsageError where it is of other settings, code or machine."""
     path: Path = given["out"]
     fresh = _fresh(given)
     if not path.exists():
         return fresh
     if not given["continued"]:
-        raise UsageError(f"{path} exists; go on with it by --continue, or name another file with --out")
+        raise UsageError(f"{path} exists; continue with it by --continue, or name another file with --out")
     try:
         document: Document = json.loads(path.read_text())
     except (OSError, ValueError) as error:
@@ -136,6 +136,6 @@ def validate_and_tell(given: Mapping[str, Any]) -> int:
         show(document)
     click.echo(f"result: {given['out']}")
     if document["missing"]:
-        say("the budget ended before all was measured: --continue goes on")
+        say("the budget ended before all was measured: --continue continues")
         return EXIT_WORSE
     return EXIT_OK if all(met for *_, met in verdicts(cells(document))) else EXIT_WORSE

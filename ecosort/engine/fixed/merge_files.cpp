@@ -265,7 +265,8 @@ class FilesKernel final : public Kernel {
     for (const Source& source : sources_) sizes.push_back(source.input.records * encoder_.record_size());
     const planner::FilePasses passes = planner::passes_of(sizes, job_.plan.fan_in);
     const std::uint64_t reread = job_.reread && !output_->facts().is_stream ? bytes_of(sources_) : 0;
-    bench_.progress.plan_job((passes.merges > 0 ? 2 : 1) + (reread > 0 ? 1 : 0), passes.moved_bytes + bytes_of(sources_) + reread);
+    bench_.progress.plan_job((passes.merges > 0 ? 2 : 1) + (reread > 0 ? 1 : 0),
+                             passes.moved_bytes + bytes_of(sources_) + reread);
   }
 
   [[nodiscard]] std::uint64_t bytes_of(const std::vector<Source>& sources) const {

@@ -39,7 +39,7 @@ Task<MergeRuns::Round> MergeRuns::next_round(std::uint64_t batch_records) {
     if (round.records > 0) co_return round;
     if (prefetch_.in_flight() == 0) {
       if (!round.blocking || !sources_[*round.blocking].starving())
-        throw InternalError("the merge cannot go on although every run has its buffers");
+        throw InternalError("the merge cannot continue although every run has its buffers");
       prefetch_.demand(*round.blocking);
       if (prefetch_.in_flight() == 0) continue;  // a resident block that was gathered at once: nothing more will arrive
     }

@@ -32,7 +32,8 @@ struct SortReport : WorkReport {
 
 // Sorts. Throws VerificationError, IoError, UsageError (a stream that ends inside a record), Interrupted; the output then
 // does not exist (or is what it was), and no space stays taken. Two sorts in one process do not disturb each other.
-// io::QueueBroken: the same, but everything the sort used (job and environment) must live on, and its memory is never given back; the program had better end without destroying them. Its unnamed files vanish with the process.
+// io::QueueBroken: the same, but everything the sort used (job and environment) must live on, and its memory is never given back;
+// the program had better end without destroying them. Its unnamed files vanish with the process.
 [[nodiscard]] SortReport sort(SortJob& job, const Environment& environment);
 
 }  // namespace ecosort::engine

@@ -22,7 +22,7 @@ Classifier::Classifier(const std::vector<Splitter>& splitters, std::vector<recor
 
 void Classifier::count_below(const records::Entry* rows, std::size_t n, PartNumber* counts) const {
   const std::uint64_t* const prefixes = prefixes_.data();
-  // A condition that becomes a number: compilers make a branch of ?:, which nobody can predict.
+  // A condition that becomes a number: compilers make a branch of ?:, which no one can predict.
   const auto step = [prefixes](std::size_t at, std::size_t half, std::uint64_t prefix) {
     return at + (half & (std::size_t{0} - static_cast<std::size_t>(prefixes[at + half - 1] < prefix)));
   };

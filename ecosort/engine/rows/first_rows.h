@@ -27,7 +27,7 @@ class FirstRows {
   // NotEnoughMemory for rows on top that are too long.
   rows::FirstRow take(const std::string& input, rows::Text row);
 
-  // How many more rows go on top, as far as that is known beforehand: where a job that was interrupted continues.
+  // How many more rows stay on top, as far as that is known beforehand: where a job that was interrupted continues.
   [[nodiscard]] std::uint64_t rows_to_come() const { return format_.top_rows_to_come(); }
   void set_rows_to_come(std::uint64_t rows) { format_.set_top_rows_to_come(rows); }
 

@@ -50,7 +50,7 @@ class FormLineRuns {
   // Reads to the end of the inputs. Where all lines fit one run, that stays in memory: resident(). With a keeper every run is
   // stored, by its rules, and its lines are hashed and compared with their neighbours as they are written.
   [[nodiscard]] Task<void> form(std::vector<MergeInput>& runs, LineRunKeeper* keeper = nullptr);
-  // Before form(): the packer learns before each run how fast drives and processors are. Of streams nobody knows what they wait
+  // Before form(): the packer learns before each run how fast drives and processors are. Of streams no one knows what they wait
   // for: then what was written tells.
   void tell_pace(run::RunPacker& packer, bool inputs_are_files) noexcept {
     packer_ = &packer;

@@ -20,7 +20,7 @@ auto with_format(const rows::RowFormat& format, const Work& work) {
     case rows::Kind::jsonl:
       return work(static_cast<const jsonl::JsonlFormat&>(format));
   }
-  throw InternalError("a format of rows that nobody knows");
+  throw InternalError("a format of rows that no one knows");
 }
 
 }  // namespace ecosort::lines

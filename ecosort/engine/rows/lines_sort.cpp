@@ -177,7 +177,7 @@ class RowKernel final : public engine::Kernel {
   LinesReport report;
 
  private:
-  // Space that the output will take, so that a full drive shows before the work and nobody else can fill it meanwhile.
+  // Space that the output will take, so that a full drive shows before the work and no one else can fill it meanwhile.
   void reserve_output() {
     if (job_.reserved_bytes > 0 && !output_->facts().is_stream)
       is_reserved_ = bench_.storage.reserve_patiently(*output_, 0, job_.reserved_bytes);

@@ -217,7 +217,7 @@ void MergeCursors::enter(MergeCursor& cursor, unsigned slot, std::size_t tail) {
   cursor.at_last_block = block.is_last;
 }
 
-// Goes on to the other slot if its block is here; what there is of a line moves in front of it.
+// Continues to the other slot if its block is here; what there is of a line moves in front of it.
 bool MergeCursors::advance(MergeCursor& cursor) {
   const auto tail = static_cast<std::size_t>(cursor.end - cursor.at);
   if (cursor.slot_count == 1 || !cursor.has_block || tail > cursor.room) return false;

@@ -59,7 +59,7 @@ inline constexpr std::size_t no_cursor = SIZE_MAX;
 // Coordinator only, except advance(). Must outlive its tasks: join() on every path.
 class MergeCursors {
  public:
-  // `last`: a line that is kept when its block goes; null where nobody needs it.
+  // `last`: a line that is kept when its block goes; null where no one needs it.
   MergeCursors(const RowTools& tools, std::vector<MergeInput>& inputs, unsigned slots, const MergePart& part, LastLine* last);
 
   [[nodiscard]] const std::vector<std::unique_ptr<MergeCursor>>& all() const noexcept { return cursors_; }
@@ -97,7 +97,7 @@ class MergeCursors {
   Buffer memory_;
   TaskGroup background_;
   Signal loaded_;
-  std::vector<std::size_t> emptied_;  // cursors that went on to another block: the one before may be fetched into
+  std::vector<std::size_t> emptied_;  // cursors that moved on to another block: the one before may be fetched into
 };
 
 }  // namespace ecosort::lines

@@ -134,7 +134,7 @@ Task<void> MergeLines::find_end(MergeCursor& cursor) {
   while (!cursor.exhausted && !with_format(format_, find)) co_await cursors_.next_block(cursor);
 }
 
-// What a plain file begins with goes on top, or is left out.
+// What a plain file begins with stays on top, or is left out.
 Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
   FirstRows& first_rows = *cursor.input->first_rows;
   first_rows.begin_input();
@@ -184,7 +184,7 @@ bool MergeLines::choose(const MergeCursor& cursor) {
   return true;
 }
 
-// Copies the cursor's line into the block; one that does not fit goes on in the next block. Most are copied in one piece of
+// Copies the cursor's line into the block; one that does not fit continues in the next block. Most are copied in one piece of
 // constant size: what lies behind them in the block is overwritten later.
 bool MergeLines::emit(const MergeCursor& cursor, char* block, std::size_t capacity) {
   const std::size_t size = cursor.line().size() + 1, room = capacity - filled_;
@@ -217,7 +217,7 @@ bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
   return true;
 }
 
-// Whether the cursor goes on with the line that it gave last, which then is next again: no other cursor has a smaller one.
+// Whether the cursor continues with the line that it gave last, which then is next again: no other cursor has a smaller one.
 bool MergeLines::repeats_last(const MergeCursor& cursor) const noexcept {
   return cursor.window.prefix == last_.window.prefix && cursor.window.extension == last_.window.extension && !cursor.exhausted &&
          cursor.index == last_.cursor && cursor.line() == last_.text;
@@ -262,7 +262,7 @@ Task<void> MergeLines::start() {
   tree_.build();
 }
 
-// Goes on in the first of the blocks; returns how many became full.
+// Continues in the first of the blocks; returns how many became full.
 std::size_t MergeLines::merge_blocks(const std::vector<std::byte*>& blocks, LineSink& sink, Reason& reason) {
   std::size_t full = 0;
   for (; full < blocks.size(); ++full) {
@@ -306,7 +306,7 @@ Task<void> MergeLines::merge_all(LineSink& sink, std::vector<std::byte*>& blocks
   }
 }
 
-// Returns the block in which the lines go on.
+// Returns the block in which the lines continue.
 Task<std::byte*> MergeLines::put_beginning(LineSink& sink, const std::string& beginning) {
   std::byte* block = co_await sink.take();
   for (std::size_t done = 0; done < beginning.size();) {

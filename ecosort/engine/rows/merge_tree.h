@@ -39,7 +39,7 @@ struct MergeCursor {
   std::uint64_t blocks = 0;        // of a stored run: those of it that end with the last one merged
   std::uint64_t next_block = 0;    // to be requested
   std::uint64_t consumed_end = 0;  // the block that is merged
-  // Blocks of a stored run that nobody else merges: [released_end, release_limit) are yet to be given back.
+  // Blocks of a stored run that no one else merges: [released_end, release_limit) are yet to be given back.
   std::uint64_t released_end = 0, release_limit = 0;
   struct Slot {
     std::byte* data = nullptr;  // of the block; `room` bytes lie before
@@ -69,7 +69,7 @@ struct MergeCursor {
 
 // A loser tree over the cursors: the windows are compared first, then the lines, then the order of the cursors.
 //
-// The smaller node goes up and the larger one stays without a branch, because nobody can predict which it is; only where the
+// The smaller node goes up and the larger one stays without a branch, because no one can predict which it is; only where the
 // first eight bytes of the windows are equal it looks more closely. The number of leaves is a power of two; those beyond the
 // cursors, and exhausted cursors, hold the largest window there is.
 class MergeTree {

@@ -171,7 +171,7 @@ Task<void> ReadLines::accept_block(LineRun& run) {
   if (!is_last) {
     const bool is_enough = blocks_.empty() || present_ - indexed_ >= std::min(index_batch_bytes, run.size() / 8);
     if (!is_enough) co_return;
-    request_blocks(run);  // the drive goes on reading while the lines are indexed
+    request_blocks(run);  // the drive continues reading while the lines are indexed
     co_await index(run);
     co_return;
   }

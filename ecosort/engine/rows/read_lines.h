@@ -26,7 +26,7 @@
 
 namespace ecosort::lines {
 
-// Between two lines of the inputs, from where reading can go on.
+// Between two lines of the inputs, from where reading can continue.
 struct ReadPlace {
   std::uint64_t input = 0;         // by its number; that of all inputs: their end
   std::uint64_t offset = 0;        // in it
@@ -50,7 +50,7 @@ class ReadLines {
   // Where inputs are decompressed. Before the first fill().
   void set_decoding(const DecodeTools& tools) { decoding_.emplace(tools); }
 
-  // Fills `run`, whose buffer nobody uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
+  // Fills `run`, whose buffer no one uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
   [[nodiscard]] Task<void> fill(LineRun& run);
 
   [[nodiscard]] bool at_end() const noexcept { return input_ == inputs_.size() && tail_.empty(); }

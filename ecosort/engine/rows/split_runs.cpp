@@ -158,7 +158,7 @@ std::size_t SplitRuns::search(const Probe& probe, const Place& splitter, bool& i
   return low;
 }
 
-// The same of rows with quotes, among which nobody can begin in the middle: first a look at some of them.
+// The same of rows with quotes, among which no one can begin in the middle: first a look at some of them.
 std::size_t SplitRuns::walk(const Probe& probe, const Place& splitter, bool& is_complete) const {
   constexpr std::size_t passed_over = 32;
   std::size_t low = probe.first_line, row = 1;
@@ -187,7 +187,7 @@ Task<std::uint64_t> SplitRuns::find_from(Probe& probe, const Place& splitter, st
   bool is_complete = false;
   const std::size_t low = tools_.format.quote() ? walk(probe, splitter, is_complete) : search(probe, splitter, is_complete);
   if (is_complete || block + 1 == probe.blocks) co_return position(probe, low);
-  // The line that goes on in the next block.
+  // The line that continues in the next block.
   const Text tail = probe.text.substr(low);
   std::byte* const moved = probe.data - tail.size();
   std::memmove(moved, tail.data(), tail.size());

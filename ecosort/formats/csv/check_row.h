@@ -18,7 +18,7 @@ struct SplitRow {
   std::optional<rows::Fault> fault;
 };
 
-// A row without its newline; a carriage return at its end does not count. With `is_all` false it may go on behind `row`.
+// A row without its newline; a carriage return at its end does not count. With `is_all` false it may continue behind `row`.
 [[nodiscard]] SplitRow split_row(Text row, Dialect dialect, bool is_all = true);
 
 // Why a row with so many fields has no place under `columns` columns, named by the header or found in the first row.

@@ -35,7 +35,7 @@ std::optional<Number> read(KeyType type, Text value) noexcept {
   return type == KeyType::integer ? read_integer(value) : read_number(value);
 }
 
-// UTF-8: bytes that go on with a character do not count.
+// UTF-8: bytes that continue with a character do not count.
 std::uint64_t characters_of(Text value) noexcept {
   return static_cast<std::uint64_t>(
       std::ranges::count_if(value, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
@@ -169,7 +169,7 @@ int Key::compare_usual(Text a, Text b) const {
   return x == y ? 0 : x < y ? -1 : 1;
 }
 
-// Their windows decide, unless they go on: that is less work than reading both numbers for good.
+// Their windows decide, unless they continue: that is less work than reading both numbers for good.
 int Key::compare_by_windows(Text a, Text b) const {
   ValueKind kind = ValueKind::usual;
   const KeyWindow x = window(a, 0, kind), y = window(b, 0, kind);

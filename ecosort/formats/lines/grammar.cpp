@@ -377,7 +377,7 @@ void Parser::apply_own(int c) {
       options_.compression.level = codec::level_of_word(optarg);
       return;
     default:
-      throw InternalError("an option of lines that nobody handles");
+      throw InternalError("an option of lines that no one handles");
   }
 }
 

@@ -29,7 +29,7 @@ _MOST_SECONDS = 120
 
 @dataclass(frozen=True)
 class Step:
-    """A command (lines that end with a backslash go on) and the lines that it prints, both streams as a terminal shows them."""
+    """A command (a line may end with a backslash) and the lines that it prints, both streams as a terminal shows them."""
 
     command: str
     said: tuple[str, ...]

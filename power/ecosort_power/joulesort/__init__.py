@@ -1,1 +1,1 @@
-"""A whole JouleSort entry by one command: inputs, space, runs, validation, check, submission; interrupted, it goes on."""
+"""A whole JouleSort entry by one command: inputs, space, runs, validation, check, submission; interrupted, it continues."""

@@ -21,7 +21,7 @@ TRIAL = "trial-of-length-"  # directories of sorts that show how long one takes
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The command line. The same one goes on with a directory, any other is refused."""
+    """The command line. The same one continues with a directory, any other is refused."""
 
     records: int  # 0 as it is asked for: as many as the meter needs
     rehearsal: bool
@@ -73,7 +73,7 @@ class Place:
             old, new = (getattr(r, other[0]) for r in (state.request, request))
             raise UsageError(
                 f"{self.path} was begun with another command: {other[0]} was {old!r} and is {new!r} now; "
-                "repeat that command to go on, or choose another --dir"
+                "repeat that command to continue, or choose another --dir"
             )
         return state
 

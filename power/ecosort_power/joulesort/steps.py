@@ -43,7 +43,7 @@ class Joulesort:
     """One call of `joulesort` in its locked directory."""
 
     def __init__(self, place: Place, request: Request, ambient_c: float | None, again: str) -> None:
-        """`again`: the command that goes on, said where it is interrupted."""
+        """`again`: the command that continues, said where it is interrupted."""
         self._place = place
         self._request = request
         self._ambient_c = ambient_c

@@ -143,7 +143,7 @@ class FritzMeter(WebMeter):
         the box asks the plug every two minutes only."""
         if not self._stats:
             return UPDATE_S
-        lengths = [len(list(same)) for _, same in groupby(self._statistics()[0])][1:-1]  # the first and the last go on
+        lengths = [len(list(same)) for _, same in groupby(self._statistics()[0])][1:-1]  # the first and the last continue
         return STATS_GRID_S * median_low(lengths) if lengths else UPDATE_S
 
     @classmethod

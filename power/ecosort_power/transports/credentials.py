@@ -35,7 +35,7 @@ def public_environment(settings: Iterable[Mapping[str, str]]) -> dict[str, str]:
 
 
 def read_secret_file(path: Path) -> str:
-    """First line of a file that belongs to this user (or root) and that nobody else may read."""
+    """First line of a file that belongs to this user (or root) and that no one else may read."""
     try:
         with path.open(encoding="utf-8") as f:
             status = os.fstat(f.fileno())

@@ -48,7 +48,7 @@ def sort(
     slices, one for each node, which all nodes can read. On each node `workers` tasks run at a time, with `threads` threads and
     `memory` (bytes, or a text such as "512MiB") each. `progress` is called with a PhaseState some times a second.
 
-    Raises the errors of ecosort.errors. After any of them, and after a crash, resume(dst) goes on.
+    Raises the errors of ecosort.errors. After any of them, and after a crash, resume(dst) continues.
     """
     words = [f"--record-size={record_size}"] if record_size is not None else []
     keys = [by] if isinstance(by, str | int | Key | LineKey | ValueKey) else list(by)
@@ -71,7 +71,7 @@ def sort(
 
 
 def resume(dst: FilePath, *, progress: Observe | None = None) -> ClusterReport:
-    """Goes on with the sort into `dst` that did not end. Raises BadInput where there is none."""
+    """Continues with the sort into `dst` that did not end. Raises BadInput where there is none."""
     return resume_job(os.fspath(dst), progress or _quiet)
 
 

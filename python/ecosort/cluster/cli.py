@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ecosort cluster", description="Sorts files on several nodes.", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_sort(commands)
-    resume = commands.add_parser("resume", help="go on with a sort that did not end", allow_abbrev=False)
+    resume = commands.add_parser("resume", help="continue with a sort that did not end", allow_abbrev=False)
     resume.add_argument("output", metavar="OUTPUT", help="the directory that the sort writes")
     _add_telling(resume)
     check = commands.add_parser("check", help="verify counts, hashes and order of all parts", allow_abbrev=False)
@@ -208,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         {"sort": _sort, "resume": _resume, "check": _check}[words.command](words)
     except KeyboardInterrupt:
-        print("\necosort cluster: interrupted; `ecosort cluster resume OUTPUT` goes on", file=sys.stderr)
+        print("\necosort cluster: interrupted; `ecosort cluster resume OUTPUT` continues", file=sys.stderr)
         return 130
     except (EcoSortError, OSError) as error:
         print(f"ecosort cluster: {error}", file=sys.stderr)

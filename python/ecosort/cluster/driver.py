@@ -1,6 +1,6 @@
 """Leads a job from its plan to its commit: sample -> split -> partition -> reduce -> commit.
 
-Whatever ends this process, the journal says what was done, and resume_job() goes on. What is done is not done again, unless a
+Whatever ends this process, the journal says what was done, and resume_job() continues. What is done is not done again, unless a
 slice is not there any more or is not what it was: then the task that wrote it runs again.
 
     OUTPUT.ecosort/journal          what was planned, begun and done
@@ -64,7 +64,7 @@ def start_job(spec: JobSpec, observe: Observe = lambda state: None) -> ClusterRe
 
 
 def resume_job(output: str, observe: Observe = lambda state: None) -> ClusterReport:
-    """Goes on with the job that writes the directory `output`; its job directory may be named, too."""
+    """Continues with the job that writes the directory `output`; its job directory may be named, too."""
     directory = Path(output).absolute()
     if directory.suffix != ".ecosort":
         directory = Path(f"{directory}.ecosort")

@@ -33,7 +33,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Ended:
-    """A task that is over. `answer` is None where its worker was lost and nobody knows what it did."""
+    """A task that is over. `answer` is None where its worker was lost and no one knows what it did."""
 
     number: int
     answer: Json | None

@@ -99,7 +99,7 @@ def _read(path: Path) -> tuple[list[Event], int]:
         if line[:9] != b"%08x " % zlib.crc32(text):
             if number == len(lines) - 2:
                 break  # torn: its newline reached the drive before its bytes did
-            raise IoFailed(f"'{path}' is damaged in line {number + 1}; the job cannot go on, its inputs are untouched")
+            raise IoFailed(f"'{path}' is damaged in line {number + 1}; the job cannot continue, its inputs are untouched")
         events.append(json.loads(text))
         whole += len(line) + 1
     return events, whole

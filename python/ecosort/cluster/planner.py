@@ -1,6 +1,6 @@
 """What a sort on several nodes will do, as integers: ranges, parts, slices, and the bytes that move where.
 
-`plan_shape` knows sizes only, so that the simulator plans clusters that nobody has; `cut_ranges` makes the tasks of real files.
+`plan_shape` knows sizes only, so that the simulator plans clusters that no one has; `cut_ranges` makes the tasks of real files.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs tasks by Ray core: a task is a Ray task on a node that was chosen, and only its JSON goes through Ray's object store.
 
-Ray retries nothing: scheduler.py does, with another attempt. Nodes are those that are alive when the job begins or goes on.
+Ray retries nothing: scheduler.py does, with another attempt. Nodes are those that are alive when the job begins or continues.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ class _Phase:
         if error is None or error["kind"] == "lost":
             self._losses[name] = self._losses.get(name, 0) + 1
             if self._losses[name] > _LOSSES:
-                raise IoFailed(f"the worker of task {name} was lost {_LOSSES} times; `ecosort cluster resume` goes on")
+                raise IoFailed(f"the worker of task {name} was lost {_LOSSES} times; `ecosort cluster resume` continues")
         elif error["kind"] == "full":
             self.full.add(attempt.node.name)
             if self.full >= set(nodes):

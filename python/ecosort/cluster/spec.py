@@ -87,7 +87,7 @@ def _free_output(path: str | os.PathLike[str]) -> str:
     output = Path(_absolute(path))
     if Path(f"{output}.ecosort", "journal").exists():
         raise BadInput(
-            f"'{output}.ecosort' holds a job that did not end; `ecosort cluster resume {output}` goes on, or remove it"
+            f"'{output}.ecosort' holds a job that did not end; `ecosort cluster resume {output}` continues, or remove it"
         )
     if output.is_dir() and not any(output.iterdir()):
         return str(output)

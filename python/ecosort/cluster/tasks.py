@@ -226,7 +226,7 @@ def rows_in_order(form: Format, data: bytes, rows: Sequence[bytes]) -> list[byte
     if form.name in ("lines", "jsonl"):
         return data.split(form.row_end)[:-1]
     ordered, left = [], sorted(rows, key=len, reverse=True)
-    while left:  # the longest row that fits is the one: none can go on behind its end of line within the quotes of another
+    while left:  # the longest row that fits is the one: none can continue behind its end of line within the quotes of another
         row = next(one for one in left if data.startswith(one + form.row_end))
         left.remove(row)
         ordered.append(row)

@@ -97,7 +97,7 @@ TEST(ThreadPool, ThrowsTheErrorOfAPartWhenAllHaveEndedAndBeginsNoMore) {
       EXPECT_EQ(running, 0);
       EXPECT_LT(begun, 1000);
       ThreadPool::for_each_part(2, 2, [&](std::size_t) { begun = -1; });
-      EXPECT_EQ(begun, -1) << "the thread pool goes on";
+      EXPECT_EQ(begun, -1) << "the thread pool continues";
     });
   }
 }

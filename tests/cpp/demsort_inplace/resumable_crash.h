@@ -276,7 +276,7 @@ void miss_each_sync(const Recorded<Sort>& recorded, const std::vector<std::strin
                                             .stops_at_loss = true,
                                             .epoch = epochs_of<Disk>(recorded)},
                                            judge_for<Disk>(recorded));
-    EXPECT_GT(outcome.losses, 0U) << recorded.sort.name() << ": nobody missed the sync of: " << site;
+    EXPECT_GT(outcome.losses, 0U) << recorded.sort.name() << ": no one missed the sync of: " << site;
   }
   std::printf("%s: %zu of %zu mutants looked for\n", recorded.sort.name(), sites.size() - 1, known.size() - 1);
 }

@@ -130,8 +130,8 @@ TEST(RunDirection, AContinuedOutputRewritesNothing) {
       planner::MergeBuffers buffers;
       buffers.output_block_bytes = 3UL * 4'096;
       buffers.output_blocks = 2;
-      WriteBehind output(bench.bench, *file, buffers,
-                         {.total_bytes = text.size(), .reserve_bytes = 4'096, .least_unit = 4'096}, &runs);
+      WriteBehind output(bench.bench, *file, buffers, {.total_bytes = text.size(), .reserve_bytes = 4'096, .least_unit = 4'096},
+                         &runs);
       const auto write = [&]() -> Task<void> {
         co_await output.resume(there);
         for (std::size_t at = there; at < text.size(); at += batch) {

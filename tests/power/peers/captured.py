@@ -346,7 +346,7 @@ KASA_KP125M: dict[str, Any] = {
     "get_protection_power": {"enabled": False, "protection_power": 0},
 }
 
-# Zigbee2MQTT, a Shelly with two sockets over Zigbee, at a 3D printer: maziggy/bambuddy, issue 173, January 2026; the firmware is
+# Zigbee2MQTT, a Shelly with two sockets over Zigbee, at a 3D printer: maziggy/bambuddy, report 173, January 2026; the firmware is
 # not told.
 ZIGBEE2MQTT_SHELLY = {
     "ac_frequency_l1": 49.94,

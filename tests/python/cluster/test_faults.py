@@ -1,4 +1,4 @@
-"""Whatever is killed, full, lost or damaged in the middle of a job: it goes on, and the output is the same bytes."""
+"""Whatever is killed, full, lost or damaged in the middle of a job: it continues, and the output is the same bytes."""
 
 from __future__ import annotations
 

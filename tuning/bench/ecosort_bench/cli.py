@@ -150,7 +150,9 @@ def _measure(given: Mapping[str, Any], out: Console) -> None:
         for stage in (stage for stage in STAGES if stage in chosen):
             parts[stage]()
     except (PowerError, OSError) as error:
-        raise click.ClickException(f"{error}\nWhat was measured is in {results.path}; --continue goes on from there.") from error
+        raise click.ClickException(
+            f"{error}\nWhat was measured is in {results.path}; --continue continues from there."
+        ) from error
     finally:
         if not given["keep"]:
             bench.remove_data()

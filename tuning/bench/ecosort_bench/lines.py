@@ -64,7 +64,7 @@ def case_of(stage: str) -> Case | None:
 
 
 def command(case: Case, contender: str, programs: Contenders, work: Work) -> tuple[list[str], dict[str, str]]:
-    """The command line and what it adds to the environment. A small input goes to standard output, where nobody syncs."""
+    """The command line and what it adds to the environment. A small input goes to standard output, where no one syncs."""
     if case.peer == "stxxl_ksort_u64":
         if contender != "ecosort":
             return programs.stxxl_command(contender, work)

@@ -1,7 +1,7 @@
 """The search itself: Optuna proposes, trials judge, a journal in the result directory remembers.
 
-Killed at any moment it goes on with `--continue`: every finished trial is in the journal; the one that was running is tried
-again. The budget is of measuring time and goes on where it stopped.
+Killed at any moment it continues with `--continue`: every finished trial is in the journal; the one that was running is tried
+again. The budget is of measuring time and continues where it stopped.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class Search:
 
     def _next(self) -> optuna.trial.Trial | None:
         """A trial of settings that were not measured yet; None if there are none. What the sampler proposes again is told
-        what it was, so that it goes on; after several such proposals any other settings are taken."""
+        what it was, so that it continues; after several such proposals any other settings are taken."""
         known: dict[Key, Tried | None] = {tuple(sorted(t.settings.items())): t for t in self.tried}
         failed = [t.user_attrs["failed"] for t in self.study.get_trials(deepcopy=False) if "failed" in t.user_attrs]
         known |= {tuple(sorted(settings.items())): None for settings in failed}

@@ -22,7 +22,7 @@ SEARCH_SCHEMA = "ecosort.search/1"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a search is about; --continue goes on with the same."""
+    """What a search is about; --continue continues with the same."""
 
     schema: str
     machine: MachineIdentity
@@ -51,7 +51,7 @@ def _new(given: Mapping[str, Any]) -> tuple[Path, Task]:
     check_place(place, given["size"])
     directory = given["out"] or Path(datetime.now().strftime("ecosort-search-%Y%m%d-%H%M%S"))
     if directory.exists() and any(directory.iterdir()):
-        raise UsageError(f"{directory} is not empty; go on with it by --continue {directory}, or choose another --out")
+        raise UsageError(f"{directory} is not empty; continue with it by --continue {directory}, or choose another --out")
     backends = usable_backends(sorter_program(), place)
     task = Task(
         SEARCH_SCHEMA,
