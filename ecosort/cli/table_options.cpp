@@ -24,7 +24,7 @@ struct TableWords {
   std::string output, delimiter, quote, nulls, memory, io = "auto", verify = "always", assumed_size;
   std::uint64_t threads = 0;
   bool no_header = false;
-  CompressionWords compression{"auto", "auto", ""};
+  CompressionWords compression{.decompress = "auto", .output = "auto", .level = "", .assumed_ratio = ""};
 };
 
 char one_byte(const std::string& option, const std::string& word) {
