@@ -43,9 +43,9 @@ std::string some_acl() {
     std::memcpy(text.data() + 4, &id, sizeof id);
     return text;
   };
-  constexpr unsigned no one = ~0u;
-  return std::string("\2\0\0\0", 4) + entry(1, 6, no one) + entry(2, 4, 1234) + entry(4, 4, no one) + entry(0x10, 6, no one) +
-         entry(0x20, 0, no one);
+  constexpr unsigned no_one = ~0u;
+  return std::string("\2\0\0\0", 4) + entry(1, 6, no_one) + entry(2, 4, 1234) + entry(4, 4, no_one) + entry(0x10, 6, no_one) +
+         entry(0x20, 0, no_one);
 }
 
 std::string attribute_of(const std::string& path, const char* name) {
