@@ -101,16 +101,8 @@ std::vector<CommandTable> tables_with_options() {
   return tables;
 }
 
-}  // namespace
-
-std::string bash_completion() {
-  std::string values, options, first;
-  for (const CommandTable& table : tables_with_options()) {
-    values += bash_values(table);
-    options += bash_options(table);
-    first += bash_first_words(table);
-  }
-  return fmt::format(R"(# bash completion for ecosort
+// The names of the commands, and the cases of values, first words and options have places in it.
+constexpr const char* bash_script = R"(# bash completion for ecosort
 _ecosort_propose() {{
   local IFS=$'\n'
   local word=${{COMP_WORDS[COMP_CWORD]}}
@@ -164,8 +156,18 @@ _ecosort() {{
   fi
 }}
 complete -o filenames -F _ecosort ecosort
-)",
-                     command_names(), values, first, options);
+)";
+
+}  // namespace
+
+std::string bash_completion() {
+  std::string values, options, first;
+  for (const CommandTable& table : tables_with_options()) {
+    values += bash_values(table);
+    options += bash_options(table);
+    first += bash_first_words(table);
+  }
+  return fmt::format(bash_script, command_names(), values, first, options);
 }
 
 std::string fish_completion() {

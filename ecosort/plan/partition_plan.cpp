@@ -54,7 +54,7 @@ PartitionPlan layout(const PartitionWanted& wanted, std::uint64_t block_bytes, s
   const std::uint64_t pieces = records.threads <= 1 ? 1 : records.threads * pieces_per_thread;
   plan.table_bytes = round_up(formation.run_records * part_number_bytes, page_bytes) +
                      round_up(wanted.parts * pieces * part_count_bytes, page_bytes) +
-                     wanted.parts * (3 * records.format.record_size + part_facts_bytes);
+                     wanted.parts * (std::uint64_t{3} * records.format.record_size + part_facts_bytes);
   plan.plan.read_depth = records.requests.depth;
   plan.plan.write_depth = std::min(records.requests.depth, blocks_in_flight);
   plan.plan.peak_memory_bytes = formation.run_buffers * (formation.run_buffer_bytes + formation.index_bytes) +
