@@ -150,7 +150,7 @@ def test_the_picture_of_the_progress_line_is_what_it_prints(ecosort: Path, tmp_p
     assert len(drawn) == 4
     assert len(printed) >= 2
     for line in printed:
-        assert looks(line) in map(looks, drawn)
+        assert any(looks(whole).startswith(looks(line)) for whole in drawn)  # an early line has no rate yet
 
 
 @pytest.mark.parametrize("picture", sorted((DOCS / "pictures").glob("*.svg")), ids=lambda picture: picture.stem)

@@ -31,7 +31,7 @@ _TABLES = (
     *_REPORTS,
     *_PACKED,
     *("by=", "output=", "nulls=", "strict", "date-format=", "unique", "check", "merge"),
-    *("memory=", "threads=", "temp=", "resumable", "io=", "verify="),
+    *("memory=", "threads=", "temp=", "resumable", "io=", "verify=", "profile=", "no-profile", "trace="),
 )
 
 GRAMMARS = {
@@ -45,7 +45,7 @@ GRAMMARS = {
         ),
     ),
     "inplace": Grammar("q", (*_RECORDS, *_REPORTS, "verify=", "space=", "unique")),
-    "merge": Grammar("o:q", (*_RECORDS, *_REPORTS, "output=", "unique", "temp=", "lines")),
+    "merge": Grammar("o:q", (*_RECORDS, *_REPORTS, "output=", "unique", "temp=", "lines", "trace=")),
     "csv": Grammar("o:q", (*_TABLES, *("delimiter=", "quote=", "no-header"))),
     "jsonl": Grammar("o:q", _TABLES),
     "lines": Grammar(
@@ -56,7 +56,7 @@ GRAMMARS = {
             *("ignore-nonprinting", "month-sort", "numeric-sort", "random-sort", "random-source=", "reverse", "sort="),
             *("version-sort", "batch-size=", "check", "compress-program=", "debug", "files0-from=", "key=", "merge", "output="),
             *("stable", "buffer-size=", "memory=", "field-separator=", "temporary-directory=", "temp=", "parallel=", "unique"),
-            *("zero-terminated", "header", "resumable", "io=", "verify="),
+            *("zero-terminated", "header", "resumable", "io=", "verify=", "profile=", "no-profile", "trace="),
             *_PACKED,
         ),
     ),

@@ -124,7 +124,7 @@ RowWordsOptions parse_line_words(std::string_view command, const Words& words) {
   rows.format = std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines);
   rows.inputs = options.inputs;
   rows.output = options.output;
-  rows.io = options.io;
+  rows.io = options.io.empty() ? "auto" : options.io;
   rows.events = options.events;
   rows.progress = options.progress;
   rows.quiet = options.quiet;

@@ -28,7 +28,7 @@ namespace ecosort::cli {
 namespace {
 
 void check_inputs(const lines::LinesJob& job) {
-  if (job.codecs.packing) throw UsageError("a compressed output goes without --resumable: compress the output afterwards");
+  if (job.codecs.packing) throw UsageError("--compress-output goes without --resumable: compress the output afterwards");
   for (const lines::LineInput& input : job.inputs) {
     if (!input.file)
       throw UsageError(fmt::format("--resumable: {} inputs are more than may be open at a time (ulimit -n)", job.inputs.size()));

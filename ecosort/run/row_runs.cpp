@@ -9,6 +9,18 @@
 
 namespace ecosort::lines {
 
+namespace {
+
+// Less space was reserved than the run may take, and the rest is not there.
+[[noreturn]] void throw_beyond_promise(const IoError& error) {
+  if (!io::is_full(error.error_number())) throw;
+  throw IoError(
+      fmt::format("{}: runs shrink less than was assumed; assume a smaller ratio, or give more temporary space", error.what()),
+      error.error_number());
+}
+
+}  // namespace
+
 RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes,
                  std::string compress_program, run::RunPacker* packer)
     : RunStore(storage, reactor, block_bytes, run::Striping(std::move(directories), 0)),
@@ -26,13 +38,22 @@ RowRun RowRuns::create(std::uint64_t bytes) {
     run.stored = create_compressed_run();
     start(run, RunProgram::Direction::compress);
   } else if (packer_ != nullptr && has_room_for_places(blocks)) {
-    run.stored = create_packed_run(blocks, packer_->plan().space_of(blocks * block_bytes()));
+    run.stored = reserve_packed_run(blocks);
     places_ += this->run(run.stored).ends.capacity();
     peak_places_ = std::max(peak_places_, places_);
   } else {
     run.stored = create_run(blocks);
   }
   return run;
+}
+
+std::size_t RowRuns::reserve_packed_run(std::uint64_t blocks) {
+  try {
+    return create_packed_run(blocks, packer_->plan().space_of(blocks * block_bytes()));
+  } catch (const IoError& error) {
+    if (!assumes_ratio()) throw;
+    throw_beyond_promise(error);
+  }
 }
 
 bool RowRuns::has_room_for_places(std::uint64_t blocks) const noexcept {
@@ -97,19 +118,15 @@ Task<void> RowRuns::complete(RowRun& run, std::uint64_t bytes) {
 
 Task<void> RowRuns::write_block(const RowRun& run, std::uint64_t block, std::byte* data) {
   if (run.is_compressed) return run.program->write(reactor(), data, block_bytes());
-  if (packer_ != nullptr && packer_->plan().assumed_ratio > 0) return write_beyond_promise(run, block, data);
+  if (assumes_ratio()) return write_beyond_promise(run, block, data);
   return write(run.stored, block, data, stored_bytes(this->run(run.stored), block));
 }
 
-// Less space is reserved than the run may take.
 Task<void> RowRuns::write_beyond_promise(const RowRun& run, std::uint64_t block, std::byte* data) {
   try {
     co_await write(run.stored, block, data, stored_bytes(this->run(run.stored), block));
   } catch (const IoError& error) {
-    if (!io::is_full(error.error_number())) throw;
-    throw IoError(
-        fmt::format("{}: runs shrink less than was assumed; assume a smaller ratio, or give more temporary space", error.what()),
-        error.error_number());
+    throw_beyond_promise(error);
   }
 }
 

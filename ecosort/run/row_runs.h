@@ -78,6 +78,9 @@ class RowRuns final : public run::RunStore {
   void terminate_programs() noexcept;
 
  private:
+  // Whether less space is reserved for packed runs than they may take.
+  [[nodiscard]] bool assumes_ratio() const noexcept { return packer_ != nullptr && packer_->plan().assumed_ratio > 0; }
+  std::size_t reserve_packed_run(std::uint64_t blocks);
   [[nodiscard]] bool has_room_for_places(std::uint64_t blocks) const noexcept;
   void closed(std::size_t number) override;
   void start(RowRun& run, RunProgram::Direction direction);

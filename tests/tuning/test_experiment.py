@@ -231,7 +231,7 @@ def test_a_run_of_an_experiment_with_a_meter_has_joules_and_phases(tmp_path: Pat
 
 
 SIMULATED_METERS = {
-    "its scheme": "sim:#period=0.05",
+    "its scheme": "sim:#period=0.01",
     "its header": "exec:{python} {directory}/made_up.py",
     "a setting": "exec:{python} {directory}/counter.py#simulated=yes",
 }
