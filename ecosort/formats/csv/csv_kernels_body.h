@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "formats/csv/csv_kernels.h"
 #include "formats/lines/line_kernels_body.h"
@@ -29,33 +28,6 @@ struct PlainBits {
     for (; n > 0; --n) bits &= bits - 1;
     return static_cast<std::size_t>(__builtin_ctzll(bits));
   }
-};
-
-// 64 bytes, or fewer at the end of a text: then zeros follow, and only the first ones count.
-class Block {
- public:
-  Block(const char* text, std::size_t at, std::size_t size) noexcept : bytes_(text + at) {
-    if (size - at >= 64) return;
-    const std::size_t count = size - at;
-    std::memcpy(padded_, bytes_, count);
-    std::memset(padded_ + count, 0, sizeof padded_ - count);
-    bytes_ = padded_;
-    counted_ = (std::uint64_t{1} << count) - 1;
-  }
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
-  ~Block() = default;
-
-  template <class V>
-  [[nodiscard]] std::uint64_t matches(char c) const noexcept {
-    return V::matches(bytes_, c) & counted_;
-  }
-  [[nodiscard]] std::uint64_t counted() const noexcept { return counted_; }
-
- private:
-  const char* bytes_;
-  std::uint64_t counted_ = ~std::uint64_t{0};
-  char padded_[64];
 };
 
 // What the bytes before a block leave open.
@@ -95,12 +67,12 @@ void scan_rows(const char* text, std::size_t size, Dialect dialect, Scan& scan) 
   std::uint64_t all_quotes = 0, all_wrong = 0, newlines_inside = 0;
   Before before;
   for (std::size_t at = 0; at < size; at += 64) {
-    const Block block(text, at, size);
-    Masks masks{block.matches<V>(dialect.delimiter), block.matches<V>('\n'), 0, 0};
-    if (dialect.quote) masks.quotes = block.matches<V>(*dialect.quote);
+    const Block<V> block(text, at, size);
+    Masks masks{block.matches(dialect.delimiter), block.matches('\n'), 0, 0};
+    if (dialect.quote) masks.quotes = block.matches(*dialect.quote);
     std::uint64_t borders = masks.delimiters | masks.newlines;
     if ((masks.quotes | before.inside | before.close | before.close_cr) != 0) {
-      masks.returns = block.matches<V>('\r');
+      masks.returns = block.matches('\r');
       std::uint64_t wrong = 0, inside = 0;
       borders = borders_among_quotes<B>(masks, before, block.counted(), wrong, inside);
       all_quotes = 1;
@@ -124,9 +96,9 @@ const char* find_row_end(const char* at, const char* end, char quote, bool& is_i
   const auto size = static_cast<std::size_t>(end - at);
   std::uint64_t open = is_inside ? ~std::uint64_t{0} : 0;
   for (std::size_t i = 0; i < size; i += 64) {
-    const Block block(at, i, size);
-    std::uint64_t newlines = block.matches<V>('\n');
-    const std::uint64_t quotes = block.matches<V>(quote);
+    const Block<V> block(at, i, size);
+    std::uint64_t newlines = block.matches('\n');
+    const std::uint64_t quotes = block.matches(quote);
     if ((quotes | open) != 0) {
       const std::uint64_t inside = B::prefix_xor(quotes) ^ open;
       newlines &= ~inside;
@@ -146,9 +118,9 @@ CsvKernels::Span find_field(const char* row, std::size_t size, Dialect dialect, 
   std::size_t to_pass = column;  // delimiters in front of the field
   std::uint64_t open = 0;
   for (std::size_t at = 0; at < size; at += 64) {
-    const Block block(row, at, size);
-    std::uint64_t delimiters = block.matches<V>(dialect.delimiter);
-    const std::uint64_t quotes = dialect.quote ? block.matches<V>(*dialect.quote) : 0;
+    const Block<V> block(row, at, size);
+    std::uint64_t delimiters = block.matches(dialect.delimiter);
+    const std::uint64_t quotes = dialect.quote ? block.matches(*dialect.quote) : 0;
     if ((quotes | open) != 0) {
       const std::uint64_t inside = B::prefix_xor(quotes) ^ open;
       delimiters &= ~inside;

@@ -24,20 +24,49 @@ struct LineSums {
   std::uint64_t a = 0, b = 0;
 };
 
-// As V::matches, of fewer than 64 bytes.
+// 64 bytes, or fewer at the end of a text, behind which nothing is read: V::matches(at, c, counted) looks at those bytes alone
+// whose bits are set; vectors that have it not are given a copy with zeros behind.
 template <class V>
-std::uint64_t last_matches(const char* at, std::size_t size, char c) noexcept {
-  char padded[64] = {};
-  std::memcpy(padded, at, size);
-  return V::matches(padded, c) & ((std::uint64_t{1} << size) - 1);
-}
+class Block {
+ public:
+  Block(const char* text, std::size_t at, std::size_t size) noexcept : bytes_(text + at) {
+    if (size - at < 64) cut(size - at);
+  }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  ~Block() = default;
+
+  [[nodiscard]] std::uint64_t matches(char c) const noexcept {
+    if constexpr (reads_parts)
+      return V::matches(bytes_, c, counted_);
+    else
+      return V::matches(bytes_, c) & counted_;
+  }
+  [[nodiscard]] std::uint64_t counted() const noexcept { return counted_; }
+
+ private:
+  static constexpr bool reads_parts = requires(const char* at) { V::matches(at, '0', std::uint64_t{0}); };
+
+  void cut(std::size_t count) noexcept {
+    counted_ = (std::uint64_t{1} << count) - 1;
+    if constexpr (!reads_parts) {
+      std::memcpy(padded_, bytes_, count);
+      std::memset(padded_ + count, 0, sizeof padded_ - count);
+      bytes_ = padded_;
+    }
+  }
+
+  const char* bytes_;
+  std::uint64_t counted_ = ~std::uint64_t{0};
+  char padded_[64];
+};
 
 template <class V>
 std::size_t count_in(const char* text, std::size_t size, char c) noexcept {
   std::size_t count = 0, at = 0;
   for (; at + 64 <= size; at += 64) count += static_cast<std::size_t>(__builtin_popcountll(V::matches(text + at, c)));
   if (at == size) return count;
-  return count + static_cast<std::size_t>(__builtin_popcountll(last_matches<V>(text + at, size - at, c)));
+  return count + static_cast<std::size_t>(__builtin_popcountll(Block<V>(text, at, size).matches(c)));
 }
 
 // Writes more offsets than there are, four at a time, so that how many there are is no branch.
@@ -58,7 +87,7 @@ std::size_t split_lines(const char* text, std::size_t size, char c, std::uint32_
   std::uint32_t* next = offsets;
   std::size_t at = 0;
   for (; at + 64 <= size; at += 64) next = add_offsets(V::matches(text + at, c), at, next);
-  if (at < size) next = add_offsets(last_matches<V>(text + at, size - at, c), at, next);
+  if (at < size) next = add_offsets(Block<V>(text, at, size).matches(c), at, next);
   return static_cast<std::size_t>(next - offsets);
 }
 

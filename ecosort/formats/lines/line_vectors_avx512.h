@@ -16,6 +16,9 @@ struct Avx512Vectors {
   static std::uint64_t matches(const char* at, char c) noexcept {
     return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(at), _mm512_set1_epi8(c));
   }
+  static std::uint64_t matches(const char* at, char c, std::uint64_t counted) noexcept {
+    return _mm512_mask_cmpeq_epi8_mask(counted, _mm512_maskz_loadu_epi8(counted, at), _mm512_set1_epi8(c));
+  }
   static std::uint64_t copy(char* to, const char* at, char c) noexcept {
     const __m512i bytes = _mm512_loadu_si512(at);
     _mm512_storeu_si512(to, bytes);
