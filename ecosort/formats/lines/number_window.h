@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "base/cpu_features.h"
 #include "formats/fixed/encoder.h"
 #include "formats/lines/text.h"
 
@@ -20,6 +21,12 @@ struct NumberWindow {
   bool has_point = false, has_digits = false;
 };
 [[nodiscard]] std::optional<NumberWindow> read_number_window(Text text) noexcept;
+
+// That which read_number_window() uses at a level, which must not exceed records::detected_cpu_level(); all give the same
+// values. False: nothing, and `number` holds anything.
+using NumberReader = bool (*)(const char* text, std::size_t size, NumberWindow& number) noexcept;
+[[nodiscard]] NumberReader number_reader_of(records::CpuLevel level) noexcept;
+[[nodiscard]] bool read_number_avx2(const char* text, std::size_t size, NumberWindow& number) noexcept;
 
 // Whether a number ends at this byte whatever follows, so that a field that it ends need not be cut out.
 [[nodiscard]] constexpr bool ends_number(char c) noexcept {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/random.h"
@@ -175,19 +176,61 @@ std::string random_number(Random& random) {
   return text + endings[random.below(std::size(endings))];
 }
 
-TEST(NumberWindow, IsThatOfTheEncodedNumber) {
-  Random random(3);
-  int usual = 0;
-  for (int i = 0; i < 200'000; ++i) {
-    const std::string text = random_number(random);
-    const auto window = number_window(text);
-    if (!window) continue;
-    ++usual;
-    const records::KeyWindow expected = encoded(text);
-    ASSERT_EQ(window->prefix, expected.prefix) << text;
-    ASSERT_EQ(window->extension, expected.extension) << text;
+// The bytes that the number takes of the text, as the words of number_window.h say.
+std::size_t length_of(const std::string& text, bool has_point) {
+  std::size_t end = text.find_first_not_of(" \t\n");
+  if (end == std::string::npos) end = text.size();
+  if (end < text.size() && text[end] == '-') ++end;
+  const auto pass_digits = [&] {
+    while (end < text.size() && is_digit(text[end])) ++end;
+  };
+  pass_digits();
+  if (!has_point) return end;
+  ++end;
+  pass_digits();
+  return end;
+}
+
+TEST(NumberWindow, IsThatOfTheEncodedNumberAtEveryLevel) {
+  for (const records::CpuLevel level : records::all_cpu_levels) {
+    if (level > records::detected_cpu_level()) continue;
+    const NumberReader read = number_reader_of(level);
+    Random random(3);
+    int usual = 0;
+    for (int i = 0; i < 200'000; ++i) {
+      const std::string text = random_number(random);
+      const std::vector<char> exact(text.begin(), text.end());  // no byte behind it that may be read
+      NumberWindow number;
+      if (!read(exact.data(), exact.size(), number)) continue;
+      ++usual;
+      const records::KeyWindow expected = encoded(text);
+      ASSERT_EQ(number.window.prefix, expected.prefix) << text;
+      ASSERT_EQ(number.window.extension, expected.extension) << text;
+      ASSERT_EQ(number.length, length_of(text, number.has_point)) << text;
+      ASSERT_EQ(number.has_digits, text.substr(0, number.length).find_first_of("0123456789") != std::string::npos) << text;
+    }
+    EXPECT_GT(usual, 100'000);
   }
-  EXPECT_GT(usual, 100'000);
+}
+
+// What is plain at one level is plain at all.
+TEST(NumberWindow, EveryLevelReadsTheSame) {
+  Random random(4);
+  for (int i = 0; i < 100'000; ++i) {
+    const std::string text = random_number(random);
+    NumberWindow first;
+    const bool is_plain = number_reader_of(records::CpuLevel::baseline)(text.data(), text.size(), first);
+    for (const records::CpuLevel level : records::all_cpu_levels) {
+      if (level > records::detected_cpu_level()) continue;
+      NumberWindow number;
+      ASSERT_EQ(number_reader_of(level)(text.data(), text.size(), number), is_plain) << text;
+      if (!is_plain) continue;
+      EXPECT_EQ(number.window.prefix, first.window.prefix) << text;
+      EXPECT_EQ(std::tie(number.length, number.has_point, number.has_digits),
+                std::tie(first.length, first.has_point, first.has_digits))
+          << text;
+    }
+  }
 }
 
 }  // namespace
