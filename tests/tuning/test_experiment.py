@@ -231,7 +231,7 @@ def test_a_run_of_an_experiment_with_a_meter_has_joules_and_phases(tmp_path: Pat
 
 
 SIMULATED_METERS = {
-    "its scheme": "sim:#period=0.01",
+    "its scheme": "sim:#period=0.05",
     "its header": "exec:{python} {directory}/made_up.py",
     "a setting": "exec:{python} {directory}/counter.py#simulated=yes",
 }
@@ -245,7 +245,7 @@ def test_a_meter_that_is_simulated_is_known_by_what_it_says(by: str, tmp_path: P
     (tmp_path / "made_up.py").write_text(COUNTER.replace('"lag_s": 0', '"lag_s": 0, "simulated": True'))
     meter = SIMULATED_METERS[by].format(python=sys.executable, directory=tmp_path)
     try:
-        found = TimedSorter(ecosort, Place(place, 1_000_000, 16 << 20), meter).time({"--threads": "1"})
+        found = TimedSorter(ecosort, Place(place, 3_000_000, 16 << 20), meter).time({"--threads": "1"})
     finally:
         shutil.rmtree(place)
     assert found.simulated
