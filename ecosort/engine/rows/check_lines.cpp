@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/rows/damaged_input.h"
 #include "engine/rows/decoded_file.h"
 #include "engine/rows/formats.h"
 #include "formats/lines/line_kernels.h"
@@ -64,9 +65,10 @@ class LineReader {
   // Of the lines of the file, from 1 on, the one with which the present row begins.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-  [[noreturn]] void refuse(const rows::Fault& fault) const {
+  [[noreturn]] void refuse(const rows::Fault& fault) {
+    file_.check_rest();
     const auto lines = static_cast<std::uint64_t>(std::count(line().begin(), line().begin() + fault.at, format_.terminator()));
-    throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(name_), number_ + lines,
+    throw RefusedRow(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(name_), number_ + lines,
                                  passed_ + begin_ + fault.at, fault.why));
   }
 
@@ -144,7 +146,7 @@ class LineReader {
 };
 
 template <class Format>
-void check_row(const Format& format, const LineReader& reader, std::vector<rows::KeyCounts>& counts) {
+void check_row(const Format& format, LineReader& reader, std::vector<rows::KeyCounts>& counts) {
   if constexpr (Format::checks_rows)
     if (const auto fault = format.check_row(reader.line(), counts)) reader.refuse(*fault);
 }

@@ -60,4 +60,11 @@ std::size_t DecodedFile::read(std::span<std::byte> data) {
   return kept + (kept < data.size() && !is_last_ ? file_.read(data.subspan(kept)) : 0);
 }
 
+void DecodedFile::check_rest() {
+  if (!decoder_) return;
+  std::vector<std::byte> plain(chunk_bytes);
+  std::size_t got = plain.size();
+  for (std::uint64_t checked = 0; got == plain.size() && checked < checked_behind_refused; checked += got) got = read(plain);
+}
+
 }  // namespace ecosort::lines

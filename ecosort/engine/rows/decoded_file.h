@@ -20,6 +20,8 @@ class DecodedFile {
 
   // Fewer bytes only at the end. IoError, with the place in the file where the data is damaged or ends; NotEnoughMemory.
   [[nodiscard]] std::size_t read(std::span<std::byte> data);
+  // Behind what was read, whether that may be due to damage: see RefusedRow. Nothing in a file that is not compressed.
+  void check_rest();
 
  private:
   void begin();

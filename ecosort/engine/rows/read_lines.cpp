@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/rows/damaged_input.h"
 #include "formats/lines/quoted.h"
 
 namespace ecosort::lines {
@@ -309,6 +311,27 @@ Task<void> ReadLines::fill(LineRun& run) {
 }
 
 Task<void> ReadLines::read_until_full(LineRun& run) {
+  std::exception_ptr refused;
+  try {
+    co_await read_rows(run);
+  } catch (const RefusedRow&) {
+    refused = std::current_exception();
+  }
+  if (!refused) co_return;
+  if (decoded_) co_await check_rest(run);
+  std::rethrow_exception(refused);
+}
+
+// Of the present input, whose bytes no one wants any more: IoError where it is damaged.
+Task<void> ReadLines::check_rest(LineRun& run) {
+  for (; !blocks_.empty(); blocks_.pop_front())
+    while (!blocks_.front().arrived) co_await arrived_.changed();
+  std::size_t got = plan_.block_bytes;
+  for (std::uint64_t checked = 0; got == plan_.block_bytes && checked < checked_behind_refused; checked += got)
+    got = co_await decoded_->read(reads_, run.memory.data(), plan_.block_bytes);
+}
+
+Task<void> ReadLines::read_rows(LineRun& run) {
   if (indexed_ < present_) co_await index(run);
   while (!full_ && input_ < inputs_.size()) {
     request_blocks(run);
@@ -325,7 +348,7 @@ Task<void> ReadLines::read_until_full(LineRun& run) {
 // Says where in the input the fault is, whose place counts from the next row on.
 void ReadLines::refuse(const char* row, const rows::Fault& fault) const {
   const auto lines = static_cast<std::uint64_t>(std::count(row, row + fault.at, format_.terminator()));
-  throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(inputs_[input_].name), file_lines_ + lines + 1,
+  throw RefusedRow(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(inputs_[input_].name), file_lines_ + lines + 1,
                                file_indexed_ + fault.at, fault.why));
 }
 

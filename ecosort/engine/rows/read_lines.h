@@ -83,6 +83,8 @@ class ReadLines {
   [[nodiscard]] bool has_room(const LineRun& run, std::size_t size) const;
   [[nodiscard]] std::uint64_t wanted_bytes(const LineRun& run) const;
   Task<void> read_until_full(LineRun& run);
+  Task<void> read_rows(LineRun& run);
+  Task<void> check_rest(LineRun& run);
   Task<void> read(Block& block, LineRun& run, std::uint64_t offset);
   Task<void> accept_block(LineRun& run);
   void end_input(LineRun& run);
