@@ -5,15 +5,17 @@
 // row number. Vectors of two lanes do two tiles, one below the other, at a time.
 //
 // Tiles that reach over the right or the lower border begin earlier instead and do some bytes twice.
+//
+// Everything here has internal linkage, so that no function compiled for a newer processor can stand in for the plain one.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
 namespace ecosort::codec {
+namespace {
 
-inline constexpr std::size_t tile_side = 16;
+constexpr std::size_t tile_side = 16;
 
 // Bytes [from, rows) x [0, columns) one after the other.
 inline void transpose_rows_plainly(const std::byte* in, std::size_t from, std::size_t rows, std::size_t columns,
@@ -40,22 +42,23 @@ template <class Vector>
 }
 
 template <class Vector>
-[[gnu::always_inline]] inline void load_tile(const std::byte* in, std::size_t columns, typename Vector::T (&v)[tile_side]) noexcept {
+[[gnu::always_inline]] inline void load_tile(const std::byte* in, std::size_t columns,
+                                             typename Vector::T (&v)[tile_side]) noexcept {
 #pragma GCC unroll 16
   for (std::size_t i = 0; i < tile_side; ++i) v[i] = Vector::load(in + i * columns, tile_side * columns);
 }
 
-// At least 16 columns, and as many rows as a vector has bytes. The columns are done in panels, so that the lines of the cache that
-// are written stay there until they are full.
+// At least 16 columns, and as many rows as a vector has bytes. The columns are done in panels, so that the lines of the cache
+// that are written stay there until they are full.
 template <class Vector>
 void transpose_tiles(const std::byte* in, std::size_t rows, std::size_t columns, std::byte* out) noexcept {
   constexpr std::size_t height = tile_side * Vector::lanes, panel = 8 * tile_side;
   for (std::size_t left = 0; left < columns; left += panel) {
-    const std::size_t right = std::min(columns, left + panel);
+    const std::size_t right = columns - left < panel ? columns : left + panel;
     for (std::size_t row = 0; row < rows; row += height) {
-      const std::size_t r = std::min(row, rows - height);
+      const std::size_t r = row < rows - height ? row : rows - height;
       for (std::size_t column = left; column < right; column += tile_side) {
-        const std::size_t c = std::min(column, columns - tile_side);
+        const std::size_t c = column < columns - tile_side ? column : columns - tile_side;
         typename Vector::T v[tile_side];
         load_tile<Vector>(in + r * columns + c, columns, v);
         interleave_rounds<Vector>(v);
@@ -112,4 +115,5 @@ void transpose_with(const std::byte* in, std::size_t rows, std::size_t columns, 
   }
 }
 
+}  // namespace
 }  // namespace ecosort::codec

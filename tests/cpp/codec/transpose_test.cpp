@@ -46,7 +46,8 @@ TEST_P(Transpose, DoesWhatItsDefinitionSaysForEveryRecordSizeAndCount) {
 TEST_P(Transpose, TakesRecordsLargerThanAPanel) {
   std::mt19937_64 random(2);
   for (const std::size_t record_size : {1000, 4096, 4097, 50'007})
-    for (const std::size_t count : {1, 2, 5, 16, 33}) expect_transposed(transpose_variant(GetParam()), count, record_size, 1, random);
+    for (const std::size_t count : {1, 2, 5, 16, 33})
+      expect_transposed(transpose_variant(GetParam()), count, record_size, 1, random);
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Transpose, testing::ValuesIn(records::available_cpu_levels()),
@@ -54,7 +55,8 @@ INSTANTIATE_TEST_SUITE_P(Levels, Transpose, testing::ValuesIn(records::available
 
 TEST(TransposePlainly, DoesWhatItsDefinitionSays) {
   std::mt19937_64 random(3);
-  for (std::size_t record_size = 1; record_size <= 40; ++record_size) expect_transposed(transpose_plainly, 37, record_size, 0, random);
+  for (std::size_t record_size = 1; record_size <= 40; ++record_size)
+    expect_transposed(transpose_plainly, 37, record_size, 0, random);
 }
 
 TEST(TransposePlainly, OfNothingIsNothing) {
