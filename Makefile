@@ -109,7 +109,7 @@ bench-kernels: ## time the kernels against std::sort, the parallel mode and TBB 
 bench-slow-drives: ## compressed runs on simulated drives, by codec (BENCH_DIR= on a faster drive, BENCH='--help' for more)
 	@$(DEPS) program build python test
 	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_TESTS=ON >/dev/null
-	@ninja -C $(BUILD) -j $(JOBS) ecosort_slow_drive ecosort_make_lines
+	@ninja -C $(BUILD) -j $(JOBS) ecosort_slow_drive ecosort_make_lines ecosort
 	@PYTHONPATH=tuning/bench $(VENV)/python -m ecosort_bench.slow_drives --build $(BUILD) --dir $(BENCH_DIR) $(BENCH)
 
 .PHONY: bench-predict

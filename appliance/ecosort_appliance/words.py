@@ -26,7 +26,8 @@ class Grammar:
 _RECORDS = ("record-size=", "key=", "reverse", "stable", "memory=", "threads=", "io=", "profile=", "no-profile")
 _REPORTS = ("stats=", "events=", "progress=", "quiet", "help")
 
-_PACKED = ("compress=", "assume-ratio=", "decompress=", "compress-output=", "level=")
+_PACKED_RUNS = ("compress=", "assume-ratio=", "goal=")
+_PACKED = (*_PACKED_RUNS, "decompress=", "compress-output=", "level=")
 _TABLES = (
     *_REPORTS,
     *_PACKED,
@@ -42,9 +43,10 @@ GRAMMARS = {
             *_REPORTS,
             *("output=", "unique", "merge-threads=", "temp=", "resumable", "request-size=", "request-depth=", "run-records="),
             *("verify=", "checksum", "trace="),
+            *_PACKED_RUNS,
         ),
     ),
-    "inplace": Grammar("q", (*_RECORDS, *_REPORTS, "verify=", "space=", "unique")),
+    "inplace": Grammar("q", (*_RECORDS, *_REPORTS, "verify=", "space=", "unique", "compress=")),
     "merge": Grammar("o:q", (*_RECORDS, *_REPORTS, "output=", "unique", "temp=", "lines", "trace=")),
     "csv": Grammar("o:q", (*_TABLES, *("delimiter=", "quote=", "no-header"))),
     "jsonl": Grammar("o:q", _TABLES),
@@ -75,13 +77,16 @@ _NOT_RESUMABLE = {
         "--request-depth",
         "--merge-threads",
         "--run-records",
+        "--compress",
+        "--assume-ratio",
+        "--goal",
     },
     "lines": {
         *("-m", "--merge", "--debug", "--compress-program", "-T", "--temp", "--temporary-directory"),
-        *("--trace", "--compress", "--assume-ratio", "--decompress", "--compress-output", "--level"),
+        *("--trace", "--compress", "--assume-ratio", "--goal", "--decompress", "--compress-output", "--level"),
     },
-    "csv": {"--temp", "--merge", "--trace", "--compress", "--assume-ratio", "--compress-output", "--level"},
-    "jsonl": {"--temp", "--merge", "--trace", "--compress", "--assume-ratio", "--compress-output", "--level"},
+    "csv": {"--temp", "--merge", "--trace", "--compress", "--assume-ratio", "--goal", "--compress-output", "--level"},
+    "jsonl": {"--temp", "--merge", "--trace", "--compress", "--assume-ratio", "--goal", "--compress-output", "--level"},
 }
 # What csv and jsonl decompress and compress by its name; no such sort is resumable.
 _PACKED_NAMES = (".gz", ".zst", ".lz4", ".xz", ".bz2")

@@ -44,7 +44,7 @@ OptionRow progress_option() {
 }
 
 std::vector<OptionRow> sort_options() {
-  return {
+  std::vector<OptionRow> options{
       {"-o,--output", "FILE", "",
        "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well"},
       {"--record-size", "BYTES", "100", "length of every record, 1 byte to 1 MiB"},
@@ -81,6 +81,8 @@ std::vector<OptionRow> sort_options() {
       progress_option(),
       {"-q,--quiet", "", "", "no notices, no progress line"},
   };
+  std::ranges::copy(run_compression_rows("none", "records"), std::back_inserter(options));
+  return options;
 }
 
 OptionRow space_option() { return {"--space", "SIZE", "all there is", "in place: take at most so much of the free space"}; }
@@ -99,6 +101,8 @@ CommandTable inplace_table() {
               "--no-profile", "--stats", "--events", "--progress", "-q,--quiet"});
   options.push_back(space_option());
   options.push_back({"--unique", "", "", "refused: after a crash no one could tell a dropped record from a lost one"});
+  options.push_back(
+      {"--compress", "CODEC", "", "refused: runs lie in the space of the records, each at its place, and take all of it"});
   return {
       .name = "inplace",
       .synopsis = "[options] FILE",
@@ -247,7 +251,7 @@ std::vector<OptionRow> lines_options() {
   };
   std::ranges::copy(others, std::back_inserter(options));
   std::ranges::copy(chosen({"--profile", "--no-profile", "--trace"}), std::back_inserter(options));
-  std::ranges::copy(run_compression_rows(), std::back_inserter(options));
+  std::ranges::copy(run_compression_rows("auto", "rows"), std::back_inserter(options));
   std::ranges::copy(compression_rows("never", "none"), std::back_inserter(options));
   return options;
 }
@@ -339,7 +343,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
     if (row.name == "--temp") row.fallback = "$TMPDIR, or beside the output";
     options.push_back(row);
   }
-  std::ranges::copy(run_compression_rows(), std::back_inserter(options));
+  std::ranges::copy(run_compression_rows("auto", "rows"), std::back_inserter(options));
   std::ranges::copy(compression_rows("auto", "auto"), std::back_inserter(options));
   return options;
 }
@@ -432,7 +436,7 @@ CommandTable plan_sort_table() {
   std::vector<OptionRow> options =
       showing(sort_options(), {"-o,--output", "--record-size", "--key", "--reverse", "--memory", "--threads", "--merge-threads",
                                "--temp", "--resumable", "--io", "--request-size", "--request-depth", "--run-records", "--profile",
-                               "--no-profile", "-q,--quiet"});
+                               "--no-profile", "--compress", "--assume-ratio", "--goal", "-q,--quiet"});
   options.push_back(json_option());
   options.push_back(
       {"--assume-size", "SIZE", "", "plan for an input of this size that is not there, such as 1TB; -o may be left out"});
@@ -472,7 +476,7 @@ CommandTable plan_lines_table() {
   std::vector<OptionRow> options = showing(
       lines_options(), {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output", "-S,--buffer-size",
                         "--memory", "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique", "--header", "--resumable",
-                        "--compress", "--assume-ratio", "--decompress", "--compress-output", "--level"});
+                        "--compress", "--assume-ratio", "--goal", "--decompress", "--compress-output", "--level"});
   options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
   return {.name = "plan lines",
@@ -489,7 +493,7 @@ CommandTable plan_lines_table() {
 CommandTable plan_rows_table(std::string_view name, std::string_view synopsis, std::string_view summary,
                              std::vector<OptionRow> options, std::vector<std::string_view> examples, std::string_view operand) {
   options = showing(std::move(options), {"--by", "-o,--output", "--unique", "--merge", "--resumable", "--memory", "--threads",
-                                         "--temp", "--compress", "--assume-ratio"});
+                                         "--temp", "--compress", "--assume-ratio", "--goal"});
   options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for rows of this size in all that are not there, such as 1TB"});
   return {.name = name,

@@ -1,35 +1,80 @@
 #include "cli/compression_options.h"
 
+#include <fmt/format.h>
+
+#include "base/errors.h"
+#include "base/size_text.h"
 #include "codec/block_codec.h"
 #include "codec/codec.h"
 
 namespace ecosort::cli {
 
+void RunWords::bind(OptionTargets& targets) {
+  targets.texts["--compress"] = &runs;
+  targets.texts["--assume-ratio"] = &assumed_ratio;
+  targets.texts["--goal"] = &goal;
+}
+
+void RunWords::set(CompressionTerms& terms) const {
+  terms.runs = runs;
+  if (!runs.empty()) (void)codec::run_compression_of_word(runs);
+  if (!assumed_ratio.empty()) terms.assumed_ratio = codec::ratio_of_word(assumed_ratio);
+}
+
 void CompressionWords::bind(OptionTargets& targets) {
   targets.texts["--decompress"] = &decompress;
   targets.texts["--compress-output"] = &output;
   targets.texts["--level"] = &level;
-  targets.texts["--compress"] = &runs;
-  targets.texts["--assume-ratio"] = &assumed_ratio;
+  runs.bind(targets);
 }
 
 CompressionTerms CompressionWords::terms() const {
-  CompressionTerms terms{.decompress = codec::decompress_of_word(decompress), .output = output, .level = std::nullopt};
+  CompressionTerms terms;
+  terms.decompress = codec::decompress_of_word(decompress);
+  terms.output = output;
   if (!level.empty()) terms.level = codec::level_of_word(level);
-  terms.runs = runs;
-  (void)codec::run_compression_of_word(runs);
-  if (!assumed_ratio.empty()) terms.assumed_ratio = codec::ratio_of_word(assumed_ratio);
+  runs.set(terms);
   return terms;
 }
 
-std::vector<OptionRow> run_compression_rows() {
+std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const CompressionTerms& terms, std::string_view usual,
+                                          const ProfileChoice& profile) {
+  if (goal.empty() || goal == "time") return std::nullopt;
+  if (goal != "energy") throw UsageError(fmt::format("--goal: '{}' is neither 'time' nor 'energy'", goal));
+  if ((terms.runs.empty() ? usual : terms.runs) != "auto")
+    throw UsageError("--goal energy chooses how runs are compressed; give --compress=auto with it");
+  if (!profile.profile)
+    throw UsageError(
+        "--goal energy needs a profile that knows watts, and there is none: ecosort-tune fit makes one from results of "
+        "ecosort-power");
+  if (!profile.profile->power)
+    throw UsageError(
+        fmt::format("--goal energy: profile '{}' knows no watts: ecosort-tune fit with results of ecosort-power", profile.path));
+  const planner::PowerModel& power = *profile.profile->power;
+  return EnergyTerms{.idle_w = power.idle_w, .core_w = power.core_w, .gb_j = power.gb_j};
+}
+
+void check_runs_are_plain(const CompressionTerms& terms) {
+  if (!terms.runs.empty() && terms.runs != "auto" && terms.runs != "none")
+    throw UsageError("--compress goes without --resumable: runs that outlive a crash are stored as they are");
+  if (terms.assumed_ratio > 0) throw UsageError("--assume-ratio goes without --resumable");
+  if (terms.energy) throw UsageError("--goal goes without --resumable: runs that outlive a crash are stored as they are");
+}
+
+std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_view rows) {
   return {
-      {"--compress", "auto|none|lz4|zstd", "auto",
-       "what sorted runs are compressed with while they lie in temporary space, with a level as zstd:3 (1 to 19); `auto`: for "
-       "each run what its first rows, the drives and the processors show to pay"},
+      {"--compress", "auto|none|lz4|zstd", usual,
+       rows == "records"
+           ? "what sorted runs are compressed with while they lie in temporary space, with a level as zstd:3 (1 to 19), their "
+             "bytes put together column by column where that pays; `auto`: for each run what its first records, the drives and "
+             "the processors show to pay"
+           : "what sorted runs are compressed with while they lie in temporary space, with a level as zstd:3 (1 to 19); `auto`: "
+             "for each run what its first rows, the drives and the processors show to pay"},
       {"--assume-ratio", "R", "1",
        "runs shrink to 1/R at least, so that no more temporary space is checked and reserved; where they do not, and the "
-       "drive is full, the sort ends and nothing is lost"}};
+       "drive is full, the sort ends and nothing is lost"},
+      {"--goal", "time|energy", "time",
+       "of --compress=auto: the least time, or the fewest joules, by a profile that knows watts"}};
 }
 
 std::vector<OptionRow> compression_rows(std::string_view decompress, std::string_view output) {
@@ -42,24 +87,39 @@ std::vector<OptionRow> compression_rows(std::string_view decompress, std::string
            "how hard to compress: gzip 1 to 12, zstd 1 to 19, lz4 1 to 12, xz 0 to 9, bzip2 1 to 9"}};
 }
 
-namespace {
-
-nlohmann::ordered_json runs_json(const lines::LinesJob& job, const lines::LinesReport& report) {
-  if (!report.run_packing) return nullptr;
-  const run::PackingReport& packing = *report.run_packing;
-  const codec::RunCompression& wanted = job.codecs.runs.wanted;
-  return {{"asked", wanted.is_auto ? "auto" : codec::text_of(wanted.terms)},
-          {"codec", codec::text_of(packing.last)},
-          {"because", packing.why},
-          {"plain_bytes", packing.plain_bytes},
-          {"stored_bytes", packing.stored_bytes},
-          {"blocks", packing.blocks},
-          {"packed_blocks", packing.packed_blocks},
-          {"compress_cpu_s", packing.pack_s},
-          {"decompress_cpu_s", packing.unpack_s}};
+nlohmann::ordered_json run_compression_json(const planner::PackingPlan& plan, const std::optional<run::PackingReport>& report) {
+  if (!report) return nullptr;
+  return {{"asked", plan.wanted.is_auto ? "auto" : codec::text_of(plan.wanted.terms)},
+          {"goal", plan.power ? "energy" : "time"},
+          {"codec", codec::text_of(report->last.codec)},
+          {"transposed", report->last.transposes},
+          {"because", report->why},
+          {"plain_bytes", report->plain_bytes},
+          {"stored_bytes", report->stored_bytes},
+          {"blocks", report->blocks},
+          {"packed_blocks", report->packed_blocks},
+          {"compress_cpu_s", report->pack_s},
+          {"decompress_cpu_s", report->unpack_s}};
 }
 
-}  // namespace
+std::string packing_text(const planner::PackingPlan& plan) {
+  if (plan.coders == 0) return "";
+  const std::string usual = codec::text_of(plan.wanted.terms);
+  std::string what = usual;
+  if (plan.wanted.is_auto && usual == "lz4") what += plan.power ? " where it saves energy" : " where it pays";
+  if (plan.wanted.is_auto && usual != "lz4")
+    what = fmt::format("lz4 or {} where they {}", usual, plan.power ? "save energy" : "pay");
+  return fmt::format("{}; {} coders and their index take {} ({} bytes)", what, plan.coders, format_bytes(plan.bytes()),
+                     plan.bytes());
+}
+
+std::string packed_text(const std::optional<run::PackingReport>& report) {
+  if (!report || report->packed_blocks == 0) return "";
+  const bool is_last_packed = !report->last.is_none();  // auto may have changed its mind
+  return fmt::format(", runs {:.1f} x smaller{}",
+                     static_cast<double>(report->plain_bytes) / static_cast<double>(report->stored_bytes),
+                     is_last_packed ? " by " + run::text_of(report->last) : "");
+}
 
 nlohmann::ordered_json compression_json(const lines::LinesJob& job, const lines::LinesReport& report) {
   nlohmann::ordered_json inputs = nlohmann::ordered_json::array(), output = nullptr;
@@ -77,7 +137,9 @@ nlohmann::ordered_json compression_json(const lines::LinesJob& job, const lines:
               {"compressed_bytes", report.packed_bytes},
               {"plain_bytes", report.output_bytes}};
   }
-  return {{"inputs", std::move(inputs)}, {"runs", runs_json(job, report)}, {"output", std::move(output)}};
+  return {{"inputs", std::move(inputs)},
+          {"runs", run_compression_json(job.codecs.runs, report.run_packing)},
+          {"output", std::move(output)}};
 }
 
 }  // namespace ecosort::cli

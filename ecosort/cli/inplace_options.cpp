@@ -21,11 +21,13 @@ namespace {
 
 // Options of `sort` that `plan inplace` knows of, but that mean nothing in place.
 void check_not_given(const ParsedWords& parsed) {
-  for (const char* name : {"-o,--output", "--temp", "--trace", "--request-size", "--request-depth", "--resumable",
-                           "--merge-threads", "--run-records", "--checksum"})
-    if (parsed.given.contains(name))
-      throw UsageError(
-          fmt::format("{} means nothing in place", std::string_view(name).substr(std::string_view(name).rfind('-') - 1)));
+  for (const std::string_view name : {"-o,--output", "--temp", "--trace", "--request-size", "--request-depth", "--resumable",
+                                      "--merge-threads", "--run-records", "--checksum", "--assume-ratio", "--goal"})
+    if (parsed.given.contains(name)) throw UsageError(fmt::format("{} means nothing in place", name.substr(name.rfind(',') + 1)));
+  if (parsed.given.contains("--compress"))
+    throw UsageError(
+        "--compress cannot be had in place: runs lie in the space of the records, each at its place, and take all of it; use "
+        "ecosort sort --compress where there is space for an output");
   if (parsed.given.contains("--unique"))
     throw UsageError(
         "--unique cannot be had in place: after a crash no one could tell a dropped record from a lost one; use ecosort sort "
@@ -42,7 +44,7 @@ std::uint64_t whole_records(const std::string& name, std::uint64_t bytes, std::u
 // What is no value of a job, or not yet.
 struct OtherWords {
   std::vector<std::string> files, temp;
-  std::string output, trace, request_size;
+  std::string output, trace, request_size, compress, assumed_ratio, goal;
   bool unique = false, stable = false, resumable = false, checksum = false;
   std::uint64_t threads = 0, request_depth = 0, merge_threads = 0, run_records = 0;
 };
@@ -60,6 +62,9 @@ OptionTargets targets_of(InPlaceOptions& options, OtherWords& others) {
                     {"--verify", &options.verify},
                     {"--trace", &others.trace},
                     {"--profile", &options.profile_words.file},
+                    {"--compress", &others.compress},
+                    {"--assume-ratio", &others.assumed_ratio},
+                    {"--goal", &others.goal},
                     {"--request-size", &others.request_size}},
           .lists = {{"--key", &options.keys}, {"--temp", &others.temp}},
           .switches = {{"--unique", &others.unique},

@@ -15,6 +15,7 @@
 #include "base/threads.h"
 #include "cli/advice.h"
 #include "cli/commands.h"
+#include "cli/compression_options.h"
 #include "cli/debug_output.h"
 #include "cli/error_json.h"
 #include "cli/line_contents.h"
@@ -109,7 +110,7 @@ int check_order(const LinesOptions& options) {
     throw UsageError(fmt::format("extra operand {} not allowed with -{}", lines::quoted_word(options.inputs[1]),
                                  options.check == lines::Check::first ? 'c' : 'C'));
   const std::string& name = options.inputs.front();
-  struct stat info {};
+  struct stat info{};
   if (name != "-") {
     if (::access(name.c_str(), R_OK) != 0 || ::stat(name.c_str(), &info) != 0) job::cannot("open failed", name, errno);
     if (S_ISDIR(info.st_mode)) job::cannot("read failed", name, EISDIR);
@@ -185,6 +186,7 @@ LinesOptions parse_with_profile(const Words& words) {
     reject(choice, "profile '" + choice.path + "' is damaged: " + error.what());
   }
   if (options.io.empty()) options.io = "auto";
+  options.compression.energy = energy_of_goal(options.goal, options.compression, "auto", choice);
   print_notice(options, notice_of(choice));
   return options;
 }
@@ -240,6 +242,9 @@ int plan_lines(const Words& words) {
   if (is_json && !options.resumable) throw UsageError("plan lines: --json is for --resumable; the bounds are told as text");
   if (assumed_bytes != 0 && options.resumable) throw UsageError("plan lines: --assume-size goes without --resumable");
   if (options.check != lines::Check::no) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
+  if (!options.goal.empty())
+    options.compression.energy =
+        energy_of_goal(options.goal, options.compression, "auto", choose_profile({options.profile, options.no_profile}));
   read_file_names(options);
   raise_open_files();
   io::PosixStorage storage;

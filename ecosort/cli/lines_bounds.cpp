@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/size_text.h"
+#include "cli/compression_options.h"
 #include "formats/lines/quoted.h"
 #include "job/lines_bounds.h"
 
@@ -12,14 +13,8 @@ namespace {
 std::string row(const char* name, const std::string& value) { return fmt::format("  {:<22}{}\n", name, value); }
 std::string exact(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", format_bytes(bytes), bytes); }
 
-std::string runs_text(const run::PackingPlan& packing) {
-  if (packing.coders == 0) return "";
-  const std::string usual = codec::text_of(packing.wanted.terms);
-  const std::string what = !packing.wanted.is_auto ? usual
-                           : usual == "lz4"        ? "lz4 where it pays"
-                                                   : fmt::format("lz4 or {} where they pay", usual);
-  return row("compressed runs",
-             fmt::format("{}; {} coders and their index take {}", what, packing.coders, exact(packing.bytes())));
+std::string runs_text(const planner::PackingPlan& packing) {
+  return packing.coders == 0 ? "" : row("compressed runs", packing_text(packing));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "cli/compression_options.h"
 
 namespace ecosort::cli {
 
@@ -99,10 +100,12 @@ std::string plan_text(const job::PreparedRecords& resolved, const std::string& b
                       format_bytes(plan.wanted.memory_bytes), format_bytes(planner::fixed_overhead_bytes),
                       format_bytes(resolved.machine.available_bytes), resolved.machine.limited_by);
   text += runs_text(plan);
+  if (plan.packing.coders > 0) text += fmt::format("  compressed runs     {}\n", packing_text(plan.packing));
   if (plan.shape != planner::Shape::unknown) {
     const double share = static_cast<double>(plan.bytes_read + plan.bytes_written) / static_cast<double>(bytes);
-    text += fmt::format("  drives              {} read, {} written: {:.3f} bytes moved per input byte\n",
-                        format_bytes(plan.bytes_read), format_bytes(plan.bytes_written), share);
+    text += fmt::format("  drives              {} read, {} written: {:.3f} bytes moved per input byte{}\n",
+                        format_bytes(plan.bytes_read), format_bytes(plan.bytes_written), share,
+                        plan.packing.coders > 0 ? " at most" : "");
     text += fmt::format("  temporary space     {} in {}\n", format_bytes(plan.temp_bytes), where);
     for (const job::SpaceNeed& need : resolved.space)
       text += fmt::format("  free space needed   {} ({} bytes) in {}, where {} are free\n", format_bytes(need.bytes), need.bytes,
@@ -176,6 +179,7 @@ Json stats_json(const engine::SortReport& report, const engine::PhaseLog& log, c
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_passes", report.plan.merge.passes},
                {"demand_reads", report.demand_reads},
+               {"compression", {{"runs", run_compression_json(report.plan.packing, report.run_packing)}}},
                {"checksum", wanted.checksum ? Json(report.checksum.to_hex()) : Json(nullptr)},
                {"threads", wanted.threads},
                {"memory_limit_bytes", wanted.memory_bytes},
@@ -185,7 +189,8 @@ Json stats_json(const engine::SortReport& report, const engine::PhaseLog& log, c
 
 JobSummary summary_of(const engine::SortReport& report) {
   const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
-  return {"sorted", report.records * report.plan.wanted.format.record_size, records_text(report.records) + dropped};
+  return {"sorted", report.records * report.plan.wanted.format.record_size,
+          records_text(report.records) + dropped + packed_text(report.run_packing)};
 }
 
 void write_text_file(const std::string& path, const std::string& text) {

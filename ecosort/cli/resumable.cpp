@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/size_text.h"
 #include "base/threads.h"
+#include "cli/compression_options.h"
 #include "cli/inplace.h"
 #include "cli/report_files.h"
 #include "cli/resumable_ground.h"
@@ -40,6 +41,7 @@ void check_options(const SortOptions& options) {
         "the sorted file");
   if (options.checksum) throw UsageError("--checksum goes without --resumable; `ecosort check` tells the checksum of the output");
   if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
+  check_runs_are_plain(options.compression);
   const planner::Requests usual;
   if (options.requests.bytes != usual.bytes || options.requests.depth != usual.depth)
     throw UsageError("--request-size and --request-depth go without --resumable");

@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "cli/compression_options.h"
 #include "cli/lines_report.h"
 #include "cli/table_report.h"
 #include "job/prepare_lines.h"
@@ -32,13 +33,6 @@ void check_places(const std::vector<std::string>& temp, const char* temp_option,
     throw UsageError("--resumable: standard input cannot be read again after a crash; name the input");
 }
 
-// Runs that outlive a crash are stored as they are.
-void check_runs(const CompressionTerms& terms) {
-  if (terms.runs != "auto" && terms.runs != "none")
-    throw UsageError("--compress goes without --resumable: runs that outlive a crash are stored as they are");
-  if (terms.assumed_ratio > 0) throw UsageError("--assume-ratio goes without --resumable");
-}
-
 void check_options(const LinesOptions& options) {
   if (options.check != lines::Check::no) throw UsageError("--resumable: -c and -C sort nothing; leave it out");
   if (options.debug) throw UsageError("--debug goes without --resumable");
@@ -47,7 +41,7 @@ void check_options(const LinesOptions& options) {
         "-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume");
   if (!options.compress_program.empty()) throw UsageError("--compress-program goes without --resumable");
   if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  check_runs(options.compression);
+  check_runs_are_plain(options.compression);
   check_places(options.temp, "-T", options.output, options.inputs);
 }
 
@@ -58,7 +52,7 @@ void check_options(const TableOptions& options) {
   if (options.spec.table.keys.size() > most_keys)
     throw UsageError(fmt::format("--resumable takes up to {} keys; these are {}", most_keys, options.spec.table.keys.size()));
   if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  check_runs(options.spec.compression);
+  check_runs_are_plain(options.spec.compression);
   check_places(options.spec.temp_directories, "--temp", options.spec.output, options.spec.inputs);
 }
 

@@ -21,16 +21,8 @@ nlohmann::ordered_json rows_stats_json(const RowWords& words, const lines::Lines
 }
 
 JobSummary rows_summary(const lines::LinesReport& report, std::uint64_t rows, const char* noun) {
-  std::string runs;
-  if (report.run_packing && report.run_packing->packed_blocks > 0) {
-    const run::PackingReport& packing = *report.run_packing;
-    const bool is_last_packed = packing.last.codec != codec::BlockCodec::none;  // auto may have changed its mind
-    runs = fmt::format(", runs {:.1f} x smaller{}",
-                       static_cast<double>(packing.plain_bytes) / static_cast<double>(packing.stored_bytes),
-                       is_last_packed ? " by " + codec::text_of(packing.last) : "");
-  }
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} {}{}{}", rows, noun, rows == 1 ? "" : "s", runs)};
+          fmt::format("{} {}{}{}", rows, noun, rows == 1 ? "" : "s", packed_text(report.run_packing))};
 }
 
 }  // namespace ecosort::cli

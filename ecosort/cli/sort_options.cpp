@@ -62,11 +62,13 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
                      {"--request-depth", &request_depth},
                      {"--merge-threads", &merge_threads},
                      {"--run-records", &options.run_records}};
+  options.run_words.bind(targets);
   targets.operands = &options.inputs;
   const ParsedWords parsed = parse_words(command_table(command), words, targets);
   options.help = parsed.asks_for_help;
   if (options.help) return options;
   options.given = parsed.given;
+  options.run_words.set(options.compression);
   if (is_standard_output(options.output)) options.output.assign(1, '-');  // gcc 12 warns of an assignment
   options.threads = checked_threads(parsed, threads);
   options.merge_threads = checked_threads(parsed, merge_threads, "--merge-threads");
@@ -106,7 +108,10 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
   if (asked.help) return asked;
   check_complete(command, asked);
   const std::vector<std::string_view> applicable = applicable_settings(command, asked);
-  return with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_plainly(command, all); });
+  SortOptions options =
+      with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_plainly(command, all); });
+  options.compression.energy = energy_of_goal(options.run_words.goal, options.compression, "none", options.profile);
+  return options;
 }
 
 bool is_standard_output(const std::string& path) {
@@ -141,6 +146,7 @@ SortSpec spec_of(const SortOptions& options) {
   spec.temp_directories = options.temp;
   spec.io = options.io;
   spec.reread = options.verify == "reread";
+  spec.compression = options.compression;
   return spec;
 }
 

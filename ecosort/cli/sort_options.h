@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/compression_options.h"
 #include "cli/option_binding.h"
 #include "cli/profile_choice.h"
 #include "cli/progress_line.h"
@@ -35,6 +36,8 @@ struct SortOptions {
   bool unique = false, reverse = false, stable = false, resumable = false, checksum = false, quiet = false, json = false,
        help = false,
        lines = false;  // of merge: not where it should stand
+  RunWords run_words;
+  CompressionTerms compression;
   ProfileWords profile_words;
   ProfileChoice profile;             // what it sets is above already
   std::set<std::string_view> given;  // options on the command line

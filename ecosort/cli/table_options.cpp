@@ -24,7 +24,7 @@ struct TableWords {
   std::string output, delimiter, quote, nulls, memory, io = "auto", verify = "always", assumed_size;
   std::uint64_t threads = 0;
   bool no_header = false;
-  CompressionWords compression{.decompress = "auto", .output = "auto", .level = "", .assumed_ratio = ""};
+  CompressionWords compression{.decompress = "auto", .output = "auto", .level = ""};
 };
 
 char one_byte(const std::string& option, const std::string& word) {
@@ -59,6 +59,7 @@ void resolve(const TableWords& words, const ParsedWords& parsed, TableOptions& o
   check_verify(words.verify);
   spec.reread = words.verify == "reread";
   spec.compression = words.compression.terms();
+  options.goal = words.compression.runs.goal;
   (void)io::parse_backend(spec.io);
   (void)progress_mode(options.progress);
 }
@@ -143,8 +144,11 @@ TableOptions parse_table_options(Format format, std::string_view command, const 
   if (asked.help) return asked;
   check_keys(asked);
   command.starts_with("plan ") ? check_plan(asked) : check_complete(asked);
-  return with_profile(std::move(asked), {"--threads", "--io"}, words,
-                      [&](const Words& all) { return parse_plainly(format, command, all); });
+  TableOptions options = with_profile(std::move(asked), {"--threads", "--io"}, words,
+                                      [&](const Words& all) { return parse_plainly(format, command, all); });
+  CompressionTerms& compression = options.spec.compression;
+  compression.energy = energy_of_goal(options.goal, compression, "auto", options.profile);
+  return options;
 }
 
 }  // namespace ecosort::cli

@@ -19,6 +19,7 @@ struct TableOptions {
   bool json = false;                // likewise
   bool resumable = false;
   bool check = false, quiet = false, help = false;
+  std::string goal;  // of --compress=auto; energy is in the spec already
   ProfileWords profile_words;
   ProfileChoice profile;             // what it sets is above already
   std::set<std::string_view> given;  // options on the command line

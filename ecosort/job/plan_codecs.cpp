@@ -65,35 +65,25 @@ void plan_output(const CodecTerms& terms, const codec::OutputCodec& output, line
   codecs.packing = packing;
 }
 
-std::uint64_t run_coder_bytes(const codec::RunCompression& wanted, std::size_t block_bytes) {
-  return run::PackedBlockCoder::memory_bytes(wanted.terms, block_bytes);
-}
-
 }  // namespace
 
-run::PackingPlan plan_run_packing(const CodecTerms& terms, const codec::RunCompression& wanted, std::uint64_t known_bytes) {
-  // Whole pages eat up what small blocks gain.
-  constexpr std::uint64_t least_auto_block = std::uint64_t{64} << 10U, auto_share = 16, share = 4, index_share = 64;
-  const std::size_t block_bytes = most_block_bytes(terms);
-  run::PackingPlan plan{.wanted = wanted};
-  if (wanted.is_none() || (wanted.is_auto && block_bytes < least_auto_block)) return {};
-  const std::uint64_t most = terms.memory_bytes / (wanted.is_auto ? auto_share : share);
-  if (wanted.is_auto && run_coder_bytes(wanted, block_bytes) > most) plan.wanted.terms = {codec::BlockCodec::lz4, 0};
-  const std::uint64_t each = run_coder_bytes(plan.wanted, block_bytes);
-  if (each > most && wanted.is_auto) return {};
-  if (each > most)
-    throw NotEnoughMemory(fmt::format("to compress runs with {} takes {} of memory, and {} are too little for that and the sort",
-                                      codec::text_of(wanted.terms), format_bytes(each), format_bytes(terms.memory_bytes)),
-                          terms.memory_bytes, share * each + share * each / 8);
-  plan.coders = static_cast<unsigned>(std::clamp<std::uint64_t>(most / each, 1, std::max(terms.threads, 1U)));
-  plan.coder_bytes = plan.coders * each;
+std::optional<planner::PowerModel> power_of(const CompressionTerms& terms) {
+  if (!terms.energy) return std::nullopt;
+  return planner::PowerModel{terms.energy->idle_w, terms.energy->core_w, terms.energy->gb_j};
+}
+
+planner::PackingPlan plan_run_packing(const CodecTerms& terms, const codec::RunCompression& wanted, std::uint64_t known_bytes) {
   // Of runs and of what they are merged into, in blocks of at least the size that a smaller memory has.
-  constexpr std::uint64_t place_bytes = 4, least_block = std::uint64_t{8} << 10U;
-  plan.index_bytes = terms.memory_bytes / index_share;
-  if (known_bytes > 0)
-    plan.index_bytes = std::min(plan.index_bytes, page_bytes + 2 * place_bytes * div_up(known_bytes, least_block));
-  plan.index_bytes = round_up(plan.index_bytes, page_bytes);
-  return plan;
+  constexpr std::uint64_t least_block = std::uint64_t{8} << 10U;
+  const planner::PackingTerms packing{.memory_bytes = terms.memory_bytes,
+                                      .threads = terms.threads,
+                                      .block_bytes = most_block_bytes(terms),
+                                      .blocks = 2 * div_up(known_bytes, least_block)};
+  if (auto plan = planner::plan_packing(packing, wanted)) return *plan;
+  const std::uint64_t each = planner::block_coder_bytes(wanted.terms, packing.block_bytes, false);
+  throw NotEnoughMemory(fmt::format("to compress runs with {} takes {} of memory, and {} are too little for that and the sort",
+                                    codec::text_of(wanted.terms), format_bytes(each), format_bytes(terms.memory_bytes)),
+                        terms.memory_bytes, planner::least_memory_for_packing(packing, wanted));
 }
 
 lines::Codecs plan_codecs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs,

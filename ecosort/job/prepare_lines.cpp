@@ -39,7 +39,7 @@ constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less
 std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size_t most_open, io::Storage& storage) {
   std::vector<lines::LineInput> inputs;
   for (const std::string& name : options.inputs) {
-    struct stat info {};
+    struct stat info{};
     if (name != "-") {
       if (::stat(name.c_str(), &info) != 0 || ::access(name.c_str(), R_OK) != 0) cannot("cannot read", name, errno);
       if (S_ISDIR(info.st_mode)) cannot("read failed", name, EISDIR);
@@ -75,7 +75,7 @@ bool are_small(const std::vector<lines::LineInput>& inputs) {
 // Where the output goes. What is no regular file, such as /dev/null or a FIFO, becomes standard output.
 std::string resolve_output(const std::string& output, SpecialOutput special) {
   if (output.empty()) return "-";
-  struct stat info {};
+  struct stat info{};
   const int error = ::stat(output.c_str(), &info) == 0 ? 0 : errno;
   if (error != 0 && error != ENOENT) cannot("open failed", output, error);
   if (error != 0 || S_ISREG(info.st_mode)) {
@@ -216,7 +216,8 @@ namespace {
 // How temporary runs are compressed. --compress-program names programs whose work is done here, too: with less of it, and with no
 // process.
 void plan_runs(const LinesOptions& options, const CodecTerms& terms, std::uint64_t known_bytes, lines::LinesJob& job) {
-  codec::RunCompression wanted = codec::run_compression_of_word(options.compression.runs);
+  const std::string& word = options.compression.runs;
+  codec::RunCompression wanted = codec::run_compression_of_word(word.empty() ? "auto" : word);
   const std::uint64_t ratio = options.compression.assumed_ratio;
   const bool is_own = options.compress_program == "lz4" || options.compress_program == "zstd";
   if (!options.compress_program.empty()) {
@@ -234,6 +235,7 @@ void plan_runs(const LinesOptions& options, const CodecTerms& terms, std::uint64
   job.codecs.runs = plan_run_packing(terms, wanted, known_bytes);
   job.codecs.runs.assumed_ratio = ratio;
   job.codecs.runs.reserves_nothing = is_own;
+  job.codecs.runs.power = power_of(options.compression);
 }
 
 }  // namespace

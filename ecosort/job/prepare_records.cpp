@@ -11,6 +11,7 @@
 #include "io/temporary_name.h"
 #include "job/benchmark_records.h"
 #include "job/places.h"
+#include "job/plan_codecs.h"
 #include "job/spec.h"
 
 namespace ecosort::job {
@@ -120,6 +121,18 @@ std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuni
   return inputs;
 }
 
+namespace {
+
+void set_compression(const CompressionTerms& terms, planner::Wanted& wanted) {
+  wanted.compression = codec::run_compression_of_word(terms.runs.empty() ? "none" : terms.runs);
+  wanted.assumed_ratio = terms.assumed_ratio;
+  wanted.power = power_of(terms);
+  if (wanted.assumed_ratio > 0 && wanted.compression.is_none())
+    throw UsageError("--assume-ratio is for runs that are compressed; give --compress=auto, lz4 or zstd with it");
+}
+
+}  // namespace
+
 planner::Wanted wanted_of(const SortSpec& spec, const Tuning& tuning, const std::vector<engine::Input>& inputs,
                           const planner::Machine& machine) {
   planner::Wanted wanted;
@@ -130,6 +143,7 @@ planner::Wanted wanted_of(const SortSpec& spec, const Tuning& tuning, const std:
   wanted.run_records = tuning.run_records;
   wanted.requests = tuning.requests;
   wanted.checksum = tuning.checksum;
+  set_compression(spec.compression, wanted);
   wanted.several_inputs = inputs.size() > 1;
   wanted.input_alignment = 1;
   for (const engine::Input& input : inputs) {

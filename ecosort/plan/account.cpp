@@ -39,6 +39,12 @@ Stored stored_run_blocks(const Plan& plan, std::vector<std::uint64_t> runs) {
   return stored;
 }
 
+// Where runs are assumed to shrink, each has whole pages.
+std::uint64_t space_of_runs(const Plan& plan, std::uint64_t bytes) {
+  const std::uint64_t runs = plan.merge.stored_runs + plan.merge.steps.size();
+  return std::min(bytes, plan.packing.space_of(bytes) + (plan.packing.assumed_ratio > 0 ? runs * page_bytes : 0));
+}
+
 }  // namespace
 
 void account(Plan& plan, const std::vector<std::uint64_t>& runs) {
@@ -47,13 +53,13 @@ void account(Plan& plan, const std::vector<std::uint64_t>& runs) {
   plan.stored_records = std::accumulate(runs.begin(), runs.begin() + plan.merge.stored_runs, std::uint64_t{0});
   plan.run_bytes = stored.at_first * plan.run_block.bytes;
   plan.remerged_bytes = stored.remerged * plan.run_block.bytes;
-  plan.temp_bytes = stored.at_most * plan.run_block.bytes;
+  plan.temp_bytes = space_of_runs(plan, stored.at_most * plan.run_block.bytes);
   plan.bytes_read = plan.bytes_written = input + (stored.at_first + stored.remerged) * plan.run_block.bytes;
+  const std::uint64_t besides = plan.forecast_bytes + plan.packing.bytes();
   const std::uint64_t resident =
-      plan.merge.resident_runs * (plan.formation.run_buffer_bytes + plan.formation.index_bytes) + plan.forecast_bytes;
-  plan.peak_memory_bytes =
-      std::max({plan.formation.memory_bytes() + plan.forecast_bytes, resident + plan.merge.final.memory_bytes(),
-                plan.forecast_bytes + plan.merge.intermediate.memory_bytes()});
+      plan.merge.resident_runs * (plan.formation.run_buffer_bytes + plan.formation.index_bytes) + besides;
+  plan.peak_memory_bytes = std::max({plan.formation.memory_bytes() + besides, resident + plan.merge.final.memory_bytes(),
+                                     besides + plan.merge.intermediate.memory_bytes()});
 }
 
 void account_edges(Plan& plan, const std::vector<InputExtent>& inputs, std::uint64_t output_unit) {
@@ -86,7 +92,8 @@ Plan::Ledger Plan::formation_ledger() const {
           {"index sort scratch", formation.scratch_bytes},
           {fmt::format("{} write blocks", formation.write_blocks), formation.write_blocks * formation.write_block_bytes},
           {"bounce blocks", formation.bounce_blocks * formation.read_block_bytes},
-          {"forecast table", forecast_bytes}};
+          {"forecast table", forecast_bytes},
+          {"coders of runs, and their index", packing.bytes()}};
 }
 
 Plan::Ledger Plan::merge_ledger() const {
@@ -96,7 +103,8 @@ Plan::Ledger Plan::merge_ledger() const {
           {fmt::format("{} read blocks", b.blocks), b.blocks * b.block_bytes},
           {fmt::format("{} output blocks", b.output_blocks), b.output_blocks * b.output_block_bytes},
           {"index of the output blocks", b.output_blocks * b.index_bytes},
-          {"forecast table", forecast_bytes}};
+          {"forecast table", forecast_bytes},
+          {"coders of runs, and their index", packing.bytes()}};
 }
 
 }  // namespace ecosort::planner

@@ -20,10 +20,11 @@ std::uint64_t records_of_unit(const Wanted& wanted) {
 // The run block wastes at most 1/256 of its bytes where a size between one unit and 17 does, in steps of a page; otherwise the
 // least wasteful. Every run wastes half of one at its end, so that the short runs of tiny records (the index takes the memory)
 // want a small one.
-RunBlock choose_run_block(std::uint32_t record_size, std::uint64_t memory) {
+RunBlock choose_run_block(std::uint32_t record_size, std::uint64_t memory, BlockUse use) {
   const std::uint64_t run_bytes =
       memory / (std::uint64_t{3} * record_size + 4 * entry_bytes) * record_size;  // about, with three run buffers
-  const std::uint64_t unit = memory >= 64 * MiB && run_bytes >= 8 * MiB ? 64 * KiB : 16 * KiB;
+  const std::uint64_t unit =
+      (memory >= 64 * MiB && run_bytes >= 8 * MiB ? 64 * KiB : 16 * KiB) * (use == BlockUse::packed ? 2 : 1);
   const std::uint64_t least = RunBlock::least_bytes(record_size, page_bytes);
   RunBlock best;
   std::uint64_t best_waste = std::numeric_limits<std::uint64_t>::max();

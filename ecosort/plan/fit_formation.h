@@ -10,7 +10,9 @@
 
 namespace ecosort::planner {
 
-[[nodiscard]] RunBlock choose_run_block(std::uint32_t record_size, std::uint64_t memory);
+// Packed blocks are twice as large: each takes whole pages.
+enum class BlockUse : std::uint8_t { plain, packed };
+[[nodiscard]] RunBlock choose_run_block(std::uint32_t record_size, std::uint64_t memory, BlockUse use);
 
 // All that does not depend on the size of the runs.
 [[nodiscard]] Formation formation_frame(const Plan& plan, unsigned run_buffers);

@@ -70,9 +70,9 @@ void choose_forecast(Plan& plan, unsigned memory_share) {
     return;
   }
   while (div_up(run_blocks, plan.forecast_stride) * forecast_entry_bytes > budget) plan.forecast_stride *= 2;
-  // Each of the runs rounds up to a whole entry; 4096 runs are more than any two-pass plan has.
+  // Each of the runs rounds up to a whole entry.
   plan.forecast_bytes = round_up(2 * div_up(run_blocks, plan.forecast_stride) * forecast_entry_bytes +
-                                     std::min<std::uint64_t>(4096, run_blocks) * forecast_entry_bytes,
+                                     std::min<std::uint64_t>(most_counted_runs, run_blocks) * forecast_entry_bytes,
                                  page_bytes);
 }
 
@@ -106,7 +106,7 @@ std::uint64_t largest_fan_in(const Plan& plan, std::uint64_t memory) {
 
 std::optional<Merge> try_merge(const Plan& plan, const std::vector<std::uint64_t>& runs, std::uint32_t resident_runs,
                                std::uint64_t resident_bytes) {
-  const std::uint64_t taken = resident_bytes + plan.forecast_bytes;
+  const std::uint64_t taken = resident_bytes + plan.forecast_bytes + plan.packing.bytes();
   if (taken >= plan.wanted.memory_bytes) return std::nullopt;
   const std::uint64_t memory = plan.wanted.memory_bytes - taken;
   const std::uint64_t records = std::accumulate(runs.begin(), runs.end(), std::uint64_t{0});

@@ -20,6 +20,9 @@ namespace {
 
 constexpr unsigned one_pass_chunks = records::RecordTable::most_arrays;
 
+// Of the memory, what both phases have besides their buffers.
+std::uint64_t besides(const Plan& plan) { return plan.forecast_bytes + plan.packing.bytes(); }
+
 std::optional<Plan> try_one_pass(Plan plan) {
   const std::uint64_t records = plan.wanted.input_records;
   const std::uint64_t bytes = records * plan.wanted.format.record_size;
@@ -45,8 +48,8 @@ std::optional<Plan> try_one_pass(Plan plan) {
 std::optional<Plan> try_external(Plan plan, unsigned run_buffers, std::uint32_t resident_runs, unsigned forecast_share) {
   choose_forecast(plan, forecast_share);
   plan.formation = formation_frame(plan, run_buffers);
-  if (plan.forecast_bytes >= plan.wanted.memory_bytes) return std::nullopt;
-  if (!fit_run_size(plan.formation, plan, plan.wanted.memory_bytes - plan.forecast_bytes)) return std::nullopt;
+  if (besides(plan) >= plan.wanted.memory_bytes) return std::nullopt;
+  if (!fit_run_size(plan.formation, plan, plan.wanted.memory_bytes - besides(plan))) return std::nullopt;
   if (makes_too_many_runs(plan.formation, plan.wanted.input_records)) return std::nullopt;
   const std::vector<std::uint64_t> runs = foresee_runs(plan.formation, plan.wanted.input_records);
   if (resident_runs >= runs.size()) return std::nullopt;
@@ -89,11 +92,34 @@ std::optional<Plan> plan_stream(Plan plan) {
   plan.formation = formation_frame(plan, 4);
   plan.formation.hold_runs_until_full = true;
   plan.shape = Shape::unknown;
-  const std::uint64_t memory = plan.wanted.memory_bytes - plan.forecast_bytes;
+  if (besides(plan) >= plan.wanted.memory_bytes) return std::nullopt;
+  const std::uint64_t memory = plan.wanted.memory_bytes - besides(plan);
   if (!fit_run_size(plan.formation, plan, memory) || largest_fan_in(plan, memory) < 2) return std::nullopt;
   plan.most_forecast_stride = largest_stride(plan, memory);
-  plan.peak_memory_bytes = plan.formation.memory_bytes() + plan.forecast_bytes;
+  plan.peak_memory_bytes = plan.formation.memory_bytes() + besides(plan);
   return plan;
+}
+
+// Larger run blocks, because each takes whole pages and a coder likes to see much at a time. False: there is no memory for it.
+bool plan_compression(Plan& plan) {
+  const Wanted& wanted = plan.wanted;
+  if (wanted.compression.is_none()) return true;
+  const RunBlock run_block = choose_run_block(wanted.format.record_size, wanted.memory_bytes, BlockUse::packed);
+  // Of all runs, each of which may end within a block, and of what they are merged into.
+  const std::uint64_t blocks = wanted.size_unknown ? 0 : 2 * (run_blocks_of(run_block, wanted.input_records) + most_counted_runs);
+  auto packing = plan_packing({.memory_bytes = wanted.memory_bytes,
+                               .threads = std::max(wanted.threads, wanted.threads_of_merge()),
+                               .block_bytes = run_block.bytes,
+                               .of_records = true,
+                               .blocks = blocks},
+                              wanted.compression);
+  if (!packing) return false;
+  if (packing->coders == 0) return true;
+  packing->assumed_ratio = wanted.assumed_ratio;
+  packing->power = wanted.power;
+  plan.packing = *packing;
+  plan.run_block = run_block;
+  return true;
 }
 
 std::optional<Plan> try_plan(const Wanted& wanted) {
@@ -101,12 +127,13 @@ std::optional<Plan> try_plan(const Wanted& wanted) {
   plan.wanted = wanted;
   plan.read_depth = wanted.requests.depth;
   plan.write_depth = wanted.requests.depth;
-  plan.run_block = choose_run_block(wanted.format.record_size, wanted.memory_bytes);
+  plan.run_block = choose_run_block(wanted.format.record_size, wanted.memory_bytes, BlockUse::plain);
   if (wanted.memory_bytes < least_memory_bytes) return std::nullopt;
-  if (wanted.size_unknown) return plan_stream(plan);
-  if (wanted.input_records == 0) return plan;
-  if (auto one = try_one_pass(plan)) return one;
-  return best_external(plan);
+  if (!wanted.size_unknown && wanted.input_records == 0) return plan;
+  if (!wanted.size_unknown)
+    if (auto one = try_one_pass(plan)) return one;
+  if (!plan_compression(plan)) return std::nullopt;
+  return wanted.size_unknown ? plan_stream(plan) : best_external(plan);
 }
 
 // Why the wanted runs cannot be, though others could.
@@ -115,7 +142,7 @@ std::optional<Plan> try_plan(const Wanted& wanted) {
   std::uint64_t most = 0;
   for (const unsigned run_buffers : {2U, 3U, 4U}) {
     Formation formation = formation_frame(frame, run_buffers);
-    if (fit_run_size(formation, frame, wanted.memory_bytes - frame.forecast_bytes)) most = std::max(most, formation.run_records);
+    if (fit_run_size(formation, frame, wanted.memory_bytes - besides(frame))) most = std::max(most, formation.run_records);
   }
   if (wanted.run_records > most)
     throw UsageError(fmt::format("runs of {} records do not fit {} of memory: give at most {}", wanted.run_records,

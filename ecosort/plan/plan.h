@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "formats/fixed/key_spec.h"
+#include "plan/packing_plan.h"
 
 namespace ecosort::planner {
 
@@ -36,7 +37,10 @@ struct Wanted {
   std::uint64_t run_records = 0;         // most records of a stored run; 0: as many as the memory holds
   std::uint64_t input_alignment = 4096;  // of the least capable input; 1: buffered
   Requests requests = {};
-  bool checksum = false;  // of the input as valsort computes it; records of 100 bytes only
+  bool checksum = false;                   // of the input as valsort computes it; records of 100 bytes only
+  codec::RunCompression compression = {};  // of temporary runs
+  std::uint64_t assumed_ratio = 0;         // thousandths by which they will shrink at least; 0: no one knows
+  std::optional<PowerModel> power = {};    // by which their codec is chosen; nothing: by time
 
   [[nodiscard]] unsigned threads_of_merge() const noexcept { return merge_threads != 0 ? merge_threads : threads; }
 };
@@ -120,11 +124,12 @@ struct Plan {
   std::uint32_t forecast_stride = 1;       // run blocks per forecast entry
   std::uint32_t most_forecast_stride = 1;  // of a stream, whose stride grows: with more, not even two runs could be merged
   std::uint64_t forecast_bytes = 0;        // memory for the forecast tables
+  PackingPlan packing;                     // of stored runs
   unsigned read_depth = 0, write_depth = 0;
-  // What will move; resident records move once in and once out.
+  // What will move; resident records move once in and once out. Of runs that are compressed, the most.
   std::uint64_t stored_records = 0;
   std::uint64_t run_bytes = 0;       // of all run files after run formation
-  std::uint64_t temp_bytes = 0;      // allocated blocks of all run files at their peak: intermediate steps need more
+  std::uint64_t temp_bytes = 0;      // reserved for all run files at their peak: intermediate steps need more
   std::uint64_t remerged_bytes = 0;  // of run files that intermediate steps write, and the next step reads, once more
   std::uint64_t bytes_read = 0, bytes_written = 0;
   std::uint64_t peak_memory_bytes = 0;

@@ -134,6 +134,8 @@ const std::string& PhasePrediction::bottleneck() const {
 Forecast predict(const Plan& plan, const Profile& profile) {
   if (plan.shape == Shape::unknown) return {.prediction = {}, .absent = "the size of the input is not known"};
   if (plan.shape == Shape::empty) return {.prediction = {}, .absent = "there is nothing to sort"};
+  if (plan.packing.coders > 0)
+    return {.prediction = {}, .absent = "runs are compressed, and what that saves shows in their first blocks only"};
   const Drive* const drive = temp_drive(profile);
   if (drive == nullptr)
     return {.prediction = {}, .absent = "the profile has no drive for sorted runs: ecosort-tune probe --temp DIR"};

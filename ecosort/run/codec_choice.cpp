@@ -25,27 +25,40 @@ double sort_s(const Pace& pace, double ratio, double pack_s) noexcept {
          phase_s(run_s + pace.drive_s, pace.compute_s + unpack_share * pack_s / threads);
 }
 
+// The same in joules.
+double sort_j(const Pace& pace, double ratio, double pack_s, const planner::PowerModel& power) noexcept {
+  const double processors_s = 2 * pace.compute_s * pace.threads + pack_s * (1 + unpack_share);
+  const double moved_bytes = (pace.reads_input ? 1 : 0) + 2 / ratio + 1;
+  return power.idle_w * sort_s(pace, ratio, pack_s) + power.core_w * processors_s + power.gb_j * 1e-9 * moved_bytes;
+}
+
 std::string rate(double seconds_per_byte) { return fmt::format("{:.2f} GB/s", 1e-9 / seconds_per_byte); }
 
 }  // namespace
 
-CodecChoice choose_codec(const Pace& pace, std::span<const Trial> trials) {
+CodecChoice choose_codec(const Pace& pace, std::span<const Trial> trials, const std::optional<planner::PowerModel>& power) {
   if (pace.drive_s <= 0) return {{}, "nothing is known of the drives yet"};
-  const double plain_s = sort_s(pace, 1, 0);
+  const auto cost = [&](double ratio, double pack_s) {
+    return power ? sort_j(pace, ratio, pack_s, *power) : sort_s(pace, ratio, pack_s);
+  };
+  const double plain = cost(1, 0);
   const Trial* best = nullptr;
-  double best_s = plain_s * (1 - least_gain), most_ratio = 1;
+  double least = plain * (1 - least_gain), most_ratio = 1;
   for (const Trial& trial : trials) {
-    const double seconds = sort_s(pace, trial.ratio, trial.pack_s);
+    const double its = cost(trial.ratio, trial.pack_s);
     most_ratio = std::max(most_ratio, trial.ratio);
-    if (seconds >= best_s) continue;
+    if (its >= least) continue;
     best = &trial;
-    best_s = seconds;
+    least = its;
   }
   const std::string drives = "drives move " + rate(pace.drive_s);
   if (best == nullptr)
-    return {{}, fmt::format("{}, and {:.1f} x smaller runs would not make that 5 % faster", drives, most_ratio)};
-  return {best->terms,
-          fmt::format("{}, runs become {:.1f} x smaller: {:.1f} x as fast by the model", drives, best->ratio, plain_s / best_s)};
+    return {{},
+            fmt::format("{}, and {:.1f} x smaller runs would not {}", drives, most_ratio,
+                        power ? "save 5 % of the energy" : "make that 5 % faster")};
+  const std::string gain =
+      power ? fmt::format("{:.0f} % fewer joules", 100 * (1 - least / plain)) : fmt::format("{:.1f} x as fast", plain / least);
+  return {best->terms, fmt::format("{}, runs become {:.1f} x smaller: {} by the model", drives, best->ratio, gain)};
 }
 
 }  // namespace ecosort::run

@@ -4,12 +4,16 @@
 //
 // Runs are written while inputs are read, and read while the output is written: of 4 bytes per byte of input 2 shrink. (Of 3,
 // where the input is a stream.)
+//
+//   joules = idle watts x that time + watts of a processor x its time + joules of a byte moved x bytes      (plan/profile.h)
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
-#include "codec/block_codec.h"
+#include "plan/profile.h"
+#include "run/pack_terms.h"
 
 namespace ecosort::run {
 
@@ -23,16 +27,18 @@ struct Pace {
 
 // What a codec made of a block of the run. Seconds of one thread per plain byte.
 struct Trial {
-  codec::BlockTerms terms;
+  PackTerms terms;
   double ratio = 1;  // plain bytes per stored byte
   double pack_s = 0;
 };
 
 struct CodecChoice {
-  codec::BlockTerms terms;  // none where none pays
+  PackTerms terms;  // none where none pays
   std::string why;
 };
 
-[[nodiscard]] CodecChoice choose_codec(const Pace& pace, std::span<const Trial> trials);
+// The one that takes the least time; with `power` the fewest joules.
+[[nodiscard]] CodecChoice choose_codec(const Pace& pace, std::span<const Trial> trials,
+                                       const std::optional<planner::PowerModel>& power = std::nullopt);
 
 }  // namespace ecosort::run

@@ -3,7 +3,9 @@
 #include <cstring>
 
 #include "base/memory.h"
+#include "codec/transpose.h"
 #include "hash/block_checksum.h"
+#include "plan/packing_plan.h"
 
 namespace ecosort::run {
 namespace {
@@ -13,7 +15,8 @@ struct Head {
   std::uint32_t stored_bytes = 0, packed_bytes = 0;
   BlockContents contents;
   codec::BlockCodec codec = codec::BlockCodec::none;
-  std::uint8_t zeros[7] = {};
+  std::uint8_t zeros[3] = {};
+  std::uint32_t width = 0;  // of the records, which are transposed; 0: they are not
 };
 static_assert(sizeof(Head) == 24);
 
@@ -24,49 +27,73 @@ std::size_t most_packed_bytes(std::size_t block_bytes) noexcept {
   return block_bytes > page_bytes ? block_bytes - page_bytes - sizeof(Head) - checksum_bytes : 0;
 }
 
-bool is_possible(const Head& head, std::size_t stored_bytes, std::size_t block_bytes) noexcept {
-  if (head.stored_bytes != stored_bytes || stored_bytes < sizeof(Head) + checksum_bytes || stored_bytes > block_bytes)
+bool is_possible(const Head& head, std::size_t stored_bytes, const BlockShape& shape) noexcept {
+  if (head.stored_bytes != stored_bytes || stored_bytes < sizeof(Head) + checksum_bytes || stored_bytes > shape.block_bytes)
     return false;
   if (head.packed_bytes > stored_bytes - sizeof(Head) - checksum_bytes) return false;
-  return head.contents.used_bytes <= block_bytes - trailer_bytes && head.contents.carried_bytes <= head.contents.used_bytes;
+  const BlockContents& contents = head.contents;
+  if (contents.used_bytes > shape.block_bytes - trailer_bytes || contents.carried_bytes > contents.used_bytes) return false;
+  return head.width == 0 || (head.width == shape.record_size && contents.used_bytes % head.width == 0);
 }
 
 }  // namespace
 
-std::uint64_t PackedBlockCoder::memory_bytes(const codec::BlockTerms& terms, std::size_t block_bytes) noexcept {
-  return block_bytes + round_up(codec::BlockCoder::memory_bytes(terms, block_bytes), page_bytes);
+std::uint64_t PackedBlockCoder::memory_bytes(const codec::BlockTerms& terms, const BlockShape& shape) noexcept {
+  return planner::block_coder_bytes(terms, shape.block_bytes, shape.record_size > 0);
 }
 
-PackedBlockCoder::PackedBlockCoder(const codec::BlockTerms& terms, std::size_t block_bytes, std::span<std::byte> memory)
-    : block_bytes_(block_bytes), room_(memory.data()), coder_(terms, block_bytes, memory.subspan(block_bytes)) {}
+PackedBlockCoder::PackedBlockCoder(const codec::BlockTerms& terms, const BlockShape& shape, std::span<std::byte> memory)
+    : shape_(shape),
+      room_(memory.data()),
+      columns_(shape.record_size > 0 ? memory.data() + shape.block_bytes : nullptr),
+      coder_(terms, shape.block_bytes, memory.subspan((columns_ != nullptr ? 2 : 1) * shape.block_bytes)) {}
 
-std::size_t PackedBlockCoder::try_out(const codec::BlockTerms& terms, const std::byte* block, BlockContents contents) {
-  const std::span<const std::byte> records{block, contents.used_bytes};
-  const auto packed = coder_.encode(terms, records, {room_ + sizeof(Head), most_packed_bytes(block_bytes_)});
-  return packed ? round_up(sizeof(Head) + *packed + checksum_bytes, page_bytes) : block_bytes_;
+// Into the room, behind where the head will be.
+std::optional<std::size_t> PackedBlockCoder::encode(const PackTerms& terms, const std::byte* block, BlockContents contents) {
+  const std::size_t used = contents.used_bytes;
+  if (terms.transposes) codec::transpose(block, used / shape_.record_size, shape_.record_size, columns_);
+  return coder_.encode(terms.codec, {terms.transposes ? columns_ : block, used},
+                       {room_ + sizeof(Head), most_packed_bytes(shape_.block_bytes)});
 }
 
-std::size_t PackedBlockCoder::pack(const codec::BlockTerms& terms, std::byte* block, std::uint64_t seed, BlockContents contents) {
-  const std::span<const std::byte> records{block, contents.used_bytes};
-  const auto packed = coder_.encode(terms, records, {room_ + sizeof(Head), most_packed_bytes(block_bytes_)});
+std::size_t PackedBlockCoder::try_out(const PackTerms& terms, const std::byte* block, BlockContents contents) {
+  const auto packed = encode(terms, block, contents);
+  return packed ? round_up(sizeof(Head) + *packed + checksum_bytes, page_bytes) : shape_.block_bytes;
+}
+
+std::size_t PackedBlockCoder::pack(const PackTerms& terms, const std::byte* block, BlockContents contents, std::uint64_t seed,
+                                   std::byte* to) {
+  const auto packed = encode(terms, block, contents);
   if (!packed) return 0;
   const std::size_t end = sizeof(Head) + *packed, stored = round_up(end + checksum_bytes, page_bytes);
-  const Head head{static_cast<std::uint32_t>(stored), static_cast<std::uint32_t>(*packed), contents, terms.codec};
-  std::memcpy(block, &head, sizeof head);
-  std::memcpy(block + sizeof head, room_ + sizeof head, *packed);
-  std::memset(block + end, 0, stored - end);
-  const std::uint64_t checksum = records::block_checksum(block, stored - checksum_bytes, seed);
-  std::memcpy(block + stored - checksum_bytes, &checksum, sizeof checksum);
+  const Head head{.stored_bytes = static_cast<std::uint32_t>(stored),
+                  .packed_bytes = static_cast<std::uint32_t>(*packed),
+                  .contents = contents,
+                  .codec = terms.codec.codec,
+                  .width = terms.transposes ? shape_.record_size : 0};
+  std::memcpy(to, &head, sizeof head);
+  std::memcpy(to + sizeof head, room_ + sizeof head, *packed);
+  std::memset(to + end, 0, stored - end);
+  const std::uint64_t checksum = records::block_checksum(to, stored - checksum_bytes, seed);
+  std::memcpy(to + stored - checksum_bytes, &checksum, sizeof checksum);
   return stored;
 }
 
-std::optional<BlockContents> PackedBlockCoder::unpack(std::byte* block, std::size_t stored_bytes) {
+// What is decoded goes to the block from a room of its own: the packed bytes may lie where the block will.
+std::optional<BlockContents> PackedBlockCoder::unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block) {
   Head head;
-  std::memcpy(&head, block, sizeof head);
-  if (!is_possible(head, stored_bytes, block_bytes_)) return std::nullopt;
-  std::memcpy(room_, block + sizeof head, head.packed_bytes);
-  const bool is_whole = coder_.decode(head.codec, {room_, head.packed_bytes}, {block, head.contents.used_bytes});
-  return is_whole ? std::optional(head.contents) : std::nullopt;
+  std::memcpy(&head, packed, sizeof head);
+  if (!is_possible(head, stored_bytes, shape_)) return std::nullopt;
+  const std::size_t used = head.contents.used_bytes;
+  const std::span<const std::byte> bytes{packed + sizeof head, head.packed_bytes};
+  if (head.width > 0) {
+    if (!coder_.decode(head.codec, bytes, {columns_, used})) return std::nullopt;
+    codec::transpose(columns_, head.width, used / head.width, block);
+    return head.contents;
+  }
+  std::memcpy(room_, bytes.data(), bytes.size());
+  if (!coder_.decode(head.codec, {room_, bytes.size()}, {block, used})) return std::nullopt;
+  return head.contents;
 }
 
 }  // namespace ecosort::run

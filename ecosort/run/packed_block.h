@@ -1,7 +1,7 @@
 // A run block that is compressed: what it is on the drive, and the way there and back. FORMAT.md has it byte for byte.
 //
-//   packed block | stored | packed | used | carried | codec | zeros | packed bytes ... | zeros | checksum |
-//                    4        4       4       4        1       7                                  8 bytes
+//   packed block | stored | packed | used | carried | codec | zeros | width | packed bytes ... | zeros | checksum |
+//                    4        4       4       4        1       3       4                          8 bytes
 //
 // It takes whole pages, fewer than a run block. The checksum is over what is on the drive, with the seed of the run block
 // (run_block.h): damage is found before anything is decoded.
@@ -11,32 +11,42 @@
 #include <cstdint>
 #include <optional>
 
-#include "codec/block_codec.h"
+#include "run/pack_terms.h"
 #include "run/run_block.h"
 
 namespace ecosort::run {
 
-// A coder of blocks with room for one block. One thread at a time.
+// What blocks hold.
+struct BlockShape {
+  std::size_t block_bytes = 0;
+  std::uint32_t record_size = 0;  // of records, which may be transposed; 0: rows of any length
+};
+
+// A coder of blocks with room for one block, and for one whose records are transposed. One thread at a time.
 class PackedBlockCoder {
  public:
-  [[nodiscard]] static std::uint64_t memory_bytes(const codec::BlockTerms& terms, std::size_t block_bytes) noexcept;
+  [[nodiscard]] static std::uint64_t memory_bytes(const codec::BlockTerms& terms, const BlockShape& shape) noexcept;
   // `memory`: memory_bytes(), aligned to pages.
-  PackedBlockCoder(const codec::BlockTerms& terms, std::size_t block_bytes, std::span<std::byte> memory);
+  PackedBlockCoder(const codec::BlockTerms& terms, const BlockShape& shape, std::span<std::byte> memory);
 
-  // The records of a block take its place packed and sealed, in so many bytes: whole pages. 0: they would not take less than the
-  // block, which is as it was.
-  [[nodiscard]] std::size_t pack(const codec::BlockTerms& terms, std::byte* block, std::uint64_t seed, BlockContents contents);
+  // The records of a block, packed and sealed at `to`, in so many bytes: whole pages. `to` may be where the block is, or before
+  // it. 0: they would not take less than the block; nothing was written then.
+  [[nodiscard]] std::size_t pack(const PackTerms& terms, const std::byte* block, BlockContents contents, std::uint64_t seed,
+                                 std::byte* to);
 
-  // How many bytes they would take; what is in the block stays as it is.
-  [[nodiscard]] std::size_t try_out(const codec::BlockTerms& terms, const std::byte* block, BlockContents contents);
+  // How many bytes they would take.
+  [[nodiscard]] std::size_t try_out(const PackTerms& terms, const std::byte* block, BlockContents contents);
 
-  // The records of a block that is intact in `stored_bytes` take its place. Nothing: it is none that pack() made. Within the
-  // block whatever its bytes are.
-  [[nodiscard]] std::optional<BlockContents> unpack(std::byte* block, std::size_t stored_bytes);
+  // The records of a packed block that is intact in `stored_bytes` go to `block`, which may be where it is, or overlap it.
+  // Nothing: it is none that pack() made. Within the block whatever its bytes are.
+  [[nodiscard]] std::optional<BlockContents> unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block);
 
  private:
-  std::size_t block_bytes_;
-  std::byte* room_;  // of a block
+  [[nodiscard]] std::optional<std::size_t> encode(const PackTerms& terms, const std::byte* block, BlockContents contents);
+
+  BlockShape shape_;
+  std::byte* room_;     // of a block
+  std::byte* columns_;  // of another one; null: rows
   codec::BlockCoder coder_;
 };
 

@@ -1,29 +1,31 @@
 #include "run/record_runs.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace ecosort::engine {
 
 RecordRuns::RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan,
-                       std::vector<std::string> directories)
-    : RunStore(
+                       std::vector<std::string> directories, run::RunPacker* packer)
+    : PackedRuns(
           storage, reactor, plan.run_block.bytes,
-          run::Striping(std::move(directories), std::max<std::uint64_t>(plan.formation.write_block_bytes, plan.run_block.bytes))),
+          run::Striping(std::move(directories), std::max<std::uint64_t>(plan.formation.write_block_bytes, plan.run_block.bytes)),
+          packer),
       run_block_(plan.run_block),
       record_size_(plan.wanted.format.record_size),
       forecast_(plan) {}
 
 RecordRuns::RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, run::Direction direction,
                        std::uint64_t job)
-    : RunStore(storage, reactor, plan.run_block.bytes, direction, job),
+    : PackedRuns(storage, reactor, plan.run_block.bytes, direction, job),
       run_block_(plan.run_block),
       record_size_(plan.wanted.format.record_size),
       forecast_(plan) {}
 
 std::size_t RecordRuns::create(std::uint64_t records) {
   const std::uint64_t run_blocks = div_up(records, run_block_.records);
-  const std::size_t number = create_run(run_blocks);
+  const std::size_t number = create_perhaps_packed(run_blocks);
   forecast_.add_run(run_blocks);
   return number;
 }
@@ -32,6 +34,27 @@ std::size_t RecordRuns::adopt(io::FilePtr file, std::uint64_t identity, std::uin
   const std::uint64_t run_blocks = div_up(records, run_block_.records);
   forecast_.add_run(run_blocks);
   return adopt_run(std::move(file), identity, run_blocks, first_run_block);
+}
+
+void RecordRuns::open_run_blocks(const run::StoredRun& run, std::uint64_t records, std::uint64_t first, std::uint64_t count,
+                                 std::byte* memory) const {
+  if (!run.is_packed) {
+    for (std::uint64_t i = 0; i < count; ++i) check(run, first + i, block_in(memory, count, i));
+    return;
+  }
+  // What is packed is smaller: no block reaches what of later ones is still to be looked at.
+  const std::byte* from = memory + count * run_block_.bytes - stored_bytes(run, first, count);
+  for (std::uint64_t block = first; block < first + count; ++block, memory += run_block_.bytes) {
+    check(run, block, from);
+    const std::size_t size = stored_bytes(run, block);
+    if (!is_packed(run, block)) {
+      std::memmove(memory, from, size);
+    } else {
+      const std::uint64_t held = std::min<std::uint64_t>(run_block_.records, records - block * run_block_.records);
+      if (unpack(run, block, from, memory).used_bytes != held * record_size_) damaged(run, block);
+    }
+    from += size;
+  }
 }
 
 Task<void> RecordRuns::read_forecast(std::size_t number, const records::Encoder& encoder, std::byte* memory) {

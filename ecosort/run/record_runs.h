@@ -9,15 +9,17 @@
 #include "formats/fixed/encoder.h"
 #include "plan/plan.h"
 #include "run/forecast.h"
-#include "run/run_store.h"
+#include "run/packed_runs.h"
 
 namespace ecosort::engine {
 
 // Coordinator only, but for what run_store.h and forecast.h permit other threads.
-class RecordRuns final : public run::RunStore {
+class RecordRuns final : public run::PackedRuns {
  public:
-  // Unnamed runs, striped over the directories in units of a write block.
-  RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, std::vector<std::string> directories);
+  // Unnamed runs, striped over the directories in units of a write block. `packer`: of their blocks; null: none. It outlives
+  // this.
+  RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, std::vector<std::string> directories,
+             run::RunPacker* packer = nullptr);
   // Runs of a job, in files of the caller's.
   RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, run::Direction direction, std::uint64_t job);
 
@@ -37,13 +39,21 @@ class RecordRuns final : public run::RunStore {
   // one run block.
   [[nodiscard]] Task<void> read_forecast(std::size_t number, const records::Encoder& encoder, std::byte* memory);
 
+  // Makes run blocks [first, first + count) of a run of so many records, which were read as they are on the drive to the end of
+  // `memory`, what they were, each in its place. By any thread while the run is open. DamagedRun.
+  void open_run_blocks(const run::StoredRun& run, std::uint64_t records, std::uint64_t first, std::uint64_t count,
+                       std::byte* memory) const;
+
   // Pads and checksums a run block that holds `records` records. Thread-safe for different blocks.
   void seal_records(const run::StoredRun& run, std::uint64_t run_block, std::uint32_t records, std::byte* data) const noexcept {
     seal(run, run_block, data, {.used_bytes = records * record_size_});
   }
 
  private:
-  void closed(std::size_t number) override { forecast_.drop_run(number); }
+  void closed(std::size_t number) override {
+    PackedRuns::closed(number);
+    forecast_.drop_run(number);
+  }
 
   planner::RunBlock run_block_;
   std::uint32_t record_size_;

@@ -1,35 +1,18 @@
 #include "run/row_runs.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "base/errors.h"
-
 namespace ecosort::lines {
-
-namespace {
-
-// Less space was reserved than the run may take, and the rest is not there.
-[[noreturn]] void throw_beyond_promise(const IoError& error) {
-  if (!io::is_full(error.error_number())) throw;
-  throw IoError(
-      fmt::format("{}: runs shrink less than was assumed; assume a smaller ratio, or give more temporary space", error.what()),
-      error.error_number());
-}
-
-}  // namespace
 
 RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes,
                  std::string compress_program, run::RunPacker* packer)
-    : RunStore(storage, reactor, block_bytes, run::Striping(std::move(directories), 0)),
+    : PackedRuns(storage, reactor, block_bytes, run::Striping(std::move(directories), 0), packer),
       compress_program_(std::move(compress_program)),
-      packer_(packer),
       keeps_runs_(false) {}
 
 RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, std::uint64_t job)
-    : RunStore(storage, reactor, block_bytes, run::Direction::forward, job), keeps_runs_(true) {}
+    : PackedRuns(storage, reactor, block_bytes, run::Direction::forward, job), keeps_runs_(true) {}
 
 RowRun RowRuns::create(std::uint64_t bytes) {
   RowRun run{.bytes = bytes, .is_compressed = !compress_program_.empty()};
@@ -37,50 +20,10 @@ RowRun RowRuns::create(std::uint64_t bytes) {
   if (run.is_compressed) {
     run.stored = create_compressed_run();
     start(run, RunProgram::Direction::compress);
-  } else if (packer_ != nullptr && has_room_for_places(blocks)) {
-    run.stored = reserve_packed_run(blocks);
-    places_ += this->run(run.stored).ends.capacity();
-    peak_places_ = std::max(peak_places_, places_);
   } else {
-    run.stored = create_run(blocks);
+    run.stored = create_perhaps_packed(blocks);
   }
   return run;
-}
-
-std::size_t RowRuns::reserve_packed_run(std::uint64_t blocks) {
-  try {
-    return create_packed_run(blocks, packer_->plan().space_of(blocks * block_bytes()));
-  } catch (const IoError& error) {
-    if (!assumes_ratio()) throw;
-    throw_beyond_promise(error);
-  }
-}
-
-bool RowRuns::has_room_for_places(std::uint64_t blocks) const noexcept {
-  const bool are_countable = blocks * (block_bytes() / page_bytes) <= UINT32_MAX;
-  return are_countable && (places_ + blocks) * sizeof(std::uint32_t) <= packer_->plan().index_bytes;
-}
-
-void RowRuns::closed(std::size_t number) {
-  if (!run(number).is_packed) return;
-  places_ -= run(number).ends.capacity();
-  forget_places(number);
-}
-
-void RowRuns::append_packed(const RowRun& run, std::size_t plain_bytes, std::size_t stored_bytes) {
-  append(run.stored, stored_bytes);
-  packer_->account(plain_bytes, stored_bytes, stored_bytes < block_bytes());
-}
-
-bool RowRuns::is_packed(const RowRun& run, std::uint64_t block) const {
-  const run::StoredRun& stored = this->run(run.stored);
-  return stored.is_packed && stored_bytes(stored, block) < block_bytes();
-}
-
-run::BlockContents RowRuns::unpack(const run::StoredRun& run, std::uint64_t block, std::byte* data) const {
-  const std::optional<run::BlockContents> contents = packer_->unpack(data, stored_bytes(run, block));
-  if (!contents) damaged(run, block);
-  return *contents;
 }
 
 RowRun RowRuns::create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes) {
@@ -108,7 +51,7 @@ void RowRuns::terminate_programs() noexcept {
 Task<void> RowRuns::complete(RowRun& run, std::uint64_t bytes) {
   run.bytes = bytes;
   if (!run.is_compressed) {
-    shorten(run.stored, run.blocks(block_bytes()));
+    complete_run(run.stored, run.blocks(block_bytes()));
     co_return;
   }
   co_await run.program->finish(reactor());
@@ -118,16 +61,7 @@ Task<void> RowRuns::complete(RowRun& run, std::uint64_t bytes) {
 
 Task<void> RowRuns::write_block(const RowRun& run, std::uint64_t block, std::byte* data) {
   if (run.is_compressed) return run.program->write(reactor(), data, block_bytes());
-  if (assumes_ratio()) return write_beyond_promise(run, block, data);
-  return write(run.stored, block, data, stored_bytes(this->run(run.stored), block));
-}
-
-Task<void> RowRuns::write_beyond_promise(const RowRun& run, std::uint64_t block, std::byte* data) {
-  try {
-    co_await write(run.stored, block, data, stored_bytes(this->run(run.stored), block));
-  } catch (const IoError& error) {
-    throw_beyond_promise(error);
-  }
+  return write_appended(run.stored, block, data, stored_bytes(this->run(run.stored), block));
 }
 
 Task<void> RowRuns::read_compressed(RowRun& run, std::uint64_t block, std::byte* data) {
@@ -146,7 +80,7 @@ Task<run::BlockContents> RowRuns::read_checked(RowRun& run, std::uint64_t block,
   else
     co_await read(run.stored, block, data, stored_bytes(this->run(run.stored), block));
   check(this->run(run.stored), block, data);
-  co_return is_packed(run, block) ? run::BlockContents{} : run::contents_of(data, block_bytes());
+  co_return is_packed(this->run(run.stored), block) ? run::BlockContents{} : run::contents_of(data, block_bytes());
 }
 
 // What a program has read of its input cannot be known to be of no more use to it.

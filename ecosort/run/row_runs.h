@@ -2,7 +2,7 @@
 // directory.
 //
 // With a compress program the same blocks go through it, and its output is the file (run/run_program.h). With a packer blocks may
-// be compressed, each by itself (run/run_packer.h).
+// be compressed, each by itself (run/packed_runs.h).
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "base/task.h"
-#include "run/run_packer.h"
+#include "run/packed_runs.h"
 #include "run/run_program.h"
-#include "run/run_store.h"
 
 namespace ecosort::lines {
 
@@ -32,7 +31,7 @@ struct RowRun {
 };
 
 // Coordinator only, but for what run_store.h permits other threads.
-class RowRuns final : public run::RunStore {
+class RowRuns final : public run::PackedRuns {
  public:
   // `compress_program`: through which all runs go; empty: none. `packer`: of runs that go through no program; null: none. It
   // outlives this.
@@ -52,15 +51,6 @@ class RowRuns final : public run::RunStore {
   // All is put: `bytes` of lines, perhaps fewer than foreseen. Gives back what the run does not need, or waits for the program.
   [[nodiscard]] Task<void> complete(RowRun& run, std::uint64_t bytes);
 
-  // What packs the blocks of a run; null: they are stored as they are.
-  [[nodiscard]] run::RunPacker* packer_of(const RowRun& run) const { return this->run(run.stored).is_packed ? packer_ : nullptr; }
-  // The next block of a packed run takes so many bytes of whole pages, fewer than the block where it was packed.
-  void append_packed(const RowRun& run, std::size_t plain_bytes, std::size_t stored_bytes);
-  // Whether the block is on the drive as RunPacker::pack() made it.
-  [[nodiscard]] bool is_packed(const RowRun& run, std::uint64_t block) const;
-  // Of a block that read_checked() brought: its rows take its place. By any thread while the run is open. DamagedRun.
-  [[nodiscard]] run::BlockContents unpack(const run::StoredRun& run, std::uint64_t block, std::byte* data) const;
-
   // Writes a block that was sealed; of a compressed run the next one; of a packed run one that was appended.
   [[nodiscard]] Task<void> write_block(const RowRun& run, std::uint64_t block, std::byte* data);
   // Reads a block, and checks it on the coordinator, which has little else to do. Of a compressed run the next one, and the last
@@ -71,25 +61,14 @@ class RowRuns final : public run::RunStore {
   // Gives the space of blocks [first, until) back, where they lie in the file as they are and the run is not kept.
   [[nodiscard]] Task<void> give_back(const RowRun& run, std::uint64_t first, std::uint64_t until);
 
-  // Of the places of packed blocks.
-  [[nodiscard]] std::uint64_t peak_index_bytes() const noexcept { return peak_places_ * sizeof(std::uint32_t); }
-
   // After an error: asks all programs at once to end, before one after the other is waited for.
   void terminate_programs() noexcept;
 
  private:
-  // Whether less space is reserved for packed runs than they may take.
-  [[nodiscard]] bool assumes_ratio() const noexcept { return packer_ != nullptr && packer_->plan().assumed_ratio > 0; }
-  std::size_t reserve_packed_run(std::uint64_t blocks);
-  [[nodiscard]] bool has_room_for_places(std::uint64_t blocks) const noexcept;
-  void closed(std::size_t number) override;
   void start(RowRun& run, RunProgram::Direction direction);
-  Task<void> write_beyond_promise(const RowRun& run, std::uint64_t block, std::byte* data);
   Task<void> read_compressed(RowRun& run, std::uint64_t block, std::byte* data);
 
   std::string compress_program_;
-  run::RunPacker* packer_ = nullptr;
-  std::uint64_t places_ = 0, peak_places_ = 0;  // of blocks of packed runs, kept in memory
   bool keeps_runs_;
   std::vector<std::weak_ptr<RunProgram>> programs_;
 };

@@ -15,14 +15,6 @@ double thread_s() noexcept {
 
 }  // namespace
 
-std::uint64_t PackingPlan::space_of(std::uint64_t bytes) const noexcept {
-  constexpr std::uint64_t thousandths = 1000;
-  if (coders == 0) return bytes;
-  if (reserves_nothing) return 0;
-  if (assumed_ratio <= thousandths) return bytes;
-  return round_up(bytes / assumed_ratio * thousandths + bytes % assumed_ratio * thousandths / assumed_ratio, page_bytes);
-}
-
 // A coder that no one else has meanwhile.
 class RunPacker::Loan {
  public:
@@ -48,12 +40,13 @@ class RunPacker::Loan {
   PackedBlockCoder* coder_;
 };
 
-RunPacker::RunPacker(const PackingPlan& plan, std::size_t block_bytes, MemoryBudget& memory) : plan_(plan) {
-  const std::uint64_t each = PackedBlockCoder::memory_bytes(plan.wanted.terms, block_bytes);
+RunPacker::RunPacker(const planner::PackingPlan& plan, const BlockShape& shape, MemoryBudget& memory)
+    : plan_(plan), shape_(shape) {
+  const std::uint64_t each = PackedBlockCoder::memory_bytes(plan.wanted.terms, shape);
   memory_ = memory.allocate(plan.coders * each, "coders of runs", Pages::small);
   coders_.reserve(plan.coders);
   for (unsigned i = 0; i < plan.coders; ++i)
-    coders_.emplace_back(plan.wanted.terms, block_bytes, std::span(memory_.data() + i * each, each));
+    coders_.emplace_back(plan.wanted.terms, shape, std::span(memory_.data() + i * each, each));
   for (PackedBlockCoder& coder : coders_) idle_.push_back(&coder);
 }
 
@@ -62,33 +55,47 @@ void RunPacker::set_pace(const Pace& pace) {
   pace_ = pace;
 }
 
-codec::BlockTerms RunPacker::choose(const std::byte* first_block, BlockContents contents) {
-  CodecChoice choice{plan_.wanted.terms, "asked for"};
-  if (plan_.wanted.is_auto) {
-    std::vector<Trial> trials;
-    const Loan coder(*this);
-    for (const codec::BlockTerms& terms : {codec::BlockTerms{codec::BlockCodec::lz4, 0}, plan_.wanted.terms}) {
-      if (!trials.empty() && trials.front().terms == terms) continue;
+// Records as they are and by columns; what is asked for, or with `auto` each codec that could be.
+std::vector<Trial> RunPacker::try_all(const std::byte* first_block, BlockContents contents) {
+  std::vector<codec::BlockTerms> codecs{plan_.wanted.terms};
+  const codec::BlockTerms lz4{codec::BlockCodec::lz4, 0};
+  if (plan_.wanted.is_auto && plan_.wanted.terms != lz4) codecs.insert(codecs.begin(), lz4);
+  std::vector<Trial> trials;
+  const Loan coder(*this);
+  for (const codec::BlockTerms& codec : codecs) {
+    for (const bool transposes : {false, true}) {
+      if (transposes && shape_.record_size <= 1) continue;
+      const PackTerms terms{codec, transposes};
       const double begin_s = thread_s(), bytes = contents.used_bytes;
       const std::size_t stored = coder->try_out(terms, first_block, contents);
       trials.push_back({terms, std::max(bytes / static_cast<double>(stored), 1.0), (thread_s() - begin_s) / bytes});
     }
-    const std::lock_guard lock(mutex_);
-    choice = choose_codec(pace_, trials);
   }
+  return trials;
+}
+
+PackTerms RunPacker::choose(const std::byte* first_block, BlockContents contents) {
+  CodecChoice choice{{plan_.wanted.terms, false}, "asked for"};
+  const bool has_choice = plan_.wanted.is_auto || shape_.record_size > 1;
+  const std::vector<Trial> trials = has_choice ? try_all(first_block, contents) : std::vector<Trial>();
   const std::lock_guard lock(mutex_);
+  if (plan_.wanted.is_auto)
+    choice = choose_codec(pace_, trials, plan_.power);
+  else if (has_choice)
+    choice.terms = std::ranges::max_element(trials, {}, &Trial::ratio)->terms;
   report_.last = choice.terms;
   report_.why = std::move(choice.why);
   return choice.terms;
 }
 
-std::size_t RunPacker::pack(const codec::BlockTerms& terms, std::byte* block, std::uint64_t seed, BlockContents contents) {
+std::size_t RunPacker::pack(const PackTerms& terms, const std::byte* block, BlockContents contents, std::uint64_t seed,
+                            std::byte* to) {
   double spent_s = 0;
   std::size_t stored = 0;
   {
     const Loan coder(*this);
     const double begin_s = thread_s();
-    stored = coder->pack(terms, block, seed, contents);
+    stored = coder->pack(terms, block, contents, seed, to);
     spent_s = thread_s() - begin_s;
   }
   const std::lock_guard lock(mutex_);
@@ -96,13 +103,13 @@ std::size_t RunPacker::pack(const codec::BlockTerms& terms, std::byte* block, st
   return stored;
 }
 
-std::optional<BlockContents> RunPacker::unpack(std::byte* block, std::size_t stored_bytes) {
+std::optional<BlockContents> RunPacker::unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block) {
   double spent_s = 0;
   std::optional<BlockContents> contents;
   {
     const Loan coder(*this);
     const double begin_s = thread_s();
-    contents = coder->unpack(block, stored_bytes);
+    contents = coder->unpack(packed, stored_bytes, block);
     spent_s = thread_s() - begin_s;
   }
   const std::lock_guard lock(mutex_);

@@ -10,31 +10,17 @@
 #include <vector>
 
 #include "base/memory.h"
-#include "codec/block_codec.h"
+#include "plan/packing_plan.h"
 #include "run/codec_choice.h"
 #include "run/packed_block.h"
 
 namespace ecosort::run {
 
-// What of the memory goes to compressed runs. None where `coders` is 0.
-struct PackingPlan {
-  codec::RunCompression wanted;
-  unsigned coders = 0;              // that work at a time
-  std::uint64_t index_bytes = 0;    // most that the places of all blocks take; a run beyond that is stored as it is
-  std::uint64_t coder_bytes = 0;    // of all coders, whatever the size of the blocks
-  std::uint64_t assumed_ratio = 0;  // runs are reserved space for their bytes by this many thousandths; 0: for all of their bytes
-  bool reserves_nothing = false;    // whether runs will fit is not for us to know (--compress-program)
-
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return coders == 0 ? 0 : coder_bytes + index_bytes; }
-  // Of runs that may take `bytes`: what is reserved, in whole pages.
-  [[nodiscard]] std::uint64_t space_of(std::uint64_t bytes) const noexcept;
-};
-
 struct PackingReport {
   std::uint64_t plain_bytes = 0, stored_bytes = 0;  // of all blocks of runs
   std::uint64_t packed_blocks = 0, blocks = 0;
   double pack_s = 0, unpack_s = 0;  // of threads
-  codec::BlockTerms last;           // what the last run got
+  PackTerms last;                   // what the last run got
   std::string why;                  // of the last run
 };
 
@@ -42,18 +28,19 @@ struct PackingReport {
 class RunPacker {
  public:
   // Takes plan.coder_bytes of the memory.
-  RunPacker(const PackingPlan& plan, std::size_t block_bytes, MemoryBudget& memory);
+  RunPacker(const planner::PackingPlan& plan, const BlockShape& shape, MemoryBudget& memory);
 
-  [[nodiscard]] const PackingPlan& plan() const noexcept { return plan_; }
+  [[nodiscard]] const planner::PackingPlan& plan() const noexcept { return plan_; }
 
   // How fast everything goes, before the next run.
   void set_pace(const Pace& pace);
   // What a run gets that begins with this block.
-  [[nodiscard]] codec::BlockTerms choose(const std::byte* first_block, BlockContents contents);
+  [[nodiscard]] PackTerms choose(const std::byte* first_block, BlockContents contents);
 
   // PackedBlockCoder::pack() and unpack() by a coder that is free.
-  [[nodiscard]] std::size_t pack(const codec::BlockTerms& terms, std::byte* block, std::uint64_t seed, BlockContents contents);
-  [[nodiscard]] std::optional<BlockContents> unpack(std::byte* block, std::size_t stored_bytes);
+  [[nodiscard]] std::size_t pack(const PackTerms& terms, const std::byte* block, BlockContents contents, std::uint64_t seed,
+                                 std::byte* to);
+  [[nodiscard]] std::optional<BlockContents> unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block);
 
   // A write to a run begins, or has ended. Coordinator only, as the seconds per byte while any was under way; 0: there was none.
   void write_begins() noexcept;
@@ -67,7 +54,10 @@ class RunPacker {
  private:
   class Loan;
 
-  PackingPlan plan_;
+  [[nodiscard]] std::vector<Trial> try_all(const std::byte* first_block, BlockContents contents);
+
+  planner::PackingPlan plan_;
+  BlockShape shape_;
   Buffer memory_;
   std::vector<PackedBlockCoder> coders_;
   mutable std::mutex mutex_;  // guards what follows

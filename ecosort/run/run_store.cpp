@@ -95,7 +95,9 @@ void RunStore::set_space(std::size_t number, std::uint64_t bytes) {
 void RunStore::shorten(std::size_t number, std::uint64_t blocks) {
   StoredRun& run = runs_[number];
   const std::uint64_t bytes = offset_of(run, blocks);
-  if (blocks < run.blocks || run.is_packed) storage_.set_size(run.file(), bytes);
+  if (blocks < run.blocks || run.is_packed)
+    for (std::uint32_t stripe = 0; stripe < run.stripes.size(); ++stripe)
+      storage_.set_size(*run.stripes[stripe], striping_.stripe_bytes(stripe, bytes));
   run.blocks = blocks;
   set_space(number, bytes);
 }

@@ -6,6 +6,7 @@
 //
 //   striping.h       where the bytes of a run lie
 //   forecast.h       with which key blocks begin, of records of fixed size
+//   packed_runs.h    runs whose blocks may be compressed
 //   record_runs.h    runs of records of fixed size
 //   row_runs.h       runs of rows of any length
 //
@@ -64,9 +65,10 @@ class RunStore {
     return memory + (direction_ == Direction::forward ? i : blocks - 1 - i) * block_bytes_;
   }
 
-  // Bytes that a block takes on the drive.
-  [[nodiscard]] std::size_t stored_bytes(const StoredRun& run, std::uint64_t block) const noexcept {
-    return offset_of(run, block + 1) - offset_of(run, block);
+  // Bytes that a block takes on the drive, or so many that follow each other.
+  [[nodiscard]] std::size_t stored_bytes(const StoredRun& run, std::uint64_t first_block,
+                                         std::uint64_t blocks = 1) const noexcept {
+    return offset_of(run, first_block + blocks) - offset_of(run, first_block);
   }
 
   // Whole blocks from `first_block` on, as they are on the drive; `size` is the sum of theirs.
@@ -97,7 +99,7 @@ class RunStore {
  protected:
   // The files of a new run, with space for its blocks where the file system can reserve. Returns its number.
   [[nodiscard]] std::size_t create_run(std::uint64_t blocks);
-  // The file of one whose blocks are packed, in one directory, with so much space reserved.
+  // The files of one whose blocks are packed, with so much space reserved.
   [[nodiscard]] std::size_t create_packed_run(std::uint64_t blocks, std::uint64_t reserved_bytes);
   // The next block of a packed run takes so many bytes: whole pages.
   void append(std::size_t number, std::size_t stored_bytes);
@@ -107,7 +109,7 @@ class RunStore {
   // Takes a file that holds, or is to hold, `blocks` blocks of run `identity` of the job, from its block `first_block` on. Its
   // space and its length are the caller's business. Returns the run's number here.
   [[nodiscard]] std::size_t adopt_run(io::FilePtr file, std::uint64_t identity, std::uint64_t blocks, std::uint64_t first_block);
-  // The run turned out to have fewer blocks, all of which lie in one file: gives back the rest.
+  // The run turned out to have fewer blocks, or its blocks to be packed: gives back the rest.
   void shorten(std::size_t number, std::uint64_t blocks);
   void set_space(std::size_t number, std::uint64_t bytes);  // of a file that others write
   // Run `number` was closed.

@@ -56,16 +56,22 @@ struct TableTerms {
   bool merge = false;       // every input is in order already
 };
 
+// Joules of a sort = idle_w * seconds + core_w * CPU seconds + gb_j * 10^9 bytes moved.
+struct EnergyTerms {
+  double idle_w = 0, core_w = 0, gb_j = 0;
+};
+
 // Of lines and rows: what is compressed on the way in and out (gzip, zstd, lz4, xz, bzip2). Damaged or truncated input is an
-// IoError that tells the place in the compressed file.
+// IoError that tells the place in the compressed file. Of records, too: temporary runs.
 struct CompressionTerms {
   bool decompress = false;      // inputs that are compressed, by their beginning or their name
   std::string output = "none";  // or a name of the above; "auto": by the ending of the output's name (.gz .zst .lz4 .xz .bz2)
   std::optional<int> level;     // of the output; none: the usual one
-  // Of temporary runs: "none", "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and its first rows show to pay.
-  std::string runs = "auto";
-  std::uint64_t assumed_ratio =
-      0;  // thousandths by which runs will shrink at least: so much less space is reserved; 0: all of it
+  // Of temporary runs: "none", "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and its first rows show to pay;
+  // empty: "auto" for lines and rows, "none" for records.
+  std::string runs;
+  std::uint64_t assumed_ratio = 0;    // thousandths by which runs will shrink: so much less space is reserved; 0: all of it
+  std::optional<EnergyTerms> energy;  // "auto" takes what needs the fewest joules; none: the least time
 };
 
 // How rows of CSV (RFC 4180) are read.
@@ -92,7 +98,7 @@ struct SortSpec {
   // CSV.
   CsvTerms csv;
 
-  CompressionTerms compression;  // not of records
+  CompressionTerms compression;  // of records: runs alone
 
   bool unique = false;  // of records, lines or rows with equal keys only the first one stays
 

@@ -137,6 +137,38 @@ def test_sorts_of_rows_follow_the_profile(run: Run, place: Path, command: str) -
     assert (place / "profile").read_bytes() == (place / "option").read_bytes() == (place / "none").read_bytes()
 
 
+# Joules by the profile decide, and without watts in it there is no such goal.
+def test_energy_is_a_goal_where_the_profile_knows_watts(run: Run, place: Path) -> None:
+    words = ("in", "--memory", "64MiB", "--compress=auto", "--goal=energy")
+    plan = json.loads(run("plan", "sort", "--json", "--assume-size=10GB", *words[1:], "--profile", "p.toml", cwd=place).stdout)
+    assert plan["compression"]["goal"] == "energy"
+    assert "absent" in plan["here"]["prediction"]
+    text = run("plan", "lines", "--assume-size=10GB", "-S", "64M", "--goal=energy", "--profile", "p.toml", cwd=place).stdout
+    assert "where they save energy" in text
+    write_profile(place / "no-watts.toml", replace(FULL, power=None))
+    for command in (["sort", *words], ["lines", "in", "--goal=energy"], ["csv", "--by=1", "in", "--goal=energy"]):
+        done = run(*command, "-o", "out", "--profile", "no-watts.toml", cwd=place)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "knows no watts" in done.stderr
+        done = run(*command, "-o", "out", "--no-profile", cwd=place)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "needs a profile that knows watts" in done.stderr
+    done = run("sort", *words, "-o", "out", "--profile", "no-watts.toml", "--goal=time", "--stats", "s.json", cwd=place)
+    assert done.returncode == 0, done.stderr
+    done = run("lines", "in", "-o", "out", "--resumable", "--goal=energy", "--profile", "p.toml", cwd=place)
+    assert (done.returncode, "--goal goes without --resumable" in done.stderr) == (2, True)
+
+
+def test_a_sort_tells_that_it_went_by_joules(run: Run, place: Path) -> None:
+    assert run("gen", "-a", "1500000", "large", cwd=place).returncode == 0
+    words = ("--memory", "64MiB", "--compress=auto", "--goal=energy", "--profile", "p.toml", "--stats", "s.json")
+    done = run("sort", "large", "-o", "out", *words, cwd=place)
+    assert done.returncode == 0, done.stderr
+    told = json.loads((place / "s.json").read_text())["compression"]["runs"]
+    assert told["goal"] == "energy"
+    assert "fewer joules by the model" in told["because"] or "save 5 % of the energy" in told["because"]
+
+
 @pytest.mark.parametrize("command", ROWS)
 def test_sorts_of_rows_refuse_or_leave_a_strange_profile(run: Run, place: Path, command: str) -> None:
     words, _ = ROWS[command]

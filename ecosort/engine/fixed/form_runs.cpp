@@ -10,8 +10,9 @@
 
 namespace ecosort::engine {
 
-FormRuns::FormRuns(const RecordTools& tools, const planner::Plan& plan, ReadAhead& reader)
-    : reactor_(tools.bench.reactor),
+FormRuns::FormRuns(const RecordTools& tools, const planner::Plan& plan, ReadAhead& reader, run::RunPacker* packer)
+    : tools_(tools),
+      reactor_(tools.bench.reactor),
       compute_(tools.bench.compute),
       plan_(plan),
       encoder_(tools.encoder),
@@ -31,6 +32,7 @@ FormRuns::FormRuns(const RecordTools& tools, const planner::Plan& plan, ReadAhea
   scratch_ = memory.allocate(f.scratch_bytes, "the scratch of the index sort");
   Buffer blocks = f.write_blocks > 0 ? memory.allocate(f.write_block_bytes * f.write_blocks, "write blocks") : Buffer();
   blocks_.emplace(reactor_.scope(), std::move(blocks), f.write_block_bytes, f.write_blocks);
+  if (packer != nullptr) pace_.emplace(tools.bench, *packer, !plan.wanted.size_unknown);
 }
 
 std::size_t FormRuns::take_slot() {
@@ -184,42 +186,44 @@ Task<void> FormRuns::store_run(std::size_t slot, std::size_t number, Tally* writ
   const RunBuffer& run = slots_[slot].run;
   const std::uint64_t run_blocks = store_.run(number).blocks;
   const std::uint64_t per_block = plan_.formation.write_block_bytes / plan_.run_block.bytes;
+  if (pace_) pace_->tell(reader_.tally().hash.count * encoder_.record_size());
+  RunWriter writer(tools_, number);
   TaskGroup writes(reactor_.scope());
   for (std::uint64_t run_block = 0; run_block < run_blocks; run_block += per_block)
-    writes.spawn(gather_and_write(number, run, run_block, std::min(per_block, run_blocks - run_block), written));
+    writes.spawn(gather_and_write(number, writer, run, run_block, std::min(per_block, run_blocks - run_block), written));
   co_await writes.join();
+  writer.finish();
   slots_[slot].is_free = true;
   free_slots_.give();
 }
 
-Task<void> FormRuns::gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_run_block,
+Task<void> FormRuns::gather_and_write(std::size_t number, RunWriter& writer, const RunBuffer& run, std::uint64_t first_run_block,
                                       std::uint64_t run_blocks, Tally* written) {
   std::byte* const block = co_await blocks_->take();
-  const run::StoredRun& stored = store_.run(number);
+  RunBlocks blocks{first_run_block, run_blocks, block};
   const records::RecordTable table = run.table(encoder_.record_size());
   for (std::uint64_t g = first_run_block; g < first_run_block + run_blocks; ++g)
     store_.forecast().set(number, g, encoder_, table.at(run.entries()[g * plan_.run_block.records].index));
+  co_await writer.may_complete(first_run_block);
   Tally tally;
-  auto work =
-      compute_.run([&] { gather(stored, run, first_run_block, run_blocks, block, written == nullptr ? nullptr : &tally); },
-                   run_blocks * plan_.run_block.bytes);
+  auto work = compute_.run([&] { gather(writer, run, blocks, written == nullptr ? nullptr : &tally); },
+                           run_blocks * plan_.run_block.bytes);
   co_await work;
   if (written != nullptr) *written += tally;
-  co_await store_.write(number, first_run_block, block, run_blocks * plan_.run_block.bytes);
+  co_await writer.write(blocks);
   progress_.add_bytes(run_blocks * plan_.run_block.bytes);
   blocks_->give(block);
 }
 
-void FormRuns::gather(const run::StoredRun& stored, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks,
-                      std::byte* block, Tally* written) const {
+void FormRuns::gather(RunWriter& writer, const RunBuffer& run, RunBlocks& blocks, Tally* written) const {
   const records::RecordTable table = run.table(encoder_.record_size());
-  for (std::uint64_t g = first_run_block; g < first_run_block + run_blocks; ++g) {
-    std::byte* const out = store_.block_in(block, run_blocks, g - first_run_block);
+  for (std::uint64_t g = blocks.first; g < blocks.first + blocks.count; ++g) {
+    std::byte* const out = writer.place_of_next(blocks);
     const std::uint64_t first = g * plan_.run_block.records;
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(plan_.run_block.records, run.count - first));
     records::gather(run.entries() + first, count, table, out, run.count - first - count);
     if (written != nullptr) written->hash.add_records(out, count, encoder_.record_size());
-    store_.seal_records(stored, g, count, out);
+    writer.complete_next(blocks, out, count);
   }
 }
 

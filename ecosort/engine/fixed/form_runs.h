@@ -13,6 +13,8 @@
 #include "engine/fixed/read_ahead.h"
 #include "engine/fixed/record_tools.h"
 #include "engine/fixed/run_buffer.h"
+#include "engine/fixed/run_writer.h"
+#include "engine/pace_meter.h"
 #include "engine/populate_ahead.h"
 #include "plan/plan.h"
 
@@ -48,7 +50,8 @@ class RunKeeper {
 // Coordinator only; must outlive the task.
 class FormRuns {
  public:
-  FormRuns(const RecordTools& tools, const planner::Plan& plan, ReadAhead& reader);
+  // `packer`: is told the pace before each run; null: none.
+  FormRuns(const RecordTools& tools, const planner::Plan& plan, ReadAhead& reader, run::RunPacker* packer = nullptr);
 
   // Creates all run files of inputs of known size and reserves their space, before hours of work (promise P10).
   void create_runs();
@@ -85,12 +88,12 @@ class FormRuns {
   Task<void> sort_run(RunBuffer& run);
   [[nodiscard]] std::vector<const std::byte*> sample_of(const RunBuffer& run, std::uint64_t size) const;
   Task<void> store_run(std::size_t slot, std::size_t number, Tally* written = nullptr);
-  Task<void> gather_and_write(std::size_t number, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks,
-                              Tally* written);
-  void gather(const run::StoredRun& stored, const RunBuffer& run, std::uint64_t first_run_block, std::uint64_t run_blocks,
-              std::byte* block, Tally* written) const;
+  Task<void> gather_and_write(std::size_t number, RunWriter& writer, const RunBuffer& run, std::uint64_t first_run_block,
+                              std::uint64_t run_blocks, Tally* written);
+  void gather(RunWriter& writer, const RunBuffer& run, RunBlocks& blocks, Tally* written) const;
   [[nodiscard]] std::size_t take_slot();
 
+  const RecordTools tools_;
   io::Reactor& reactor_;
   Compute& compute_;
   const planner::Plan& plan_;
@@ -98,6 +101,7 @@ class FormRuns {
   ReadAhead& reader_;
   RecordRuns& store_;
   Progress& progress_;
+  std::optional<PaceMeter> pace_;  // where runs may be compressed
 
   std::vector<Slot> slots_;
   PopulateAhead populate_ahead_;  // ends before the buffers do

@@ -59,7 +59,7 @@ void emit_run_blocks(LoserTree& tree, const BatchTarget& target, std::uint64_t f
     std::byte* const data = target.data + number * run_block.bytes;
     tree.emit(data + within * record_size, n);
     position += n;
-    if (within + n == run_block.records)
+    if (target.seals && within + n == run_block.records)
       target.store->seal_records(target.store->run(target.run), target.first_run_block + number, run_block.records, data);
   }
 }

@@ -15,13 +15,14 @@ namespace ecosort::engine {
 // Where the records of a batch go.
 //   output: contiguous at `data`; hashed and checked for order while they are in the cache
 //   run   : run blocks at `data`, the first `filled` records of which are there already; a run block that becomes full is sealed
-//           as run block `first_run_block` + i of run `run` in `store`
+//           as run block `first_run_block` + i of run `run` in `store`, unless somebody else does that (run_writer.h)
 struct BatchTarget {
   std::byte* data = nullptr;
   const RecordRuns* store = nullptr;  // null: output
   std::size_t run = 0;
   std::uint64_t first_run_block = 0;
   std::uint64_t filled = 0;  // records
+  bool seals = true;
 };
 
 struct BatchResult {

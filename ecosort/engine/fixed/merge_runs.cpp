@@ -11,7 +11,8 @@ namespace ecosort::engine {
 
 MergeRuns::MergeRuns(const RecordTools& tools, const planner::MergeBuffers& buffers, std::uint64_t waiting_bytes,
                      std::vector<MergeInput> sources)
-    : reactor_(tools.bench.reactor),
+    : tools_(tools),
+      reactor_(tools.bench.reactor),
       compute_(tools.bench.compute),
       store_(tools.store),
       encoder_(tools.encoder),
@@ -188,28 +189,47 @@ Task<void> MergeRuns::finish() {
   co_await background_.join();
 }
 
-Task<void> MergeRuns::write_run_blocks(BlockPool& blocks, std::size_t run, std::uint64_t first, std::byte* block,
-                                       std::uint64_t run_blocks) {
-  for (std::uint64_t g = 0; g < run_blocks; ++g)
-    store_.forecast().set(run, first + g, encoder_, block + g * store_.run_block().bytes);
-  co_await store_.write(run, first, block, run_blocks * store_.run_block().bytes);
-  progress_.add_bytes(run_blocks * store_.run_block().bytes);
-  blocks.give(block);
+// Run blocks that are full are sealed already, unless they are packed.
+Task<void> MergeRuns::write_run_blocks(BlockPool& blocks, RunWriter& writer, BatchTarget target) {
+  const planner::RunBlock& run_block = store_.run_block();
+  RunBlocks filled{target.first_run_block, div_up(target.filled, run_block.records), target.data};
+  const auto records_of = [&](std::uint64_t g) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(run_block.records, target.filled - g * run_block.records));
+  };
+  for (std::uint64_t g = 0; g < filled.count; ++g)
+    store_.forecast().set(target.run, filled.first + g, encoder_, filled.data + g * run_block.bytes);
+  if (writer.packs()) {
+    co_await writer.may_complete(filled.first);
+    auto work = compute_.run(
+        [&] {
+          for (std::uint64_t g = 0; g < filled.count; ++g)
+            writer.complete_next(filled, filled.data + g * run_block.bytes, records_of(g));
+        },
+        filled.count * run_block.bytes);
+    co_await work;
+  } else {
+    filled.bytes = filled.count * run_block.bytes;
+  }
+  co_await writer.write(filled);
+  progress_.add_bytes(filled.count * run_block.bytes);
+  blocks.give(filled.data);
 }
 
 Task<void> MergeRuns::merge_to_run(std::size_t run) {
   BlockPool blocks(reactor_.scope(), memory_.allocate(buffers_.output_block_bytes * buffers_.output_blocks, "output blocks"),
                    buffers_.output_block_bytes, buffers_.output_blocks);
+  RunWriter writer(tools_, run);
   TaskGroup merging(reactor_.scope());
-  merging.spawn(fill_run(blocks, run));
+  merging.spawn(fill_run(blocks, writer, run));
   co_await merging.settle();
   co_await finish();
+  writer.finish();
 }
 
-Task<void> MergeRuns::fill_run(BlockPool& blocks, std::size_t run) {
+Task<void> MergeRuns::fill_run(BlockPool& blocks, RunWriter& writer, std::size_t run) {
   const planner::RunBlock& run_block = store_.run_block();
   const std::uint64_t block_records = buffers_.output_block_bytes / run_block.bytes * run_block.records;
-  BatchTarget target{nullptr, &store_, run, 0, 0};
+  BatchTarget target{nullptr, &store_, run, 0, 0, !writer.packs()};
   prefetch_.advance();
   while (left_ > 0) {
     Round round = co_await next_round(block_records);
@@ -221,11 +241,11 @@ Task<void> MergeRuns::fill_run(BlockPool& blocks, std::size_t run) {
       target.filled += count;
       if (target.filled < block_records && left_ > 0) continue;
       const std::uint64_t run_blocks = div_up(target.filled, run_block.records);
-      if (const std::uint64_t rest = target.filled % run_block.records; rest > 0)
+      if (const std::uint64_t rest = target.filled % run_block.records; rest > 0 && target.seals)
         store_.seal_records(store_.run(run), target.first_run_block + run_blocks - 1, static_cast<std::uint32_t>(rest),
                             target.data + (run_blocks - 1) * run_block.bytes);
-      background_.spawn(write_run_blocks(blocks, run, target.first_run_block, target.data, run_blocks));
-      target = {nullptr, &store_, run, target.first_run_block + run_blocks, 0};
+      background_.spawn(write_run_blocks(blocks, writer, target));
+      target = {nullptr, &store_, run, target.first_run_block + run_blocks, 0, target.seals};
     }
   }
 }

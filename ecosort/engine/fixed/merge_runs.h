@@ -13,6 +13,7 @@
 #include "engine/fixed/checked_output.h"
 #include "engine/fixed/merge_batch.h"
 #include "engine/fixed/prefetch.h"
+#include "engine/fixed/run_writer.h"
 #include "engine/fixed/split.h"
 #include "plan/plan.h"
 
@@ -79,10 +80,10 @@ class MergeRuns {
   [[nodiscard]] std::uint64_t most_waiting_bytes() const;
   void release_consumed(const BatchResult& batch);
   Task<void> put_batches(CheckedOutput& output, ReleaseHook* hook, Ending ending);
-  Task<void> fill_run(BlockPool& blocks, std::size_t run);
-  Task<void> write_run_blocks(BlockPool& blocks, std::size_t run, std::uint64_t first, std::byte* block,
-                              std::uint64_t run_blocks);
+  Task<void> fill_run(BlockPool& blocks, RunWriter& writer, std::size_t run);
+  Task<void> write_run_blocks(BlockPool& blocks, RunWriter& writer, BatchTarget target);
 
+  const RecordTools tools_;
   io::Reactor& reactor_;
   Compute& compute_;
   RecordRuns& store_;

@@ -82,15 +82,16 @@ Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* d
     co_await work;
   } else {
     std::vector<records::MultisetHash> sums;
-    co_await store_.read(source.stored, first, data, run_blocks * run_block_.bytes);
+    const run::StoredRun& stored = store_.run(source.stored);
+    const std::uint64_t bytes = run_blocks * run_block_.bytes, on_drive = store_.stored_bytes(stored, first, run_blocks);
+    co_await store_.read(source.stored, first, data + bytes - on_drive, on_drive);
     auto work = compute_.run(
         [&] {
           if (keeps_sums_) sums = sum_run_blocks(source, first, run_blocks, data);
-          for (std::uint64_t g = 0; g < run_blocks; ++g)
-            store_.check(store_.run(source.stored), first + g, store_.block_in(data, run_blocks, g));
+          store_.open_run_blocks(stored, source.records, first, run_blocks, data);
           check_forecast(source, first, store_.block_in(data, run_blocks, 0));
         },
-        run_blocks * run_block_.bytes);
+        bytes);
     co_await work;
     source.held[block - source.first_block].sums = std::move(sums);
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/errors.h"
 #include "base/memory.h"
 #include "engine/driver.h"
 #include "engine/fixed/checked_output.h"
@@ -27,7 +28,8 @@ class RecordKernel final : public Kernel {
         bench_(bench),
         plan_(job.plan),
         encoder_(plan_.wanted.format),
-        store_(bench.storage, bench.reactor, plan_, job.directories),
+        packer_(packer_of(plan_, bench.memory)),
+        store_(bench.storage, bench.reactor, plan_, job.directories, packer_.get()),
         reader_(bench, plan_, encoder_, job.inputs) {}
 
   static BenchSize size_of(const SortJob& job) {
@@ -45,7 +47,7 @@ class RecordKernel final : public Kernel {
   }
 
   Task<void> form_runs() override {
-    former_.emplace(tools(), plan_, reader_);
+    former_.emplace(tools(), plan_, reader_, packer_.get());
     if (plan_.wanted.size_unknown) {
       co_await form_from_stream();
     } else {
@@ -97,6 +99,7 @@ class RecordKernel final : public Kernel {
 
   Task<void> merge_to_output() override {
     const planner::MergeBuffers& buffers = plan_.merge.final;
+    reserve_what_runs_left();
     const OutputTerms terms{.total_bytes = output_bytes(),
                             .reserve_bytes = plan_.merge.reserve_bytes,
                             .reserved_bytes = output_reserved_,
@@ -140,12 +143,20 @@ class RecordKernel final : public Kernel {
     report.hash = reader_.tally().hash;
     report.checksum = reader_.tally().checksum;
     report.peak_temp_bytes = store_.peak_bytes();
+    report.peak_memory_bytes = store_.peak_index_bytes();
+    if (packer_ && packer_->report().blocks > 0) report.run_packing = packer_->report();
     return report;
   }
 
   SortReport report;
 
  private:
+  static std::unique_ptr<run::RunPacker> packer_of(const planner::Plan& plan, MemoryBudget& memory) {
+    if (plan.packing.coders == 0) return nullptr;
+    return std::make_unique<run::RunPacker>(plan.packing, run::BlockShape{plan.run_block.bytes, plan.wanted.format.record_size},
+                                            memory);
+  }
+
   Task<void> form_from_stream() {
     co_await former_->form_stream();
     plan_.forecast_stride = store_.forecast().fix_stride();
@@ -164,6 +175,18 @@ class RecordKernel final : public Kernel {
         shared |= bench_.storage.state(*stripe).device == bench_.storage.state(*output_).device;
     const std::uint64_t bytes = shared && job_.runs_give_back ? std::min(all, plan_.merge.reserve_bytes) : all;
     if (bench_.storage.reserve_patiently(*output_, 0, bytes)) output_reserved_ = bytes;
+  }
+
+  // Of the space for runs, what they did not take because they are compressed: the output needs it, and no one else is to have
+  // it. If somebody has it already, it may yet come with what the merge gives back.
+  void reserve_what_runs_left() {
+    const std::uint64_t all = round_up(output_bytes(), page_bytes), taken = store_.allocated_bytes();
+    if (!packer_ || output_reserved_ == 0 || taken >= all || all - taken <= output_reserved_) return;
+    try {
+      if (bench_.storage.reserve_patiently(*output_, 0, all - taken)) output_reserved_ = all - taken;
+    } catch (const IoError& error) {
+      if (!io::is_full(error.error_number())) throw;
+    }
   }
 
   [[nodiscard]] MergeInput source(std::size_t run) const {
@@ -196,6 +219,7 @@ class RecordKernel final : public Kernel {
   Bench& bench_;
   planner::Plan plan_;
   records::Encoder encoder_;
+  std::unique_ptr<run::RunPacker> packer_;  // where runs may be compressed
   RecordRuns store_;
   ReadAhead reader_;
   io::File* output_ = nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "engine/fixed/read_ahead.h"
 #include "engine/work_report.h"
 #include "plan/plan.h"
+#include "run/run_packer.h"
 #include "sortbenchmark/valsort_crc.h"
 
 namespace ecosort::engine {
@@ -28,6 +30,7 @@ struct SortReport : WorkReport {
   planner::Plan plan;          // as followed: complete also where the size was unknown before
   records::Checksum checksum;  // valsort's, of the input; where the plan wants it
   std::uint64_t demand_reads = 0;
+  std::optional<run::PackingReport> run_packing;  // nothing: runs could not be compressed, or there was none
 };
 
 // Sorts. Throws VerificationError, IoError, UsageError (a stream that ends inside a record), Interrupted; the output then

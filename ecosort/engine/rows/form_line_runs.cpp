@@ -1,7 +1,5 @@
 #include "engine/rows/form_line_runs.h"
 
-#include <time.h>
-
 #include <algorithm>
 
 #include "formats/lines/index_lines.h"
@@ -10,12 +8,6 @@ namespace ecosort::lines {
 namespace {
 
 constexpr std::size_t gathered_at_once = 3;  // blocks, between two words with the coordinator
-
-double seconds_of(clockid_t clock) noexcept {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 }  // namespace
 
@@ -36,9 +28,7 @@ Task<void> FormLineRuns::form(std::vector<MergeInput>& runs, LineRunKeeper* keep
     idle_runs_.push_back(&run);
   }
   make_seen();
-  traffic_at_begin_ = tools_.bench.reactor.traffic();
-  begin_s_ = seconds_of(CLOCK_MONOTONIC);
-  processors_begin_s_ = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+  if (packer_ != nullptr) pace_.emplace(tools_.bench, *packer_, inputs_are_files_);
   storing_.spawn(read_runs());
   co_await storing_.join();
   seen_.clear();
@@ -76,19 +66,6 @@ void FormLineRuns::make_seen() {
   for (unsigned i = 0; i < threads; ++i) seen_.emplace_back(seen_memory_.data() + i * each, each);
 }
 
-// Drives are as fast as they were while there was something for them to do; processors take what they took for the lines read.
-void FormLineRuns::measure_pace() const {
-  const io::Traffic moved = tools_.bench.reactor.traffic() - traffic_at_begin_;
-  const double idle_s = static_cast<double>(moved.idle.count()) * 1e-9;
-  const double busy_s = std::max(seconds_of(CLOCK_MONOTONIC) - begin_s_ - idle_s, 0.0);
-  const double processors_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - processors_begin_s_;
-  const auto bytes = static_cast<double>(moved.bytes_read + moved.bytes_written), lines = static_cast<double>(reader_.bytes());
-  const unsigned threads = tools_.bench.compute.threads();
-  if (bytes == 0 || lines == 0) return;
-  const double drive_s = inputs_are_files_ ? busy_s / bytes : packer_->write_s_per_byte();
-  packer_->set_pace({drive_s, processors_s / lines / threads, threads, inputs_are_files_});
-}
-
 Task<records::MultisetHash> FormLineRuns::sort(LineRun& run) {
   records::MultisetHash dropped;
   auto work = tools_.bench.compute.run([&] {
@@ -104,7 +81,7 @@ Task<records::MultisetHash> FormLineRuns::sort(LineRun& run) {
 Task<void> FormLineRuns::store(LineRun& run, std::size_t number, ReadSoFar read) {
   using Checks = GatherLines::Checks;
   const records::MultisetHash dropped = co_await sort(run);
-  if (packer_ != nullptr) measure_pace();
+  if (pace_) pace_->tell(reader_.bytes());
   RowRun stored = keeper_ != nullptr ? keeper_->create(number, run.line_bytes) : tools_.files.create(run.line_bytes);
   RunSink sink(tools_, stored);
   GatherLines gather(run, tools_.format, keeper_ == nullptr ? Checks::none : unique_ ? Checks::ascending : Checks::ordered);

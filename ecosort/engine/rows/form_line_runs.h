@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/task.h"
+#include "engine/pace_meter.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/merge_tree.h"
 #include "engine/rows/read_lines.h"
@@ -71,7 +73,6 @@ class FormLineRuns {
   Task<void> store(LineRun& run, std::size_t number, ReadSoFar read);
   Task<void> gather_blocks(GatherLines& gather, LineSink& sink);
   void make_seen();
-  void measure_pace() const;
   [[nodiscard]] ReadSoFar read_so_far() const;
 
   const RowTools tools_;
@@ -81,8 +82,7 @@ class FormLineRuns {
   LineRunKeeper* keeper_ = nullptr;
   run::RunPacker* packer_ = nullptr;
   bool inputs_are_files_ = true;
-  io::Traffic traffic_at_begin_;
-  double begin_s_ = 0, processors_begin_s_ = 0;
+  std::optional<engine::PaceMeter> pace_;
   std::vector<MergeInput>* runs_ = nullptr;
   Buffer seen_memory_;
   std::vector<LineRun> run_buffers_;

@@ -19,13 +19,13 @@ Task<void> LineSink::await(Task<void> write, std::byte* block, std::size_t size)
 }
 
 RunSink::RunSink(const RowTools& tools, const RowRun& run)
-    : LineSink(tools), runs_(tools.files), run_(run), stored_(runs_.run(run.stored)), packer_(runs_.packer_of(run)) {}
+    : LineSink(tools), runs_(tools.files), run_(run), stored_(runs_.run(run.stored)), packer_(runs_.packer_of(run.stored)) {}
 
 std::size_t RunSink::pack(std::byte* block, run::BlockContents contents, std::uint64_t number) {
   if (packer_ == nullptr || contents.used_bytes == 0) return 0;
   if (number == 0) packing_ = packer_->choose(block, contents);
-  if (packing_.codec == codec::BlockCodec::none) return 0;
-  return packer_->pack(packing_, block, stored_.seed + number, contents);
+  if (packing_.is_none()) return 0;
+  return packer_->pack(packing_, block, contents, stored_.seed + number, block);
 }
 
 Task<void> RunSink::write_timed(std::uint64_t number, std::byte* block, std::size_t stored_bytes) {
@@ -48,7 +48,7 @@ void RunSink::put(std::byte* block, std::size_t bytes) {
     return give_back(block);
   } else {
     const std::size_t stored = stored_bytes_[next_block_ % most_complete];
-    runs_.append_packed(run_, bytes, stored);
+    runs_.append_packed(run_.stored, bytes, stored);
     writes_.spawn(await(write_timed(next_block_, block, stored), block, block_bytes_));
   }
   ++next_block_;

@@ -51,7 +51,7 @@ class RunSink : public LineSink {
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_ - run::trailer_bytes; }
   // Packs the block where the run is packed. The first block decides how; it is completed alone.
   void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;
-  [[nodiscard]] bool completes_apart() const noexcept override { return packing_.codec != codec::BlockCodec::none; }
+  [[nodiscard]] bool completes_apart() const noexcept override { return !packing_.is_none(); }
   void put(std::byte* block, std::size_t bytes) override;
 
  private:
@@ -64,7 +64,7 @@ class RunSink : public LineSink {
   const RowRun& run_;
   const run::StoredRun& stored_;
   run::RunPacker* packer_;  // null: blocks are stored as they are
-  codec::BlockTerms packing_;
+  run::PackTerms packing_;
   std::array<std::size_t, most_complete> stored_bytes_{};  // of block i, at i modulo its size
   std::uint64_t next_block_ = 0;
 };

@@ -14,6 +14,7 @@
 #include "engine/work_report.h"
 #include "formats/row_format.h"
 #include "plan/line_plan.h"
+#include "plan/packing_plan.h"
 #include "run/run_packer.h"
 
 namespace ecosort::lines {
@@ -24,7 +25,7 @@ struct Codecs {
   std::uint64_t input_bytes = 0;   // memory for decompression; 0: no input is decompressed
   std::uint64_t output_bytes = 0;  // memory for compression
   std::optional<Packing> packing;  // of the output
-  run::PackingPlan runs;           // of temporary runs
+  planner::PackingPlan runs;       // of temporary runs
   [[nodiscard]] std::uint64_t bytes() const noexcept { return input_bytes + output_bytes + runs.bytes(); }
 };
 

@@ -4,9 +4,9 @@ namespace ecosort::lines {
 
 Task<run::BlockContents> read_rows(RowRuns& files, engine::Compute& compute, RowRun& run, std::uint64_t block, std::byte* data) {
   run::BlockContents contents = co_await files.read_checked(run, block, data);
-  if (!files.is_packed(run, block)) co_return contents;
   const run::StoredRun& stored = files.run(run.stored);
-  auto work = compute.run([&] { contents = files.unpack(stored, block, data); }, files.block_bytes());
+  if (!files.is_packed(stored, block)) co_return contents;
+  auto work = compute.run([&] { contents = files.unpack(stored, block, data, data); }, files.block_bytes());
   co_await work;
   co_return contents;
 }

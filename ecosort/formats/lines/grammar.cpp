@@ -44,6 +44,7 @@ enum LongOnly : int {
   opt_decompress,
   opt_compress,
   opt_assume_ratio,
+  opt_goal,
   opt_compress_output,
   opt_level,
   opt_trace,
@@ -102,6 +103,7 @@ constexpr std::array own_options{
     option{"level", required_argument, nullptr, opt_level},
     option{"compress", required_argument, nullptr, opt_compress},
     option{"assume-ratio", required_argument, nullptr, opt_assume_ratio},
+    option{"goal", required_argument, nullptr, opt_goal},
     option{"compress-output", required_argument, nullptr, opt_compress_output},
     option{"trace", required_argument, nullptr, opt_trace},
     option{"profile", required_argument, nullptr, opt_profile},
@@ -336,6 +338,8 @@ std::string* Parser::text_of(int c) {
       return &options_.trace;
     case opt_profile:
       return &options_.profile;
+    case opt_goal:
+      return &options_.goal;
     default:
       return nullptr;
   }

@@ -44,7 +44,7 @@ struct LinesOptions {
   unsigned memory_percent = 0;     // from -S N%
   std::uint64_t batch_size = 0, parallel = 0;
   std::uint64_t header_lines = 0;
-  std::string io, profile;  // empty: no word about it
+  std::string io, profile, goal;  // empty: no word about it
   std::string stats, events, trace, progress = "auto", verify = "always";
   std::vector<std::string> warnings;  // of --debug
   CompressionTerms compression;

@@ -11,16 +11,18 @@ namespace {
 using codec::BlockCodec;
 
 // Measured on an access log, CSV, and random bytes: ratio, CPU seconds per GB.
-const Trial log_lz4{{BlockCodec::lz4, 0}, 6, 0.6e-9}, log_zstd{{BlockCodec::zstd, 1}, 10, 1.2e-9};
-const Trial random_lz4{{BlockCodec::lz4, 0}, 1, 0.08e-9};
+const Trial log_lz4{{{BlockCodec::lz4, 0}}, 6, 0.6e-9}, log_zstd{{{BlockCodec::zstd, 1}}, 10, 1.2e-9};
+const Trial random_lz4{{{BlockCodec::lz4, 0}}, 1, 0.08e-9};
+// And on records of gensort, as they are and by columns.
+const Trial rows_lz4{{{BlockCodec::lz4, 0}, false}, 2.2, 1.1e-9}, columns_lz4{{{BlockCodec::lz4, 0}, true}, 3.4, 0.4e-9};
 
 Pace pace_of(double drive_gb_per_s, unsigned threads = 2) { return {1e-9 / drive_gb_per_s, 0.5e-9 / threads, threads}; }
 
 TEST(CodecChoice, CompressesForSlowDrivesAndNotForFastOnes) {
   for (const double slow : {0.1, 0.3, 0.5})
-    EXPECT_NE(choose_codec(pace_of(slow), std::vector{log_lz4}).terms.codec, BlockCodec::none);
+    EXPECT_NE(choose_codec(pace_of(slow), std::vector{log_lz4}).terms.codec.codec, BlockCodec::none);
   for (const double fast : {6.0, 20.0})
-    EXPECT_EQ(choose_codec(pace_of(fast), std::vector{log_lz4}).terms.codec, BlockCodec::none);
+    EXPECT_EQ(choose_codec(pace_of(fast), std::vector{log_lz4}).terms.codec.codec, BlockCodec::none);
 }
 
 TEST(CodecChoice, TakesTheOneThatCompressesMoreOnlyWhereThatIsFaster) {
@@ -31,25 +33,46 @@ TEST(CodecChoice, TakesTheOneThatCompressesMoreOnlyWhereThatIsFaster) {
 
 TEST(CodecChoice, LeavesAloneWhatDoesNotShrinkAndWhatNobodyMeasured) {
   for (const double rate : {0.01, 0.1, 1.0, 10.0})
-    EXPECT_EQ(choose_codec(pace_of(rate), std::vector{random_lz4}).terms.codec, BlockCodec::none);
+    EXPECT_EQ(choose_codec(pace_of(rate), std::vector{random_lz4}).terms.codec.codec, BlockCodec::none);
   const CodecChoice unknown = choose_codec({}, std::vector{log_lz4});
-  EXPECT_EQ(unknown.terms.codec, BlockCodec::none);
+  EXPECT_EQ(unknown.terms.codec.codec, BlockCodec::none);
   EXPECT_NE(unknown.why.find("nothing is known"), std::string::npos);
-  EXPECT_EQ(choose_codec(pace_of(0.1), {}).terms.codec, BlockCodec::none);
+  EXPECT_EQ(choose_codec(pace_of(0.1), {}).terms.codec.codec, BlockCodec::none);
 }
 
 TEST(CodecChoice, MoreThreadsMakeItPayOnFasterDrives) {
   const Pace few{1e-9 / 2, 2e-9, 1}, many{1e-9 / 2, 2e-9 / 32, 32};
-  EXPECT_EQ(choose_codec(few, std::vector{log_lz4}).terms.codec, BlockCodec::none);
-  EXPECT_EQ(choose_codec(many, std::vector{log_lz4}).terms.codec, BlockCodec::lz4);
+  EXPECT_EQ(choose_codec(few, std::vector{log_lz4}).terms.codec.codec, BlockCodec::none);
+  EXPECT_EQ(choose_codec(many, std::vector{log_lz4}).terms.codec.codec, BlockCodec::lz4);
 }
 
 TEST(CodecChoice, AStreamLeavesTheDrivesToTheRuns) {
   Pace pace{1e-9 / 0.3, 3.4e-9, 2};
-  EXPECT_EQ(choose_codec(pace, std::vector{log_lz4}).terms.codec, BlockCodec::lz4);
+  EXPECT_EQ(choose_codec(pace, std::vector{log_lz4}).terms.codec.codec, BlockCodec::lz4);
   pace.reads_input = false;  // and the processors take longer than writing, and as long as merging
   pace.compute_s = 7e-9;
-  EXPECT_EQ(choose_codec(pace, std::vector{log_lz4}).terms.codec, BlockCodec::none);
+  EXPECT_EQ(choose_codec(pace, std::vector{log_lz4}).terms.codec.codec, BlockCodec::none);
+}
+
+TEST(CodecChoice, TakesColumnsWhereTheyShrinkMoreForLess) {
+  const CodecChoice choice = choose_codec(pace_of(0.3), std::vector{rows_lz4, columns_lz4});
+  EXPECT_EQ(choice.terms, columns_lz4.terms);
+  EXPECT_EQ(text_of(choice.terms), "lz4 of columns");
+}
+
+// A drive so fast that time is no reason: bytes that cost joules are one, and processors that do are one against it.
+TEST(CodecChoice, GoesByJoulesWhereTheGoalIsEnergy) {
+  const planner::PowerModel costly_drive{.idle_w = 5, .core_w = 2, .gb_j = 20},
+      costly_cores{.idle_w = 5, .core_w = 40, .gb_j = 0.1};
+  const Pace fast = pace_of(6), slow = pace_of(0.9);
+  EXPECT_TRUE(choose_codec(fast, std::vector{log_lz4}).terms.is_none());
+  const CodecChoice saves = choose_codec(fast, std::vector{log_lz4}, costly_drive);
+  EXPECT_EQ(saves.terms, log_lz4.terms);
+  EXPECT_NE(saves.why.find("% fewer joules by the model"), std::string::npos) << saves.why;
+  EXPECT_FALSE(choose_codec(slow, std::vector{log_zstd}).terms.is_none());
+  const CodecChoice does_not = choose_codec(slow, std::vector{log_zstd}, costly_cores);
+  EXPECT_TRUE(does_not.terms.is_none());
+  EXPECT_NE(does_not.why.find("would not save 5 % of the energy"), std::string::npos) << does_not.why;
 }
 
 TEST(CodecChoice, SaysWhy) {

@@ -9,7 +9,13 @@ from typing import Any
 import click
 
 CODECS = ("none", "lz4", "zstd", "auto")
-KINDS = ("log", "orders", "csv", "text", "bytes")
+KINDS = ("log", "orders", "csv", "text", "bytes", "ascii-records", "u64-records", "random-records")
+RECORDS = {
+    "ascii-records": [],
+    "u64-records": ["--record-size", "16", "--key", "0:u64"],
+    "random-records": ["--record-size", "100", "--key", "0:10"],
+}
+GENSORT_RECORD_BYTES = 100
 RATES_MB_PER_S = (100, 300, 1000)
 
 
@@ -23,6 +29,12 @@ class Drive:
     @property
     def words(self) -> list[str]:
         return ["duplex" if self.is_duplex else "shared", str(self.mb_per_s)]
+
+
+def codec_of(runs: dict[str, Any] | None) -> str:
+    if not runs:
+        return "none"
+    return str(runs["codec"]) + (" of columns" if runs["transposed"] else "")
 
 
 @dataclass(frozen=True)
@@ -40,15 +52,29 @@ class Measured:
             report["wall_s"],
             report["cpu_s"] / size * 1e9,
             (report["bytes_read"] + report["bytes_written"]) / size,
-            runs["codec"] if runs else "none",
+            codec_of(runs),
         )
 
 
+def make_input(build: Path, kind: str, size: int, data: Path) -> None:
+    maker: list[str | Path] = [build / "bench" / "ecosort_make_lines", kind, str(size), data]
+    if kind == "ascii-records":
+        maker = [build / "ecosort", "gen", "-a", str(size // GENSORT_RECORD_BYTES), data]
+    elif kind == "u64-records":
+        maker[1] = "u64"
+    elif kind == "random-records":
+        maker[1] = "bytes"
+    subprocess.run(maker, check=True)
+
+
 def measure(program: Path, drive: Drive, codec: str, memory: str, data: Path) -> Measured:
+    keys = RECORDS.get(data.name)
     words = [
+        "lines" if keys is None else "sort",
+        *(keys or []),
         f"--compress={codec}",
         f"--memory={memory}",
-        "-T",
+        "--temp",
         str(data.parent),
         str(data),
         "-o",
@@ -63,7 +89,7 @@ def median(values: list[Measured]) -> Measured:
 
 
 def row(kind: str, drive: Drive, codec: str, one: Measured, none: Measured) -> str:
-    chosen = f"auto: {one.codec}" if codec == "auto" else codec
+    chosen = f"auto: {one.codec}" if codec == "auto" else one.codec
     return (
         f"| {kind} | {' '.join(drive.words)} MB/s | {chosen} | {one.wall_s:.2f} | {none.wall_s / one.wall_s:.2f} "
         f"| {one.cpu_s_per_gb:.2f} | {one.moved:.2f} |"
@@ -96,7 +122,7 @@ def main(
     click.echo("| input | drive | codec | s | x none | CPU s/GB | bytes moved / N |\n|---|---|---|---|---|---|---|")
     for kind in kinds:
         data = directory / kind
-        subprocess.run([build / "bench" / "ecosort_make_lines", kind, str(size), data], check=True)
+        make_input(build, kind, size, data)
         for rate in rates:
             drive = Drive(rate, duplex)
             seen: dict[str, list[Measured]] = {codec: [] for codec in CODECS}

@@ -89,11 +89,13 @@ struct Recorded {
   std::vector<StoreEvent> log = {};
 };
 
-Recorded record(std::uint64_t memory_bytes, std::uint64_t records, bool has_previous, std::uint64_t seed) {
-  const records::RecordFormat format{101, {{0, 10}}};
+Recorded record(std::uint64_t memory_bytes, std::uint64_t records, bool has_previous, std::uint64_t seed,
+                const codec::RunCompression& compression = {}) {
+  const records::RecordFormat format{101, {{0, compression.is_none() ? 10U : 90U}}};
   Recorded run{.setup = {.format = format, .inputs = {make_records(format, Keys::common_prefix, records)}}};
   run.setup.memory_bytes = memory_bytes;
   run.setup.records_events = true;
+  run.setup.compression = compression;
   if (has_previous) run.setup.previous_output = std::string(before);
   const std::unique_ptr<SortPlace> place = make_place(run.setup, Disk::memory, seed);
   auto& store = dynamic_cast<io::MemoryStore&>(place->storage());
@@ -123,7 +125,15 @@ TEST(SortCrash, LeavesTheOldOutputOrTheWholeNewOneAtEveryStep) {
   }
 }
 
-// The test above must be able to fail: a disk that takes syncs and ignores them loses parts of the output.
+TEST(SortCrash, CompressedRunsChangeNothingOfThat) {
+  const Recorded run = record(2 * MiB, 24'000, true, 8, codec::run_compression_of_word("lz4"));
+  const Outcome outcome = cut_everywhere(run.initial, run.log, run.setup, run.expected, everything);
+  EXPECT_EQ(outcome.broken_images, 0U) << "first at " << outcome.first_broken;
+  EXPECT_GT(outcome.old_images, 10U);
+  EXPECT_GT(outcome.new_images, 0U);
+}
+
+// The tests above must be able to fail: a disk that takes syncs and ignores them loses parts of the output.
 TEST(SortCrash, ADiskThatIgnoresSyncsIsFoundOut) {
   const Recorded run = record(2 * MiB, 24'000, true, 7);
   const auto ignores_files = [](const StoreEvent& event) {

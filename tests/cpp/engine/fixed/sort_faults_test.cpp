@@ -75,6 +75,31 @@ Case several_passes() {
   return {"several_passes", setup, Shape::multi_pass};
 }
 
+// Records that shrink, over two directories.
+Case two_passes_compressed() {
+  const records::RecordFormat format{100, {{0, 90}}};
+  SortSetup setup{.format = format, .inputs = {make_records(format, Keys::common_prefix, 24'000)}};
+  setup.directories = 2;
+  setup.compression = codec::run_compression_of_word("lz4");
+  return {"two_passes_compressed", setup, Shape::two_pass};
+}
+
+Case several_passes_compressed() {
+  const records::RecordFormat format{50'007, {{0, 40'000}}};
+  planner::Wanted wanted{.format = format, .threads = 2};
+  wanted.compression = codec::run_compression_of_word("zstd");
+  while (true) {
+    wanted.input_records += 20;
+    wanted.memory_bytes = planner::minimum_memory_bytes(wanted);
+    if (planner::make_plan(wanted).shape == Shape::multi_pass) break;
+  }
+  wanted.input_records += 10;
+  SortSetup setup{.format = format, .inputs = {make_records(format, Keys::common_prefix, wanted.input_records)}};
+  setup.memory_bytes = wanted.memory_bytes;
+  setup.compression = wanted.compression;
+  return {"several_passes_compressed", setup, Shape::multi_pass};
+}
+
 std::string all_of(const SortSetup& setup) {
   std::string all;
   for (const std::string& input : setup.inputs) all += input;
@@ -201,6 +226,7 @@ class Sweep {
       try {
         result = run_sort(case_.setup, *place, storage, queue);
         EXPECT_EQ(result.planned.shape, case_.shape);
+        EXPECT_EQ(result.report.run_packing && result.report.run_packing->packed_blocks > 0, !case_.setup.compression.is_none());
       } catch (const IoError& error) {
         line = error.what();
         EXPECT_NE(line, "");
@@ -279,7 +305,8 @@ class BreakingQueue : public io::Queue {
 class SortFaults : public ::testing::TestWithParam<Case (*)()> {};
 
 INSTANTIATE_TEST_SUITE_P(All, SortFaults,
-                         ::testing::Values(&one_pass, &two_passes, &unique_over_two_directories, &several_passes),
+                         ::testing::Values(&one_pass, &two_passes, &unique_over_two_directories, &several_passes,
+                                           &two_passes_compressed, &several_passes_compressed),
                          [](const auto& parameter) { return std::string(parameter.param().name); });
 
 TEST_P(SortFaults, EndTheSortCleanlyOrAreOvercome) {

@@ -208,6 +208,7 @@ SortJob SortPlace::prepare(const SortSetup& setup, io::Storage& storage) const {
     wanted.input_alignment = std::max<std::uint64_t>(wanted.input_alignment, input.file->alignment());
     job.inputs.push_back(std::move(input));
   }
+  wanted.compression = setup.compression;
   job.directories = run_directories(setup);
   job.plan = planner::make_plan(wanted);
   job.output = output_path();
@@ -251,9 +252,10 @@ std::string describe(const SortSetup& setup) {
   for (const records::KeyField& field : setup.format.keys) keys += " " + records::to_string(field);
   std::uint64_t bytes = 0;
   for (const std::string& input : setup.inputs) bytes += input.size();
-  return fmt::format("{} bytes in {} files of {}-byte records, keys{}, {} bytes of memory, {} threads, {} directories{}", bytes,
+  return fmt::format("{} bytes in {} files of {}-byte records, keys{}, {} bytes of memory, {} threads, {} directories{}{}", bytes,
                      setup.inputs.size(), setup.format.record_size, keys, setup.memory_bytes, setup.threads, setup.directories,
-                     setup.unique ? ", unique" : "");
+                     setup.unique ? ", unique" : "",
+                     setup.compression.is_none() ? "" : ", runs by " + codec::text_of(setup.compression.terms));
 }
 
 }  // namespace ecosort::engine

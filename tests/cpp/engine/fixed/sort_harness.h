@@ -43,6 +43,7 @@ struct SortSetup {
   bool reread = false;
   std::optional<std::string> previous_output = std::nullopt;  // what stands under the output's name
   bool records_events = false;                                // of the disk in memory
+  codec::RunCompression compression = {};                     // of runs
 };
 
 // The disks a sort can be tried on: one in memory, whose completions come in an order drawn from a seed, and the real ones.

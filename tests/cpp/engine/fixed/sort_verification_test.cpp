@@ -35,6 +35,13 @@ Case two_passes(std::vector<records::KeyField> keys) {
   return {"two passes", {.format = format, .inputs = {make_records(format, Keys::uniform, 30'000)}}, Shape::two_pass};
 }
 
+Case compressed() {
+  const records::RecordFormat format{record_size, {{0, 120}}};
+  SortSetup setup{.format = format, .inputs = {make_records(format, Keys::common_prefix, 30'000)}};
+  setup.compression = codec::run_compression_of_word("lz4");
+  return {"compressed", setup, Shape::two_pass};
+}
+
 Case one_pass(std::vector<records::KeyField> keys) {
   const records::RecordFormat format{record_size, std::move(keys)};
   SortSetup setup{.format = format, .inputs = {make_records(format, Keys::uniform, 16'000)}};
@@ -127,6 +134,17 @@ TEST(SortVerification, RunsThatComeBackOtherThanTheyWereAreNoticed) {
                  {"run:write:2:flip", "run:write:3:lost", "run:write:1:repeat=128", "run:write:4:swap=128", "run:read:1:flip",
                   "run:read:5:repeat=128", "run:read:2:swap=128", "run:read:3:swap=4096"},
                  AllOf(HasSubstr("3 run "), HasSubstr("is damaged at byte"), HasSubstr("check the drive and the memory")));
+}
+
+TEST(SortVerification, CompressedRunsThatComeBackOtherThanTheyWereAreNoticed) {
+  expect_endings({compressed()},
+                 {"run:write:2:flip", "run:write:3:lost", "run:write:1:repeat=128", "run:read:1:flip", "run:read:5:repeat=128",
+                  "run:read:2:swap=128"},
+                 AllOf(HasSubstr("3 run "), HasSubstr("is damaged at byte"), HasSubstr("check the drive and the memory")));
+}
+
+TEST(SortVerification, RecordsThatChangeInMemoryAreNoticedThroughCompressedRuns) {
+  expect_endings({compressed()}, {"input:read:1:decay:persistent"}, HasSubstr("1 "));
 }
 
 }  // namespace ecosort::engine

@@ -60,7 +60,7 @@ Sorted sort(const std::string& input, const codec::RunCompression& wanted) {
   job.codecs.runs = {.wanted = wanted,
                      .coders = 2,
                      .index_bytes = std::uint64_t{64} << 10U,
-                     .coder_bytes = 2 * run::PackedBlockCoder::memory_bytes(wanted.terms, job.plan.block_bytes)};
+                     .coder_bytes = 2 * run::PackedBlockCoder::memory_bytes(wanted.terms, {job.plan.block_bytes})};
   engine::Progress progress;
   engine::PhaseLog log("");
   const std::atomic<int> nothing{0};
@@ -77,7 +77,7 @@ TEST(CompressedRuns, AutoCompressesOnASlowDriveAndMovesFewerBytes) {
   const std::string input = rows_of_words(4'000'000);
   const Sorted compressed = sort(input, automatic);
   ASSERT_TRUE(compressed.report.run_packing);
-  EXPECT_NE(compressed.report.run_packing->last.codec, codec::BlockCodec::none) << compressed.report.run_packing->why;
+  EXPECT_NE(compressed.report.run_packing->last.codec.codec, codec::BlockCodec::none) << compressed.report.run_packing->why;
   const Sorted plain = sort(input, {});
   EXPECT_EQ(compressed.output, plain.output);
   EXPECT_EQ(compressed.report.hash, plain.report.hash);
@@ -93,7 +93,7 @@ TEST(CompressedRuns, AutoChangesItsMindWhereTheRowsChange) {
   const run::PackingReport& packing = *sorted.report.run_packing;
   EXPECT_GT(packing.packed_blocks, packing.blocks / 4);
   EXPECT_LT(packing.packed_blocks, packing.blocks * 3 / 4);
-  EXPECT_NE(packing.last.codec, codec::BlockCodec::none);
+  EXPECT_NE(packing.last.codec.codec, codec::BlockCodec::none);
   EXPECT_EQ(sorted.output, sort(input, {}).output);
 }
 
@@ -101,7 +101,7 @@ TEST(CompressedRuns, AutoLeavesAloneWhatDoesNotShrink) {
   const Sorted sorted = sort(random_rows(2'000'000), automatic);
   ASSERT_TRUE(sorted.report.run_packing);
   EXPECT_EQ(sorted.report.run_packing->packed_blocks, 0U);
-  EXPECT_EQ(sorted.report.run_packing->last.codec, codec::BlockCodec::none);
+  EXPECT_EQ(sorted.report.run_packing->last.codec.codec, codec::BlockCodec::none);
 }
 
 }  // namespace

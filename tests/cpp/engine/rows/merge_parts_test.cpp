@@ -348,7 +348,7 @@ class WholeSort {
       job.codecs.runs = {.wanted = {false, packing_},
                          .coders = 2,
                          .index_bytes = std::uint64_t{64} << 10U,
-                         .coder_bytes = 2 * run::PackedBlockCoder::memory_bytes(packing_, job.plan.block_bytes)};
+                         .coder_bytes = 2 * run::PackedBlockCoder::memory_bytes(packing_, {job.plan.block_bytes})};
     engine::Progress progress;
     engine::PhaseLog log("");
     const std::atomic<int> nothing{0};

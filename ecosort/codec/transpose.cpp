@@ -1,0 +1,72 @@
+#include "codec/transpose.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+#include "codec/transpose_kernel.h"
+#include "codec/transpose_variants.h"
+
+namespace ecosort::codec {
+namespace {
+
+#if defined(__SSE2__)
+struct Sse2Bytes {
+  using T = __m128i;
+  using Half = Sse2Bytes;
+  static constexpr std::size_t lanes = 1;
+
+  static T load(const std::byte* from, std::size_t /*apart*/) noexcept {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  }
+  static T interleave_low(T x, T y) noexcept { return _mm_unpacklo_epi8(x, y); }
+  static T interleave_high(T x, T y) noexcept { return _mm_unpackhi_epi8(x, y); }
+  static void store(std::byte* to, T x) noexcept { _mm_storeu_si128(reinterpret_cast<__m128i*>(to), x); }
+};
+using BaselineBytes = Sse2Bytes;
+#elif defined(__ARM_NEON)
+struct NeonBytes {
+  using T = uint8x16_t;
+  using Half = NeonBytes;
+  static constexpr std::size_t lanes = 1;
+
+  static T load(const std::byte* from, std::size_t /*apart*/) noexcept {
+    return vld1q_u8(reinterpret_cast<const std::uint8_t*>(from));
+  }
+  static T interleave_low(T x, T y) noexcept { return vzip1q_u8(x, y); }
+  static T interleave_high(T x, T y) noexcept { return vzip2q_u8(x, y); }
+  static void store(std::byte* to, T x) noexcept { vst1q_u8(reinterpret_cast<std::uint8_t*>(to), x); }
+};
+using BaselineBytes = NeonBytes;
+#endif
+
+}  // namespace
+
+void transpose_plainly(const std::byte* in, std::size_t rows, std::size_t columns, std::byte* out) noexcept {
+  transpose_rows_plainly(in, 0, rows, columns, out);
+}
+
+void transpose_baseline(const std::byte* in, std::size_t rows, std::size_t columns, std::byte* out) noexcept {
+#if defined(__SSE2__) || defined(__ARM_NEON)
+  transpose_with<BaselineBytes>(in, rows, columns, out);
+#else
+  transpose_plainly(in, rows, columns, out);
+#endif
+}
+
+TransposeFunction transpose_variant(records::CpuLevel level) noexcept {
+#if defined(__x86_64__)
+  if (level >= records::CpuLevel::avx2) return transpose_avx2;
+#endif
+  static_cast<void>(level);
+  return transpose_baseline;
+}
+
+void transpose(const std::byte* in, std::size_t rows, std::size_t columns, std::byte* out) {
+  static const TransposeFunction variant = transpose_variant(records::cpu_level());
+  variant(in, rows, columns, out);
+}
+
+}  // namespace ecosort::codec

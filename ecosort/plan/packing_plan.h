@@ -1,0 +1,47 @@
+// What of the memory goes to compressed runs, and what they are reserved of temporary space.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "codec/block_codec.h"
+#include "plan/profile.h"
+
+namespace ecosort::planner {
+
+// None where `coders` is 0.
+struct PackingPlan {
+  codec::RunCompression wanted;
+  unsigned coders = 0;              // that work at a time
+  std::uint64_t index_bytes = 0;    // most that the places of all blocks take; a run beyond that is stored as it is
+  std::uint64_t coder_bytes = 0;    // of all coders, whatever the size of the blocks
+  std::uint64_t assumed_ratio = 0;  // runs are reserved space for their bytes by this many thousandths; 0: for all of their bytes
+  bool reserves_nothing = false;    // whether runs will fit is not for us to know (--compress-program)
+  std::optional<PowerModel> power = {};  // `auto` chooses what takes the fewest joules; nothing: the least time
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return coders == 0 ? 0 : coder_bytes + index_bytes; }
+  // Of runs that may take `bytes`: what is reserved, in whole pages.
+  [[nodiscard]] std::uint64_t space_of(std::uint64_t bytes) const noexcept;
+};
+
+// Of runs with blocks of so many bytes.
+struct PackingTerms {
+  std::uint64_t memory_bytes = 0;  // of all
+  unsigned threads = 1;
+  std::uint64_t block_bytes = 0;
+  bool of_records = false;   // of one size, which may be transposed
+  std::uint64_t blocks = 0;  // of all runs at a time, at most; 0: unknown
+};
+
+// What a coder takes: room for a block that is packed, and of records for one that is transposed.
+[[nodiscard]] std::uint64_t block_coder_bytes(const codec::BlockTerms& terms, std::uint64_t block_bytes,
+                                              bool of_records) noexcept;
+
+// As many coders as there are threads, or as fit in a quarter of the memory; of `auto` in a sixteenth, and none where blocks are
+// so small that it would gain nothing. Nothing: not even one coder fits.
+[[nodiscard]] std::optional<PackingPlan> plan_packing(const PackingTerms& terms, const codec::RunCompression& wanted);
+
+// The memory with which one coder would fit.
+[[nodiscard]] std::uint64_t least_memory_for_packing(const PackingTerms& terms, const codec::RunCompression& wanted) noexcept;
+
+}  // namespace ecosort::planner

@@ -1,0 +1,22 @@
+// How the blocks of a run are packed: with which codec, and whether the records of a block are transposed before.
+#pragma once
+
+#include <string>
+
+#include "codec/block_codec.h"
+
+namespace ecosort::run {
+
+struct PackTerms {
+  codec::BlockTerms codec;
+  bool transposes = false;  // records of one size (codec/transpose.h)
+  [[nodiscard]] bool is_none() const noexcept { return codec.codec == codec::BlockCodec::none; }
+  friend bool operator==(const PackTerms&, const PackTerms&) = default;
+};
+
+// "none", "lz4", "zstd:1 of columns".
+[[nodiscard]] inline std::string text_of(const PackTerms& terms) {
+  return codec::text_of(terms.codec) + (terms.transposes ? " of columns" : "");
+}
+
+}  // namespace ecosort::run

@@ -1,0 +1,69 @@
+// Runs whose blocks may be compressed, each by itself (packed_block.h): what rows and records have in common.
+//
+//   blocks are put in their order     append: where each ends is kept in memory, 4 bytes for each, as long as there is room
+//   a run is complete                 what it was reserved beyond what it takes is given back
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "run/run_packer.h"
+#include "run/run_store.h"
+
+namespace ecosort::run {
+
+// Coordinator only, but for unpack() and what run_store.h permits other threads.
+class PackedRuns : public RunStore {
+ public:
+  // What packs the blocks of a run; null: they are stored as they are.
+  [[nodiscard]] RunPacker* packer_of(std::size_t number) const { return run(number).is_packed ? packer_ : nullptr; }
+
+  // The next block of a packed run takes so many bytes of whole pages, fewer than the block where it was packed.
+  void append_packed(std::size_t number, std::size_t plain_bytes, std::size_t stored_bytes);
+
+  // Whether the block is on the drive as RunPacker::pack() made it.
+  [[nodiscard]] bool is_packed(const StoredRun& run, std::uint64_t block) const noexcept {
+    return run.is_packed && stored_bytes(run, block) < block_bytes();
+  }
+
+  // The records of a packed block that was checked go to `to`, which may be where it is. By any thread while the run is open.
+  // DamagedRun.
+  [[nodiscard]] BlockContents unpack(const StoredRun& run, std::uint64_t block, const std::byte* packed, std::byte* to) const;
+
+  // Writes blocks that were appended. Where less space was reserved than they may take, and the rest is not there, IoError says
+  // so.
+  [[nodiscard]] Task<void> write_appended(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
+
+  // All blocks were appended and written, perhaps fewer than foreseen.
+  void complete_run(std::size_t number, std::uint64_t blocks) { shorten(number, blocks); }
+
+  // Of the places of packed blocks.
+  [[nodiscard]] std::uint64_t peak_index_bytes() const noexcept { return peak_places_ * sizeof(std::uint32_t); }
+
+ protected:
+  // `packer`: null: none. It outlives this.
+  PackedRuns(io::Storage& storage, io::Reactor& reactor, std::uint64_t block_bytes, Striping striping, RunPacker* packer)
+      : RunStore(storage, reactor, block_bytes, std::move(striping)), packer_(packer) {}
+  PackedRuns(io::Storage& storage, io::Reactor& reactor, std::uint64_t block_bytes, Direction direction, std::uint64_t job)
+      : RunStore(storage, reactor, block_bytes, direction, job) {}
+  ~PackedRuns() = default;
+  PackedRuns(const PackedRuns&) = delete;
+  PackedRuns& operator=(const PackedRuns&) = delete;
+
+  // A new run that is packed, where there is a packer and room for the places of its blocks.
+  [[nodiscard]] std::size_t create_perhaps_packed(std::uint64_t blocks);
+  void closed(std::size_t number) override;
+
+ private:
+  // Whether less space is reserved for packed runs than they may take.
+  [[nodiscard]] bool assumes_ratio() const noexcept { return packer_ != nullptr && packer_->plan().assumed_ratio > 0; }
+  [[nodiscard]] bool has_room_for_places(std::uint64_t blocks) const noexcept;
+  [[nodiscard]] std::size_t reserve_packed(std::uint64_t blocks);
+  Task<void> write_beyond_promise(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
+
+  RunPacker* packer_ = nullptr;
+  std::uint64_t places_ = 0, peak_places_ = 0;  // of blocks of packed runs, kept in memory
+};
+
+}  // namespace ecosort::run
