@@ -39,7 +39,7 @@ constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less
 std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size_t most_open, io::Storage& storage) {
   std::vector<lines::LineInput> inputs;
   for (const std::string& name : options.inputs) {
-    struct stat info {};
+    struct stat info{};
     if (name != "-") {
       if (::stat(name.c_str(), &info) != 0 || ::access(name.c_str(), R_OK) != 0) cannot("cannot read", name, errno);
       if (S_ISDIR(info.st_mode)) cannot("read failed", name, EISDIR);
@@ -75,7 +75,7 @@ bool are_small(const std::vector<lines::LineInput>& inputs) {
 // Where the output goes. What is no regular file, such as /dev/null or a FIFO, becomes standard output.
 std::string resolve_output(const std::string& output, SpecialOutput special) {
   if (output.empty()) return "-";
-  struct stat info {};
+  struct stat info{};
   const int error = ::stat(output.c_str(), &info) == 0 ? 0 : errno;
   if (error != 0 && error != ENOENT) cannot("open failed", output, error);
   if (error != 0 || S_ISREG(info.st_mode)) {
@@ -301,6 +301,34 @@ PreparedLines prepare_lines(const LinesOptions& options, io::Storage& storage, S
 PreparedLines prepare_rows(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format, bool has_top,
                            io::Storage& storage, SpecialOutput special) {
   return complete(make_rows_job(options, std::move(format), has_top, storage, special, 0), storage);
+}
+
+namespace {
+
+// Blocks of the runs are read as they are.
+void fit_run_blocks(lines::LinesJob& job) {
+  std::uint64_t block = job.plan.block_bytes;
+  for (const lines::LineInput& input : job.inputs) block = std::max(block, input.run->block_bytes);
+  lines::LinePlan plan = job.plan;
+  while (!lines::plan_for_kept_runs(plan, block)) plan.memory_bytes += plan.memory_bytes / 4;
+  if (plan.memory_bytes > job.plan.memory_bytes)
+    throw NotEnoughMemory(fmt::format("{} of memory are too little for runs with blocks of {}",
+                                      format_bytes(job.plan.memory_bytes), format_bytes(block)),
+                          job.plan.memory_bytes + job.header_bytes, plan.memory_bytes + job.header_bytes);
+  job.plan = *lines::plan_for_kept_runs(plan, block);
+}
+
+}  // namespace
+
+PreparedLines prepare_kept_rows(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format,
+                                std::vector<run::Description> descriptions, lines::RunContents kept, io::Storage& storage) {
+  PreparedLines prepared{make_rows_job(options, std::move(format), !kept.top.empty(), storage, SpecialOutput::redirected, 0)};
+  lines::LinesJob& job = prepared.job;
+  for (std::size_t i = 0; i < job.inputs.size(); ++i) job.inputs[i].run = std::move(descriptions[i]);
+  job.kept = std::move(kept);
+  fit_run_blocks(job);
+  check_lines_space(job, storage);
+  return prepared;
 }
 
 io::Backend make_line_queue(const std::string& name, const PreparedLines& prepared) {

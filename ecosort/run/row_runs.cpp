@@ -28,8 +28,8 @@ RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::vector<std::st
       packer_(packer),
       keeps_runs_(false) {}
 
-RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, std::uint64_t job)
-    : RunStore(storage, reactor, block_bytes, run::Direction::forward, job), keeps_runs_(true) {}
+RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, const run::KeptRuns& kept)
+    : RunStore(storage, reactor, block_bytes, kept), keeps_runs_(true) {}
 
 RowRun RowRuns::create(std::uint64_t bytes) {
   RowRun run{.bytes = bytes, .is_compressed = !compress_program_.empty()};
@@ -85,7 +85,7 @@ run::BlockContents RowRuns::unpack(const run::StoredRun& run, std::uint64_t bloc
 
 RowRun RowRuns::create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes) {
   RowRun run{.bytes = bytes};
-  (void)storage().reserve_patiently(*file, 0, run.blocks(block_bytes()) * block_bytes());
+  (void)storage().reserve_patiently(*file, 0, head_bytes() + run.blocks(block_bytes()) * block_bytes());
   adopt(run, std::move(file), number);
   return run;
 }
