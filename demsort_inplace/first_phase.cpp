@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "demsort_inplace/describe_run.h"
 
 namespace ecosort::inplace {
 
@@ -23,6 +24,11 @@ Task<void> form_runs(Workbench& bench, engine::RunKeeper& keeper) {
     co_await former.form_parts(parts, keeper);
   }
   bench.end();
+}
+
+Task<void> make_run_durable(Workbench& bench, std::uint64_t run, engine::Tally tally) {
+  co_await bench.store->write_description(bench.numbers[run], describe(bench.header, run, tally.hash));
+  co_await bench.reactor.sync(bench.store->run(bench.numbers[run]).file());
 }
 
 void check_run(const Layout& layout, std::uint64_t run, const engine::Tally& read, const engine::Tally& written) {

@@ -31,7 +31,7 @@ Task<void> FormPieces::after_store(std::size_t part, engine::Tally read, engine:
   const std::size_t run = first_ + part;
   const Layout& layout = bench_.layout;
   check_run(layout, run, read, written);
-  co_await bench_.reactor.sync(bench_.store->run(bench_.numbers[run]).file());
+  co_await make_run_durable(bench_, run, read);
   check_input_unchanged();
   const RunDone done{run, read};
   co_await bench_.journal->append(done);

@@ -2,65 +2,29 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
+#include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/uint128.h"
+#include "run/description.h"
 
 namespace ecosort::inplace {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
-
-class Writer {
+class Writer : public ByteWriter {
  public:
-  void add(std::uint64_t value) {
-    const auto* from = reinterpret_cast<const std::byte*>(&value);
-    bytes_.insert(bytes_.end(), from, from + sizeof value);
-  }
+  using ByteWriter::add;
   void add(const records::MultisetHash& hash) {
     add(hash.low);
     add(hash.high);
     add(hash.count);
   }
-  void add(const std::string& text) {
-    const auto* from = reinterpret_cast<const std::byte*>(text.data());
-    add(std::uint64_t{text.size()});
-    bytes_.insert(bytes_.end(), from, from + text.size());
-  }
-  void add(const std::vector<std::byte>& data) {
-    add(std::uint64_t{data.size()});
-    bytes_.insert(bytes_.end(), data.begin(), data.end());
-  }
-  [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
-
- private:
-  std::vector<std::byte> bytes_;
 };
 
-class Reader {
+class Reader : public ByteReader {
  public:
-  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  std::uint64_t next() {
-    std::uint64_t value = 0;
-    if (bytes_.size() < sizeof value) fail();
-    std::memcpy(&value, bytes_.data(), sizeof value);
-    bytes_ = bytes_.subspan(sizeof value);
-    return value;
-  }
-  // A number that must fit 32 bits.
-  std::uint32_t next_32() {
-    const std::uint64_t value = next();
-    if (value > UINT32_MAX) fail();
-    return static_cast<std::uint32_t>(value);
-  }
-  // How many items of `size` bytes follow.
-  std::uint64_t next_count(std::size_t size) {
-    const std::uint64_t count = next();
-    if (count > bytes_.size() / size) fail();
-    return count;
-  }
+  explicit Reader(std::span<const std::byte> bytes) : ByteReader(bytes, [] { fail(); }) {}
   records::MultisetHash next_hash() {
     records::MultisetHash hash;
     hash.low = next();
@@ -68,34 +32,12 @@ class Reader {
     hash.count = next();
     return hash;
   }
-  std::vector<std::byte> next_bytes() {
-    const std::uint64_t count = next_count(1);
-    const std::vector<std::byte> data(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(count));
-    bytes_ = bytes_.subspan(count);
-    return data;
-  }
-  // Whether a part follows that not all jobs have.
-  bool next_flag() {
-    const std::uint64_t flag = next();
-    if (flag > 1) fail();
-    return flag != 0;
-  }
-  std::string next_text() {
-    const std::vector<std::byte> bytes = next_bytes();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-  void end() const {
-    if (!bytes_.empty()) fail();
-  }
   [[noreturn]] static void fail() {
     throw IoError("the journal holds a record that this version cannot read; finish the job with the version that began it");
   }
-
- private:
-  std::span<const std::byte> bytes_;
 };
 
-constexpr std::uint64_t format_version = 6;  // before: jobs of rows had no command and no first row, and runs no counts
+constexpr std::uint64_t format_version = 7;  // before: runs did not begin with their description
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const records::KeyField& key) {
@@ -110,11 +52,17 @@ void set_kind(records::KeyField& key, std::uint64_t kind) {
   if (kind >> 24U != 0) Reader::fail();
 }
 
+// Of runs of records and of rows.
+void check_head(const Layout& layout) {
+  if (!std::has_single_bit(layout.unit) || layout.unit < page_bytes) Reader::fail();
+  if (layout.head_bytes > run::most_head_bytes || layout.head_bytes % layout.unit != 0) Reader::fail();
+}
+
 // What the arithmetic of a Layout takes for granted.
 void check(const Layout& layout) {
   const bool has_sizes = layout.records > 0 && layout.record_size > 0 && layout.piece_records > 0 && layout.run_block.records > 0;
   const bool fits =
-      layout.run_block.bytes % page_bytes == 0 && std::has_single_bit(layout.unit) && layout.unit >= page_bytes &&
+      layout.run_block.bytes % page_bytes == 0 &&
       std::uint64_t{layout.run_block.records} * layout.record_size + planner::run_block_trailer_bytes <= layout.run_block.bytes;
   if (!has_sizes || !fits || layout.records > (std::uint64_t{1} << 62U) / layout.record_size) Reader::fail();
 }
@@ -205,7 +153,8 @@ std::vector<std::byte> encode(const JobHeader& header) {
   const Layout& layout = header.layout;
   for (const std::uint64_t value :
        {format_version, header.job, layout.records, std::uint64_t{layout.record_size}, std::uint64_t{layout.run_block.bytes},
-        std::uint64_t{layout.run_block.records}, layout.piece_records, layout.unit, layout.interval_bytes, header.memory_bytes})
+        std::uint64_t{layout.run_block.records}, layout.piece_records, layout.unit, layout.head_bytes, layout.interval_bytes,
+        header.memory_bytes})
     out.add(value);
   add_format(out, header.format);
   out.add(std::uint64_t{header.threads});
@@ -230,6 +179,7 @@ JobHeader decode_header(std::span<const std::byte> bytes) {
   layout.run_block.records = in.next_32();
   layout.piece_records = in.next();
   layout.unit = in.next();
+  layout.head_bytes = in.next();
   layout.interval_bytes = in.next();
   header.memory_bytes = in.next();
   header.format = next_format(in, layout.record_size);
@@ -242,10 +192,8 @@ JobHeader decode_header(std::span<const std::byte> bytes) {
   if (in.next_flag()) header.lines = next_terms(in);
   in.end();
   if (header.lines.has_value() != (header.kind == JobHeader::Kind::resumable_lines)) Reader::fail();
-  if (header.lines) {
-    if (!std::has_single_bit(layout.unit) || layout.unit < page_bytes) Reader::fail();
-    return header;
-  }
+  check_head(layout);
+  if (header.lines) return header;
   check(layout);
   records::check_record_format(header.format);
   return header;

@@ -67,10 +67,12 @@ KeepLineRuns::KeepLineRuns(LinesBench& bench, const lines::FirstRows& header)
       runs_before_(bench.done.size()),
       changed_(bench.reactor.scope()) {}
 
-// The header was read before a run was full.
+// It was read before a run was full.
+bool KeepLineRuns::has_header() const { return takes_header_ ? !header_.top().empty() : bench_.header_run() != nullptr; }
+
 std::uint64_t KeepLineRuns::number_in_job(std::size_t number) const {
   if (!takes_header_) return runs_before_ + number;
-  return header_.top().empty() ? number : 1 + number;
+  return has_header() ? 1 + number : number;
 }
 
 lines::RowRun KeepLineRuns::create(std::size_t number, std::uint64_t bytes) {
@@ -79,7 +81,9 @@ lines::RowRun KeepLineRuns::create(std::size_t number, std::uint64_t bytes) {
 
 Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& run, const lines::ReadSoFar& read,
                                      const records::MultisetHash& written, const records::MultisetHash& dropped) {
-  co_await bench_.reactor.sync(bench_.run_files.run(run.stored).file());
+  RunDone done{.run = number_in_job(number), .tally = {.hash = written, .checksum = {}}};
+  done.lines = LineRunDone{.bytes = run.bytes, .longest = run.longest, .next = read.next, .blank_lines = read.blank_lines};
+  co_await bench_.make_durable(run.stored, describe(bench_.row_job(has_header()), done, place_of_formed(done.run, has_header())));
   while (kept_ < number) co_await changed_.changed();
   if (number == 0 && takes_header_) co_await keep_header();
   const records::MultisetHash seen = difference(read.seen, before_.seen);
@@ -88,14 +92,10 @@ Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& ru
   if (expected != written)
     throw VerificationError(
         fmt::format("verification failed: {} lines with hash {} were read, {} with hash {} were written as run {}",
-                    expected.count, expected.to_hex(), written.count, written.to_hex(), number_in_job(number)));
-  RunDone done{.run = number_in_job(number), .tally = {.hash = written, .checksum = {}}};
-  done.lines = LineRunDone{.bytes = run.bytes,
-                           .longest = run.longest,
-                           .next = read.next,
-                           .dropped = seen + dropped,
-                           .blank_lines = read.blank_lines - before_.blank_lines,
-                           .key_counts = difference(read.key_counts, before_.key_counts)};
+                    expected.count, expected.to_hex(), written.count, written.to_hex(), done.run));
+  done.lines->dropped = seen + dropped;
+  done.lines->blank_lines -= before_.blank_lines;
+  done.lines->key_counts = difference(read.key_counts, before_.key_counts);
   co_await append_run(bench_, done);
   before_ = read;
   ++kept_;
@@ -120,10 +120,10 @@ Task<void> KeepLineRuns::keep_header() {
   co_await sink.settle();
   bench_.reactor.scope().throw_if_failed();
   co_await bench_.run_files.complete(run, sink.bytes());
-  co_await bench_.reactor.sync(bench_.run_files.run(run.stored).file());
-  bench_.run_files.close(run.stored);
   RunDone done{.run = 0, .tally = {.hash = header_.hash(), .checksum = {}}};
   done.lines = LineRunDone{.bytes = run.bytes, .longest = text.size(), .is_header = true};
+  co_await bench_.make_durable(run.stored, describe(bench_.row_job(true), done, {}));
+  bench_.run_files.close(run.stored);
   co_await append_run(bench_, done);
 }
 

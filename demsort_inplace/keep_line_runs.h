@@ -27,6 +27,7 @@ class KeepLineRuns : public lines::LineRunKeeper {
  private:
   Task<void> keep_header();
   [[nodiscard]] std::uint64_t number_in_job(std::size_t number) const;
+  [[nodiscard]] bool has_header() const;
 
   LinesBench& bench_;
   const lines::FirstRows& header_;

@@ -12,7 +12,7 @@ Task<void> KeepRuns::before_store(std::size_t /*part*/) { co_return; }
 Task<void> KeepRuns::after_store(std::size_t part, engine::Tally read, engine::Tally written) {
   const std::size_t run = first_ + part;
   check_run(bench_.layout, run, read, written);
-  co_await bench_.reactor.sync(bench_.store->run(bench_.numbers[run]).file());
+  co_await make_run_durable(bench_, run, read);
   while (bench_.done.size() < run) co_await kept_.changed();
   for (std::size_t i = 0; i < bench_.inputs.size(); ++i)
     check_same_input(bench_.storage.state(*bench_.inputs[i].file), bench_.header.inputs[i], bench_.paths);

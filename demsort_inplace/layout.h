@@ -16,13 +16,14 @@ namespace ecosort::inplace {
 // A run is a piece of the input; piece 0 is its tail.
 //
 //   input     | piece k-1 | ... | piece 1 | piece 0 |
-//   run file  | run block n-1 | ... | run block 1 | run block 0 |    its smallest records at its end
+//   run file  | description | run block n-1 | ... | run block 0 |    its smallest records at its end
 struct Layout {
   std::uint64_t records = 0;
   std::uint32_t record_size = 0;
   planner::RunBlock run_block = {};
   std::uint64_t piece_records = 0;
   std::uint64_t unit = page_bytes;   // files are cut at multiples of this: a file system block, and a unit of direct I/O
+  std::uint64_t head_bytes = 0;      // of each run file, for its description: whole units
   std::uint64_t interval_bytes = 0;  // so much output at least has room between checkpoints
   // Consumed run space is not given back before the end: where a file system could mix up blocks after a crash, or would not let
   // the output have them. Only for a job whose input is another file.
@@ -42,9 +43,9 @@ struct Layout {
   }
   // Of a run file of which `consumed` records are not needed any more.
   [[nodiscard]] std::uint64_t run_file_bytes(std::uint64_t run, std::uint64_t consumed) const noexcept {
-    if (keeps_runs) return run_run_blocks(run) * run_block.bytes;
+    if (keeps_runs) return head_bytes + run_run_blocks(run) * run_block.bytes;
     if (consumed == run_records(run)) return 0;
-    return (run_run_blocks(run) - consumed / run_block.records) * run_block.bytes;
+    return head_bytes + (run_run_blocks(run) - consumed / run_block.records) * run_block.bytes;
   }
   [[nodiscard]] std::uint64_t all_run_bytes() const noexcept;
 

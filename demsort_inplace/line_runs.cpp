@@ -39,12 +39,29 @@ const RunDone* header_run(const std::vector<RunDone>& done) noexcept {
   return !done.empty() && done.front().lines->is_header ? &done.front() : nullptr;
 }
 
+RunPlace place_of_merged(const RunDone& run, const std::vector<RunDone>& before) {
+  const bool has_header = header_run(before) != nullptr;
+  std::vector<RunPlace> places;
+  std::vector<std::uint64_t> live;
+  const auto place = [&](const RunDone& one) {
+    RunPlace all = place_of_formed(one.run, has_header);
+    const std::vector<std::uint64_t> sources = put_in_place(one, live);
+    if (!sources.empty()) all = {places[sources.front()].position, 0};
+    for (const std::uint64_t source : sources) all.span += places[source].span;
+    return all;
+  };
+  for (const RunDone& done : before) places.push_back(done.lines->is_header ? RunPlace{} : place(done));
+  return place(run);
+}
+
 lines::ReadPlace next_place(const std::vector<RunDone>& done, const lines::ReadPlace& begin) noexcept {
   return done.empty() || done.back().lines->is_header ? begin : done.back().lines->next;
 }
 
-std::uint64_t most_run_bytes(const std::vector<RunDone>& done, std::uint64_t block_bytes) {
-  const auto space = [&](const RunDone& run) { return div_up(run.lines->bytes, block_bytes - run::trailer_bytes) * block_bytes; };
+std::uint64_t most_run_bytes(const std::vector<RunDone>& done, std::uint64_t block_bytes, std::uint64_t head_bytes) {
+  const auto space = [&](const RunDone& run) {
+    return head_bytes + div_up(run.lines->bytes, block_bytes - run::trailer_bytes) * block_bytes;
+  };
   std::uint64_t most = 0, present = 0;
   std::vector<std::uint64_t> live;
   for (const RunDone& run : done) {

@@ -15,10 +15,20 @@ namespace ecosort::inplace {
 // The header's, or null.
 [[nodiscard]] const RunDone* header_run(const std::vector<RunDone>& done) noexcept;
 
+// Which of the runs that the inputs make it is: a merged one takes the places of its sources.
+struct RunPlace {
+  std::uint64_t position = 0, span = 1;
+};
+// Of a run that was merged, after those of `before`; of one that the inputs made by its number, where the header has one or not.
+[[nodiscard]] RunPlace place_of_merged(const RunDone& run, const std::vector<RunDone>& before);
+[[nodiscard]] inline RunPlace place_of_formed(std::uint64_t run, bool has_header) noexcept {
+  return {run - (has_header ? 1 : 0)};
+}
+
 // Where in the inputs reading continues; `begin`: where nothing is in a run yet.
 [[nodiscard]] lines::ReadPlace next_place(const std::vector<RunDone>& done, const lines::ReadPlace& begin) noexcept;
 
-// The most that the runs took at any time, in blocks of their files.
-[[nodiscard]] std::uint64_t most_run_bytes(const std::vector<RunDone>& done, std::uint64_t block_bytes);
+// The most that the runs took at any time, in blocks of their files and what each begins with.
+[[nodiscard]] std::uint64_t most_run_bytes(const std::vector<RunDone>& done, std::uint64_t block_bytes, std::uint64_t head_bytes);
 
 }  // namespace ecosort::inplace

@@ -20,7 +20,7 @@ LinesBench::LinesBench(const std::string& path, const JobHeader& job_header, lin
       job(std::move(what)),
       format(*job.format),
       header_lines(format.top_rows_to_come()),
-      run_files(storage, reactor, job.plan.block_bytes, header.job),
+      run_files(storage, reactor, job.plan.block_bytes, {run::Direction::forward, header.job, header.layout.head_bytes}),
       pool(reactor.scope(), memory.allocate(job.plan.write_bytes(), "write blocks", job.plan.pages), job.plan.block_bytes,
            job.plan.write_blocks) {}
 
@@ -79,6 +79,11 @@ void LinesBench::close(const std::vector<lines::MergeInput>& inputs) {
 lines::RowRun LinesBench::create_run(std::uint64_t run, std::uint64_t bytes) {
   io::FilePtr file = storage.create_named(paths.run(run), io::Role::run, io::Caching::direct_if_possible);
   return run_files.create_in(std::move(file), run, bytes);
+}
+
+Task<void> LinesBench::make_durable(std::size_t stored, run::Description description) {
+  co_await run_files.write_description(stored, std::move(description));
+  co_await reactor.sync(run_files.run(stored).file());
 }
 
 lines::LinePlan plan_beside_last_line(const LinesBench& bench) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/job_bench.h"
 #include "demsort_inplace/line_runs.h"
 #include "engine/rows/lines_sort.h"
@@ -47,6 +48,9 @@ struct LinesBench : JobBench {
   void close(const std::vector<lines::MergeInput>& inputs);
   // A file for one that it does not know yet, durable by its name only when the directory is synced.
   [[nodiscard]] lines::RowRun create_run(std::uint64_t run, std::uint64_t bytes);
+  // A run that is complete, with its description; its name is not yet. `has_header`: one run of the job is that.
+  [[nodiscard]] Task<void> make_durable(std::size_t stored, run::Description description);
+  [[nodiscard]] RowJob row_job(bool has_header) const { return {header, format, job.unique, has_header}; }
 
   lines::LinesJob job;
   rows::RowFormat& format;           // of the job

@@ -41,8 +41,9 @@ LinesSpace lines_space(const JobHeader& header, const lines::LinePlan& plan, std
   const std::uint64_t stored = div_up(bytes, payload) * plan.block_bytes;
   LinesSpace space;
   space.runs = most_runs(plan, bytes);
-  space.run_bytes = stored + (space.runs + 1) * plan.block_bytes;
-  const std::uint64_t merged_again = space.runs > most_merged_runs(plan) ? stored + plan.block_bytes : 0;
+  const std::uint64_t each = plan.block_bytes + header.layout.head_bytes;  // of a run, besides its full blocks
+  space.run_bytes = stored + (space.runs + 1) * each;
+  const std::uint64_t merged_again = space.runs > most_merged_runs(plan) ? stored + each : 0;
   space.output_bytes = round_up(std::max(bytes, merged_again), unit);
   const std::uint64_t places = round_up(2 * space.runs + 1, header.lines->run_places);
   space.journal_bytes = round_up(Journal::size_bytes(header) + (places - header.lines->run_places) * page_bytes, unit);

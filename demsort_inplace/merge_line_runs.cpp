@@ -58,9 +58,6 @@ Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sourc
   co_await bench.run_files.complete(stored, sink.bytes());
   check_merged(bench, sources, merge.merged());
   bench.close(inputs);
-  co_await bench.reactor.sync(bench.run_files.run(stored.stored).file());
-  bench.run_files.close(stored.stored);
-  bench.storage.sync_directory(bench.paths.directory);
   RunDone done{.run = number, .tally = {.hash = merge.merged().out, .checksum = {}}};
   done.lines = LineRunDone{.bytes = stored.bytes,
                            .longest = merge.merged().longest,
@@ -69,6 +66,10 @@ Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sourc
                            .first = sources.front(),
                            .merged = sources.size(),
                            .blank_lines = std::exchange(bench.uncounted_blank_lines, 0)};
+  const RowJob job = bench.row_job(bench.header_run() != nullptr);
+  co_await bench.make_durable(stored.stored, describe(job, done, place_of_merged(done, bench.done)));
+  bench.run_files.close(stored.stored);
+  bench.storage.sync_directory(bench.paths.directory);
   co_await bench.journal->append(done);
   bench.done.push_back(done);
   for (const std::uint64_t run : sources) remove_if_there(bench.storage, bench.paths.run(run));

@@ -236,7 +236,8 @@ class ResumableLines {
     report.input_bytes = bench_.input_bytes();
     report.output_bytes = bench_.state->lines->bytes;
     report.traffic = bench_.reactor.traffic();
-    report.peak_temp_bytes = most_run_bytes(bench_.done, bench_.job.plan.block_bytes) + Journal::size_bytes(bench_.header);
+    report.peak_temp_bytes = most_run_bytes(bench_.done, bench_.job.plan.block_bytes, bench_.header.layout.head_bytes) +
+                             Journal::size_bytes(bench_.header);
     report.peak_memory_bytes = bench_.memory.peak_bytes();
     report.notices.push_back(bench_.notice);
     bench_.progress.begin(engine::Phase::done, 0);

@@ -21,7 +21,8 @@ Task<std::vector<std::byte>> last_record_of_output(Workbench& bench) {
 // Runs that hold nothing any more stay out of the store.
 Task<void> adopt_runs(Workbench& bench) {
   const Layout& layout = bench.layout;
-  bench.store.emplace(bench.storage, bench.reactor, bench.plan, run::Direction::backward, bench.header.job);
+  bench.store.emplace(bench.storage, bench.reactor, bench.plan,
+                      run::KeptRuns{run::Direction::backward, bench.header.job, layout.head_bytes});
   bench.numbers.assign(layout.runs(), 0);
   const Buffer memory = bench.memory.allocate(bench.store->block_bytes(), "the beginning of a run block");
   for (std::uint64_t run = 0; run < layout.runs(); ++run) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/journal.h"
 
 namespace ecosort::inplace {
@@ -96,6 +97,7 @@ SpacePlan tightest(const planner::Wanted& wanted, const Ground& ground, const pl
                  .run_block = run_block,
                  .piece_records = div_up(wanted.input_records, runs),
                  .unit = wanted.input_alignment,
+                 .head_bytes = head_bytes(wanted.format, wanted.input_alignment),
                  .keeps_runs = ground.mode == Mode::keeping_runs};
   plan.held_bytes = ground.held_bytes;
   plan.layout.interval_bytes = least_interval_bytes(plan.layout);

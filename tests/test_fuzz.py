@@ -11,7 +11,7 @@ from conftest import ROOT
 
 BUILD = Path(os.environ.get("ECOSORT_FUZZ_BUILD") or ROOT / "build-fuzz")
 SECONDS = 600 if capabilities.SOAK else 5
-TARGETS = ["csv_rows", "decode", "jsonl_rows", "key_grammar", "packed_block", "split_lines"]
+TARGETS = ["csv_rows", "decode", "jsonl_rows", "key_grammar", "packed_block", "run_description", "split_lines"]
 
 
 def words_of(target: str) -> list[str]:

@@ -12,6 +12,7 @@ from ecosort.program import find_program
 
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
+from ecosort_appliance.words import head_of
 
 
 @functools.cache
@@ -51,7 +52,7 @@ def plan_of(job: Job) -> list[str] | None:
 
 
 def _with(words: Sequence[str], options: Sequence[str]) -> list[str]:
-    head = 2 if list(words[:2]) == ["merge", "--lines"] else 1
+    head = head_of(words)
     return [*words[:head], *options, *words[head:]]
 
 

@@ -47,7 +47,7 @@ GRAMMARS = {
         ),
     ),
     "inplace": Grammar("q", (*_RECORDS, *_REPORTS, "verify=", "space=", "unique", "compress=")),
-    "merge": Grammar("o:q", (*_RECORDS, *_REPORTS, "output=", "unique", "temp=", "lines", "trace=")),
+    "merge": Grammar("o:q", (*_RECORDS, *_REPORTS, "output=", "unique", "temp=", "lines", "runs", "trace=")),
     "csv": Grammar("o:q", (*_TABLES, *("delimiter=", "quote=", "no-header"))),
     "jsonl": Grammar("o:q", _TABLES),
     "lines": Grammar(
@@ -113,7 +113,7 @@ def read_words(words: Sequence[str]) -> Named:
         raise QueueError(f"a job is one of {', '.join(GRAMMARS)} with its options and files, after --")
     command = words[0]
     grammar = GRAMMARS["lines"] if words[:2] == ["merge", "--lines"] else GRAMMARS[command]
-    options, operands = _split(words[2:] if words[:2] == ["merge", "--lines"] else words[1:], grammar)
+    options, operands = _split(words[head_of(words) :], grammar)
     _refuse(command, options)
     given = {name for name, _ in options}
     named = _places(command, options, operands)
@@ -129,6 +129,11 @@ def read_words(words: Sequence[str]) -> Named:
         can_resume=can_resume,
         resumes="--resumable" in given or command == "inplace",
     )
+
+
+def head_of(words: Sequence[str]) -> int:
+    """How many words say what is done: some options of merge stand first."""
+    return 2 if list(words[:2]) in (["merge", "--lines"], ["merge", "--runs"]) else 1
 
 
 def _split(words: Sequence[str], grammar: Grammar) -> tuple[list[tuple[str, str]], list[str]]:

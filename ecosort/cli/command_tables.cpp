@@ -126,6 +126,10 @@ CommandTable merge_table() {
               "--io", "--profile", "--no-profile", "--stats", "--events", "--trace", "--progress", "-q,--quiet"});
   options.push_back(
       {"--lines", "", "", "stands first: merges files of text lines; the options of `ecosort lines` follow, such as -t and -k"});
+  options.push_back({"--runs", "", "",
+                     "stands first: merges the runs of interrupted jobs, which say themselves what they hold. They are named as "
+                     "files (all of a "
+                     "job), or by the job's directory (OUTPUT.ecosort), and are only read"});
   return {.name = "merge",
           .synopsis = "[options] SORTED... -o OUTPUT",
           .summary = "merges sorted files into one",
@@ -137,9 +141,10 @@ CommandTable merge_table() {
               "the memory can merge at a time are merged in several passes.",
           .examples = {"ecosort merge monday.dat tuesday.dat -o both.dat",
                        "ecosort merge --record-size 16 --key 8:u64 part-*.bin -o all.bin",
-                       "ecosort merge --lines -t, -k2,2n a.csv b.csv -o all.csv"},
+                       "ecosort merge --lines -t, -k2,2n a.csv b.csv -o all.csv",
+                       "ecosort merge --runs sorted.dat.ecosort -o elsewhere.dat"},
           .options = std::move(options),
-          .operands = {{"SORTED", "a regular file of whole records, in order"}},
+          .operands = {{"SORTED", "a regular file of whole records, in order; with --runs a run, or the directory of a job"}},
           .ending = key_types,
           .exit_status = sort_codes()};
 }

@@ -76,6 +76,7 @@ constexpr Fact files[] = {
     {"sort merge inplace plan tune", "$XDG_CONFIG_HOME/ecosort/profile.toml, ~/.config/ecosort/profile.toml",
      "the profile that `ecosort tune` writes: values for options that are not given"},
     {"sort resume", "OUTPUT.ecosort/", "of sort --resumable: the runs and the journal, until the output is complete"},
+    {"merge", "OUTPUT.ecosort/", "with --runs: the runs of an interrupted job and its journal, which are only read"},
     {"inplace resume", "FILE.ecosort/", "the records of FILE, and the journal, until FILE is complete again"},
     {"sort merge lines csv jsonl sample partition", ".ecosort-*.tmp",
      "an output that is not complete yet, where the file system has no unnamed files"},

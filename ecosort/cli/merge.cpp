@@ -1,10 +1,11 @@
-// `ecosort merge`: sorted files of records into one, or with --lines those of text lines.
+// `ecosort merge`: sorted files of records into one; with --lines those of text lines, with --runs the runs of jobs.
 #include <fmt/format.h>
 
 #include "base/errors.h"
 #include "base/open_files.h"
 #include "base/threads.h"
 #include "cli/commands.h"
+#include "cli/merge_runs.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
 #include "cli/report_files.h"
@@ -23,6 +24,7 @@ engine::WorkReport merge_telling_phase(engine::MergeFilesJob& job, const engine:
   try {
     return telling_phase(environment.progress, [&] { return engine::merge_files(job, environment); });
   } catch (const NotSorted& unsorted) {
+    if (job.is_of_runs()) throw;
     throw NotSorted(
         fmt::format("{}; sort it first (ecosort sort), or name the keys by which it is sorted with --key", unsorted.what()),
         unsorted.record);
@@ -40,11 +42,9 @@ nlohmann::ordered_json stats(const engine::WorkReport& report, const engine::Mer
   return json;
 }
 
-int merge_records(const SortOptions& options, double started_s) {
-  io::PosixStorage storage;
-  tell_waits(storage, options.quiet);
-  raise_open_files();
-  job::PreparedMerge prepared = job::prepare_merge(spec_of(options), tuning_of(options), storage);
+}  // namespace
+
+int merge_records(const SortOptions& options, job::PreparedMerge prepared, io::PosixStorage& storage, double started_s) {
   check_report_files({options.stats, options.events, options.trace}, prepared.job.inputs, options.output);
   const engine::MergeFilesJob& job = prepared.job;
   io::Backend backend = io::make_queue(io::parse_backend(options.io), job.plan.read_depth + job.plan.write_depth + 4);
@@ -68,8 +68,6 @@ int merge_records(const SortOptions& options, double started_s) {
   return 0;
 }
 
-}  // namespace
-
 int run_merge(const Words& words) {
   const double started_s = engine::monotonic_seconds();
   if (!words.empty() && words.front() == "--lines") {
@@ -77,13 +75,17 @@ int run_merge(const Words& words) {
     of_lines.insert(of_lines.end(), words.begin() + 1, words.end());
     return run_lines(of_lines);
   }
+  if (!words.empty() && words.front() == "--runs") return merge_runs({words.begin() + 1, words.end()}, started_s);
   const SortOptions options = parse_sort_options("merge", words);
   if (options.help) {
     print_out(help_text(command_table("merge")));
     return 0;
   }
   ignore_write_signals();
-  return merge_records(options, started_s);
+  io::PosixStorage storage;
+  tell_waits(storage, options.quiet);
+  raise_open_files();
+  return merge_records(options, job::prepare_merge(spec_of(options), tuning_of(options), storage), storage, started_s);
 }
 
 }  // namespace ecosort::cli

@@ -12,6 +12,7 @@
 #include "base/threads.h"
 #include "cli/resumable_ground.h"
 #include "cli/run_job.h"
+#include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/line_runs.h"
 #include "demsort_inplace/preflight.h"
@@ -73,6 +74,7 @@ inplace::JobHeader header_of(const RowsCommand& command, const lines::LinesJob& 
   header.layout.keeps_runs = true;
   header.layout.interval_bytes = round_up(inplace::line_interval_bytes(inplace::most_output_bytes(header)), unit);
   header.lines = terms_of(command, job);
+  header.layout.head_bytes = inplace::head_bytes(*header.lines, *job.format, unit);
   return header;
 }
 

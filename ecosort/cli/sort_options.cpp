@@ -53,10 +53,11 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
                    {"--space", &space},
                    {"--profile", &options.profile_words.file}};
   targets.lists = {{"--key", &options.keys}, {"--temp", &options.temp}};
-  targets.switches = {
-      {"--unique", &options.unique},       {"--reverse", &options.reverse},   {"--stable", &options.stable},
-      {"--resumable", &options.resumable}, {"--checksum", &options.checksum}, {"-q,--quiet", &options.quiet},
-      {"--json", &options.json},           {"--lines", &options.lines},       {"--no-profile", &options.profile_words.none}};
+  targets.switches = {{"--unique", &options.unique},     {"--reverse", &options.reverse},
+                      {"--stable", &options.stable},     {"--resumable", &options.resumable},
+                      {"--checksum", &options.checksum}, {"-q,--quiet", &options.quiet},
+                      {"--json", &options.json},         {"--lines", &options.lines},
+                      {"--runs", &options.runs},         {"--no-profile", &options.profile_words.none}};
   targets.numbers = {{"--record-size", &options.record_size},
                      {"--threads", &threads},
                      {"--request-depth", &request_depth},
@@ -88,6 +89,7 @@ void check_complete(const std::string& command, const SortOptions& options) {
   if (options.checksum && options.record_size != records::gensort_record_bytes)
     throw UsageError("--checksum is that of the Sort Benchmark's records of 100 bytes; leave it out, or --record-size");
   if (options.lines) throw UsageError("merge: --lines stands first, and the options of `ecosort lines` behind it");
+  if (options.runs) throw UsageError("merge: --runs stands first, and the runs behind it");
   if (!options.assume_size.empty()) {
     if (!options.inputs.empty()) throw UsageError("--assume-size is for an input that is not there; leave one of them out");
     if (options.resumable) throw UsageError("--assume-size goes without --resumable");

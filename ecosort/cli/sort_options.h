@@ -34,8 +34,7 @@ struct SortOptions {
   std::string verify = "always";
   std::string stats, events, trace, progress = "auto";
   bool unique = false, reverse = false, stable = false, resumable = false, checksum = false, quiet = false, json = false,
-       help = false,
-       lines = false;  // of merge: not where it should stand
+       help = false, lines = false, runs = false;  // of merge: not where they should stand
   RunWords run_words;
   CompressionTerms compression;
   ProfileWords profile_words;

@@ -305,6 +305,34 @@ PreparedLines prepare_rows(const LinesOptions& options, std::unique_ptr<rows::Ro
   return complete(make_rows_job(options, std::move(format), has_top, storage, special, 0), storage);
 }
 
+namespace {
+
+// Blocks of the runs are read as they are.
+void fit_run_blocks(lines::LinesJob& job) {
+  std::uint64_t block = job.plan.block_bytes;
+  for (const lines::LineInput& input : job.inputs) block = std::max(block, input.run->block_bytes);
+  lines::LinePlan plan = job.plan;
+  while (!lines::plan_for_kept_runs(plan, block)) plan.memory_bytes += plan.memory_bytes / 4;
+  if (plan.memory_bytes > job.plan.memory_bytes)
+    throw NotEnoughMemory(fmt::format("{} of memory are too little for runs with blocks of {}",
+                                      format_bytes(job.plan.memory_bytes), format_bytes(block)),
+                          job.plan.memory_bytes + job.header_bytes, plan.memory_bytes + job.header_bytes);
+  job.plan = *lines::plan_for_kept_runs(plan, block);
+}
+
+}  // namespace
+
+PreparedLines prepare_kept_rows(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format,
+                                std::vector<run::Description> descriptions, lines::RunContents kept, io::Storage& storage) {
+  PreparedLines prepared{make_rows_job(options, std::move(format), !kept.top.empty(), storage, SpecialOutput::redirected, 0)};
+  lines::LinesJob& job = prepared.job;
+  for (std::size_t i = 0; i < job.inputs.size(); ++i) job.inputs[i].run = std::move(descriptions[i]);
+  job.kept = std::move(kept);
+  fit_run_blocks(job);
+  check_lines_space(job, storage);
+  return prepared;
+}
+
 io::Backend make_line_queue(const std::string& name, const PreparedLines& prepared) {
   const io::BackendChoice choice = io::parse_backend(name);
   const unsigned depth = prepared.job.plan.read_depth + prepared.job.plan.write_depth + 2;

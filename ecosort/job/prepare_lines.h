@@ -35,6 +35,11 @@ enum class SpecialOutput : std::uint8_t { redirected, refused };
 [[nodiscard]] PreparedLines prepare_rows(const lines::LinesOptions& options, std::unique_ptr<rows::RowFormat> format,
                                          bool has_top, io::Storage& storage, SpecialOutput special);
 
+// A merge of the runs of jobs, which are options.inputs and described by `descriptions`; `format` knows the first row.
+[[nodiscard]] PreparedLines prepare_kept_rows(const lines::LinesOptions& options, std::unique_ptr<rows::RowFormat> format,
+                                              std::vector<run::Description> descriptions, lines::RunContents kept,
+                                              io::Storage& storage);
+
 // The same without looking at the space: for a plan. With `assumed_bytes`, of lines that are not there.
 [[nodiscard]] lines::LinesJob make_lines_job(const lines::LinesOptions& options, io::Storage& storage, SpecialOutput special,
                                              std::uint64_t assumed_bytes = 0);

@@ -27,10 +27,18 @@ void check_files(const std::vector<engine::Input>& inputs) {
 // Blocks of such records begin at no pages of the file.
 void read_through_page_cache(std::vector<engine::Input>& inputs, io::PosixStorage& storage) {
   for (engine::Input& input : inputs) {
+    if (input.run) continue;  // its blocks do
     const std::string path = input.file->path();
     storage.close(std::move(input.file));
     input.file = storage.open_input(path, io::Caching::buffered);
   }
+}
+
+std::uint64_t largest_run_block(const std::vector<engine::Input>& inputs) {
+  std::uint64_t largest = 0;
+  for (const engine::Input& input : inputs)
+    if (input.run) largest = std::max(largest, input.run->block_bytes);
+  return largest;
 }
 
 // What the output and the files between passes take, drive by drive.
@@ -57,11 +65,17 @@ std::vector<SpaceNeed> needs_of(const engine::MergeFilesJob& job, const planner:
 }  // namespace
 
 PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
+  std::vector<engine::Input> inputs = open_records(spec, tuning, storage);
+  check_files(inputs);
+  return prepare_merge(spec, tuning, std::move(inputs), storage);
+}
+
+PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, std::vector<engine::Input> inputs,
+                            io::PosixStorage& storage) {
   PreparedMerge prepared;
   engine::MergeFilesJob& job = prepared.job;
   const planner::Machine machine = planner::read_machine();
-  job.inputs = open_records(spec, tuning, storage);
-  check_files(job.inputs);
+  job.inputs = std::move(inputs);
   check_output(spec.output, job.inputs, storage);
   const planner::Wanted wanted = wanted_of(spec, tuning, job.inputs, machine);
   job.format = wanted.format;
@@ -72,6 +86,7 @@ PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, io::Posi
                                   .files = job.inputs.size(),
                                   .memory_bytes = wanted.memory_bytes,
                                   .threads = wanted.threads,
+                                  .least_block_bytes = largest_run_block(job.inputs),
                                   .alignment = wanted.input_alignment});
   check_memory_exists(wanted.memory_bytes, wanted.memory_bytes, machine);
   if (!job.plan.is_direct) read_through_page_cache(job.inputs, storage);

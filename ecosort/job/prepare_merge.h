@@ -17,4 +17,8 @@ struct PreparedMerge {
 // The inputs of `spec` are sorted by its keys. UsageError and its kinds for what cannot be.
 [[nodiscard]] PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage);
 
+// The same of files that are open, or runs of jobs.
+[[nodiscard]] PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, std::vector<engine::Input> inputs,
+                                          io::PosixStorage& storage);
+
 }  // namespace ecosort::job

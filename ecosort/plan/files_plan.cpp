@@ -44,7 +44,8 @@ FilesPlan plan_files(const FilesWanted& wanted) {
   const std::uint64_t size = wanted.record_size, pages = records_of_pages(wanted);
   plan.is_direct = wanted.alignment > 1 && pages * size <= most_unit_bytes;
   const std::uint64_t unit = plan.is_direct ? pages : 1;
-  const std::uint64_t least = std::max(unit, round_down(least_block_bytes / size, unit));
+  const std::uint64_t wanted_records = round_up(div_up(wanted.least_block_bytes, size), unit);
+  const std::uint64_t least = std::max({unit, round_down(least_block_bytes / size, unit), wanted_records});
   const std::uint64_t for_output = plan.output.memory_bytes(), each = bytes_of_file(wanted, least);
   const std::uint64_t left = wanted.memory_bytes - std::min(wanted.memory_bytes, for_output);
   plan.fan_in = std::min<std::uint64_t>(std::max<std::size_t>(wanted.files, 1), left / each);

@@ -14,7 +14,8 @@ struct FilesWanted {
   std::size_t files = 0;
   std::uint64_t memory_bytes = 0;
   unsigned threads = 1;
-  std::uint64_t alignment = 1;  // of the least capable file; 1: read through the page cache
+  std::uint64_t least_block_bytes = 0;  // of a block of a file
+  std::uint64_t alignment = 1;          // of the least capable file; 1: read through the page cache
 };
 
 struct FilesPlan {

@@ -45,8 +45,8 @@ class PackedRuns : public RunStore {
   // `packer`: null: none. It outlives this.
   PackedRuns(io::Storage& storage, io::Reactor& reactor, std::uint64_t block_bytes, Striping striping, RunPacker* packer)
       : RunStore(storage, reactor, block_bytes, std::move(striping)), packer_(packer) {}
-  PackedRuns(io::Storage& storage, io::Reactor& reactor, std::uint64_t block_bytes, Direction direction, std::uint64_t job)
-      : RunStore(storage, reactor, block_bytes, direction, job) {}
+  PackedRuns(io::Storage& storage, io::Reactor& reactor, std::uint64_t block_bytes, const KeptRuns& kept)
+      : RunStore(storage, reactor, block_bytes, kept) {}
   ~PackedRuns() = default;
   PackedRuns(const PackedRuns&) = delete;
   PackedRuns& operator=(const PackedRuns&) = delete;

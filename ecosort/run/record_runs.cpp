@@ -16,9 +16,8 @@ RecordRuns::RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner
       record_size_(plan.wanted.format.record_size),
       forecast_(plan) {}
 
-RecordRuns::RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, run::Direction direction,
-                       std::uint64_t job)
-    : PackedRuns(storage, reactor, plan.run_block.bytes, direction, job),
+RecordRuns::RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, const run::KeptRuns& kept)
+    : PackedRuns(storage, reactor, plan.run_block.bytes, kept),
       run_block_(plan.run_block),
       record_size_(plan.wanted.format.record_size),
       forecast_(plan) {}

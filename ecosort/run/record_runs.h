@@ -21,7 +21,7 @@ class RecordRuns final : public run::PackedRuns {
   RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, std::vector<std::string> directories,
              run::RunPacker* packer = nullptr);
   // Runs of a job, in files of the caller's.
-  RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, run::Direction direction, std::uint64_t job);
+  RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, const run::KeptRuns& kept);
 
   // Creates the files of a run and reserves its space where the file system can. Returns the run's number.
   [[nodiscard]] std::size_t create(std::uint64_t records);

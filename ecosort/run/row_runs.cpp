@@ -11,8 +11,8 @@ RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::vector<std::st
       compress_program_(std::move(compress_program)),
       keeps_runs_(false) {}
 
-RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, std::uint64_t job)
-    : PackedRuns(storage, reactor, block_bytes, run::Direction::forward, job), keeps_runs_(true) {}
+RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, const run::KeptRuns& kept)
+    : PackedRuns(storage, reactor, block_bytes, kept), keeps_runs_(true) {}
 
 RowRun RowRuns::create(std::uint64_t bytes) {
   RowRun run{.bytes = bytes, .is_compressed = !compress_program_.empty()};
@@ -28,7 +28,7 @@ RowRun RowRuns::create(std::uint64_t bytes) {
 
 RowRun RowRuns::create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes) {
   RowRun run{.bytes = bytes};
-  (void)storage().reserve_patiently(*file, 0, run.blocks(block_bytes()) * block_bytes());
+  (void)storage().reserve_patiently(*file, 0, head_bytes() + run.blocks(block_bytes()) * block_bytes());
   adopt(run, std::move(file), number);
   return run;
 }

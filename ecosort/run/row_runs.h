@@ -37,8 +37,8 @@ class RowRuns final : public run::PackedRuns {
   // outlives this.
   RowRuns(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes,
           std::string compress_program, run::RunPacker* packer = nullptr);
-  // Runs of a job, in files of the caller's, which keep their space to the end.
-  RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, std::uint64_t job);
+  // Runs of a job, in files of the caller's, which keep their space to the end. Their direction is forward.
+  RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, const run::KeptRuns& kept);
 
   // A new run in the directory whose turn it is by free space, with space for `bytes` of lines reserved. What a compressed one
   // will take no one knows: nothing is reserved for it, and a drive that is full is the program's to find.

@@ -18,6 +18,9 @@ namespace ecosort::run {
 
 inline constexpr std::size_t trailer_bytes = planner::run_block_trailer_bytes;
 
+// Which end of its file a run begins at.
+enum class Direction : std::uint8_t { forward, backward };
+
 struct BlockContents {
   std::uint32_t used_bytes = 0;     // of records
   std::uint32_t carried_bytes = 0;  // at their begin, of one that began in a block before; all of them: no record begins here

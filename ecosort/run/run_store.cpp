@@ -22,13 +22,12 @@ RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, std::uint64_t blo
       reactor_(reactor),
       block_bytes_(block_bytes),
       striping_(std::move(striping)),
-      job_(random_job()),
+      kept_{.job = random_job()},
       release_done_(reactor.scope()) {}
 
-RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, std::uint64_t block_bytes, Direction direction, std::uint64_t job)
+RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, std::uint64_t block_bytes, const KeptRuns& kept)
     : RunStore(storage, reactor, block_bytes, Striping({}, 0)) {
-  direction_ = direction;
-  job_ = job;
+  kept_ = kept;
 }
 
 StoredRun RunStore::create_files(std::uint64_t bytes, std::uint64_t reserved_bytes, io::Caching caching) {
@@ -75,13 +74,22 @@ std::size_t RunStore::adopt_run(io::FilePtr file, std::uint64_t identity, std::u
   StoredRun run;
   run.stripes.push_back(std::move(file));
   run.blocks = blocks;
-  return add(std::move(run), identity, first_block, blocks * block_bytes_);
+  run.head_bytes = kept_.head_bytes;
+  return add(std::move(run), identity, first_block, kept_.head_bytes + blocks * block_bytes_);
+}
+
+Task<void> RunStore::write_description(std::size_t number, Description description) {
+  const std::vector<std::byte> bytes = encode(description);
+  MemoryBudget budget(bytes.size());
+  const Buffer memory = budget.allocate(bytes.size(), "the description of a run", Pages::small);
+  std::ranges::copy(bytes, memory.data());
+  co_await reactor_.write(runs_[number].file(), 0, memory.data(), bytes.size());
 }
 
 std::size_t RunStore::add(StoredRun run, std::uint64_t identity, std::uint64_t first_block, std::uint64_t space_bytes) {
   const std::size_t number = runs_.size();
   run.number = identity;
-  run.seed = run_seed(job_, identity) + first_block;
+  run.seed = run_seed(kept_.job, identity) + first_block;
   runs_.push_back(std::move(run));
   set_space(number, space_bytes);
   return number;
@@ -97,14 +105,14 @@ void RunStore::shorten(std::size_t number, std::uint64_t blocks) {
   const std::uint64_t bytes = offset_of(run, blocks);
   if (blocks < run.blocks || run.is_packed)
     for (std::uint32_t stripe = 0; stripe < run.stripes.size(); ++stripe)
-      storage_.set_size(*run.stripes[stripe], striping_.stripe_bytes(stripe, bytes));
+      storage_.set_size(*run.stripes[stripe], run.head_bytes + striping_.stripe_bytes(stripe, bytes));
   run.blocks = blocks;
-  set_space(number, bytes);
+  set_space(number, run.head_bytes + bytes);
 }
 
 std::uint64_t RunStore::place_of(const StoredRun& run, std::uint64_t first_block, std::uint64_t size) const noexcept {
-  if (direction_ == Direction::forward) return offset_of(run, first_block);
-  return (run.blocks - first_block) * block_bytes_ - size;
+  if (kept_.direction == Direction::forward) return run.head_bytes + offset_of(run, first_block);
+  return run.head_bytes + (run.blocks - first_block) * block_bytes_ - size;
 }
 
 Task<void> RunStore::move_piece(io::Operation operation, const StoredRun& run, Striping::Piece piece, std::byte* data) {

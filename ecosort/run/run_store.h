@@ -1,6 +1,7 @@
 // The run store: sorted runs on drives, whatever their records are.
 //
 //   run file       | run block 0 | run block 1 | ... |       sealed, a multiple of 4096 bytes each (run_block.h)
+//   of a job       begins with its description (description.h)
 //   backward       run block i lies i run blocks before the end of the file: what the merge has consumed can be cut off
 //   packed         run blocks of different sizes, whole pages each, one behind the other: where they end is kept in memory
 //
@@ -23,19 +24,18 @@
 #include "base/memory.h"
 #include "io/reactor.h"
 #include "io/storage.h"
+#include "run/description.h"
 #include "run/run_block.h"
 #include "run/striping.h"
 
 namespace ecosort::run {
-
-// Which end of its file a run begins at.
-enum class Direction : std::uint8_t { forward, backward };
 
 // Stays where it is as long as the store lives.
 struct StoredRun {
   std::vector<io::FilePtr> stripes;  // one, or one per directory; none: closed
   std::uint64_t number = 0;          // in its job
   std::uint64_t seed = 0;            // of its first block
+  std::uint64_t head_bytes = 0;      // of its file, in front of the blocks
   bool is_compressed = false;        // a program writes and reads its file
   bool is_packed = false;            // blocks may be compressed, each by itself (packed_block.h)
   std::vector<std::uint32_t> ends;   // of a packed run: where each block ends that was put, in pages
@@ -48,21 +48,29 @@ struct StoredRun {
   [[nodiscard]] io::File& file() const { return *stripes.front(); }  // of a run that lies whole
 };
 
+// Runs that outlive the process: what all of a job have.
+struct KeptRuns {
+  Direction direction = Direction::forward;
+  std::uint64_t job = 0;         // identifies the job's blocks
+  std::uint64_t head_bytes = 0;  // of each file, for its description
+};
+
 // Coordinator only, except seal() and check(), which the compute threads call on blocks they own; must outlive its tasks.
 class RunStore {
  public:
   // Runs in files without names.
   RunStore(io::Storage& storage, io::Reactor& reactor, std::uint64_t block_bytes, Striping striping);
-  // Runs that outlive the process, in files of the caller's. `job` identifies the job's blocks.
-  RunStore(io::Storage& storage, io::Reactor& reactor, std::uint64_t block_bytes, Direction direction, std::uint64_t job);
+  // Runs that outlive the process, in files of the caller's.
+  RunStore(io::Storage& storage, io::Reactor& reactor, std::uint64_t block_bytes, const KeptRuns& kept);
 
   [[nodiscard]] const StoredRun& run(std::size_t number) const { return runs_[number]; }
   [[nodiscard]] std::uint64_t block_bytes() const noexcept { return block_bytes_; }
-  [[nodiscard]] Direction direction() const noexcept { return direction_; }
+  [[nodiscard]] std::uint64_t head_bytes() const noexcept { return kept_.head_bytes; }
+  [[nodiscard]] Direction direction() const noexcept { return kept_.direction; }
 
   // Where block i of `blocks` that follow each other in the run stands in memory that holds them.
   [[nodiscard]] std::byte* block_in(std::byte* memory, std::uint64_t blocks, std::uint64_t i) const noexcept {
-    return memory + (direction_ == Direction::forward ? i : blocks - 1 - i) * block_bytes_;
+    return memory + (kept_.direction == Direction::forward ? i : blocks - 1 - i) * block_bytes_;
   }
 
   // Bytes that a block takes on the drive, or so many that follow each other.
@@ -74,6 +82,9 @@ class RunStore {
   // Whole blocks from `first_block` on, as they are on the drive; `size` is the sum of theirs.
   [[nodiscard]] Task<void> write(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
   [[nodiscard]] Task<void> read(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
+
+  // The description of a complete run, in front of its blocks. Not durable by itself.
+  [[nodiscard]] Task<void> write_description(std::size_t number, Description description);
 
   // Of blocks [0, until), what was not given back yet, in bytes.
   [[nodiscard]] std::uint64_t waiting_bytes(std::size_t number, std::uint64_t until) const;
@@ -141,8 +152,7 @@ class RunStore {
   io::Reactor& reactor_;
   std::uint64_t block_bytes_;
   Striping striping_;
-  Direction direction_ = Direction::forward;
-  std::uint64_t job_;  // random: foreign blocks of another job fail their checksum
+  KeptRuns kept_;  // the job's number is random: blocks of another job fail their checksum
   std::deque<StoredRun> runs_;
   std::uint64_t allocated_bytes_ = 0, peak_bytes_ = 0;
   std::uint64_t releasing_ = 0;  // releases under way

@@ -252,6 +252,9 @@ class FilesKernel final : public Kernel {
   }
 
   void take_in(const Source& source, const Tally& read, const Input& input) {
+    if (input.run && read.hash != input.run->hash)
+      throw DamagedRun(
+          fmt::format("the run '{}' does not hold the records that its description says (check the drive)", input.file->path()));
     if (!source.written)
       read_ += read;
     else if (read.hash != *source.written)

@@ -1,4 +1,4 @@
-// The merge of files that are sorted already, whoever sorted them: `ecosort merge`.
+// The merge of files that are sorted already, whoever sorted them, and of the runs of jobs: `ecosort merge`.
 //
 // A round merges what is certain: no file may have a record, not yet in memory, that comes earlier. So it ends behind the record
 // that is the smallest among the last ones in memory of the files that continue; the block that follows it is the one that will
@@ -24,11 +24,13 @@ struct MergeFilesJob {
   std::uint64_t memory_bytes = 0;
   unsigned threads = 1;
   planner::FilesPlan plan;
-  std::vector<Input> inputs;  // regular files
+  std::vector<Input> inputs;  // regular files, or runs of jobs
   std::string output;         // "-": standard output
   std::string directory;      // for files that are merged again
   bool unique = false;        // of records with equal keys only the first one stays
   bool reread = false;        // also read the output back from the device
+
+  [[nodiscard]] bool is_of_runs() const noexcept { return !inputs.empty() && inputs.front().run; }
 };
 
 // NotSorted for a file that is not in order; DamagedRun, VerificationError, IoError, Interrupted, io::QueueBroken as sort() does.

@@ -18,14 +18,16 @@
 #include "engine/fixed/tally.h"
 #include "formats/fixed/encoder.h"
 #include "plan/plan.h"
+#include "run/description.h"
 
 namespace ecosort::engine {
 
 struct Input {
   io::FilePtr file;
-  std::uint64_t records = 0;  // unknown (0) for a stream
-  io::FileState opened;       // as it was when the sort began
-  std::uint64_t skipped = 0;  // bytes of the file in front of the first of these records
+  std::uint64_t records = 0;                           // unknown (0) for a stream
+  io::FileState opened;                                // as it was when the sort began
+  std::uint64_t skipped = 0;                           // bytes of the file in front of the first of these records
+  std::optional<run::Description> run = std::nullopt;  // only of a merge: the file is this run of a job
   // Of a stream: looks at the first bytes that arrive, before anything is written; what it throws ends the sort. May be empty.
   std::function<void(std::span<const std::byte>)> look = nullptr;
 

@@ -2,6 +2,8 @@
 //
 //   file    | merged ...... | block b | block b+1 | not read yet
 //   memory                    slot b mod 2, slot (b+1) mod 2
+//
+// The run of a job is such a file, too: a block is so many of its run blocks, each of which is checked.
 #pragma once
 
 #include <array>
@@ -53,14 +55,20 @@ class SortedFile {
     Checked checked;
   };
   Task<void> load(std::uint64_t block);
+  Task<void> read(std::uint64_t block, std::byte* data);
+  [[nodiscard]] Checked check(std::uint64_t block) const;
   void accept();
   [[nodiscard]] std::uint64_t records_of(std::uint64_t block) const noexcept;
+  [[nodiscard]] std::uint64_t run_blocks_of(std::uint64_t block) const noexcept;
+  [[nodiscard]] const std::byte* begin_of(std::uint64_t block) const noexcept;
   [[noreturn]] void refuse(std::uint64_t block, const std::byte* before) const;
 
   io::Reactor& reactor_;
   Compute& compute_;
   const records::Encoder& encoder_;
   Input& input_;
+  std::uint64_t run_block_records_, run_blocks_;  // of a run block; of a block
+  std::int64_t run_block_stride_ = 0;             // from one to the next one of the run
   std::uint64_t block_records_, records_;
   std::uint32_t record_size_;
   std::array<Slot, 2> slots_;

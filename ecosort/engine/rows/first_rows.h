@@ -27,6 +27,9 @@ class FirstRows {
   // NotEnoughMemory for rows on top that are too long.
   rows::FirstRow take(const std::string& input, rows::Text row);
 
+  // What stays on top, as it was kept before: there are no inputs that begin with anything.
+  void put_on_top(const std::string& text);
+
   // How many more rows stay on top, as far as that is known beforehand: where a job that was interrupted continues.
   [[nodiscard]] std::uint64_t rows_to_come() const { return format_.top_rows_to_come(); }
   void set_rows_to_come(std::uint64_t rows) { format_.set_top_rows_to_come(rows); }

@@ -8,6 +8,7 @@
 
 #include "codec/codec.h"
 #include "io/storage.h"
+#include "run/description.h"
 
 namespace ecosort::lines {
 
@@ -18,8 +19,9 @@ struct LineInput {
   io::FilePtr file;
   io::FileState opened{};
   bool is_opened_late = false;
-  std::uint64_t end = UINT64_MAX;  // of the range that is read; a row ends there, or the file
-  bool decompresses = false;       // what is compressed is decompressed; otherwise it is sorted as it is
+  std::uint64_t end = UINT64_MAX;       // of the range that is read; a row ends there, or the file
+  std::optional<run::Description> run;  // only of a merge: the file is this run of a job
+  bool decompresses = false;            // what is compressed is decompressed; otherwise it is sorted as it is
 
   // What its beginning says; where it is decompressed, also what its name says, and of a stream what the first bytes said.
   std::optional<codec::Codec> codec;

@@ -120,6 +120,7 @@ class RowKernel final : public engine::Kernel {
 
   // The lines of files that somebody else sorted are hashed as each merge takes them.
   [[nodiscard]] engine::Proof proof() const override {
+    if (job_.kept) return {job_.kept->hash, lines_out()};
     if (job_.merge) return {merged_in_, merged_out_};
     return {reader_->hash(), lines_out()};
   }
@@ -205,12 +206,16 @@ class RowKernel final : public engine::Kernel {
   }
 
   void take_sorted_inputs() {
+    if (job_.kept) first_rows_.put_on_top(job_.kept->top);
     for (LineInput& input : job_.inputs) {
       MergeInput plain;
       plain.name = input.name;
       plain.is_plain = true;
       plain.look = &job_.look;
-      plain.first_rows = &first_rows_;
+      if (input.run)
+        plain.kept = &*input.run;
+      else
+        plain.first_rows = &first_rows_;
       if (input.is_decoded())
         plain.decoded = decoded_inputs_.emplace_back(std::make_unique<DecodedInput>(decoding(), input)).get();
       else
@@ -244,7 +249,7 @@ class RowKernel final : public engine::Kernel {
     report.merge_parts = merge.parts();
   }
 
-  [[nodiscard]] MergeTerms terms() const { return {job_.unique, !job_.merge}; }
+  [[nodiscard]] MergeTerms terms() const { return {job_.unique, !job_.merge || job_.kept}; }
 
   [[nodiscard]] RowTools tools() { return {{bench_, job_.plan, format_}, *files_, *pool_}; }
 

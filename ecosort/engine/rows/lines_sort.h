@@ -29,6 +29,12 @@ struct Codecs {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return input_bytes + output_bytes + runs.bytes(); }
 };
 
+// What runs of jobs hold together.
+struct RunContents {
+  std::string top;                  // what stays on top
+  records::MultisetHash hash = {};  // by their descriptions: of all rows, with those on top
+};
+
 // Everything is checked and opened; nothing is created yet.
 struct LinesJob {
   LinePlan plan;
@@ -40,6 +46,7 @@ struct LinesJob {
   std::uint64_t header_bytes = 0;        // most that what stays on top may have, besides the plan's memory
   bool unique = false;
   bool merge = false;                // the inputs are sorted
+  std::optional<RunContents> kept;   // the inputs are runs of jobs
   std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
   bool reread = false;               // also read the output back from the device
   FirstLook look;                    // at each input

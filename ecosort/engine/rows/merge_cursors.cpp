@@ -93,7 +93,7 @@ MergeCursors::MergeCursors(const RowTools& tools, std::vector<MergeInput>& input
     cursor->room = room_before(plan_, input);
     cursor->slot_count = slots;
     for (unsigned slot = 0; slot < slots; ++slot, at += slot_bytes(plan_, input)) cursor->slots[slot].data = at + cursor->room;
-    cursor->blocks = UINT64_MAX;
+    cursor->blocks = input.kept != nullptr ? input.kept->blocks() : UINT64_MAX;
     if (!input.is_plain) limit(*cursor, part.ranges.empty() ? ByteRange{0, input.run.bytes} : part.ranges[cursor->index]);
     cursors_.push_back(std::move(cursor));
   }
@@ -131,6 +131,12 @@ void MergeCursors::request(MergeCursor& cursor) {
 Task<std::size_t> MergeCursors::read_plain(const MergeInput& input, std::uint64_t block, std::byte* data) {
   if (input.decoded != nullptr) co_return co_await input.decoded->read(background_, data, plan_.block_bytes);
   const io::File& file = *input.file;
+  if (input.kept != nullptr) {
+    const std::uint64_t size = input.kept->block_bytes;
+    (void)co_await reactor_.read(file, input.kept->place_of(block, 1), data, size, size);
+    run::check_block(*input.kept, file.path(), block, data);
+    co_return input.kept->used_bytes(block);
+  }
   co_return co_await reactor_.read(file, file.facts().start_offset + block * plan_.block_bytes, data, plan_.block_bytes, 0);
 }
 
@@ -138,7 +144,7 @@ Task<void> MergeCursors::load(MergeCursor& cursor, unsigned index, std::uint64_t
   MergeCursor::Slot& slot = cursor.slots[index];
   if (cursor.input->is_plain) {
     slot.bytes = co_await read_plain(*cursor.input, block, slot.data);
-    slot.is_last = slot.bytes < plan_.block_bytes;
+    slot.is_last = cursor.input->kept != nullptr ? block + 1 == cursor.blocks : slot.bytes < plan_.block_bytes;
     if (const FirstLook* const look = cursor.input->look; block == 0 && look != nullptr && *look)
       (*look)(cursor.input->name, {reinterpret_cast<const char*>(slot.data), slot.bytes});
     if (slot.is_last) cursor.blocks = block + 1;

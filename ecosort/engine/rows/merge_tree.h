@@ -23,7 +23,10 @@ struct MergeInput {
   RowRun run;
   std::string name;
   bool is_plain = false;
-  io::FilePtr file;                 // of a plain file
+  io::FilePtr file;  // of a plain file
+  // Likewise, where it is the run of a job, which is read and checked by its blocks. Its rows are looked at like those of any
+  // other file: who made it is not known.
+  const run::Description* kept = nullptr;
   const FirstLook* look = nullptr;  // of a plain file
   FirstRows* first_rows = nullptr;  // likewise
   DecodedInput* decoded = nullptr;  // likewise, where it is decompressed

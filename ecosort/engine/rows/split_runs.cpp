@@ -30,8 +30,9 @@ std::uint64_t probe_bytes(const LinePlan& plan, std::size_t longest) noexcept {
 }  // namespace
 
 bool SplitRuns::can_split(const LinePlan& plan, const std::vector<MergeInput>& runs) noexcept {
-  const bool any_compressed = std::ranges::any_of(runs, [](const MergeInput& input) { return input.run.is_compressed; });
-  return !any_compressed && 2 * longest_line(runs) <= plan.block_bytes - run::trailer_bytes;
+  const bool any_other =
+      std::ranges::any_of(runs, [](const MergeInput& input) { return input.run.is_compressed || input.is_plain; });
+  return !any_other && 2 * longest_line(runs) <= plan.block_bytes - run::trailer_bytes;
 }
 
 std::uint64_t SplitRuns::kept_bytes(const std::vector<MergeInput>& runs, unsigned parts) {

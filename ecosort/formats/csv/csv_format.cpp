@@ -24,31 +24,30 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
     : RowFormat(rows::Kind::csv, '\n', terms.dialect.quote),
       kernels_(csv_kernels()),
       line_kernels_(lines::line_kernels()),
+      terms_(terms),
       dialect_(terms.dialect),
-      columns_(terms.dialect, terms.has_header),
-      words_(terms.keys),
-      has_header_(terms.has_header),
-      strict_(terms.strict) {
+      columns_(terms.dialect, terms.has_header) {
   check_dialect(dialect_);
-  if (words_.empty()) throw UsageError("no key is named");
+  if (terms_.keys.empty()) throw UsageError("no key is named");
   if (!terms.date_format.empty()) time_format_ = std::make_unique<TimeFormat>(terms.date_format);
-  for (const KeyWords& words : words_) keys_.emplace_back(words.type, words.descending, terms.nulls_first, time_format_.get());
+  for (const KeyWords& words : terms_.keys)
+    keys_.emplace_back(words.type, words.descending, terms.nulls_first, time_format_.get());
   levels_ = static_cast<unsigned>(keys_.size());
 }
 
 rows::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) {
   columns_.take(input, row);
   if (places_.empty())
-    for (const KeyWords& words : words_) places_.push_back(columns_.find(words));
+    for (const KeyWords& words : terms_.keys) places_.push_back(columns_.find(words));
   wants_first_row_ = false;
-  if (!has_header_) return rows::FirstRow::is_sorted;
+  if (!terms_.has_header) return rows::FirstRow::is_sorted;
   const bool is_first = !has_top_;
   has_top_ = true;
   return is_first ? rows::FirstRow::goes_on_top : rows::FirstRow::is_left_out;
 }
 
 void CsvFormat::miss_first_row(const std::string& input) const {
-  if (has_header_) throw UsageError(fmt::format("{}: is empty, and a header is wanted; --no-header does without", input));
+  if (terms_.has_header) throw UsageError(fmt::format("{}: is empty, and a header is wanted; --no-header does without", input));
 }
 
 std::string_view CsvFormat::missing_end(Text row, char before_end) const { return rows::end_like(row, before_end); }
@@ -60,7 +59,7 @@ std::optional<rows::Fault> CsvFormat::fault_in(Text beginning, bool is_all) cons
 std::optional<rows::Fault> CsvFormat::look_at(Text row, std::vector<std::uint32_t>& borders) const {
   const SplitRow split = split_row(row, dialect_);
   if (split.fault) return split.fault;
-  if (split.fields.size() != column_count()) return ragged_row(row, split.fields.size(), column_count(), has_header_);
+  if (split.fields.size() != column_count()) return ragged_row(row, split.fields.size(), column_count(), terms_.has_header);
   borders.clear();
   for (const Text field : split.fields) borders.push_back(static_cast<std::uint32_t>(field.data() + field.size() - row.data()));
   borders.back() = static_cast<std::uint32_t>(row.size());
@@ -82,11 +81,11 @@ void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::ve
     return;
   }
   ++counts[level].unparsable;
-  if (!strict_ || fault) return;
+  if (!terms_.strict || fault) return;
   const Text field = field_of(row, level);
   fault = {static_cast<std::size_t>(field.data() - row.bytes),
-           fmt::format("column '{}': '{}' is no {}", words_[level].name, keys::shown(*Value(field, dialect_)),
-                       keys::to_string(words_[level].type))};
+           fmt::format("column '{}': '{}' is no {}", terms_.keys[level].name, keys::shown(*Value(field, dialect_)),
+                       keys::to_string(terms_.keys[level].type))};
 }
 
 records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<rows::KeyCounts>& counts,

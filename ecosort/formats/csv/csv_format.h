@@ -41,6 +41,7 @@ class CsvFormat final : public rows::RowFormat {
   // UsageError for terms that cannot be.
   explicit CsvFormat(const CsvTerms& terms);
 
+  [[nodiscard]] const CsvTerms& terms() const noexcept { return terms_; }
   [[nodiscard]] Dialect dialect() const noexcept { return dialect_; }
   [[nodiscard]] std::size_t column_count() const noexcept { return columns_.count(); }
 
@@ -93,13 +94,12 @@ class CsvFormat final : public rows::RowFormat {
 
   const CsvKernels& kernels_;
   const lines::LineKernels& line_kernels_;
+  const CsvTerms terms_;
   Dialect dialect_;
   Columns columns_;
-  std::vector<KeyWords> words_;
   std::unique_ptr<const TimeFormat> time_format_;
   std::vector<Key> keys_;
   std::vector<std::size_t> places_;  // their columns
-  bool has_header_, strict_;
   bool wants_first_row_ = false, has_top_ = false;
 };
 

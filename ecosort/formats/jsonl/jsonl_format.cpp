@@ -11,14 +11,11 @@
 namespace ecosort::jsonl {
 
 JsonlFormat::JsonlFormat(const JsonlTerms& terms)
-    : RowFormat(rows::Kind::jsonl, '\n', std::nullopt),
-      kernels_(lines::line_kernels()),
-      words_(terms.keys),
-      strict_(terms.strict) {
-  if (words_.empty()) throw UsageError("no key is named");
-  if (words_.size() > most_paths) throw UsageError(fmt::format("{} keys are more than {}", words_.size(), most_paths));
+    : RowFormat(rows::Kind::jsonl, '\n', std::nullopt), kernels_(lines::line_kernels()), terms_(terms) {
+  if (terms_.keys.empty()) throw UsageError("no key is named");
+  if (terms_.keys.size() > most_paths) throw UsageError(fmt::format("{} keys are more than {}", terms_.keys.size(), most_paths));
   if (!terms.date_format.empty()) time_format_ = std::make_unique<keys::TimeFormat>(terms.date_format);
-  for (const keys::KeyWords& words : words_) {
+  for (const keys::KeyWords& words : terms_.keys) {
     paths_.push_back(parse_path(words.name));
     constexpr bool empty_is_null = false;
     keys_.emplace_back(words.type, words.descending, terms.nulls_first, time_format_.get(), empty_is_null);
@@ -34,10 +31,10 @@ void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text val
     return;
   }
   ++counts[level].unparsable;
-  if (!strict_ || fault) return;
+  if (!terms_.strict || fault) return;
   fault = {static_cast<std::size_t>(value.data() - row.data()),
            fmt::format("path '{}': '{}' is no {}", paths_[level].text, keys::shown(*Value(value)),
-                       keys::to_string(words_[level].type))};
+                       keys::to_string(terms_.keys[level].type))};
 }
 
 records::KeyWindow JsonlFormat::take_values(Text row, std::vector<rows::KeyCounts>& counts,

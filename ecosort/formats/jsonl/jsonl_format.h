@@ -38,6 +38,8 @@ class JsonlFormat final : public rows::RowFormat {
   }
   [[nodiscard]] static bool is_blank(Text row) noexcept { return jsonl::is_blank(row); }
 
+  [[nodiscard]] const JsonlTerms& terms() const noexcept { return terms_; }
+
   // Of a row that is no blank one: the window of level 0. Counts the values of all keys; a fault's place counts from the
   // beginning of the row.
   [[nodiscard]] records::KeyWindow take_values(Text row, std::vector<rows::KeyCounts>& counts,
@@ -63,11 +65,10 @@ class JsonlFormat final : public rows::RowFormat {
              std::optional<rows::Fault>& fault) const;
 
   const lines::LineKernels& kernels_;
-  std::vector<keys::KeyWords> words_;
+  const JsonlTerms terms_;
   std::vector<Path> paths_;  // one for each key
   std::unique_ptr<const keys::TimeFormat> time_format_;
   std::vector<keys::Key> keys_;
-  bool strict_;
 };
 
 }  // namespace ecosort::jsonl

@@ -61,6 +61,7 @@ std::string recover(const DiskImage& image, const Wanted& wanted) {
                                                                                   : "the file is not whole, and there is no job";
     }
     status.journal = nullptr;
+    if (const std::string run = undescribed_run(image, job_file, *status.contents); !run.empty()) return run;
     (void)disk.machine.resume();
     return wanted.accepts(disk.store.snapshot()) ? "" : "the result is wrong";
   } catch (const std::exception& error) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "demsort_inplace/describe_run.h"
+#include "run/description.h"
+
 namespace ecosort::inplace {
 
 JobHeader SmallJob::header() const {
@@ -16,6 +19,7 @@ JobHeader SmallJob::header() const {
                    .run_block = planner::RunBlock::of(run_block_bytes, format.record_size),
                    .piece_records = piece_records,
                    .unit = unit,
+                   .head_bytes = head_bytes(format, unit),
                    .interval_bytes = interval_bytes};
   return header;
 }
@@ -67,6 +71,19 @@ engine::SortReport Machine::abandon() {
   JobStatus status = examine(job_file, storage_, queue_);
   const JobHeader header = status.contents.value().header;
   return inplace::abandon(job_file, std::move(status), engine_plan(header, header.memory_bytes, 0), environment());
+}
+
+std::string undescribed_run(const io::DiskImage& image, const std::string& file, const JournalContents& contents) {
+  for (const RunDone& done : contents.runs) {
+    const auto found = image.files.find(JobPaths(file).run(done.run));
+    if (found == image.files.end() || found->second.size() == 0) continue;
+    std::vector<std::byte> head(std::min(found->second.size(), contents.header.layout.head_bytes));
+    found->second.read(0, head.data(), head.size());
+    const run::Description description = run::decode_description(head, found->first);
+    if (description.job != contents.header.job || description.run != done.run || !(description.hash == done.tally.hash))
+      return "run " + std::to_string(done.run) + " describes another one";
+  }
+  return "";
 }
 
 std::string text_of(const io::PagedBytes& contents) {

@@ -74,6 +74,10 @@ struct MemoryMachine {
 
 // Whether the disk holds FILE with these contents and nothing else.
 [[nodiscard]] bool holds_only(const io::DiskImage& image, const std::string& contents);
+// Of the runs that the journal of the file's job has, one whose file is there and does not say what the journal says; else empty.
+// What follows a cut may be relied on: a run is described as long as there is anything of it.
+[[nodiscard]] std::string undescribed_run(const io::DiskImage& image, const std::string& file, const JournalContents& contents);
+
 [[nodiscard]] std::string text_of(const io::PagedBytes& contents);
 [[nodiscard]] bool have_same_files(const io::DiskImage& a, const io::DiskImage& b);
 // One bit of it.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/input_identity.h"
 #include "formats/lines/grammar.h"
 #include "job/prepare_table.h"
@@ -218,6 +219,7 @@ JobHeader SmallLines::header() const {
                            .most_merged = most_merged,
                            .run_places = run_places};
   if (command == "csv") header.lines->first_row = rows_of(inputs.front(), *this, '\n').front();
+  header.layout.head_bytes = head_bytes(*header.lines, *job().format, page_bytes);
   return header;
 }
 

@@ -141,7 +141,7 @@ TEST(LinesJob, ADamagedRunEndsItAndTheOutputIsNotTouched) {
     if (sort.job().format->top_rows_to_come() > 0) runs.push_back(0);
     for (const std::uint64_t run : runs) {
       io::DiskImage damaged = interrupted;
-      flip_byte(damaged.files.at(JobPaths(sort_output).run(run)), 7);
+      flip_byte(damaged.files.at(JobPaths(sort_output).run(run)), sort.header().layout.head_bytes + 7);
       LinesDisk disk(damaged, {.records_events = false});
       EXPECT_THROW((void)disk.machine.resume(), IoError) << sort.name() << ", run " << run;
       EXPECT_EQ(disk.store.contents(sort_output), sort.previous());

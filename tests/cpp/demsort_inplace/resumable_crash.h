@@ -78,6 +78,7 @@ std::string recover(const DiskImage& image, const Recorded<Sort>& recorded, bool
   const JobStatus::Kind kind = status.kind;
   if (kind == JobStatus::Kind::under_way || kind == JobStatus::Kind::complete) {
     status.journal = nullptr;
+    if (const std::string run = undescribed_run(image, sort_output, *status.contents); !run.empty()) return run;
     (void)disk.machine.resume();
     const DiskImage now = disk.store.snapshot();
     if (sort.holds_only(now, recorded.sorted)) return "";

@@ -55,7 +55,7 @@ TEST(ResumableSort, MovesEveryByteTwiceAndSyncsEachRunOnce) {
   io::FaultyQueue queue(*disk.queue, counted);
   const engine::SortReport report = SortMachine(storage, queue).start(sort);
   const std::uint64_t moved = layout.bytes() + layout.all_run_bytes(), journal = Journal::size_bytes(sort.header()) + page_bytes;
-  EXPECT_GE(report.traffic.bytes_read, moved);
+  EXPECT_GE(report.traffic.bytes_read, moved - layout.runs() * layout.head_bytes) << "descriptions are only written";
   EXPECT_LE(report.traffic.bytes_read, moved + (layout.runs() + 2) * 1'024) << "but for units at the edges of pieces";
   EXPECT_GE(report.traffic.bytes_written, moved);
   EXPECT_LE(report.traffic.bytes_written, moved + 4 * journal);
@@ -151,10 +151,11 @@ TEST(ResumableSort, ADamagedRunEndsItAndTheOutputIsNotTouched) {
     io::DiskImage damaged = interrupted;
     io::PagedBytes& contents = damaged.files.at(JobPaths(sort_output).run(run));
     if (contents.size() == 0) continue;
+    const std::uint64_t head = sort.job.header().layout.head_bytes, at = head + (contents.size() - head) / 3;
     std::byte byte{};
-    contents.read(contents.size() / 3, &byte, 1);
+    contents.read(at, &byte, 1);
     byte ^= std::byte{4};
-    contents.write(contents.size() / 3, &byte, 1);
+    contents.write(at, &byte, 1);
     SortDisk disk(damaged, {.records_events = false});
     EXPECT_THROW((void)disk.machine.resume(), IoError) << "run " << run;
     EXPECT_EQ(disk.store.contents(sort_output), sort.previous());

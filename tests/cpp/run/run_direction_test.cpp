@@ -18,6 +18,8 @@ namespace {
 constexpr std::uint32_t run_block_bytes = 4096, run_block_records = 40;
 const records::RecordFormat format{100, {{0, 10}}};
 
+constexpr std::uint64_t head_bytes = 8192;
+
 planner::Plan small_plan(std::uint32_t stride) {
   planner::Plan plan;
   plan.wanted.format = format;
@@ -46,7 +48,7 @@ struct TestBench {
     reactor.run(group, nothing);
   }
   [[nodiscard]] RecordRuns make(std::uint32_t stride, std::uint64_t job = 5) {
-    return {disk, reactor, small_plan(stride), run::Direction::backward, job};
+    return {disk, reactor, small_plan(stride), run::KeptRuns{run::Direction::backward, job, head_bytes}};
   }
   [[nodiscard]] io::FilePtr open(const char* path, io::Role role = io::Role::run) {
     return disk.open_named(path, role, io::Caching::direct_if_possible);
@@ -86,9 +88,9 @@ TEST(RunDirection, ABackwardRunEndsWithItsSmallestRecords) {
   const std::size_t run = store.adopt(bench.open("/job/run"), 3, 170, 0);
   write_run(bench, store, run, records);
   const std::string file = bench.disk.contents("/job/run");
-  ASSERT_EQ(file.size(), 5U * run_block_bytes);
-  EXPECT_EQ(file.substr(4UL * run_block_bytes, 4'000), records.substr(0, 4'000));
-  EXPECT_EQ(file.substr(0, 1'000), records.substr(16'000));
+  ASSERT_EQ(file.size(), head_bytes + 5U * run_block_bytes);
+  EXPECT_EQ(file.substr(head_bytes + 4UL * run_block_bytes, 4'000), records.substr(0, 4'000));
+  EXPECT_EQ(file.substr(head_bytes, 1'000), records.substr(16'000));
   for (std::uint64_t g = 0; g < 4; ++g) EXPECT_EQ(run_block_text(bench, store, run, g, 40), records.substr(g * 4'000, 4'000));
 }
 
@@ -99,7 +101,7 @@ TEST(RunDirection, WhatIsLeftOfARunIsARunOfItsOwn) {
     RecordRuns store = bench.make(1);
     write_run(bench, store, store.adopt(bench.open("/job/run"), 3, 170, 0), records);
   }
-  bench.disk.set_size(*bench.open("/job/run"), 3UL * run_block_bytes);  // run blocks 0 and 1 are gone
+  bench.disk.set_size(*bench.open("/job/run"), head_bytes + 3UL * run_block_bytes);  // run blocks 0 and 1 are gone
   RecordRuns store = bench.make(2);
   const std::size_t run = store.adopt(bench.open("/job/run"), 3, 90, 2);
   EXPECT_EQ(run_block_text(bench, store, run, 0, 40), records.substr(8'000, 4'000));

@@ -1,0 +1,28 @@
+// What the run files of a job say of themselves (run/description.h), from what the job knows of them.
+#pragma once
+
+#include <cstdint>
+
+#include "demsort_inplace/job_records.h"
+#include "demsort_inplace/line_runs.h"
+#include "formats/row_format.h"
+#include "run/description.h"
+
+namespace ecosort::inplace {
+
+// Room in front of the blocks of each run, in whole units. UsageError for keys that are too long for any.
+[[nodiscard]] std::uint64_t head_bytes(const records::RecordFormat& format, std::uint64_t unit);
+[[nodiscard]] std::uint64_t head_bytes(const LineTerms& terms, const rows::RowFormat& format, std::uint64_t unit);
+
+// A run that is complete, of fixed records.
+[[nodiscard]] run::Description describe(const JobHeader& header, std::uint64_t run, const records::MultisetHash& hash);
+
+// Of rows.
+struct RowJob {
+  const JobHeader& header;
+  const rows::RowFormat& format;
+  bool is_unique = false, has_header_run = false;
+};
+[[nodiscard]] run::Description describe(const RowJob& job, const RunDone& run, const RunPlace& place);
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,57 @@
+#include "demsort_inplace/job_runs.h"
+
+#include <fmt/format.h>
+
+#include "base/errors.h"
+#include "demsort_inplace/line_runs.h"
+
+namespace ecosort::inplace {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& file, const char* why) {
+  throw JobRefused(
+      fmt::format("the runs of the job of '{}' cannot be merged: {}; continue with: ecosort resume {}", file, why, file));
+}
+
+void check_complete(const std::string& file, const JobStatus& status) {
+  using Kind = JobStatus::Kind;
+  if (!status.contents || status.kind == Kind::not_begun) refuse(file, "it has not begun");
+  if (status.is_abandoned()) refuse(file, "it is being abandoned");
+  if (status.kind == Kind::complete) refuse(file, "it is complete");
+}
+
+std::vector<std::uint64_t> row_runs(const std::string& file, const JournalContents& contents) {
+  const bool is_formed = contents.state || (!contents.runs.empty() && contents.runs.back().lines->merged > 0);
+  if (!is_formed) refuse(file, "not all of its input is in runs yet");
+  std::vector<std::uint64_t> runs = live_runs(contents.runs);
+  if (header_run(contents.runs) != nullptr) runs.insert(runs.begin(), 0);
+  return runs;
+}
+
+// Its run 0 is the tail of the input.
+std::vector<std::uint64_t> record_runs(const std::string& file, const JournalContents& contents) {
+  const Layout& layout = contents.header.layout;
+  if (contents.runs.size() < layout.runs()) refuse(file, "not all of its input is in runs yet");
+  if (contents.state && contents.state->records > 0 && !layout.keeps_runs) refuse(file, "it has given up parts of them already");
+  std::vector<std::uint64_t> runs;
+  for (std::uint64_t run = layout.runs(); run-- > 0;) runs.push_back(run);
+  return runs;
+}
+
+}  // namespace
+
+JobRuns runs_of_job(const std::string& file, io::NamedStorage& storage, io::Queue& queue) {
+  const JobPaths paths(file);
+  JobRuns runs;
+  runs.directory = lock_directory(storage, paths);
+  if (!runs.directory) throw UsageError(fmt::format("no interrupted job of '{}': there is no '{}'", file, paths.directory));
+  const JobStatus status = look_at_job(file, storage, queue);
+  check_complete(file, status);
+  const JournalContents& contents = *status.contents;
+  for (const std::uint64_t run : contents.header.lines ? row_runs(file, contents) : record_runs(file, contents))
+    runs.paths.push_back(paths.run(run));
+  return runs;
+}
+
+}  // namespace ecosort::inplace

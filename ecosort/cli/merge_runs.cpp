@@ -1,0 +1,111 @@
+#include "cli/merge_runs.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/errors.h"
+#include "base/open_files.h"
+#include "base/threads.h"
+#include "cli/lines_report.h"
+#include "cli/option_table.h"
+#include "cli/report_files.h"
+#include "cli/run_job.h"
+#include "cli/say.h"
+#include "cli/sort_rows.h"
+#include "demsort_inplace/job_runs.h"
+#include "io/backends.h"
+#include "job/prepare_runs.h"
+
+namespace ecosort::cli {
+namespace {
+
+constexpr std::string_view job_ending = ".ecosort";
+
+void check_options(const SortOptions& options) {
+  for (const std::string_view option : {"--record-size", "--key", "--reverse", "--unique"})
+    if (options.given.contains(option))
+      throw UsageError(fmt::format("merge --runs: the runs say what they hold and how it is sorted; leave {} out", option));
+}
+
+std::string file_of_job(std::string directory) {
+  while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
+  if (directory.ends_with(job_ending) && directory.size() > job_ending.size())
+    return directory.substr(0, directory.size() - job_ending.size());
+  throw UsageError(fmt::format("'{}' is a directory, and not that of a job (OUTPUT{})", directory, job_ending));
+}
+
+// While the job is not complete its file is the job's business.
+void check_output_is_not_of_job(const std::string& output, const std::string& file) {
+  std::error_code none;
+  if (output == "-" || std::filesystem::weakly_canonical(output, none) != std::filesystem::weakly_canonical(file, none)) return;
+  throw UsageError(fmt::format(
+      "'{}' is the file of the job itself: name another output, or complete the job with: ecosort resume {}", output, file));
+}
+
+// Directories of jobs become the runs in them.
+struct NamedRuns {
+  std::vector<std::string> paths;
+  std::vector<io::FilePtr> locks;
+};
+
+NamedRuns named_runs(const SortOptions& options, io::PosixStorage& storage) {
+  NamedRuns named;
+  std::error_code none;
+  for (const std::string& input : options.inputs) {
+    if (!std::filesystem::is_directory(input, none)) {
+      named.paths.push_back(input);
+      continue;
+    }
+    const std::string file = file_of_job(input);
+    check_output_is_not_of_job(options.output, file);
+    const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
+    inplace::JobRuns runs = inplace::runs_of_job(file, storage, *backend.queue);
+    named.paths.insert(named.paths.end(), runs.paths.begin(), runs.paths.end());
+    named.locks.push_back(std::move(runs.directory));
+  }
+  return named;
+}
+
+int merge_rows(const SortOptions& options, job::PreparedLines prepared, io::PosixStorage& storage, double started_s) {
+  lines::LinesJob& job = prepared.job;
+  io::Backend backend = job::make_line_queue(options.io, prepared);
+  print_notice(options.quiet, backend.notice);
+  check_threads_can_start(job.plan.threads + 1);
+  check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
+  WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
+  const lines::LinesReport report =
+      sort_rows(run, job, storage, backend, [](const lines::LinesReport& done) { return summary_of(done); });
+  for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
+  run.write_reports("the merged output is complete", [&] {
+    return lines_stats_json(report, run.log(), process_usage(started_s), job, backend.queue->backend_name());
+  });
+  return 0;
+}
+
+}  // namespace
+
+int merge_runs(const Words& words, double started_s) {
+  const SortOptions options = parse_sort_options("merge", words);
+  if (options.help) {
+    print_out(help_text(command_table("merge")));
+    return 0;
+  }
+  check_options(options);
+  ignore_write_signals();
+  io::PosixStorage storage;
+  tell_waits(storage, options.quiet);
+  raise_open_files();
+  const NamedRuns named = named_runs(options, storage);
+  SortSpec spec = spec_of(options);
+  spec.inputs = named.paths;
+  job::PreparedRuns prepared = job::prepare_runs(spec, tuning_of(options), storage);
+  if (prepared.rows) return merge_rows(options, std::move(*prepared.rows), storage, started_s);
+  return merge_records(options, std::move(*prepared.records), storage, started_s);
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,103 @@
+#include "job/prepare_runs.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/open_files.h"
+#include "job/kept_run_set.h"
+#include "job/places.h"
+#include "run/order_bytes.h"
+
+namespace ecosort::job {
+namespace {
+
+constexpr std::uint64_t header_share = 16, other_files = 64;
+
+void check_open_files(std::size_t runs) {
+  if (const std::uint64_t most = open_files_allowed(); 2 * runs + other_files > most)
+    throw UsageError(fmt::format("{} runs need {} open files, {} are allowed: raise that with ulimit -n {}", runs,
+                                 2 * runs + other_files, most, 2 * runs + other_files));
+}
+
+PreparedMerge prepare_records(SortSpec spec, Tuning tuning, KeptRunSet set, io::PosixStorage& storage) {
+  const records::RecordFormat format = run::record_format_of(set.runs.front().description());
+  spec.record_size = format.record_size;
+  spec.keys.clear();
+  for (const records::KeyField& key : format.keys) spec.keys.push_back(records::to_string(key));
+  spec.reverse = false;
+  tuning.format_is_assumed = false;
+  std::vector<engine::Input> inputs;
+  for (KeptRun& run : set.runs) inputs.push_back(std::move(run.input));
+  return prepare_merge(spec, tuning, std::move(inputs), storage);
+}
+
+std::unique_ptr<rows::RowFormat> row_format(const KeptRunSet& set) {
+  const KeptRun& any = set.runs.front();
+  std::unique_ptr<rows::RowFormat> format = run::row_format_of(any.description());
+  format->begin_input();
+  if (!any.description().first_row) {
+    if (format->wants_first_row()) throw UsageError(fmt::format("the run '{}' does not say where its columns are", any.name));
+    return format;
+  }
+  (void)format->take_first_row(any.name, *any.description().first_row);
+  format->go_on_in_input();
+  return format;
+}
+
+// The output must not be a run: it replaces what stands there.
+void check_output_is_no_run(const SortSpec& spec, const KeptRunSet& set, io::PosixStorage& storage) {
+  std::vector<engine::Input> inputs;
+  for (const std::vector<KeptRun>* runs : {&set.runs, &set.headers})
+    for (const KeptRun& run : *runs) {
+      engine::Input input;
+      input.file = storage.open_input(run.name, io::Caching::buffered);
+      inputs.push_back(std::move(input));
+    }
+  check_output(spec.output, inputs, storage);
+}
+
+lines::LinesOptions options_of(const SortSpec& spec, const KeptRunSet& set) {
+  SortSpec means = spec;
+  means.inputs.clear();
+  means.reverse = means.unique = false;
+  means.lines = {};
+  lines::LinesOptions options = line_options_of(means);
+  options.merge = true;
+  options.unique = set.runs.front().description().is_unique;
+  for (const KeptRun& run : set.runs) options.inputs.push_back(run.name);
+  return options;
+}
+
+PreparedLines prepare_rows(const SortSpec& spec, const KeptRunSet& set, io::PosixStorage& storage) {
+  check_output_is_no_run(spec, set, storage);
+  const lines::LinesOptions options = options_of(spec, set);
+  lines::RunContents kept;
+  if (!set.headers.empty()) {
+    kept.top = read_header(set.headers.front(), line_memory_of(options) / header_share);
+    kept.hash = set.headers.front().description().hash;
+  }
+  std::vector<run::Description> descriptions;
+  for (const KeptRun& run : set.runs) {
+    descriptions.push_back(run.description());
+    kept.hash += run.description().hash;
+  }
+  return prepare_kept_rows(options, row_format(set), std::move(descriptions), std::move(kept), storage);
+}
+
+}  // namespace
+
+PreparedRuns prepare_runs(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
+  check_open_files(spec.inputs.size());
+  KeptRunSet set = open_kept_runs(spec.inputs, storage);
+  if (set.runs.empty())
+    throw UsageError(fmt::format("'{}' holds only what stays on top: name the other runs of its job, too", spec.inputs.front()));
+  PreparedRuns prepared;
+  if (set.runs.front().description().has_rows())
+    prepared.rows = prepare_rows(spec, set, storage);
+  else
+    prepared.records = prepare_records(spec, tuning, std::move(set), storage);
+  return prepared;
+}
+
+}  // namespace ecosort::job

@@ -1,0 +1,24 @@
+// A merge of the runs that resumable and in-place jobs leave: they say themselves what they hold (run/description.h), and are
+// only read. Everything is checked and opened, nothing is created (promise P9).
+#pragma once
+
+#include <optional>
+
+#include "job/prepare_lines.h"
+#include "job/prepare_merge.h"
+#include "job/spec.h"
+
+namespace ecosort::job {
+
+// One of the two.
+struct PreparedRuns {
+  std::optional<PreparedMerge> records;
+  std::optional<PreparedLines> rows;
+};
+
+// The inputs of `spec` are run files, in any order; what it says of formats and keys does not count. UsageError for what is no
+// run, for runs that do not go together, and for a job some runs of which are missing; DamagedRun for a description that is
+// damaged.
+[[nodiscard]] PreparedRuns prepare_runs(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage);
+
+}  // namespace ecosort::job

@@ -1,0 +1,179 @@
+#include "run/order_bytes.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/byte_stream.h"
+#include "base/errors.h"
+#include "formats/csv/csv_format.h"
+#include "formats/jsonl/jsonl_format.h"
+#include "formats/lines/line_order.h"
+
+namespace ecosort::run {
+namespace {
+
+constexpr std::uint64_t no_byte = 256;  // where a byte may be or not
+
+[[noreturn]] void fail() { throw UsageError("the description of a run names keys that there are not"); }
+
+std::uint64_t byte_or_none(std::optional<char> byte) { return byte ? static_cast<unsigned char>(*byte) : no_byte; }
+
+std::optional<char> next_byte_or_none(ByteReader& in) {
+  const std::uint64_t byte = in.next_below(no_byte + 1);
+  return byte == no_byte ? std::nullopt : std::optional(static_cast<char>(byte));
+}
+
+char next_byte(ByteReader& in) { return static_cast<char>(in.next_below(no_byte)); }
+
+void add_key(ByteWriter& out, const lines::SortKey& key) {
+  for (const std::uint64_t value :
+       {std::uint64_t{key.begin_field}, std::uint64_t{key.begin_char}, std::uint64_t{key.end_field}, std::uint64_t{key.end_char},
+        std::uint64_t{key.skip_begin_blanks}, std::uint64_t{key.skip_end_blanks}, static_cast<std::uint64_t>(key.kind),
+        static_cast<std::uint64_t>(key.ignored), std::uint64_t{key.fold}, std::uint64_t{key.reverse}})
+    out.add(value);
+}
+
+lines::SortKey next_line_key(ByteReader& in) {
+  lines::SortKey key;
+  for (std::size_t* place : {&key.begin_field, &key.begin_char, &key.end_field, &key.end_char}) *place = in.next();
+  key.skip_begin_blanks = in.next_flag();
+  key.skip_end_blanks = in.next_flag();
+  key.kind = static_cast<lines::KeyKind>(in.next_below(static_cast<std::uint64_t>(lines::KeyKind::version) + 1));
+  key.ignored = static_cast<lines::Ignored>(in.next_below(static_cast<std::uint64_t>(lines::Ignored::unprintable) + 1));
+  key.fold = in.next_flag();
+  key.reverse = in.next_flag();
+  return key;
+}
+
+std::vector<std::byte> bytes_of(const lines::LineOrder& order) {
+  ByteWriter out;
+  out.add(byte_or_none(order.separator()));
+  out.add(byte_or_none(order.terminator()));
+  out.add(std::string(order.salt().begin(), order.salt().end()));
+  out.add(std::uint64_t{order.levels()});
+  for (unsigned level = 0; level < order.levels(); ++level) add_key(out, order.key(level));
+  return out.take();
+}
+
+// The last resort is a key like the others here.
+std::unique_ptr<rows::RowFormat> next_lines(ByteReader& in) {
+  lines::LineOrderTerms terms;
+  terms.last_resort = false;
+  terms.separator = next_byte_or_none(in);
+  const char terminator = next_byte(in);
+  const std::string salt = in.next_text();
+  in.require(salt.size() == terms.salt.size() && (terminator == '\n' || terminator == '\0'));
+  std::ranges::copy(salt, terms.salt.begin());
+  for (std::uint64_t left = in.next_count(10 * sizeof(std::uint64_t)); left > 0; --left) terms.keys.push_back(next_line_key(in));
+  in.require(!terms.keys.empty());
+  in.end();
+  return std::make_unique<lines::LineOrder>(terms, terminator);
+}
+
+void add_keys(ByteWriter& out, const std::vector<keys::KeyWords>& keys) {
+  out.add(std::uint64_t{keys.size()});
+  for (const keys::KeyWords& key : keys) {
+    out.add(key.name);
+    out.add(static_cast<std::uint64_t>(key.type));
+    out.add(std::uint64_t{key.descending});
+  }
+}
+
+std::vector<keys::KeyWords> next_keys(ByteReader& in) {
+  std::vector<keys::KeyWords> keys;
+  for (std::uint64_t left = in.next_count(3 * sizeof(std::uint64_t)); left > 0; --left) {
+    keys::KeyWords key;
+    key.name = in.next_text();
+    key.type = static_cast<keys::KeyType>(in.next_below(static_cast<std::uint64_t>(keys::KeyType::length) + 1));
+    key.descending = in.next_flag();
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+std::vector<std::byte> bytes_of(const csv::CsvTerms& terms) {
+  ByteWriter out;
+  out.add(byte_or_none(terms.dialect.delimiter));
+  out.add(byte_or_none(terms.dialect.quote));
+  for (const bool flag : {terms.has_header, terms.nulls_first, terms.strict}) out.add(std::uint64_t{flag});
+  out.add(terms.date_format);
+  add_keys(out, terms.keys);
+  return out.take();
+}
+
+std::unique_ptr<rows::RowFormat> next_csv(ByteReader& in) {
+  csv::CsvTerms terms;
+  terms.dialect.delimiter = next_byte(in);
+  terms.dialect.quote = next_byte_or_none(in);
+  for (bool* flag : {&terms.has_header, &terms.nulls_first, &terms.strict}) *flag = in.next_flag();
+  terms.date_format = in.next_text();
+  terms.keys = next_keys(in);
+  in.end();
+  return std::make_unique<csv::CsvFormat>(terms);
+}
+
+std::vector<std::byte> bytes_of(const jsonl::JsonlTerms& terms) {
+  ByteWriter out;
+  for (const bool flag : {terms.nulls_first, terms.strict}) out.add(std::uint64_t{flag});
+  out.add(terms.date_format);
+  add_keys(out, terms.keys);
+  return out.take();
+}
+
+std::unique_ptr<rows::RowFormat> next_jsonl(ByteReader& in) {
+  jsonl::JsonlTerms terms;
+  for (bool* flag : {&terms.nulls_first, &terms.strict}) *flag = in.next_flag();
+  terms.date_format = in.next_text();
+  terms.keys = next_keys(in);
+  in.end();
+  return std::make_unique<jsonl::JsonlFormat>(terms);
+}
+
+}  // namespace
+
+// In the words of --key.
+std::vector<std::byte> order_bytes(const records::RecordFormat& format) {
+  ByteWriter out;
+  out.add(std::uint64_t{format.keys.size()});
+  for (const records::KeyField& key : format.keys) out.add(records::to_string(key));
+  return out.take();
+}
+
+std::vector<std::byte> order_bytes(const rows::RowFormat& format) {
+  switch (format.kind()) {
+    case rows::Kind::lines:
+      return bytes_of(static_cast<const lines::LineOrder&>(format));
+    case rows::Kind::csv:
+      return bytes_of(static_cast<const csv::CsvFormat&>(format).terms());
+    case rows::Kind::jsonl:
+      return bytes_of(static_cast<const jsonl::JsonlFormat&>(format).terms());
+  }
+  return {};
+}
+
+records::RecordFormat record_format_of(const Description& description) {
+  ByteReader in(description.order, fail);
+  std::vector<std::string> keys;
+  for (std::uint64_t left = in.next_count(sizeof(std::uint64_t)); left > 0; --left) keys.push_back(in.next_text());
+  in.end();
+  in.require(!keys.empty());
+  return records::make_record_format(description.record_size, keys);
+}
+
+std::unique_ptr<rows::RowFormat> row_format_of(const Description& description) {
+  ByteReader in(description.order, fail);
+  switch (description.format) {
+    case Description::Format::records:
+      break;
+    case Description::Format::lines:
+      return next_lines(in);
+    case Description::Format::csv:
+      return next_csv(in);
+    case Description::Format::jsonl:
+      return next_jsonl(in);
+  }
+  fail();
+}
+
+}  // namespace ecosort::run

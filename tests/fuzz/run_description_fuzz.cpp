@@ -1,0 +1,80 @@
+// Whatever stands in the description of a run, also behind a checksum that is right: it is refused, or its numbers fit each other
+// and name keys that can be. And what is described comes back.
+//
+// Input: a byte that says whether magic, version, size and checksum are put right; the description follows.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/errors.h"
+#include "fuzz_support.h"
+#include "hash/block_checksum.h"
+#include "run/description.h"
+#include "run/order_bytes.h"
+
+namespace {
+
+using namespace ecosort;
+using fuzz::require;
+
+constexpr std::uint64_t magic = 0x314e55524f434521, version = 1;
+constexpr std::size_t begin_bytes = 24, checksum_bytes = 8;
+
+void put(std::vector<std::byte>& bytes, std::size_t at, std::uint64_t value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+void put_right(std::vector<std::byte>& bytes) {
+  if (bytes.size() < begin_bytes + checksum_bytes) return;
+  put(bytes, 0, magic);
+  put(bytes, 8, version);
+  put(bytes, 16, bytes.size());
+  const std::size_t checked = bytes.size() - checksum_bytes;
+  put(bytes, checked, records::block_checksum(bytes.data(), checked, magic));
+}
+
+void look_at_keys(const run::Description& description) {
+  try {
+    if (!description.has_rows()) {
+      (void)run::record_format_of(description);
+      return;
+    }
+    const std::unique_ptr<rows::RowFormat> format = run::row_format_of(description);
+    require(run::order_bytes(*format) == description.order, "an order comes back");
+    format->begin_input();
+    if (description.first_row) (void)format->take_first_row("a run", *description.first_row);
+    if (format->kind() != rows::Kind::lines) return;  // only rows that were looked at are compared
+    const rows::Text a = "1 b,c\t2", b = "";
+    (void)format->compare(a, b);
+    for (unsigned level = 0; level < format->levels(); ++level) (void)format->window(a, level, 0);
+  } catch (const Error&) {  // keys that there are not
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const auto* const from = reinterpret_cast<const std::byte*>(data + 1);
+  std::vector<std::byte> bytes(from, from + (size - 1));
+  if ((data[0] & 1U) != 0) put_right(bytes);
+  run::Description description;
+  try {
+    description = run::decode_description(bytes, "run");
+  } catch (const Error&) {
+    return 0;
+  }
+  require(description.blocks() > 0, "a run has a block");
+  const std::uint64_t blocks = description.blocks();
+  require(description.place_of(blocks - 1, 1) + description.block_bytes <= description.file_bytes(),
+          "its blocks lie in its file");
+  require(description.used_bytes(blocks - 1) > 0, "its last block holds something");
+  const std::vector<std::byte> again = run::encode(description);
+  require(again.size() == description.head_bytes, "a description fills its room");
+  require(run::encode(run::decode_description(again, "run")) == again, "a description comes back");
+  look_at_keys(description);
+  return 0;
+}

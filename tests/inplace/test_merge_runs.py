@@ -1,0 +1,314 @@
+"""`merge --runs`: what the runs of an interrupted job hold becomes what the job would have made; the runs are only read."""
+
+import hashlib
+import json
+import random
+import re
+import shutil
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from sort_support import MIB, OVERHEAD_BYTES, Run, expected, refused, succeeded, wait_until
+
+from .support import job_directory, kill_at_sync, syncs_of
+
+PAGE = 4096
+JOB, RUN, POSITION, COUNT = 80, 88, 96, 152  # where numbers stand in a description, as run/FORMAT.md has them
+
+
+def random_records(count: int, size: int, letters: bytes) -> bytes:
+    return bytes(random.Random(count + size).choices(letters, k=count * size))
+
+
+def lines_of(count: int) -> bytes:
+    rng = random.Random(count)
+    return b"".join(b"%d %d %s\n" % (rng.randrange(count // 3), i, b"x" * rng.randrange(40)) for i in range(count))
+
+
+def rows_of(count: int) -> bytes:
+    rng = random.Random(count)
+    rows = (b'"%d",t%d,"a\n%d"\n' % (rng.randrange(count), rng.randrange(9), i) for i in range(count))
+    return b'n,"a\nname",rest\n' + b"".join(rows)
+
+
+def json_of(count: int) -> bytes:
+    rng = random.Random(count)
+    return b"".join(b'{"n": %d, "i": %d, "t": "%s"}\n' % (rng.randrange(count), i, b"z" * rng.randrange(30)) for i in range(count))
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    words: tuple[str, ...]
+    text: bytes
+
+
+CASES = {
+    case.name: case
+    for case in (
+        Case("records", ("sort", "--key", "0:10", "--memory", "1MiB"), random_records(30_000, 100, b"ab\x00\xff")),
+        Case(
+            "numbers",
+            ("sort", "--record-size", "16", "--key", "8:u32:desc", "--key", "0:2", "--memory", "1MiB"),
+            random_records(150_000, 16, b"ab"),
+        ),
+        Case("many", ("sort", "--key", "0:10", "--memory", "1MiB"), random_records(160_000, 100, b"abcd\xff")),
+        Case("lines", ("lines", "-k1,1n", "-s", "--header=2", "--memory", "1MiB"), b"what\nwhy\n" + lines_of(60_000)),
+        Case("unique", ("lines", "-u", "-k1,1", "--memory", "1MiB"), lines_of(200_000)),
+        Case("whole", ("lines", "-r", "--memory", "1MiB"), lines_of(60_000)),
+        Case("csv", ("csv", "--by", "n:number:desc", "--by", "a\nname", "--memory", "1MiB"), rows_of(60_000)),
+        Case("jsonl", ("jsonl", "--by", "n:number", "--memory", "1MiB"), json_of(40_000)),
+    )
+}
+
+
+def interrupt(ecosort: Path, run: Run, case: Case, directory: Path, name: str = "out") -> Path:
+    """The output of a job that was killed when all of its runs were complete."""
+    directory.mkdir(exist_ok=True)
+    out, source = directory / name, directory / f"{name}.in"
+    source.write_bytes(case.text)
+    words = (*case.words, "--resumable", "--quiet", source, "-o", out)
+    last = syncs_of(ecosort, directory, *words)
+    for nth in 3 * [*range(last, 2, -1)]:  # which thread syncs is another matter each time
+        out.unlink(missing_ok=True)
+        if not kill_at_sync(ecosort, directory, nth, *words) or not job_directory(out).exists():
+            continue
+        status = run("resume", "--status", out).stdout
+        gives_up_nothing = case.words[0] != "sort" or re.search("in the output +0 ", status)
+        if status.splitlines()[0].endswith(": merge") and gives_up_nothing:
+            return out
+        shutil.rmtree(job_directory(out))
+    raise AssertionError("there is no moment at which all runs are complete and nothing is in the output")
+
+
+def runs_of(out: Path) -> list[Path]:
+    return sorted(job_directory(out).glob("run-*"))
+
+
+def state_of(directory: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(directory.iterdir()) if path.is_file()}
+
+
+def wanted_of(run: Run, case: Case, out: Path) -> bytes:
+    plain = out.parent / "plain"
+    succeeded(run(*case.words[:-2], "--memory", "32MiB", "--quiet", f"{out}.in", "-o", plain))
+    return plain.read_bytes()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_runs_give_what_the_job_gives(ecosort: Path, run: Run, tmp_path: Path, name: str) -> None:
+    case = CASES[name]
+    out = interrupt(ecosort, run, case, tmp_path)
+    wanted, before = wanted_of(run, case, out), state_of(job_directory(out))
+    assert len(runs_of(out)) > 2
+    by_directory, by_files, stats = tmp_path / "a", tmp_path / "b", tmp_path / "stats"
+    words = ("merge", "--runs", "-q", "--memory", "1MiB", "--stats", stats)
+    succeeded(run(*words, job_directory(out), "-o", by_directory))
+    assert by_directory.read_bytes() == wanted
+    figures = json.loads(stats.read_text())
+    assert figures["intermediate_merges"] > 0 or name != "many", "also in passes"
+    assert figures["peak_counted_memory_bytes"] <= MIB
+    assert figures["peak_rss_bytes"] <= MIB + OVERHEAD_BYTES
+    files = runs_of(out)
+    random.Random(1).shuffle(files)
+    succeeded(run(*words, *files, "-o", by_files))
+    assert by_files.read_bytes() == wanted, "ties keep the job's order, however its runs are named"
+    assert state_of(job_directory(out)) == before, "runs are only read"
+    succeeded(run("resume", out, "-q"))
+    assert out.read_bytes() == wanted, "the job goes on as if nothing had happened"
+
+
+def test_runs_of_several_jobs_go_together(ecosort: Path, run: Run, tmp_path: Path) -> None:
+    """Of equal records those of the job that was named first come first."""
+    a = interrupt(ecosort, run, CASES["records"], tmp_path, "a")
+    b = interrupt(ecosort, run, Case("b", (*CASES["records"].words[:-1], "2MiB"), CASES["records"].text[::-1]), tmp_path, "b")
+    for first, second in ((a, b), (b, a)):
+        succeeded(run("merge", "--runs", "-q", job_directory(first), *runs_of(second), "-o", tmp_path / "merged"))
+        files = (f"{first}.in", f"{second}.in")
+        succeeded(run("sort", "-q", "--key", "0:10", *files, "-o", tmp_path / "plain"))
+        assert (tmp_path / "merged").read_bytes() == (tmp_path / "plain").read_bytes()
+
+
+def test_the_runs_of_a_file_that_is_sorted_in_place(ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes) -> None:
+    """Where the job cannot go on, its records come out elsewhere."""
+    original = file4.read_bytes()
+    words = ("inplace", file4, "--memory", "4MiB")
+    for nth in range(4, 60):
+        file4.write_bytes(original)
+        assert kill_at_sync(ecosort, tmp_path, nth, *words, "-q")
+        status = run("resume", "--status", file4).stdout
+        if status.splitlines()[0].endswith(": merge") and re.search("in the output +0 ", status):
+            break
+        succeeded(run("resume", file4, "-q"))
+    succeeded(run("merge", "--runs", "-q", job_directory(file4), "-o", tmp_path / "merged"))
+    assert (tmp_path / "merged").read_bytes() == wanted
+    succeeded(run("resume", file4, "-q"))
+    assert file4.read_bytes() == wanted
+
+
+@pytest.fixture(scope="module")
+def job(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of records; tests copy what they change."""
+    directory = tmp_path_factory.mktemp("job")
+
+    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([ecosort, *words], capture_output=True, text=True, check=False, timeout=100)
+
+    return interrupt(ecosort, run, CASES["records"], directory)
+
+
+@pytest.fixture
+def runs(job: Path, tmp_path: Path) -> list[Path]:
+    """Copies of its runs."""
+    return [Path(shutil.copy(path, tmp_path / path.name)) for path in runs_of(job)]
+
+
+def merged(run: Run, *runs: Path) -> subprocess.CompletedProcess[str]:
+    """Nothing is left of a merge that is refused."""
+    directory = runs[0].parent
+    before = {path.name for path in directory.iterdir()} - {"merged"}
+    (directory / "merged").unlink(missing_ok=True)
+    done = run("merge", "--runs", "-q", "--memory", "2MiB", *runs, "-o", directory / "merged")
+    assert (directory / "merged").exists() == (done.returncode == 0)
+    assert {path.name for path in directory.iterdir()} - {"merged"} == before
+    return done
+
+
+def change(path: Path, at: int, data: bytes | None = None) -> None:
+    """Other bytes there; of one byte a bit, where none are named."""
+    with path.open("r+b") as file:
+        file.seek(at)
+        found = file.read(1)
+        file.seek(at)
+        file.write(data if data is not None else bytes([found[0] ^ 4]))
+
+
+def test_copies_of_runs_are_runs(run: Run, job: Path, runs: list[Path]) -> None:
+    succeeded(merged(run, *runs))
+    succeeded(run("sort", "-q", "--key", "0:10", f"{job}.in", "-o", runs[0].parent / "spare"))
+    assert (runs[0].parent / "merged").read_bytes() == (runs[0].parent / "spare").read_bytes()
+
+
+@pytest.mark.parametrize("at", [16, 24, 32, 40, 56, 64, 72, JOB, RUN, POSITION, 104, 112, 120, 128, 136, 144, COUNT, 160, 170])
+def test_a_damaged_description_is_refused(run: Run, runs: list[Path], at: int) -> None:
+    change(runs[1], at)
+    refused(merged(run, *runs), 3, f"the description of the run '{runs[1]}' is damaged")
+
+
+def test_a_damaged_block_is_refused(run: Run, runs: list[Path]) -> None:
+    size = runs[1].stat().st_size
+    for at in (PAGE, PAGE + 777, size // 2, size - 16, size - 12, size - 1):  # records, and the end of a block
+        change(runs[1], at)
+        done = merged(run, *runs)
+        assert done.returncode == 3, done
+        assert f"the run '{runs[1]}' is damaged at byte" in done.stderr
+        change(runs[1], at)
+    change(runs[1], PAGE - 1)  # what no one reads
+    succeeded(merged(run, *runs))
+
+
+def test_what_is_no_run_is_refused(run: Run, runs: list[Path], job: Path) -> None:
+    foreign = runs[0].parent / "spare"
+    for content in (b"", b"some text\n" * 10_000, bytes(3 * PAGE)):
+        foreign.write_bytes(content)
+        refused(run("merge", "--runs", "-q", *runs, foreign, "-o", foreign.parent / "merged"), 2, f"'{foreign}' is no run of a job")
+    refused(merged(run, runs[0].parent / "missing", *runs), 2, "missing", "No such file")
+    refused(run("merge", "--runs", "-q", runs[0].parent, "-o", "merged"), 2, "is a directory, and not that of a job")
+    assert not (foreign.parent / "merged").exists()
+
+
+def test_another_version_is_refused(run: Run, runs: list[Path]) -> None:
+    change(runs[0], 8, struct.pack("<Q", 2))
+    refused(merged(run, *runs), 2, f"'{runs[0]}' is a run of format version 2", "merge it with the version that made it")
+
+
+def test_runs_in_each_others_place_are_known_by_what_they_say(run: Run, runs: list[Path]) -> None:
+    a, b = runs[0].read_bytes(), runs[1].read_bytes()
+    runs[0].write_bytes(b)
+    runs[1].write_bytes(a)
+    succeeded(merged(run, *runs))
+    # Blocks of one under the description of the other.
+    runs[0].write_bytes(b[:PAGE] + a[PAGE:])
+    runs[1].write_bytes(a)
+    assert merged(run, *runs).returncode in (2, 3)
+
+
+def test_a_run_that_is_missing_or_named_twice_is_refused(run: Run, runs: list[Path]) -> None:
+    for i in range(len(runs)):
+        place = len(runs) - i  # run 0 is the tail of the input
+        refused(merged(run, *runs[:i], *runs[i + 1 :]), 2, f"run {place} of the job of", "is missing")
+    refused(merged(run, *runs, runs[2]), 2, "hold the same records")
+
+
+def test_a_run_that_was_cut_off_is_refused(run: Run, runs: list[Path]) -> None:
+    whole = runs[1].read_bytes()
+    for size in (len(whole) - PAGE, len(whole) // 2, PAGE):
+        runs[1].write_bytes(whole[:size])
+        refused(merged(run, *runs), 2, f"the run '{runs[1]}' has {size} bytes of {len(whole)}", "ecosort resume")
+    runs[1].write_bytes(whole[:100])
+    refused(merged(run, *runs), 3, "damaged")
+
+
+def test_runs_that_do_not_go_together_are_refused(ecosort: Path, run: Run, tmp_path: Path, job: Path) -> None:
+    others = {
+        "numbers": "they do not go together",
+        "lines": "they do not go together",
+        "keys": "are sorted by different keys",
+    }
+    keys = Case("keys", ("sort", "--key", "0:9", "--memory", "1MiB"), CASES["records"].text)
+    for name, why in others.items():
+        out = interrupt(ecosort, run, keys if name == "keys" else CASES[name], tmp_path, name)
+        done = run("merge", "--runs", "-q", job_directory(job), job_directory(out), "-o", tmp_path / "merged")
+        line = refused(done, 2, why)
+        assert str(runs_of(out)[-1].parent) in line, "by their names"
+        assert not (tmp_path / "merged").exists()
+
+
+def test_what_stays_on_top_must_be_named(ecosort: Path, run: Run, tmp_path: Path) -> None:
+    out = interrupt(ecosort, run, CASES["csv"], tmp_path)
+    header, *others = runs_of(out)
+    refused(run("merge", "--runs", "-q", *others, "-o", tmp_path / "merged"), 2, "stay on top", "are missing")
+    refused(run("merge", "--runs", "-q", header, "-o", tmp_path / "merged"), 2, "holds only what stays on top")
+    assert not (tmp_path / "merged").exists()
+
+
+def test_a_job_whose_runs_are_not_complete_is_refused(ecosort: Path, run: Run, tmp_path: Path) -> None:
+    case, out = CASES["records"], tmp_path / "out"
+    (tmp_path / "in").write_bytes(case.text)
+    assert kill_at_sync(ecosort, tmp_path, 8, *case.words, "--resumable", "-q", tmp_path / "in", "-o", out)
+    refused(run("merge", "--runs", job_directory(out), "-o", tmp_path / "merged"), 2, "not all of its input is in runs yet")
+    refused(run("merge", "--runs", tmp_path / "no.ecosort", "-o", tmp_path / "merged"), 2, "no.ecosort")
+
+
+def test_the_file_of_the_job_is_no_output(run: Run, job: Path) -> None:
+    refused(run("merge", "--runs", job_directory(job), "-o", job), 2, "is the file of the job itself", "ecosort resume")
+    assert not job.exists()
+
+
+def test_options_that_the_runs_answer_are_refused(run: Run, job: Path, tmp_path: Path) -> None:
+    for option in (("--record-size", "100"), ("--key", "0:10"), ("--reverse",), ("--unique",)):
+        words = ("merge", "--runs", *option, job_directory(job), "-o", tmp_path / "merged")
+        refused(run(*words), 2, f"leave {option[0]} out")
+    refused(run("merge", job_directory(job), "--runs", "-o", tmp_path / "merged"), 2, "--runs stands first")
+
+
+def test_a_kill_leaves_nothing_and_the_runs_as_they_were(ecosort: Path, run: Run, job: Path, tmp_path: Path) -> None:
+    before = state_of(job_directory(job))
+    wanted = expected(CASES["records"].text)
+    words = [ecosort, "merge", "--runs", "-q", "--memory", "1MiB", job_directory(job), "-o", tmp_path / "merged"]
+    for after_s in (0.0, 0.01, 0.02, 0.04):
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
+        try:
+            process.wait(timeout=after_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        assert set(tmp_path.iterdir()) <= {tmp_path / "merged"}
+        if (tmp_path / "merged").exists():  # complete, if it was killed afterwards
+            assert (tmp_path / "merged").read_bytes() == wanted
+            (tmp_path / "merged").unlink()
+    assert state_of(job_directory(job)) == before
+    wait_until(lambda: run(*words[1:]).returncode == 0, what="the lock of the job")
