@@ -193,7 +193,7 @@ def test_fish_proposes_what_power_and_tune_take(run: Run, tmp_path: Path, ecosor
     require("fish")
     assert {"run", "report", "meters"} <= complete_in_fish(run, tmp_path, f"{ecosort} power ")
     assert "--format" in complete_in_fish(run, tmp_path, f"{ecosort} power report --f")
-    assert complete_in_fish(run, tmp_path, "ecosort plan sort --ass") == {"--assume-size"}
+    assert complete_in_fish(run, tmp_path, "ecosort plan sort --ass") == {"--assume-ratio", "--assume-size"}
 
 
 def test_bash_proposes_values(run: Run, tmp_path: Path) -> None:

@@ -163,6 +163,7 @@ std::vector<const std::byte*> FormRuns::sample_of(const RunBuffer& run, std::uin
   const records::RecordTable table = run.table(encoder_.record_size());
   std::vector<const std::byte*> sample;
   size = std::clamp<std::uint64_t>(size, 2, std::max<std::uint64_t>(run.count, 2));
+  sample.reserve(size);
   for (std::uint64_t i = 0; i < size; ++i) sample.push_back(table.at(run.entries()[i * (run.count - 1) / (size - 1)].index));
   return sample;
 }

@@ -15,7 +15,6 @@ namespace ecosort::run {
 namespace {
 
 using codec::BlockCodec;
-using codec::BlockTerms;
 
 constexpr std::size_t block_bytes = 32768, guard_bytes = 64, seed = 77;
 constexpr std::uint32_t record_size = 100;
