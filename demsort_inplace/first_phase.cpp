@@ -27,7 +27,8 @@ Task<void> form_runs(Workbench& bench, engine::RunKeeper& keeper) {
 }
 
 Task<void> make_run_durable(Workbench& bench, std::uint64_t run, engine::Tally tally) {
-  co_await bench.store->write_description(bench.numbers[run], describe(bench.header, run, tally.hash));
+  if (bench.layout.head_bytes > 0)
+    co_await bench.store->write_description(bench.numbers[run], describe(bench.header, run, tally.hash));
   co_await bench.reactor.sync(bench.store->run(bench.numbers[run]).file());
 }
 

@@ -12,7 +12,7 @@ namespace ecosort::inplace {
 // VerificationError unless the piece that was read and the run that was written hold the same records.
 void check_run(const Layout& layout, std::uint64_t run, const engine::Tally& read, const engine::Tally& written);
 
-// With its description. `tally`: of its records.
+// With its description, where there is room for it. `tally`: of its records.
 [[nodiscard]] Task<void> make_run_durable(Workbench& bench, std::uint64_t run, engine::Tally tally);
 
 }  // namespace ecosort::inplace

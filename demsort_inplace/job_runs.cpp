@@ -32,6 +32,7 @@ std::vector<std::uint64_t> row_runs(const std::string& file, const JournalConten
 // Its run 0 is the tail of the input.
 std::vector<std::uint64_t> record_runs(const std::string& file, const JournalContents& contents) {
   const Layout& layout = contents.header.layout;
+  if (layout.head_bytes == 0) refuse(file, "they do not say what they hold, for which there was no room when it began");
   if (contents.runs.size() < layout.runs()) refuse(file, "not all of its input is in runs yet");
   if (contents.state && contents.state->records > 0 && !layout.keeps_runs) refuse(file, "it has given up parts of them already");
   std::vector<std::uint64_t> runs;

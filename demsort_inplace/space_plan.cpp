@@ -97,7 +97,7 @@ SpacePlan tightest(const planner::Wanted& wanted, const Ground& ground, const pl
                  .run_block = run_block,
                  .piece_records = div_up(wanted.input_records, runs),
                  .unit = wanted.input_alignment,
-                 .head_bytes = head_bytes(wanted.format, wanted.input_alignment),
+                 .head_bytes = ground.describes_runs ? head_bytes(wanted.format, wanted.input_alignment) : 0,
                  .keeps_runs = ground.mode == Mode::keeping_runs};
   plan.held_bytes = ground.held_bytes;
   plan.layout.interval_bytes = least_interval_bytes(plan.layout);
@@ -150,7 +150,9 @@ std::uint64_t metadata_allowance(std::uint64_t files, std::uint64_t extents, std
   return round_up(base + files * file_bytes + extents * extent_bytes, unit);
 }
 
-SpaceChoice choose_space(const planner::Wanted& wanted, std::uint64_t free_bytes, const Ground& ground) {
+namespace {
+
+SpaceChoice choose_among(const planner::Wanted& wanted, std::uint64_t free_bytes, const Ground& ground) {
   SpaceChoice choice;
   for_each_layout(wanted, ground, [&](SpacePlan plan) {
     if (!choice.least || plan.need_bytes() < choice.least->need_bytes()) choice.least = plan;
@@ -160,6 +162,22 @@ SpaceChoice choose_space(const planner::Wanted& wanted, std::uint64_t free_bytes
     if (complete(longer, wanted) && longer.need_bytes() <= free_bytes) plan = std::move(longer);
     if (!choice.best || cost_us(plan) < cost_us(*choice.best)) choice.best = std::move(plan);
   });
+  return choice;
+}
+
+}  // namespace
+
+SpaceChoice choose_space(const planner::Wanted& wanted, std::uint64_t free_bytes, const Ground& ground) {
+  SpaceChoice choice = choose_among(wanted, free_bytes, ground);
+  if (ground.mode != Mode::in_place) return choice;
+  Ground bare = ground;
+  bare.describes_runs = false;
+  SpaceChoice without = choose_among(wanted, free_bytes, bare);
+  const auto is_worth_it = [](const SpacePlan& with, const SpacePlan& other) {
+    return cost_us(with) <= cost_us(other) / 10 * 11;
+  };
+  if (!choice.best || !is_worth_it(*choice.best, *without.best)) choice.best = std::move(without.best);
+  choice.least = std::move(without.least);
   return choice;
 }
 

@@ -23,6 +23,7 @@ enum class Mode : std::uint8_t {
 struct Ground {
   Mode mode = Mode::in_place;
   std::uint64_t held_bytes = 0;  // counted as free by the file system, but not always given out (preflight.h)
+  bool describes_runs = true;    // in place they are not where that alone would be too much
 };
 
 struct SpacePlan {
@@ -46,7 +47,8 @@ struct SpaceChoice {
 // What the file system needs about so many files and extents of theirs: an allowance.
 [[nodiscard]] std::uint64_t metadata_allowance(std::uint64_t files, std::uint64_t extents, std::uint64_t unit) noexcept;
 
-// `wanted.input_alignment` is the layout's unit.
+// `wanted.input_alignment` is the layout's unit. In place runs go without their descriptions where these would not fit, or
+// would make the job a tenth slower: the least there is has none.
 [[nodiscard]] SpaceChoice choose_space(const planner::Wanted& wanted, std::uint64_t free_bytes, const Ground& ground = {});
 
 // The space with which more would gain little: the least one with which everything but moving the bytes takes at most a twentieth

@@ -24,10 +24,12 @@ PreparedMerge prepare_records(SortSpec spec, Tuning tuning, KeptRunSet set, io::
   const records::RecordFormat format = run::record_format_of(set.runs.front().description());
   spec.record_size = format.record_size;
   spec.keys.clear();
+  spec.keys.reserve(format.keys.size());
   for (const records::KeyField& key : format.keys) spec.keys.push_back(records::to_string(key));
   spec.reverse = false;
   tuning.format_is_assumed = false;
   std::vector<engine::Input> inputs;
+  inputs.reserve(set.runs.size());
   for (KeptRun& run : set.runs) inputs.push_back(std::move(run.input));
   return prepare_merge(spec, tuning, std::move(inputs), storage);
 }
@@ -78,6 +80,7 @@ PreparedLines prepare_rows(const SortSpec& spec, const KeptRunSet& set, io::Posi
     kept.hash = set.headers.front().description().hash;
   }
   std::vector<run::Description> descriptions;
+  descriptions.reserve(set.runs.size());
   for (const KeptRun& run : set.runs) {
     descriptions.push_back(run.description());
     kept.hash += run.description().hash;

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from sort_support import MIB, OVERHEAD_BYTES, Run, expected, refused, succeeded, wait_until
+from sort_support import MIB, OVERHEAD_BYTES, FileSystem, Run, expected, refused, succeeded, wait_until
 
-from .support import job_directory, kill_at_sync, syncs_of
+from .support import job_directory, kill_at_call, kill_at_sync, plan_of, syncs_of
 
 PAGE = 4096
 JOB, RUN, POSITION, COUNT = 80, 88, 96, 152  # where numbers stand in a description, as run/FORMAT.md has them
@@ -36,7 +36,9 @@ def rows_of(count: int) -> bytes:
 
 def json_of(count: int) -> bytes:
     rng = random.Random(count)
-    return b"".join(b'{"n": %d, "i": %d, "t": "%s"}\n' % (rng.randrange(count), i, b"z" * rng.randrange(30)) for i in range(count))
+    return b"".join(
+        b'{"n": %d, "i": %d, "t": "%s"}\n' % (rng.randrange(count), i, b"z" * rng.randrange(30)) for i in range(count)
+    )
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def interrupt(ecosort: Path, run: Run, case: Case, directory: Path, name: str = 
     directory.mkdir(exist_ok=True)
     out, source = directory / name, directory / f"{name}.in"
     source.write_bytes(case.text)
-    words = (*case.words, "--resumable", "--quiet", source, "-o", out)
+    words: tuple[str | Path, ...] = (*case.words, "--resumable", "--quiet", source, "-o", out)
     last = syncs_of(ecosort, directory, *words)
     for nth in 3 * [*range(last, 2, -1)]:  # which thread syncs is another matter each time
         out.unlink(missing_ok=True)
@@ -149,6 +151,17 @@ def test_the_runs_of_a_file_that_is_sorted_in_place(ecosort: Path, run: Run, fil
     assert file4.read_bytes() == wanted
 
 
+def test_where_space_is_short_runs_in_place_go_without_a_description(
+    ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes
+) -> None:
+    words = ("--memory", "4MiB")
+    FileSystem("", file4.parent, None).fill_until(plan_of(run, file4, *words)["needed_bytes"] + 8 * PAGE)
+    kill_at_call(ecosort, tmp_path, "ftruncate", 4, "inplace", file4, *words)
+    refused(run("merge", "--runs", job_directory(file4), "-o", tmp_path / "merged"), 2, "do not say what they hold")
+    succeeded(run("resume", file4, "-q"))
+    assert file4.read_bytes() == wanted
+
+
 @pytest.fixture(scope="module")
 def job(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of records; tests copy what they change."""
@@ -214,7 +227,9 @@ def test_what_is_no_run_is_refused(run: Run, runs: list[Path], job: Path) -> Non
     foreign = runs[0].parent / "spare"
     for content in (b"", b"some text\n" * 10_000, bytes(3 * PAGE)):
         foreign.write_bytes(content)
-        refused(run("merge", "--runs", "-q", *runs, foreign, "-o", foreign.parent / "merged"), 2, f"'{foreign}' is no run of a job")
+        refused(
+            run("merge", "--runs", "-q", *runs, foreign, "-o", foreign.parent / "merged"), 2, f"'{foreign}' is no run of a job"
+        )
     refused(merged(run, runs[0].parent / "missing", *runs), 2, "missing", "No such file")
     refused(run("merge", "--runs", "-q", runs[0].parent, "-o", "merged"), 2, "is a directory, and not that of a job")
     assert not (foreign.parent / "merged").exists()
@@ -298,9 +313,9 @@ def test_options_that_the_runs_answer_are_refused(run: Run, job: Path, tmp_path:
 def test_a_kill_leaves_nothing_and_the_runs_as_they_were(ecosort: Path, run: Run, job: Path, tmp_path: Path) -> None:
     before = state_of(job_directory(job))
     wanted = expected(CASES["records"].text)
-    words = [ecosort, "merge", "--runs", "-q", "--memory", "1MiB", job_directory(job), "-o", tmp_path / "merged"]
+    words: list[str | Path] = ["merge", "--runs", "-q", "--memory", "1MiB", job_directory(job), "-o", tmp_path / "merged"]
     for after_s in (0.0, 0.01, 0.02, 0.04):
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
+        process = subprocess.Popen([ecosort, *words], stdin=subprocess.DEVNULL)
         try:
             process.wait(timeout=after_s)
         except subprocess.TimeoutExpired:
@@ -311,4 +326,4 @@ def test_a_kill_leaves_nothing_and_the_runs_as_they_were(ecosort: Path, run: Run
             assert (tmp_path / "merged").read_bytes() == wanted
             (tmp_path / "merged").unlink()
     assert state_of(job_directory(job)) == before
-    wait_until(lambda: run(*words[1:]).returncode == 0, what="the lock of the job")
+    wait_until(lambda: run(*words).returncode == 0, what="the lock of the job")

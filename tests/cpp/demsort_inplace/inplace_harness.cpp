@@ -19,7 +19,7 @@ JobHeader SmallJob::header() const {
                    .run_block = planner::RunBlock::of(run_block_bytes, format.record_size),
                    .piece_records = piece_records,
                    .unit = unit,
-                   .head_bytes = head_bytes(format, unit),
+                   .head_bytes = describes_runs ? head_bytes(format, unit) : 0,
                    .interval_bytes = interval_bytes};
   return header;
 }
@@ -41,7 +41,7 @@ const std::vector<SmallJob>& small_jobs() {
        .piece_records = 7,
        .run_block_bytes = 12'288,
        .interval_bytes = std::uint64_t{48} * 1024},
-      {.name = "aligned", .format = {64, {{0, 10}}}, .records = 1'920, .piece_records = 512},
+      {.name = "aligned", .format = {64, {{0, 10}}}, .records = 1'920, .piece_records = 512, .describes_runs = false},
       {.name = "large_blocks",
        .format = {100, {{3, 9}}},
        .records = 3'000,
@@ -74,6 +74,7 @@ engine::SortReport Machine::abandon() {
 }
 
 std::string undescribed_run(const io::DiskImage& image, const std::string& file, const JournalContents& contents) {
+  if (contents.header.layout.head_bytes == 0) return "";
   for (const RunDone& done : contents.runs) {
     const auto found = image.files.find(JobPaths(file).run(done.run));
     if (found == image.files.end() || found->second.size() == 0) continue;

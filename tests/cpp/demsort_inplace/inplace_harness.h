@@ -26,6 +26,7 @@ struct SmallJob {
   std::uint64_t memory_bytes = planner::least_memory_bytes;
   std::uint64_t unit = page_bytes;
   bool reread = false;
+  bool describes_runs = true;
 
   [[nodiscard]] JobHeader header() const;
   // What the job may take on the disk: a store with no more suffices.
