@@ -69,11 +69,11 @@ class _Visits:
 
     def _steady(self) -> Bools:
         """Visits within a row of single steps in one direction: the step into it, the one out of it, and those before and after
-        them where there are any."""
+        them, but for where the row begins and ends, there or with a jump."""
         nothing = np.full(2, np.nan)
         steps = np.concatenate((nothing, np.diff(self.levels), nothing))
         before, into, out, after = (steps[k : k + len(self.levels)] for k in range(4))
-        same = [np.isnan(other) | (other == into) for other in (before, after)]
+        same = [np.isnan(other) | (np.abs(other) > 1) | (other == into) for other in (before, after)]
         found: Bools = (np.abs(into) == 1) & (into == out) & same[0] & same[1]
         return found
 

@@ -12,10 +12,12 @@ from zoneinfo import ZoneInfo
 import pytest
 from ecosort_power.align import Load
 from ecosort_power.errors import MeterError, MeterGlitchError, PowerError, UsageError
+from ecosort_power.evaluate import evaluate
 from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import parse_spec, with_settings
 from ecosort_power.meters.csv import CsvMeter, read_log
 from ecosort_power.meters.exec import parse_line, to_reading
+from ecosort_power.quality import Window
 from ecosort_power.reading import PowerKind, Scope
 from hypothesis import given
 from hypothesis import strategies as st
@@ -276,6 +278,20 @@ def test_logs_of_many_countries_are_understood(tmp_path: Path, text: str, settin
 def test_a_wrong_setting_of_a_log_is_said_before_there_is_a_log(setting: str) -> None:
     with pytest.raises(UsageError, match=setting.partition("=")[0].removeprefix("energy-")):
         CsvMeter(parse_spec(f"csv:not-yet.csv#{setting}"))
+
+
+@pytest.mark.parametrize(("step_s", "said"), [(-3600.0, "go back"), (-2.0, "go back"), (3600.0, "coverage"), (3.0, "gap")])
+def test_a_clock_that_is_set_while_a_log_is_written_gives_no_joules(tmp_path: Path, step_s: float, said: str) -> None:
+    rows = [(ABSOLUTE + i + (step_s if i > 130 else 0.0), 50.0 if 100 <= i < 160 else 10.0 + i % 2) for i in range(260)]
+    meter = CsvMeter(parse_spec(f"csv:{write_log(tmp_path / 'log.csv', rows)}#lag=0"))
+    if said == "go back":
+        with pytest.raises(MeterError, match=said):
+            meter.open()
+        return
+    readings = meter.collect(80.0, 180.0, ABSOLUTE, None)
+    found = evaluate("log", readings, with_settings(meter.open(), meter.spec), Window(80.0, 100.0, 160.0, 180.0), [])
+    assert found.joules is None
+    assert said in {d.code for d in found.defects if d.fatal}
 
 
 def test_rows_of_one_time_lie_evenly_up_to_the_next_one_and_a_gap_stays_one(tmp_path: Path) -> None:

@@ -92,6 +92,23 @@ def test_bad_circumstances_are_flagged(tmp_path: Path, change: dict[str, object]
     assert [d.code for d in _condition_defects(session, Pieces)] == [code] * (code is not None)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("step_s", "told"), [(3600.0, True), (-0.5, True), (0.05, False)])
+def test_a_step_of_the_clock_during_a_run_is_told(tmp_path: Path, step_s: float, told: bool) -> None:
+    """NTP, or a person: logs are aligned by that clock."""
+    directory = ResultDirectory(write_result(tmp_path / "r", runs=1))
+    session, (run,) = directory.session(), directory.runs()
+
+    class Pieces:
+        settle, cold, circumstances, harness_cpu_s = run.settle, run.cold, Circumstances(), 0.1
+        marks = replace(run.marks, realtime_drift_s=step_s)
+
+        class result:  # noqa: N801
+            survivors = 0
+
+    found = [d.text for d in _condition_defects(session, Pieces)]  # type: ignore[arg-type]
+    assert found == [f"the real-time clock moved by {step_s:+.2f} s"] * told
+
+
 def test_a_trend_over_the_runs_is_flagged(tmp_path: Path) -> None:
     directory = ResultDirectory(write_result(tmp_path / "r"))
     session, runs = directory.session(), directory.runs()

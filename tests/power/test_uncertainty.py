@@ -122,6 +122,13 @@ def test_a_power_that_stays_within_a_level_that_it_passes_is_anywhere_in_it() ->
     assert rested.sd == pytest.approx(np.hypot(steady.sd, 60 / 12**0.5), rel=0.1)
 
 
+def test_a_jump_before_and_after_a_row_of_steps_is_its_beginning_and_its_end() -> None:
+    """As that of the idle machine to the run and back, where values that are late may hold some of both."""
+    ramp, idle = np.rint(np.linspace(20, 60, 4000)), np.full(10, 8.0)
+    alone, between = (rounding(v, np.full(len(v), 0.1), 1.0).error.sd for v in (ramp, np.concatenate((idle, ramp, idle))))
+    assert between == pytest.approx(np.hypot(alone, 2.0 / 2 / 3**0.5), rel=0.05)
+
+
 def test_each_visit_of_a_level_is_wrong_by_itself() -> None:
     """A power that goes up and down through three levels, ten values at each: what it does within one visit is not known."""
     values = np.repeat([49.0, 50.0, 51.0, 50.0] * 25, 10)

@@ -57,7 +57,7 @@ IDLE_CELLS = tuple(
         ("instantaneous, steps of 0.1 W", 1.0, (60.0, 600.0)),
         ("average over 1 s", 1.0, LENGTHS_S),
         ("average over 5 s", 1.0, (60.0, 600.0)),
-        ("counter, steps of 3.6 J", 0.1, LENGTHS_S),
+        ("counter, steps of 3.6 J", 0.1, (10.0, 60.0)),
         ("counter, steps of 3.6 J", 1.0, LENGTHS_S),
         ("counter, steps of 3.6 J", 5.0, (60.0, 600.0)),
         ("counter, steps of 3.6 J", 60.0, (600.0,)),
