@@ -186,7 +186,7 @@ def _other_idle(results: Results) -> list[str]:
     kinds = list(dict.fromkeys((o.cell.meter, o.cell.period_s) for found in results.idle.values() for o in found))
     lines = [
         "The same where the idle power of 10 W wanders in other ways than in the simulation above (0.2 W from one half second to "
-        "the next, without memory), over a constant power and a square wave of 13 s and the lengths that the meter can know:",
+        "the next, without memory), with a constant power and the lengths that the meter can know:",
         "",
         "| meter | a value every | " + " | ".join(results.idle) + " |",
         "|---|---|" + "---|" * len(results.idle),
@@ -194,7 +194,23 @@ def _other_idle(results: Results) -> list[str]:
     for meter, period in kinds:
         at = [[o for o in found if (o.cell.meter, o.cell.period_s) == (meter, period)] for found in results.idle.values()]
         lines.append(f"| {meter} | {period:g} s | " + " | ".join(_field(o) for o in at) + " |")
-    return [*lines, ""]
+    return [*lines, "", _limits_of_idle(results), ""]
+
+
+def _limits_of_idle(results: Results) -> str:
+    """Where an interval is too narrow with an idle power that a few values beside the run do not show."""
+    known = [(kind, o) for kind, found in results.idle.items() for o in found if o.coverage is not None]
+    narrow = sorted((o.coverage or 0.0, kind, str(o.cell)) for kind, o in known if verdict(o) == "narrow")
+    text = (
+        f"It holds the truth in {LOW * 100:.0f} % of the runs or more in {len(known) - len(narrow)} of these {len(known)} cases"
+    )
+    if not narrow:
+        return f"{text}, which are all."
+    worst, kind, cell = narrow[0]
+    return (
+        f"{text}. In the others a few values beside the run do not show how the idle power wanders; the fewest runs are "
+        f"{worst * 100:.0f} %, of {cell}, with an idle power of the kind {kind!r}."
+    )
 
 
 def _again(results: Results) -> str:
