@@ -35,6 +35,15 @@ RESTLESS = 0.1
 COUNTER_TOLERANCE = 0.02
 # A run is looked for beside itself over so long: one value of a quick meter may be of anything.
 SHORTEST_LOOK_S = 0.5
+# ... and an end of it that has less than this share of what the run adds to the idle power is not where the run is.
+QUIET = 0.25
+LATE_UNKNOWN = (
+    "it still shows the run {:g} s after its end, which is as much as is allowed for a lag that is not known; find it out "
+    "(run --probe 60) or say it (#lag=SECONDS)"
+)
+LATE = "it still shows the run after its end, by a lag of {:g} s: its lag is longer (run --probe 60 measures it)"
+EARLY = "it shows the run before its start, by a lag of {:g} s: its lag is shorter (run --probe 60 measures it)"
+WRONG_CLOCK = "it shows the run before its start, by its times: its clock is wrong"
 # A load of so many of the processors adds at least this share to the power of a whole machine.
 FOLLOWED_LOAD, FOLLOWED = 0.25, 0.02
 COUNTER, POWER, BOTH = "counter", "power", "counter and power"
@@ -265,8 +274,9 @@ def doubts(
 
 def _misplaced(curves: Curves, estimate: Estimate, capabilities: Capabilities, window: Window) -> str | None:
     """Why the run cannot be where the meter shows it: by its lag, or the longest that is allowed for where that is not known, the
-    power beside the run is still rather that of the run than of the idle machine. Where the two are alike a wrong lag does no
-    harm."""
+    power beside the run is still rather that of the run than of the idle machine. A lag that is known is doubted only where
+    the other end of the run looks idle as well: drives may go on working after a run. Where the two powers are alike a wrong
+    lag does no harm."""
     curve = curves.power if curves.power is not None else curves.counter
     if curve is None or curve.begin_s > window.begin_s or curve.end_s < window.end_s:
         return None
@@ -277,24 +287,18 @@ def _misplaced(curves: Curves, estimate: Estimate, capabilities: Capabilities, w
     def shows_run(watts: float | None, idle_w: float) -> bool:
         return watts is not None and watts > max((1 + RESTLESS) * idle_w, (idle_w + busy) / 2)
 
+    def is_quiet(watts: float | None, idle_w: float) -> bool:
+        return watts is not None and watts < idle_w + QUIET * (busy - idle_w)
+
     reach = capabilities.unknown_lag_s + (capabilities.window_s or 0.0) + period
-    if shows_run(_beside(curve, window.end_s + reach, length), idle[0]):
-        if lag is None:
-            return (
-                f"it still shows the run {capabilities.unknown_lag_s:g} s after its end, which is as much as is allowed for a "
-                "lag that is not known; find it out (run --probe 60) or say it (#lag=SECONDS)"
-            )
-        return (
-            f"it still shows the run after its end, by a lag of {lag:g} s: its lag is longer (run --probe 60 measures it), or "
-            "the machine went on working"
-        )
-    if shows_run(_beside(curve, window.begin_s - period, -length), idle[1]):
-        cause = (
-            f"by a lag of {lag:g} s: its lag is shorter (run --probe 60 measures it)"
-            if lag
-            else "by its times: its clock is wrong"
-        )
-        return f"it shows the run before its start, {cause}, or the machine was working"
+    after = shows_run(_beside(curve, window.end_s + reach, length), idle[0])
+    before = shows_run(_beside(curve, window.begin_s - period, -length), idle[1])
+    if after and lag is None:
+        return LATE_UNKNOWN.format(capabilities.unknown_lag_s)
+    if after and is_quiet(_beside(curve, window.begin_s, length), idle[0]):
+        return LATE.format(lag)
+    if before and is_quiet(_beside(curve, window.end_s - period, -length), idle[1]):
+        return EARLY.format(lag) if lag else WRONG_CLOCK
     return None
 
 
