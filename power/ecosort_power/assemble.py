@@ -22,6 +22,8 @@ from ecosort_power.validate import Validation
 MAX_HARNESS_SHARE = 0.05
 # A step of the real-time clock during a run (NTP), worth a word because logs are aligned by it.
 MAX_CLOCK_STEP_S = 0.1
+# What others than the command may use of the processors during a run before it is told.
+MAX_OTHERS_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,15 @@ def _record_defects(records: int | None, stats: Mapping[str, object] | None) -> 
     return []
 
 
+def _others_share(pieces: Pieces) -> float:
+    """What of all processors neither the command nor the harness used while the command ran."""
+    c, seconds = pieces.circumstances, pieces.marks.seconds
+    if c.busy_inside is None or seconds <= 0:
+        return 0.0
+    own = pieces.result.cpu_user_s + pieces.result.cpu_system_s + pieces.harness_cpu_s
+    return c.busy_inside - own / seconds / c.processors
+
+
 def _condition_defects(session: Session, pieces: Pieces) -> list[Defect]:
     found = []
     c = pieces.circumstances
@@ -154,6 +165,9 @@ def _condition_defects(session: Session, pieces: Pieces) -> list[Defect]:
         found += [Defect("hot-drive", f"{d.drive} reached {d.peak_c:.0f} C, its limit is {d.limit_c:.0f} C", False)]
     if c.busy_before is not None and c.busy_before > 0.1:
         found.append(Defect("busy-machine", f"the machine was {c.busy_before:.0%} busy before the run: it was not idle", False))
+    if (others := _others_share(pieces)) > MAX_OTHERS_SHARE:
+        text = f"others than the command used {others:.0%} of the processors during the run: what they drew is in its energy"
+        found.append(Defect("other-load", text, False))
     if pieces.result.survivors:
         found.append(Defect("survivors", f"{pieces.result.survivors} processes of the command continued after its end"))
     seconds = pieces.marks.seconds

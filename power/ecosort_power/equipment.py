@@ -71,7 +71,7 @@ class Equipment:
     @property
     def start_spread_s(self) -> float:
         """Within how much a run is to begin at random."""
-        return max((start_spread_s(s.capabilities) for s in self.samplers), default=0.0)
+        return max((start_spread_s(r.capabilities) for r in self.records), default=0.0)
 
     def death(self) -> str | None:
         """Why a meter is gone, if one is."""

@@ -32,6 +32,9 @@ from ecosort_power.wander import by_values, stretches
 # No machine idles steadier than this share of its power from one second to the next. It counts only where the steps of a counter
 # hide more than that.
 STEADIEST = 0.01
+# The wander is looked at over stretches so many times as long as the one that is taken away, too; not beside a counter, where
+# what its steps hide would make the larger of the two too large.
+MEMORY = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +262,7 @@ class _Flank:
 def _flank(
     curve: EnergyCurve, first: int, last: int, outside_s: float, smear_s: float, moves: CounterMoves | None
 ) -> _Flank | None:
-    """Mean power between two idle values, and how it wanders: read off the energies of stretches as long as the one that is taken
-    away, so that slow wander counts as it should. None: there are not two values."""
+    """Mean power between two idle values, and how it wanders. None: there are not two values."""
     if last <= first:
         return None
     times, joules = curve.times_s[first : last + 1], curve.joules[first : last + 1]
@@ -268,21 +270,38 @@ def _flank(
     watts = float(joules[-1] - joules[0]) / length
     spacing = max(length / (last - first), smear_s)
     reach = max(abs(outside_s), spacing)
-    if length >= 2 * reach:
-        count = int(np.searchsorted(times, times[-1] - reach + 1e-9, side="right"))
-        energies = np.interp(times[:count] + reach, times, joules) - joules[:count] - watts * reach
-        share, degrees = stretches(last - first, reach * (last - first) / length, smear_s * (last - first) / length)
-        square, hidden = float(np.mean(np.square(energies))), by_values(times, reach, count) if moves is not None else 0.0
-    elif last - first >= 2:
-        slopes: Floats = np.diff(joules) / np.diff(times)
-        degrees = max(length / spacing - 1, 1.0)
-        reach, share = spacing, degrees / (degrees + 1)
-        square, hidden = float(slopes.var()) * spacing * spacing, 2.0 * (1 - (last - first) ** -2)
-    else:
-        return _Flank(watts, length, smear_s, None)
-    # What the steps of a counter add to it is counted elsewhere.
-    hidden *= moves.variance_between(first, last, watts) if moves is not None else 0.0
-    return _Flank(watts, length, smear_s, _Noise((square - hidden) / share / reach, degrees, hidden / share / reach))
+    # What the steps of a counter add to the wander is counted elsewhere.
+    added = moves.variance_between(first, last, watts) if moves is not None else None
+    reaches = (reach, MEMORY * reach) if moves is None else (reach,)
+    found = [_stretches(times, joules, smear_s, r, added) for r in reaches if length >= 2 * r]
+    if not found and last - first >= 2:
+        found = [_slopes(times, joules, spacing, added)]
+    return _Flank(watts, length, smear_s, max(found, key=lambda n: n.per_second, default=None))
+
+
+def _stretches(times_s: Floats, joules: Floats, smear_s: float, reach_s: float, added: float | None) -> _Noise:
+    """The wander read off the energies of stretches of this length: as long as the one that is taken away, so that slow wander
+    counts as it should, and longer ones, because a wander with memory moves the mean that the idle power is taken from as well.
+    `added`: variance of each value of a counter."""
+    values, length = len(times_s) - 1, float(times_s[-1] - times_s[0])
+    watts = float(joules[-1] - joules[0]) / length
+    count = int(np.searchsorted(times_s, times_s[-1] - reach_s + 1e-9, side="right"))
+    energies = np.interp(times_s[:count] + reach_s, times_s, joules) - joules[:count] - watts * reach_s
+    share, degrees = stretches(values, reach_s * values / length, smear_s * values / length)
+    hidden = by_values(times_s, reach_s, count) * added if added is not None else 0.0
+    square = float(np.mean(np.square(energies)))
+    return _Noise((square - hidden) / share / reach_s, degrees, hidden / share / reach_s)
+
+
+def _slopes(times_s: Floats, joules: Floats, spacing_s: float, added: float | None) -> _Noise:
+    """The same where there are too few values for that, from one to the next."""
+    values, length = len(times_s) - 1, float(times_s[-1] - times_s[0])
+    slopes: Floats = np.diff(joules) / np.diff(times_s)
+    degrees = max(length / spacing_s - 1, 1.0)
+    share = degrees / (degrees + 1)
+    hidden = 2.0 * (1 - values**-2) * (added or 0.0)
+    square = float(slopes.var()) * spacing_s * spacing_s
+    return _Noise((square - hidden) / share / spacing_s, degrees, hidden / share / spacing_s)
 
 
 def _pooled(flanks: Sequence[_Flank]) -> _Noise | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from ecosort_power.estimate import Estimate, counter_estimate, power_estimate, spliced_estimate
 from ecosort_power.integrate import CounterResetError, EnergyCurve, arrays
 from ecosort_power.quality import MIN_SAMPLES, Defect, Window, defects_of, gap_list, gap_seconds
@@ -31,6 +33,19 @@ SLACK = 0.5  # of a value
 RESTLESS = 0.1
 # Counter and power of one meter that differ by more than this, and more than is known of them, contradict each other.
 COUNTER_TOLERANCE = 0.02
+# A run is looked for beside itself over so long: one value of a quick meter may be of anything.
+SHORTEST_LOOK_S = 0.5
+# ... and an end of it that has less than this share of what the run adds to the idle power is not where the run is.
+QUIET = 0.25
+LATE_UNKNOWN = (
+    "it still shows the run {:g} s after its end, which is as much as is allowed for a lag that is not known; find it out "
+    "(run --probe 60) or say it (#lag=SECONDS)"
+)
+LATE = "it still shows the run after its end, by a lag of {:g} s: its lag is longer (run --probe 60 measures it)"
+EARLY = "it shows the run before its start, by a lag of {:g} s: its lag is shorter (run --probe 60 measures it)"
+WRONG_CLOCK = "it shows the run before its start, by its times: its clock is wrong"
+# A load of so many of the processors adds at least this share to the power of a whole machine.
+FOLLOWED_LOAD, FOLLOWED = 0.25, 0.02
 COUNTER, POWER, BOTH = "counter", "power", "counter and power"
 
 
@@ -241,37 +256,76 @@ def doubts(
         texts.append(("counter-mismatch", f"its energy counter gives {ratio:.3f} times what its power values add up to", False))
     if best is not None and (restless := _restless(best.estimate, window)) is not None:
         texts.append(("not-idle", restless, False))
-    if best is not None and _is_late(curves, best.estimate, capabilities, window):
-        text = (
-            f"it still shows the run {capabilities.unknown_lag_s:g} s after its end, which is as much as is allowed for a lag "
-            "that is not known; find it out (run --probe 60) or say it (#lag=SECONDS)"
-        )
-        texts.append(("late", text, True))
+    if best is not None and (unmoved := _unmoved(best.estimate, capabilities, window)) is not None:
+        texts.append(("not-following", unmoved, False))
+    if best is not None and (misplaced := _misplaced(curves, best.estimate, capabilities, window)) is not None:
+        texts.append(("late", misplaced, True))
     elif capabilities.lag_s is None:
         text = "its lag is not known; `run --probe 60` measures it, until then phases may be shifted"
         texts.append(("lag-unknown", text, False))
     if curves.power is not None and best is not None and best.source == POWER and keeps_own_time(capabilities):
         text = (
-            f"a load that repeats every {capabilities.update_s:g} s looks constant to it within a run; the runs begin at random "
-            "moments of that time, so that their deviation shows it and is part of the interval"
+            f"a load that repeats every {capabilities.effective_period_s:g} s looks constant to it within a run; the runs begin "
+            "at random moments of that time, so that their deviation shows it and is part of the interval"
         )
         texts.append(("own-clock", text, False))
     return [Defect(code, f"{meter}: {text}", fatal, meter) for code, text, fatal in texts]
 
 
-def _is_late(curves: Curves, estimate: Estimate, capabilities: Capabilities, window: Window) -> bool:
-    """True if the lag is not known and, when the longest that is allowed for has gone by, the power is still rather that of the
-    run than of the idle machine. Nothing else can tell a longer lag; where the two powers are alike it does no harm either."""
+def _misplaced(curves: Curves, estimate: Estimate, capabilities: Capabilities, window: Window) -> str | None:
+    """Why the run cannot be where the meter shows it: by its lag, or the longest that is allowed for where that is not known, the
+    power beside the run is still rather that of the run than of the idle machine. A lag that is known is doubted only where
+    the other end of the run looks idle as well: drives may go on working after a run. Where the two powers are alike a wrong
+    lag does no harm."""
     curve = curves.power if curves.power is not None else curves.counter
-    if capabilities.lag_s is not None or curve is None:
-        return False
-    period = capabilities.effective_period_s
-    begin = window.end_s + capabilities.unknown_lag_s + (capabilities.window_s or 0.0) + period
-    after = curve.mean_watts(begin, begin + 2 * period) if begin + 2 * period <= curve.end_s else None
-    idle, busy = estimate.idle_before_w, curve.mean_watts(window.begin_s, window.end_s)
-    if after is None or busy is None or busy <= (1 + RESTLESS) * idle:
-        return False
-    return after > (idle + busy) / 2
+    if curve is None or curve.begin_s > window.begin_s or curve.end_s < window.end_s:
+        return None
+    period, lag = capabilities.effective_period_s, capabilities.lag_s
+    length = 2 * period if lag is None else max(period, SHORTEST_LOOK_S)
+    busy, idle = curve.mean_watts(window.begin_s, window.end_s), (estimate.idle_before_w, estimate.idle_after_w)
+
+    def shows_run(watts: float | None, idle_w: float) -> bool:
+        return watts is not None and watts > max((1 + RESTLESS) * idle_w, (idle_w + busy) / 2)
+
+    def is_quiet(watts: float | None, idle_w: float) -> bool:
+        return watts is not None and watts < idle_w + QUIET * (busy - idle_w)
+
+    reach = capabilities.unknown_lag_s + (capabilities.window_s or 0.0) + period
+    after = shows_run(_beside(curve, window.end_s + reach, length), idle[0])
+    before = shows_run(_beside(curve, window.begin_s - period, -length), idle[1])
+    if after and lag is None:
+        return LATE_UNKNOWN.format(capabilities.unknown_lag_s)
+    if after and is_quiet(_beside(curve, window.begin_s, length), idle[0]):
+        return LATE.format(lag)
+    if before and is_quiet(_beside(curve, window.end_s - period, -length), idle[1]):
+        return EARLY.format(lag) if lag else WRONG_CLOCK
+    return None
+
+
+def _beside(curve: EnergyCurve, edge_s: float, length_s: float) -> float | None:
+    """Mean power over so long after a moment or, if that is negative, before it, of values that lie wholly on that side."""
+    times = curve.times_s
+    if length_s > 0:
+        at = int(np.searchsorted(times, edge_s))
+        begin, end = (float(times[at]), min(float(times[at]) + length_s, curve.end_s)) if at < len(times) else (0.0, 0.0)
+    else:
+        at = int(np.searchsorted(times, edge_s, side="right")) - 1
+        begin, end = (max(float(times[at]) + length_s, curve.begin_s), float(times[at])) if at >= 0 else (0.0, 0.0)
+    return curve.mean_watts(begin, end) if end > begin else None
+
+
+def _unmoved(estimate: Estimate, capabilities: Capabilities, window: Window) -> str | None:
+    """A meter of the whole machine that a load of its processors does not move is another machine's, or shows the run at another
+    time."""
+    load, idle = window.load_step, (estimate.idle_before_w + estimate.idle_after_w) / 2
+    if load is None or load < FOLLOWED_LOAD or not capabilities.scope.whole_system:
+        return None
+    if estimate.joules / window.seconds > (1 + FOLLOWED) * idle:
+        return None
+    return (
+        f"it shows hardly more power during the run than beside it, although the run used {load:.0%} of the processors: is it "
+        "this machine's meter, and is its lag right (ecosort-power probe)?"
+    )
 
 
 def _restless(estimate: Estimate, window: Window) -> str | None:

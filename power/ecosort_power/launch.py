@@ -105,8 +105,14 @@ def _earlier(path: Path, given: Mapping[str, Any]) -> tuple[ResultDirectory, Ses
     return directory, directory.session()
 
 
-def measure(directory: ResultDirectory, options: Options, earlier: Session | None, again: str) -> Summary:
-    """All runs that are not there yet. `again` is the command that continues after an interruption, which is then said."""
+def say_how_to_continue(error: Exception, path: Path, again: str) -> None:
+    what = "interrupted" if isinstance(error, InterruptError) else f"{path} keeps all readings"
+    print(f"{what}; continue with: {again}", file=sys.stderr)
+
+
+def measure(directory: ResultDirectory, options: Options, earlier: Session | None, again: str | None) -> Summary:
+    """All runs that are not there yet. `again` is the command that continues after an interruption, which is then said; None: the
+    caller says it."""
     specs, no_meter = specs_of(options)
     is_new = not directory.path.exists()
     directory.path.mkdir(parents=True, exist_ok=True)
@@ -117,9 +123,8 @@ def measure(directory: ResultDirectory, options: Options, earlier: Session | Non
         if not directory.session_path.exists():
             if is_new:
                 _remove_begun(directory.path)
-        elif not isinstance(error, UsageError):
-            what = "interrupted" if isinstance(error, InterruptError) else f"{directory.path} keeps all readings"
-            print(f"{what}; continue with: {again}", file=sys.stderr)
+        elif again is not None and not isinstance(error, UsageError):
+            say_how_to_continue(error, directory.path, again)
         raise
     finally:
         measurement.close()

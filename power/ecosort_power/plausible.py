@@ -101,6 +101,22 @@ def _counts_wrongly(usable: Sequence[Reading], capabilities: Capabilities) -> Im
     return None
 
 
+def jumps(readings: Sequence[Reading], capabilities: Capabilities) -> Implausible | None:
+    """A counter that began anew, where that looks like its wrap-around, or that was set: between two of its moves it went up by
+    more than any power makes of it. Over all readings of a run, because those beside it count as well."""
+    counted = [r for r in readings if r.usable and r.joules is not None]
+    moved = [(a, b) for a, b in pairwise(counted) if a.joules != b.joules]
+    slack_s, step_j = capabilities.update_s or 0.0, capabilities.quantum_j or 0.0
+    for (before, _), (last, now) in pairwise(moved):
+        joules = (now.joules or 0.0) - (last.joules or 0.0)
+        joules += capabilities.wrap_j or 0.0 if joules < 0 else 0.0
+        seconds = now.mid_s - before.mid_s + slack_s
+        if joules - step_j > ceiling_w(capabilities) * seconds:
+            text = f"its energy counter jumps by more than {ceiling_w(capabilities):g} W make of it: it began anew, or was set"
+            return Implausible("counter-jump", text, f"{joules:g} J in {seconds:.1f} s")
+    return None
+
+
 def _largest_step(counted: Sequence[Reading]) -> float:
     return max((b.joules or 0.0) - (a.joules or 0.0) for a, b in pairwise(counted))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from ecosort_power.integrate import find_gaps
-from ecosort_power.plausible import implausible
+from ecosort_power.plausible import implausible, jumps
 from ecosort_power.reading import Capabilities, Flag, Reading, has_power
 from ecosort_power.updates import shown_update_s
 
@@ -61,7 +61,7 @@ def defects_of(readings: Sequence[Reading], capabilities: Capabilities, window: 
         *_reopened(readings, inside),
         *_gaps(readings, capabilities, window),
         *_stale(readings, capabilities, window),
-        *(Defect(p.code, p.text) for p in implausible(inside, capabilities)),
+        *(Defect(p.code, p.text) for p in (*implausible(inside, capabilities), jumps(readings, capabilities)) if p is not None),
     ]
     return [Defect(d.code, f"{meter}: {d.text}", d.fatal, meter) for d in found]
 

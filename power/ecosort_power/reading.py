@@ -18,6 +18,8 @@ SCPI_INFINITY = 9.9e37
 UNKNOWN_LAG_S = 1.0
 # Idle values that are wanted on each side of a run, to take the idle energy away and to know how sure that is.
 IDLE_VALUES = 4
+# ... and how many if that does not take long: fans and small tasks come and go over some seconds.
+MANY_IDLE_VALUES = 10
 # A counter of large steps moves seldom when idle: it is waited for as long as a machine needs that idles at so many watts, and no
 # longer than this.
 SMALL_IDLE_W = 5.0
@@ -175,11 +177,11 @@ class Capabilities:
 
     @property
     def idle_stretch_s(self) -> float:
-        """How long the idle machine is wanted on each side: some values. A coarse counter takes long for each of them, and the
-        moving averages of one window are one value."""
+        """How long the idle machine is wanted on each side: some values, many where that does not take long. A coarse counter
+        takes long for each of them, and the moving averages of one window are one value."""
         step = IDLE_VALUES * (self.quantum_j or 0.0) / SMALL_IDLE_W
-        smear = 2 * (self.window_s or 0.0)
-        return max(IDLE_VALUES * self.effective_period_s, min(max(step, smear), LONGEST_IDLE_S))
+        many = MANY_IDLE_VALUES * max(self.effective_period_s, self.window_s or 0.0)
+        return max(IDLE_VALUES * self.effective_period_s, min(max(step, many), LONGEST_IDLE_S))
 
     @property
     def unknown_lag_s(self) -> float:

@@ -2,8 +2,10 @@
 
     held       a power that stays at one level is wrong by the same amount all the time: anywhere within half a step, times the
                whole time at that level
-    passed     where both neighbouring levels are visited too, the power moves through the steps, and the values are wrong
-               independently of each other
+    passed     where both neighbouring levels are visited too, the power moves through the steps. What it does within one visit of
+               a level is not known: its mean is anywhere in the level, independently of other visits. In a row of steps in one
+               direction it is known: from one edge of the level to the other, in the time that the moments of the edges tell, to
+               one value, at a speed that changes as the times of the neighbours do, but for a rest on the way
     last       of the levels that a power moves through, entered (or left) through one side only: if it changes no faster than it
                passed the level before, its mean lies in the half of the level that is on that side
 
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 from ecosort_power.integrate import Floats
 from ecosort_power.uncertainty import Error, normal, rectangular
 
+NOTHING = 1e-9  # of a value: what is known otherwise has no weight
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
@@ -39,12 +42,40 @@ class _Visits:
 
     levels: Ints
     seconds: Floats
+    squares: Floats  # sum of the squares of the times that its values stand for
     value_s: float  # the time that one value stands for
 
     @staticmethod
     def of(levels: Ints, weights_s: Floats) -> _Visits:
         begins = np.concatenate(([0], np.flatnonzero(np.diff(levels)) + 1))
-        return _Visits(levels[begins], np.add.reduceat(weights_s, begins), float(weights_s.max()))
+        seconds, squares = np.add.reduceat(weights_s, begins), np.add.reduceat(weights_s * weights_s, begins)
+        return _Visits(levels[begins], seconds, squares, float(weights_s.max()))
+
+    def passing(self, passed: Bools) -> Error:
+        """Error of the visits of levels that the power passed, for steps of 1 W."""
+        steady = self._steady()
+        free, through = passed & ~steady, passed & steady
+        # At a speed that changes evenly the mean is off the middle of the level by 1/24 of what the neighbours' times differ by.
+        times = np.concatenate((self.seconds[:1], self.seconds, self.seconds[-1:]))
+        bends = np.abs(times[2:] - times[:-2])[through] / 24
+        # What it stayed longer than at both neighbours it may have rested, anywhere in the level.
+        rests = np.maximum(self.seconds - np.maximum(times[2:], times[:-2]) - self.value_s, 0.0)[through] / 2
+        edges = np.square(self.squares[through] / np.maximum(self.seconds[through], self.value_s * NOTHING))
+        return (
+            normal(float(np.sqrt((np.square(self.seconds[free]).sum() + edges.sum()) / 12)))
+            + rectangular(bends)
+            + rectangular(rests)
+        )
+
+    def _steady(self) -> Bools:
+        """Visits within a row of single steps in one direction: the step into it, the one out of it, and those before and after
+        them, but for where the row begins and ends, there or with a jump."""
+        nothing = np.full(2, np.nan)
+        steps = np.concatenate((nothing, np.diff(self.levels), nothing))
+        before, into, out, after = (steps[k : k + len(self.levels)] for k in range(4))
+        same = [np.isnan(other) | (np.abs(other) > 1) | (other == into) for other in (before, after)]
+        found: Bools = (np.abs(into) == 1) & (into == out) & same[0] & same[1]
+        return found
 
     def side(self, level: int) -> int:
         """-1 or +1: the level is the last one of a power that came from below or above, or left to there. 0: it is not."""
@@ -69,18 +100,19 @@ def rounding(values: Floats, weights_s: Floats, quantum_w: float, sure: tuple[Fl
     part of them that holds nothing of the idle machine, where the rest may."""
     if quantum_w <= 0.0 or len(values) == 0:
         return Rounding()
-    levels, which = np.unique(np.rint(values / quantum_w), return_inverse=True)
+    rounded = np.rint(values / quantum_w).astype(np.int64)
+    levels, which = np.unique(rounded, return_inverse=True)
     seconds = np.bincount(which, weights=weights_s)
-    squares = np.bincount(which, weights=weights_s * weights_s)
     passed = np.isin(levels - 1, levels) & np.isin(levels + 1, levels)
     sides = _sides(levels, passed, quantum_w, *(sure if sure is not None else (values, weights_s)))
     quarter_j = seconds * quantum_w / 4
     halves = np.where(sides == 0, 2 * quarter_j, quarter_j)[~passed]
-    independent = float(squares[passed].sum()) * quantum_w**2 / 12
-    return Rounding(float((sides * quarter_j).sum()), rectangular(halves) + normal(float(np.sqrt(independent))))
+    visits = _Visits.of(rounded, weights_s)
+    moving = visits.passing(np.isin(visits.levels, levels[passed]))
+    return Rounding(float((sides * quarter_j).sum()), rectangular(halves) + moving.scaled(quantum_w**2))
 
 
-def _sides(levels: Floats, passed: Bools, quantum_w: float, values: Floats, weights_s: Floats) -> Ints:
+def _sides(levels: Ints, passed: Bools, quantum_w: float, values: Floats, weights_s: Floats) -> Ints:
     """`_Visits.side` of each level, 0 for those that the power passed."""
     if len(values) == 0:
         return np.zeros(len(levels), dtype=np.int64)

@@ -32,6 +32,7 @@ from ecosort_power.uncertainty import Error, normal, rectangular
 Span = tuple[float, float]
 Bools = NDArray[np.bool_]
 MISSED = 0.05  # the chance that no value shows what an interval need not allow for
+DOUBT = 0.5  # of the standard error of what is rough; without it too few intervals hold the truth where there are few values
 WHOLE = 0.05  # of a value: a window of 5.0 s holds five values that are 1.01 s apart
 
 
@@ -107,7 +108,7 @@ def _in_one_window(halves_j: Floats, steps_w: Floats) -> Floats:
 
 def _rough_by_distance(lengths_s: Floats, steps_w: Floats) -> float:
     """Variance of what is rough, from how far values that are close in time differ: the line through the mean squared differences
-    of the nearer and of the farther neighbours, at distance zero, plus its standard error. It tells apart a load that the
+    of the nearer and of the farther neighbours, at distance zero, plus half its standard error. It tells apart a load that the
     readings resolve, though it goes to and fro, from one that they do not. Infinite where the distances are all the same."""
     near = lengths_s < 0.75 * lengths_s.mean()
     if min(int(near.sum()), int((~near).sum())) < 5:
@@ -116,7 +117,7 @@ def _rough_by_distance(lengths_s: Floats, steps_w: Floats) -> float:
     (a, x), (b, y) = [(halves[side], float(lengths_s[side].mean())) for side in (near, ~near)]
     p, q = y / (y - x), x / (y - x)
     error = float(np.sqrt(p * p * a.var() / len(a) + q * q * b.var() / len(b)))
-    return max(p * float(a.mean()) - q * float(b.mean()), 0.0) + error
+    return max(p * float(a.mean()) - q * float(b.mean()), 0.0) + DOUBT * error
 
 
 def between_means(curve: EnergyCurve, first: int, last: int, window_s: float) -> Error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ecosort_power.claim import is_simulated, place
 from ecosort_power.combine import scope_of
-from ecosort_power.evaluate import MeterEnergy
+from ecosort_power.evaluate import POWER, MeterEnergy
 from ecosort_power.quality import Defect
 from ecosort_power.reading import Scope
 from ecosort_power.split import alike
@@ -166,7 +166,7 @@ def _meter_summary(session: Session, runs: Sequence[Run], meter: str) -> MeterSu
     seconds = sum(r.marks.seconds for r, _ in pairs) / len(pairs)
     joules = describe([e.joules or 0.0 for e in energies])
     uncertainties = [e.uncertainty for e in energies]
-    own_clock = _own_clock(session, meter)
+    own_clock = _own_clock(session, runs, meter)
     unseen = joules.ci95 if own_clock else 0.0
     uncertainty = _plus(_mean([u.total_j if u else None for u in uncertainties]), unseen)
     complete = len(records) == len(pairs)
@@ -190,8 +190,10 @@ def _meter_summary(session: Session, runs: Sequence[Run], meter: str) -> MeterSu
     )
 
 
-def _own_clock(session: Session, meter: str) -> bool:
-    return any(keeps_own_time(m.capabilities) for m in session.meters if m.name in meter.split("+"))
+def _own_clock(session: Session, runs: Sequence[Run], meter: str) -> bool:
+    """True if an energy comes from power values of moments that the meter chose; a counter misses nothing between them."""
+    own = [m.name for m in session.meters if m.name in meter.split("+") and keeps_own_time(m.capabilities)]
+    return any(e.source == POWER for r in runs for e in r.energy or [] if e.meter in own)
 
 
 def limits_of_runs(session: Session, runs: Sequence[Run], meter: str) -> dict[int, float]:
@@ -200,7 +202,7 @@ def limits_of_runs(session: Session, runs: Sequence[Run], meter: str) -> dict[in
     from the others is added (Student's t), and of one run alone nothing is known."""
     pairs = _energies(valid_runs(runs), meter)
     unseen: float | None = 0.0
-    if _own_clock(session, meter):
+    if _own_clock(session, [r for r, _ in pairs], meter):
         found = describe([e.joules or 0.0 for _, e in pairs]) if pairs else None
         unseen = t95(found.n - 1) * found.sd if found is not None and found.sd is not None else None
     limits = {r.index: _plus(e.uncertainty.total_j if e.uncertainty else None, unseen) for r, e in pairs}

@@ -155,8 +155,9 @@ def repeats_values(capabilities: Capabilities) -> bool:
 
 
 def keeps_own_time(capabilities: Capabilities) -> bool:
-    """True if values are of moments that the meter chooses: reading it at random moments does not change them."""
-    return capabilities.reads_moments and repeats_values(capabilities)
+    """True if values are of moments that the meter chooses: it is not read at random moments (a log, a program, values that are
+    sent), or that does not change them."""
+    return capabilities.reads_moments and (repeats_values(capabilities) or capabilities.spread_s == 0.0)
 
 
 def shown_quantum_w(readings: Sequence[Reading]) -> float:

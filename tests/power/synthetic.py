@@ -17,6 +17,7 @@ WALL = Capabilities(
     lag_s=0.0,
     window_s=0.0,
     timing_source="given",
+    spread_s=0.5,  # it is read at random moments; those of the tests are chosen
 )
 AVERAGING = replace(WALL, power=PowerKind.AVERAGE, window_s=1.0)
 COUNTING = replace(WALL, power=None, counter=True)

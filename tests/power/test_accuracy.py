@@ -15,9 +15,21 @@ import numpy as np
 import pytest
 from ecosort_power.accuracy import table
 from ecosort_power.accuracy.__main__ import RESULTS, main
-from ecosort_power.accuracy.loads import LOADS, make_load
+from ecosort_power.accuracy.loads import IDLE_NOISE_W, IDLES, LOADS, WHITE, make_load
 from ecosort_power.accuracy.meters import KINDS, capabilities_of, read
-from ecosort_power.accuracy.sweep import AGAIN, LENGTHS_S, NAMED, PERIODS_S, Cell, Outcome, cells, run_cell, simulate, sweep
+from ecosort_power.accuracy.sweep import (
+    AGAIN,
+    IDLE_CELLS,
+    LENGTHS_S,
+    NAMED,
+    PERIODS_S,
+    Cell,
+    Outcome,
+    cells,
+    run_cell,
+    simulate,
+    sweep,
+)
 from ecosort_power.accuracy.table import BEGIN, END, is_biased, verdict
 from ecosort_power.errors import UsageError
 from ecosort_power.evaluate import candidates, choose, evaluate
@@ -185,6 +197,53 @@ def test_the_command_simulates_and_writes_the_table(tmp_path: Path, monkeypatch:
     assert "| instantaneous | 0.1 s | " in text
     main([*words, "--table"])
     assert readme.read_text(encoding="utf-8") == text
+
+
+def test_a_part_of_the_table_is_simulated_again_and_the_rest_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ecosort_power.accuracy.__main__.cells", lambda: cells()[:6])
+    monkeypatch.setattr("ecosort_power.accuracy.__main__.IDLE_CELLS", IDLE_CELLS[2:4])
+    readme, results = tmp_path / "README.md", tmp_path / "a.json"
+    readme.write_text(f"{BEGIN}\nold\n{END}\n", encoding="utf-8")
+    words = ["--runs", "5", "--named-runs", "5", "--jobs", "1", "--results", str(results), "--readme", str(readme)]
+    main(words)
+    whole = table.load(results)
+    assert list(whole.idle) == [name for name in IDLES if name != WHITE]
+    changed = [replace(o, coverage=0.5) for o in whole.cells]
+    table.save(replace(whole, cells=changed, idle={}), results)
+    main([*words, "--only", r"lag known, ramp, 60 s", "--idle"])
+    again = table.load(results)
+    assert again.idle == whole.idle
+    fresh = [o for o in again.cells if o.coverage != 0.5]
+    assert fresh == [o for o in whole.cells if o.cell.load == "ramp" and o.cell.lag_known and o.cell.length_s == 60.0]
+    with pytest.raises(SystemExit, match="must have the same"):
+        main([*words, "--runs", "6", "--idle"])
+
+
+def test_the_other_kinds_of_idle_power_are_what_they_are_called() -> None:
+    rng, count = np.random.default_rng(1), 4000
+    found = {name: np.array([make(count, rng) for _ in range(20)]) for name, make in IDLES.items()}
+    assert found[WHITE].std() == pytest.approx(IDLE_NOISE_W, rel=0.05)
+    assert found["1/f"].std() == pytest.approx(IDLE_NOISE_W, rel=0.2)
+    halves = found["1/f"].reshape(20, -1, 100).mean(axis=2)  # means over 50 s wander as much as shorter ones
+    assert halves.std() > 4 * found[WHITE].reshape(20, -1, 100).mean(axis=2).std()
+    assert np.abs(np.diff(found["fan"])).max() > 0.3
+    assert np.ptp(found["slow drift"][0]) > 0.1
+
+
+def test_intervals_with_idle_power_that_they_were_not_made_on_are_told_as_they_are() -> None:
+    """The committed table: every kind of idle power on every meter of it, and where few values beside a run do not suffice."""
+    idle = table.load(RESULTS).idle
+    assert list(idle) == [name for name in IDLES if name != WHITE]
+    assert all([o.cell for o in found] == list(IDLE_CELLS) for found in idle.values())
+    known = [o for found in idle.values() for o in found if o.coverage is not None]
+    narrow = [o for o in known if verdict(o) == "narrow"]
+    assert len(narrow) < len(known) / 4
+    assert all((o.coverage or 0.0) > 0.85 for o in narrow if o.cell.period_s < 60)  # four values of a minute say next to nothing
+    worst = min(o.coverage or 0.0 for o in known)
+    said = f"It holds the truth in 93 % of the runs or more in {len(known) - len(narrow)} of these {len(known)} cases"
+    text = (POWER / "README.md").read_text(encoding="utf-8")
+    assert said in text
+    assert f"the fewest runs are {worst * 100:.0f} %, of " in text
 
 
 def test_the_readme_says_what_counts_as_a_bias_and_how_many_cells_cannot_resolve_one() -> None:

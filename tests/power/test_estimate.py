@@ -10,7 +10,7 @@ import pytest
 from ecosort_power.accuracy.sweep import Cell, simulate
 from ecosort_power.evaluate import BOTH, COUNTER, POWER, MeterEnergy, candidates, choose, evaluate
 from ecosort_power.quality import Window
-from ecosort_power.reading import Capabilities, Reading
+from ecosort_power.reading import Capabilities, Reading, Scope
 from ecosort_power.sampler import start_spread_s
 from ecosort_power.statistics import describe
 
@@ -151,11 +151,24 @@ def test_a_machine_that_is_not_idle_after_the_run_is_told(after: float, told: bo
 def test_a_load_that_repeats_with_the_clock_of_the_meter_is_warned_of() -> None:
     power, _ = step(IDLE, BUSY, 100, 160)
     held = lambda t: power(float(int(t))) + (int(t) % 7) / 1000  # noqa: E731
-    own = replace(WALL, period_s=0.25, update_s=1.0)
+    own = replace(WALL, period_s=0.25, update_s=1.0, spread_s=0.0)
     found = evaluate("m", instants(held, ticks(60, 200, 0.25, 0.1)), own, window(100, 160), [])
     assert "own-clock" in {d.code for d in found.defects}
     counted = evaluate("m", counts(step(IDLE, BUSY, 100, 160)[1], ticks(60, 200, 0.25, 0.1)), COUNTING, window(100, 160), [])
     assert "own-clock" not in {d.code for d in counted.defects}
+
+
+@pytest.mark.parametrize(
+    ("update_s", "spread_s", "own"), [(None, 0.0, True), (1.0, 0.0, True), (0.01, 1.0, False), (5.0, 1.0, True)]
+)
+def test_what_sends_its_values_keeps_its_own_clock(update_s: float | None, spread_s: float, own: bool) -> None:
+    """A program, a log, a plug that is told to be new every second: none of them is read at random moments."""
+    power, _ = step(IDLE, BUSY, 100, 260)
+    readings = flickering(instants(power, ticks(60, 300, 1.0, 0.3)))
+    meter = replace(WALL, update_s=update_s, spread_s=spread_s)
+    found = evaluate("m", readings, meter, window(100, 260, 40, 40), [])
+    assert ("own-clock" in {d.code for d in found.defects}) == own
+    assert (start_spread_s(meter) > 0) == (spread_s == 0.0)
 
 
 def aliased(phase: float, seconds: float = 60.0) -> float:
@@ -163,7 +176,7 @@ def aliased(phase: float, seconds: float = 60.0) -> float:
     begin = 100 + phase
     busy = lambda t: BUSY if (t - begin) % 1.0 < 0.5 else IDLE  # noqa: E731
     power = lambda t: busy(t) if begin <= t < begin + seconds else IDLE  # noqa: E731
-    own = replace(WALL, period_s=0.25, update_s=1.0, quantum_w=0.001)
+    own = replace(WALL, period_s=0.25, update_s=1.0, quantum_w=0.001, spread_s=0.0)
     held = lambda t: power(float(int(t))) + (int(t) % 7) / 1000  # noqa: E731
     w = window(begin, begin + seconds)
     found = evaluate("m", instants(held, ticks(60, 240, 0.25, 0.1)), own, w, [])
@@ -195,6 +208,68 @@ def test_a_lag_that_is_not_known_is_refused_where_it_is_longer_than_what_is_allo
         assert "1 s after its end" in late[0]
         assert "run --probe 60" in late[0]
     assert evaluate("m", readings, replace(WALL, lag_s=lag), window(100, 160), []).joules is not None
+
+
+@pytest.mark.parametrize(
+    ("true_s", "said_s", "word"), [(2.0, 0.0, "longer"), (12.0, 3.0, "longer"), (0.0, 3.0, "shorter"), (1.0, 9.0, "shorter")]
+)
+@pytest.mark.parametrize("period_s", [0.1, 0.5])
+def test_a_lag_that_is_wrong_by_two_seconds_is_refused(true_s: float, said_s: float, word: str, period_s: float) -> None:
+    """Ten seconds of such a run are a fifth too few, with an interval of a hundredth."""
+    power, _ = step(IDLE, BUSY, 100, 110)
+    readings = flickering(instants(lambda t: power(t - true_s), ticks(60, 160, period_s, 0.03)))
+    meter = replace(WALL, lag_s=said_s, period_s=period_s, spread_s=period_s)
+    found = evaluate("m", readings, meter, window(100, 110, 30, 40, load_step=0.8), [])
+    assert found.joules is None
+    (late,) = [d for d in found.defects if d.code == "late"]
+    assert late.fatal
+    assert f"by a lag of {said_s:g} s: its lag is {word} (run --probe 60 measures it)" in late.text
+    right = evaluate("m", readings, replace(meter, lag_s=true_s), window(100, 110, 30, 40, load_step=0.8), [])
+    assert right.joules == pytest.approx(10 * BUSY, rel=0.02)
+
+
+@pytest.mark.parametrize("true_s", [15.0, 600.0])
+def test_a_meter_that_does_not_follow_the_load_is_told(true_s: float) -> None:
+    """Later by more than the length of the run, or another machine's: without a word its joules are those of idling."""
+    power, _ = step(IDLE, BUSY, 100, 110)
+    readings = flickering(instants(lambda t: power(t - true_s), ticks(60, 160, 0.5, 0.1)))
+    w = replace(window(100, 110, 30, 14), load_step=0.8)
+    found = evaluate("m", readings, replace(WALL, period_s=0.5), w, [])
+    assert {"not-following", "late"} & {d.code for d in found.defects}
+    lazy = evaluate("m", readings, replace(WALL, period_s=0.5), replace(w, load_step=0.1), [])
+    assert "not-following" not in {d.code for d in lazy.defects}
+    part = evaluate("m", readings, replace(WALL, period_s=0.5, scope=Scope.COMPONENT), w, [])
+    assert "not-following" not in {d.code for d in part.defects}
+
+
+@pytest.mark.parametrize("lag_s", [0.0, None])
+def test_a_log_whose_clock_is_three_seconds_slow_is_refused(lag_s: float | None) -> None:
+    power, _ = step(IDLE, BUSY, 100, 160)
+    readings = flickering(instants(lambda t: power(t + 3), ticks(60, 200, 0.5, 0.1)))
+    found = evaluate("m", readings, replace(WALL, period_s=0.5, lag_s=lag_s), window(100, 160), [])
+    assert found.joules is None
+    assert "its clock is wrong" in next(d.text for d in found.defects if d.code == "late")
+
+
+@pytest.mark.parametrize("share", [0.6, 0.9])
+def test_drives_that_go_on_working_after_a_run_are_no_wrong_lag(share: float) -> None:
+    """What a drive does when the output is on it is not of the run, and is no reason to refuse it."""
+    power, _ = step(IDLE, BUSY, 100, 160)
+    after = lambda t: share * (BUSY - IDLE) if 160 <= t < 190 else 0.0  # noqa: E731
+    readings = flickering(instants(lambda t: power(t) + after(t), ticks(60, 200, 0.5, 0.1)))
+    found = evaluate("m", readings, replace(WALL, period_s=0.5), window(100, 160), [])
+    assert found.joules == pytest.approx(60 * BUSY, rel=0.02)
+    assert "late" not in {d.code for d in found.defects}
+    assert "not-idle" in {d.code for d in found.defects}
+
+
+def test_a_lag_that_is_wrong_by_less_than_a_period_does_no_harm() -> None:
+    power, _ = step(IDLE, BUSY, 100, 160)
+    for true_s in (0.0, 0.5, 0.9):
+        readings = flickering(instants(lambda t, lag=true_s: power(t - lag), ticks(60, 200, 1.0, 0.5)))
+        found = evaluate("m", readings, WALL, window(100, 160), [])
+        assert found.joules == pytest.approx(60 * BUSY, abs=BUSY * 0.5)
+        assert "late" not in {d.code for d in found.defects}
 
 
 def test_a_machine_that_does_next_to_nothing_is_not_called_late() -> None:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import contextlib
 import csv
 import sys
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from ecosort_power.align import Load
-from ecosort_power.errors import MeterError, PowerError, UsageError
+from ecosort_power.errors import MeterError, MeterGlitchError, PowerError, UsageError
+from ecosort_power.evaluate import evaluate
 from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import parse_spec, with_settings
 from ecosort_power.meters.csv import CsvMeter, read_log
+from ecosort_power.meters.exec import parse_line, to_reading
+from ecosort_power.quality import Window
 from ecosort_power.reading import PowerKind, Scope
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,6 +71,14 @@ time.sleep(60)""",
     meter.close()
     assert (reading.mid_s, reading.interval_s) == (12.5, 0.25)
     assert found.power is PowerKind.AVERAGE
+
+
+@pytest.mark.parametrize("key", ["monotonic_s", "realtime_s", "interval_s"])
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_a_time_that_is_none_is_no_reading(key: str, value: str) -> None:
+    """Between two readings of which one has no time no gap can be seen."""
+    with pytest.raises(MeterGlitchError, match=f"printed {key} = .*no time"):
+        to_reading(parse_line(f'{{"watts": 40, "{key}": {value}}}'), 0.0, 1.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -266,6 +278,81 @@ def test_logs_of_many_countries_are_understood(tmp_path: Path, text: str, settin
 def test_a_wrong_setting_of_a_log_is_said_before_there_is_a_log(setting: str) -> None:
     with pytest.raises(UsageError, match=setting.partition("=")[0].removeprefix("energy-")):
         CsvMeter(parse_spec(f"csv:not-yet.csv#{setting}"))
+
+
+@pytest.mark.parametrize(("step_s", "said"), [(-3600.0, "go back"), (-2.0, "go back"), (3600.0, "coverage"), (3.0, "gap")])
+def test_a_clock_that_is_set_while_a_log_is_written_gives_no_joules(tmp_path: Path, step_s: float, said: str) -> None:
+    rows = [(ABSOLUTE + i + (step_s if i > 130 else 0.0), 50.0 if 100 <= i < 160 else 10.0 + i % 2) for i in range(260)]
+    meter = CsvMeter(parse_spec(f"csv:{write_log(tmp_path / 'log.csv', rows)}#lag=0"))
+    if said == "go back":
+        with pytest.raises(MeterError, match=said):
+            meter.open()
+        return
+    readings = meter.collect(80.0, 180.0, ABSOLUTE, None)
+    found = evaluate("log", readings, with_settings(meter.open(), meter.spec), Window(80.0, 100.0, 160.0, 180.0), [])
+    assert found.joules is None
+    assert said in {d.code for d in found.defects if d.fatal}
+
+
+def test_rows_of_one_time_lie_evenly_up_to_the_next_one_and_a_gap_stays_one(tmp_path: Path) -> None:
+    """Four rows a second by a clock of whole seconds, three seconds without a row, and a second with two rows too many."""
+    seconds = [0] * 4 + [1] * 4 + [5] * 4 + [6] * 6
+    log = read_log(write_log(tmp_path / "log.csv", [(ABSOLUTE + t, 40 + i) for i, t in enumerate(seconds)]), {})
+    assert len(log.rows) == len(seconds)
+    assert [r.time_s - ABSOLUTE for r in log.rows[:12]] == pytest.approx(
+        [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 5, 5.25, 5.5, 5.75]
+    )
+    assert log.period_s == pytest.approx(0.25)
+    slow = [0, 1, 1, 3, 4, 5]  # a row a second, two of which fell into one
+    found = read_log(write_log(tmp_path / "log.csv", [(ABSOLUTE + t, 40) for t in slow]), {})
+    assert [r.time_s - ABSOLUTE for r in found.rows] == pytest.approx([0, 1, 2, 3, 4, 5])
+
+
+def test_a_log_whose_rows_have_one_time_is_refused(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "log.csv", [(ABSOLUTE, 40 + i) for i in range(5)])
+    with pytest.raises(MeterError, match="all of its 5 rows have one time"):
+        read_log(path, {})
+
+
+@pytest.mark.parametrize("end", ["1790000003,4", "1790000003", "17900"])
+def test_a_line_that_is_still_being_written_is_left_out(tmp_path: Path, end: str) -> None:
+    """41.7 W looks like 4 W in the moment when the meter has written so much of it."""
+    path = tmp_path / "log.csv"
+    path.write_text(f"Time,P (W)\n1790000001,41.5\n1790000002,41.6\n{end}")
+    assert [r.watts for r in read_log(path, {}).rows] == [41.5, 41.6]
+
+
+BEFORE_WINTER = datetime(2026, 10, 25, 0, 58, tzinfo=UTC).timestamp()  # 02:58 in Berlin, summer time
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "UTC"])
+def test_a_log_over_the_end_of_summer_time_is_refused_in_local_time_and_read_in_utc(tmp_path: Path, zone: str) -> None:
+    local = ZoneInfo(zone)
+    rows = [(datetime.fromtimestamp(BEFORE_WINTER + i, local).strftime("%Y-%m-%d %H:%M:%S"), 40.0) for i in range(240)]
+    path = write_log(tmp_path / "log.csv", [(t, w) for t, w in rows])
+    if zone == "UTC":
+        assert [r.time_s for r in read_log(path, {"timezone": zone}).rows] == pytest.approx(
+            [BEFORE_WINTER + i for i in range(240)]
+        )
+        return
+    with pytest.raises(MeterError, match=r"go back by 3599 s .*summer time ended: let the meter write UTC"):
+        read_log(path, {"timezone": zone})
+
+
+def test_the_beginning_of_summer_time_makes_no_gap(tmp_path: Path) -> None:
+    local, begin = ZoneInfo("Europe/Berlin"), datetime(2026, 3, 29, 0, 59, 50, tzinfo=ZoneInfo("UTC")).timestamp()
+    rows = [(datetime.fromtimestamp(begin + i, local).strftime("%Y-%m-%d %H:%M:%S"), 40.0) for i in range(30)]
+    log = read_log(write_log(tmp_path / "log.csv", [(t, w) for t, w in rows]), {"timezone": "Europe/Berlin"})
+    assert [r.time_s for r in log.rows] == pytest.approx([begin + i for i in range(30)])
+
+
+def test_a_log_in_the_second_of_two_equal_hours_has_no_rows_for_the_run_and_says_so(tmp_path: Path) -> None:
+    """02:30 comes twice in that night, and is taken for the first: an hour early, where there was no run."""
+    local, begin = ZoneInfo("Europe/Berlin"), BEFORE_WINTER + 1800
+    rows = [(datetime.fromtimestamp(begin + i, local).strftime("%Y-%m-%d %H:%M:%S"), 40.0) for i in range(60)]
+    meter = CsvMeter(parse_spec(f"csv:{write_log(tmp_path / 'log.csv', [(t, w) for t, w in rows])}#timezone=Europe/Berlin"))
+    with pytest.raises(MeterError, match="would fit if its times were 1 h later"):
+        meter.collect(100.0, 160.0, begin - 100.0, None)
 
 
 @given(st.binary(max_size=300) | st.text(max_size=200).map(lambda t: f"Time;P (W)\n{t}\n1;2\n".encode(errors="replace")))

@@ -127,18 +127,56 @@ def test_a_raspberry_pi_without_the_program_is_told_which(programs: Path, tmp_pa
     assert PmicMeter.discover(Machine(tmp_path / "elsewhere")) == []
 
 
-# Files as the kernel's ina3221 driver makes them (Documentation/hwmon/ina3221.rst), the rail of a Jetson; not captured.
-def test_an_ina3221_gives_the_product_of_current_and_voltage(tmp_path: Path) -> None:
-    base = tmp_path / "sys/class/hwmon/hwmon1"
-    for file, value in (("name", "ina3221"), ("in1_label", "VDD_IN"), ("in1_input", 4968), ("curr1_input", 1032)):
-        write(base / file, value)
-    write(base / "in4_input", 12)  # sum of the shunt voltages: no rail
-    with opened(f"hwmon:ina3221/curr1#root={tmp_path}") as (meter, found):
+@pytest.fixture
+def jetson(tmp_path: Path) -> Path:
+    """The chip of a Jetson AGX Thor as it was read; the voltages of its shunts and its address are not of that capture."""
+    base, device = tmp_path / "sys/class/hwmon/hwmon5", tmp_path / "sys/bus/i2c/devices/2-0040"
+    device.mkdir(parents=True)
+    write(base / "name", "ina3221")
+    (base / "device").symlink_to(device)
+    for n, (label, millivolts, milliamperes) in enumerate(captured.INA3221_THOR, 1):
+        for file, value in ((f"in{n}_label", label), (f"in{n}_input", millivolts), (f"curr{n}_input", milliamperes)):
+            write(base / file, value)
+        write(base / f"in{n + 3}_input", 640)
+    write(base / "in7_label", "sum of shunt voltages")
+    write(base / "in7_input", 1920)
+    write(base / "curr4_input", 3340)  # a sum of currents: no rail
+    return tmp_path
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_an_ina3221_gives_the_product_of_current_and_voltage(jetson: Path, n: int) -> None:
+    label, millivolts, milliamperes = captured.INA3221_THOR[n - 1]
+    with opened(f"hwmon:ina3221/curr{n}#root={jetson}") as (meter, found):
         reading = meter.read()
-    assert reading.watts == pytest.approx(4.968 * 1.032)
-    assert (reading.raw, found.scope) == ("1032 4968", Scope.COMPONENT)
-    assert "VDD_IN" in found.title
-    assert meter_class("hwmon").derive("1032 4968", parse_spec("hwmon:ina3221/curr1")).watts == reading.watts  # type: ignore[attr-defined]
+    assert reading.watts == pytest.approx(millivolts / 1000 * milliamperes / 1000)
+    assert (reading.raw, found.scope) == (f"{milliamperes} {millivolts}", Scope.COMPONENT)
+    assert label in found.title
+    again = meter_class("hwmon").derive(reading.raw or "", parse_spec(f"hwmon:ina3221/curr{n}"))  # type: ignore[attr-defined]
+    assert again.watts == reading.watts
+
+
+def test_the_rails_of_an_ina3221_are_listed_and_its_sums_are_not(jetson: Path) -> None:
+    found = HwmonMeter.discover(Machine(jetson))
+    assert [f.spec for f in found] == ["hwmon:ina3221/curr1", "hwmon:ina3221/curr2", "hwmon:ina3221/curr3"]
+    assert [f.title.partition("(")[2] for f in found] == [f"{label})" for label, _, _ in captured.INA3221_THOR]
+    assert all(f.usable for f in found)
+
+
+@pytest.mark.parametrize(("micro_ohms", "quantum_w"), [(1000, 0.04 * 12.04), (100_000, 0.00768), (0, None)])
+def test_the_steps_of_an_ina3221_are_those_of_its_shunt(jetson: Path, micro_ohms: int, quantum_w: float | None) -> None:
+    """7.7056 W look like tenths of a milliwatt, and are counts of 40 uV over a shunt: half a watt over one of 1 milliohm. Over a
+    large one the steps of the voltage count, 8 mV, or a whole milliampere."""
+    write(jetson / "sys/class/hwmon/hwmon5/shunt1_resistor", micro_ohms)
+    with opened(f"hwmon:ina3221/curr1#root={jetson}") as (_, found):
+        assert found.quantum_w == (None if quantum_w is None else pytest.approx(max(quantum_w, 0.001 * 12.04)))
+
+
+def test_an_input_that_is_labelled_as_not_connected_is_no_meter(jetson: Path) -> None:
+    """As the second chip of a Jetson AGX Orin labels two of its inputs (rbonghi/jetson_stats, report 381, JetPack 5, 2023)."""
+    write(jetson / "sys/class/hwmon/hwmon5/in1_label", "NC")
+    first, second, _ = HwmonMeter.discover(Machine(jetson))
+    assert (first.usable, first.why, second.usable) == (False, "nothing is connected to it", True)
 
 
 def test_an_input_of_an_ina3221_that_nothing_is_connected_to_is_not_called_usable(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from ecosort_power.meters.base import parse_spec
 from ecosort_power.meters.fritz import FritzMeter, answer_to
 from ecosort_power.meters.homeassistant import HomeAssistantMeter
 from ecosort_power.meters.kasa import KasaMeter
-from ecosort_power.reading import Scope
+from ecosort_power.reading import Flag, Scope, screen
 
 from .peers import captured, kasa_plug, tapo_plug
 from .peers import http_peers as peers
@@ -377,7 +377,7 @@ def test_kasa_reads_a_plug_over_the_encrypted_protocol_of_tapo(monkeypatch: pyte
     """Its energy is that of this month, which begins again: no counter is made of it."""
     monkeypatch.setenv("ECOSORT_METER_PASSWORD", tapo_plug.PASSWORD)
     account = quote(tapo_plug.ACCOUNT, safe="")
-    with tapo_plug.serve() as port, opened(f"kasa://{account}@127.0.0.1:{port}#type=smart") as (meter, found):
+    with tapo_plug.serve(captured.KASA_KP125M) as port, opened(f"kasa://{account}@127.0.0.1:{port}#type=smart") as (meter, found):
         reading = meter.read()
         monkeypatch.setenv("ECOSORT_METER_PASSWORD", "wrong")
         with pytest.raises(MeterError, match=f"exit code 1.*kasa --host 127.0.0.1 --port {port} --type smart"):
@@ -385,6 +385,20 @@ def test_kasa_reads_a_plug_over_the_encrypted_protocol_of_tapo(monkeypatch: pyte
     assert (reading.watts, reading.joules, found.counter) == (pytest.approx(1.003), None, False)
     assert (found.scope, found.identity["model"]) == (Scope.WALL, "KP125M")
     assert found.identity["fw_ver"] == "1.2.3 Build 240624 Rel.154806"
+
+
+def test_kasa_reads_a_tapo_plug_from_the_first_handshake_to_the_last_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every method of the session, as a P110M answered it that was switched off; each reading is a session of its own. No machine
+    draws 0 W: that is no measurement, and its energy of today is no counter."""
+    monkeypatch.setenv("ECOSORT_METER_PASSWORD", tapo_plug.PASSWORD)
+    with tapo_plug.serve() as port:
+        spec = f"kasa://{quote(tapo_plug.ACCOUNT, safe='')}@127.0.0.1:{port}#type=smart"
+        with opened(spec) as (meter, found):
+            readings = [meter.read() for _ in range(2)]
+    assert [(r.watts, r.joules) for r in readings] == [(0.0, None)] * 2
+    assert [screen(r, found).flags for r in readings] == [(Flag.ZERO,)] * 2
+    assert (found.scope, found.counter, found.identity["model"]) == (Scope.WALL, False, "P110M")
+    assert found.identity["fw_ver"] == "1.2.3 Build 240617 Rel.153525"
 
 
 def test_what_kasa_warns_of_before_its_answer_is_not_the_answer() -> None:

@@ -219,6 +219,23 @@ def test_what_is_missing_in_an_address_is_said(spec: str) -> None:
         make_meter(parse_spec(spec)).open()
 
 
+def test_a_second_measurement_is_kept_off_a_serial_line() -> None:
+    """It would take cycles away from the first one. When that has ended the line is free, and a meter finds its own again."""
+    with on_terminal(Lmg95()) as path:
+        spec = parse_spec(f"scpi:{path}#profile=lmg95,period=0.1,irange=2.5,urange=250")
+        with opened(spec.text) as (meter, _):
+            second = make_meter(spec)
+            for _ in range(2):
+                with pytest.raises(MeterError, match=f"{path} is read by another measurement; end that one first"):
+                    second.open()
+            assert meter.read().watts == 173.42
+            meter.close()
+            meter.open()
+            assert meter.read().watts == 173.42
+        with opened(spec.text) as (meter, _):
+            assert meter.read().watts == 173.42
+
+
 @pytest.fixture(scope="module")
 def simulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """HOST:PORT and serial line of a WT310E in the program sinstruments-server."""

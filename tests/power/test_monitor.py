@@ -71,9 +71,12 @@ def test_idle_and_waiting_time_is_not_busy(root: Path) -> None:
         ({"throttle_events": 2}, "throttled"),
         ({"drives": [DriveHeat("nvme nvme0", 50, 82, 83, 81)]}, "hot-drive"),
         ({"busy_before": 0.4}, "busy-machine"),
+        ({"busy_inside": 0.9, "processors": 4}, "other-load"),
+        ({"busy_inside": 0.55, "processors": 4}, None),
     ],
 )
-def test_bad_circumstances_are_flagged(tmp_path: Path, change: dict[str, object], code: str) -> None:
+def test_bad_circumstances_are_flagged(tmp_path: Path, change: dict[str, object], code: str | None) -> None:
+    """The command kept half of the processors busy; what others used beyond that is in the energy of the run."""
     directory = ResultDirectory(write_result(tmp_path / "r", runs=1))
     session, (run,) = directory.session(), directory.runs()
 
@@ -84,8 +87,26 @@ def test_bad_circumstances_are_flagged(tmp_path: Path, change: dict[str, object]
 
         class result:  # noqa: N801
             survivors = 0
+            cpu_user_s, cpu_system_s = 1.5 * run.marks.seconds, 0.5 * run.marks.seconds
 
-    assert [d.code for d in _condition_defects(session, Pieces)] == [code]  # type: ignore[arg-type]
+    assert [d.code for d in _condition_defects(session, Pieces)] == [code] * (code is not None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("step_s", "told"), [(3600.0, True), (-0.5, True), (0.05, False)])
+def test_a_step_of_the_clock_during_a_run_is_told(tmp_path: Path, step_s: float, told: bool) -> None:
+    """NTP, or a person: logs are aligned by that clock."""
+    directory = ResultDirectory(write_result(tmp_path / "r", runs=1))
+    session, (run,) = directory.session(), directory.runs()
+
+    class Pieces:
+        settle, cold, circumstances, harness_cpu_s = run.settle, run.cold, Circumstances(), 0.1
+        marks = replace(run.marks, realtime_drift_s=step_s)
+
+        class result:  # noqa: N801
+            survivors = 0
+
+    found = [d.text for d in _condition_defects(session, Pieces)]  # type: ignore[arg-type]
+    assert found == [f"the real-time clock moved by {step_s:+.2f} s"] * told
 
 
 def test_a_trend_over_the_runs_is_flagged(tmp_path: Path) -> None:

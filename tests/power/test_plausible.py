@@ -12,7 +12,7 @@ import pytest
 from ecosort_power.errors import MeterError
 from ecosort_power.evaluate import evaluate
 from ecosort_power.monitor import LoadPoint, drive_step
-from ecosort_power.plausible import LEAST_W, MOST_W, implausible
+from ecosort_power.plausible import LEAST_W, MOST_W, implausible, jumps
 from ecosort_power.preflight import preflight
 from ecosort_power.quality import Window, defects_of
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
@@ -78,6 +78,36 @@ def test_a_counter_that_runs_too_fast_is_refused() -> None:
     assert "implausible" not in codes(readings, window(100, 160), replace(COUNTING, range_w=50_000.0))
     coarse = counts(lambda t: 3.6e6 * (t // 75), ticks(80, 180, 1.0))  # one step of a kilowatt-hour is no power
     assert "implausible" not in codes(coarse, window(100, 160), COUNTING)
+
+
+@pytest.mark.parametrize("moment", [95, 130, 165])
+def test_a_counter_that_begins_anew_near_its_end_is_no_wrap_around(moment: int) -> None:
+    """A counter of 4.3 MJ that stood at 4 MJ when its meter was restarted: as a wrap-around that is 0.3 MJ in a second. Beside
+    the run, too, because what is there is taken away."""
+    counter, steady = replace(COUNTING, wrap_j=2.0**32 / 1000), counts(lambda t: 4e6 + 40 * t, ticks(80, 180, 1.0))
+    restarted = [r if r.mid_s < moment else replace(r, joules=40 * (r.mid_s - moment)) for r in steady]
+    assert "counter-jump" in codes(restarted, window(100, 160), counter)
+    assert evaluate("m", restarted, counter, window(100, 160), []).joules is None
+    wrapped = counts(lambda t: 40 * t, ticks(80, 180, 1.0), counter.wrap_j, 2.0**32 / 1000 - 5000)
+    assert codes(wrapped, window(100, 160), counter) == set()
+    assert evaluate("m", wrapped, counter, window(100, 160), []).joules == pytest.approx(40 * 60, rel=0.01)
+
+
+def test_a_counter_without_a_wrap_around_that_begins_anew_is_refused() -> None:
+    restarted = [
+        r if r.mid_s < 130 else replace(r, joules=40 * (r.mid_s - 130))
+        for r in counts(lambda t: 4e6 + 40 * t, ticks(80, 180, 1.0))
+    ]
+    found = evaluate("m", restarted, COUNTING, window(100, 160), [])
+    assert found.joules is None
+    assert "counter-reset" in {d.code for d in found.defects if d.fatal}
+
+
+@pytest.mark.parametrize(("quantum_j", "period_s"), [(3.6e6, 1.0), (None, 1.0), (360.0, 0.1)])
+def test_the_large_steps_of_a_counter_are_no_jumps(quantum_j: float | None, period_s: float) -> None:
+    step_j = quantum_j or 36_000.0
+    coarse = counts(lambda t: step_j * (40 * t // step_j), ticks(0, 300_000, 300.0 if step_j > 1e4 else 10.0))
+    assert jumps(coarse, replace(COUNTING, quantum_j=quantum_j, period_s=period_s)) is None
 
 
 def test_the_ceiling_stands_in_the_readme() -> None:

@@ -185,6 +185,7 @@ def test_rule_4_lag_is_taken_off(lag: float) -> None:
     power, energy = step(IDLE, BUSY, 100, 140)
     late = instants(lambda t: power(t - lag), ticks(60, 220, 0.5, 0.2))
     result = evaluate("m", late, replace(WALL, period_s=0.5, lag_s=lag), window(100, 140), [Span("p", 100, 140)])
+    assert result.joules is not None  # shown late, it is refused
     assert result.joules == pytest.approx(energy(140) - energy(100), abs=2 * (result.uncertainty or 1).sampling_j + 0.1)  # type: ignore[union-attr]
 
 
@@ -268,7 +269,9 @@ def test_rule_5_a_stale_or_saturated_meter_makes_the_run_invalid() -> None:
     w = window(100, 160, load_step=0.8)
     stuck = [replace(r, watts=BUSY) if r.mid_s > 130 else r for r in readings]
     assert evaluate("m", readings, WALL, w, []).joules is not None
-    assert evaluate("m", stuck, WALL, w, []).joules is None
+    stale = evaluate("m", stuck, WALL, w, [])
+    assert stale.joules is None
+    assert "stale" in {d.code for d in stale.defects}
     narrow = replace(WALL, range_w=BUSY)
     saturated = evaluate("m", [screen(r, narrow) for r in readings], narrow, w, [])
     assert saturated.joules is None

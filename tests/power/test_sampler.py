@@ -79,7 +79,7 @@ def test_random_distances_are_no_gaps() -> None:
     readings = [Reading(t, t, watts=20.0) for t in times]
     window = Window(0.0, 0.5, 6.5, 7.0)
     assert gap_list(readings, replace(WALL, spread_s=1.0), window) == []
-    assert gap_list(readings, WALL, window) == [(4.5, 6.5)]
+    assert gap_list(readings, replace(WALL, spread_s=0.0), window) == [(4.5, 6.5)]
     assert gap_list([*readings[:2], *readings[4:]], replace(WALL, spread_s=1.0), window) == []
     assert gap_list([readings[0], readings[4], readings[5]], replace(WALL, spread_s=1.0), window) == [(0.5, 4.5)]
 
@@ -124,7 +124,7 @@ def test_a_meter_that_cannot_be_begun_again_was_not() -> None:
         def open(self) -> Capabilities:
             raise MeterError("gone")
 
-    sampler = Sampler("m", Gone(parse_spec("instant:")), replace(WALL, period_s=0.01))
+    sampler = Sampler("m", Gone(parse_spec("instant:")), replace(WALL, period_s=0.01, spread_s=0.0))
     sampler.begin_segment(None)
     sampler.start()
     time.sleep(0.2)

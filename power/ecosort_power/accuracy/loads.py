@@ -14,6 +14,7 @@ Rng = np.random.Generator
 # Idle power wanders by this much from one half second to the next, as that of a small machine does.
 IDLE_NOISE_W = 0.2
 IDLE_NOISE_S = 0.5
+WHITE = "white"
 SPIKE_S, SPIKE_GAP_S = 0.2, 0.8
 
 
@@ -92,7 +93,52 @@ LOADS: Mapping[str, Callable[[float, Rng], Pieces]] = {
 }
 
 
-def make_load(name: str, length_s: float, lead_s: float, tail_s: float, rng: Rng) -> Load:
+def white(watts: float) -> Callable[[int, Rng], Floats]:
+    """Without memory."""
+    return lambda count, rng: rng.normal(0, watts, count)
+
+
+def flicker(count: int, rng: Rng) -> Floats:
+    """1/f: the same power in each octave from half a second to four minutes, each octave a level that is held for its time."""
+    octaves = [np.repeat(rng.normal(0, IDLE_NOISE_W / 3, count // (1 << k) + 2), 1 << k) for k in range(10)]
+    found: Floats = np.sum([o[(begin := int(rng.integers(1 << k))) : begin + count] for k, o in enumerate(octaves)], axis=0)
+    return found
+
+
+def drift(count: int, rng: Rng) -> Floats:
+    """It grows warm or cools down: by up to two watts, over a minute to five, and hardly anything beside that."""
+    moments = np.arange(count) * IDLE_NOISE_S + rng.uniform(0, 60)
+    found: Floats = rng.uniform(-2, 2) * np.exp(-moments / rng.uniform(60, 300)) + rng.normal(0, IDLE_NOISE_W / 10, count)
+    return found
+
+
+def fan(count: int, rng: Rng) -> Floats:
+    """A fan that turns on and off: 0.3 to 1 W, for a part of every 8 to 40 s."""
+    period, share, watts = rng.uniform(8, 40), rng.uniform(0.2, 0.8), rng.uniform(0.3, 1.0)
+    moments = np.arange(count) * IDLE_NOISE_S + rng.uniform(0, period)
+    found: Floats = watts * ((moments % period) < share * period) + rng.normal(0, IDLE_NOISE_W / 10, count)
+    return found
+
+
+def tasks(count: int, rng: Rng) -> Floats:
+    """Something small that runs now and then: 3 W for half a second, every ten seconds on average."""
+    found: Floats = 3.0 * (rng.random(count) < IDLE_NOISE_S / 10) + rng.normal(0, IDLE_NOISE_W / 10, count)
+    return found
+
+
+# How idle power wanders: the first as in the table of all meters, the others as the estimator was not made on.
+IDLES: Mapping[str, Callable[[int, Rng], Floats]] = {
+    WHITE: white(IDLE_NOISE_W),
+    "hardly": white(IDLE_NOISE_W / 10),
+    "five times as much": white(5 * IDLE_NOISE_W),
+    "1/f": flicker,
+    "slow drift": drift,
+    "fan": fan,
+    "small tasks": tasks,
+}
+
+
+def make_load(name: str, length_s: float, lead_s: float, tail_s: float, rng: Rng, idle: str = WHITE) -> Load:
     """A load of that shape from second 0 on, with idle power around it: other levels each time, another idle power after it."""
     before, after = rng.uniform(8, 12), 0.0
     after = before + rng.uniform(-0.5, 0.5)
@@ -100,7 +146,7 @@ def make_load(name: str, length_s: float, lead_s: float, tail_s: float, rng: Rng
     sides = []
     for seconds, level in ((lead_s, before), (tail_s, after)):
         count = int(seconds / IDLE_NOISE_S) + 2
-        sides.append((np.full(count, IDLE_NOISE_S), level + rng.normal(0, IDLE_NOISE_W, count), np.zeros(count)))
+        sides.append((np.full(count, IDLE_NOISE_S), level + IDLES[idle](count, rng), np.zeros(count)))
     every = [np.concatenate(parts) for parts in zip(sides[0], (lengths, watts, slopes), sides[1], strict=True)]
     edges = np.concatenate(([0.0], np.cumsum(every[0])))
     begin = float(edges[len(sides[0][0])])

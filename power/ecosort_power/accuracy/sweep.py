@@ -10,7 +10,7 @@ from math import sqrt
 
 import numpy as np
 
-from ecosort_power.accuracy.loads import LOADS, Load, Rng, make_load
+from ecosort_power.accuracy.loads import LOADS, WHITE, Load, Rng, make_load
 from ecosort_power.accuracy.meters import KINDS, Series, capabilities_of, draw_lag, read
 from ecosort_power.evaluate import candidates, choose
 from ecosort_power.quality import Window
@@ -31,6 +31,10 @@ class Cell:
     load: str
     length_s: float
 
+    def __str__(self) -> str:
+        lag = "lag known" if self.lag_known else "lag not known"
+        return f"{self.meter}, every {self.period_s:g} s, {lag}, {self.load}, {self.length_s:g} s"
+
 
 # Shapes whose energy used to be too small by 0.5 to 2.3 %, because what lies at both ends of the run was lost.
 NAMED = {
@@ -44,6 +48,23 @@ NAMED = {
         "instantaneous, steps of 1 W", 1.0, False, "constant", 100.0
     ),
 }
+
+
+# Meters and lengths that other kinds of idle power are tried on.
+IDLE_CELLS = tuple(
+    Cell(meter, period_s, True, "constant", length_s)
+    for meter, period_s, lengths_s in (
+        ("instantaneous, steps of 0.1 W", 1.0, (60.0, 600.0)),
+        ("average over 1 s", 1.0, LENGTHS_S),
+        ("average over 5 s", 1.0, (60.0, 600.0)),
+        ("counter, steps of 3.6 J", 0.1, (10.0, 60.0)),
+        ("counter, steps of 3.6 J", 1.0, LENGTHS_S),
+        ("counter, steps of 3.6 J", 5.0, (60.0, 600.0)),
+        ("counter, steps of 3.6 J", 60.0, (600.0,)),
+        ("plug, steps of 1 W and a counter of 3600 J", 1.0, (60.0, 600.0)),
+    )
+    for length_s in lengths_s
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +85,26 @@ def cells() -> list[Cell]:
     return [Cell(*key) for key in product(KINDS, PERIODS_S, (True, False), LOADS, LENGTHS_S)]
 
 
-def simulate(cell: Cell, rng: Rng) -> tuple[Load, Series, Window]:
+def simulate(cell: Cell, rng: Rng, idle: str = WHITE) -> tuple[Load, Series, Window]:
     """One run: the load, what the meter read, and the moments that the harness knows."""
     kind = KINDS[cell.meter]
     lag = draw_lag(cell.period_s, cell.lag_known, rng)
     capabilities = capabilities_of(kind, cell.period_s, lag if cell.lag_known else None)
     length = cell.length_s * rng.uniform(1.0, 1.06)
     lead, tail = capabilities.lead_s + MARGIN_S, capabilities.tail_s + MARGIN_S
-    load = make_load(cell.load, length, lead + lag + 2 * cell.period_s + kind.window_s, tail, rng)
+    load = make_load(cell.load, length, lead + lag + 2 * cell.period_s + kind.window_s, tail, rng, idle)
     window = Window(-lead, load.begin_s, load.end_s, load.end_s + tail)
     return load, read(load, kind, capabilities, lag, window.first_s, window.last_s, rng), window
 
 
-def run_cell(cell: Cell, runs: int, seed: int) -> Outcome:
-    rng = np.random.default_rng([seed, *repr(cell).encode()])
+def run_cell(cell: Cell, runs: int, seed: int, idle: str = WHITE) -> Outcome:
+    rng = np.random.default_rng([seed, *repr(cell).encode(), *(b"" if idle == WHITE else idle.encode())])
     errors: list[float] = []
     halves: list[float] = []
     for done in range(runs):
         if done == REFUSED_AFTER and not errors:
             return Outcome(cell, done, done)
-        load, series, window = simulate(cell, rng)
+        load, series, window = simulate(cell, rng, idle)
         best = choose(candidates(series.curves(), series.capabilities, window))
         if best is not None:
             errors.append(best.estimate.joules / load.truth_j - 1)
@@ -103,21 +124,22 @@ def run_cell(cell: Cell, runs: int, seed: int) -> Outcome:
     )
 
 
-def settled(cell: Cell, runs: int, seed: int) -> Outcome:
-    """One that is too narrow by so many runs is what many more other runs say, whatever that is."""
-    outcome = run_cell(cell, runs, seed)
-    if outcome.coverage is not None and outcome.coverage < LOW:
+def settled(cell: Cell, runs: int, seed: int, idle: str = WHITE) -> Outcome:
+    """One that is too narrow by so many runs is what many more other runs say, whatever that is. With other kinds of idle power
+    it is told as it is."""
+    outcome = run_cell(cell, runs, seed, idle)
+    if idle == WHITE and outcome.coverage is not None and outcome.coverage < LOW:
         return run_cell(cell, AGAIN * runs, seed + 1)
     return outcome
 
 
-def _job(job: tuple[Cell, int, int]) -> Outcome:
+def _job(job: tuple[Cell, int, int, str]) -> Outcome:
     return settled(*job)
 
 
-def sweep(chosen: Iterable[Cell], runs: int, seed: int, jobs: int) -> Iterator[Outcome]:
+def sweep(chosen: Iterable[Cell], runs: int, seed: int, jobs: int, idle: str = WHITE) -> Iterator[Outcome]:
     """In the order of the cells."""
-    work = [(cell, runs, seed) for cell in chosen]
+    work = [(cell, runs, seed, idle) for cell in chosen]
     if jobs == 1:
         yield from map(_job, work)
         return

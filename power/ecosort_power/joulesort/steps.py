@@ -16,13 +16,13 @@ from ecosort_power.claim import is_validated
 from ecosort_power.entry import FILE_NAME as ENTRY
 from ecosort_power.entry import SCHEMA as ENTRY_SCHEMA
 from ecosort_power.entry import Entry, Generated, Skewed, read_entry
-from ecosort_power.errors import EXIT_INVALID, EXIT_OK, RunError, UsageError
+from ecosort_power.errors import EXIT_INVALID, EXIT_OK, PowerError, RunError, UsageError
 from ecosort_power.joulesort import sorter
 from ecosort_power.joulesort.classes import name_of
 from ecosort_power.joulesort.length import Enough, Shortest, clock_in, enough_for, require_length, shortest_run, with_spread
 from ecosort_power.joulesort.space import check_space, least, needs
 from ecosort_power.joulesort.state import Place, Request, State, directory, locked
-from ecosort_power.launch import measure, specs_of
+from ecosort_power.launch import measure, say_how_to_continue, specs_of
 from ecosort_power.live import Display
 from ecosort_power.records import spaced
 from ecosort_power.report import facts, html, markdown, plots, terminal
@@ -42,12 +42,10 @@ _OF_TIME_ONLY = frozenset({"no-energy", "few-runs", "no-idle"})
 class Joulesort:
     """One call of `joulesort` in its locked directory."""
 
-    def __init__(self, place: Place, request: Request, ambient_c: float | None, again: str) -> None:
-        """`again`: the command that continues, said where it is interrupted."""
+    def __init__(self, place: Place, request: Request, ambient_c: float | None) -> None:
         self._place = place
         self._request = request
         self._ambient_c = ambient_c
-        self._again = again
         self._display = Display()
         self._name = name_of(request.records, request.rehearsal)
         data = Path(request.data)
@@ -68,6 +66,8 @@ class Joulesort:
             self._measure(state)
         skewed = self._skewed(state) if self._request.category == DAYTONA else None
         self._write_entry(state, skewed)
+        if skewed is not None and skewed.problem is not None:
+            click.echo(f"SKEWED     {skewed.problem}; measure it again: the same command with --repeat-invalid")
         return self._conclude()
 
     def _look_ahead(self) -> None:
@@ -152,7 +152,7 @@ class Joulesort:
         options = self._options()
         directory = ResultDirectory(self._place.result)
         earlier = directory.session() if directory.session_path.exists() else None
-        measure(directory, earlier.options if earlier is not None else options, earlier, self._again)
+        measure(directory, earlier.options if earlier is not None else options, earlier, None)
         found = directory.session().input_report
         if found is None or found.checksum != state.input.checksum:
             raise RunError(f"{self._input}: the validator's checksum is not the generator's, {state.input.checksum}")
@@ -197,7 +197,7 @@ class Joulesort:
                 time_only=True,
                 rehearsal=True,
             )
-            measure(directory, options, earlier, self._again)
+            measure(directory, options, earlier, None)
         return self._judge_skewed(state, directory)
 
     def _judge_skewed(self, state: State, directory: ResultDirectory) -> Skewed:
@@ -284,9 +284,15 @@ def set_invalid_aside(directory: ResultDirectory) -> None:
 
 
 def joulesort(path: Path, request: Request, ambient_c: float | None, repeat_invalid: bool, again: str) -> int:
-    """The exit code says whether the entry holds."""
+    """The exit code says whether the entry holds. `again`: the command that continues, said where it is interrupted."""
     sorter.check_words(request.sort_words)
     with directory(Path(request.data)), locked(path) as place:
-        if repeat_invalid:
-            set_invalid_aside(ResultDirectory(place.result))
-        return Joulesort(place, request, ambient_c, again).run()
+        try:
+            if repeat_invalid:
+                set_invalid_aside(ResultDirectory(place.result))
+                set_invalid_aside(ResultDirectory(place.skewed))
+            return Joulesort(place, request, ambient_c).run()
+        except (PowerError, OSError) as error:  # OSError: a full drive
+            if place.state_path.exists() and not isinstance(error, UsageError):
+                say_how_to_continue(error, place.path, again)
+            raise

@@ -4,8 +4,10 @@
 their names or cells: W, kW, mW; Wh, kWh, J for a counter. What says no unit is taken only with `#unit=`, which is enough where
 there is one such column; VA, var, volts, amperes, power factors and the times never.
 Commas, semicolons and tabs separate; decimal commas are understood. Times are seconds or milliseconds since 1970, or ISO 8601
-(local unless they or `#timezone=` say otherwise), or seconds since any moment; the last need `offset=auto`. `offset` is added to
-the log's times; `auto` finds it from the load of the machine, which the harness records during every run.
+(local unless they or `#timezone=` say otherwise), or seconds since any moment; the last need `offset=auto`. Rows of one time, of
+a clock that is coarser than the log, lie evenly between that time and the next one. A last line without its end is still being
+written, and left out. `offset` is added to the log's times; `auto` finds it from the load of the machine, which the harness
+records during every run.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ import csv
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, ClassVar
@@ -82,7 +85,10 @@ def _read_lines(path: Path) -> list[str]:
         raise MeterError(f"{path} cannot be read: {error.strerror}") from error
     wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     text = data.decode("utf-16" if wide else "utf-8-sig", errors="replace").replace("\x00", "")
-    return ["" if line.isspace() or line.startswith("#") else line for line in text.splitlines()]
+    lines = text.splitlines()
+    if text and not text.endswith(("\n", "\r")):
+        lines.pop()  # 41.7 may be no more than 4 yet
+    return ["" if line.isspace() or line.startswith("#") else line for line in lines]
 
 
 def _split(path: Path, lines: Sequence[str], delimiter: str) -> list[list[str]]:
@@ -134,7 +140,7 @@ def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
         raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
     log = MeterLog(rows, absolute, columns.watts is not None, columns.energy is not None)
     _check_order(path, log)
-    return log
+    return replace(log, rows=_apart(path, rows))
 
 
 def _decimal(table: Sequence[Sequence[str]], columns: Columns, given: str | None) -> str:
@@ -211,6 +217,20 @@ def _check_order(path: Path, log: MeterLog) -> None:
                 f"{path}: its energy column goes down from {counted:.12g} J to {row.joules:.12g} J: it is no counter"
             )
         counted = row.joules if row.joules is not None else counted
+
+
+def _apart(path: Path, rows: Sequence[LogRow]) -> list[LogRow]:
+    """Rows of one time evenly between it and the next one; no farther apart than such rows usually are: a gap stays one."""
+    groups = [list(same) for _, same in groupby(rows, key=lambda row: row.time_s)]
+    steps = [(b[0].time_s - a[0].time_s) / len(a) for a, b in pairwise(groups)]
+    if not steps:
+        raise MeterError(f"{path}: all of its {len(rows)} rows have one time; let the meter write the time of each")
+    usual = median(steps)
+    return [
+        replace(row, time_s=row.time_s + k * min(step, usual))
+        for same, step in zip(groups, [*steps, usual], strict=True)
+        for k, row in enumerate(same)
+    ]
 
 
 class CsvMeter(Meter):

@@ -15,6 +15,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, ClassVar
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
@@ -46,6 +47,14 @@ def _number(value: dict[str, Any], key: str) -> float | None:
         raise MeterGlitchError(f"printed a {key} that is too large to be true") from None
 
 
+def _seconds(value: dict[str, Any], key: str) -> float | None:
+    """A time or an interval: what is not finite would hide the readings around it."""
+    found = _number(value, key)
+    if found is not None and not isfinite(found):
+        raise MeterGlitchError(f"printed {key} = {found}, no time")
+    return found
+
+
 def _identity(header: dict[str, Any]) -> dict[str, str]:
     found = header.get("identity", {})
     if not isinstance(found, dict):
@@ -60,7 +69,7 @@ def to_reading(
     watts, joules = _number(value, "watts"), _number(value, "joules")
     if watts is None and joules is None:
         raise MeterGlitchError("printed an object with neither watts nor joules")
-    own, real = _number(value, "monotonic_s"), _number(value, "realtime_s")
+    own, real = _seconds(value, "monotonic_s"), _seconds(value, "realtime_s")
     if own is None and real is not None:
         own = real - realtime_offset_s
     stamp = value.get("stamp")
@@ -69,7 +78,7 @@ def to_reading(
         after_s=arrival_s if own is None else own,
         watts=watts,
         joules=joules,
-        interval_s=_number(value, "interval_s"),
+        interval_s=_seconds(value, "interval_s"),
         stamp=None if stamp is None else str(stamp),
         raw=raw,
     )

@@ -2,7 +2,8 @@
 
 Address: `hwmon:CHIP/CHANNEL`, e.g. `hwmon:corsairpsu/power1` or `hwmon:amdgpu/energy1`; the channel may be left out where
 there is one. Two chips of one name are told apart by their device: `hwmon:amdgpu@0000:03:00.0/power1`. An INA3221 has voltages
-and currents, whose product is its power: `hwmon:ina3221/curr1`. `#root=DIR` for another /.
+and currents, whose product is its power: `hwmon:ina3221/curr1`; its current has steps of 40 uV over the shunt, and its voltage
+steps of 8 mV, which the digits of the product do not show. `#root=DIR` for another /.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.sysfs import read_int, read_text, require_int
 
 HWMON = Path("sys/class/hwmon")
+# One count of an INA3221 (TI SBOS576): of its shunt voltage, and of its bus voltage.
+SHUNT_STEP_V, BUS_STEP_V = 40e-6, 8e-3
+OTHER = "another input, or the wall"
+NOT_CONNECTED = "NC"  # how device trees label an input without a rail
 # What the drivers measure; all others are one component.
 _SCOPES = {"power_meter": Scope.BMC, "corsairpsu": Scope.PSU, "acpi_power_meter": Scope.BMC, "pmbus": Scope.PSU}
 
@@ -33,6 +38,7 @@ class Channel:
     label: str | None
     average_s: float | None = None
     volts: Path | None = None  # where `path` is a current: the file of the voltage it flows at
+    shunt: Path | None = None  # ... and of the micro-ohms that it is measured over
     device: str = ""  # the chip's address on its bus
     shared: bool = False  # another chip has the same name
 
@@ -40,6 +46,14 @@ class Channel:
         """Microwatts, microjoules, or milliamperes and millivolts. MeterError if it cannot be read."""
         files = [self.path] if self.volts is None else [self.path, self.volts]
         return " ".join(str(require_int(f)) for f in files)
+
+    def quantum_w(self, raw: str) -> float | None:
+        """The smallest step of its watts at this raw answer; None: not known."""
+        ohms = (read_int(self.shunt) or 0) / 1e6 if self.shunt is not None else 0.0
+        if ohms <= 0:
+            return None
+        amperes, volts = (abs(int(v)) / 1000 for v in raw.split())
+        return max(max(SHUNT_STEP_V / ohms, 1e-3) * volts, BUS_STEP_V * amperes) or None  # the driver tells whole milliamperes
 
     @property
     def scope(self) -> Scope:
@@ -70,17 +84,18 @@ def find_channels(root: Path) -> list[Channel]:
             interval = read_int(chip_path / f"{name}_average_interval") if averaged else None
             average_s = (interval / 1000 if interval else 1.0) if averaged else None
             label = read_text(chip_path / f"{name}_label")
-            channels.append(Channel(chip, name, path, label, average_s, None, _device(chip_path), chip in shared))
+            channels.append(Channel(chip, name, path, label, average_s, None, None, _device(chip_path), chip in shared))
         if chip == "ina3221":
             channels += [replace(c, device=_device(chip_path), shared=chip in shared) for c in _shunts(chip, chip_path)]
     return channels
 
 
 def _shunts(chip: str, path: Path) -> list[Channel]:
-    """The three inputs of an INA3221 (Documentation/hwmon/ina3221.rst): bus voltage inN, current currN, label inN_label."""
+    """The three inputs of an INA3221 (Documentation/hwmon/ina3221.rst): bus voltage inN, current currN, label inN_label, and
+    shuntN_resistor. What else it has, in4 to in7 and curr4, are voltages of the shunts and sums."""
     pairs = [(n, path / f"curr{n}_input", path / f"in{n}_input") for n in (1, 2, 3)]
     return [
-        Channel(chip, f"curr{n}", amperes, read_text(path / f"in{n}_label"), volts=volts)
+        Channel(chip, f"curr{n}", amperes, read_text(path / f"in{n}_label"), volts=volts, shunt=path / f"shunt{n}_resistor")
         for n, amperes, volts in pairs
         if amperes.exists() and volts.exists()
     ]
@@ -115,7 +130,7 @@ class HwmonMeter(Meter):
             raise UsageError(f"hwmon: {problem} {self.spec.address!r}; there are: {there}")
         channel = fitting[0]
         self._channel = channel
-        channel.read_raw()
+        raw = channel.read_raw()
         energy = channel.name.startswith("energy")
         return Capabilities(
             title=f"hwmon {channel.address}" + (f" ({channel.label})" if channel.label else ""),
@@ -127,6 +142,7 @@ class HwmonMeter(Meter):
             lag_s=0.0,
             window_s=channel.average_s if channel.average_s else 0.0,
             timing_source="instrument",
+            quantum_w=channel.quantum_w(raw),
             quantum_j=1e-6 if energy else None,
             identity={"chip": channel.chip, "file": str(channel.path)},
         )
@@ -169,7 +185,9 @@ def _finding(channel: Channel) -> Finding:
         channel.read_raw()
     except MeterError as error:  # an input of a chip that nothing is connected to answers with an error, too
         denied = isinstance(error.__cause__, PermissionError)
-        why, fix = str(error), "sudo ecosort-power ..." if denied else "another input, or the wall"
+        why, fix = str(error), "sudo ecosort-power ..." if denied else OTHER
+    if channel.label == NOT_CONNECTED:
+        why, fix = "nothing is connected to it", OTHER
     return Finding(
         f"hwmon:{channel.address}",
         f"hwmon {channel.address}" + (f" ({channel.label})" if channel.label else ""),

@@ -5,6 +5,8 @@ One thread per instrument. Errors of the library become MeterError (gone) or Met
 
 from __future__ import annotations
 
+import fcntl
+import os
 import socket
 from typing import Any
 
@@ -39,6 +41,7 @@ class Instrument:
             raise MeterError(f"SCPI meters need pyvisa and pyvisa-py; run: {install('pyvisa')}") from None
         self._errors: Any = pyvisa.errors
         self.name = resource_name(address)
+        self._lock = _alone(address) if address.startswith("/dev/") else None
         options: dict[str, Any] = {"read_termination": termination, "write_termination": termination}
         if self.name.startswith("ASRL") and library == "@py":
             options["baud_rate"] = baud
@@ -49,7 +52,13 @@ class Instrument:
             todo = (
                 "run: apt-get install libusb-1.0-0" if "PyUSB" in str(error) else "`ecosort-power meters` lists what is connected"
             )
+            self._unlock()
             raise MeterError(f"{self.name} cannot be opened: {_text(error)}; {todo}") from error
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def write(self, text: str) -> None:
         try:
@@ -108,6 +117,23 @@ class Instrument:
             self._manager.close()
         except Exception:  # the line is gone already: nothing is left to release
             return
+        finally:
+            self._unlock()
+
+
+def _alone(device: str) -> int | None:
+    """Keeps a second measurement off the line, which would take the answers of the first one away. The lock goes with its file
+    descriptor. None: the device cannot be opened, and what opens it next says why."""
+    try:
+        fd = os.open(device, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(fd)
+        raise MeterError(f"{device} is read by another measurement; end that one first") from None
+    return fd
 
 
 def socket_break(address: str, timeout_s: float) -> None:

@@ -346,6 +346,87 @@ KASA_KP125M: dict[str, Any] = {
     "get_protection_power": {"enabled": False, "protection_power": 0},
 }
 
+# TP-Link Tapo P110M(EU) 1.0, firmware 1.2.3 Build 240617 Rel.153525, switched off, KLAP: python-kasa/python-kasa,
+# tests/fixtures/smart.
+_P110M_COMPONENTS = {
+    "device": 2, "firmware": 2, "quick_setup": 3, "time": 1, "wireless": 1, "schedule": 2, "countdown": 2, "antitheft": 1,
+    "account": 1, "synchronize": 1, "sunrise_sunset": 1, "led": 1, "cloud_connect": 1, "iot_cloud": 1, "device_local_time": 1,
+    "default_states": 1, "auto_off": 2, "localSmart": 1, "energy_monitoring": 2, "power_protection": 1,
+    "charging_protection": 2, "matter": 2, "current_protection": 1,
+}  # fmt: skip
+TAPO_P110M: dict[str, Any] = {
+    "component_nego": {"component_list": [{"id": name, "ver_code": version} for name, version in _P110M_COMPONENTS.items()]},
+    "get_auto_off_config": {"delay_min": 120, "enable": False},
+    "get_auto_update_info": {"enable": False, "random_range": 120, "time": 180},
+    "get_connect_cloud_state": {"status": 1},
+    "get_current_power": {"current_power": 0},
+    "get_device_info": {
+        "auto_off_remain_time": 0,
+        "auto_off_status": "off",
+        "avatar": "",
+        "charging_status": "normal",
+        "default_states": {"state": {}, "type": "last_states"},
+        "device_id": "0000000000000000000000000000000000000000",
+        "device_on": False,
+        "fw_id": "00000000000000000000000000000000",
+        "fw_ver": "1.2.3 Build 240617 Rel.153525",
+        "has_set_location_info": False,
+        "hw_id": "00000000000000000000000000000000",
+        "hw_ver": "1.0",
+        "ip": "127.0.0.123",
+        "lang": "",
+        "latitude": 0,
+        "longitude": 0,
+        "mac": "F0-A7-31-00-00-00",
+        "model": "P110M",
+        "nickname": "I01BU0tFRF9OQU1FIw==",
+        "oem_id": "00000000000000000000000000000000",
+        "on_time": 0,
+        "overcurrent_status": "normal",
+        "overheat_status": "normal",
+        "power_protection_status": "normal",
+        "region": "CET",
+        "rssi": -33,
+        "signal_level": 3,
+        "specs": "",
+        "ssid": "I01BU0tFRF9TU0lEIw==",
+        "time_diff": 60,
+        "type": "SMART.TAPOPLUG",
+    },
+    "get_device_time": {"region": "CET", "time_diff": 60, "timestamp": 1732361090},
+    "get_emeter_data": {"current_ma": 0, "energy_wh": 1469, "power_mw": 0, "voltage_mv": 233509},
+    "get_emeter_vgain_igain": {"igain": 11299, "vgain": 124300},
+    "get_energy_usage": {
+        "current_power": 0,
+        "electricity_charge": [0, 0, 0],
+        "local_time": "2024-11-23 12:24:51",
+        "month_energy": 6266,
+        "month_runtime": 12705,
+        "today_energy": 0,
+        "today_runtime": 0,
+    },
+    "get_fw_download_state": {"auto_upgrade": False, "download_progress": 0, "reboot_time": 5, "status": 0, "upgrade_time": 5},
+    "get_led_info": {
+        "led_rule": "always",
+        "led_status": False,
+        "night_mode": {
+            "end_time": 420,
+            "night_mode_type": "sunrise_sunset",
+            "start_time": 1140,
+            "sunrise_offset": 0,
+            "sunset_offset": 0,
+        },
+    },
+    "get_matter_setup_info": {"setup_code": "00000000000", "setup_payload": "00:000000-000000000000"},
+    "get_max_power": {"max_power": 3896},
+    "get_next_event": {},
+    "get_protection_power": {"enabled": False, "protection_power": 0},
+}
+
+# The three rails of an NVIDIA Jetson AGX Thor Developer Kit, L4T R38.4.0, with little load: swsususu/ThorFAN, notes of its
+# development, September 2026. Label, millivolts, milliamperes. All of them are whole counts of an INA3221: 8 mV, and 40 or 20 mA.
+INA3221_THOR = (("VDD_GPU", 12040, 640), ("VDD_CPU_SOC_MSS", 12040, 960), ("VIN_SYS_5V0", 5088, 1740))
+
 # Zigbee2MQTT, a Shelly with two sockets over Zigbee, at a 3D printer: maziggy/bambuddy, report 173, January 2026; the firmware is
 # not told.
 ZIGBEE2MQTT_SHELLY = {

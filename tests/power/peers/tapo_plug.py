@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.padding import PKCS7
 
-from .captured import KASA_KP125M
+from .captured import TAPO_P110M
 
 ACCOUNT, PASSWORD = "joule@example.org", "sörter"
 _UNKNOWN_METHOD = -1002
@@ -64,20 +64,21 @@ class Session:
         return sha256(self._signing, count, hidden) + hidden
 
 
-def answer(question: dict[str, Any]) -> dict[str, Any]:
+def answer(question: dict[str, Any], answers: Mapping[str, Any]) -> dict[str, Any]:
     """What the plug says to one method, or to several at once."""
     method = question["method"]
     if method == "multipleRequest":
-        each = [{"method": q["method"], **answer(q)} for q in question["params"]["requests"]]
+        each = [{"method": q["method"], **answer(q, answers)} for q in question["params"]["requests"]]
         return {"result": {"responses": each}, "error_code": 0}
-    if method not in KASA_KP125M:
+    if method not in answers:
         return {"error_code": _UNKNOWN_METHOD}
-    return {"result": KASA_KP125M[method], "error_code": 0}
+    return {"result": answers[method], "error_code": 0}
 
 
 class _Talk(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     sessions: dict[str, Session]
+    answers: Mapping[str, Any]
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -93,7 +94,7 @@ class _Talk(BaseHTTPRequestHandler):
             self._say(200 if found.open else 403)
         elif found is not None and found.open and url.path == "/app/request":
             number = int(parse_qs(url.query)["seq"][0])
-            self._say(200, found.write(answer(found.read(body, number)), number))
+            self._say(200, found.write(answer(found.read(body, number), self.answers), number))
         else:
             self._say(403)
 
@@ -110,9 +111,9 @@ class _Talk(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serve() -> Iterator[int]:
-    """Its port."""
-    handler = type("Talk", (_Talk,), {"sessions": {}})
+def serve(answers: Mapping[str, Any] = TAPO_P110M) -> Iterator[int]:
+    """Its port. `answers`: what it says to each method."""
+    handler = type("Talk", (_Talk,), {"sessions": {}, "answers": answers})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         yield server.server_address[1]
