@@ -169,8 +169,8 @@ lock: ## pin the newest Python packages that pyproject.toml allows
 	  build/lock/bin/uv pip compile --quiet tuning/setup/site.txt --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/site.lock
 	@mv build/lock/site.lock tuning/setup/site.lock
-	@{ echo '# Locked packages of `--on ray` with hashes, renewed by `make lock` from the extra `cluster`.'; \
-	  build/lock/bin/uv pip compile --quiet pyproject.toml --extra cluster --generate-hashes --universal --upgrade \
+	@{ echo '# Locked packages of `--on ray` and `s3://` with hashes, renewed by `make lock` from the extras `cluster` and `cluster-dev`.'; \
+	  build/lock/bin/uv pip compile --quiet pyproject.toml --extra cluster --extra cluster-dev --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/cluster.lock
 	@mv build/lock/cluster.lock tuning/setup/cluster.lock
 

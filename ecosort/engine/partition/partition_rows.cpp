@@ -121,6 +121,7 @@ class RowCutter final : public Cutter {
     report.hash = reader_.hash();
     report.hash -= reader_.dropped();
     report.bytes = reader_.bytes();
+    report.top_bytes = job_.top.size();
     report.peak_memory_bytes = extreme_bytes_;
     for (std::size_t part = 0; part < report.slices.size(); ++part) {
       Slice& slice = report.slices[part];

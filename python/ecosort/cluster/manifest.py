@@ -101,7 +101,7 @@ def demand_order(manifest: Manifest, scratch: Path) -> None:
     form = manifest.format
     scratch.write_bytes(base64.b64decode(manifest.header) + b"".join(end + form.row_end for end in ends))
     try:
-        _read_in_order(form, scratch)
+        read_in_order(form, scratch)
     except EcoSortError as error:
         raise VerificationFailed(f"the parts are not in order one after the other: {error}") from None
     finally:
@@ -123,7 +123,7 @@ def _check_part(manifest: Manifest, file: Path, part: Part) -> None:
     if not file.is_file() or file.stat().st_size != part.bytes:
         raise VerificationFailed(f"'{file}' is not there, or has not the {part.bytes} bytes that the manifest says")
     _demand_ends(manifest, file, part)
-    found = _read_in_order(manifest.format, file).without(manifest.header_hash) if part.rows else HashSum()
+    found = read_in_order(manifest.format, file).without(manifest.header_hash) if part.rows else HashSum()
     if found != HashSum(part.rows, part.hash):
         raise VerificationFailed(
             f"'{file}' holds {found.rows} rows with hash {found.hex}, the manifest says {part.rows} with {part.hash}"
@@ -148,7 +148,7 @@ def _has(data: IO[bytes], at: int, wanted: Sequence[bytes]) -> bool:
     return at >= 0 and any(found.startswith(text) for text in wanted)
 
 
-def _read_in_order(form: Format, file: Path) -> HashSum:
+def read_in_order(form: Format, file: Path) -> HashSum:
     """Raises VerificationFailed where a row comes before the one in front of it."""
     try:
         told = run_command([*form.merge_command(), "--memory=64MiB", "--output=-", str(file)], wants_stats=True)

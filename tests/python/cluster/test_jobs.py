@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import random
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,20 @@ def test_more_parts_than_rows() -> None:
     assert check("out").rows == 2
 
 
+def test_the_check_of_the_program_knows_a_manifest(sorted_output: Path, ecosort: Path) -> None:
+    def check_manifest() -> subprocess.CompletedProcess[str]:
+        words = [ecosort, "check", sorted_output / "MANIFEST.json"]
+        return subprocess.run(words, capture_output=True, text=True, check=False)
+
+    done = check_manifest()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("5000 rows in 2 parts, 500000 bytes, hash ")
+    (sorted_output / "part-00001").write_bytes(b"")
+    done = check_manifest()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "part-00001" in done.stderr
+
+
 @pytest.fixture
 def sorted_output() -> Path:
     Path("in").write_bytes(numbered(KEYS["uniform"](5000)))
@@ -135,7 +150,7 @@ def test_what_cannot_work_is_refused_in_one_line(sorted_output: Path) -> None:
         sort("in", "other", record_size=77, by="0:10")
     with pytest.raises(BadInput, match="no regular file"):
         sort("nowhere", "other", **RECORDS)  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="local or ray"):
+    with pytest.raises(BadInput, match=r"local, ray \(the cluster of this machine, or of RAY_ADDRESS\) or ray://HEAD"):
         sort("in", "other", on="yarn", **RECORDS)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="is no job of ecosort cluster"):
         resume(sorted_output)
