@@ -10,7 +10,6 @@ import base64
 import json
 import os
 import shutil
-import signal
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from ecosort.cluster.formats import Format, format_from
 from ecosort.cluster.hashes import HashSum, sum_of
 from ecosort.cluster.journal import sync_directory
 from ecosort.cluster.manifest import read_in_order
-from ecosort.cluster.program_calls import Usage, run_command
+from ecosort.cluster.program_calls import KILLED, Usage, run_command
 from ecosort.cluster.remote import Version
 from ecosort.cluster.single import copy_of, sort_into
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
@@ -29,8 +28,6 @@ from ecosort.report import Phase, Report, empty_report
 from ecosort.version import __version__
 
 Json = dict[str, Any]
-
-_KILLED = [code for number in (signal.SIGKILL, signal.SIGTERM) for code in (-number, 128 + number)]
 
 
 def run_task(task: Json) -> Json:
@@ -47,7 +44,7 @@ def _told(error: Exception) -> Json:
     code = getattr(error, "exit_code", None)
     if is_full:
         kind = "full"
-    elif code in _KILLED:
+    elif code in KILLED:
         kind = "lost"  # somebody killed the program
     elif isinstance(error, BadInput | NotEnoughMemory | VerificationFailed):
         kind = "bad"  # it would be the same the next time

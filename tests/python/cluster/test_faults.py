@@ -109,6 +109,7 @@ def test_kills_at_random_moments_lose_nothing(data: bytes, here: Path, nodes: li
         wait_for_orphans()
         only_inputs_and_output_are_left(here, *nodes)
         jobs += 1
+        print(f"{kind}: {sum(killed.values())} kills in {jobs} jobs", flush=True)
     assert min(killed.values()) > 0
     print(f"{kind}: {sum(killed.values())} kills {killed} with seed {SEED} in {jobs} jobs, 0 losses")
 
@@ -217,3 +218,21 @@ def test_full_everywhere_ends_with_a_job_that_goes_on_where_there_is_room(
         (drive.root / "filler").unlink()
         assert resume("out").rows == len(data) // 100
     assert joined(Path("out")) == sorted_records(data)
+
+
+def test_a_program_that_is_killed_while_the_driver_checks_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its death says neither that it is another program, nor that parts are not in order."""
+    dying = tmp_path / "ecosort"
+    dying.write_text(f"""#!/bin/sh
+if [ -e {tmp_path}/$1 ]; then rm {tmp_path}/$1; kill -KILL $$; fi
+exec {os.environ["ECOSORT_PROGRAM"]} "$@"
+""")
+    dying.chmod(0o755)
+    for word in ("--version", "merge"):
+        (tmp_path / word).touch()
+    monkeypatch.setenv("ECOSORT_PROGRAM", str(dying))
+    Path("in").write_bytes(numbered(KEYS["uniform"](500)))
+    sort("in", "out", memory="4MiB", parts=2, **RECORDS)  # type: ignore[arg-type]
+    assert not (tmp_path / "merge").exists()
+    assert not (tmp_path / "--version").exists()
+    assert check("out").rows == 500
