@@ -152,7 +152,7 @@ def _has(data: IO[bytes], at: int, wanted: Sequence[bytes]) -> bool:
 def read_in_order(form: Format, file: Path) -> HashSum:
     """Raises VerificationFailed where a row comes before the one in front of it."""
     try:
-        told = _unless_killed([*form.merge_command(), "--memory=64MiB", "--output=-", str(file)])
+        told = _unless_killed([*form.merge_command(), "--memory=64MiB", *form.to_standard_output(), str(file)])
     except (BadInput, IoFailed) as error:
         raise VerificationFailed(f"'{file}': {error}") from None
     return HashSum(next(told[unit] for unit in ("lines", "rows", "records") if unit in told), told["hash"])

@@ -52,6 +52,7 @@ def test_lines_of_any_length(nodes: list[Path]) -> None:
     assert joined(Path("out")) == b"".join(line + b"\n" for line in sorted(lines))
     assert report.imbalance <= 1.1
     assert check("out").rows == len(lines)
+    assert not Path("-").exists()  # what is read for its order goes nowhere
 
 
 def test_csv_with_newlines_in_quotes_has_its_header_in_each_part(nodes: list[Path]) -> None:
