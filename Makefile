@@ -112,6 +112,13 @@ bench-slow-drives: ## compressed runs on simulated drives, by codec (BENCH_DIR= 
 	@ninja -C $(BUILD) -j $(JOBS) ecosort_slow_drive ecosort_make_lines
 	@PYTHONPATH=tuning/bench $(VENV)/python -m ecosort_bench.slow_drives --build $(BUILD) --dir $(BENCH_DIR) $(BENCH)
 
+.PHONY: bench-strategies
+bench-strategies: ## merging against range partitioning on this machine (BENCH_DIR= on the drive, BENCH='--help' for more)
+	@$(DEPS) program build python
+	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
+	@ninja -C $(BUILD) -j $(JOBS) ecosort ecosort_make_lines
+	@PYTHONPATH=python:tuning/bench $(VENV)/python -m ecosort_bench.strategies --build $(BUILD) --dir $(BENCH_DIR) $(BENCH)
+
 .PHONY: bench-predict
 bench-predict: ## hold predictions against measurements (BENCH_DIR= on the drive, BENCH='--help' for more)
 	@$(DEPS) program build python
