@@ -112,6 +112,13 @@ bench-slow-drives: ## compressed runs on simulated drives, by codec (BENCH_DIR= 
 	@ninja -C $(BUILD) -j $(JOBS) ecosort_slow_drive ecosort_make_lines ecosort
 	@PYTHONPATH=tuning/bench $(VENV)/python -m ecosort_bench.slow_drives --build $(BUILD) --dir $(BENCH_DIR) $(BENCH)
 
+.PHONY: bench-strategies
+bench-strategies: ## merging against range partitioning on this machine (BENCH_DIR= on the drive, BENCH='--help' for more)
+	@$(DEPS) program build python
+	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
+	@ninja -C $(BUILD) -j $(JOBS) ecosort ecosort_make_lines
+	@PYTHONPATH=python:tuning/bench $(VENV)/python -m ecosort_bench.strategies --build $(BUILD) --dir $(BENCH_DIR) $(BENCH)
+
 .PHONY: bench-predict
 bench-predict: ## hold predictions against measurements (BENCH_DIR= on the drive, BENCH='--help' for more)
 	@$(DEPS) program build python
@@ -169,8 +176,8 @@ lock: ## pin the newest Python packages that pyproject.toml allows
 	  build/lock/bin/uv pip compile --quiet tuning/setup/site.txt --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/site.lock
 	@mv build/lock/site.lock tuning/setup/site.lock
-	@{ echo '# Locked packages of `--on ray` with hashes, renewed by `make lock` from the extra `cluster`.'; \
-	  build/lock/bin/uv pip compile --quiet pyproject.toml --extra cluster --generate-hashes --universal --upgrade \
+	@{ echo '# Locked packages of `--on ray` and `s3://` with hashes, renewed by `make lock` from the extras `cluster` and `cluster-dev`.'; \
+	  build/lock/bin/uv pip compile --quiet pyproject.toml --extra cluster --extra cluster-dev --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/cluster.lock
 	@mv build/lock/cluster.lock tuning/setup/cluster.lock
 

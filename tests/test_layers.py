@@ -62,7 +62,7 @@ PACKAGES = {
     "appliance/ecosort_appliance": {"ecosort", "ecosort_power"},
     "tuning/ecosort_measure": {"ecosort", "ecosort_power"},
     "tuning/ecosort_tuning": {"ecosort", "ecosort_power", "ecosort_measure"},
-    "tuning/bench/ecosort_bench": {"ecosort_power", "ecosort_measure"},
+    "tuning/bench/ecosort_bench": {"ecosort", "ecosort_power", "ecosort_measure"},
 }
 IMPORT = re.compile(r"^\s*(?:from|import) (ecosort\w*)", re.MULTILINE)
 # The aims are 150 and 400 lines; what is twice as long is refused. (.clang-tidy refuses functions over 50 lines.)

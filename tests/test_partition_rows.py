@@ -138,6 +138,26 @@ def test_ranges_of_csv_tile_a_file_exactly(run: Run, tmp_path: Path) -> None:
         assert [a + b[len(header) :] for a, b in zip(left, right, strict=True)] == whole
 
 
+CR_LF = {
+    "csv": (["csv", "--by", "a:integer"], b"a,b\r\n", b"7,x\r\n3,y\r\n5,z"),
+    "csv of one row": (["csv", "--by", "a:integer"], b"a,b\r\n", b"7,x"),
+    "jsonl": (["jsonl", "--by", "a:integer"], b"", b'{"a":7}\r\n{"a":3}\r\n{"a":5}'),
+}
+
+
+@pytest.mark.parametrize("kind", CR_LF)
+def test_a_last_row_without_end_gets_that_of_the_row_before_which_another_range_has(run: Run, tmp_path: Path, kind: str) -> None:
+    words, top, data = CR_LF[kind]
+    (tmp_path / "input").write_bytes(top + data)
+    (tmp_path / "splitters").write_bytes(b"")
+    _, whole = partition(run, tmp_path, [*words, "--memory", "8MiB"])
+    assert whole == [top + data + b"\r\n"]
+    for cut in range(len(top + data) + 1):
+        _, [left] = partition(run, tmp_path, [*words, "--memory", "8MiB"], "--to", cut)
+        _, [right] = partition(run, tmp_path, [*words, "--memory", "8MiB"], "--from", cut)
+        assert left + right[len(top) :] == top + data + b"\r\n", cut
+
+
 def test_json_lines_by_a_path(run: Run, tmp_path: Path) -> None:
     generator = random.Random(4)
     rows = [json.dumps({"id": i, "at": {"n": generator.randrange(100)}}).encode() for i in range(4000)]

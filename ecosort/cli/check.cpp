@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -168,11 +169,17 @@ int check(const CheckOptions& options) {
   return total.unordered == 0 ? 0 : 1;
 }
 
+// What a cluster writes beside its parts: another program knows it.
+bool is_manifest(const ReferenceWords& words) {
+  return words.positionals.size() == 1 && std::filesystem::path(words.positionals.front()).filename() == "MANIFEST.json";
+}
+
 }  // namespace
 
 int run_check(const Words& words) {
   return with_reference_exit_codes("check", [&] {
     const ReferenceWords parsed = parse_reference_words(words, grammar);
+    if (!parsed.wants_help && is_manifest(parsed)) return run_cluster({"check", parsed.positionals.front()});
     if (!parsed.wants_help) return check(parse(parsed));
     print_out(help_text(command_table("check")));
     return 0;

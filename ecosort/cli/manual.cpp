@@ -91,6 +91,7 @@ constexpr Fact files[] = {
     {"power joulesort serve", "~/.config/ecosort/meters.toml", "meters by name; see ecosort power --help"},
     {"cluster", "DIR/part-00000, DIR/MANIFEST.json", "the sorted parts; the manifest appears when all of them are complete"},
     {"cluster", "DIR.ecosort", "the journal of a sort that has not ended; resume continues with it"},
+    {"cluster", "FILE, FILE.ecosort", "the same with --single: one output, and its journal"},
     {"queue serve", "$XDG_STATE_HOME/ecosort, ~/.local/state/ecosort, /var/lib/ecosort",
      "the queue and what its jobs said; the last one is root's"},
 };

@@ -84,6 +84,7 @@ nlohmann::ordered_json report_json(const engine::PartitionReport& report, const 
           {"rows", report.hash.count},
           {"bytes", report.bytes},
           {"hash", report.hash.to_hex()},
+          {"top_bytes", report.top_bytes},
           {"slices", slices_json(report)},
           {"bytes_read", report.traffic.bytes_read},
           {"bytes_written", report.traffic.bytes_written},

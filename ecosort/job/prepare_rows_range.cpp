@@ -26,14 +26,14 @@ struct Top {
   std::string first_row;  // the header, or a row like all others
 };
 
-// The first bytes of a file, `size` of them unless it is shorter. Through the page cache, whatever the file is opened for.
-std::string first_bytes(const std::string& path, std::size_t size) {
+// `size` bytes of a file from `offset` on, unless it is shorter. Through the page cache, whatever the file is opened for.
+std::string bytes_at(const std::string& path, std::uint64_t offset, std::size_t size) {
   io::PosixStorage storage;
   const io::FilePtr file = storage.open_input(path, io::Caching::buffered);
   std::string bytes(size, '\0');
   std::size_t done = 0;
   while (done < size) {
-    const ssize_t got = ::pread(file->fd(), bytes.data() + done, size - done, static_cast<off_t>(done));
+    const ssize_t got = ::pread(file->fd(), bytes.data() + done, size - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw IoError::from_call("read", path, errno);
     if (got == 0) break;
@@ -47,7 +47,7 @@ std::string first_bytes(const std::string& path, std::size_t size) {
 Top take_top(rows::RowFormat& format, const std::string& path) {
   format.begin_input();
   for (std::size_t size = std::size_t{64} << 10U;; size *= 2) {
-    const std::string bytes = first_bytes(path, size);
+    const std::string bytes = bytes_at(path, 0, size);
     const std::size_t mark = format.mark_bytes(bytes);
     if (!format.wants_first_row()) return {bytes.substr(0, mark), std::nullopt, ""};
     bool is_inside = false;
@@ -95,6 +95,14 @@ Borders borders_of(const io::File& file, const rows::RowFormat& format, std::uin
   return {begin, borders.at_or_behind(to)};
 }
 
+// The last byte of the row in front of the one that begins at `begin`: what its end is like, if the file lacks the last one.
+char end_before(const std::string& path, std::uint64_t begin) {
+  constexpr std::uint64_t back = 2;  // behind that byte comes the end
+  if (begin < back) return 0;
+  const std::string byte = bytes_at(path, begin - back, 1);
+  return byte.empty() ? '\0' : byte.front();
+}
+
 // Of a file of samples or splitters, which is made of rows of files like this one.
 void check_rows(rows::RowFormat& format, const SplitterFile& file, const std::string& path) {
   if (file.header) {
@@ -134,6 +142,7 @@ engine::PartitionRowsJob prepare_partition_of_rows(const PartitionSpec& spec, Ro
   job.terms = terms_of(spec, std::move(splitters), storage);
   const Borders range = borders_of(*input.file, *job.format, top.bytes.size(), spec.range);
   job.begin = range.begin;
+  job.before_end = end_before(rows.input, range.begin);
   input.end = range.end;
   const std::uint64_t bytes = range.end - range.begin, parts = job.terms.paths.size();
   job.plan = planner::plan_partition_rows({rows.memory_bytes, rows.threads, parts, bytes, job.top.size(), spec.is_sorted});

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import stat
 import subprocess
 from pathlib import Path
@@ -23,7 +24,9 @@ def find_program() -> Path:
 def checked_program(program: Path) -> Path:
     """The same path, after the program has told that it is of this package's version."""
     try:
-        done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        done = _asked(program)
+        if done.returncode == -signal.SIGKILL:  # somebody killed it, which says nothing about it
+            done = _asked(program)
     except OSError as error:
         raise ProgramNotFound(f"cannot run '{program}': {error.strerror}") from None
     first = done.stdout.partition("\n")[0]
@@ -32,6 +35,10 @@ def checked_program(program: Path) -> Path:
         found = f"is {first}" if is_ours else "does not say that it is ecosort"
         raise ProgramNotFound(f"'{program}' {found}, and this package needs ecosort {__version__}; install both of one version")
     return program
+
+
+def _asked(program: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program, "--version"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
 
 
 def _named() -> Path | None:

@@ -27,7 +27,8 @@ struct PartitionTerms {
 
 struct PartitionReport {
   std::uint64_t bytes = 0;
-  records::MultisetHash hash;  // and number of the rows
+  std::uint64_t top_bytes = 0;  // that each slice begins with in front of its rows
+  records::MultisetHash hash;   // and number of the rows
   std::vector<Slice> slices;
   io::Traffic traffic;
   std::uint64_t peak_memory_bytes = 0;

@@ -109,7 +109,7 @@ class RowCutter final : public Cutter {
     for (LineRun& run : runs_) run.memory = bench_.memory.allocate(plan_.run_buffer_bytes, "run buffer", plan_.pages);
     is_full_.resize(runs_.size());
     if (range_bytes() == 0) return;
-    reader_.begin_at({.input = 0, .offset = job_.begin});
+    reader_.begin_at({.input = 0, .offset = job_.begin, .before_end = job_.before_end});
     if (format_.wants_first_row()) (void)format_.take_first_row(rows::shown_name(job_.inputs.front().name), job_.first_row);
     work.spawn(read_runs());
     work.spawn(cut_runs());
@@ -121,6 +121,7 @@ class RowCutter final : public Cutter {
     report.hash = reader_.hash();
     report.hash -= reader_.dropped();
     report.bytes = reader_.bytes();
+    report.top_bytes = job_.top.size();
     report.peak_memory_bytes = extreme_bytes_;
     for (std::size_t part = 0; part < report.slices.size(); ++part) {
       Slice& slice = report.slices[part];

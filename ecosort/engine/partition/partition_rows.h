@@ -20,6 +20,7 @@ struct PartitionRowsJob {
   std::unique_ptr<rows::RowFormat> format;  // which has taken what the file begins with
   std::vector<lines::LineInput> inputs;     // one; its range ends where a row does
   std::uint64_t begin = 0;                  // where a row begins, and the range
+  char before_end = 0;                      // the last byte of the row before; 0: there is none
   PartitionTerms terms;
   std::string top;        // what each slice begins with
   std::string first_row;  // of the file, if the format wants it

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ecosort.cluster.driver import plan_of, resume_job, start_job
+from ecosort.cluster.jobs import plan_of, resume_job, start_job
 from ecosort.cluster.manifest import MANIFEST, Manifest, check_manifest
 from ecosort.cluster.planner import Shape
 from ecosort.cluster.report import ClusterReport, Stage, TaskSpan
@@ -38,15 +38,17 @@ def sort(
     memory: Size = "512MiB",
     parts: int | None = None,
     seed: int = 1,
+    single: bool = False,
     progress: Observe | None = None,
 ) -> ClusterReport:
     """Sorts files into the directory `dst`, which must not exist or be empty: part-00000... and MANIFEST.json.
 
     `format` is records (with `record_size` in bytes), lines, csv or jsonl; `by` are keys as in sort_file(), sort_lines() and
-    sort_csv(); `options` further words of the format, such as "--delimiter=tab". `on` is "local" (processes of this machine)
-    or "ray" (the Ray cluster of this machine, that of RAY_ADDRESS, or a new one). `nodes_temp` are directories for
-    slices, one for each node, which all nodes can read. On each node `workers` tasks run at a time, with `threads` threads and
-    `memory` (bytes, or a text such as "512MiB") each. `progress` is called with a PhaseState some times a second.
+    sort_csv(); `options` further words of the format, such as "--delimiter=tab". `on` is "local" (processes of this machine),
+    "ray" (the Ray cluster of this machine, that of RAY_ADDRESS, or a new one) or "ray://HEAD[:PORT]". `src` may be addresses
+    (http, https, s3). `nodes_temp` are directories for slices, one for each node, which all nodes can read. On each node
+    `workers` tasks run at a time, with `threads` threads and `memory` (bytes, or a text such as "512MiB") each. With `single`,
+    `dst` becomes one file, which must not exist. `progress` is called with a PhaseState some times a second.
 
     Raises the errors of ecosort.errors. After any of them, and after a crash, resume(dst) continues.
     """
@@ -66,6 +68,7 @@ def sort(
         memory_bytes=bytes_of(memory, "memory"),
         parts=parts,
         seed=seed,
+        single=single,
     )
     return start_job(spec, progress or _quiet)
 

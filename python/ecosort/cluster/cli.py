@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ecosort.cluster.driver import open_executor, plan_of, resume_job, start_job
 from ecosort.cluster.formats import WORDS
+from ecosort.cluster.jobs import open_executor, plan_of, resume_job, start_job
 from ecosort.cluster.manifest import MANIFEST, check_manifest
 from ecosort.cluster.plan_text import plan_json, plan_text, size_text
 from ecosort.cluster.rates import rates_from_text
@@ -65,15 +65,21 @@ def _add_sort(commands: Any) -> None:
         allow_abbrev=False,
     )
     add = sort.add_argument
-    add("inputs", nargs="+", metavar="INPUT", help="a regular file that all nodes can read")
+    add(
+        "inputs",
+        nargs="+",
+        metavar="INPUT",
+        help="a regular file that all nodes can read, or an address: http://, https://, s3://",
+    )
     add("-o", "--output", required=True, metavar="DIR", help="not there yet, or empty: gets the parts and MANIFEST.json")
     add("--format", required=True, choices=list(WORDS))
-    add("--on", default="local", help="local (processes of this machine) or ray (default: local)")
+    add("--on", default="local", help="local (processes of this machine), ray, or ray://HEAD[:PORT] (default: local)")
     add("--nodes-temp", action="append", default=[], metavar="DIR", help="for the slices of a node; one for each node")
     add("--workers", type=int, default=1, metavar="N", help="tasks at a time on a node (default: 1)")
     add("--threads", type=int, metavar="N", help="of a task (default: the CPUs, divided among nodes and workers)")
     add("--memory", default="512MiB", metavar="SIZE", help="of a task (default: 512MiB)")
     add("--parts", type=int, metavar="N", help="default: as many as make each part fit the memory of a task")
+    add("--single", action="store_true", help="OUTPUT becomes one file, which is not there yet, instead of a directory of parts")
     add("--seed", type=int, default=1, metavar="N", help="of the sample (default: 1)")
     add("--plan", choices=["text", "json"], nargs="?", const="text", help="tell what would be done, and do nothing")
     add("--rates", metavar="NAME=MB/s,...", help="of a node, for the time in --plan: read, write, network, sort...")
@@ -131,6 +137,7 @@ def _spec(words: argparse.Namespace) -> JobSpec:
         memory_bytes=bytes_of(words.memory, "--memory"),
         parts=words.parts,
         seed=words.seed,
+        single=words.single,
     )
 
 

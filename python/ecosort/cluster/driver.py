@@ -1,107 +1,42 @@
-"""Leads a job from its plan to its commit: sample -> split -> partition -> reduce -> commit.
+"""Leads a job from its plan to its commit: (fetch ->) sample -> split -> partition -> reduce -> commit.
 
-Whatever ends this process, the journal says what was done, and resume_job() continues. What is done is not done again, unless a
-slice is not there any more or is not what it was: then the task that wrote it runs again.
+Whatever ends this process, the journal says what was done, and jobs.resume_job() continues. What is done is not done again,
+unless a slice is not there any more or is not what it was: then the task that wrote it runs again.
 
     OUTPUT.ecosort/journal          what was planned, begun and done
     OUTPUT.ecosort/samples/         samples of ranges, splitters
+    TEMP/ecosort-JOB/input-00000.1  what was fetched of a remote input, until it is partitioned
     TEMP/ecosort-JOB/               directories of slices, one for each attempt to partition a range; they stay until the commit
     OUTPUT/attempts/                parts that are being written
     OUTPUT/part-00000 ...           parts that are complete
     OUTPUT/MANIFEST.json            appears by one rename: that is the commit
+
+With --single the parts are written into OUTPUT.ecosort/output instead, whose rename to OUTPUT is the commit (single.py).
 """
 
 from __future__ import annotations
 
 import contextlib
-import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ecosort.cluster.executor import Executor, LocalExecutor, Node
+from ecosort.cluster.executor import Executor, Node
 from ecosort.cluster.journal import Journal, sync_directory
 from ecosort.cluster.manifest import commit_manifest, demand_order, manifest_of, read_manifest
-from ecosort.cluster.planner import Range, Shape, cut_ranges, plan_shape
+from ecosort.cluster.planner import Range
+from ecosort.cluster.remote import is_remote
 from ecosort.cluster.report import ClusterReport, report_from_events
-from ecosort.cluster.sampling import rows_by_range, sampled_rows
+from ecosort.cluster.sampling import rows_by_range
 from ecosort.cluster.scheduler import Done, Observe, Scheduler, Task
-from ecosort.cluster.spec import JobSpec, input_sizes, spec_from_json
+from ecosort.cluster.single import SingleFile
+from ecosort.cluster.spec import spec_from_json, stamp_of
 from ecosort.errors import IoFailed, VerificationFailed
 
 Json = dict[str, Any]
 
 _DAMAGES = 20  # times that slices are made again
-
-
-def plan_of(spec: JobSpec, nodes: int) -> Shape:
-    """What the job will do. Reads sizes only."""
-    return plan_shape(
-        sum(input_sizes(spec)),
-        nodes=nodes,
-        workers_per_node=spec.workers,
-        memory_bytes=spec.memory_bytes,
-        row_bytes=spec.format.record_size if spec.format.name == "records" else 100,
-        parts=spec.parts,
-    )
-
-
-def open_executor(spec: JobSpec) -> Executor:
-    """That of spec.on. Raises BadInput where Ray is wanted and not installed."""
-    if spec.on != "local":
-        from ecosort.cluster.ray_executor import RayExecutor
-
-        return RayExecutor(spec.temps or (str(spec.job_directory),), spec.workers)
-    temps = spec.temps or (f"{spec.output}.ecosort",)
-    return LocalExecutor([Node(f"node{number}", temp, spec.workers) for number, temp in enumerate(temps)])
-
-
-def start_job(spec: JobSpec, observe: Observe = lambda state: None) -> ClusterReport:
-    """Plans and does it."""
-    with contextlib.closing(open_executor(spec)) as executor:
-        return Driver(create_journal(spec, executor), executor, observe).run()
-
-
-def resume_job(output: str, observe: Observe = lambda state: None) -> ClusterReport:
-    """Continues with the job that writes the directory `output`; its job directory may be named, too."""
-    directory = Path(output).absolute()
-    if directory.suffix != ".ecosort":
-        directory = Path(f"{directory}.ecosort")
-    journal = Journal(directory / "journal")
-    spec = spec_from_json(journal.events[0]["spec"])
-    with contextlib.closing(open_executor(spec)) as executor:
-        return Driver(journal, executor, observe).run()
-
-
-def create_journal(spec: JobSpec, executor: Executor) -> Journal:
-    """Makes the job's directories and its first event, with all that later decisions depend on."""
-    sizes = input_sizes(spec)
-    shape = plan_of(spec, len(executor.nodes))
-    ranges = cut_ranges(spec.inputs, sizes, shape.range_bytes, spec.format.record_size)
-    directory = spec.job_directory
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    (directory / "samples").mkdir(exist_ok=True)
-    Path(spec.output).mkdir(parents=True, exist_ok=True)
-    sync_directory(directory.parent)
-    return Journal.create(
-        directory / "journal",
-        {
-            "event": "plan",
-            "schema": "ecosort.cluster-journal/1",
-            "job": secrets.token_hex(8),
-            "spec": spec.as_json(),
-            "parts": shape.parts,
-            "sampled_rows": sampled_rows(shape.parts, len(ranges)),
-            "ranges": [[one.source, one.path, one.begin, one.end] for one in ranges],
-            "inputs": [_stamp(path) for path in spec.inputs],
-        },
-    )
-
-
-def _stamp(path: str) -> list[int]:
-    status = Path(path).stat()
-    return [status.st_size, status.st_mtime_ns]
 
 
 class Driver:
@@ -118,6 +53,7 @@ class Driver:
         self._stamps = plan["inputs"]
         self._executor = executor
         self._done: dict[str, Done] = {}
+        self._single: SingleFile | None = None
         attempts: dict[str, int] = {}
         for event in journal.events[1:]:
             self._replay(event, attempts)
@@ -133,8 +69,9 @@ class Driver:
 
     def run(self) -> ClusterReport:
         """Does what is left. Raises EcoSortError; the job can be resumed, whatever happened."""
-        with self._journal:
-            if read_manifest(Path(self.spec.output), self._job) is None:
+        with self._journal, contextlib.ExitStack() as at_end:
+            at_end.callback(self._let_go)
+            if not self._is_committed():
                 self._demand_same_inputs()
                 self._forget_what_is_gone()
                 self._sample()
@@ -145,6 +82,24 @@ class Driver:
             report = report_from_events(self._journal.events)
             self._clean_up()
         return report
+
+    def _let_go(self) -> None:
+        if self._single:
+            self._single.open_to_writers()
+
+    def _is_committed(self) -> bool:
+        if not self.spec.single:
+            return read_manifest(Path(self.spec.output), self._job) is not None
+        has_begun_to = any(event["event"] == "commit" for event in self._journal.events)
+        return has_begun_to and not self._single_path.exists()
+
+    @property
+    def _single_path(self) -> Path:
+        return self.spec.job_directory / "output"
+
+    @property
+    def _attempts_directory(self) -> Path:
+        return (self.spec.job_directory if self.spec.single else Path(self.spec.output)) / "attempts"
 
     def _forget_what_is_gone(self) -> None:
         """After a power cut: what a task wrote is durable, but perhaps not the directory that had just been made for it."""
@@ -163,7 +118,7 @@ class Driver:
 
     def _demand_same_inputs(self) -> None:
         for path, stamp in zip(self.spec.inputs, self._stamps, strict=True):
-            if _stamp(path) != stamp:
+            if list(stamp_of(path)) != stamp:
                 raise IoFailed(f"'{path}' has changed since the job began; remove '{self.spec.job_directory}' and begin again")
 
     def _format(self) -> Json:
@@ -174,6 +129,8 @@ class Driver:
 
         def accept(task: Task, done: Done) -> None:
             self._done[task.name] = done
+            if phase == "partition" and "slices" in done.answer:
+                self._drop_fetched(task.name)
 
         left = [task for task in tasks if task.name not in self._done]
         if left:
@@ -183,7 +140,7 @@ class Driver:
         """One row of a range at least, because a sample tells the header of a table, too."""
         weights = [one.end - one.begin for one in self._ranges]
         counts = rows_by_range(self._sampled_rows, weights)
-        self._run("sample", [self._sample_task(number, max(1, count)) for number, count in enumerate(counts)])
+        self._run_on_inputs("sample", range(len(counts)), lambda number: self._sample_task(number, max(1, counts[number])))
 
     def _sample_task(self, number: int, count: int) -> Task:
         taken = self._ranges[number]
@@ -192,7 +149,7 @@ class Driver:
             return {
                 "kind": "sample",
                 "format": self._format(),
-                "range": vars(taken),
+                "range": self._range_told(number),
                 "count": count,
                 "read_bytes": min(taken.end - taken.begin, 4096 * count),
                 "seed": self.spec.seed + number,
@@ -211,14 +168,64 @@ class Driver:
         self._run("split", [Task("split", make)])
 
     def _partition(self, numbers: Sequence[int]) -> None:
-        self._run("partition", [self._partition_task(number) for number in numbers])
+        self._run_on_inputs("partition", numbers, self._partition_task)
+
+    def _run_on_inputs(self, phase: str, numbers: Sequence[int], task_of: Callable[[int], Task]) -> None:
+        """Tasks that read ranges. What was fetched of remote inputs is fetched again where it is gone."""
+        for _ in range(_DAMAGES):
+            left = [number for number in numbers if f"{phase}-{number:05}" not in self._done]
+            if not left:
+                return
+            self._fetch(left)
+            self._run(phase, [task_of(number) for number in left])
+            for name in (f"{phase}-{number:05}" for number in left):
+                if "is_gone" in self._done[name].answer:
+                    self._forget(name)
+        raise IoFailed(f"what was fetched was gone {_DAMAGES} times; look at the drives of --nodes-temp")
+
+    def _fetch(self, numbers: Sequence[int]) -> None:
+        remote = [number for number in numbers if is_remote(self._ranges[number].path)]
+        for name in (f"fetch-{number:05}" for number in remote):
+            if name in self._done and not self._is_there(self._done[name].answer):
+                self._forget(name)
+        self._run("fetch", [self._fetch_task(number) for number in remote])
+
+    def _is_there(self, answer: Json) -> bool:
+        fetched = Path(answer["output"])
+        return fetched.exists() and fetched.stat().st_size == answer["bytes"]
+
+    def _fetch_task(self, number: int) -> Task:
+        taken = self._ranges[number]
+
+        def make(attempt: int, node: Node) -> Json:
+            return {
+                "kind": "fetch",
+                "format": self._format(),
+                "range": vars(taken),
+                "version": self._stamps[self.spec.inputs.index(taken.path)],
+                "output": str(self._temp(node) / f"input-{number:05}.{attempt}"),
+            }
+
+        return Task(f"fetch-{number:05}", make)
+
+    def _range_told(self, number: int) -> Json:
+        taken = self._ranges[number]
+        if not is_remote(taken.path):
+            return vars(taken) | {"is_fetched": False}
+        fetched = self._done[f"fetch-{number:05}"].answer
+        return {"source": taken.source, "path": fetched["output"], "begin": 0, "end": fetched["bytes"], "is_fetched": True}
+
+    def _drop_fetched(self, partitioned: str) -> None:
+        fetched = self._done.get(partitioned.replace("partition-", "fetch-"))
+        if fetched:
+            Path(fetched.answer["output"]).unlink(missing_ok=True)
 
     def _partition_task(self, number: int) -> Task:
         def make(attempt: int, node: Node) -> Json:
             return {
                 "kind": "partition",
                 "format": self._format(),
-                "range": vars(self._ranges[number]),
+                "range": self._range_told(number),
                 "splitters": self._done["split"].answer["output"],
                 "memory_bytes": self.spec.memory_bytes,
                 "threads": self.spec.threads,
@@ -232,6 +239,7 @@ class Driver:
 
     def _reduce(self) -> None:
         """Until no part finds a damaged slice. Raises IoFailed where they are damaged again and again."""
+        self._prepare_single()
         left = list(range(self._parts))
         for _ in range(_DAMAGES):
             if not left:
@@ -242,9 +250,56 @@ class Driver:
             for name in sorted(damaged) + [f"reduce-{part:05}" for part in left]:
                 self._forget(name)
             self._partition([int(name.rpartition("-")[2]) for name in sorted(damaged)])
+            left = left or self._damaged_places()
         if left:
             raise IoFailed(f"slices of part {left[0]} were damaged {_DAMAGES} times; look at the drives of --nodes-temp")
-        self._name_parts()
+        if not self._single:
+            self._name_parts()
+
+    def _prepare_single(self) -> None:
+        """With --single: the file, now that the sizes of all parts are known."""
+        if not self.spec.single:
+            return
+        sizes = [sum(one["bytes"] - one["top_bytes"] for _, one in self._slices(part)) for part in range(self._parts)]
+        self._single = SingleFile(self._single_path, sizes, self._slices(0)[0][1]["top_bytes"])
+        if self._single.prepare():
+            for name in [name for name in self._done if name.startswith("reduce-")]:
+                self._forget(name)
+
+    def _damaged_places(self) -> list[int]:
+        """With --single: parts that must be written again. Where there are none, the file is closed to writers."""
+        if not self._single:
+            return []
+        self._single.close_to_writers()
+        names = [f"reduce-{part:05}" for part in range(self._parts)]
+        suspects = self._single.suspects([self._scheduler.attempts[name] for name in names])
+        tasks = {part: self._reread_task(part) for part in suspects}
+        self._run("reread", list(tasks.values()))
+        damaged = [part for part, task in tasks.items() if not self._done[task.name].answer["is_sound"]]
+        for part in damaged:
+            self._forget(names[part])
+        if damaged:
+            self._single.open_to_writers()
+        return damaged
+
+    def _reread_task(self, part: int) -> Task:
+        """Named after the attempt that wrote it last."""
+        assert self._single
+        place, reduced = self._single.place(part), f"reduce-{part:05}"
+        name = f"reread-{part:05}.{self._scheduler.attempts[reduced]}"
+
+        def make(attempt: int, node: Node) -> Json:
+            return {
+                "kind": "reread",
+                "format": self._format(),
+                "place": place,
+                "rows": self._done[reduced].answer["rows"],
+                "hash": self._done[reduced].answer["hash"],
+                "header_hash": self._done["split"].answer["header_hash"],
+                "output": str(self._temp(node) / f"{name}.{attempt}"),
+            }
+
+        return Task(name, make)
 
     def _reduce_task(self, part: int) -> Task:
         def make(attempt: int, node: Node) -> Json:
@@ -259,7 +314,8 @@ class Driver:
                 "memory_bytes": self.spec.memory_bytes,
                 "threads": self.spec.threads,
                 "temp": str(self._temp(node)),
-                "output": str(Path(self.spec.output) / "attempts" / f"part-{part:05}.{attempt}"),
+                "output": str(self._attempts_directory / f"part-{part:05}.{attempt}"),
+                "place": self._single.place(part) if self._single else None,
             }
 
         return Task(f"reduce-{part:05}", make)
@@ -286,17 +342,21 @@ class Driver:
         manifest = manifest_of(self._job, self.spec.format, self._done["split"].answer, answers)
         manifest.demand_sum(ranges)
         for part, answer in zip(manifest.parts, answers, strict=True):
-            if (Path(self.spec.output) / part.file).stat().st_size != answer["bytes"]:
+            if not self._single and (Path(self.spec.output) / part.file).stat().st_size != answer["bytes"]:
                 raise VerificationFailed(f"'{part.file}' changed after it was written; remove it and the job, and begin again")
         demand_order(manifest, self.spec.job_directory / "ends")
         self._demand_same_inputs()
-        commit_manifest(Path(self.spec.output), manifest)
+        if self._single:
+            self._journal.append({"event": "commit"})
+            self._single.commit(Path(self.spec.output))
+        else:
+            commit_manifest(Path(self.spec.output), manifest)
 
     def _clean_up(self) -> None:
         """After the commit. The journal goes last, so that a crash in here leaves a job to resume."""
         for node in self._executor.nodes:
             shutil.rmtree(self._temp(node), ignore_errors=True)
-        shutil.rmtree(Path(self.spec.output) / "attempts", ignore_errors=True)
+        shutil.rmtree(self._attempts_directory, ignore_errors=True)
         shutil.rmtree(self.spec.job_directory / "samples", ignore_errors=True)
         (self.spec.job_directory / "journal").unlink()
         shutil.rmtree(self.spec.job_directory, ignore_errors=True)

@@ -12,6 +12,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -160,6 +161,7 @@ class LocalExecutor:
 
 
 def _environment() -> dict[str, str]:
-    """With this package where this process has it from."""
+    """With this package where this process has it from, and others, which a start without `site` does not find."""
     own = str(Path(ecosort.__file__).parents[1])
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([own, *filter(None, [os.environ.get("PYTHONPATH")])])}
+    others = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([own, *filter(None, [os.environ.get("PYTHONPATH")]), *others])}

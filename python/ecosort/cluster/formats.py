@@ -57,6 +57,10 @@ class Format:
     def sort_command(self) -> list[str]:
         return [*_SORT[self.name], *self.words]
 
+    def to_standard_output(self) -> list[str]:
+        """`lines` writes there when it is not told where to, and to a file of that name else."""
+        return [] if self.name == "lines" else ["--output=-"]
+
     def merge_command(self) -> list[str]:
         """Reads files that are sorted, and refuses those that are not."""
         return [*_MERGE[self.name], *self.words]

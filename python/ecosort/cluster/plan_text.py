@@ -32,6 +32,8 @@ def plan_text(shape: Shape, rates: Rates | None) -> str:
         f"over the network {size_text(shape.network_bytes)}: {size_text(shape.network_bytes // shape.nodes)} in and out per node",
         f"temporary space  {size_text(shape.temp_bytes_per_node)} per node",
     ]
+    if shape.fetched_bytes:
+        lines.insert(1, f"fetched          {size_text(shape.fetched_bytes)}, into temporary space until it is partitioned")
     if rates:
         lines += [_stage_text(prediction) for prediction in predict(shape, rates).stages]
         lines += [f"time             {predict(shape, rates).seconds:.1f} s"]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from ecosort.cluster.sampling import sampled_rows
@@ -31,6 +31,7 @@ class Shape:
     range_bytes: int  # the largest
     sampled_rows: int
     memory_bytes: int  # of a task
+    fetched_bytes: int = 0  # of remote inputs: written once and read once more, so that tasks have them as files
 
     @property
     def slices(self) -> int:
@@ -47,17 +48,17 @@ class Shape:
 
     @property
     def moved_bytes(self) -> int:
-        return 4 * self.input_bytes + self.sample_bytes
+        return 4 * self.input_bytes + 2 * self.fetched_bytes + self.sample_bytes
 
     @property
     def temp_bytes_per_node(self) -> int:
-        """Slices stay until the job is committed."""
-        return -(-self.input_bytes // self.nodes)
+        """Slices stay until the job is committed, what was fetched until it is partitioned."""
+        return -(-(self.input_bytes + self.fetched_bytes) // self.nodes)
 
     @property
     def network_bytes(self) -> int:
-        """Slices that another node reads than the one which wrote them, with equal nodes and node-local slices."""
-        return self.input_bytes - self.input_bytes // self.nodes
+        """Remote inputs, and slices that another node reads than the one which wrote them; nodes are equal, slices node-local."""
+        return self.input_bytes - self.input_bytes // self.nodes + self.fetched_bytes
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,14 @@ def one_pass_bytes(memory_bytes: int, row_bytes: int) -> int:
 
 
 def plan_shape(
-    input_bytes: int, *, nodes: int, workers_per_node: int, memory_bytes: int, row_bytes: int = 100, parts: int | None = None
+    input_bytes: int,
+    *,
+    nodes: int,
+    workers_per_node: int,
+    memory_bytes: int,
+    row_bytes: int = 100,
+    parts: int | None = None,
+    fetched_bytes: int = 0,
 ) -> Shape:
     """The fewest parts that fit one pass each even if 1.1 times the mean, and at least one for every worker."""
     workers = nodes * workers_per_node
@@ -101,6 +109,7 @@ def plan_shape(
         range_bytes=range_bytes,
         sampled_rows=sampled_rows(parts, ranges),
         memory_bytes=memory_bytes,
+        fetched_bytes=fetched_bytes,
     )
 
 
@@ -111,15 +120,17 @@ def _range_bytes(input_bytes: int, workers: int, parts: int, row_bytes: int) -> 
     return -(-wanted // row_bytes) * row_bytes
 
 
-def cut_ranges(paths: Sequence[str], sizes: Sequence[int], range_bytes: int, record_size: int) -> list[Range]:
-    """Ranges that tile the files, in their order. Those of a file are equally long up to a record. Empty files have none,
-    but where all are empty, the first one has: it says what an empty part looks like."""
+def cut_ranges(
+    paths: Sequence[str], sizes: Sequence[int], range_bytes: int, record_size: int, whole: Container[str] = ()
+) -> list[Range]:
+    """Ranges that tile the files, in their order. Those of a file are equally long up to a record; files of `whole` have one.
+    Empty files have none, but where all are empty, the first one has: it says what an empty part looks like."""
     ranges = []
     for source, (path, size) in enumerate(zip(paths, sizes, strict=True)):
         if size % record_size:
             raise BadInput(f"'{path}' has {size} bytes, which is no multiple of the record size {record_size}")
         records = size // record_size
-        count = -(-size // range_bytes)
+        count = min(1, size) if path in whole else -(-size // range_bytes)
         ends = [records * (number + 1) // count * record_size for number in range(count)]
         ranges += [Range(source, path, begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
     return ranges or [Range(0, paths[0], 0, 0)]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ecosort.cluster.plan_text import size_text
 from ecosort.cluster.planner import plan_shape
-from ecosort.cluster.published import published
+from ecosort.cluster.published import fds_drive_mb_s, published
 from ecosort.cluster.rates import Rates
 from ecosort.cluster.simulator import JobPrediction, predict
 
@@ -51,10 +51,23 @@ the one of `ecosort cluster sort`; the simulator (`simulator.py`) runs its tasks
 
 {_published_table()}
 
-The drives of FDS are the one case where a hardware table does not suffice: its paper gives no measured rate of a drive, and its
-sorts took 2.4 times what 120 MB/s each would allow. With the drives as fast as the Daytona run (1401 GB in 59.0 s) says, the
-Indy run comes out; that is a calibration by one run and a test by the other. The rows of Exoshuffle share one number, the
-network that an instance has for longer than a burst.
+FDS by its drives is missed, and the paper does not hold what would mend that. Its table 1 counts machines, ports, drives, memory
+and cores, and has no rate. The only one is in section 2: drives of 10,000 rpm read about 120 MB/s. 1033 drives could then read
+1470 GB in 12 s and write them in 12 s; the network is no limit (each of 120 sorters takes 24.5 GB through 20 Gbit/s in the first
+phase, 10 s). The sort took 59.4 s: {_fds_drive_rate():.0f} MB/s for each drive, on average. What the paper names in between
+is not in its table: the start of all processes by a job service, which is within the time (note 2); up to 15 s of stragglers
+(section 3.2.2); 0.7 to 1.5 s until the last share is sorted, in which nothing is written (3.3.1); and how fast the drives write,
+of which it says nothing. A model that had these four as free numbers would fit anything. With the drives as fast as the Daytona
+run (1401 GB in 59.0 s) says, the Indy run comes out; that is a calibration by one run and a test by the other.
+
+The rows of Exoshuffle share one number, the network that an instance has for longer than a burst: 9.375 Gbit/s of an i4i.4xlarge,
+4.687 of an i4i.2xlarge. Sources:
+
+- [T] Rasmussen et al.: TritonSort. ACM TOCS 31 (1), 2013. [F] Apacible et al.: MinuteSort with Flat Datacenter Storage, 2012.
+- [E] Luan et al.: Exoshuffle-CloudSort, arXiv:2301.03734, and for the smaller sorts the comments in
+  [cloudsort/config/aws.py](https://github.com/exoshuffle/cloudsort/blob/master/cloudsort/config/aws.py).
+- [A] Amazon EC2, storage optimized instances,
+  [network specifications](https://docs.aws.amazon.com/ec2/latest/instancetypes/so.html).
 
 ## 100 TB on 10 to 1000 nodes
 
@@ -63,10 +76,16 @@ network that an instance has for longer than a burst.
 {_scaling_table()}
 
 Records of 100 bytes. Each node runs four tasks with 4 GB at a time and has 16 CPUs, at {_PARTITION_CPU_S_PER_GB} CPU-s/GB to
-partition and {_SORT_CPU_S_PER_GB} to sort ([benchmarks.md](benchmarks.md)). Its drives read 3000 and write 1500 MB/s (NVMe), or
-16 times 95 and 90 (hard drives: table I of TritonSort). Tasks differ by 20 %. Inputs and outputs are on the nodes, and slices
-are read over the network.
+partition and {_SORT_CPU_S_PER_GB} to sort ([benchmarks.md](benchmarks.md)). Inputs and outputs are on the nodes, and slices are
+read over the network. Hard drives: 95 and 90 MB/s each (table I of [T]). **Assumed, with no source:** that an NVMe drive reads
+3000 and writes 1500 MB/s for hours ([somebody measured](https://github.com/Wan-Yifei/bamstorm) 2869 MB/s of reading on an
+i4i.4xlarge), that 5 and 25 Gbit/s last, and that tasks differ by 20 %.
 """
+
+
+def _fds_drive_rate() -> float:
+    indy = next(one for one in published() if one.name.startswith("FDS"))
+    return fds_drive_mb_s(indy.input_bytes, indy.seconds)
 
 
 def _published_table() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import signal
 import subprocess
 import tempfile
 import time
@@ -13,6 +14,8 @@ from typing import Any
 
 from ecosort.errors import EcoSortError, from_program
 from ecosort.program import find_program
+
+KILLED = [code for number in (signal.SIGKILL, signal.SIGTERM) for code in (-number, 128 + number)]  # exit codes
 
 
 @dataclass

@@ -5,8 +5,9 @@ Sources:
   [F] Apacible et al.: MinuteSort with Flat Datacenter Storage. Sort Benchmark, 2012.
   [E] Luan et al.: Exoshuffle-CloudSort. arXiv:2301.03734, 2023; and the
       comments in cloudsort/config/aws.py of github.com/exoshuffle/cloudsort, the snapshot of that entry.
-  [A] Amazon EC2 instance types, storage optimized, network specifications: i4i.4xlarge has 9.375 Gbit/s that last and 25 Gbit/s
-      in bursts; i4i.2xlarge 4.687 and 12.
+  [A] Amazon EC2, Specifications for storage optimized instances, Network specifications
+      (docs.aws.amazon.com/ec2/latest/instancetypes/so.html): i4i.4xlarge 9.375 / 25.0 Gbit/s, i4i.2xlarge 4.687 / 12.0; the first
+      is the baseline, the second a burst on credit, best effort.
 """
 
 from __future__ import annotations
@@ -48,10 +49,11 @@ _TRITONSORT_DRIVES = Rates(input_read=8 * 95, temp_write=8 * 90, temp_read=8 * 9
 _TRITONSORT_STAGES = Rates(
     input_read=683, temp_write=601, temp_read=740, output_write=717, network=1250, partition=683, sort=1089, pushed=True
 )
-# [F] table 1: 336 + 380 + 168 drives of 10,000 rpm, about 120 MB/s each (section 2), and 149 of 7,200 rpm, 95 MB/s by [T], table
-# I; 120 machines sort, with two ports of 10 Gbit/s. Data never touch a drive in between (section 3.4 is about larger inputs).
-_FDS_SORTERS = 120
-_FDS_DRIVES_MB_S = (884 * 120 + 149 * 95) / _FDS_SORTERS
+# [F] table 1 counts machines, ports, drives, memory and cores; it has no rate. 336 + 380 + 168 drives of 10,000 rpm, of which
+# section 2 says that they read about 120 MB/s, and 149 of 7,200 rpm, 95 MB/s by [T], table I; 14 + 27 + 61 + 18 = 120 machines
+# sort, with two ports of 10 Gbit/s. Data never touch a drive in between (section 3.4 is about larger inputs).
+FDS_SORTERS, FDS_DRIVES = 120, 1033
+_FDS_DRIVES_MB_S = (884 * 120 + 149 * 95) / FDS_SORTERS
 _FDS = Rates(input_read=_FDS_DRIVES_MB_S, output_write=_FDS_DRIVES_MB_S, network=2500, pushed=True, remote=True, in_memory=True)
 # [A]; a run of an hour lives on what lasts. The drive (NVMe) and 16 vCPUs are faster than that, and input and output are on S3.
 _CLOUDSORT_4X = Rates(network=9375 / 8, pushed=True, remote=True)
@@ -59,12 +61,17 @@ _CLOUDSORT_2X = Rates(network=4687 / 8, pushed=True, remote=True)
 
 
 def _fds(name: str, size: int, seconds: float, rates: Rates, source: str) -> Published:
-    return Published(name, size, _FDS_SORTERS, 1, 24 * GB, rates, seconds, source)
+    return Published(name, size, FDS_SORTERS, 1, 24 * GB, rates, seconds, source)
 
 
 def _cloudsort(size: int, nodes: int, seconds: float, rates: Rates, kind: str, source: str) -> Published:
     name = f"Exoshuffle, {size // TB} TB on {nodes} i4i.{kind}"
     return Published(name, size, nodes, 12 if kind == "4xlarge" else 6, 8 * GB, rates, seconds, source)
+
+
+def fds_drive_mb_s(size: int, seconds: float) -> float:
+    """What each drive read and wrote on average, whatever it was doing: every byte is read once and written once."""
+    return 2 * size / seconds / FDS_DRIVES / 1e6
 
 
 def fds_calibrated() -> Rates:

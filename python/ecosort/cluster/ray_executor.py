@@ -1,17 +1,23 @@
 """Runs tasks by Ray core: a task is a Ray task on a node that was chosen, and only its JSON goes through Ray's object store.
 
 Ray retries nothing: scheduler.py does, with another attempt. Nodes are those that are alive when the job begins or continues.
+A driver outside the cluster joins it by `ray://HEAD`: then it is a client, whose calls a server beside the head makes for it.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from typing import Any
 
 from ecosort.cluster.executor import Ended, Json, Node
 from ecosort.cluster.tasks import run_task
-from ecosort.errors import BadInput
+from ecosort.errors import BadInput, IoFailed
+
+_CLIENT_PORT = 10001  # of `ray start --head`
+_TRIES = 3
+_NOT_YET = "Starting Ray client server failed"
 
 
 def _load_ray() -> Any:
@@ -29,25 +35,54 @@ def _task(told: str) -> str:
 
 
 class RayExecutor:
-    """Joins the Ray cluster of this machine, or that of RAY_ADDRESS, or starts one. `temps` go round the nodes."""
+    """Joins the cluster at `on`; `ray`: that of this machine, or of RAY_ADDRESS, or a new one. `temps` go round the nodes."""
 
-    def __init__(self, temps: Sequence[str], workers: int) -> None:
+    def __init__(self, temps: Sequence[str], workers: int, on: str = "ray") -> None:
         self._ray = _load_ray()
         self._ours = not self._ray.is_initialized()
         if self._ours:
-            self._connect()
+            self._connect(on)
         alive = sorted((node for node in self._ray.nodes() if node["Alive"]), key=lambda node: str(node["NodeID"]))
         self._nodes = tuple(Node(node["NodeID"], temps[number % len(temps)], workers) for number, node in enumerate(alive))
         self._remote = self._ray.remote(num_cpus=0, max_retries=0)(_task)
         self._running: dict[Any, int] = {}
         self._next = 0
 
-    def _connect(self) -> None:
+    def _connect(self, on: str) -> None:
+        if on != "ray":
+            self._connect_as_client(on)
+            return
         quiet = {"log_to_driver": False, "logging_level": "ERROR"}
         try:
             self._ray.init(address="auto", **quiet)
         except ConnectionError:  # none runs here
             self._ray.init(include_dashboard=False, **quiet)
+
+    def _connect_as_client(self, address: str) -> None:
+        """Raises BadInput where Ray's client is not installed or is another version, IoFailed where no head answers."""
+        if ":" not in address.removeprefix("ray://"):
+            address += f":{_CLIENT_PORT}"
+        try:
+            self._join(address)
+        except ImportError:
+            raise BadInput("Ray's client is not installed, which ray:// needs; run: pip install 'ecosort[cluster]'") from None
+        except ConnectionError as error:
+            line = str(error).strip().rpartition("\n")[2]  # the last one of a traceback
+            raise IoFailed(f"no Ray head answers at {address}: {line}; start it with `ray start --head`") from None
+        except RuntimeError as error:
+            raise BadInput(f"{address}: {str(error).splitlines()[0]}") from None
+
+    def _join(self, address: str) -> None:
+        """A head that has just been started lets nobody in for some seconds."""
+        for tries in range(_TRIES):
+            try:
+                self._ray.init(address=address, logging_level="ERROR")
+            except ConnectionError as error:
+                if _NOT_YET not in str(error) or tries == _TRIES - 1:
+                    raise
+                time.sleep(1)
+            else:
+                return
 
     @property
     def nodes(self) -> Sequence[Node]:

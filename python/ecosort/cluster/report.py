@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Json = dict[str, Any]
-STAGES = ("sample", "split", "partition", "reduce")
+STAGES = ("fetch", "sample", "split", "partition", "reduce", "reread")
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class TaskSpan:
     cpu_s: float
     bytes_read: int
     bytes_written: int
-    network_bytes: int  # read from slices of other nodes
+    network_bytes: int  # read from slices of other nodes and from remote inputs
     steps: tuple[Step, ...]
 
 
@@ -90,7 +90,7 @@ def report_from_events(events: Sequence[Mapping[str, Any]]) -> ClusterReport:
         tasks=len({event["task"] for event in done}),
         wall_s=max(span.end_s for span in spans) - min(span.begin_s for span in spans),
         cpu_s=sum(span.cpu_s for span in spans),
-        stages=tuple(_stage(name, [span for span in spans if span.stage == name]) for name in STAGES),
+        stages=tuple(_stage(name, own) for name in STAGES if (own := [span for span in spans if span.stage == name])),
         spans=spans,
     )
 
@@ -106,13 +106,17 @@ def _span(event: Mapping[str, Any], done: Iterable[Mapping[str, Any]]) -> TaskSp
         cpu_s=answer["cpu_s"],
         bytes_read=answer["bytes_read"],
         bytes_written=answer["bytes_written"],
-        network_bytes=_from_elsewhere(event, done) if event["task"].startswith("reduce-") else 0,
+        network_bytes=_from_elsewhere(event, done),
         steps=tuple(Step(*step) for step in answer.get("phases", ())),
     )
 
 
 def _from_elsewhere(event: Mapping[str, Any], done: Iterable[Mapping[str, Any]]) -> int:
-    """What a part took from slices that other nodes had written."""
+    """What a part took from slices that other nodes had written, and a node from remote inputs."""
+    if event["task"].startswith("fetch-"):
+        return int(event["answer"]["bytes_read"])
+    if not event["task"].startswith("reduce-"):
+        return 0
     part = int(event["task"].rpartition("-")[2])
     slices = {one["task"]: (one["node"], one["answer"]["slices"][part]["bytes"]) for one in done if "slices" in one["answer"]}
     return sum(size for node, size in slices.values() if node != event["node"])
@@ -156,8 +160,7 @@ def stage_table(report: ClusterReport, threads: int) -> str:
     head = ("stage", "tasks", "seconds", "read MB/s", "write MB/s", "network MB/s", "CPU s", "waits", "limited by")
     rows: list[tuple[str, ...]] = [head]
     for stage in report.stages:
-        if stage.tasks:
-            rows += [_cells(stage, threads), *(_step_cells(step) for step in stage.steps)]
+        rows += [_cells(stage, threads), *(_step_cells(step) for step in stage.steps)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
     return "\n".join("  ".join(_aligned(row, widths)).rstrip() for row in rows)
 

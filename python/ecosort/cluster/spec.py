@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ecosort.cluster.formats import Format, format_from
+from ecosort.cluster.remote import is_remote, version_of
 from ecosort.errors import BadInput
 
 
@@ -26,6 +27,7 @@ class JobSpec:
     memory_bytes: int  # of a task
     parts: int | None
     seed: int
+    single: bool  # one file instead of parts
 
     @property
     def job_directory(self) -> Path:
@@ -38,7 +40,9 @@ class JobSpec:
 
 def spec_from_json(told: dict[str, Any]) -> JobSpec:
     form = Format(told["format"]["name"], tuple(told["format"]["words"]))
-    return JobSpec(**(told | {"format": form, "inputs": tuple(told["inputs"]), "temps": tuple(told["temps"])}))
+    return JobSpec(
+        **({"single": False} | told | {"format": form, "inputs": tuple(told["inputs"]), "temps": tuple(told["temps"])})
+    )
 
 
 def job_spec(
@@ -54,19 +58,22 @@ def job_spec(
     memory_bytes: int,
     parts: int | None,
     seed: int,
+    single: bool = False,
 ) -> JobSpec:
     """Raises BadInput."""
     if not inputs:
         raise BadInput("no input: name a file at least")
     if workers < 1 or (threads is not None and threads < 1):
         raise BadInput("workers and threads are positive numbers")
-    if on not in ("local", "ray"):
-        raise BadInput(f"--on is local or ray (RAY_ADDRESS names a cluster that this machine is not part of), not {on!r}")
+    if on not in ("local", "ray") and not (on.startswith("ray://") and len(on) > len("ray://")):
+        raise BadInput(f"--on is local, ray (the cluster of this machine, or of RAY_ADDRESS) or ray://HEAD[:PORT], not {on!r}")
+    if remote := next((os.fspath(path) for path in (output, *temps) if is_remote(os.fspath(path))), None):
+        raise BadInput(f"'{remote}' cannot be written: outputs and slices are files, only inputs may be http(s):// or s3://")
     cpus = len(os.sched_getaffinity(0))
     nodes = max(1, len(temps))
     return JobSpec(
         inputs=tuple(_absolute(path) for path in inputs),
-        output=_free_output(output),
+        output=_free_output(output, single),
         format=format_from(format_name, words),
         on=on,
         temps=tuple(_absolute(path) for path in temps),
@@ -75,20 +82,24 @@ def job_spec(
         memory_bytes=memory_bytes,
         parts=parts,
         seed=seed,
+        single=single,
     )
 
 
 def _absolute(path: str | os.PathLike[str]) -> str:
-    return str(Path(os.fspath(path)).absolute())
+    """Addresses stay what they are."""
+    return os.fspath(path) if is_remote(os.fspath(path)) else str(Path(os.fspath(path)).absolute())
 
 
-def _free_output(path: str | os.PathLike[str]) -> str:
-    """A directory that is not there, or empty."""
+def _free_output(path: str | os.PathLike[str], single: bool) -> str:
+    """A directory that is not there, or empty; a file that is not there."""
     output = Path(_absolute(path))
     if Path(f"{output}.ecosort", "journal").exists():
         raise BadInput(
             f"'{output}.ecosort' holds a job that did not end; `ecosort cluster resume {output}` continues, or remove it"
         )
+    if single and os.path.lexists(output):
+        raise BadInput(f"'{output}' exists; name a file that is not there")
     if output.is_dir() and not any(output.iterdir()):
         return str(output)
     if os.path.lexists(output):
@@ -96,9 +107,15 @@ def _free_output(path: str | os.PathLike[str]) -> str:
     return str(output)
 
 
-def input_sizes(spec: JobSpec) -> list[int]:
-    """In bytes. Raises BadInput for what is no regular file."""
-    for path in spec.inputs:
-        if not Path(path).is_file():
-            raise BadInput(f"'{path}' is no regular file that is there; a cluster reads ranges of files")
-    return [Path(path).stat().st_size for path in spec.inputs]
+Stamp = tuple[int, int | str]  # size in bytes, and what changes when the input does
+
+
+def stamp_of(path: str) -> Stamp:
+    """Of an input as it is now. Raises BadInput for what is no regular file and no object, IoFailed where no server answers."""
+    if is_remote(path):
+        version = version_of(path)
+        return version.size, version.tag
+    if not Path(path).is_file():
+        raise BadInput(f"'{path}' is no regular file that is there; a cluster reads ranges of files")
+    status = Path(path).stat()
+    return status.st_size, status.st_mtime_ns

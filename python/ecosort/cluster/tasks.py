@@ -10,22 +10,24 @@ import base64
 import json
 import os
 import shutil
-import signal
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ecosort.cluster.fetch import fetch_rows
 from ecosort.cluster.formats import Format, format_from
 from ecosort.cluster.hashes import HashSum, sum_of
-from ecosort.cluster.program_calls import Usage, run_command
+from ecosort.cluster.journal import sync_directory
+from ecosort.cluster.manifest import read_in_order
+from ecosort.cluster.program_calls import KILLED, Usage, run_command
+from ecosort.cluster.remote import Version
+from ecosort.cluster.single import copy_of, sort_into
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
 from ecosort.process import Sort
 from ecosort.report import Phase, Report, empty_report
 from ecosort.version import __version__
 
 Json = dict[str, Any]
-
-_KILLED = [code for number in (signal.SIGKILL, signal.SIGTERM) for code in (-number, 128 + number)]
 
 
 def run_task(task: Json) -> Json:
@@ -42,7 +44,7 @@ def _told(error: Exception) -> Json:
     code = getattr(error, "exit_code", None)
     if is_full:
         kind = "full"
-    elif code in _KILLED:
+    elif code in KILLED:
         kind = "lost"  # somebody killed the program
     elif isinstance(error, BadInput | NotEnoughMemory | VerificationFailed):
         kind = "bad"  # it would be the same the next time
@@ -60,7 +62,35 @@ def _range_words(task: Json) -> list[str]:
     return [f"--from={taken['begin']}", f"--to={taken['end']}", f"--source={taken['source']}", taken["path"]]
 
 
+def _is_gone(task: Json) -> bool:
+    """What was fetched of a remote input is not there any more."""
+    taken = task["range"]
+    return bool(taken["is_fetched"]) and _size(taken["path"]) != taken["end"]
+
+
+_GONE = {"is_gone": True, "bytes_read": 0, "bytes_written": 0}
+
+
+def _fetch(task: Json) -> Json:
+    taken, output = task["range"], Path(task["output"])
+    output.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    new = output.with_name(f"{output.name}.new")
+    try:
+        with new.open("wb") as file:
+            read = fetch_rows(_format(task), taken["path"], Version(*task["version"]), taken["begin"], taken["end"], file)
+            file.flush()
+            os.fsync(file.fileno())
+            size = file.tell()
+        new.rename(output)
+    finally:
+        new.unlink(missing_ok=True)
+    sync_directory(output.parent)
+    return {"bytes_read": read, "bytes_written": size, "bytes": size, "output": str(output)}
+
+
 def _sample(task: Json) -> Json:
+    if _is_gone(task):
+        return dict(_GONE)
     words = _format(task).node_command("sample")
     output = Path(task["output"])
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -100,6 +130,8 @@ def _header_of(splitters: Path) -> str:
 
 
 def _partition(task: Json) -> Json:
+    if _is_gone(task):
+        return dict(_GONE)
     directory = Path(task["directory"])
     directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     directory.mkdir()
@@ -116,7 +148,7 @@ def _partition_into(directory: Path, task: Json) -> Json:
     words += [f"--splitters={task['splitters']}", f"--memory={task['memory_bytes']}B", f"--output={directory}"]
     run_command([*words, "--prefix=slice", f"--report={report}", *_range_words(task)])
     told = json.loads(report.read_bytes())
-    slices = [_slice(directory, told_slice) for told_slice in told["slices"]]
+    slices = [_slice(directory, told_slice) | {"top_bytes": told["top_bytes"]} for told_slice in told["slices"]]
     if sum_of(slices) != HashSum(told["rows"], told["hash"]):
         raise VerificationFailed(f"'{report}': the slices are not the rows of the range")
     return {
@@ -144,10 +176,10 @@ def _reduce(task: Json) -> Json:
     output = Path(task["output"])
     output.parent.mkdir(parents=True, exist_ok=True)
     try:
-        report = _sort_slices(task, form, [one["path"] for one in slices if one["rows"]] or [slices[0]["path"]])
+        report = _sort_slices(task, form, _filled(slices))
         if _sum(report, task) == wanted:
             return _part(task, form, report)
-        output.unlink()
+        output.unlink(missing_ok=True)
         why: EcoSortError = IoFailed(f"part {task['part']} does not hold the rows that its slices were written with")
     except (NotEnoughSpace, NotEnoughMemory):
         raise
@@ -159,13 +191,23 @@ def _reduce(task: Json) -> Json:
     return {"damaged": damaged, "bytes_read": sum(one["bytes"] for one in slices), "bytes_written": 0}
 
 
+def _filled(slices: Sequence[Json]) -> list[str]:
+    """Those with rows, and the first one if it says what stands on top of the output."""
+    paths = [one["path"] for number, one in enumerate(slices) if one["rows"] or (number == 0 and one["top_bytes"])]
+    return paths or [slices[0]["path"]]
+
+
 def _sort_slices(task: Json, form: Format, paths: Sequence[str]) -> Report:
-    words = [*form.sort_command(), f"--memory={task['memory_bytes']}B", f"--temp={task['temp']}", f"--output={task['output']}"]
+    """Into the file `output`, or at `place` in a file of all parts."""
     threads = "--parallel" if form.name == "lines" else "--threads"
+    words = [*form.sort_command(), f"--memory={task['memory_bytes']}B", f"--temp={task['temp']}", f"{threads}={task['threads']}"]
     if form.name == "records" and sum(_size(path) for path in paths) == 0:
-        Path(task["output"]).write_bytes(b"")
+        if task["place"] is None:
+            Path(task["output"]).write_bytes(b"")
         return empty_report(__version__)
-    return Sort([*words, f"{threads}={task['threads']}", *paths]).wait()
+    if task["place"] is None:
+        return Sort([*words, f"--output={task['output']}", *paths]).wait()
+    return sort_into(task["place"], [*words, *form.to_standard_output(), *paths])
 
 
 def _sum(report: Report, task: Json) -> HashSum:
@@ -177,8 +219,8 @@ def _part(task: Json, form: Format, report: Report) -> Json:
     return {
         "rows": report.records,
         "hash": _sum(report, task).hex,
-        "bytes": _size(task["output"]),
-        "output": task["output"],
+        "bytes": task["place"]["bytes"] if task["place"] else _size(task["output"]),
+        "output": task["place"]["file"] if task["place"] else task["output"],
         "first": first,
         "last": last,
         "bytes_read": report.bytes_read,
@@ -247,7 +289,7 @@ def _is_sound(task: Json, form: Format, one: Json) -> bool:
         return False
     scratch = f"{task['output']}.slice"
     try:
-        report = _sort_slices(task | {"output": scratch}, form, [one["path"]])
+        report = _sort_slices(task | {"output": scratch, "place": None}, form, [one["path"]])
         return _sum(report, task) == HashSum(one["rows"], one["hash"])
     except (NotEnoughSpace, NotEnoughMemory):
         raise
@@ -257,4 +299,33 @@ def _is_sound(task: Json, form: Format, one: Json) -> bool:
         Path(scratch).unlink(missing_ok=True)
 
 
-_KINDS: dict[str, Callable[[Json], Json]] = {"sample": _sample, "split": _split, "partition": _partition, "reduce": _reduce}
+def _reread(task: Json) -> Json:
+    """Whether a part that stands in a file of all parts is what was written there."""
+    copy = Path(task["output"])
+    copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        size = copy_of(task["place"], copy)
+        return {"is_sound": _holds(copy, task), "bytes_read": 2 * size, "bytes_written": size}
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _holds(copy: Path, task: Json) -> bool:
+    """Its rows in order."""
+    wanted = HashSum(task["rows"], task["hash"])
+    if not wanted.rows:
+        return True
+    try:
+        return read_in_order(_format(task), copy).without(task["header_hash"]) == wanted
+    except VerificationFailed:
+        return False
+
+
+_KINDS: dict[str, Callable[[Json], Json]] = {
+    "fetch": _fetch,
+    "sample": _sample,
+    "split": _split,
+    "partition": _partition,
+    "reduce": _reduce,
+    "reread": _reread,
+}

@@ -7,7 +7,14 @@ from xml.sax.saxutils import escape
 
 from ecosort.cluster.report import ClusterReport, TaskSpan
 
-_COLOURS = {"sample": "#8d99ae", "split": "#2b2d42", "partition": "#2a9d8f", "reduce": "#e76f51"}
+_COLOURS = {
+    "fetch": "#577590",
+    "sample": "#8d99ae",
+    "split": "#2b2d42",
+    "partition": "#2a9d8f",
+    "reduce": "#e76f51",
+    "reread": "#e9c46a",
+}
 _WIDTH, _LEFT, _ROW, _TOP = 900, 90, 18, 40
 
 

@@ -22,9 +22,9 @@ from sort_support import mounted
 
 from ecosort import NotEnoughSpace
 
-from .support import KEYS, RECORDS, joined, numbered, only_inputs_and_output_are_left, sorted_records
+from .support import KEYS, RECORDS, joined, numbered, only_inputs_and_output_are_left, parts_of, sorted_records
 
-KILLS = 240 if SOAK else 6
+KILLS, SEED = 240 if SOAK else 6, 11
 MIB = 1 << 20
 SORT = ["sort", "--format=records", "--record-size=100", "--key=0:10", "--memory=4MiB", "--parts=4", "--workers=2", "--quiet"]
 
@@ -79,15 +79,18 @@ def kill_someone(driver: subprocess.Popen[bytes], generator: random.Random) -> s
 
 
 @pytest.mark.timeout(7200 if SOAK else 300)
-def test_kills_at_random_moments_lose_nothing(data: bytes, here: Path, nodes: list[Path]) -> None:
-    generator = random.Random(11)
+@pytest.mark.parametrize("kind", ["parts", "single"])
+def test_kills_at_random_moments_lose_nothing(data: bytes, here: Path, nodes: list[Path], kind: str) -> None:
+    generator = random.Random(SEED)
+    job = [*SORT, *(["--single"] if kind == "single" else []), *(f"--nodes-temp={node}" for node in nodes), "in", "-o", "out"]
     killed = dict.fromkeys(("driver", "worker"), 0)
+    jobs = 0
     begin = time.monotonic()
-    assert start([*SORT, *(f"--nodes-temp={node}" for node in nodes), "in", "-o", "out"]).wait() == 0
+    assert start(job).wait() == 0
     usual_s = time.monotonic() - begin
     while sum(killed.values()) < KILLS:
-        shutil.rmtree("out")
-        words = [*SORT, *(f"--nodes-temp={node}" for node in nodes), "in", "-o", "out"]
+        remove(Path("out"))
+        words = job
         while True:
             driver = start(words)
             time.sleep(generator.uniform(0, usual_s))
@@ -99,15 +102,31 @@ def test_kills_at_random_moments_lose_nothing(data: bytes, here: Path, nodes: li
             assert driver.returncode == -signal.SIGKILL, said
             if Path("out.ecosort/journal").exists():
                 words = ["resume", "--quiet", "out"]
-            elif Path("out/MANIFEST.json").exists():  # killed after its last step
+            elif Path("out/MANIFEST.json").exists() or Path("out").is_file():  # killed after its last step
                 shutil.rmtree("out.ecosort", ignore_errors=True)
                 break
-        assert joined(Path("out")) == sorted_records(data)
-        assert check("out").rows == len(data) // 100
+        assert output_of(Path("out")) == sorted_records(data)
         wait_for_orphans()
         only_inputs_and_output_are_left(here, *nodes)
+        jobs += 1
+        print(f"{kind}: {sum(killed.values())} kills in {jobs} jobs", flush=True)
     assert min(killed.values()) > 0
-    print(f"{killed} killed")
+    print(f"{kind}: {sum(killed.values())} kills {killed} with seed {SEED} in {jobs} jobs, 0 losses")
+
+
+def remove(output: Path) -> None:
+    if output.is_dir():
+        shutil.rmtree(output)
+    else:
+        output.unlink()
+
+
+def output_of(path: Path) -> bytes:
+    """Of a file, or of all parts, whose manifest is checked."""
+    if path.is_file():
+        return path.read_bytes()
+    assert check(path).rows == sum(part.stat().st_size for part in parts_of(path)) // 100
+    return joined(path)
 
 
 def wait_for_orphans() -> None:
@@ -199,3 +218,21 @@ def test_full_everywhere_ends_with_a_job_that_goes_on_where_there_is_room(
         (drive.root / "filler").unlink()
         assert resume("out").rows == len(data) // 100
     assert joined(Path("out")) == sorted_records(data)
+
+
+def test_a_program_that_is_killed_while_the_driver_checks_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its death says neither that it is another program, nor that parts are not in order."""
+    dying = tmp_path / "ecosort"
+    dying.write_text(f"""#!/bin/sh
+if [ -e {tmp_path}/$1 ]; then rm {tmp_path}/$1; kill -KILL $$; fi
+exec {os.environ["ECOSORT_PROGRAM"]} "$@"
+""")
+    dying.chmod(0o755)
+    for word in ("--version", "merge"):
+        (tmp_path / word).touch()
+    monkeypatch.setenv("ECOSORT_PROGRAM", str(dying))
+    Path("in").write_bytes(numbered(KEYS["uniform"](500)))
+    sort("in", "out", memory="4MiB", parts=2, **RECORDS)  # type: ignore[arg-type]
+    assert not (tmp_path / "merge").exists()
+    assert not (tmp_path / "--version").exists()
+    assert check("out").rows == 500

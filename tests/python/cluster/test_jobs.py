@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import random
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,7 @@ def test_lines_of_any_length(nodes: list[Path]) -> None:
     assert joined(Path("out")) == b"".join(line + b"\n" for line in sorted(lines))
     assert report.imbalance <= 1.1
     assert check("out").rows == len(lines)
+    assert not Path("-").exists()  # what is read for its order goes nowhere
 
 
 def test_csv_with_newlines_in_quotes_has_its_header_in_each_part(nodes: list[Path]) -> None:
@@ -88,6 +90,20 @@ def test_more_parts_than_rows() -> None:
     assert joined(Path("out")) == sorted_records(data)
     assert len(parts_of(Path("out"))) == 5
     assert check("out").rows == 2
+
+
+def test_the_check_of_the_program_knows_a_manifest(sorted_output: Path, ecosort: Path) -> None:
+    def check_manifest() -> subprocess.CompletedProcess[str]:
+        words = [ecosort, "check", sorted_output / "MANIFEST.json"]
+        return subprocess.run(words, capture_output=True, text=True, check=False)
+
+    done = check_manifest()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("5000 rows in 2 parts, 500000 bytes, hash ")
+    (sorted_output / "part-00001").write_bytes(b"")
+    done = check_manifest()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "part-00001" in done.stderr
 
 
 @pytest.fixture
@@ -135,7 +151,7 @@ def test_what_cannot_work_is_refused_in_one_line(sorted_output: Path) -> None:
         sort("in", "other", record_size=77, by="0:10")
     with pytest.raises(BadInput, match="no regular file"):
         sort("nowhere", "other", **RECORDS)  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="local or ray"):
+    with pytest.raises(BadInput, match=r"local, ray \(the cluster of this machine, or of RAY_ADDRESS\) or ray://HEAD"):
         sort("in", "other", on="yarn", **RECORDS)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="is no job of ecosort cluster"):
         resume(sorted_output)

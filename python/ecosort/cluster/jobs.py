@@ -1,0 +1,95 @@
+"""Begins jobs and continues with them: plan, executor, journal, and then the driver."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ecosort.cluster.driver import Driver
+from ecosort.cluster.executor import Executor, LocalExecutor, Node
+from ecosort.cluster.fetch import is_cut_whole
+from ecosort.cluster.journal import Journal, sync_directory
+from ecosort.cluster.planner import Range, Shape, cut_ranges, plan_shape
+from ecosort.cluster.remote import is_remote
+from ecosort.cluster.report import ClusterReport
+from ecosort.cluster.sampling import sampled_rows
+from ecosort.cluster.scheduler import Observe
+from ecosort.cluster.spec import JobSpec, spec_from_json, stamp_of
+
+
+def plan_of(spec: JobSpec, nodes: int) -> Shape:
+    """What the job will do. Reads sizes only."""
+    sizes = {path: stamp_of(path)[0] for path in spec.inputs}
+    return plan_shape(
+        sum(sizes[path] for path in spec.inputs),
+        nodes=nodes,
+        workers_per_node=spec.workers,
+        memory_bytes=spec.memory_bytes,
+        row_bytes=spec.format.record_size if spec.format.name == "records" else 100,
+        parts=spec.parts,
+        fetched_bytes=sum(sizes[path] for path in spec.inputs if is_remote(path)),
+    )
+
+
+def open_executor(spec: JobSpec) -> Executor:
+    """That of spec.on. Raises BadInput where Ray is wanted and not installed."""
+    if spec.on != "local":
+        from ecosort.cluster.ray_executor import RayExecutor
+
+        return RayExecutor(spec.temps or (str(spec.job_directory),), spec.workers, spec.on)
+    temps = spec.temps or (f"{spec.output}.ecosort",)
+    return LocalExecutor([Node(f"node{number}", temp, spec.workers) for number, temp in enumerate(temps)])
+
+
+def start_job(spec: JobSpec, observe: Observe = lambda state: None) -> ClusterReport:
+    """Plans and does it."""
+    with contextlib.closing(open_executor(spec)) as executor:
+        return Driver(create_journal(spec, executor), executor, observe).run()
+
+
+def resume_job(output: str, observe: Observe = lambda state: None) -> ClusterReport:
+    """Continues with the job that writes the directory `output`; its job directory may be named, too."""
+    directory = Path(output).absolute()
+    if directory.suffix != ".ecosort":
+        directory = Path(f"{directory}.ecosort")
+    journal = Journal(directory / "journal")
+    spec = spec_from_json(journal.events[0]["spec"])
+    with contextlib.closing(open_executor(spec)) as executor:
+        return Driver(journal, executor, observe).run()
+
+
+def create_journal(spec: JobSpec, executor: Executor) -> Journal:
+    """Makes the job's directories and its first event, with all that later decisions depend on."""
+    stamps = [stamp_of(path) for path in spec.inputs]
+    shape = plan_of(spec, len(executor.nodes))
+    ranges = _ranges(spec, [size for size, _ in stamps], shape.range_bytes)
+    directory = spec.job_directory
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (directory / "samples").mkdir(exist_ok=True)
+    if not spec.single:
+        Path(spec.output).mkdir(parents=True, exist_ok=True)
+    sync_directory(directory.parent)
+    return Journal.create(
+        directory / "journal",
+        {
+            "event": "plan",
+            "schema": "ecosort.cluster-journal/1",
+            "job": secrets.token_hex(8),
+            "spec": spec.as_json(),
+            "parts": shape.parts,
+            "sampled_rows": sampled_rows(shape.parts, len(ranges)),
+            "ranges": [[one.source, one.path, one.begin, one.end] for one in ranges],
+            "inputs": stamps,
+        },
+    )
+
+
+def _ranges(spec: JobSpec, sizes: Sequence[int], range_bytes: int) -> list[Range]:
+    """Where something is fetched, each range becomes a file; then equal keys are cut by the numbers of ranges, not of inputs."""
+    remote = [path for path in spec.inputs if is_remote(path)]
+    whole = remote if is_cut_whole(spec.format) else []
+    ranges = cut_ranges(spec.inputs, sizes, range_bytes, spec.format.record_size, whole)
+    return [replace(one, source=number) for number, one in enumerate(ranges)] if remote else ranges
