@@ -193,7 +193,7 @@ def test_the_newest_clang_is_taken(stubs: Callable[..., dict[str, str]]) -> None
     newest = str(SETUP / "newest")
     environment = stubs(clang_format_17="", clang_format_16="", clang_format="")
     path = environment["STUBS"]
-    only = {"PATH": f"{path}:/bin", "HOME": "/"}
+    only = {"PATH": path, "HOME": "/"}
 
     def found(name: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(["/bin/bash", newest, name], env=only, capture_output=True, text=True, check=False)
