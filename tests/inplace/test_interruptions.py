@@ -121,10 +121,15 @@ def test_a_disk_that_someone_fills_stops_the_job_until_there_is_room(
     words = ("inplace", file, *SMALL)
     FileSystem("", file.parent, None).fill_until(plan_of(run, file, *SMALL)["needed_bytes"] + MIB)
     cuts = calls_of(ecosort, tmp_path, "ftruncate", *words)
-    file.write_bytes(data)
-    with stopped_after(ecosort, tmp_path, "ftruncate", max(1, int(cuts * share)), *words) as process:
-        greedy = take_all_space(file.parent)
-    code, text = ended(process)
+    for nth in range(max(1, int(cuts * share)), cuts):  # to the first moment behind which space is taken again
+        file.write_bytes(data)
+        with stopped_after(ecosort, tmp_path, "ftruncate", nth, *words) as process:
+            greedy = take_all_space(file.parent)
+        code, text = ended(process)
+        if code != 0:
+            break
+        assert file.read_bytes() == wanted
+        greedy.unlink()
     assert code == 3, text
     assert "No space left on device" in text
     assert f"make room there; no record is lost; continue with: ecosort resume {file}" in text

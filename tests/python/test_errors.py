@@ -98,7 +98,10 @@ def test_too_little_space_in_place(here: Path, require: Callable[[str], None]) -
         ({"record_size": 8, "by": "0:8", "threads": 0}, "threads is a positive number"),
         ({"record_size": 8, "by": "0:8", "temp": "nowhere"}, "nowhere"),
         ({"record_size": 8, "by": "0:8", "format": "xml"}, "'records', 'lines', 'csv' or 'jsonl', not 'xml'"),
-        *(({"record_size": 8, "by": "0:8", "format": name}, f"are for records, not for {name}") for name in ("lines", "csv", "jsonl")),
+        *(
+            ({"record_size": 8, "by": "0:8", "format": name}, f"are for records, not for {name}")
+            for name in ("lines", "csv", "jsonl")
+        ),
     ],
 )
 def test_a_wrong_wish_is_bad_input(here: Path, options: dict[str, object], words: str) -> None:
