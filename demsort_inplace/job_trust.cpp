@@ -46,7 +46,7 @@ void check(const JobPaths& paths, const std::string& path, const struct stat& st
 void check_trust(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory, const Trust& trust) {
   if (directory.fd() < 0) return;
   const io::Owners owners = owners_of(trust);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(directory.fd(), &status) != 0) throw IoError::from_call("examine", paths.directory, errno);
   check(paths, paths.directory, status, owners, false);
   io::Owners of_files = owners;
@@ -63,7 +63,7 @@ void check_trust(io::NamedStorage& storage, const JobPaths& paths, const io::Fil
 }
 
 void check_trust_in_trace(const JobPaths& paths, const Trust& trust) {
-  struct stat status {};
+  struct stat status{};
   if (::lstat(paths.trace.c_str(), &status) == 0) check(paths, paths.trace, status, owners_of(trust), false);
 }
 

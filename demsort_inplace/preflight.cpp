@@ -49,7 +49,7 @@ void check_kind(const std::string& path, const struct stat& info) {
   // Whatever writes to a file loses these, and so would the sort.
   if ((info.st_mode & (S_ISUID | S_ISGID)) != 0 || ::lgetxattr(path.c_str(), "security.capability", nullptr, 0) > 0)
     refuse(path, "it has set-id bits or capabilities, which cannot be kept; remove them (chmod ug-s, setcap -r)");
-  struct statx facts {};
+  struct statx facts{};
   if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &facts) != 0) return;
   if ((facts.stx_attributes & facts.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0)
     refuse(path, "it is a mount point; name the file that is mounted there");
@@ -60,7 +60,7 @@ void check_kind(const std::string& path, const struct stat& info) {
 // The file is renamed into a new directory beside it.
 void check_directory(const std::string& path, const struct stat& info) {
   const std::string parent = JobPaths(path).parent;
-  struct stat directory {};
+  struct stat directory{};
   if (::stat(parent.c_str(), &directory) != 0) refuse_errno(path, "its directory");
   if (::access(parent.c_str(), W_OK | X_OK) != 0) refuse_errno(path, "its directory is not writable");
   const uid_t user = ::geteuid();
@@ -162,7 +162,7 @@ void check_project_quota(const io::File& file, const std::string& path, const st
 }  // namespace
 
 io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage) {
-  struct stat info {};
+  struct stat info{};
   if (::lstat(path.c_str(), &info) != 0)
     throw UsageError(fmt::format("cannot sort '{}' in place: {}", path, std::strerror(errno)));
   check_kind(path, info);
@@ -188,7 +188,7 @@ io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage) {
 }
 
 void check_place(const io::File& journal, const JobHeader& header, const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (journal.fd() < 0 || ::fstat(journal.fd(), &info) != 0) return;
   const bool is_in_place = header.kind == JobHeader::Kind::in_place;
   const std::string directory = JobPaths(path).directory;
@@ -206,7 +206,7 @@ void check_place(const io::File& journal, const JobHeader& header, const std::st
 }
 
 std::uint64_t block_bytes(const std::string& directory) {
-  struct statfs system {};
+  struct statfs system{};
   return ::statfs(directory.c_str(), &system) == 0 ? static_cast<std::uint64_t>(system.f_bsize) : 1;
 }
 
@@ -225,7 +225,7 @@ constexpr unsigned long xfs_geometry = _IOR('X', 100, XfsGeometry);
 std::uint64_t held_bytes(const std::string& directory) {
   constexpr std::uint64_t blocks_of_group = 16;
   const Descriptor open(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  struct statfs system {};
+  struct statfs system{};
   XfsGeometry geometry{};
   if (!open.is_open() || ::fstatfs(open.get(), &system) != 0 || system.f_type != XFS_SUPER_MAGIC ||
       ::ioctl(open.get(), xfs_geometry, &geometry) != 0)
@@ -234,7 +234,7 @@ std::uint64_t held_bytes(const std::string& directory) {
 }
 
 void check_quota(const io::File& file, const std::string& path, std::uint64_t need_bytes, std::uint64_t run_bytes) {
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.fd(), &info) != 0) refuse_errno(path, "its owner");
   const std::string source = io::file_system_of(path, info.st_dev).source;
   const auto for_us = [&](bool is_ours) { return is_ours ? need_bytes : need_bytes + run_bytes; };

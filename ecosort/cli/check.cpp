@@ -102,7 +102,7 @@ class BlockOrder {
 std::uint64_t bytes_to_check(const std::vector<FileWord>& files) {
   std::uint64_t bytes = 0;
   for (const FileWord& file : files) {
-    struct stat info {};
+    struct stat info{};
     if (::stat(file.name.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
     bytes += static_cast<std::uint64_t>(info.st_size);
   }

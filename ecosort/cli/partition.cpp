@@ -124,9 +124,8 @@ int run_and_report(const PartitionOptions& options, const Surroundings& around, 
   const engine::PartitionReport report = run.watch(
       *backend.queue,
       [&](auto& progress, auto& log, const auto& interrupted) {
-        return telling_phase(progress, [&] {
-          return work(engine::Environment{around.storage, *backend.queue, progress, log, interrupted});
-        });
+        return telling_phase(
+            progress, [&] { return work(engine::Environment{around.storage, *backend.queue, progress, log, interrupted}); });
       },
       [](const engine::PartitionReport& done) {
         return JobSummary{"cut", done.bytes, fmt::format("{} rows into {} slices", done.hash.count, done.slices.size())};

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 6> tunable{"--threads",      "--merge-thr
                                                   "--request-size", "--request-depth", "--run-records"};
 
 bool is_there(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return ::stat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 

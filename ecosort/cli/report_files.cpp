@@ -39,7 +39,7 @@ std::vector<io::FileState> states_of(const Inputs& inputs) {
 
 void check_report_file(const ReportFile& report, const std::vector<io::FileState>& inputs) {
   const std::string parent = std::filesystem::path(report.path).parent_path().string();
-  struct stat info {};
+  struct stat info{};
   if (::stat(report.path.c_str(), &info) != 0) {
     if (errno != ENOENT) throw UsageError(fmt::format("{} '{}': {}", report.option, report.path, std::strerror(errno)));
     return job::check_writable_directory(fmt::format("{}: directory", report.option), parent.empty() ? "." : parent);

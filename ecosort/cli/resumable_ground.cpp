@@ -20,7 +20,7 @@ namespace ecosort::cli {
 namespace {
 
 std::uint64_t device_of(const std::string& directory) {
-  struct stat info {};
+  struct stat info{};
   if (::stat(directory.c_str(), &info) != 0)
     throw UsageError(fmt::format("output directory '{}': {}", directory, std::strerror(errno)));
   return info.st_dev;
@@ -29,7 +29,7 @@ std::uint64_t device_of(const std::string& directory) {
 }  // namespace
 
 void check_regular(const io::File& input) {
-  struct stat info {};
+  struct stat info{};
   if (::fstat(input.fd(), &info) != 0 || !S_ISREG(info.st_mode))
     throw UsageError(fmt::format("--resumable: '{}' is not a regular file", input.path()));
 }

@@ -106,7 +106,7 @@ planner::Plan plan_for(const InPlaceOptions& options, const inplace::JobHeader& 
 inplace::Trust trust_for(const InPlaceOptions& options) {
   if (options.trust_owner.empty()) return {};
   const User user = find_user(options.trust_owner, "--trust-owner");
-  struct stat status {};
+  struct stat status{};
   const std::string directory = inplace::JobPaths(options.run.file).directory;
   if (::geteuid() == 0 && user.user != 0 && ::lstat(directory.c_str(), &status) == 0 && status.st_uid == user.user) {
     become(user);

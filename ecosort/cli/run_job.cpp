@@ -24,7 +24,7 @@ bool is_full(int error_number) { return error_number == ENOSPC || error_number =
 
 // A file that belongs to somebody else keeps its owner in the job.
 std::string trust_words(const std::string& file) {
-  struct stat status {};
+  struct stat status{};
   if (::lstat(inplace::JobPaths(file).input.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return "";
   return fmt::format("--trust-owner {} ", user_name(status.st_uid));
 }

@@ -108,9 +108,7 @@ job::SplitterFile sample_rows(const SampleOptions& options, RowWordsOptions& row
   engine::Sample sample = run.watch(
       *backend.queue,
       [&](auto& progress, auto&, const auto& interrupted) { return engine::sample_rows(prepared.job, progress, interrupted); },
-      [&](const engine::Sample& done) {
-        return JobSummary{"read", 0, fmt::format("a sample of {} rows", done.rows.size())};
-      });
+      [&](const engine::Sample& done) { return JobSummary{"read", 0, fmt::format("a sample of {} rows", done.rows.size())}; });
   job::SplitterFile file{prepared.header, std::move(sample.rows)};
   job::sort_splitters(file.rows, job::compare_rows(*prepared.format));
   return file;

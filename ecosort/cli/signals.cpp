@@ -20,7 +20,7 @@ void on_signal(int number) {
 SignalGuard::SignalGuard(io::Queue& queue) {
   received_signal = 0;
   queue_to_wake = &queue;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;

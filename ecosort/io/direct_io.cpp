@@ -36,7 +36,7 @@ constexpr std::size_t offset_unit_at = 0x9c;      // stx_dio_offset_align
 
 // The unit the kernel states; 0 if it states that there is no direct I/O; nothing if it states nothing.
 [[nodiscard]] std::optional<std::size_t> stated_unit(int fd) noexcept {
-  struct statx facts {};
+  struct statx facts{};
   if (::statx(fd, "", AT_EMPTY_PATH, want_direct_io_unit, &facts) != 0 || (facts.stx_mask & want_direct_io_unit) == 0)
     return std::nullopt;
   const std::size_t memory = field(facts, memory_unit_at), offset = field(facts, offset_unit_at);
@@ -53,7 +53,7 @@ constexpr std::size_t offset_unit_at = 0x9c;      // stx_dio_offset_align
 // Where the kernel states nothing the file itself is asked. A file with less than two blocks gives no proof: reads at its end
 // succeed whatever their alignment.
 [[nodiscard]] std::size_t probed_unit(int fd) noexcept {
-  struct stat status {};
+  struct stat status{};
   const bool is_readable = (::fcntl(fd, F_GETFL) & O_ACCMODE) != O_WRONLY;
   if (!is_readable || ::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return safe_unit;
   if (static_cast<std::size_t>(status.st_size) < 2 * safe_unit) return safe_unit;
@@ -67,7 +67,7 @@ constexpr std::size_t offset_unit_at = 0x9c;      // stx_dio_offset_align
 }
 
 [[nodiscard]] struct statfs file_system_of(const std::string& directory) {
-  struct statfs system {};
+  struct statfs system{};
   if (::statfs(directory.c_str(), &system) != 0) throw IoError::from_call("examine the file system of", directory, errno);
   return system;
 }
@@ -75,7 +75,7 @@ constexpr std::size_t offset_unit_at = 0x9c;      // stx_dio_offset_align
 }  // namespace
 
 std::size_t enable_direct_io(int fd) noexcept {
-  struct statfs system {};
+  struct statfs system{};
   // Since Linux 6.6 tmpfs accepts the flag and copies all the same.
   if (::fstatfs(fd, &system) != 0 || is_memory_type(system)) return 1;
   const std::optional<std::size_t> stated = stated_unit(fd);

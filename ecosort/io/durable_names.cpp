@@ -18,14 +18,14 @@ namespace ecosort::io {
 namespace {
 
 [[nodiscard]] FileSystem system_of(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return ::stat(path.c_str(), &status) == 0 ? file_system_of(path, status.st_dev) : FileSystem();
 }
 
 // Looked at after the sync: had that been a fast commit, it would count as one.
 [[nodiscard]] bool needs_full_sync(int directory, const std::string& path) {
-  struct statfs system {};
-  struct stat status {};
+  struct statfs system{};
+  struct stat status{};
   if (::fstatfs(directory, &system) != 0 || system.f_type != EXT4_SUPER_MAGIC || ::fstat(directory, &status) != 0) return false;
   return fast_commits(file_system_of(path, status.st_dev)) > 0;
 }

@@ -126,7 +126,7 @@ void set_mode(int fd, const std::string& path, mode_t mode) {
 
 std::string adopt_attributes(int fd, const std::string& path, const std::string& replaced_path) {
   Losses losses;
-  struct stat wanted {};
+  struct stat wanted{};
   if (::lstat(replaced_path.c_str(), &wanted) != 0) throw IoError::from_call("examine", replaced_path, errno);
   const Permissions permissions = keep_owner(fd, wanted, losses);
   // A new file may have inherited an ACL from its directory; the one it replaces decides. The ACL comes after the mode, which

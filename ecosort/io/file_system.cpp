@@ -29,7 +29,7 @@ std::string type_by_number(const std::string& path) {
                                                {0x2fc12fc1, "zfs"},
                                                {0xca451a4e, "bcachefs"},
                                                {0x58465342, "xfs"}}};
-  struct statfs system {};
+  struct statfs system{};
   if (::statfs(path.c_str(), &system) != 0) return "unknown";
   const auto number = static_cast<std::uint32_t>(system.f_type);
   for (const Named& type : known)

@@ -41,7 +41,7 @@ int open_named(const std::string& name, const char* standard_name, int standard_
 }
 
 struct stat stat_of(int fd, const std::string& name) {
-  struct stat facts {};
+  struct stat facts{};
   if (::fstat(fd, &facts) != 0) fail(name, errno);
   return facts;
 }
@@ -172,8 +172,7 @@ std::vector<std::byte> read_whole_file(const std::string& name) {
 }
 
 bool is_same_file(const std::string& a, const std::string& b) noexcept {
-  struct stat facts_a {
-  }, facts_b{};
+  struct stat facts_a{}, facts_b{};
   return ::stat(a.c_str(), &facts_a) == 0 && ::stat(b.c_str(), &facts_b) == 0 && facts_a.st_dev == facts_b.st_dev &&
          facts_a.st_ino == facts_b.st_ino;
 }

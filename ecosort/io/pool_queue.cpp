@@ -51,7 +51,7 @@ namespace {
 }
 
 [[nodiscard]] bool may_block(int fd) noexcept {
-  struct stat status {};
+  struct stat status{};
   return ::fstat(fd, &status) != 0 || (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode));
 }
 

@@ -34,7 +34,7 @@ void check(int result, const char* call, const std::string& path) {
 // A file of our own; fails otherwise. chmod knows no O_NOFOLLOW: it goes by a descriptor.
 [[nodiscard]] bool make_accessible(const HeldDirectories::Place& place) {
   const Descriptor file(::openat(place.directory, place.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  struct stat status {};
+  struct stat status{};
   if (file.is_open() && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
       ::chmod(fmt::format("/proc/self/fd/{}", file.get()).c_str(), 0600) == 0)
     return true;
@@ -61,7 +61,7 @@ FilePtr PosixStorage::open_named(const std::string& path, Role role, Caching cac
   // An output that has its final mode already may be closed to its owner.
   if (!descriptor.is_open() && errno == EACCES && role == Role::output && make_accessible(place)) descriptor = open();
   if (!descriptor.is_open()) throw_open_error("open", path, errno);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor.get(), &status) != 0) throw IoError::from_call("examine", path, errno);
   if (!S_ISREG(status.st_mode)) throw UsageError(fmt::format("'{}' is not a regular file", path));
   const std::size_t unit = caching == Caching::direct_if_possible ? enable_direct_io(descriptor.get()) : 1;
@@ -111,8 +111,7 @@ FilePtr PosixStorage::open_directory(const std::string& path) {
 }
 
 bool PosixStorage::leads_to(const std::string& path, const File& directory) {
-  struct stat named {
-  }, open{};
+  struct stat named{}, open{};
   if (::fstat(directory.fd(), &open) != 0) throw IoError::from_call("examine", path, errno);
   if (::lstat(path.c_str(), &named) == 0) return named.st_dev == open.st_dev && named.st_ino == open.st_ino;
   if (errno == ENOENT || errno == ENOTDIR) return false;
@@ -142,7 +141,7 @@ std::vector<std::string> PosixStorage::list(const std::string& directory) {
 
 bool PosixStorage::exists(const std::string& path) {
   const HeldDirectories::Place place = held_.find(path);
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(place.directory, place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
   throw_open_error("examine", path, errno);

@@ -99,7 +99,7 @@ void call(const BeforeStep& before_step, PublishStep step) {
 OutputPlace resolve_output(const std::string& path) {
   std::string at = path;
   for (int links = 0; links < most_links; ++links) {
-    struct stat status {};
+    struct stat status{};
     if (base_of(at).empty()) throw NameError(fmt::format("'{}' is a directory", path));
     if (::lstat(at.c_str(), &status) != 0) {
       if (errno != ENOENT) throw_open_error("examine", at, errno);

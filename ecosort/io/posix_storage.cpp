@@ -26,7 +26,7 @@ namespace {
 constexpr int name_attempts = 100;
 
 [[nodiscard]] struct stat status_of(int fd, const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd, &status) != 0) throw IoError::from_call("examine", path, errno);
   return status;
 }
@@ -50,7 +50,7 @@ constexpr int name_attempts = 100;
 }
 
 [[nodiscard]] bool frees_in_background(const File& file) {
-  struct statfs system {};
+  struct statfs system{};
   return ::fstatfs(file.fd(), &system) == 0 && system.f_type == XFS_SUPER_MAGIC;
 }
 
@@ -215,7 +215,7 @@ FileState PosixStorage::state(const File& file) {
 }
 
 std::uint64_t PosixStorage::free_bytes(const std::string& directory) {
-  struct statvfs system {};
+  struct statvfs system{};
   if (::statvfs(directory.c_str(), &system) != 0) throw_open_error("ask for the free space of", directory, errno);
   return std::uint64_t{system.f_bavail} * system.f_frsize;
 }

@@ -88,7 +88,7 @@ struct InFlight {
 
 // Bytes from `offset` to the end of the file, or -errno.
 [[nodiscard]] std::int64_t bytes_after(const File& file, std::uint64_t offset) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.fd(), &status) != 0) return -errno;
   if (S_ISBLK(status.st_mode))
     return static_cast<std::int64_t>(file.facts().size_bytes - std::min(file.facts().size_bytes, offset));

@@ -49,7 +49,7 @@ class Walk {
 
   std::string step(const std::string& name) {
     const std::string path = at_ + "/" + name;
-    struct stat status {};
+    struct stat status{};
     if (::lstat(path.c_str(), &status) != 0) return fmt::format("'{}': {}", path, std::strerror(errno));
     if (S_ISDIR(status.st_mode)) {
       at_ = path;
@@ -74,7 +74,7 @@ class Walk {
 
   // On the way: what everybody may add to is harmless where no one can replace what is another's.
   std::string look_at_directory(const std::string& path) const {
-    struct stat status {};
+    struct stat status{};
     if (::lstat(path.c_str(), &status) != 0) return fmt::format("'{}': {}", path, std::strerror(errno));
     if ((status.st_mode & S_ISVTX) != 0 && has(status.st_uid)) return {};
     return reason_to_distrust(status, path, owners_);
@@ -83,7 +83,7 @@ class Walk {
   // The directory that holds what is looked at: no one else may add to it.
   std::string look_at_holder() const {
     const std::string path = at_.empty() ? "/" : at_;
-    struct stat status {};
+    struct stat status{};
     if (::lstat(path.c_str(), &status) != 0) return fmt::format("'{}': {}", path, std::strerror(errno));
     return reason_to_distrust(status, path, owners_);
   }

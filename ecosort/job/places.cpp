@@ -21,14 +21,14 @@ namespace ecosort::job {
 namespace {
 
 struct stat examine(const std::string& what, const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (::stat(path.c_str(), &info) != 0) throw UsageError(fmt::format("{} '{}': {}", what, path, std::strerror(errno)));
   return info;
 }
 
 // The two attributes (chattr +i, +a) and the mount that forbid a rename whatever the permissions are.
 void check_not_pinned(const std::string& path) {
-  struct statx facts {};
+  struct statx facts{};
   if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &facts) != 0) return;
   if ((facts.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0)
     throw UsageError(fmt::format("output '{}' cannot be replaced: it is marked immutable or append-only (see lsattr)", path));
@@ -60,7 +60,7 @@ void check_writable_directory(const std::string& what, const std::string& direct
 }
 
 void check_output(const std::string& output, const std::vector<engine::Input>& inputs, const io::PosixStorage& storage) {
-  struct stat info {};
+  struct stat info{};
   if (output == "-") {
     const int fd = storage.streams().output, flags = ::fcntl(fd, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)

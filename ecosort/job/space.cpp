@@ -44,7 +44,7 @@ std::uint64_t striping_bytes(const planner::Plan& plan, std::size_t directories)
 std::uint64_t files_metadata_bytes(std::uint64_t files) { return metadata_bytes(files, 0); }
 
 std::uint64_t drive_of(const std::string& directory) {
-  struct stat info {};
+  struct stat info{};
   if (::stat(directory.c_str(), &info) != 0) throw UsageError(fmt::format("'{}': {}", directory, std::strerror(errno)));
   return info.st_dev;
 }

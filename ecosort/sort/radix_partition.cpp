@@ -183,7 +183,7 @@ struct CacheLineDelete {
 using BucketBuffers = std::unique_ptr<Entry[], CacheLineDelete>;
 
 BucketBuffers make_buffers(std::size_t buckets) {
-  return BucketBuffers(static_cast<Entry*>(::operator new[](buckets* buffered * sizeof(Entry), std::align_val_t{64})));
+  return BucketBuffers(static_cast<Entry*>(::operator new[](buckets * buffered * sizeof(Entry), std::align_val_t{64})));
 }
 
 // Scatters entries[begin..end) to scratch; `next` holds the places of this part and is advanced.

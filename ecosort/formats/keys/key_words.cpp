@@ -39,8 +39,7 @@ void cut_off(std::string_view& text, std::string_view word) { text.remove_suffix
 std::string shown(std::string_view value) {
   constexpr std::size_t most = 60;
   std::string text(value.substr(0, most));
-  std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
+  std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
   return value.size() > most ? text + "..." : text;
 }
 

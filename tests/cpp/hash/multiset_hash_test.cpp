@@ -97,7 +97,7 @@ TEST(MultisetHash, ChangesWithEveryFlippedBitAndEveryPairOfThem) {
     std::size_t variations = 1;
     for (std::size_t i = 0; i < 8 * size; ++i) {
       flip_bit(record.get(), i);
-      for (std::size_t j = i; j<8 * size; j += size> 40 ? 5 : 1) {
+      for (std::size_t j = i; j < 8 * size; j += size > 40 ? 5 : 1) {
         if (j != i) flip_bit(record.get(), j);
         seen.insert(bits_of(record.get(), size));
         ++variations;

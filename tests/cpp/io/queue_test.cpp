@@ -72,7 +72,7 @@ std::vector<Backing> all_backings() {
 }
 
 std::chrono::nanoseconds cpu_time_of_this_process() {
-  struct timespec time {};
+  struct timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
@@ -443,7 +443,7 @@ class Alarms {
  public:
   Alarms() {
     signals_seen = 0;
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = on_alarm;
     ::sigaction(SIGALRM, &action, &before_);
     const itimerval often{{0, 10'000}, {0, 10'000}};
@@ -456,7 +456,7 @@ class Alarms {
   }
 
  private:
-  struct sigaction before_ {};
+  struct sigaction before_{};
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ void write_all(const File& file, const std::string& text) {
 }
 
 struct stat status_of(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   EXPECT_EQ(::stat(path.c_str(), &status), 0) << path;
   return status;
 }
@@ -90,7 +90,7 @@ TEST_P(StorageTest, APublishedOutputStandsUnderItsNameWithTheModeOfANewFile) {
 
 TEST_P(StorageTest, AnOutputIsPrivateUntilItIsPublished) {
   const FilePtr file = output("x");
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::fstat(file->fd(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777u, 0600u);
 }

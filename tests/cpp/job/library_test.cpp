@@ -221,8 +221,7 @@ TEST_F(LibraryTest, AStopEndsASortThatWaitsForItsInput) {
 }
 
 TEST_F(LibraryTest, LeavesTheProcessAsItWas) {
-  struct sigaction before {
-  }, after{};
+  struct sigaction before{}, after{};
   rlimit limit_before{}, limit_after{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit_before), 0);
   const rlimit small{.rlim_cur = std::min<rlim_t>(limit_before.rlim_cur, 256), .rlim_max = limit_before.rlim_max};

@@ -86,8 +86,7 @@ Costs kernel_costs(unsigned runs) {
   Data data(encoder);
   Costs costs;
   costs.emplace_back("extract", cost(bytes, [&] { data.extract(); }));
-  costs.emplace_back("index_sort", cost(
-                                       bytes, [&] { data.extract(); }, [&] { data.sort(0, total_records); }));
+  costs.emplace_back("index_sort", cost(bytes, [&] { data.extract(); }, [&] { data.sort(0, total_records); }));
   costs.emplace_back("gather",
                      cost(bytes, [&] { records::gather(data.entries(), total_records, data.table(), data.out.data()); }));
   costs.emplace_back("merge", merge_cost(data, runs));

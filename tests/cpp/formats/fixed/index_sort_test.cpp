@@ -30,66 +30,26 @@ struct Distribution {
 std::uint32_t low_word(Random& random) { return static_cast<std::uint32_t>(random()); }
 
 const Distribution distributions[] = {
-    {"uniform",
-     [](Random& r, std::uint32_t, std::size_t) {
-       return Entry{r(), low_word(r), 0};
-     }},
-    {"printable",
-     [](Random& r, std::uint32_t, std::size_t) {
-       return Entry{printable(r), low_word(r) & 0x7f7f0000U, 0};
-     }},
-    {"all equal",
-     [](Random&, std::uint32_t, std::size_t) {
-       return Entry{0x1234567890abcdef, 77, 0};
-     }},
-    {"two values",
-     [](Random& r, std::uint32_t, std::size_t) {
-       return Entry{r() % 2 << 63U, 5, 0};
-     }},
-    {"a hundred values",
-     [](Random& r, std::uint32_t, std::size_t) {
-       return Entry{(r() % 100) * 0x9e3779b97f4a7c15, 0, 0};
-     }},
-    {"extension only",
-     [](Random& r, std::uint32_t, std::size_t) {
-       return Entry{42, low_word(r), 0};
-     }},
+    {"uniform", [](Random& r, std::uint32_t, std::size_t) { return Entry{r(), low_word(r), 0}; }},
+    {"printable", [](Random& r, std::uint32_t, std::size_t) { return Entry{printable(r), low_word(r) & 0x7f7f0000U, 0}; }},
+    {"all equal", [](Random&, std::uint32_t, std::size_t) { return Entry{0x1234567890abcdef, 77, 0}; }},
+    {"two values", [](Random& r, std::uint32_t, std::size_t) { return Entry{r() % 2 << 63U, 5, 0}; }},
+    {"a hundred values", [](Random& r, std::uint32_t, std::size_t) { return Entry{(r() % 100) * 0x9e3779b97f4a7c15, 0, 0}; }},
+    {"extension only", [](Random& r, std::uint32_t, std::size_t) { return Entry{42, low_word(r), 0}; }},
     {"few bits",
-     [](Random& r, std::uint32_t, std::size_t) {
-       return Entry{r() & 0x8000400020001001, low_word(r) & 0x80000001U, 0};
-     }},
-    {"low bits",
-     [](Random& r, std::uint32_t, std::size_t) {
-       return Entry{r() % 7, low_word(r) % 3, 0};
-     }},
-    {"ascending",
-     [](Random&, std::uint32_t i, std::size_t) {
-       return Entry{i / 3, i % 3, 0};
-     }},
-    {"descending",
-     [](Random&, std::uint32_t i, std::size_t n) {
-       return Entry{n - i, 0, 0};
-     }},
-    {"descending with ties",
-     [](Random&, std::uint32_t i, std::size_t n) {
-       return Entry{(n - i) / 5, 0, 0};
-     }},
-    {"one swap",
-     [](Random&, std::uint32_t i, std::size_t n) {
-       return Entry{i == n - 1 ? 0U : i, 0, 0};
-     }},
+     [](Random& r, std::uint32_t, std::size_t) { return Entry{r() & 0x8000400020001001, low_word(r) & 0x80000001U, 0}; }},
+    {"low bits", [](Random& r, std::uint32_t, std::size_t) { return Entry{r() % 7, low_word(r) % 3, 0}; }},
+    {"ascending", [](Random&, std::uint32_t i, std::size_t) { return Entry{i / 3, i % 3, 0}; }},
+    {"descending", [](Random&, std::uint32_t i, std::size_t n) { return Entry{n - i, 0, 0}; }},
+    {"descending with ties", [](Random&, std::uint32_t i, std::size_t n) { return Entry{(n - i) / 5, 0, 0}; }},
+    {"one swap", [](Random&, std::uint32_t i, std::size_t n) { return Entry{i == n - 1 ? 0U : i, 0, 0}; }},
     {"half under one prefix",
      [](Random& r, std::uint32_t, std::size_t) {
        return r() % 2 ? Entry{r() % 5000 + (7ULL << 60U), low_word(r), 0} : Entry{r(), 1, 0};
      }},
-    {"skewed",
-     [](Random& r, std::uint32_t, std::size_t) {
-       return Entry{r() >> (r() % 64), low_word(r), 0};
-     }},
+    {"skewed", [](Random& r, std::uint32_t, std::size_t) { return Entry{r() >> (r() % 64), low_word(r), 0}; }},
     {"rare high bit",
-     [](Random& r, std::uint32_t i, std::size_t n) {
-       return Entry{(r() >> 30U) | std::uint64_t{i == n / 2 + 1} << 63U, 9, 0};
-     }},
+     [](Random& r, std::uint32_t i, std::size_t n) { return Entry{(r() >> 30U) | std::uint64_t{i == n / 2 + 1} << 63U, 9, 0}; }},
     {"rare middle bits",
      [](Random& r, std::uint32_t i, std::size_t n) {
        return Entry{(r() & 0xffff0000ffff0000) | (i == n / 3 ? 0x0000ffff00000000U : 0U), 9, 0};
