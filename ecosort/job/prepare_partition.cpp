@@ -20,6 +20,7 @@ constexpr std::uint64_t other_files = 64;  // that a process has open besides th
 std::vector<std::string> paths_of(const PartitionSpec& spec, std::size_t parts) {
   std::vector<std::string> paths;
   const std::size_t digits = std::max<std::size_t>(5, std::to_string(parts - 1).size());
+  paths.reserve(parts);
   for (std::size_t part = 0; part < parts; ++part)
     paths.push_back(fmt::format("{}/{}.{:0{}}", spec.directory, spec.prefix, part, digits));
   return paths;

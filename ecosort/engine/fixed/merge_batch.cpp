@@ -127,6 +127,7 @@ BatchResult merge_to_output(const std::vector<RunView>& views, const std::vector
   const std::uint32_t size = encoder.record_size();
   const auto [ranks, part] = cut_runs(views, ranges, piece_ranks(count, parts, 0, 1), count / parts / 8, encoder);
   std::vector<Piece> pieces;
+  pieces.reserve(parts);
   for (unsigned i = 0; i < parts; ++i) pieces.push_back({out + ranks[i] * size, ranks[i + 1] - ranks[i], OutputCheck(encoder)});
   BatchResult batch;
   for_each_piece((parts + 1) / 2, [&](std::size_t pair) {
