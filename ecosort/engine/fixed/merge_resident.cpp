@@ -59,6 +59,7 @@ Task<void> MergeResident::make_blocks(CheckedOutput& output, Desk desk) {
 MergeResident::Block MergeResident::next_block(std::uint64_t most_records) {
   Block block{next_number_++, planned_, std::min(most_records, records_ - planned_), {}};
   std::vector<SortedIndex> rest;
+  rest.reserve(runs_.size());
   for (std::size_t i = 0; i < runs_.size(); ++i) rest.emplace_back(runs_[i].entries() + cuts_[i], runs_[i].count - cuts_[i]);
   const std::vector<std::uint64_t> taken = split_at_rank(rest, block.count, encoder_, table_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {

@@ -95,10 +95,12 @@ std::unique_ptr<MergeParts::Part> MergeParts::make_part(const SplitRuns& split, 
 
 Task<void> MergeParts::merge_split(const SplitRuns& split, OutputSink& sink, const std::string& header) {
   std::vector<std::uint64_t> ends;  // in the output
+  ends.reserve(parts_);
   for (unsigned part = 0; part < parts_; ++part) ends.push_back((ends.empty() ? header.size() : ends.back()) + split.bytes(part));
   const std::uint64_t bytes = ends.back();
   BorderPages pages(tools_.bench.memory, output_, {ends.begin(), ends.end() - 1}, bytes);
   std::vector<std::unique_ptr<Part>> parts;
+  parts.reserve(parts_);
   for (unsigned part = 0; part < parts_; ++part)
     parts.push_back(make_part(split, part, pages, part == 0 ? 0 : ends[part - 1], ends[part]));
   parts.front()->beginning = header;
