@@ -1,7 +1,7 @@
 #include "codec/transpose.h"
 
 #if defined(__SSE2__)
-#include <emmintrin.h>
+#include "codec/transpose_sse2.h"
 #elif defined(__ARM_NEON)
 #include <arm_neon.h>
 #endif
@@ -13,18 +13,6 @@ namespace ecosort::codec {
 namespace {
 
 #if defined(__SSE2__)
-struct Sse2Bytes {
-  using T = __m128i;
-  using Half = Sse2Bytes;
-  static constexpr std::size_t lanes = 1;
-
-  static T load(const std::byte* from, std::size_t /*apart*/) noexcept {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-  }
-  static T interleave_low(T x, T y) noexcept { return _mm_unpacklo_epi8(x, y); }
-  static T interleave_high(T x, T y) noexcept { return _mm_unpackhi_epi8(x, y); }
-  static void store(std::byte* to, T x) noexcept { _mm_storeu_si128(reinterpret_cast<__m128i*>(to), x); }
-};
 using BaselineBytes = Sse2Bytes;
 #elif defined(__ARM_NEON)
 struct NeonBytes {

@@ -1,28 +1,16 @@
 #include <immintrin.h>
 
 #include "codec/transpose_kernel.h"
+#include "codec/transpose_sse2.h"
 #include "codec/transpose_variants.h"
 
 namespace ecosort::codec {
 namespace {
 
-struct Avx2HalfBytes {
-  using T = __m128i;
-  using Half = Avx2HalfBytes;
-  static constexpr std::size_t lanes = 1;
-
-  static T load(const std::byte* from, std::size_t /*apart*/) noexcept {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-  }
-  static T interleave_low(T x, T y) noexcept { return _mm_unpacklo_epi8(x, y); }
-  static T interleave_high(T x, T y) noexcept { return _mm_unpackhi_epi8(x, y); }
-  static void store(std::byte* to, T x) noexcept { _mm_storeu_si128(reinterpret_cast<__m128i*>(to), x); }
-};
-
 // Row r in the lower lane, row r + 16 in the upper one: a column of both is 32 bytes in a row.
 struct Avx2Bytes {
   using T = __m256i;
-  using Half = Avx2HalfBytes;
+  using Half = Sse2Bytes;
   static constexpr std::size_t lanes = 2;
 
   static T load(const std::byte* from, std::size_t apart) noexcept {

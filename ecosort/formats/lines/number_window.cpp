@@ -1,7 +1,6 @@
 #include "formats/lines/number_window.h"
 
 #include <bit>
-#include <cstring>
 
 #include "base/uint128.h"
 #include "formats/lines/number_window_body.h"
@@ -10,27 +9,6 @@ namespace ecosort::lines {
 namespace {
 
 constexpr std::uint64_t upper_bits = 0x80 * each_byte;
-
-template <class Word>
-std::uint64_t load(const char* at) noexcept {
-  Word word{};
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
-// What the last bytes of a text have that its first ones, of which they repeat `overlap`, have not.
-uint128 behind(std::uint64_t last, std::size_t overlap) noexcept { return uint128{last} >> 8 * overlap; }
-
-// 16 bytes, the first one lowest; zeros behind the text. Two loads, which overlap in shorter texts: a copy of as many bytes as
-// there are would have to reach memory before it can be loaded. Nothing outside of the text is read.
-uint128 load16(const char* at, std::size_t size) noexcept {
-  if (size >= 16) return make_uint128(load<std::uint64_t>(at + 8), load<std::uint64_t>(at));
-  if (size >= 8) return load<std::uint64_t>(at) | behind(load<std::uint64_t>(at + size - 8), 16 - size) << 64U;
-  if (size >= 4) return load<std::uint32_t>(at) | behind(load<std::uint32_t>(at + size - 4), 8 - size) << 32U;
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < size; ++i) bytes |= std::uint64_t{static_cast<unsigned char>(at[i])} << 8 * i;
-  return bytes;
-}
 
 // The first `count` bytes, fewer than 16.
 uint128 first_bytes(std::size_t count) noexcept { return (uint128{1} << 8 * count) - 1; }
@@ -54,7 +32,10 @@ std::uint32_t pairs_of(std::uint64_t digits) noexcept {
 // What every processor does.
 class PlainDigits {
  public:
-  PlainDigits(const char* at, std::size_t size) noexcept : bytes_(load16(at, size)) {}
+  PlainDigits(const char* at, std::size_t size) noexcept {
+    const SixteenBytes bytes = load_beginning(at, size);
+    bytes_ = make_uint128(bytes.high, bytes.low);
+  }
 
   [[nodiscard]] std::uint32_t non_digits() const noexcept {
     return non_digits_of(low_half(bytes_)) | non_digits_of(high_half(bytes_)) << 8U | 1U << 16U;
@@ -73,7 +54,7 @@ class PlainDigits {
   }
 
  private:
-  uint128 bytes_;
+  uint128 bytes_ = 0;
 };
 
 }  // namespace

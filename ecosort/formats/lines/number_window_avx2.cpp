@@ -27,17 +27,9 @@ class VectorDigits {
   }
 
  private:
-  // Two loads, which overlap in a text of fewer than 16 bytes: nothing behind it is read.
   static __m128i load(const char* at, std::size_t size) noexcept {
-    if (size >= 16) return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    std::uint64_t low = 0, high = 0;
-    if (size >= 8) {
-      __builtin_memcpy(&low, at, 8);
-      __builtin_memcpy(&high, at + size - 8, 8);
-      return _mm_set_epi64x(static_cast<long long>(high >> 8 * (15 - size) >> 8U), static_cast<long long>(low));
-    }
-    for (std::size_t i = 0; i < size; ++i) low |= std::uint64_t{static_cast<unsigned char>(at[i])} << 8 * i;
-    return _mm_cvtsi64_si128(static_cast<long long>(low));
+    const SixteenBytes bytes = load_beginning(at, size);
+    return _mm_set_epi64x(static_cast<long long>(bytes.high), static_cast<long long>(bytes.low));
   }
 
   __m128i digits_;

@@ -11,10 +11,36 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "formats/lines/number_window.h"
 
 namespace {
+
+struct SixteenBytes {
+  std::uint64_t low = 0, high = 0;  // the first byte lowest
+};
+
+template <class Word>
+std::uint64_t load_word(const char* at) noexcept {
+  Word word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+// Zeros behind the text. Two loads, which overlap in shorter texts: a copy of as many bytes as there are would have to reach
+// memory before it can be loaded. Nothing outside of the text is read.
+inline SixteenBytes load_beginning(const char* at, std::size_t size) noexcept {
+  if (size >= 16) return {load_word<std::uint64_t>(at), load_word<std::uint64_t>(at + 8)};
+  if (size >= 8) return {load_word<std::uint64_t>(at), load_word<std::uint64_t>(at + size - 8) >> 8 * (15 - size) >> 8U};
+  if (size >= 4) {
+    const std::uint64_t behind = load_word<std::uint32_t>(at + size - 4) >> 8 * (8 - size);
+    return {load_word<std::uint32_t>(at) | behind << 32U, 0};
+  }
+  SixteenBytes bytes;
+  for (std::size_t i = 0; i < size; ++i) bytes.low |= std::uint64_t{static_cast<unsigned char>(at[i])} << 8 * i;
+  return bytes;
+}
 
 struct DigitPairs {
   std::uint64_t bytes;

@@ -36,14 +36,6 @@ def data(here: Path) -> bytes:
     return made
 
 
-@pytest.fixture
-def nodes(tmp_path: Path) -> list[Path]:
-    made = [tmp_path / "node0", tmp_path / "node1"]
-    for directory in made:
-        directory.mkdir()
-    return made
-
-
 def start(words: list[str]) -> subprocess.Popen[bytes]:
     """A driver, in a process of its own."""
     script = "import sys; from ecosort.cluster.cli import main; sys.exit(main())"

@@ -18,15 +18,6 @@ from .support import KEYS, RECORDS, joined, numbered, only_inputs_and_output_are
 COUNT = 40_000
 
 
-@pytest.fixture
-def nodes(tmp_path: Path) -> list[Path]:
-    """The temporary directories of two nodes."""
-    made = [tmp_path / "node0", tmp_path / "node1"]
-    for directory in made:
-        directory.mkdir()
-    return made
-
-
 @pytest.mark.parametrize("keys", KEYS)
 def test_any_distribution_is_sorted_stably_in_parts_of_like_size(keys: str, here: Path, nodes: list[Path]) -> None:
     data = numbered(KEYS[keys](COUNT))

@@ -55,14 +55,6 @@ def site(here: Path) -> Iterator[str]:
     thread.join()
 
 
-@pytest.fixture
-def nodes(tmp_path: Path) -> list[Path]:
-    made = [tmp_path / "node0", tmp_path / "node1"]
-    for directory in made:
-        directory.mkdir()
-    return made
-
-
 def test_records_of_a_web_server_and_of_a_file(here: Path, site: str, nodes: list[Path]) -> None:
     data = numbered(KEYS["zipf"](COUNT))
     cuts = [0, 100 * (COUNT // 3), 100 * (COUNT // 2), len(data)]

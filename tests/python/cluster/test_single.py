@@ -26,14 +26,6 @@ MIB = 1 << 20
 
 
 @pytest.fixture
-def nodes(tmp_path: Path) -> list[Path]:
-    made = [tmp_path / "node0", tmp_path / "node1"]
-    for directory in made:
-        directory.mkdir()
-    return made
-
-
-@pytest.fixture
 def data(here: Path) -> bytes:
     made = numbered(KEYS["zipf"](COUNT))
     Path("in").write_bytes(made)
