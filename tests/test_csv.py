@@ -370,6 +370,9 @@ def test_strict_refuses_a_value(ecosort: Path, tmp_path: Path) -> None:
     assert (code, output_bytes) == (0, b"a\n1\n\n"), error
 
 
+KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, integer, date, version, length"
+
+
 @pytest.mark.parametrize(("words", "files", "message"), [
     (["--by", "c"], ["a,b\n"], "1.csv: no column 'c'; there are: a, b"),
     (["--by", "prise"], ["price,b\n"], "1.csv: no column 'prise'; did you mean 'price'? There are: price, b"),
@@ -384,6 +387,9 @@ def test_strict_refuses_a_value(ecosort: Path, tmp_path: Path) -> None:
     (["--no-header", "--by", "0"], ["1,2\n"], "key '0': without a header a column is named by its number, from 1 on"),
     (["--no-header", "--by", "name"], ["1,2\n"], "key 'name': without a header a column is named by its number, from 1 on"),
     (["--by", ":number"], ["a\n"], "key ':number' names no column; give NAME[:TYPE][:desc]"),
+    (["--by", "a:nubmer"], ["a,b\n"], f"key 'a:nubmer': 'nubmer' is no type; did you mean 'number'? A {KEY_WORDS}"),
+    (["--by", "a:desc:number"], ["a,b\n"], f"key 'a:desc': 'desc' is no type; a {KEY_WORDS}"),
+    (["--no-header", "--by", "2:numb"], ["a,b\n"], f"key '2:numb': 'numb' is no type; did you mean 'number'? A {KEY_WORDS}"),
     (["--by", "a", "--delimiter", "xy"], ["a\n"], "--delimiter: 'xy' is not one byte"),
     (["--by", "a", "--delimiter", '"'], ["a\n"], "the delimiter and the quote must differ"),
     (["--by", "a", "--nulls", "middle"], ["a\n"], "--nulls: 'middle' is neither 'first' nor 'last'"),

@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "base/prefetch.h"
+#include "engine/rows/damaged_input.h"
 #include "engine/rows/formats.h"
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
@@ -48,7 +49,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
 
 // Whether the row that begins at `at` is complete. An input's last row may lack its end.
 template <class Format>
-bool MergeLines::find_end(const Format& format, MergeCursor& cursor) const {
+bool MergeLines::find_end(const Format& format, MergeCursor& cursor) {
   if (cursor.at == nullptr) return false;
   const char* const found = format.row_end(cursor.searched, cursor.end, cursor.is_inside);
   if (found != nullptr) {
@@ -61,7 +62,7 @@ bool MergeLines::find_end(const Format& format, MergeCursor& cursor) const {
   return true;
 }
 
-void MergeLines::complete_last_row(MergeCursor& cursor) const {
+void MergeLines::complete_last_row(MergeCursor& cursor) {
   if (cursor.at == cursor.end) {
     cursor.exhausted = true;
     return;
@@ -75,9 +76,10 @@ void MergeLines::complete_last_row(MergeCursor& cursor) const {
 }
 
 // Says where in the file the fault is, whose place counts from the present row on.
-void MergeLines::refuse(const MergeCursor& cursor, const rows::Fault& fault) const {
+void MergeLines::refuse(MergeCursor& cursor, const rows::Fault& fault) {
+  refused_ = &cursor;
   const auto lines = static_cast<std::uint64_t>(std::count(cursor.at, cursor.at + fault.at, format_.terminator()));
-  throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(cursor.input->name), cursor.lines_before + lines + 1,
+  throw RefusedRow(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(cursor.input->name), cursor.lines_before + lines + 1,
                                cursor.bytes_before + fault.at, fault.why));
 }
 
@@ -338,9 +340,22 @@ Task<void> MergeLines::merge_into(LineSink& sink, const std::string& beginning) 
   for (std::size_t i = 1; i < blocks.size(); ++i) sink.give_back(blocks[i]);
 }
 
+// A row is refused, unless the input turns out to be damaged, which is told then.
+Task<void> MergeLines::merge_or_refuse(LineSink& sink, const std::string& beginning) {
+  std::exception_ptr refused;
+  try {
+    co_await merge_into(sink, beginning);
+  } catch (const RefusedRow&) {
+    refused = std::current_exception();
+  }
+  if (!refused) co_return;
+  co_await cursors_.check_rest(*refused_);
+  std::rethrow_exception(refused);
+}
+
 Task<void> MergeLines::merge_to(LineSink& sink, const std::string& beginning) {
   TaskGroup merging(reactor_.scope());
-  merging.spawn(merge_into(sink, beginning));
+  merging.spawn(merge_or_refuse(sink, beginning));
   co_await merging.settle();
   co_await sink.settle();
   co_await cursors_.join();

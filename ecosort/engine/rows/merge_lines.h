@@ -69,6 +69,7 @@ class MergeLines {
   enum class Reason : std::uint8_t { block_full, needs_block, finished };
 
   Task<void> merge_into(LineSink& sink, const std::string& beginning);
+  Task<void> merge_or_refuse(LineSink& sink, const std::string& beginning);
   Task<void> start();
   Task<void> next_line_begins(MergeCursor& cursor);
   Task<std::byte*> put_beginning(LineSink& sink, const std::string& beginning);
@@ -76,15 +77,15 @@ class MergeLines {
   Task<void> take_first_rows(MergeCursor& cursor);
   Task<void> find_end(MergeCursor& cursor);
   template <class Format>
-  [[nodiscard]] bool find_end(const Format& format, MergeCursor& cursor) const;
+  [[nodiscard]] bool find_end(const Format& format, MergeCursor& cursor);
   template <class Format>
   [[nodiscard]] bool find_row(const Format& format, MergeCursor& cursor);
   template <class Format>
   void check_row(const Format& format, MergeCursor& cursor);
-  void complete_last_row(MergeCursor& cursor) const;
+  void complete_last_row(MergeCursor& cursor);
   static void pass_row(MergeCursor& cursor) noexcept;
   void leave_out(MergeCursor& cursor);
-  [[noreturn]] void refuse(const MergeCursor& cursor, const rows::Fault& fault) const;
+  [[noreturn]] void refuse(MergeCursor& cursor, const rows::Fault& fault);
   [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
   [[nodiscard]] run::BlockContents contents() const noexcept;
   template <class Format>
@@ -115,6 +116,7 @@ class MergeLines {
   std::size_t last_row_ = 0;        // bytes of the last line that is whole in the blocks, with its end
   Text emitting_;                   // the rest of the present line that is not in a block yet
   MergeCursor* waiting_ = nullptr;  // the cursor that needs a block
+  MergeCursor* refused_ = nullptr;  // the one whose row was refused
   MergeWatcher* watcher_ = nullptr;
 };
 

@@ -59,6 +59,7 @@ std::size_t Columns::find_number(const std::string& text) const {
   std::size_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (stop != text.data() && *stop == ':') throw UsageError(fmt::format("key '{}': {}", text, keys::no_type_text(text)));
   if (error != std::errc() || stop != end || number == 0)
     throw UsageError(fmt::format("key '{}': without a header a column is named by its number, from 1 on", text));
   if (number > count_) throw UsageError(fmt::format("key '{}': the first row has {} column{}", text, count_, plural(count_)));
@@ -69,6 +70,8 @@ std::size_t Columns::find(const KeyWords& key) const {
   if (!has_header_) return find_number(key.name);
   const auto found = std::ranges::find(names_, key.name);
   if (found == names_.end()) {
+    if (std::ranges::find(names_, keys::name_before_type(key.name)) != names_.end())
+      throw UsageError(fmt::format("key '{}': {}", key.name, keys::no_type_text(key.name)));
     const std::vector<std::string_view> names(names_.begin(), names_.end());
     const std::string meant = did_you_mean(key.name, names);
     throw UsageError(fmt::format("{}: no column '{}'{} {}", first_input_, key.name,
