@@ -104,16 +104,22 @@ class RowSort:
         sort.write(transport.message(keys, number))
         del keys
         run = Run(file)
-        step = max(1, min(rows.num_rows, rows.num_rows * self._shares.batch // max(rows.nbytes, 1)))
+        step = max(1, -(-rows.num_rows // _STEPS_OF_RUN))
+        for at in range(0, rows.num_rows, step):
+            self._append(file, run, rows.take(order.slice(at, step)))
+        pa.default_memory_pool().release_unused()
+        return run
+
+    def _append(self, file: RunFile, run: Run, rows: Any) -> None:
+        """In batches, each of about its share."""
+        step = max(1, rows.num_rows * self._shares.batch // max(rows.nbytes, 1))
         at = 0
         while at < rows.num_rows:
-            part = rows.take(order.slice(at, step))
+            part = rows.slice(at, step)
             while part.nbytes > 2 * self._shares.batch and part.num_rows > 1:
                 part = part.slice(0, (part.num_rows + 1) // 2)
             file.append(run, part)
             at += part.num_rows
-        pa.default_memory_pool().release_unused()
-        return run
 
     def _merge(self, runs: list[Run], numbers: Iterator[NDArray[np.uint32]], schema: Any, stack: ExitStack) -> Iterator[Any]:
         with stack:
@@ -138,12 +144,15 @@ class RowSort:
         return wanted
 
 
-_MOST_ROWS = 1 << 16
+_MOST_ROWS = 1 << 16  # that are given out at a time
+_STEPS_OF_RUN = 16  # in which its rows are put in order
 
 
 def _take(runs: list[Run], wanted: NDArray[np.uint32]) -> Any:
     """The next rows, each of the run that is wanted."""
     counts = np.bincount(wanted)
+    if len(runs) <= 1 << 16:
+        wanted = wanted.astype(np.uint16)  # which is sorted by its digits
     parts = [part for run in np.flatnonzero(counts) for part in runs[run].take(int(counts[run]))]
     place_of = np.empty(len(wanted), np.int64)
     place_of[np.argsort(wanted, kind="stable")] = np.arange(len(wanted))
