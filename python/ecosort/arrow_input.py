@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ecosort.errors import BadInput, IoFailed
+from ecosort.kept_memory import KeptMemory
 
-_RELEASE_BATCHES = 16
+_CHECK_BATCHES = 16
 _BUFFER_BYTES = 64 << 10
 
 
@@ -29,7 +30,7 @@ def _holds_dictionary(kind: Any) -> bool:
 
 
 @contextmanager
-def open_parquet(path: str, run_bytes: int) -> Iterator[tuple[Any, Iterable[Any]]]:
+def open_parquet(path: str, run_bytes: int, kept: KeptMemory) -> Iterator[tuple[Any, Iterable[Any]]]:
     """The schema and the batches of a file, which is read page by page, however large its row groups are."""
     try:
         file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES)
@@ -39,31 +40,31 @@ def open_parquet(path: str, run_bytes: int) -> Iterator[tuple[Any, Iterable[Any]
         groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
         row_bytes = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0) + 1
         rows = min(max(run_bytes // 64 // row_bytes, 256), 1 << 16)
-        yield file.schema_arrow, _telling(path, file.iter_batches(batch_size=rows, use_threads=False))
+        yield file.schema_arrow, _telling(path, file.iter_batches(batch_size=rows, use_threads=False), kept)
 
 
-def _telling(path: str, batches: Iterable[Any]) -> Iterator[Any]:
+def _telling(path: str, batches: Iterable[Any], kept: KeptMemory) -> Iterator[Any]:
     try:
         for number, batch in enumerate(batches):
             yield batch
-            if number % _RELEASE_BATCHES == 0:  # the memory of pages is kept otherwise
-                pa.default_memory_pool().release_unused()
+            if number % _CHECK_BATCHES == 0:
+                kept.check()
     except (OSError, pa.ArrowException) as error:
         raise IoFailed(f"cannot read '{path}': {error}") from None
 
 
-def pieces_of(batches: Iterable[Any], size_bytes: int) -> Iterator[Any]:
+def pieces_of(batches: Iterable[Any], size_bytes: int, kept: KeptMemory) -> Iterator[Any]:
     """Batches joined or cut so that each has about `size_bytes`, and one row at least."""
     held: list[Any] = []
     size = 0
     for batch in _cut(batches, size_bytes // 4):
         if held and size + batch.nbytes > size_bytes:
-            yield _joined(held)
+            yield _joined(held, kept)
             size = 0
         held.append(batch)
         size += batch.nbytes
     if held:
-        yield _joined(held)
+        yield _joined(held, kept)
 
 
 def _cut(batches: Iterable[Any], most_bytes: int) -> Iterator[Any]:
@@ -78,8 +79,8 @@ def _cut(batches: Iterable[Any], most_bytes: int) -> Iterator[Any]:
                 yield part
 
 
-def _joined(held: list[Any]) -> Any:
+def _joined(held: list[Any], kept: KeptMemory) -> Any:
     joined = pa.concat_batches(held)
     held.clear()
-    pa.default_memory_pool().release_unused()
+    kept.check()
     return joined

@@ -16,6 +16,7 @@ from ecosort.arrow_input import check_schema, open_parquet, pieces_of
 from ecosort.arrow_keys import columns_of
 from ecosort.arrow_runs import Run, RunFile
 from ecosort.errors import IoFailed, NotEnoughMemory
+from ecosort.kept_memory import KeptMemory
 from ecosort.key_transport import transport_of
 from ecosort.pipe import PipedSort
 
@@ -52,6 +53,11 @@ class Shares:
         return self.memory // 4 // self.batch
 
     @property
+    def kept(self) -> int:
+        """By which this process may grow before the allocator gives back what is not in use."""
+        return min(self.memory * 5 // 8, self.memory - (96 << 20))  # less than nothing: it gives back all at once
+
+    @property
     def step(self) -> int:
         """Of what is read and given out at a time."""
         return self.memory // 16
@@ -62,20 +68,22 @@ class RowSort:
 
     def __init__(self, memory: int, threads: int | None, place: str) -> None:
         self._shares = Shares(memory)
+        self._kept = KeptMemory(self._shares.kept)
         self._threads = threads
         self._place = place
 
     def sort_parquet(self, path: str, by: str | Sequence[str | Sequence[str]]) -> Any:
         """Of a file."""
         with ExitStack() as stack:
-            schema, batches = stack.enter_context(open_parquet(path, self._shares.run))
-            pieces = stack.enter_context(closing(ahead(pieces_of(batches, self._shares.run))))
+            schema, batches = stack.enter_context(open_parquet(path, self._shares.run, self._kept))
+            pieces = stack.enter_context(closing(ahead(pieces_of(batches, self._shares.run, self._kept))))
             return self._sort(schema, pieces, by)
 
     def sort_stream(self, table: Any, by: str | Sequence[str | Sequence[str]]) -> Any:
         """Of whatever gives an Arrow stream."""
         reader = pa.RecordBatchReader.from_stream(table)
-        return self._sort(reader.schema, pieces_of(reader, self._shares.run), by)  # in this thread, which it may be bound to
+        pieces = pieces_of(reader, self._shares.run, self._kept)  # in this thread, which the stream may be bound to
+        return self._sort(reader.schema, pieces, by)
 
     def _sort(self, schema: Any, pieces: Iterable[Any], by: str | Sequence[str | Sequence[str]]) -> Any:
         check_schema(schema)
@@ -107,7 +115,7 @@ class RowSort:
         step = max(1, -(-rows.num_rows // _STEPS_OF_RUN))
         for at in range(0, rows.num_rows, step):
             self._append(file, run, rows.take(order.slice(at, step)))
-        pa.default_memory_pool().release_unused()
+        self._kept.check()
         return run
 
     def _append(self, file: RunFile, run: Run, rows: Any) -> None:
@@ -145,7 +153,7 @@ class RowSort:
 
 
 _MOST_ROWS = 1 << 16  # that are given out at a time
-_STEPS_OF_RUN = 16  # in which its rows are put in order
+_STEPS_OF_RUN = 64  # in which its rows are put in order
 
 
 def _take(runs: list[Run], wanted: NDArray[np.uint32]) -> Any:
