@@ -252,7 +252,8 @@ def test_tsv_files_have_tabs(ecosort: Path, tmp_path: Path) -> None:
     ("%d %b %Y, %I:%M %p", ["1 jan 2020, 12:05 AM", "1 January 2020, 01:00 am", "1 Jan 2020, 12:00 PM", "2 Feb 2020, 3:00 PM"]),
     ("%Y%j", ["1999365", "2000001", "2000366", "2001001"]),
     ("%d/%b/%Y:%T %z", ["01/May/2024:23:00:00 +0500", "01/May/2024:20:00:00 +0100", "01/May/2024:20:00:00 -0100"]),
-    ("%s.%f", ["-1.0", "0.5", "0.51", "1.0", "1700000000.25"]),
+    ("%s.%f", ["-2.0", "-1.75", "-1.5", "-1.0", "-0.125", "-0.12", "-0.0", "0.5", "0.51", "1.0", "1700000000.25"]),
+    ("%s.%f", [f"-1.{'0' * 20}{digit}{rest}" for digit, rest in (("2", ""), ("1", "9"), ("1", "")) ] + ["-1.0", "0.9"]),
     ("%D %R", ["12/31/69 23:59", "01/01/70 00:00", "12/31/68 00:00"]),
 ])  # fmt: skip
 def test_dates_of_other_formats(ecosort: Path, tmp_path: Path, format_: str, dates: list[str]) -> None:
@@ -395,6 +396,9 @@ KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, in
     (["--by", "a", "--nulls", "middle"], ["a\n"], "--nulls: 'middle' is neither 'first' nor 'last'"),
     (["--by", "a", "--date-format", "%Q"], ["a\n"], "date format '%Q': "
         "% is followed by one of the letters YymdebBjHIpMSfzsFTDR or by %"),
+    (["--by", "[a]"], ["a\n"], "1.csv: no column '[a]'; there are: a"),
+    (["--by", "a", "--delimiter="], ["a\n"], "csv: --delimiter: needs a value (see ecosort csv --help)"),
+    (["--by", "a", "--temp="], ["a\n"], "csv: --temp: needs a value (see ecosort csv --help)"),
     ([], ["a\n"], "csv: no key; name a column with --by NAME[:TYPE][:desc]"),
 ])  # fmt: skip
 @pytest.mark.parametrize("mode", [[], ["--merge"]])
