@@ -1,6 +1,7 @@
 """`ecosort csv`: the order that Python gives the rows that its csv module reads, and rows that are the same bytes as before."""
 
 import json
+import lzma
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -411,6 +412,24 @@ def test_what_cannot_be_sorted_is_told_in_one_line(
         (tmp_path / names[-1]).write_text(text, newline="")
     assert run_csv(ecosort, [*mode, *words, *names, "-o", "out.csv"], tmp_path) == (2, b"", f"ecosort: {message}\n")
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("a,b\n2,1\n".encode("utf-16"), "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"),
+        (b"PK\x03\x04\x14\0\0\0a,b\n", "an archive (zip, xlsx, ods); unpack it, or export its tables as CSV"),
+        (b"\x1f\x9d\x90abc", "compressed by compress; decompress it first: zcat"),
+        (lzma.compress(b"a,b\n2,1\n", lzma.FORMAT_ALONE), "compressed by lzma; decompress it first: xz -dc --format=lzma"),
+    ],
+    ids=["utf-16", "zip", "compress", "lzma"],
+)
+@pytest.mark.parametrize("mode", ["sort", "--merge", "--check"])
+def test_what_is_no_csv_is_told_as_what_it_is(ecosort: Path, tmp_path: Path, data: bytes, words: str, mode: str) -> None:
+    (tmp_path / "in.csv").write_bytes(data)
+    output = {"sort": ["-o", "out"], "--merge": ["--merge", "-o", "out"], "--check": ["--check"]}[mode]
+    assert run_csv(ecosort, ["--by", "a", "in.csv", *output], tmp_path) == (2, b"", f"ecosort: in.csv: is {words}\n")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_colon_may_belong_to_a_name(ecosort: Path, tmp_path: Path) -> None:
