@@ -1,6 +1,7 @@
 """`ecosort csv`: the order that Python gives the rows that its csv module reads, and rows that are the same bytes as before."""
 
 import json
+import lzma
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -252,7 +253,8 @@ def test_tsv_files_have_tabs(ecosort: Path, tmp_path: Path) -> None:
     ("%d %b %Y, %I:%M %p", ["1 jan 2020, 12:05 AM", "1 January 2020, 01:00 am", "1 Jan 2020, 12:00 PM", "2 Feb 2020, 3:00 PM"]),
     ("%Y%j", ["1999365", "2000001", "2000366", "2001001"]),
     ("%d/%b/%Y:%T %z", ["01/May/2024:23:00:00 +0500", "01/May/2024:20:00:00 +0100", "01/May/2024:20:00:00 -0100"]),
-    ("%s.%f", ["-1.0", "0.5", "0.51", "1.0", "1700000000.25"]),
+    ("%s.%f", ["-2.0", "-1.75", "-1.5", "-1.0", "-0.125", "-0.12", "-0.0", "0.5", "0.51", "1.0", "1700000000.25"]),
+    ("%s.%f", [f"-1.{'0' * 20}{digit}{rest}" for digit, rest in (("2", ""), ("1", "9"), ("1", "")) ] + ["-1.0", "0.9"]),
     ("%D %R", ["12/31/69 23:59", "01/01/70 00:00", "12/31/68 00:00"]),
 ])  # fmt: skip
 def test_dates_of_other_formats(ecosort: Path, tmp_path: Path, format_: str, dates: list[str]) -> None:
@@ -395,6 +397,9 @@ KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, in
     (["--by", "a", "--nulls", "middle"], ["a\n"], "--nulls: 'middle' is neither 'first' nor 'last'"),
     (["--by", "a", "--date-format", "%Q"], ["a\n"], "date format '%Q': "
         "% is followed by one of the letters YymdebBjHIpMSfzsFTDR or by %"),
+    (["--by", "[a]"], ["a\n"], "1.csv: no column '[a]'; there are: a"),
+    (["--by", "a", "--delimiter="], ["a\n"], "csv: --delimiter: needs a value (see ecosort csv --help)"),
+    (["--by", "a", "--temp="], ["a\n"], "csv: --temp: needs a value (see ecosort csv --help)"),
     ([], ["a\n"], "csv: no key; name a column with --by NAME[:TYPE][:desc]"),
 ])  # fmt: skip
 @pytest.mark.parametrize("mode", [[], ["--merge"]])
@@ -407,6 +412,24 @@ def test_what_cannot_be_sorted_is_told_in_one_line(
         (tmp_path / names[-1]).write_text(text, newline="")
     assert run_csv(ecosort, [*mode, *words, *names, "-o", "out.csv"], tmp_path) == (2, b"", f"ecosort: {message}\n")
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("a,b\n2,1\n".encode("utf-16"), "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"),
+        (b"PK\x03\x04\x14\0\0\0a,b\n", "an archive (zip, xlsx, ods); unpack it, or export its tables as CSV"),
+        (b"\x1f\x9d\x90abc", "compressed by compress; decompress it first: zcat"),
+        (lzma.compress(b"a,b\n2,1\n", lzma.FORMAT_ALONE), "compressed by lzma; decompress it first: xz -dc --format=lzma"),
+    ],
+    ids=["utf-16", "zip", "compress", "lzma"],
+)
+@pytest.mark.parametrize("mode", ["sort", "--merge", "--check"])
+def test_what_is_no_csv_is_told_as_what_it_is(ecosort: Path, tmp_path: Path, data: bytes, words: str, mode: str) -> None:
+    (tmp_path / "in.csv").write_bytes(data)
+    output = {"sort": ["-o", "out"], "--merge": ["--merge", "-o", "out"], "--check": ["--check"]}[mode]
+    assert run_csv(ecosort, ["--by", "a", "in.csv", *output], tmp_path) == (2, b"", f"ecosort: in.csv: is {words}\n")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_colon_may_belong_to_a_name(ecosort: Path, tmp_path: Path) -> None:

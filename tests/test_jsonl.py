@@ -127,6 +127,12 @@ def test_names_with_other_signs_are_quoted(ecosort: Path, tmp_path: Path) -> Non
     assert run_jsonl(ecosort, ["--by", "x:y", "-", "-o", "-"], tmp_path, data)[1] == b'{"x:y":1}\n{"x:y":2}\n'
 
 
+def test_a_path_may_begin_with_a_place(ecosort: Path, tmp_path: Path) -> None:
+    data = b'["x",{"a":2}]\n["y",{"a":1}]\n'
+    for words in (["--by", "[1].a:number"], ["--by=[1].a"], ["--by", "[0]:text:desc"]):
+        assert run_jsonl(ecosort, [*words, "-", "-o", "-"], tmp_path, data) == (0, b'["y",{"a":1}]\n["x",{"a":2}]\n', "")
+
+
 def test_values_of_all_types_are_compared_by_their_texts(ecosort: Path, tmp_path: Path) -> None:
     order = [b'""', b'"\\u0001"', b"10", b'"2"', b"2.0", b'"A"', b"[0]", b"false", b'"t"', b"true", b'{"x":1}', b'"}"']
     lines = [b'{"a":' + value + b"}\n" for value in order]

@@ -290,7 +290,9 @@ constexpr std::string_view table_types =
     "Types of keys:\n"
     "  text      compared as unsigned bytes; this is the default\n"
     "  nocase    the same, but the ASCII letters a-z count as A-Z\n"
-    "  number    a decimal number, exact for any number of digits: optional sign, digits, optional point, optional exponent\n"
+    "  number    a decimal number, exact for any number of digits: optional sign, digits, optional point, optional exponent of "
+    "up to 5 "
+    "digits\n"
     "  integer   the same without a point and an exponent\n"
     "  date      a date, or a date and a time, in ISO 8601 (2024-05-01, 2024-05-01T09:30:00.25+02:00), or in the --date-format; "
     "without an offset from UTC it is one of UTC\n"
@@ -336,7 +338,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
        "%D %R %%"},
       {"--unique", "", "", "keep only the first row, in input order, of those with equal keys"},
       {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly"},
-      {"--merge", "", "", "merge files that are in order already"},
+      {"--merge", "", "", "merge files that are in order already, which is not checked: --check tells"},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none "

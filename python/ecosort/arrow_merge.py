@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ecosort.ahead import ahead
-from ecosort.arrow_input import check_schema, open_parquet, pieces_of
+from ecosort.arrow_input import cast_to, check_schema, open_parquet, open_stream, pieces_of, without_views
 from ecosort.arrow_keys import columns_of
 from ecosort.arrow_runs import Run, RunFile
 from ecosort.errors import IoFailed, NotEnoughMemory
@@ -76,22 +76,26 @@ class RowSort:
         """Of a file."""
         with ExitStack() as stack:
             schema, batches = stack.enter_context(open_parquet(path, self._shares.run, self._kept))
-            pieces = stack.enter_context(closing(ahead(pieces_of(batches, self._shares.run, self._kept))))
+            pieces = stack.enter_context(closing(ahead(self._pieces(schema, batches))))
             return self._sort(schema, pieces, by)
 
     def sort_stream(self, table: Any, by: str | Sequence[str | Sequence[str]]) -> Any:
         """Of whatever gives an Arrow stream."""
-        reader = pa.RecordBatchReader.from_stream(table)
-        pieces = pieces_of(reader, self._shares.run, self._kept)  # in this thread, which the stream may be bound to
-        return self._sort(reader.schema, pieces, by)
+        reader = open_stream(table)
+        return self._sort(reader.schema, self._pieces(reader.schema, reader), by)  # in this thread, which it may be bound to
+
+    def _pieces(self, schema: Any, batches: Iterable[Any]) -> Iterator[Any]:
+        plain = without_views(schema)
+        return pieces_of(batches if plain.equals(schema) else cast_to(plain, batches), self._shares.run, self._kept)
 
     def _sort(self, schema: Any, pieces: Iterable[Any], by: str | Sequence[str | Sequence[str]]) -> Any:
-        check_schema(schema)
-        columns = columns_of(schema, by)
+        plain = without_views(schema)
+        check_schema(plain)
+        columns = columns_of(plain, by)
         with ExitStack() as stack:
-            file = RunFile(self._place, schema)
+            file = RunFile(self._place, plain)
             stack.callback(file.close)
-            transport = transport_of(schema, columns, self._shares.program, self._threads, self._place)
+            transport = transport_of(plain, columns, self._shares.program, self._threads, self._place)
             sort = stack.enter_context(PipedSort(transport.words))
             runs = [self._make_run(file, number, piece, transport, sort) for number, piece in self._numbered(pieces)]
             sort.end_input()
@@ -137,7 +141,8 @@ class RowSort:
                 while at < len(some):
                     wanted = self._fitting(runs, some[at : at + _MOST_ROWS])
                     at += len(wanted)
-                    yield _take(runs, wanted)
+                    rows = _take(runs, wanted)
+                    yield rows if rows.schema.equals(schema) else rows.cast(schema)
             if not all(run.is_at_end() for run in runs):
                 raise IoFailed("a run has more rows than keys (check the memory)")
 

@@ -139,5 +139,6 @@ def transport_of(schema: Any, columns: Sequence[Column], memory: int, threads: i
     """What fits the columns. The program sorts the keys with `memory` bytes and runs in the directory `place`."""
     if any(column.is_text for column in columns):
         return Lines(columns, resources(memory, threads, place, "parallel"))
-    width = matrix_of(pa.RecordBatch.from_pylist([], schema=schema), columns).shape[1]
+    nothing = pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+    width = matrix_of(nothing, columns).shape[1]
     return Records(columns, width, resources(memory, threads, place))
