@@ -13,6 +13,7 @@ from pathlib import Path
 
 import capabilities
 import pytest
+from csv_support import run_csv
 
 Require = Callable[[str], None]
 
@@ -234,6 +235,17 @@ def test_no_row_is_blamed_for_damage_when_files_are_merged(ecosort: Path, tmp_pa
         assert (tmp_path / "out").exists() == (done.returncode == 0), told
         (tmp_path / "out").unlink(missing_ok=True)
     assert blames > 0 or codec in ("bzip2", "xz", "zstd"), "some damage looks like a row that is not whole"
+
+
+@pytest.mark.parametrize("mode", ["sort", "--merge", "--check"])
+def test_no_header_is_blamed_for_damage(ecosort: Path, tmp_path: Path, mode: str) -> None:
+    """The data is stored as it is, so that the header is read before anything shows that it is another one."""
+    data = gzip.compress(b"number,place,words\n" + ordered(text_of(60_000)), 0)
+    (tmp_path / "in.gz").write_bytes(data.replace(b"number,", b"nummer,", 1))
+    output = {"sort": ["-o", "out"], "--merge": ["--merge", "-o", "out"], "--check": ["--check"]}[mode]
+    code, _, error = run_csv(ecosort, ["--by", "number", "in.gz", *output], tmp_path)
+    assert (code, "in.gz: is damaged at byte " in error) == (3, True), error
+    assert not (tmp_path / "out").exists()
 
 
 def test_garbage_behind_the_data(ecosort: Path, tmp_path: Path) -> None:

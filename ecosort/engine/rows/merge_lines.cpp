@@ -150,6 +150,7 @@ Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
       format_.miss_first_row(rows::shown_name(cursor.input->name));
       co_return;
     }
+    refused_ = &cursor;  // in case it is
     if (first_rows.take(rows::shown_name(cursor.input->name), cursor.line()) == rows::FirstRow::is_sorted) {
       cursor.searched = cursor.at;
       co_return;
