@@ -223,7 +223,8 @@ def test_several_meters_are_kept_side_by_side_and_the_widest_is_the_headline(mea
     assert {e["meter"] for e in measured.run()["energy"]} == {"wall", "package"}
 
 
-SUPPLIES = ("--meter", "a=" + toy_meter(settings="scope=psu"), "--meter", "b=" + toy_meter(settings="scope=psu"), "--sum")
+SECOND = toy_meter(settings="scope=psu,timeout=9")
+SUPPLIES = ("--meter", "a=" + toy_meter(settings="scope=psu"), "--meter", "b=" + SECOND, "--sum")
 
 
 @pytest.mark.measured(*SUPPLIES, "--no-validate", "--runs", "1", command=fake_sort())
@@ -233,6 +234,11 @@ def test_power_supplies_are_added(measured: Measured) -> None:
     assert energy["a+b"] == pytest.approx(energy["a"] + energy["b"])
     assert load(measured.result / "session.json")["headline"] == "a+b"
     assert "(power supplies)" in measured.done.stdout
+
+
+def test_one_supply_is_not_added_to_itself(cli: Cli) -> None:
+    done = cli("run", "--meter", "sim:", "--meter", "b=sim:", "--sum", *QUICK, "--out", "r", "--", "true")
+    assert (done.returncode, "named twice" in done.stderr) == (2, True), done.stderr
 
 
 def test_supplies_and_wall_are_not_added(cli: Cli) -> None:
