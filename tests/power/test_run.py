@@ -58,6 +58,30 @@ def test_two_runs_give_a_result_with_everything_in_it(measured: Measured) -> Non
     assert (measured.result / "runs/01/readings.exec.jsonl").stat().st_size > 1000
 
 
+@pytest.mark.parametrize(
+    ("words", "row"),
+    [(["lines"], "{}\n"), (["csv", "--by", "1", "--no-header"], "{},x\n"), (["jsonl", "--by", "n"], '{{"n": {}}}\n')],
+)
+def test_a_sort_of_rows_is_counted_and_split_and_not_taken_for_records(
+    cli: Cli, ecosort: Path, tmp_path: Path, words: list[str], row: str
+) -> None:
+    """The validator of records cannot check it: where no other one is named, the result says that nothing was validated."""
+    (tmp_path / "in").write_text("".join(row.format(1000 - i) for i in range(900)))
+    command = [ecosort, words[0], "in", "-o", "out", *words[1:]]
+    quick = ("--time-only", "--runs", "1", "--idle", "0", "--pause", "0", "--settle", "0", "--input", "in")
+    done = cli("run", *quick, "--out", "r", "--", *command)
+    assert done.returncode == 0, done.stderr
+    run = load(tmp_path / "r/runs/01/run.json")
+    assert run["records"] == 900
+    assert "run_formation" in [s["name"] for s in run["spans"]]
+    assert run["validation"] is None
+    assert "unvalidated" in {d["code"] for d in run["defects"]}
+    (tmp_path / "check.py").write_text("print('Records: 900\\nSUCCESS')")
+    named = ("--check-command", f"{sys.executable} check.py", "--input-checksum", "1")
+    done = cli("run", *quick, *named, "--out", "s", "--", *command)
+    assert load(tmp_path / "s/runs/01/run.json")["validation"]["report"]["records"] == 900, done.stderr
+
+
 @pytest.mark.measured("--meter", toy_meter("counter"), "--no-validate", "--runs", "1", command=fake_sort())
 def test_a_counter_is_preferred(measured: Measured) -> None:
     assert measured.done.returncode == 0, measured.done.stderr
