@@ -458,6 +458,19 @@ def test_an_offline_log_is_attached_afterwards(cli: Cli, tmp_path: Path, measure
     assert "the seal holds" in cli("check", "r").stdout
 
 
+@COMPLETE
+def test_a_log_that_lacks_a_run_changes_nothing(cli: Cli, tmp_path: Path, measured: Measured) -> None:
+    result = copied(measured, tmp_path / "r")
+    offset = load(result / "runs/01/run.json")["marks"]["realtime_offset_s"]
+    readings = [json.loads(r) for r in (result / "runs/01/readings.exec.jsonl").read_text().splitlines()]
+    rows = [f"{r['after_s'] + offset:.4f},{r['watts']}" for r in readings[: len(readings) // 2]]
+    (tmp_path / "log.csv").write_text("\n".join(["time,watts", *rows]) + "\n")
+    before = {p: p.read_bytes() for p in result.rglob("*") if p.is_file()}
+    done = cli("attach", "r", "--meter", "log=csv:log.csv#scope=wall,update=0.1")
+    assert (done.returncode, "has no rows for this run" in done.stderr) == (3, True), done.stderr
+    assert {p: p.read_bytes() for p in result.rglob("*") if p.is_file()} == before
+
+
 def measure_on_a_full_drive(directory: Path, mark: pytest.Mark) -> subprocess.CompletedProcess[str]:
     """In a mount namespace of its own, so that nothing stays mounted."""
     (directory / "small").mkdir()
