@@ -13,7 +13,7 @@ from ecosort_power.meters.csv import CsvMeter
 from ecosort_power.monitor import LoadPoint, read_points, to_load
 from ecosort_power.reading import Reading, screen
 from ecosort_power.sampler import to_line
-from ecosort_power.seal import Seal
+from ecosort_power.seal import Seal, require_alone
 from ecosort_power.seal_check import require_seal
 from ecosort_power.store import MeterRecord, ResultDirectory, Run
 from ecosort_power.summary import Summary, summarize
@@ -25,6 +25,7 @@ def attach_log(directory: ResultDirectory, spec: MeterSpec) -> Summary:
     meter = make_meter(spec)
     if not isinstance(meter, CsvMeter):
         raise UsageError("only a log (csv:FILE) can be attached afterwards")
+    require_alone(directory.path)
     require_seal(directory.path)  # what was damaged must not be sealed again
     session, runs = directory.session(), directory.runs()
     if not runs:
