@@ -218,6 +218,19 @@ def test_sorted_files_are_merged(ecosort: Path, tmp_path: Path, files: int, word
     assert output == header + b"".join(in_order(every, [key], unique=True))
 
 
+@pytest.mark.parametrize("words", [[], LEAST])
+def test_a_merge_refuses_a_file_that_is_not_in_order(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    for i in range(100):
+        (tmp_path / f"{i}.csv").write_bytes(b"n,t\n" + b"".join(b'%d,"a\nb"\n' % k for k in range(i, i + 50)))
+    (tmp_path / "7.csv").write_bytes(b'n,t\n1,a\n5,"b\nb"\n4,c\n6,d\n')
+    names = [f"{i}.csv" for i in range(100)]
+    told = "ecosort: 7.csv: line 5 is not in order: this row comes before the one in front of it: 4,c"
+    code, _, error = run_csv(ecosort, ["-q", "--merge", *words, "--by", "n:number", *names, "-o", "out.csv"], tmp_path)
+    assert (code, error.splitlines()[0]) == (1, told)
+    assert not (tmp_path / "out.csv").exists()
+    assert run_csv(ecosort, ["-q", "--merge", *words, "--by", "t", *names[:7], "-o", "out.csv"], tmp_path)[0] == 0, "by another key"
+
+
 def test_columns_have_numbers_without_a_header(ecosort: Path, tmp_path: Path) -> None:
     rows = random_rows(random.Random(1), 500, ["text", "integer"])
     assert_sorted(ecosort, tmp_path, rows, [Key(1, "integer", True)], ["--no-header"], header=b"")
@@ -287,7 +300,7 @@ def test_days_that_do_not_exist_are_no_dates(ecosort: Path, tmp_path: Path) -> N
 def test_values_without_an_order_are_counted(ecosort: Path, tmp_path: Path) -> None:
     data = b'a,b\n1,\n"",x\nx,2\n,\n3,"4"\n'
     for words in ([], ["--merge"]):
-        code, _, error = run_csv(
+        code, data, error = run_csv(
             ecosort,
             [*words, "--by", "a:number", "--by", "b:integer:desc", "--stats", "stats.json", "-", "-o", "-"],
             tmp_path,

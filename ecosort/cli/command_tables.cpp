@@ -338,7 +338,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
        "%D %R %%"},
       {"--unique", "", "", "keep only the first row, in input order, of those with equal keys"},
       {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly"},
-      {"--merge", "", "", "merge files that are in order already, which is not checked: --check tells"},
+      {"--merge", "", "", "merge files that are in order already, which is checked while they are read"},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none "

@@ -191,9 +191,10 @@ LinesOptions parse_with_profile(const Words& words) {
   return options;
 }
 
-int run(const Words& words) {
+int run(const Words& words, bool checks_order) {
   const double started_s = engine::monotonic_seconds();
   LinesOptions options = parse_with_profile(words);
+  options.checks_order = checks_order;
   if (options.help) {
     print_out(help_text(command_table("lines")));
     return 0;
@@ -259,8 +260,15 @@ int plan_lines(const Words& words) {
   return 0;
 }
 
-// Everything that goes wrong is exit 2, as of sort; only -c uses 1, and words that an option does not know.
-int run_lines(const Words& words) try { return run(words); } catch (const lines::WrongOption& error) {
+namespace {
+
+// Everything that goes wrong is exit 2, as of sort; only -c uses 1, words that an option does not know, and files whose order is
+// checked.
+int run_telling(const Words& words, bool checks_order) try { return run(words, checks_order); } catch (const NotSorted& error) {
+  say_error_json(words, error);
+  say_line(fmt::format("ecosort lines: {}; sort it first (ecosort lines), or say by which keys it is sorted", error.what()));
+  return 1;
+} catch (const lines::WrongOption& error) {
   say_line(fmt::format("ecosort lines: {}", error.what()));
   say(error.further() + "\n");
   return dynamic_cast<const lines::WrongWord*>(&error) != nullptr ? 1 : 2;
@@ -271,6 +279,16 @@ int run_lines(const Words& words) try { return run(words); } catch (const lines:
 } catch (const std::bad_alloc&) {
   say("ecosort lines: memory exhausted\n");
   return 2;
+}
+
+}  // namespace
+
+int run_lines(const Words& words) { return run_telling(words, false); }
+
+int merge_lines(const Words& words) {
+  Words all{"--merge"};
+  all.insert(all.end(), words.begin(), words.end());
+  return run_telling(all, true);
 }
 
 }  // namespace ecosort::cli

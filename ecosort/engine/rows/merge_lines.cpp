@@ -9,6 +9,7 @@
 #include "base/prefetch.h"
 #include "engine/rows/damaged_input.h"
 #include "engine/rows/formats.h"
+#include "formats/keys/key_words.h"
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
 
@@ -159,8 +160,14 @@ Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
   }
 }
 
-void MergeLines::out_of_order() const {
-  throw VerificationError("verification failed: the merged lines would not be in order; the output was not written");
+// By the cursor's line, which is not the first one of its input. Where lines of files are not counted, their number is 0.
+void MergeLines::out_of_order(const MergeCursor* cursor) const {
+  if (cursor == nullptr || !cursor->input->is_plain || !terms_.is_of_files)
+    throw VerificationError("verification failed: the merged lines would not be in order; the output was not written");
+  const std::string place = cursor->lines_before > 0 ? fmt::format(" line {}", cursor->lines_before + 1) : "";
+  throw NotSorted(fmt::format("{}:{} is not in order: this row comes before the one in front of it: {}",
+                              rows::shown_name(cursor->input->name), place, keys::shown(cursor->line())),
+                  cursor->lines_before);
 }
 
 // The cursor's line is next. False if it is dropped because it equals the last one.
@@ -173,11 +180,11 @@ bool MergeLines::choose(const MergeCursor& cursor) {
         add_line(merged_.dropped, cursor.line());
         return false;
       }
-      if (order > 0 && terms_.must_be_ordered) out_of_order();
+      if (order > 0 && terms_.must_be_ordered) out_of_order(&cursor);
     } else if (terms_.must_be_ordered) {
       const bool ascends = last_.window.prefix != cursor.window.prefix ? last_.window.prefix < cursor.window.prefix
                                                                        : last_.window.extension < cursor.window.extension;
-      if (!ascends) out_of_order();
+      if (!ascends) out_of_order(&cursor);
     }
   }
   last_.is_there = true;
@@ -238,7 +245,7 @@ MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std
     if (is_emitting) {
       if (!go_on_emitting(block, capacity)) return Reason::block_full;
     } else {
-      if (!terms_.must_be_ordered) add_line(merged_.in, cursor.line());
+      if (terms_.is_of_files) add_line(merged_.in, cursor.line());
       merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
       if (choose(cursor) && !emit(cursor, block, capacity)) return Reason::block_full;
     }

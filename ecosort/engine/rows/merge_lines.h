@@ -24,7 +24,8 @@ struct MergedLines {
 
 struct MergeTerms {
   bool unique = false;
-  bool must_be_ordered = true;  // VerificationError else; files of the user's may be in any order
+  bool must_be_ordered = true;  // VerificationError else, and of files of the user's NotSorted; these may be in any order
+  bool is_of_files = false;     // of the user's, whose lines are hashed as they are taken
 };
 
 // A merge between two lines: what came before the next one.
@@ -97,7 +98,7 @@ class MergeLines {
   [[nodiscard]] bool is_place_wanted(const LineSink& sink) const;
   [[nodiscard]] MergePlace place(const LineSink& sink) const;
   void check_end() const;
-  [[noreturn]] void out_of_order() const;
+  [[noreturn]] void out_of_order(const MergeCursor* cursor = nullptr) const;
 
   io::Reactor& reactor_;
   engine::Compute& compute_;

@@ -51,6 +51,7 @@ struct LinesOptions {
   Check check = Check::no;
   bool unique = false, merge = false, zero_terminated = false, debug = false, quiet = false, help = false, version = false;
   bool resumable = false, no_profile = false;
+  bool checks_order = false;  // of what is merged, which is no word of sort
 
   [[nodiscard]] char terminator() const noexcept { return zero_terminated ? '\0' : '\n'; }
   [[nodiscard]] bool uses_random() const noexcept;
