@@ -9,6 +9,8 @@
 #include "base/random.h"
 #include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/input_identity.h"
+#include "demsort_inplace/journal.h"
+#include "demsort_inplace/lines_in_place.h"
 #include "formats/lines/grammar.h"
 #include "job/prepare_table.h"
 
@@ -18,6 +20,7 @@ namespace {
 
 std::map<std::string, std::string> files_of(const SmallLines& sort) {
   std::map<std::string, std::string> files;
+  if (sort.in_place) return files;
   for (std::size_t i = 0; i < sort.inputs.size(); ++i) files[lines_input(i)] = sort.inputs[i];
   return files;
 }
@@ -152,7 +155,7 @@ std::string SmallLines::sorted() const {
 
 io::DiskImage SmallLines::disk() const {
   std::map<std::string, std::string> files = files_of(*this);
-  if (has_previous) files[sort_output] = previous();
+  if (has_previous || in_place) files[sort_output] = previous();
   return io::make_image(files);
 }
 
@@ -207,9 +210,11 @@ lines::LinesJob SmallLines::job(std::uint64_t more_memory) const {
 }
 
 JobHeader SmallLines::header() const {
-  JobHeader header{.job = 0x5eed, .memory_bytes = job().plan.memory_bytes, .kind = JobHeader::Kind::resumable_lines};
+  JobHeader header{.job = 0x5eed,
+                   .memory_bytes = job().plan.memory_bytes,
+                   .kind = in_place ? JobHeader::Kind::lines_in_place : JobHeader::Kind::resumable_lines};
   header.layout.unit = page_bytes;
-  header.layout.keeps_runs = true;
+  header.layout.keeps_runs = !in_place;
   header.layout.interval_bytes = interval_bytes;
   header.reread = reread;
   header.lines = LineTerms{.command = command,
@@ -221,6 +226,25 @@ JobHeader SmallLines::header() const {
   if (command == "csv") header.lines->first_row = rows_of(inputs.front(), *this, '\n').front();
   header.layout.head_bytes = head_bytes(*header.lines, *job().format, page_bytes);
   return header;
+}
+
+namespace {
+
+// The same arithmetic as of real jobs, with the blocks and buffers of small ones.
+void lay_out(const SmallLines& sort, JobHeader& header) {
+  const lines::LinePlan plan = sort.job().plan;
+  const std::uint64_t runs = most_runs_in_place(plan, most_output_bytes(header));
+  header.lines->most_merged = header.lines->run_places = runs;
+  header.lines->total_bytes = lines_total_bytes(header, plan, runs);
+}
+
+}  // namespace
+
+std::uint64_t SmallLines::bound_bytes() const {
+  JobHeader of_job = header();
+  of_job.inputs = {{.path = sort_output, .size_bytes = inputs.front().size()}};
+  lay_out(*this, of_job);
+  return of_job.lines->total_bytes + Journal::size_bytes(of_job);
 }
 
 const std::vector<SmallLines>& small_lines() {
@@ -267,16 +291,43 @@ const std::vector<SmallLines>& small_lines() {
   return sorts;
 }
 
+const std::vector<SmallLines>& small_lines_in_place() {
+  constexpr std::uint64_t KiB = 1024;
+  static const std::vector<SmallLines> sorts = [&] {
+    std::vector<SmallLines> all{
+        {.label = "plain", .inputs = {text_of_lines(21, 1'600, 30, 1'000'000, false)}},
+        {.label = "keys", .words = {"-k1,1n", "-s"}, .inputs = {text_of_lines(22, 1'300, 40, 500)}, .reread = true},
+        {.label = "long_lines", .inputs = {text_of_lines(23, 20, 9'000, 1'000)}, .run_buffer_bytes = 96 * KiB},
+        {.label = "one_run",
+         .words = {"-r"},
+         .inputs = {text_of_lines(24, 900, 20, 10)},
+         .run_buffer_bytes = 80 * KiB,
+         .interval_bytes = 4 * KiB},
+        {.label = "one_line", .inputs = {"alone"}},
+        {.label = "empty_lines", .inputs = {std::string(9'000, '\n') + "last"}, .run_buffer_bytes = 64 * KiB},
+    };
+    for (SmallLines& sort : all) sort.in_place = true;
+    return all;
+  }();
+  return sorts;
+}
+
 lines::LinesReport LinesMachine::start(const SmallLines& sort) {
   lines::LinesJob job = sort.job();
   JobHeader header = sort.header();
   for (std::size_t i = 0; i < sort.inputs.size(); ++i) {
     lines::LineInput input;
-    input.name = lines_input(i);
-    input.open(storage_);
+    input.name = sort.in_place ? sort_output : lines_input(i);
+    if (sort.in_place) {
+      input.file = storage_.open_named(input.name, io::Role::input, io::Caching::direct_if_possible);
+      input.opened = storage_.state(*input.file);
+    } else {
+      input.open(storage_);
+    }
     header.inputs.push_back(identity_of(*input.file, input.opened));
     job.inputs.push_back(std::move(input));
   }
+  if (sort.in_place) lay_out(sort, header);
   return start_resumable_lines(sort_output, std::move(job), header, environment());
 }
 
