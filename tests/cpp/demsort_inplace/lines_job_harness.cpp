@@ -38,6 +38,17 @@ std::string text_of_lines(std::uint64_t seed, std::size_t lines, std::uint64_t m
   return text;
 }
 
+// Lines of up to two letters, ended by NUL.
+std::string text_of_short_lines(std::uint64_t seed, std::size_t lines) {
+  Random random(seed);
+  std::string text;
+  for (std::size_t i = 0; i < lines; ++i) {
+    text.append(random.below(3), static_cast<char>('a' + random.below(26)));
+    text += '\0';
+  }
+  return text;
+}
+
 // Rows of CSV under a header: a number, text, and in every third row a value in quotes that holds rows of its own.
 std::string text_of_csv(std::uint64_t seed, std::size_t rows, std::uint64_t most, std::uint64_t numbers, const char* end = "\n") {
   Random random(seed);
@@ -230,12 +241,10 @@ JobHeader SmallLines::header() const {
 
 namespace {
 
-// The same arithmetic as of real jobs, with the blocks and buffers of small ones.
+// The bound of real jobs, for as many runs as there are instead of as many as there might be.
 void lay_out(const SmallLines& sort, JobHeader& header) {
-  const lines::LinePlan plan = sort.job().plan;
-  const std::uint64_t runs = most_runs_in_place(plan, most_output_bytes(header));
-  header.lines->most_merged = header.lines->run_places = runs;
-  header.lines->total_bytes = lines_total_bytes(header, plan, runs);
+  header.lines->run_places = sort.most_merged;
+  header.lines->total_bytes = lines_total_bytes(header, sort.job().plan, sort.most_merged);
 }
 
 }  // namespace
@@ -295,16 +304,26 @@ const std::vector<SmallLines>& small_lines_in_place() {
   constexpr std::uint64_t KiB = 1024;
   static const std::vector<SmallLines> sorts = [&] {
     std::vector<SmallLines> all{
-        {.label = "plain", .inputs = {text_of_lines(21, 1'600, 30, 1'000'000, false)}},
-        {.label = "keys", .words = {"-k1,1n", "-s"}, .inputs = {text_of_lines(22, 1'300, 40, 500)}, .reread = true},
-        {.label = "long_lines", .inputs = {text_of_lines(23, 20, 9'000, 1'000)}, .run_buffer_bytes = 96 * KiB},
+        {.label = "plain", .inputs = {text_of_lines(21, 1'600, 30, 1'000'000, false)}, .most_merged = 7},
+        {.label = "keys", .words = {"-k1,1n", "-s"}, .inputs = {text_of_lines(22, 1'300, 40, 500)}, .most_merged = 7, .reread = true},
+        {.label = "long_lines",
+         .inputs = {text_of_lines(23, 40, 9'000, 1'000)},
+         .run_buffer_bytes = 96 * KiB,
+         .interval_bytes = 40 * KiB,
+         .most_merged = 4},
         {.label = "one_run",
          .words = {"-r"},
          .inputs = {text_of_lines(24, 900, 20, 10)},
          .run_buffer_bytes = 80 * KiB,
-         .interval_bytes = 4 * KiB},
-        {.label = "one_line", .inputs = {"alone"}},
-        {.label = "empty_lines", .inputs = {std::string(9'000, '\n') + "last"}, .run_buffer_bytes = 64 * KiB},
+         .interval_bytes = 4 * KiB,
+         .most_merged = 1},
+        {.label = "one_line", .inputs = {"alone"}, .most_merged = 1},
+        {.label = "short_lines",
+         .words = {"-z"},
+         .inputs = {text_of_short_lines(25, 3'000)},
+         .run_buffer_bytes = 48 * KiB,
+         .interval_bytes = 4 * KiB,
+         .most_merged = 6},
     };
     for (SmallLines& sort : all) sort.in_place = true;
     return all;
@@ -312,8 +331,9 @@ const std::vector<SmallLines>& small_lines_in_place() {
   return sorts;
 }
 
-lines::LinesReport LinesMachine::start(const SmallLines& sort) {
+lines::LinesReport LinesMachine::start_with_memory(const SmallLines& sort, std::uint64_t memory_bytes) {
   lines::LinesJob job = sort.job();
+  if (memory_bytes != 0) job.plan.memory_bytes = memory_bytes;
   JobHeader header = sort.header();
   for (std::size_t i = 0; i < sort.inputs.size(); ++i) {
     lines::LineInput input;
@@ -334,6 +354,10 @@ lines::LinesReport LinesMachine::start(const SmallLines& sort) {
 lines::LinesReport LinesMachine::resume(std::uint64_t more_memory) {
   JobStatus status = look();
   lines::LinesJob job = sort_of(status.contents.value().header).job(more_memory);
+  return resume_lines(sort_output, std::move(status), std::move(job), environment());
+}
+
+lines::LinesReport LinesMachine::resume_with(lines::LinesJob job, JobStatus status) {
   return resume_lines(sort_output, std::move(status), std::move(job), environment());
 }
 

@@ -44,8 +44,8 @@ struct SmallLines {
 // CSV whose quotes hold newlines, with headers and marks; JSON lines with a mark and blank lines.
 [[nodiscard]] const std::vector<SmallLines>& small_lines();
 
-// Of lines in place: plain ones without a last end; keys; lines longer than a block; one run; one line; the shortest ones, of which
-// runs are counted.
+// Of lines in place: plain ones without a last end; keys; lines longer than a block; one run; one line; very short ones. `most_merged`
+// is the number of their runs.
 [[nodiscard]] const std::vector<SmallLines>& small_lines_in_place();
 
 // The n-th input's name.
@@ -56,8 +56,11 @@ class LinesMachine {
  public:
   LinesMachine(io::NamedStorage& storage, io::Queue& queue) : storage_(storage), queue_(queue) {}
 
-  lines::LinesReport start(const SmallLines& sort);
+  lines::LinesReport start(const SmallLines& sort) { return start_with_memory(sort, 0); }
+  // 0: what such a sort has.
+  lines::LinesReport start_with_memory(const SmallLines& sort, std::uint64_t memory_bytes);
   lines::LinesReport resume(std::uint64_t more_memory = 0);
+  lines::LinesReport resume_with(lines::LinesJob job, JobStatus status);
   lines::LinesReport abandon();
   // Records of the journal about runs that such a job leaves.
   [[nodiscard]] static std::uint64_t run_records(const lines::LinesReport& report, const SmallLines& sort) {
