@@ -13,7 +13,6 @@
 #include "demsort_inplace/lines_bench.h"
 #include "demsort_inplace/merge_line_runs.h"
 #include "demsort_inplace/recheck.h"
-#include "demsort_inplace/take_file.h"
 #include "engine/rows/reread_lines.h"
 
 namespace ecosort::inplace {
@@ -46,7 +45,7 @@ class ResumableLines {
       discard_preparation(bench_);
       throw;
     }
-    if (is_in_place_) sync_names(bench_);
+    if (is_in_place_) bench_.storage.sync_directory(bench_.paths.parent);  // FILE's; that of `input` with the first run
     bench_.end();
     co_await sort();
   }
