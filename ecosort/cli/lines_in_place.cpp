@@ -19,6 +19,7 @@
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/resumable_lines.h"
 #include "io/backends.h"
+#include "plan/plan.h"
 #include "run/run_block.h"
 
 namespace ecosort::cli {
