@@ -24,10 +24,10 @@ std::uint64_t most_unindexed(const lines::LinePlan& plan) {
 
 std::uint64_t payload(const JobHeader& header) { return header.lines->block_bytes - run::trailer_bytes; }
 
-// With the shortest lines that come in runs of this number one merge takes all: blocks, the beginning of a line, its end.
+// One merge takes all, if lines are shorter than a page: of each a block, the beginning of a line, and its end.
 bool fits_one_merge(const lines::LinePlan& plan, std::uint64_t runs) {
   const std::uint64_t lines_beside = 2 * longest_line_in_place(plan) + 4 * plan.block_bytes;
-  return runs <= plan.batch_size && runs * (plan.block_bytes + 3 * page_bytes) + lines_beside <= plan.merge_bytes();
+  return runs <= plan.batch_size && runs * (plan.block_bytes + 2 * page_bytes) + lines_beside <= plan.merge_bytes();
 }
 
 std::uint64_t padding(const LinesInPlace& plan) {
