@@ -12,8 +12,9 @@
 namespace ecosort::inplace {
 
 Task<void> make_hole(JobBench& bench, const io::File& file, std::uint64_t begin, std::uint64_t end) {
-  if (begin >= end) co_return;
-  if (!co_await bench.reactor.release(file, begin, end - begin))
+  bool is_made = true;
+  if (begin < end) is_made = co_await bench.reactor.release(file, begin, end - begin);
+  if (!is_made)
     throw IoError(fmt::format("'{}' cannot give back space at its beginning: its file system makes no holes", file.path()));
 }
 
