@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "demsort_inplace/given_space.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/take_file.h"
 
@@ -14,19 +13,6 @@ namespace ecosort::inplace {
 namespace {
 
 constexpr io::Caching direct = io::Caching::direct_if_possible;
-
-// A hole at the beginning of a file gives back what it takes. The spare file has some units more than are needed.
-Task<void> check_holes(LinesBench& bench) {
-  io::File& file = *bench.files.spare;
-  if (bench.storage.state(file).size_bytes < 2 * bench.unit()) throw InternalError("the spare file is too short to look at holes");
-  const std::uint64_t before = bench.storage.state(file).allocated_bytes;
-  co_await make_hole(bench, file, 0, bench.unit());
-  const std::uint64_t after = bench.storage.state(file).allocated_bytes;
-  if (after + bench.unit() > before)
-    throw UsageError(fmt::format(
-        "'{}' cannot be sorted in place: its file system gives back no space from the beginning of a file; use ecosort lines -o",
-        bench.paths.file));
-}
 
 // Holes change its time, but not its size; when all is in runs it may be cut to nothing. As long as no run is known, it is what it was.
 void check_input(const LinesBench& bench, const io::FileState& now) {
@@ -49,7 +35,6 @@ Task<void> prepare_in_place(LinesBench& bench) {
   const InputIdentity& then = bench.header.inputs.front();
   co_await create_journal(bench);
   co_await take_space(bench, bench.header.lines->total_bytes - round_up(then.size_bytes, bench.unit()));
-  co_await check_holes(bench);
   take_file(bench, *input.file, input.opened, then.size_bytes);
 }
 

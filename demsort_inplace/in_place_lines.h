@@ -6,8 +6,7 @@
 
 namespace ecosort::inplace {
 
-// Before FILE, the only input, which is open, becomes `input` of the job. A failure leaves FILE as it was. UsageError where its
-// file system gives back no space from the beginning of a file.
+// Before FILE, the only input, which is open, becomes `input` of the job. A failure leaves FILE as it was.
 [[nodiscard]] Task<void> prepare_in_place(LinesBench& bench);
 
 // The files of a job that is there, but its runs and output: input and spare file. IoError where the input is not what a crash

@@ -304,13 +304,13 @@ const std::vector<SmallLines>& small_lines_in_place() {
   constexpr std::uint64_t KiB = 1024;
   static const std::vector<SmallLines> sorts = [&] {
     std::vector<SmallLines> all{
-        {.label = "plain", .inputs = {text_of_lines(21, 1'600, 30, 1'000'000, false)}, .most_merged = 7},
-        {.label = "keys", .words = {"-k1,1n", "-s"}, .inputs = {text_of_lines(22, 1'300, 40, 500)}, .most_merged = 7, .reread = true},
+        {.label = "plain", .inputs = {text_of_lines(21, 1'600, 30, 1'000'000, false)}, .most_merged = 6},
+        {.label = "keys", .words = {"-k1,1n", "-s"}, .inputs = {text_of_lines(22, 1'300, 40, 500)}, .most_merged = 5, .reread = true},
         {.label = "long_lines",
          .inputs = {text_of_lines(23, 40, 9'000, 1'000)},
          .run_buffer_bytes = 96 * KiB,
          .interval_bytes = 40 * KiB,
-         .most_merged = 4},
+         .most_merged = 2},
         {.label = "one_run",
          .words = {"-r"},
          .inputs = {text_of_lines(24, 900, 20, 10)},
@@ -323,7 +323,7 @@ const std::vector<SmallLines>& small_lines_in_place() {
          .inputs = {text_of_short_lines(25, 3'000)},
          .run_buffer_bytes = 48 * KiB,
          .interval_bytes = 4 * KiB,
-         .most_merged = 6},
+         .most_merged = 3},
     };
     for (SmallLines& sort : all) sort.in_place = true;
     return all;
