@@ -19,10 +19,7 @@ Task<void> make_hole(JobBench& bench, const io::File& file, std::uint64_t begin,
 }
 
 GivenInput::GivenInput(LinesBench& bench)
-    : bench_(bench),
-      input_(*bench.job.inputs.front().file),
-      spare_(*bench.files.spare),
-      state_(bench.storage.state(input_)) {}
+    : bench_(bench), input_(*bench.job.inputs.front().file), spare_(*bench.files.spare), state_(bench.storage.state(input_)) {}
 
 std::uint64_t GivenInput::in_runs() const { return bytes_before(bench_.header.inputs, bench_.next_place()); }
 
@@ -58,7 +55,8 @@ Task<void> GivenRuns::give(const std::vector<std::uint64_t>& consumed) {
     const std::uint64_t bytes = inputs_[i].run.bytes, gone = consumed.empty() ? 0 : consumed[i];
     const std::uint64_t blocks = consumed_blocks(header, bytes, gone), head = header.layout.head_bytes;
     const std::uint64_t block = header.lines->block_bytes;
-    co_await make_hole(bench_, bench_.run_files.run(inputs_[i].run.stored).file(), head + given_[i] * block, head + blocks * block);
+    co_await make_hole(bench_, bench_.run_files.run(inputs_[i].run.stored).file(), head + given_[i] * block,
+                       head + blocks * block);
     given_[i] = std::max(given_[i], blocks);
     left += run_file_bytes(header, bytes, gone);
   }

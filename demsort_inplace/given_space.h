@@ -3,7 +3,8 @@
 //
 //   run i in the journal   -> hole in the input, up to the first line that is in no run
 //   run i + 1 begins       -> its space, of what the input gave and of the spare file
-//   checkpoint             -> holes in the runs, up to the first line that the output does not have for good -> space for more output
+//   checkpoint             -> holes in the runs, up to the first line that the output does not have for good -> space for more
+//   output
 //
 // A hole need not be durable: whoever resumes makes it again. Nothing changes its length.
 #pragma once

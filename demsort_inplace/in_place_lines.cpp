@@ -14,7 +14,8 @@ namespace {
 
 constexpr io::Caching direct = io::Caching::direct_if_possible;
 
-// Holes change its time, but not its size; when all is in runs it may be cut to nothing. As long as no run is known, it is what it was.
+// Holes change its time, but not its size; when all is in runs it may be cut to nothing. As long as no run is known, it is what
+// it was.
 void check_input(const LinesBench& bench, const io::FileState& now) {
   const InputIdentity& then = bench.header.inputs.front();
   const bool is_read = bytes_before(bench.header.inputs, bench.next_place()) == then.size_bytes;
@@ -23,9 +24,10 @@ void check_input(const LinesBench& bench, const io::FileState& now) {
     throw IoError(fmt::format("'{}' has {} bytes, which no step of this job leaves: it was written to, or cut, by somebody else",
                               bench.paths.input, now.size_bytes));
   if (bench.done.empty() && now.modified_ns != then.modified_ns)
-    throw IoError(fmt::format("'{}' was written to by somebody else since the job began; to have it back as it is: ecosort resume "
-                              "--abandon {}",
-                              bench.paths.input, bench.paths.file));
+    throw IoError(
+        fmt::format("'{}' was written to by somebody else since the job began; to have it back as it is: ecosort resume "
+                    "--abandon {}",
+                    bench.paths.input, bench.paths.file));
 }
 
 }  // namespace
@@ -56,10 +58,11 @@ void give_up_input(LinesBench& bench) {
 
 Task<void> give_back_file(JobBench& bench) {
   if (!bench.done.empty() || bench.state)
-    throw JobRefused(fmt::format(
-        "the job of '{0}' cannot be given up any more: lines have left it for sorted runs, and the merge puts them into one file; "
-        "finish it with: ecosort resume {0}",
-        bench.paths.file));
+    throw JobRefused(
+        fmt::format("the job of '{0}' cannot be given up any more: lines have left it for sorted runs, and the merge puts them "
+                    "into one file; "
+                    "finish it with: ecosort resume {0}",
+                    bench.paths.file));
   co_await open_journal(bench);
   co_await bench.journal->append(State{.kind = State::Kind::abandoned});
 }

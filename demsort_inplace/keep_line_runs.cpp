@@ -72,9 +72,10 @@ void KeepLineRuns::check_inputs() const {
 void KeepLineRuns::check_longest(const lines::RowRun& run) const {
   const std::uint64_t most = longest_line_in_place(bench_.job.plan);
   if (!given_ || run.longest <= most) return;
-  throw NotEnoughMemory(fmt::format("a line behind byte {} of '{}' has {} bytes, and with this memory up to {} can be sorted in place",
-                                    bytes_before(bench_.header.inputs, bench_.next_place()), bench_.paths.file, run.longest, most),
-                        bench_.memory.limit_bytes());
+  throw NotEnoughMemory(
+      fmt::format("a line behind byte {} of '{}' has {} bytes, and with this memory up to {} can be sorted in place",
+                  bytes_before(bench_.header.inputs, bench_.next_place()), bench_.paths.file, run.longest, most),
+      bench_.memory.limit_bytes());
 }
 
 // Of a file that is durable; with its name.

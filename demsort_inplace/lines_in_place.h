@@ -25,9 +25,7 @@ struct LinesInPlace {
 
   // Of all files but the journal, what FILE does not hold already.
   [[nodiscard]] std::uint64_t extra_bytes() const noexcept;
-  [[nodiscard]] std::uint64_t need_bytes() const noexcept {
-    return extra_bytes() + journal_bytes + metadata_bytes + held_bytes;
-  }
+  [[nodiscard]] std::uint64_t need_bytes() const noexcept { return extra_bytes() + journal_bytes + metadata_bytes + held_bytes; }
 };
 
 struct LinesInPlaceChoice {

@@ -7,9 +7,9 @@
 
 namespace ecosort::inplace {
 
-// Creates the output and the spare file, which takes so many bytes, and makes the names in the job directory durable, and its own.
-// UsageError where the file system gives out space in larger units than the job's, cannot reserve it, or (of lines) does not give
-// it back where a hole is made.
+// Creates the output and the spare file, which takes so many bytes, and makes the names in the job directory durable, and its
+// own. UsageError where the file system gives out space in larger units than the job's, cannot reserve it, or (of lines) does not
+// give it back where a hole is made.
 [[nodiscard]] Task<void> take_space(JobBench& bench, std::uint64_t spare_bytes);
 
 // FILE, which is open, becomes `input` of the job. IoError, with nothing changed, unless it still has `size_bytes` and is what it

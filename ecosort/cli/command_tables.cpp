@@ -164,22 +164,24 @@ CommandTable resume_table() {
        "journal says"}};
   for (const OptionRow& row : chosen({"--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"}))
     options.push_back(row);
-  return {.name = "resume",
-          .synopsis = "[options] FILE",
-          .summary = "continues with an interrupted `inplace`, `lines --inplace`, or `sort`, `lines`, `csv` or `jsonl` with `--resumable`",
-          .description =
-              "Continues with an interrupted `ecosort inplace FILE`, `ecosort lines --inplace FILE`, or `ecosort sort`, `lines`, "
-              "`csv` or `jsonl` with "
-              "`--resumable ... "
-              "-o FILE`, "
-              "from its last durable run or checkpoint. May be interrupted and repeated as often as you like. Memory and threads "
-              "are those of the job "
-              "unless you give others.",
-          .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
-          .options = std::move(options),
-          .operands = {{"FILE", "the file that was sorted in place, or the output; its job directory FILE.ecosort does as well"}},
-          .ending = "",
-          .exit_status = sort_codes()};
+  return {
+      .name = "resume",
+      .synopsis = "[options] FILE",
+      .summary =
+          "continues with an interrupted `inplace`, `lines --inplace`, or `sort`, `lines`, `csv` or `jsonl` with `--resumable`",
+      .description =
+          "Continues with an interrupted `ecosort inplace FILE`, `ecosort lines --inplace FILE`, or `ecosort sort`, `lines`, "
+          "`csv` or `jsonl` with "
+          "`--resumable ... "
+          "-o FILE`, "
+          "from its last durable run or checkpoint. May be interrupted and repeated as often as you like. Memory and threads "
+          "are those of the job "
+          "unless you give others.",
+      .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
+      .options = std::move(options),
+      .operands = {{"FILE", "the file that was sorted in place, or the output; its job directory FILE.ecosort does as well"}},
+      .ending = "",
+      .exit_status = sort_codes()};
 }
 
 CommandTable sort_table() {
@@ -249,7 +251,8 @@ std::vector<OptionRow> lines_options() {
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none compressed, and no -m, -c, --debug, --trace, --compress, --compress-program, --compress-output, -T"},
       {"--inplace", "", "",
-       "sort FILE in its own space (ext4 with a journal, or XFS): while it works the lines are in FILE.ecosort, and FILE is absent; "
+       "sort FILE in its own space (ext4 with a journal, or XFS): while it works the lines are in FILE.ecosort, and FILE is "
+       "absent; "
        "`ecosort resume FILE` continues. One plain file, and no -o, -u, -m, -c, -T, --header, --debug, --trace, --batch-size, "
        "--resumable, nothing compressed"},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
@@ -484,10 +487,12 @@ CommandTable plan_inplace_table() {
 }
 
 CommandTable plan_lines_table() {
-  std::vector<OptionRow> options = showing(
-      lines_options(), {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output", "-S,--buffer-size",
-                        "--memory", "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique", "--header", "--resumable",
-                        "--inplace", "--compress", "--assume-ratio", "--goal", "--decompress", "--compress-output", "--level"});
+  std::vector<OptionRow> options =
+      showing(lines_options(), {"--batch-size", "--compress-program", "--files0-from",     "-m,--merge",
+                                "-o,--output",  "-S,--buffer-size",   "--memory",          "-T,--temporary-directory",
+                                "--temp",       "--parallel",         "-u,--unique",       "--header",
+                                "--resumable",  "--inplace",          "--compress",        "--assume-ratio",
+                                "--goal",       "--decompress",       "--compress-output", "--level"});
   options.push_back({"--json", "", "", "with --resumable or --inplace: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
   return {.name = "plan lines",

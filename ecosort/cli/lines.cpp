@@ -246,8 +246,7 @@ int plan_lines(const Words& words) {
   if (assumed_bytes != 0 && (options.inputs != Words{"-"} || !options.files0_from.empty()))
     throw UsageError("--assume-size is for lines that are not there; leave one of them out");
   const bool is_job = options.resumable || options.inplace;
-  if (is_json && !is_job)
-    throw UsageError("plan lines: --json is for --resumable and --inplace; the bounds are told as text");
+  if (is_json && !is_job) throw UsageError("plan lines: --json is for --resumable and --inplace; the bounds are told as text");
   if (assumed_bytes != 0 && is_job)
     throw UsageError(fmt::format("plan lines: --assume-size goes without {}", options.resumable ? "--resumable" : "--inplace"));
   if (options.check != lines::Check::no) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");

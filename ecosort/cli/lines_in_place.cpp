@@ -105,8 +105,8 @@ Resolved resolve(const RowsCommand& command, const std::string& file, io::PosixS
   resolved.job.inputs.push_back(std::move(input));
   if (bytes == 0) return resolved;
   const std::string directory = inplace::JobPaths(file).parent;
-  const std::uint64_t unit = std::max<std::uint64_t>(
-      {page_bytes, resolved.job.inputs.front().file->alignment(), inplace::block_bytes(directory)});
+  const std::uint64_t unit =
+      std::max<std::uint64_t>({page_bytes, resolved.job.inputs.front().file->alignment(), inplace::block_bytes(directory)});
   const inplace::JobHeader header = header_of(command, resolved, unit);
   const auto choose = [&](std::uint64_t wanted_bytes) {
     resolved.free_bytes = storage.settled_free_bytes(directory, wanted_bytes);
@@ -164,10 +164,9 @@ std::string plan_text(const Resolved& resolved, const std::string& file) {
          row("longest line", exact(inplace::longest_line_in_place(plan.plan)) + "; a longer one needs more memory") +
          row("checkpoints", fmt::format("after {} of output at least, about {}", format_bytes(plan.header.layout.interval_bytes),
                                         plan.checkpoints)) +
-         row("space taken",
-             fmt::format("{}: run being written, padding and interval {}, journal {}, allowance for metadata {}",
-                         exact(plan.need_bytes()), format_bytes(plan.extra_bytes()), format_bytes(plan.journal_bytes),
-                         format_bytes(plan.metadata_bytes + plan.held_bytes))) +
+         row("space taken", fmt::format("{}: run being written, padding and interval {}, journal {}, allowance for metadata {}",
+                                        exact(plan.need_bytes()), format_bytes(plan.extra_bytes()),
+                                        format_bytes(plan.journal_bytes), format_bytes(plan.metadata_bytes + plan.held_bytes))) +
          row("free space needed", exact(resolved.choice.least->need_bytes()) + ", then with less memory") +
          row("free space", exact(resolved.free_bytes));
 }
@@ -197,8 +196,8 @@ int run_lines_in_place(const RowsCommand& command, const std::string& file, doub
   const JobRun run{file, command.reports};
   const lines::LinesJob figures = figures_of(resolved.job);
   return run_job(run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
-    return command.result_of(
-        inplace::start_resumable_lines(file, std::move(resolved.job), resolved.plan().header, environment), figures);
+    return command.result_of(inplace::start_resumable_lines(file, std::move(resolved.job), resolved.plan().header, environment),
+                             figures);
   });
 }
 

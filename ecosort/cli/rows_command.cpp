@@ -65,9 +65,10 @@ void check_in_place(const LinesOptions& options) {
   refuse_if(!options.files0_from.empty() || options.inputs.size() != 1 || options.inputs.front() == "-",
             "--inplace: name one file");
   refuse_if(!options.output.empty(), "-o means nothing in place: the result takes the place of the file");
-  refuse_if(options.unique,
-            "-u cannot be had in place: after a crash no one could tell a dropped line from a lost one; use ecosort lines -u -o, or "
-            "drop duplicates from the sorted file");
+  refuse_if(
+      options.unique,
+      "-u cannot be had in place: after a crash no one could tell a dropped line from a lost one; use ecosort lines -u -o, or "
+      "drop duplicates from the sorted file");
   refuse_if(options.header_lines > 0, "--header goes without --inplace; use ecosort lines --header -o");
   refuse_if(options.check != lines::Check::no, "--inplace: -c and -C sort nothing; leave it out");
   refuse_if(options.merge, "-m goes without --inplace: one file is sorted");
@@ -79,8 +80,7 @@ void check_in_place(const LinesOptions& options) {
   const bool packs = (!compression.runs.empty() && compression.runs != "auto" && compression.runs != "none") ||
                      compression.assumed_ratio > 0 || compression.energy || !options.compress_program.empty();
   refuse_if(packs, "--inplace: runs that outlive a crash are stored as they are; leave out what compresses them");
-  refuse_if(compression.output != "none",
-            "--compress-output goes without --inplace: compress the file afterwards");
+  refuse_if(compression.output != "none", "--compress-output goes without --inplace: compress the file afterwards");
 }
 
 // Of the job's command, without a look at what goes with --resumable.

@@ -37,7 +37,7 @@ from .support import (
 )
 from .test_resumable_lines import flip, phase_of, refused_by_lines
 
-LINES = 300_000  # 10 MB
+LINES = 250_000  # 8 MB
 SMALL = ("-S", "16M")  # several runs, some checkpoints
 
 
@@ -181,19 +181,19 @@ def test_a_line_that_is_too_long_wants_more_memory_and_loses_nothing(run: Run, l
 # --- the space ---------------------------------------------------------------------------------------------------------
 
 
+SHAPES = {
+    "numbered": lambda: numbered_lines(250_000),
+    "empty": lambda: b"\n" * 2_000_000,
+    "long": lambda: b"".join(b"%d " % (i * 7919 % 1000) + b"z" * (i * 131 % 90_000) + b"\n" for i in range(400)),
+    "mixed": lambda: b"\n" * 900_000 + (b"w" * 60_000 + b"\n") * 150,
+}
+
+
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    ("memory", "data"),
-    [
-        ("16M", numbered_lines(400_000)),
-        ("16M", b"\n" * 2_000_000),
-        ("24M", b"".join(b"%d " % (i * 7919 % 1000) + b"z" * (i * 131 % 90_000) + b"\n" for i in range(600))),
-        ("24M", b"\n" * 900_000 + b"".join(b"w" * 60_000 + b"\n" for _ in range(200))),
-    ],
-    ids=["numbered", "empty", "long", "mixed"],
-)
-def test_exactly_the_space_of_the_plan_is_enough(run: Run, tmp_path: Path, kind: str, memory: str, data: bytes) -> None:
-    with drive_of(kind, tmp_path, 400 * MIB) as drive:
+@pytest.mark.parametrize(("shape", "memory"), [("numbered", "16M"), ("empty", "16M"), ("long", "24M"), ("mixed", "24M")])
+def test_exactly_the_space_of_the_plan_is_enough(run: Run, tmp_path: Path, kind: str, shape: str, memory: str) -> None:
+    data = SHAPES[shape]()
+    with drive_of(kind, tmp_path) as drive:
         path = drive.root / "log"
         path.write_bytes(data)
         need = plan_of(run, path, "-S", memory)["needed_bytes"]
@@ -256,11 +256,13 @@ def test_the_plan_tells_what_it_takes(run: Run, lines4: Path, text: bytes) -> No
 
 
 @pytest.mark.timeout(1800 if SOAK else 300)
-def test_killed_at_any_sync_it_continues(ecosort: Path, run: Run, lines: Path, tmp_path: Path, text: bytes, wanted: bytes) -> None:
+def test_killed_at_any_sync_it_continues(
+    ecosort: Path, run: Run, lines: Path, tmp_path: Path, text: bytes, wanted: bytes
+) -> None:
     syncs = syncs_of(ecosort, tmp_path, *words_for(lines))
     assert lines.read_bytes() == wanted
     kills = 0
-    for nth in range(1, syncs + 1, 1 if SOAK else max(1, syncs // 10)):
+    for nth in range(1, syncs + 1, 1 if SOAK else max(1, syncs // 7)):
         renew(lines, text)
         kills += kill_at_sync(ecosort, tmp_path, nth, *words_for(lines, "--quiet"))
         if job_directory(lines).exists():
@@ -279,7 +281,7 @@ def test_killed_at_any_call_that_gives_up_or_takes_space_it_continues(
     ecosort: Path, run: Run, lines: Path, tmp_path: Path, text: bytes, wanted: bytes, call: str
 ) -> None:
     kills = 0
-    for nth in itertools.count(1) if SOAK else (1, 2, 3, 4, 6, 9, 13):
+    for nth in itertools.count(1) if SOAK else (1, 2, 4, 7, 11):
         renew(lines, text)
         if not killed_at_call(ecosort, tmp_path, call, nth, *words_for(lines)):
             assert lines.read_bytes() == wanted
@@ -431,7 +433,7 @@ def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, te
             cut_power(drive)
             code, _ = ended(process)
             mount_again(drive)
-            cuts += code != 0 and "run_formation" in begun_phases(job.events) + ["run_formation"]
+            cuts += code != 0
             if job.is_under_way():
                 continue  # the next one is a resumption
             if job_directory(job.path).exists():
@@ -466,9 +468,7 @@ def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, te
         (("another",), "name one file"),
     ],
 )
-def test_what_cannot_be_had_in_place_is_refused(
-    run: Run, lines4: Path, text: bytes, more: tuple[str, ...], told: str
-) -> None:
+def test_what_cannot_be_had_in_place_is_refused(run: Run, lines4: Path, text: bytes, more: tuple[str, ...], told: str) -> None:
     refused_by_lines(run("lines", "--inplace", "--quiet", *more, lines4), told)
     refused(run("plan", "lines", "--inplace", *more, lines4), 2, told)
     untouched(lines4, text)
@@ -497,7 +497,9 @@ def test_other_file_systems_are_refused(run: Run, tmp_path: Path, kind: str) -> 
     with mounted(tmp_path, kind, 128 * MIB) as drive:
         path = drive.root / "log"
         path.write_bytes(b"b\na\n")
-        refused_by_lines(run("lines", "--inplace", path), f"its file system is {kind}, and must be ext4 or XFS", "ecosort lines -o")
+        refused_by_lines(
+            run("lines", "--inplace", path), f"its file system is {kind}, and must be ext4 or XFS", "ecosort lines -o"
+        )
         untouched(path, b"b\na\n")
 
 

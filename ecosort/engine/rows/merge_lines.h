@@ -30,10 +30,10 @@ struct MergeTerms {
 
 // A merge between two lines: what came before the next one.
 struct MergePlace {
-  std::uint64_t bytes = 0;   // in the sink
-  std::size_t last_row = 0;  // bytes of the row before it, with its end; 0: there is none
+  std::uint64_t bytes = 0;                 // in the sink
+  std::size_t last_row = 0;                // bytes of the row before it, with its end; 0: there is none
   records::MultisetHash in, out, dropped;  // `in`: where the terms say so
-  std::vector<std::uint64_t> runs;  // where in each the lines follow that are in neither
+  std::vector<std::uint64_t> runs;         // where in each the lines follow that are in neither
 };
 
 // Looks on at a merge of stored runs. Coordinator only.

@@ -1,4 +1,6 @@
 // Lines in place: the right result in the space of the bound, power cuts, failures, and what is refused.
+#include "demsort_inplace/lines_in_place.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 #include "cpp/demsort_inplace/resumable_crash.h"
 #include "cpp/demsort_inplace/resumable_faults.h"
 #include "demsort_inplace/in_place_lines.h"
-#include "demsort_inplace/lines_in_place.h"
 #include "formats/lines/line_run.h"
 
 namespace ecosort::inplace {
@@ -116,7 +117,9 @@ TEST(LinesInPlaceCrash, EveryCallThatMakesSomethingDurableIsNeeded) {
   miss_each_sync<LinesDisk>(recorded, label_syncs_of(recorded), known);
 }
 
-TEST(LinesInPlace, EveryFailureLeavesAJobThatCanBeResumedOrNothing) { fail_everywhere<LinesDisk>(std::vector{sorts()[0], sorts()[1]}); }
+TEST(LinesInPlace, EveryFailureLeavesAJobThatCanBeResumedOrNothing) {
+  fail_everywhere<LinesDisk>(std::vector{sorts()[0], sorts()[1]});
+}
 
 TEST(LinesInPlace, ASyncThatFailedOnceIsNeverTakenForDurable) { fail_syncs_in_turn<LinesDisk>(sorts().front(), 6); }
 
@@ -218,7 +221,8 @@ std::uint64_t runs_of(const std::string& text) {
 
 // Whatever the lines are like, and however their kinds follow each other.
 TEST(LinesInPlace, ThereAreNeverMoreRunsThanAreCounted) {
-  const std::string empty = "\n", word = "seven77\n", longer = std::string(7'000, 'l') + '\n', longest = std::string(31'000, 'L') + '\n';
+  const std::string empty = "\n", word = "seven77\n", longer = std::string(7'000, 'l') + '\n',
+                    longest = std::string(31'000, 'L') + '\n';
   Random random(77);
   std::string mixed;
   while (mixed.size() < 400'000) {

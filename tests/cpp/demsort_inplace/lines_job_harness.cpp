@@ -305,7 +305,11 @@ const std::vector<SmallLines>& small_lines_in_place() {
   static const std::vector<SmallLines> sorts = [&] {
     std::vector<SmallLines> all{
         {.label = "plain", .inputs = {text_of_lines(21, 1'600, 30, 1'000'000, false)}, .most_merged = 6},
-        {.label = "keys", .words = {"-k1,1n", "-s"}, .inputs = {text_of_lines(22, 1'300, 40, 500)}, .most_merged = 5, .reread = true},
+        {.label = "keys",
+         .words = {"-k1,1n", "-s"},
+         .inputs = {text_of_lines(22, 1'300, 40, 500)},
+         .most_merged = 5,
+         .reread = true},
         {.label = "long_lines",
          .inputs = {text_of_lines(23, 40, 9'000, 1'000)},
          .run_buffer_bytes = 96 * KiB,

@@ -37,15 +37,15 @@ struct SmallLines {
   [[nodiscard]] JobHeader header() const;                                  // likewise
   [[nodiscard]] std::uint64_t input_bytes() const;
   [[nodiscard]] std::uint64_t bound_bytes() const;  // in place: what the job may take on the disk
-  [[nodiscard]] std::string top() const;  // what stays on top: a byte order mark, and rows
+  [[nodiscard]] std::string top() const;            // what stays on top: a byte order mark, and rows
 };
 
 // Plain lines; keys and a header; equal lines; merges before the last one; lines longer than a block; no end of the last line;
 // CSV whose quotes hold newlines, with headers and marks; JSON lines with a mark and blank lines.
 [[nodiscard]] const std::vector<SmallLines>& small_lines();
 
-// Of lines in place: plain ones without a last end; keys; lines longer than a block; one run; one line; very short ones. `most_merged`
-// is the number of their runs.
+// Of lines in place: plain ones without a last end; keys; lines longer than a block; one run; one line; very short ones.
+// `most_merged` is the number of their runs.
 [[nodiscard]] const std::vector<SmallLines>& small_lines_in_place();
 
 // The n-th input's name.
