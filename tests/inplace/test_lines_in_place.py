@@ -278,22 +278,22 @@ def test_killed_at_any_sync_it_continues(
 @pytest.mark.timeout(1800 if SOAK else 300)
 @pytest.mark.parametrize("call", ["fallocate", "ftruncate", "unlinkat", "renameat2", "fsync"])
 def test_killed_at_any_call_that_gives_up_or_takes_space_it_continues(
-    ecosort: Path, run: Run, lines: Path, tmp_path: Path, text: bytes, wanted: bytes, call: str
+    ecosort: Path, run: Run, lines4: Path, tmp_path: Path, text: bytes, wanted: bytes, call: str
 ) -> None:
     kills = 0
     for nth in itertools.count(1) if SOAK else (1, 2, 4, 7, 11):
-        renew(lines, text)
-        if not killed_at_call(ecosort, tmp_path, call, nth, *words_for(lines)):
-            assert lines.read_bytes() == wanted
+        renew(lines4, text)
+        if not killed_at_call(ecosort, tmp_path, call, nth, *words_for(lines4)):
+            assert lines4.read_bytes() == wanted
             break
         kills += 1
-        if job_directory(lines).exists():
-            done = run("resume", "-q", lines)
+        if job_directory(lines4).exists():
+            done = run("resume", "-q", lines4)
             assert done.returncode == 0 or "is whole" in done.stderr, done
-        if lines.read_bytes() == text:
-            succeeded(run(*words_for(lines, "--quiet")))
-        assert lines.read_bytes() == wanted, nth
-        assert listing(lines.parent) == [str(lines)]
+        if lines4.read_bytes() == text:
+            succeeded(run(*words_for(lines4, "--quiet")))
+        assert lines4.read_bytes() == wanted, nth
+        assert listing(lines4.parent) == [str(lines4)]
     assert kills >= 1
 
 
