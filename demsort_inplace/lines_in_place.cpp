@@ -39,7 +39,8 @@ std::uint64_t interval_for(const LinesInPlace& plan, std::uint64_t bytes) {
   constexpr std::uint64_t most_checkpoints = 4096, least = 64 * KiB;
   const std::uint64_t block = plan.plan.block_bytes;
   const std::uint64_t others = (plan.runs + 4) * block + longest_line_in_place(plan.plan), buffer = plan.plan.run_buffer_bytes;
-  const std::uint64_t shortest = std::max(least, bytes / most_checkpoints), longest = std::max(bytes / 64, 64 * MiB);
+  const std::uint64_t shortest = std::max({least, bytes / most_checkpoints, buffer / 4}),
+                      longest = std::max(bytes / 64, 64 * MiB);
   return std::clamp(buffer - std::min(buffer, others), shortest, std::max(shortest, longest));
 }
 
@@ -60,23 +61,38 @@ LinesInPlace lay_out(const JobHeader& job, const lines::LinePlan& plan, std::uin
   return result;
 }
 
-// With the largest blocks whose padding takes no more than a run, or those with the least need.
-std::optional<LinesInPlace> with_memory(const JobHeader& job, const lines::LinePlan& memory, std::uint64_t held_bytes) {
+// The padding of blocks up to `large_enough` may take four runs where there is space for that, of larger ones no more than one.
+bool is_worth_it(const LinesInPlace& plan) {
+  constexpr std::uint64_t large_enough = 64 * KiB;
+  const std::uint64_t run = std::min<std::uint64_t>(plan.plan.run_buffer_bytes, most_output_bytes(plan.header));
+  return padding(plan) <= (plan.plan.block_bytes <= large_enough ? 4 * run : run);
+}
+
+// With these blocks; nothing: the memory is too little for them, or for one merge.
+std::optional<LinesInPlace> with_blocks(const JobHeader& job, const lines::LinePlan& memory, std::size_t block,
+                                        std::uint64_t held_bytes) {
+  const std::optional<lines::LinePlan> plan = plan_in_place(memory, block);
+  if (!plan) return std::nullopt;
+  LinesInPlace laid_out = lay_out(job, *plan, held_bytes);
+  if (!fits_one_merge(*plan, laid_out.runs)) return std::nullopt;
+  return laid_out;
+}
+
+// `best` has the largest blocks that are worth it.
+LinesInPlaceChoice with_memory(const JobHeader& job, const lines::LinePlan& memory, std::uint64_t free_bytes,
+                               std::uint64_t held_bytes) {
   const std::uint64_t unit = job.layout.unit, least = std::max(least_block, unit);
-  std::optional<LinesInPlace> found;
+  LinesInPlaceChoice choice;
   const auto usual = lines::plan_for_kept_runs(memory, 0);
-  if (!usual) return found;
-  for (std::uint64_t block = std::max(round_down(usual->block_bytes, unit), least);; block = round_down(block / 2, unit)) {
-    block = std::max(block, least);
-    if (const auto plan = plan_in_place(memory, block)) {
-      LinesInPlace laid_out = lay_out(job, *plan, held_bytes);
-      if (fits_one_merge(*plan, laid_out.runs)) {
-        if (!found || laid_out.need_bytes() < found->need_bytes()) found = laid_out;
-        if (padding(laid_out) <= std::min<std::uint64_t>(plan->run_buffer_bytes, most_output_bytes(job))) return laid_out;
-      }
-    }
-    if (block == least) return found;
+  if (!usual) return choice;
+  for (std::uint64_t block = 2 * usual->block_bytes; block > least;) {
+    block = std::max(round_down(block / 2, unit), least);
+    std::optional<LinesInPlace> plan = with_blocks(job, memory, block, held_bytes);
+    if (!plan) continue;
+    if (!choice.best && plan->need_bytes() <= free_bytes && is_worth_it(*plan)) choice.best = plan;
+    if (!choice.least || plan->need_bytes() < choice.least->need_bytes()) choice.least = std::move(plan);
   }
+  return choice;
 }
 
 lines::LinePlan with_less(const lines::LinePlan& memory, std::uint64_t bytes) {
@@ -130,17 +146,18 @@ LinesInPlaceChoice choose_lines_in_place(const JobHeader& job, const lines::Line
                                          std::uint64_t held_bytes) {
   LinesInPlaceChoice choice;
   for (std::uint64_t bytes = memory.memory_bytes; bytes >= lines::least_line_memory_bytes; bytes /= 2) {
-    std::optional<LinesInPlace> plan = with_memory(job, with_less(memory, bytes), held_bytes);
-    if (!plan) break;
-    if (!choice.best && plan->need_bytes() <= free_bytes) choice.best = plan;
-    if (!choice.least || plan->need_bytes() < choice.least->need_bytes()) choice.least = std::move(plan);
+    LinesInPlaceChoice with = with_memory(job, with_less(memory, bytes), free_bytes, held_bytes);
+    if (!with.least) break;
+    if (!choice.best) choice.best = std::move(with.best);
+    if (!choice.least || with.least->need_bytes() < choice.least->need_bytes()) choice.least = std::move(with.least);
   }
+  if (!choice.best && choice.least && choice.least->need_bytes() <= free_bytes) choice.best = choice.least;
   return choice;
 }
 
 std::uint64_t least_lines_memory_bytes(const JobHeader& job, lines::LinePlan memory) {
   std::uint64_t bytes = lines::least_line_memory_bytes;
-  while (!with_memory(job, with_less(memory, bytes), 0)) bytes += bytes / 8;
+  while (!with_memory(job, with_less(memory, bytes), 0, 0).least) bytes += bytes / 8;
   return round_up(bytes, MiB);
 }
 
