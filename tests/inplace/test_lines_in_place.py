@@ -384,13 +384,15 @@ class Job(Attempts):
         return ["resume", self.path] if self.is_under_way() else list(words_for(self.path))
 
     def renew(self) -> None:
+        """A new file: one that is written again may keep space behind its end on XFS for a while."""
+        self.path.unlink(missing_ok=True)
         self.path.write_bytes(self.text)
 
 
 def make_job(ecosort: Path, run: Run, drive: FileSystem, text: bytes, directory: Path) -> tuple[Job, float]:
     job = Job(ecosort, drive, text, directory)
     job.renew()
-    drive.fill_until(plan_of(run, job.path)["needed_bytes"] + MIB)
+    drive.fill_until(plan_of(run, job.path)["needed_bytes"] + 4 * MIB)
     seconds = job.seconds()
     job.renew()
     return job, seconds
