@@ -20,6 +20,7 @@
 #include "cli/error_json.h"
 #include "cli/line_contents.h"
 #include "cli/lines_bounds.h"
+#include "cli/lines_in_place.h"
 #include "cli/lines_report.h"
 #include "cli/option_table.h"
 #include "cli/profile_choice.h"
@@ -213,10 +214,15 @@ int run(const Words& words, bool checks_order) {
   ignore_write_signals();
   std::signal(SIGCHLD, SIG_DFL);  // how each program ended is ours to learn
   for (const std::string& warning : options.warnings) print_notice(options, warning);
-  if (options.resumable) {
+  if (options.resumable && !options.inplace) {
     RowsCommand command = rows_command(options, words);
     command.look = contents_look(options);
     if (const std::optional<int> code = run_resumable_rows(command, started_s)) return *code;
+  }
+  if (options.inplace) {
+    RowsCommand command = lines_in_place_command(options, words);
+    command.look = contents_look(options);
+    return run_lines_in_place(command, options.inputs.front(), started_s);
   }
   if (options.check != lines::Check::no) return check_order(options);
   if (options.debug && options.compression.output != "none") throw UsageError("--debug goes without --compress-output");
@@ -240,8 +246,10 @@ int plan_lines(const Words& words) {
   }
   if (assumed_bytes != 0 && (options.inputs != Words{"-"} || !options.files0_from.empty()))
     throw UsageError("--assume-size is for lines that are not there; leave one of them out");
-  if (is_json && !options.resumable) throw UsageError("plan lines: --json is for --resumable; the bounds are told as text");
-  if (assumed_bytes != 0 && options.resumable) throw UsageError("plan lines: --assume-size goes without --resumable");
+  const bool is_job = options.resumable || options.inplace;
+  if (is_json && !is_job) throw UsageError("plan lines: --json is for --resumable and --inplace; the bounds are told as text");
+  if (assumed_bytes != 0 && is_job)
+    throw UsageError(fmt::format("plan lines: --assume-size goes without {}", options.resumable ? "--resumable" : "--inplace"));
   if (options.check != lines::Check::no) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
   if (!options.goal.empty())
     options.compression.energy =
@@ -249,6 +257,10 @@ int plan_lines(const Words& words) {
   read_file_names(options);
   raise_open_files();
   io::PosixStorage storage;
+  if (options.inplace) {
+    print_out(lines_in_place_plan(lines_in_place_command(options, others), options.inputs.front(), is_json, storage));
+    return 0;
+  }
   if (options.resumable)
     if (const std::optional<std::string> plan = resumable_rows_plan(rows_command(options, others), is_json, storage)) {
       print_out(*plan);

@@ -35,6 +35,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
       compute_(tools.bench.compute),
       format_(tools.format),
       terms_(terms),
+      hashes_input_(terms.hashes_input || terms.is_of_files),
       part_(part),
       most_blocks_(most_blocks(tools.plan, inputs.size(), part.parts)),
       cursors_(tools, inputs, slots, part_, terms.must_be_ordered || terms.unique ? &last_ : nullptr),
@@ -245,7 +246,7 @@ MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std
     if (is_emitting) {
       if (!go_on_emitting(block, capacity)) return Reason::block_full;
     } else {
-      if (terms_.is_of_files) add_line(merged_.in, cursor.line());
+      if (hashes_input_) add_line(merged_.in, cursor.line());
       merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
       if (choose(cursor) && !emit(cursor, block, capacity)) return Reason::block_full;
     }
@@ -293,7 +294,12 @@ bool MergeLines::is_place_wanted(const LineSink& sink) const {
 // Every block that holds a byte was put. The line that did not fit the last one begins the lines that follow.
 MergePlace MergeLines::place(const LineSink& sink) const {
   const std::size_t begun = emitting_.empty() ? 0 : tree_.winner().line().size() + 1 - emitting_.size();
-  MergePlace place{sink.bytes() - begun, last_row_, out_.sum(), merged_.dropped, {}};
+  MergePlace place{sink.bytes() - begun, last_row_, merged_.in, out_.sum(), merged_.dropped, {}};
+  if (hashes_input_ && !emitting_.empty()) {
+    records::MultisetHash begun_line;
+    add_line(begun_line, tree_.winner().line());
+    place.in -= begun_line;
+  }
   for (const auto& cursor : cursors_.all()) place.runs.push_back(cursors_.position(*cursor));
   return place;
 }

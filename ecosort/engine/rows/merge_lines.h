@@ -26,14 +26,15 @@ struct MergeTerms {
   bool unique = false;
   bool must_be_ordered = true;  // VerificationError else, and of files of the user's NotSorted; these may be in any order
   bool is_of_files = false;     // of the user's, whose lines are hashed as they are taken
+  bool hashes_input = false;    // also of runs the lines are hashed where they are read, besides where they are written
 };
 
 // A merge between two lines: what came before the next one.
 struct MergePlace {
-  std::uint64_t bytes = 0;   // in the sink
-  std::size_t last_row = 0;  // bytes of the row before it, with its end; 0: there is none
-  records::MultisetHash out, dropped;
-  std::vector<std::uint64_t> runs;  // where in each the lines follow that are in neither
+  std::uint64_t bytes = 0;                 // in the sink
+  std::size_t last_row = 0;                // bytes of the row before it, with its end; 0: there is none
+  records::MultisetHash in, out, dropped;  // `in`: where the terms say so
+  std::vector<std::uint64_t> runs;         // where in each the lines follow that are in neither
 };
 
 // Looks on at a merge of stored runs. Coordinator only.
@@ -104,6 +105,7 @@ class MergeLines {
   engine::Compute& compute_;
   const rows::RowFormat& format_;
   MergeTerms terms_;
+  const bool hashes_input_;
   MergePart part_;
   std::size_t most_blocks_;  // of output, between two words with the coordinator
   LastLine last_;
