@@ -16,6 +16,7 @@ namespace ecosort::engine {
 struct MergedOutput {
   Tally tally;    // of the records written
   Tally dropped;  // of duplicates under --unique
+  std::uint64_t equal_pairs = 0;  // neighbours with equal keys among what was written
 };
 
 // Coordinator only.
