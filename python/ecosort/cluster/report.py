@@ -119,7 +119,7 @@ def _from_elsewhere(event: Mapping[str, Any], done: Iterable[Mapping[str, Any]])
         return 0
     part, sent = int(event["task"].rpartition("-")[2]), int(event["answer"].get("uploaded_bytes", 0))
     slices = {one["task"]: (one["node"], one["answer"]["slices"][part]["bytes"]) for one in done if "slices" in one["answer"]}
-    return sent + sum(size for node, size in slices.values() if node != event["node"])
+    return sent + sum(int(size) for node, size in slices.values() if node != event["node"])
 
 
 def _stage(name: str, spans: Sequence[TaskSpan]) -> Stage:
