@@ -23,7 +23,7 @@ from obstore.store import S3Store
 from ecosort import BadInput, EcoSortError
 
 RECORDS: dict[str, Any] = {"record_size": 100, "by": "0:10", "nodes_temp": ["n0", "n1"], "parts": 4, "memory": "4MiB"}
-KILLS, SEED = 5, 4
+KILLS, SEED = 30 if os.environ.get("ECOSORT_SOAK") == "1" else 5, 4
 
 
 def request(method: str, path: str) -> str:
