@@ -608,7 +608,9 @@ CommandTable check_table() {
                   progress_option(),
                   {"--quiet", "", "", "no progress line"}},
       .operands = {{"FILE", "may be a pipe or /dev/stdin"},
-                   {"MANIFEST.json", "of a cluster: all its parts are checked, of any format, by ecosort-cluster"},
+                   {"MANIFEST.json",
+                    "of a cluster, also FILE.MANIFEST.json and s3://.../MANIFEST.json: all parts are checked, of any format, by "
+                    "ecosort-cluster"},
                    {",buf ,dir",
                     "read through the page cache, or bypass it; by default it is bypassed for large files "
                     "where that is possible"}},
