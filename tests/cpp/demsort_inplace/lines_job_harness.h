@@ -25,6 +25,8 @@ struct SmallLines {
   std::uint64_t run_places = 2;  // the journal grows by so many
   bool has_previous = false;     // something stands under the output's name before
   bool reread = false;
+  std::uint64_t block_bytes = 4096;
+  std::string compress = "none";
 
   [[nodiscard]] const char* name() const { return label; }
   [[nodiscard]] std::string sorted() const;
@@ -39,7 +41,7 @@ struct SmallLines {
 };
 
 // Plain lines; keys and a header; equal lines; merges before the last one; lines longer than a block; no end of the last line;
-// CSV whose quotes hold newlines, with headers and marks; JSON lines with a mark and blank lines.
+// CSV whose quotes hold newlines, with headers and marks; JSON lines with a mark and blank lines; runs that are packed.
 [[nodiscard]] const std::vector<SmallLines>& small_lines();
 
 // The n-th input's name.
