@@ -29,10 +29,28 @@ class KeyCounts:
 
 
 @dataclass(frozen=True)
+class RunCompression:
+    """How temporary runs were compressed; `codec`, `transposed` (columns of records) and `because` are those of the last one."""
+
+    asked: str
+    goal: str
+    codec: str
+    transposed: bool
+    because: str
+    plain_bytes: int
+    stored_bytes: int
+    blocks: int
+    packed_blocks: int
+    compress_cpu_s: float
+    decompress_cpu_s: float
+
+
+@dataclass(frozen=True)
 class Report:
     """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` left out.
 
-    Of a table, `keys` has the counts of each key, and `blank_lines` those of JSON lines that were left out.
+    Of a table, `keys` has the counts of each key, and `blank_lines` those of JSON lines that were left out. `run_compression` is
+    None where runs were not compressed, or there was none.
     """
 
     records: int
@@ -58,6 +76,7 @@ class Report:
     version: str
     keys: tuple[KeyCounts, ...] = ()
     blank_lines: int = 0
+    run_compression: RunCompression | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +93,7 @@ class Progress:
     eta_s: float | None
 
 
-_COUNTED = ("records", "dropped", "phases", "keys", "blank_lines")
+_COUNTED = ("records", "dropped", "phases", "keys", "blank_lines", "run_compression")
 _AS_THEY_ARE = tuple(name for name in Report.__dataclass_fields__ if name not in _COUNTED)
 
 
@@ -87,8 +106,14 @@ def report_from(stats: Mapping[str, Any]) -> Report:
         phases=tuple(Phase(**phase) for phase in stats["phases"]),
         keys=tuple(_key_counts(key) for key in stats.get("keys", ())),
         blank_lines=stats.get("blank_lines", 0),
+        run_compression=_run_compression(stats.get("compression") or {}),
         **{name: stats[name] for name in _AS_THEY_ARE},
     )
+
+
+def _run_compression(compression: Mapping[str, Any]) -> RunCompression | None:
+    told = compression.get("runs")
+    return RunCompression(**told) if told else None
 
 
 def _key_counts(key: Mapping[str, Any]) -> KeyCounts:
