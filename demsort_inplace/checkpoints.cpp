@@ -13,12 +13,14 @@ Checkpoints::Checkpoints(Workbench& bench, io::File& output)
       layout_(bench.layout),
       store_(*bench.store),
       numbers_(bench.numbers),
+      taken_(bench.state->consumed),
       output_(output),
       interrupted_(bench.interrupted),
       saved_(*bench.state),
       now_(saved_),
       room_(saved_.tail.empty() ? end_of(saved_.records) : round_down(saved_.records * layout_.record_size, layout_.unit)) {
   now_.tail.clear();
+  for (std::uint64_t run = 0; run < layout_.runs(); ++run) file_bytes_.push_back(bench.durable_run_bytes(run));
 }
 
 Task<void> Checkpoints::reserve() {
@@ -39,7 +41,7 @@ void Checkpoints::begin(engine::WriteBehind& writer, engine::MergeRuns& merge, s
 Task<void> Checkpoints::before_batch(std::uint64_t bytes) {
   const int signal_number = interrupted_.load();
   const std::uint64_t end = round_up(now_.records * layout_.record_size + bytes, layout_.unit);
-  const bool is_due = layout_.keeps_runs && end > end_of(saved_.records) + layout_.interval_bytes;
+  const bool is_due = (layout_.keeps_runs || layout_.packs) && end > end_of(saved_.records) + layout_.interval_bytes;
   if (signal_number == 0 && end <= room_ && !is_due) co_return;
   co_await checkpoint();
   if (signal_number != 0) throw Interrupted(signal_number);
@@ -78,23 +80,35 @@ Task<void> Checkpoints::checkpoint() {
   co_await reactor_.sync(output_);
   co_await check_sums();
   co_await journal_.append(state);
-  give_back(saved_, state);
+  co_await give_back(saved_, state);
   saved_ = std::move(state);
   co_await reserve();
 }
 
 // What was cut off need not be durable: it is not needed any more, and whoever resumes cuts it off again.
-void Checkpoints::give_back(const State& before, const State& after) {
+Task<void> Checkpoints::give_back(const State& before, const State& after) {
   for (std::uint64_t run = 0; run < layout_.runs(); ++run) {
     const std::uint64_t size = layout_.run_file_bytes(run, after.consumed[run]);
-    if (size < layout_.run_file_bytes(run, before.consumed[run])) storage_.set_size(store_.run(numbers_[run]).file(), size);
+    if (size >= layout_.run_file_bytes(run, before.consumed[run])) continue;
+    if (layout_.packs && size > 0)
+      co_await store_.release_until(numbers_[run], block_in_store(run, after.consumed[run]));
+    else
+      storage_.set_size(store_.run(numbers_[run]).file(), size);
   }
 }
 
 std::uint64_t Checkpoints::run_bytes(const State& state) const noexcept {
-  std::uint64_t bytes = 0;
-  for (std::uint64_t run = 0; run < layout_.runs(); ++run) bytes += layout_.run_file_bytes(run, state.consumed[run]);
+  std::uint64_t bytes = layout_.cut_units_bytes();
+  for (std::uint64_t run = 0; run < layout_.runs(); ++run) bytes += run_bytes(run, state.consumed[run]);
   return bytes;
+}
+
+// Of a packed run from its first block on that is needed, as it is; no more than the layout says.
+std::uint64_t Checkpoints::run_bytes(std::uint64_t run, std::uint64_t consumed) const noexcept {
+  const std::uint64_t most = layout_.run_file_bytes(run, consumed);
+  if (!layout_.packs || layout_.keeps_runs || most == 0) return most;
+  const std::uint64_t begin = store_.begin_in_file(numbers_[run], block_in_store(run, consumed));
+  return layout_.head_bytes + file_bytes_[run] - begin;
 }
 
 }  // namespace ecosort::inplace

@@ -2,6 +2,7 @@
 // runs keep their space, there is room for all of it, and a checkpoint in each interval all the same.)
 //
 //   output durable up to a full unit -> both sums equal -> journal says so, durable -> runs cut off -> room reserved for more
+//   (of packed runs the beginning is punched out instead)
 //
 //   output   | ..................... u | u | u |        a checkpoint at record K, which ends inside unit D-1:
 //                              K ^     ^ D              records < K have left the runs; bytes < D are never written again
@@ -24,6 +25,11 @@
 #include "run/record_runs.h"
 
 namespace ecosort::inplace {
+
+// The run blocks that are left of a run begin with this record.
+[[nodiscard]] inline std::uint64_t first_record_left(const Layout& layout, std::uint64_t consumed) noexcept {
+  return round_down(consumed, layout.run_block.records);
+}
 
 // Coordinator only. Everything it is given outlives it.
 class Checkpoints : public engine::ReleaseHook {
@@ -53,7 +59,11 @@ class Checkpoints : public engine::ReleaseHook {
   [[nodiscard]] std::uint64_t end_of(std::uint64_t records) const noexcept {
     return round_up(records * layout_.record_size, layout_.unit);
   }
-  void give_back(const State& before, const State& after);
+  Task<void> give_back(const State& before, const State& after);
+  [[nodiscard]] std::uint64_t run_bytes(std::uint64_t run, std::uint64_t consumed) const noexcept;
+  [[nodiscard]] std::uint64_t block_in_store(std::uint64_t run, std::uint64_t consumed) const noexcept {
+    return (consumed - first_record_left(layout_, taken_[run])) / layout_.run_block.records;
+  }
   [[nodiscard]] std::uint64_t run_bytes(const State& state) const noexcept;
 
   io::Storage& storage_;
@@ -62,6 +72,8 @@ class Checkpoints : public engine::ReleaseHook {
   const Layout& layout_;
   engine::RecordRuns& store_;
   const std::vector<std::size_t>& numbers_;
+  const std::vector<std::uint64_t> taken_;  // records of each run that were gone when the store took it in
+  std::vector<std::uint64_t> file_bytes_;   // of each then: the length
   io::File& output_;
   const std::atomic<int>& interrupted_;
   State saved_;                     // what the journal says
@@ -75,10 +87,5 @@ class Checkpoints : public engine::ReleaseHook {
   std::vector<std::uint64_t> runs_;     // of the sources of this merge
   std::vector<std::uint64_t> begin_;    // records of each that were gone when its source was made
 };
-
-// The run blocks that are left of a run begin with this record.
-[[nodiscard]] inline std::uint64_t first_record_left(const Layout& layout, std::uint64_t consumed) noexcept {
-  return round_down(consumed, layout.run_block.records);
-}
 
 }  // namespace ecosort::inplace

@@ -16,7 +16,7 @@ std::uint64_t head_bytes(const LineTerms& terms, const rows::RowFormat& format, 
 run::Description describe(const JobHeader& header, std::uint64_t run, const records::MultisetHash& hash) {
   const Layout& layout = header.layout;
   return {.format = run::Description::Format::records,
-          .direction = run::Direction::backward,
+          .direction = direction_of(layout),
           .head_bytes = layout.head_bytes,
           .block_bytes = layout.run_block.bytes,
           .record_size = layout.record_size,

@@ -59,8 +59,9 @@ engine::SortReport publish_result(Workbench& bench, const std::string& result) {
   report.traffic = bench.reactor.traffic();
   report.peak_temp_bytes =
       (is_in_place ? bench.layout.extra_bytes() : bench.layout.all_run_bytes()) + Journal::size_bytes(bench.header);
-  report.peak_memory_bytes = bench.memory.peak_bytes();
+  report.peak_memory_bytes = bench.memory.peak_bytes() + (bench.store ? bench.store->peak_index_bytes() : 0);
   report.runs = bench.layout.runs();
+  if (bench.packer && bench.packer->report().blocks > 0) report.run_packing = bench.packer->report();
   report.notices.push_back(bench.notice);
   bench.progress.begin(engine::Phase::done, 0);
   return std::move(report);

@@ -15,12 +15,12 @@ Task<void> form_runs(Workbench& bench, engine::RunKeeper& keeper) {
   std::uint64_t bytes = 0;
   for (std::uint64_t run = bench.done.size(); run < layout.runs(); ++run) {
     parts.push_back({layout.records_left(run + 1), layout.run_records(run), bench.numbers[run]});
-    bytes += layout.run_records(run) * layout.record_size + layout.run_file_bytes(run, 0);
+    bytes += layout.run_records(run) * layout.record_size + layout.plain_run_bytes(run);
   }
   bench.begin("run_formation", engine::Phase::run_formation, bytes);
   {
     engine::ReadAhead reader(bench, bench.plan, bench.encoder, bench.inputs);
-    engine::FormRuns former({bench, bench.encoder, *bench.store}, bench.plan, reader);
+    engine::FormRuns former({bench, bench.encoder, *bench.store}, bench.plan, reader, bench.packer.get());
     co_await former.form_parts(parts, keeper);
   }
   bench.end();

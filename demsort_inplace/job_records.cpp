@@ -37,7 +37,7 @@ class Reader : public ByteReader {
   }
 };
 
-constexpr std::uint64_t format_version = 7;  // before: runs did not begin with their description
+constexpr std::uint64_t format_version = 8;  // before: runs were never packed
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const records::KeyField& key) {
@@ -65,6 +65,24 @@ void check(const Layout& layout) {
       layout.run_block.bytes % page_bytes == 0 &&
       std::uint64_t{layout.run_block.records} * layout.record_size + planner::run_block_trailer_bytes <= layout.run_block.bytes;
   if (!has_sizes || !fits || layout.records > (std::uint64_t{1} << 62U) / layout.record_size) Reader::fail();
+}
+
+void add_packing(Writer& out, const JobHeader& header) {
+  out.add(std::uint64_t{header.layout.packs});
+  out.add(header.layout.assumed_ratio);
+  out.add(std::uint64_t{header.compression.is_auto});
+  out.add(static_cast<std::uint64_t>(header.compression.terms.codec));
+  out.add(static_cast<std::uint64_t>(header.compression.terms.level));
+}
+
+void take_packing(Reader& in, JobHeader& header) {
+  constexpr std::uint64_t most_level = 32, most_ratio = std::uint64_t{1} << 32U;
+  header.layout.packs = in.next_flag();
+  header.layout.assumed_ratio = in.next_below(most_ratio);
+  header.compression.is_auto = in.next_flag();
+  header.compression.terms.codec = static_cast<codec::BlockCodec>(in.next_below(3));
+  header.compression.terms.level = static_cast<int>(in.next_below(most_level));
+  if (header.layout.packs && (header.compression.is_none() || header.kind == JobHeader::Kind::in_place)) Reader::fail();
 }
 
 void add_inputs(Writer& out, const std::vector<InputIdentity>& inputs) {
@@ -161,6 +179,7 @@ std::vector<std::byte> encode(const JobHeader& header) {
   out.add(static_cast<std::uint64_t>(header.kind));
   out.add(std::uint64_t{layout.keeps_runs});
   out.add(std::uint64_t{header.reread});
+  add_packing(out, header);
   add_inputs(out, header.inputs);
   out.add(std::uint64_t{header.lines.has_value()});
   if (header.lines) add_terms(out, *header.lines);
@@ -189,6 +208,7 @@ JobHeader decode_header(std::span<const std::byte> bytes) {
   if (header.kind < JobHeader::Kind::in_place || header.kind > JobHeader::Kind::lines_in_place) Reader::fail();
   layout.keeps_runs = in.next_flag();
   header.reread = in.next_flag();
+  take_packing(in, header);
   header.inputs = next_inputs(in);
   if (in.next_flag()) header.lines = next_terms(in);
   if (header.lines.has_value() != (header.kind >= JobHeader::Kind::resumable_lines)) Reader::fail();
@@ -256,6 +276,7 @@ std::vector<std::byte> encode(const RunDone& done) {
   out.add(done.tally.hash);
   out.add(high_half(done.tally.checksum.sum));
   out.add(low_half(done.tally.checksum.sum));
+  out.add(done.packed_bytes);
   out.add(std::uint64_t{done.lines.has_value()});
   if (done.lines) add_line_run(out, *done.lines);
   return out.take();
@@ -268,6 +289,8 @@ RunDone decode_run(std::span<const std::byte> bytes) {
   done.tally.hash = in.next_hash();
   const std::uint64_t high = in.next();
   done.tally.checksum.sum = make_uint128(high, in.next());
+  done.packed_bytes = in.next();
+  if (done.packed_bytes % page_bytes != 0) Reader::fail();
   if (in.next_flag()) done.lines = next_line_run(in);
   in.end();
   return done;

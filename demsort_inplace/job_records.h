@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "codec/block_codec.h"
 #include "demsort_inplace/layout.h"
 #include "engine/fixed/tally.h"
 #include "engine/rows/read_lines.h"
@@ -49,12 +50,13 @@ struct JobHeader {
 
   std::uint64_t job = 0;              // random; part of every checksum
   records::RecordFormat format = {};  // of lines: none
-  Layout layout = {};                 // of lines: only its unit, and that runs keep their space
+  Layout layout = {};                 // of lines: only its unit, its interval, and what it says of runs
   std::uint64_t memory_bytes = 0;     // with which it was planned
   std::uint32_t threads = 0;          // as asked for; 0: as many as there are processors
   Kind kind = Kind::in_place;
   std::vector<InputIdentity> inputs = {};  // in their order; none of records in place; of lines in place FILE
   bool reread = false;                     // the output is read back from the device before it counts
+  codec::RunCompression compression = {};  // of the runs, where the layout has packed ones
   std::optional<LineTerms> lines = {};     // of the kinds of lines
 
   // The job has taken FILE: its records or lines are nowhere else.
@@ -75,7 +77,8 @@ struct LineRunDone {
 // Run `run` is durable: its piece of the input, or what it was merged from, is not needed any more.
 struct RunDone {
   std::uint64_t run = 0;
-  engine::Tally tally;  // of its records
+  engine::Tally tally;             // of its records
+  std::uint64_t packed_bytes = 0;  // that its blocks take where they are packed; 0: they lie as they are
   std::optional<LineRunDone> lines = {};
 };
 

@@ -70,6 +70,8 @@ void check_line_runs(const JobPaths& paths, const JournalContents& contents) {
 }
 
 void check_state(const JobPaths& paths, const JournalContents& contents) {
+  for (const RunDone& done : contents.runs)
+    if (done.packed_bytes > 0 && !contents.header.layout.packs) does_not_fit(paths, "its journal contradicts itself");
   if (contents.header.lines) return check_line_runs(paths, contents);
   const Layout& layout = contents.header.layout;
   for (const RunDone& done : contents.runs)
@@ -193,6 +195,10 @@ JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Qu
   return status;
 }
 
+bool can_read(const planner::PackingPlan& packing, const codec::RunCompression& compression) noexcept {
+  return packing.coders > 0 && packing.wanted.terms == compression.terms;
+}
+
 planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads) {
   const Layout& layout = header.layout;
   planner::Wanted wanted{.format = header.format,
@@ -201,13 +207,20 @@ planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, u
                          .memory_bytes = memory_bytes,
                          .threads = threads,
                          .input_alignment = layout.unit};
-  const auto plan = planner::plan_equal_runs(wanted, layout.run_block, layout.piece_records, most_batch_bytes(layout));
-  if (plan) return *plan;
+  if (layout.packs) wanted.compression = header.compression;
+  wanted.assumed_ratio = layout.assumed_ratio;
+  // Runs may be there already that other coders could not read.
+  const auto try_plan = [&] {
+    auto plan = planner::plan_equal_runs(wanted, layout.run_block, layout.piece_records, most_batch_bytes(layout));
+    const bool reads_runs = plan && (!layout.packs || can_read(plan->packing, header.compression));
+    return reads_runs ? plan : std::nullopt;
+  };
+  if (const auto plan = try_plan()) return *plan;
   std::uint64_t enough = memory_bytes;
   do {
     enough += enough / 4;
     wanted.memory_bytes = enough;
-  } while (!planner::plan_equal_runs(wanted, layout.run_block, layout.piece_records, most_batch_bytes(layout)));
+  } while (!try_plan());
   throw UsageError(fmt::format("--memory {}KiB is too little for this job, whose pieces are laid out; try --memory {}KiB",
                                memory_bytes >> 10U, (enough >> 10U) + 1));
 }

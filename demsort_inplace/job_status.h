@@ -40,6 +40,9 @@ struct JobStatus {
 [[nodiscard]] JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue,
                                     const Trust& trust = {});
 
+// Whether coders that are planned so read the runs of a job whose header says so.
+[[nodiscard]] bool can_read(const planner::PackingPlan& packing, const codec::RunCompression& compression) noexcept;
+
 // The engine's plan for a job with so much memory. UsageError if it is too little.
 [[nodiscard]] planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads);
 

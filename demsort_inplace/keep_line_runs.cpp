@@ -106,6 +106,7 @@ Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& ru
                                      const records::MultisetHash& written, const records::MultisetHash& dropped) {
   RunDone done{.run = number_in_job(number), .tally = {.hash = written, .checksum = {}}};
   done.lines = LineRunDone{.bytes = run.bytes, .longest = run.longest, .next = read.next, .blank_lines = read.blank_lines};
+  done.packed_bytes = bench_.run_files.packed_bytes(run.stored);
   co_await bench_.make_durable(run.stored, describe(bench_.row_job(has_header()), done, place_of_formed(done.run, has_header())));
   while (kept_ < number) co_await changed_.changed();
   if (number == 0 && takes_header_) co_await keep_header();
@@ -136,7 +137,7 @@ Task<void> KeepLineRuns::keep_header() {
   }
   const std::string& text = header_.top();
   if (text.empty()) co_return;
-  lines::RowRun run = bench_.create_run(0, text.size());
+  lines::RowRun run = bench_.create_plain_run(0, text.size());
   lines::RunSink sink(bench_.tools(bench_.job.plan), run);
   TaskGroup putting(bench_.reactor.scope());
   putting.spawn(put_text(text, bench_.format, sink));
@@ -169,6 +170,7 @@ Task<void> form_line_runs(LinesBench& bench) {
     reader.set_look(bench.job.look);
     reader.begin_at(bench.next_place());
     lines::FormLineRuns former(tools, reader, seen, bench.job.unique);
+    if (bench.packer) former.tell_pace(*bench.packer, true);
     KeepLineRuns keeper(bench, header);
     co_await keeper.begin();
     std::vector<lines::MergeInput> formed;  // opened again when they are merged

@@ -11,6 +11,10 @@
 
 namespace ecosort::inplace {
 
+// Before the merge: reserves all of the output that the runs leave room for, beyond what was. Runs that turned out to be smaller
+// than they were promised leave more.
+[[nodiscard]] Task<void> reserve_output_room(Workbench& bench);
+
 // Coordinator only. The bench outlives it. The space of all runs is reserved beforehand.
 class KeepRuns : public engine::RunKeeper {
  public:

@@ -2,7 +2,16 @@
 
 #include <algorithm>
 
+#include "plan/packing_plan.h"
+#include "run/block_places.h"
+
 namespace ecosort::inplace {
+
+std::uint64_t Layout::promised_bytes(std::uint64_t blocks) const noexcept {
+  return planner::promised_space(blocks * run_block.bytes, assumed_ratio);
+}
+
+std::uint64_t Layout::table_bytes(std::uint64_t run) const noexcept { return packs ? run::places_bytes(run_run_blocks(run)) : 0; }
 
 std::uint64_t Layout::all_run_bytes() const noexcept {
   const std::uint64_t last = runs() - 1;
@@ -15,7 +24,7 @@ std::uint64_t Layout::slack_bytes() const noexcept {
 }
 
 std::uint64_t Layout::total_bytes() const noexcept {
-  return all_run_bytes() + 2 * unit + std::max(run_file_bytes(0, 0), slack_bytes());
+  return all_run_bytes() + cut_units_bytes() + 2 * unit + std::max(run_file_bytes(0, 0), slack_bytes());
 }
 
 std::uint64_t Layout::spare_bytes(std::uint64_t run) const noexcept {

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "plan/plan.h"
+#include "run/run_block.h"
 
 namespace ecosort::inplace {
 
@@ -28,6 +29,11 @@ struct Layout {
   // Consumed run space is not given back before the end: where a file system could mix up blocks after a crash, or would not let
   // the output have them. Only for a job whose input is another file.
   bool keeps_runs = false;
+  // Runs may be packed (run/packed_block.h): they go forward, and what is consumed is punched out behind their description. Each
+  // is promised the space of its blocks as they are, and of their table; where runs keep it, by `assumed_ratio` (thousandths)
+  // less.
+  bool packs = false;
+  std::uint64_t assumed_ratio = 0;
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return records * record_size; }
   [[nodiscard]] std::uint64_t runs() const noexcept { return div_up(records, piece_records); }
@@ -41,13 +47,24 @@ struct Layout {
   [[nodiscard]] std::uint64_t run_run_blocks(std::uint64_t run) const noexcept {
     return div_up(run_records(run), run_block.records);
   }
-  // Of a run file of which `consumed` records are not needed any more.
+  // Of a run file of which `consumed` records are not needed any more; of one that may be packed the most that it takes.
   [[nodiscard]] std::uint64_t run_file_bytes(std::uint64_t run, std::uint64_t consumed) const noexcept {
+    if (packs && keeps_runs) return head_bytes + promised_bytes(run_run_blocks(run)) + table_bytes(run);
     if (keeps_runs) return head_bytes + run_run_blocks(run) * run_block.bytes;
     if (consumed == run_records(run)) return 0;
-    return head_bytes + (run_run_blocks(run) - consumed / run_block.records) * run_block.bytes;
+    return head_bytes + (run_run_blocks(run) - consumed / run_block.records) * run_block.bytes + table_bytes(run);
   }
   [[nodiscard]] std::uint64_t all_run_bytes() const noexcept;
+  // The same of runs that are not packed.
+  [[nodiscard]] std::uint64_t plain_run_bytes(std::uint64_t run) const noexcept {
+    return head_bytes + run_run_blocks(run) * run_block.bytes;
+  }
+  // Of so many blocks that may be packed.
+  [[nodiscard]] std::uint64_t promised_bytes(std::uint64_t blocks) const noexcept;
+  // Of the table of a run's blocks, where they may be packed.
+  [[nodiscard]] std::uint64_t table_bytes(std::uint64_t run) const noexcept;
+  // What is packed, and its table, begin and end within units.
+  [[nodiscard]] std::uint64_t cut_units_bytes() const noexcept { return packs && unit > page_bytes ? 3 * runs() * unit : 0; }
 
   // A file is never cut inside a unit that still holds a record that is needed.
   [[nodiscard]] std::uint64_t input_file_bytes(std::uint64_t records_left) const noexcept {
@@ -70,6 +87,11 @@ struct Layout {
   // How much of the output may be allocated while the runs take `run_bytes`.
   [[nodiscard]] std::uint64_t output_room(std::uint64_t run_bytes) const noexcept;
 };
+
+// Of its runs: where nothing is cut off, there is no need to begin at their end.
+[[nodiscard]] inline run::Direction direction_of(const Layout& layout) noexcept {
+  return layout.packs ? run::Direction::forward : run::Direction::backward;
+}
 
 // The most bytes of a batch that a checkpoint interval allows for: with four of them and four units it always gets ahead.
 [[nodiscard]] std::uint64_t most_batch_bytes(const Layout& layout) noexcept;

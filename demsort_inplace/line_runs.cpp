@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "base/memory.h"
+#include "run/block_places.h"
 #include "run/row_runs.h"
 
 namespace ecosort::inplace {
@@ -58,10 +59,17 @@ lines::ReadPlace next_place(const std::vector<RunDone>& done, const lines::ReadP
   return done.empty() || done.back().lines->is_header ? begin : done.back().lines->next;
 }
 
+std::uint64_t blocks_of(const RunDone& run, std::uint64_t block_bytes) noexcept {
+  return div_up(run.lines->bytes, block_bytes - run::trailer_bytes);
+}
+
+std::uint64_t run_file_bytes(const RunDone& run, std::uint64_t block_bytes, std::uint64_t head_bytes) noexcept {
+  const std::uint64_t blocks = blocks_of(run, block_bytes);
+  return head_bytes + (run.packed_bytes == 0 ? blocks * block_bytes : run.packed_bytes + run::places_bytes(blocks));
+}
+
 std::uint64_t most_run_bytes(const std::vector<RunDone>& done, std::uint64_t block_bytes, std::uint64_t head_bytes) {
-  const auto space = [&](const RunDone& run) {
-    return head_bytes + div_up(run.lines->bytes, block_bytes - run::trailer_bytes) * block_bytes;
-  };
+  const auto space = [&](const RunDone& run) { return run_file_bytes(run, block_bytes, head_bytes); };
   std::uint64_t most = 0, present = 0;
   std::vector<std::uint64_t> live;
   for (const RunDone& run : done) {

@@ -28,6 +28,10 @@ struct RunPlace {
 // Where in the inputs reading continues; `begin`: where nothing is in a run yet.
 [[nodiscard]] lines::ReadPlace next_place(const std::vector<RunDone>& done, const lines::ReadPlace& begin) noexcept;
 
+// Of a run's file, with what it begins with and, where its blocks are packed, their table.
+[[nodiscard]] std::uint64_t blocks_of(const RunDone& run, std::uint64_t block_bytes) noexcept;
+[[nodiscard]] std::uint64_t run_file_bytes(const RunDone& run, std::uint64_t block_bytes, std::uint64_t head_bytes) noexcept;
+
 // The most that the runs took at any time, in blocks of their files and what each begins with.
 [[nodiscard]] std::uint64_t most_run_bytes(const std::vector<RunDone>& done, std::uint64_t block_bytes, std::uint64_t head_bytes);
 

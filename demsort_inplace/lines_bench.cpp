@@ -20,9 +20,16 @@ LinesBench::LinesBench(const std::string& path, const JobHeader& job_header, lin
       job(std::move(what)),
       format(*job.format),
       header_lines(format.top_rows_to_come()),
-      run_files(storage, reactor, job.plan.block_bytes, {run::Direction::forward, header.job, header.layout.head_bytes}),
+      codec_memory(job.codecs.runs.bytes()),
+      run_files(storage, reactor, job.plan.block_bytes, {run::Direction::forward, header.job, header.layout.head_bytes},
+                make_packer()),
       pool(reactor.scope(), memory.allocate(job.plan.write_bytes(), "write blocks", job.plan.pages), job.plan.block_bytes,
            job.plan.write_blocks) {}
+
+run::RunPacker* LinesBench::make_packer() {
+  if (job.codecs.runs.coders == 0) return nullptr;
+  return &packer.emplace(job.codecs.runs, run::BlockShape{job.plan.block_bytes}, codec_memory);
+}
 
 void LinesBench::begin(const char* name, engine::Phase phase, std::uint64_t bytes, std::uint64_t share, std::uint64_t moved) {
   log.begin(name, reactor.traffic());
@@ -67,18 +74,42 @@ lines::MergeInput LinesBench::input_of(std::uint64_t run) const {
   return input;
 }
 
-void LinesBench::open(lines::MergeInput& input, std::uint64_t run) {
+Task<void> LinesBench::open(lines::MergeInput& input, std::uint64_t run) {
   io::FilePtr file = storage.open_named(paths.run(run), io::Role::run, io::Caching::direct_if_possible);
-  run_files.adopt(input.run, std::move(file), run);
+  co_await run_files.adopt(input.run, std::move(file), run, done[run].packed_bytes);
+}
+
+std::uint64_t LinesBench::file_bytes_of(std::uint64_t run) const {
+  return run_file_bytes(done[run], job.plan.block_bytes, header.layout.head_bytes);
 }
 
 void LinesBench::close(const std::vector<lines::MergeInput>& inputs) {
   for (const lines::MergeInput& input : inputs) run_files.close(input.run.stored);
 }
 
-lines::RowRun LinesBench::create_run(std::uint64_t run, std::uint64_t bytes) {
-  io::FilePtr file = storage.create_named(paths.run(run), io::Role::run, io::Caching::direct_if_possible);
-  return run_files.create_in(std::move(file), run, bytes);
+lines::RowRun LinesBench::create_run(std::uint64_t run, std::uint64_t bytes, const std::vector<std::uint64_t>& sources) {
+  std::uint64_t others = 0;  // that a merge will have open together with it
+  for (const std::uint64_t live : live_runs())
+    if (done[live].packed_bytes > 0 && std::ranges::find(sources, live) == sources.end())
+      others += blocks_of(done[live], job.plan.block_bytes);
+  lines::RowRun created = run_files.create_in(create_file(run), run, bytes, others);
+  note_run_bytes(sources);
+  return created;
+}
+
+void LinesBench::note_run_bytes(const std::vector<std::uint64_t>& open_runs) {
+  std::uint64_t bytes = run_files.allocated_bytes() + (header_run() != nullptr ? file_bytes_of(0) : 0);
+  for (const std::uint64_t live : live_runs())
+    if (std::ranges::find(open_runs, live) == open_runs.end()) bytes += file_bytes_of(live);
+  peak_run_bytes = std::max(peak_run_bytes, bytes);
+}
+
+lines::RowRun LinesBench::create_plain_run(std::uint64_t run, std::uint64_t bytes) {
+  return run_files.create_plain_in(create_file(run), run, bytes);
+}
+
+io::FilePtr LinesBench::create_file(std::uint64_t run) {
+  return storage.create_named(paths.run(run), io::Role::run, io::Caching::direct_if_possible);
 }
 
 Task<void> LinesBench::make_durable(std::size_t stored, run::Description description) {

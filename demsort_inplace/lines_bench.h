@@ -16,6 +16,7 @@
 #include "engine/rows/lines_sort.h"
 #include "engine/rows/merge_tree.h"
 #include "engine/rows/row_tools.h"
+#include "run/run_packer.h"
 
 namespace ecosort::inplace {
 
@@ -44,10 +45,13 @@ struct LinesBench : JobBench {
 
   // A run that the journal knows, to be opened when it is read.
   [[nodiscard]] lines::MergeInput input_of(std::uint64_t run) const;
-  void open(lines::MergeInput& input, std::uint64_t run);
+  [[nodiscard]] Task<void> open(lines::MergeInput& input, std::uint64_t run);
+  [[nodiscard]] std::uint64_t file_bytes_of(std::uint64_t run) const;  // by the journal
   void close(const std::vector<lines::MergeInput>& inputs);
-  // A file for one that it does not know yet, durable by its name only when the directory is synced.
-  [[nodiscard]] lines::RowRun create_run(std::uint64_t run, std::uint64_t bytes);
+  // A file for one that it does not know yet, durable by its name only when the directory is synced. It takes the place of
+  // `sources`, which are open.
+  [[nodiscard]] lines::RowRun create_run(std::uint64_t run, std::uint64_t bytes, const std::vector<std::uint64_t>& sources = {});
+  [[nodiscard]] lines::RowRun create_plain_run(std::uint64_t run, std::uint64_t bytes);  // that is never packed
   // A run that is complete, with its description; its name is not yet. `has_header`: one run of the job is that.
   [[nodiscard]] Task<void> make_durable(std::size_t stored, run::Description description);
   [[nodiscard]] RowJob row_job(bool has_header) const { return {header, format, job.unique, has_header}; }
@@ -55,10 +59,18 @@ struct LinesBench : JobBench {
   lines::LinesJob job;
   rows::RowFormat& format;           // of the job
   const std::uint64_t header_lines;  // as the job has them, before any was read
+  MemoryBudget codec_memory;
+  std::optional<run::RunPacker> packer;  // where runs may be packed
   lines::RowRuns run_files;
   BlockPool pool;
   lines::LinesReport report;
+  std::uint64_t peak_run_bytes = 0;  // that files of runs took in this process, with what they were promised and did not need
   std::uint64_t uncounted_blank_lines = 0;  // behind the last run; the next record of the journal counts them
+
+ private:
+  [[nodiscard]] run::RunPacker* make_packer();
+  [[nodiscard]] io::FilePtr create_file(std::uint64_t run);
+  void note_run_bytes(const std::vector<std::uint64_t>& open_runs);
 };
 
 // What remains of the memory for a merge, where the line that went out last before an interruption and a unit of the output are

@@ -7,6 +7,8 @@
 #include "demsort_inplace/resumable_lines.h"
 #include "demsort_inplace/space_plan.h"
 #include "formats/lines/line_run.h"
+#include "plan/packing_plan.h"
+#include "run/block_places.h"
 #include "run/row_runs.h"
 
 namespace ecosort::inplace {
@@ -38,12 +40,18 @@ std::uint64_t most_merged_runs(const lines::LinePlan& plan) noexcept {
 LinesSpace lines_space(const JobHeader& header, const lines::LinePlan& plan, std::uint64_t held_bytes) {
   const std::uint64_t unit = header.layout.unit, bytes = most_output_bytes(header);
   const std::uint64_t payload = plan.block_bytes - run::trailer_bytes;
-  const std::uint64_t stored = div_up(bytes, payload) * plan.block_bytes;
+  const std::uint64_t blocks = div_up(bytes, payload);
+  const auto promised = [&](std::uint64_t runs, std::uint64_t all_blocks) {  // of so many runs together
+    const std::uint64_t plain = all_blocks * plan.block_bytes;
+    if (!header.layout.packs) return plain;
+    return planner::promised_space(plain, header.layout.assumed_ratio) + runs * page_bytes +
+           run::most_places_bytes(runs, all_blocks);
+  };
   LinesSpace space;
   space.runs = most_runs(plan, bytes);
-  const std::uint64_t each = plan.block_bytes + header.layout.head_bytes;  // of a run, besides its full blocks
-  space.run_bytes = stored + (space.runs + 1) * each;
-  const std::uint64_t merged_again = space.runs > most_merged_runs(plan) ? stored + each : 0;
+  // Each run may end within a block.
+  space.run_bytes = promised(space.runs + 1, blocks + space.runs + 1) + (space.runs + 1) * header.layout.head_bytes;
+  const std::uint64_t merged_again = space.runs > most_merged_runs(plan) ? promised(1, blocks + 1) + header.layout.head_bytes : 0;
   space.output_bytes = round_up(std::max(bytes, merged_again), unit);
   const std::uint64_t places = round_up(2 * space.runs + 1, header.lines->run_places);
   space.journal_bytes = round_up(Journal::size_bytes(header) + (places - header.lines->run_places) * page_bytes, unit);

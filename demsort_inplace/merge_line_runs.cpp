@@ -46,10 +46,10 @@ void check_merged(const LinesBench& bench, const std::vector<std::uint64_t>& sou
 Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sources, unsigned slots, const lines::LinePlan& plan) {
   const std::uint64_t number = bench.done.size();
   std::vector<MergeInput> inputs = inputs_of(bench, sources);
-  for (std::size_t i = 0; i < inputs.size(); ++i) bench.open(inputs[i], sources[i]);
+  for (std::size_t i = 0; i < inputs.size(); ++i) co_await bench.open(inputs[i], sources[i]);
   const std::uint64_t bytes = bytes_of(inputs);
   bench.storage.set_size(*bench.files.output, 0);  // its space is the merged run's now
-  lines::RowRun stored = bench.create_run(number, bytes);
+  lines::RowRun stored = bench.create_run(number, bytes, sources);
   bench.begin("intermediate_merge", engine::Phase::intermediate_merge, bytes, 0, 2 * bench.input_bytes());
   lines::RunSink sink(bench.tools(plan), stored);
   lines::MergeLines merge(bench.tools(plan), terms_of(bench), inputs, slots);
@@ -58,7 +58,9 @@ Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sourc
   co_await bench.run_files.complete(stored, sink.bytes());
   check_merged(bench, sources, merge.merged());
   bench.close(inputs);
-  RunDone done{.run = number, .tally = {.hash = merge.merged().out, .checksum = {}}};
+  RunDone done{.run = number,
+               .tally = {.hash = merge.merged().out, .checksum = {}},
+               .packed_bytes = bench.run_files.packed_bytes(stored.stored)};
   done.lines = LineRunDone{.bytes = stored.bytes,
                            .longest = merge.merged().longest,
                            .next = bench.done.back().lines->next,
@@ -107,7 +109,7 @@ Task<std::string> read_header(LinesBench& bench) {
   std::string text;
   if (bench.header_run() == nullptr) co_return text;
   MergeInput header = bench.input_of(0);
-  bench.open(header, 0);
+  co_await bench.open(header, 0);
   const std::size_t block_bytes = bench.job.plan.block_bytes;
   const Buffer memory = bench.memory.allocate(block_bytes, "a block of the header");
   for (std::uint64_t block = 0; block < header.run.blocks(block_bytes); ++block) {
@@ -176,7 +178,7 @@ Task<State> merge_to_output(LinesBench& bench, const std::string& header) {
   std::vector<MergeInput> inputs = inputs_of(bench, live);
   const lines::MergeFit fit = lines::fit_merge(plan, inputs, 0);
   require_fit(bench, fit, inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) bench.open(inputs[i], live[i]);
+  for (std::size_t i = 0; i < inputs.size(); ++i) co_await bench.open(inputs[i], live[i]);
   Before before = co_await look_before(bench, place);
   const std::uint64_t left = bench.run_bytes() - std::min(bench.run_bytes(), place);
   bench.begin("merge", engine::Phase::merge, left, 2 * left,

@@ -90,11 +90,9 @@ class ResumableLines {
 
   void check_runs() {
     const auto check = [&](std::uint64_t run) {
-      lines::MergeInput input = bench_.input_of(run);
-      bench_.open(input, run);
-      const run::StoredRun& stored = bench_.run_files.run(input.run.stored);
-      check_length(bench_, stored.file(), stored.space_bytes);
-      bench_.run_files.close(input.run.stored);
+      io::FilePtr file = bench_.storage.open_named(bench_.paths.run(run), io::Role::run, direct);
+      check_length(bench_, *file, bench_.file_bytes_of(run));
+      bench_.storage.close(std::move(file));
     };
     if (bench_.header_run() != nullptr) check(0);
     for (const std::uint64_t run : bench_.live_runs()) check(run);
@@ -242,11 +240,14 @@ class ResumableLines {
     report.input_bytes = bench_.input_bytes();
     report.output_bytes = bench_.state->lines->bytes;
     report.traffic = bench_.reactor.traffic();
+    const std::uint64_t kept = most_run_bytes(bench_.done, bench_.job.plan.block_bytes, bench_.header.layout.head_bytes);
+    const std::uint64_t runs = bench_.packer ? std::max(kept, bench_.peak_run_bytes) : kept;
     report.peak_temp_bytes =
         Journal::size_bytes(bench_.header) +
-        (is_in_place_ ? bench_.header.lines->total_bytes - round_up(bench_.input_bytes(), bench_.unit())
-                      : most_run_bytes(bench_.done, bench_.job.plan.block_bytes, bench_.header.layout.head_bytes));
-    report.peak_memory_bytes = bench_.memory.peak_bytes();
+        (is_in_place_ ? bench_.header.lines->total_bytes - round_up(bench_.input_bytes(), bench_.unit()) : runs);
+    report.peak_memory_bytes =
+        bench_.memory.peak_bytes() + bench_.codec_memory.peak_bytes() + bench_.run_files.peak_index_bytes();
+    if (bench_.packer && bench_.packer->report().blocks > 0) report.run_packing = bench_.packer->report();
     report.notices.push_back(bench_.notice);
     bench_.progress.begin(engine::Phase::done, 0);
     return std::move(report);

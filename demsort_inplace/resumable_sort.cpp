@@ -104,13 +104,11 @@ class ResumableSort {
   // Brings every file to the length that the journal gives it, once it is certain that they are what it speaks of.
   Task<void> cut_files() {
     const std::uint64_t output = bench_.state ? round_up(bench_.state->records * layout_.record_size, layout_.unit) : 0;
-    const auto run_bytes = [&](std::uint64_t run) {
-      return run < bench_.done.size() ? layout_.run_file_bytes(run, bench_.consumed(run)) : 0;
-    };
-    for (std::uint64_t run = 0; run < layout_.runs(); ++run) check_length(bench_, *bench_.files.runs[run], run_bytes(run));
+    for (std::uint64_t run = 0; run < layout_.runs(); ++run)
+      check_length(bench_, *bench_.files.runs[run], bench_.durable_run_bytes(run));
     check_length(bench_, *bench_.files.output, output);
     if (bench_.state) co_await recheck(bench_, *bench_.files.output, false);
-    for (std::uint64_t run = 0; run < layout_.runs(); ++run) cut(bench_, *bench_.files.runs[run], run_bytes(run));
+    for (std::uint64_t run = 0; run < layout_.runs(); ++run) cut(bench_, *bench_.files.runs[run], bench_.durable_run_bytes(run));
     cut(bench_, *bench_.files.output, output);
   }
 
@@ -119,9 +117,7 @@ class ResumableSort {
   Task<void> reserve_space() {
     for (std::uint64_t run = bench_.done.size(); run < layout_.runs(); ++run)
       (void)co_await bench_.reactor.reserve(*bench_.files.runs[run], 0, layout_.run_file_bytes(run, 0));
-    if (bench_.state) co_return;
-    bench_.output_room = layout_.output_room(layout_.all_run_bytes());
-    (void)co_await bench_.reactor.reserve(*bench_.files.output, 0, bench_.output_room);
+    if (!bench_.state) co_await reserve_output_room(bench_);
   }
 
   Task<void> sort() {

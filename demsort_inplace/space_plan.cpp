@@ -6,6 +6,7 @@
 
 #include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/journal.h"
+#include "plan/fit_formation.h"
 
 namespace ecosort::inplace {
 
@@ -53,6 +54,7 @@ bool complete(SpacePlan& plan, const planner::Wanted& wanted) {
   plan.layout.interval_bytes = round_down(plan.layout.interval_bytes, plan.layout.unit);
   auto engine = planner::plan_equal_runs(wanted, plan.layout.run_block, plan.layout.piece_records, most_batch_bytes(plan.layout));
   if (!engine) return false;
+  if (plan.layout.packs && engine->packing.coders == 0) return false;
   plan.engine = std::move(*engine);
   plan.journal_bytes = round_up(Journal::size_bytes({.format = wanted.format, .layout = plan.layout}), plan.layout.unit);
   plan.metadata_bytes = metadata_of(plan.layout);
@@ -60,7 +62,13 @@ bool complete(SpacePlan& plan, const planner::Wanted& wanted) {
   return true;
 }
 
-std::vector<planner::RunBlock> run_blocks_for(std::uint32_t record_size, std::uint64_t unit) {
+std::vector<planner::RunBlock> run_blocks_for(const planner::Wanted& wanted) {
+  const std::uint32_t record_size = wanted.format.record_size;
+  const std::uint64_t unit = wanted.input_alignment;
+  if (!wanted.compression.is_none())
+    return {planner::RunBlock::of(
+        round_up(planner::choose_run_block(record_size, wanted.memory_bytes, planner::BlockUse::packed).bytes, unit),
+        record_size)};
   std::vector<planner::RunBlock> run_blocks;
   const std::uint64_t least = planner::RunBlock::least_bytes(record_size, unit);
   for (std::uint64_t i = 0; i < 16; ++i) {
@@ -98,7 +106,9 @@ SpacePlan tightest(const planner::Wanted& wanted, const Ground& ground, const pl
                  .piece_records = div_up(wanted.input_records, runs),
                  .unit = wanted.input_alignment,
                  .head_bytes = ground.describes_runs ? head_bytes(wanted.format, wanted.input_alignment) : 0,
-                 .keeps_runs = ground.mode == Mode::keeping_runs};
+                 .keeps_runs = ground.mode == Mode::keeping_runs,
+                 .packs = !wanted.compression.is_none(),
+                 .assumed_ratio = ground.mode == Mode::keeping_runs ? wanted.assumed_ratio : 0};
   plan.held_bytes = ground.held_bytes;
   plan.layout.interval_bytes = least_interval_bytes(plan.layout);
   if (ground.mode != Mode::in_place) plan.output_bytes = plan.layout.input_file_bytes(wanted.input_records);
@@ -118,7 +128,7 @@ void tighten(SpacePlan& plan, const planner::Wanted& wanted) {
 // Calls `look` with every layout there is, in its tightest form.
 template <class Look>
 void for_each_layout(const planner::Wanted& wanted, const Ground& ground, const Look& look) {
-  for (const planner::RunBlock& run_block : run_blocks_for(wanted.format.record_size, wanted.input_alignment)) {
+  for (const planner::RunBlock& run_block : run_blocks_for(wanted)) {
     for (const std::uint64_t runs : run_counts(wanted.input_records)) {
       SpacePlan plan = tightest(wanted, ground, run_block, runs);
       if (!complete(plan, wanted)) continue;

@@ -5,6 +5,7 @@
 //   finish.h         the result is verified, durable, named; the rest is removed
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,13 +26,16 @@ struct Workbench : JobBench {
   std::uint64_t begin_of_job(engine::Phase phase, std::uint64_t bytes);
 
   [[nodiscard]] std::uint64_t consumed(std::uint64_t run) const { return state ? state->consumed[run] : 0; }
+  // The length of the file of a run, by the journal: 0 where it does not know the run yet, or it holds nothing any more.
+  [[nodiscard]] std::uint64_t durable_run_bytes(std::uint64_t run) const;
 
   const Layout& layout;
   const planner::Plan plan;
   const records::Encoder encoder;
   engine::SortReport report;
-  std::vector<engine::Input> inputs;  // of the first phase
-  std::uint64_t output_room = 0;      // bytes of the output that were allocated beforehand
+  std::vector<engine::Input> inputs;       // of the first phase
+  std::uint64_t output_room = 0;           // bytes of the output that were allocated beforehand
+  std::unique_ptr<run::RunPacker> packer;  // where runs may be packed
   std::optional<engine::RecordRuns> store;
   std::vector<std::size_t> numbers;  // of every run in the store; runs that hold nothing any more have none
 };

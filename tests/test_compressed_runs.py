@@ -170,7 +170,7 @@ def test_what_cannot_be_is_refused(ecosort: Path, tmp_path: Path) -> None:
         (["--compress=lz4", "--compress-program=gzip"], "both say how runs are compressed"),
         (["--compress=none", "--assume-ratio=2"], "--assume-ratio is for runs that are compressed"),
         (["--assume-ratio=half", "--compress=lz4"], "'half' is no number from 1 to 1000"),
-        (["--compress=lz4", "--resumable"], "--compress goes without --resumable: runs that outlive a crash"),
+        (["--compress=auto", "--goal=energy", "--resumable"], "--goal energy "),
         (["-S", "1M", "--compress=zstd:19"], "too little for that and the sort"),
     ]:
         code, _, error = run([str(ecosort), "lines"], [*words, "in", "-o", "out"], tmp_path)

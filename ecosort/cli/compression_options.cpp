@@ -37,10 +37,18 @@ CompressionTerms CompressionWords::terms() const {
   return terms;
 }
 
+namespace {
+
+void check_goal(const std::string& goal) {
+  if (goal != "time" && goal != "energy") throw UsageError(fmt::format("--goal: '{}' is neither 'time' nor 'energy'", goal));
+}
+
+}  // namespace
+
 std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const CompressionTerms& terms, std::string_view usual,
                                           const ProfileChoice& profile) {
   if (goal.empty() || goal == "time") return std::nullopt;
-  if (goal != "energy") throw UsageError(fmt::format("--goal: '{}' is neither 'time' nor 'energy'", goal));
+  check_goal(goal);
   if ((terms.runs.empty() ? usual : terms.runs) != "auto")
     throw UsageError("--goal energy chooses how runs are compressed; give --compress=auto with it");
   if (!profile.profile)
@@ -54,11 +62,10 @@ std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const Compres
   return EnergyTerms{.idle_w = power.idle_w, .core_w = power.core_w, .gb_j = power.gb_j};
 }
 
-void check_runs_are_plain(const CompressionTerms& terms) {
-  if (!terms.runs.empty() && terms.runs != "auto" && terms.runs != "none")
-    throw UsageError("--compress goes without --resumable: runs that outlive a crash are stored as they are");
-  if (terms.assumed_ratio > 0) throw UsageError("--assume-ratio goes without --resumable");
-  if (terms.energy) throw UsageError("--goal goes without --resumable: runs that outlive a crash are stored as they are");
+void check_resumable_goal(const std::string& goal) {
+  if (goal.empty() || goal == "time") return;
+  check_goal(goal);
+  throw UsageError("--goal energy goes without --resumable: who resumes the job may have another profile; leave it out");
 }
 
 std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_view rows) {
@@ -69,7 +76,7 @@ std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_
              "bytes put together column by column where that pays; `auto`: for each run what its first records, the drives and "
              "the processors show to pay"
            : "what sorted runs are compressed with while they lie in temporary space, with a level as zstd:3 (1 to 19); `auto`: "
-             "for each run what its first rows, the drives and the processors show to pay"},
+             "for each run what its first rows, the drives and the processors show to pay; with --resumable `none` unless given"},
       {"--assume-ratio", "R", "1",
        "runs shrink to 1/R at least, so that no more temporary space is checked and reserved; where they do not, and the "
        "drive is full, the sort ends and nothing is lost"},

@@ -37,8 +37,8 @@ struct CompressionWords {
 [[nodiscard]] std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const CompressionTerms& terms,
                                                         std::string_view usual, const ProfileChoice& profile);
 
-// UsageError: runs that outlive a crash are stored as they are.
-void check_runs_are_plain(const CompressionTerms& terms);
+// Of --goal. UsageError for what goes without --resumable.
+void check_resumable_goal(const std::string& goal);
 
 // Of --compress, --assume-ratio and --goal, for a command that sorts `rows` and does `usual`ly so.
 [[nodiscard]] std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_view rows);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/size_text.h"
+#include "cli/compression_options.h"
 #include "cli/inplace.h"
 #include "cli/plan_values.h"
 #include "cli/report.h"
@@ -52,7 +53,8 @@ std::string layout_text(const inplace::SpacePlan& plan) {
       format_bytes(plan.engine.merge.final.block_bytes), format_bytes(layout.interval_bytes / 2), plan.checkpoints,
       format_bytes(plan.engine.bytes_read), format_bytes(plan.engine.bytes_written), exact(plan.need_bytes()),
       format_bytes(std::max(layout.run_file_bytes(0, 0), layout.slack_bytes())),
-      format_bytes(layout.all_run_bytes() - layout.bytes()), format_bytes(plan.journal_bytes), format_bytes(plan.metadata_bytes));
+      format_bytes(std::max(layout.all_run_bytes(), layout.bytes()) - layout.bytes()), format_bytes(plan.journal_bytes),
+      format_bytes(plan.metadata_bytes));
 }
 
 std::string space_text(const inplace::SpacePlan& least, const inplace::SpacePlan& recommended) {
@@ -103,6 +105,8 @@ std::string resumable_plan_text(const SortOptions& options, const ResolvedResuma
                       resolved.ground.mode == inplace::Mode::keeping_runs
                           ? "keep their space to the end, because a crash could mix up blocks on this file system"
                           : "give their space to the output");
+  const planner::PackingPlan& packing = resolved.choice.best->engine.packing;
+  if (packing.coders > 0) text += fmt::format("  compressed runs     {}\n", packing_text(packing));
   text += space_text(*resolved.choice.least, inplace::recommended_space(wanted, resolved.ground).value());
   return text + fmt::format("  free space          {}\n", exact(resolved.free_bytes)) + layout_text(*resolved.choice.best) +
          values_text(values_of(options, resolved), options.profile) +
@@ -120,6 +124,7 @@ std::string resumable_plan_json(const SortOptions& options, const ResolvedResuma
             {"compute_threads", wanted.threads},
             {"job_directory", inplace::JobPaths(resolved.output).directory},
             {"keeps_runs", resolved.ground.mode == inplace::Mode::keeping_runs},
+            {"compression", job::compression_json(resolved.choice.best->engine.packing)},
             {"free_bytes", resolved.free_bytes},
             {"needed_bytes", resolved.choice.least->need_bytes()},
             {"plan", space_json(*resolved.choice.best)},

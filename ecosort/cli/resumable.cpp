@@ -41,7 +41,7 @@ void check_options(const SortOptions& options) {
         "the sorted file");
   if (options.checksum) throw UsageError("--checksum goes without --resumable; `ecosort check` tells the checksum of the output");
   if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  check_runs_are_plain(options.compression);
+  check_resumable_goal(options.run_words.goal);
   const planner::Requests usual;
   if (options.requests.bytes != usual.bytes || options.requests.depth != usual.depth)
     throw UsageError("--request-size and --request-depth go without --resumable");
@@ -54,6 +54,19 @@ std::uint64_t unit_in(const std::string& directory, const ResolvedResumable& res
   const bool gives_back = resolved.ground.mode != inplace::Mode::keeping_runs;
   return std::max<std::uint64_t>(
       {direct_unit(directory, storage), resolved.wanted.input_alignment, gives_back ? inplace::block_bytes(directory) : 1});
+}
+
+void choose_layout(ResolvedResumable& resolved, io::PosixStorage& storage) {
+  const std::string directory = inplace::JobPaths(resolved.output).parent;
+  resolved.ground.mode = mode_in(directory);
+  resolved.wanted.input_alignment = unit_in(directory, resolved, storage);
+  resolved.ground.held_bytes = inplace::held_bytes(directory);
+  const auto choose = [&](std::uint64_t wanted_bytes) {
+    resolved.free_bytes = storage.settled_free_bytes(directory, wanted_bytes);
+    resolved.choice = inplace::choose_space(resolved.wanted, resolved.free_bytes, resolved.ground);
+  };
+  choose(0);
+  if (!resolved.choice.best && resolved.choice.least) choose(resolved.choice.least->need_bytes());
 }
 
 void require_layout(const ResolvedResumable& resolved) {
@@ -88,17 +101,12 @@ ResolvedResumable resolve_resumable(const SortOptions& options, io::PosixStorage
   check_no_job(resolved.output, storage);
   resolved.wanted = job::wanted_of(spec, tuning_of(options), resolved.inputs, resolved.machine);
   if (resolved.wanted.input_records == 0) return resolved;
-  const std::string directory = inplace::JobPaths(resolved.output).parent;
-  check_outlives_crash(directory);
-  resolved.ground.mode = mode_in(directory);
-  resolved.wanted.input_alignment = unit_in(directory, resolved, storage);
-  resolved.ground.held_bytes = inplace::held_bytes(directory);
-  const auto choose = [&](std::uint64_t wanted_bytes) {
-    resolved.free_bytes = storage.settled_free_bytes(directory, wanted_bytes);
-    resolved.choice = inplace::choose_space(resolved.wanted, resolved.free_bytes, resolved.ground);
-  };
-  choose(0);
-  if (!resolved.choice.best && resolved.choice.least) choose(resolved.choice.least->need_bytes());
+  check_outlives_crash(inplace::JobPaths(resolved.output).parent);
+  choose_layout(resolved, storage);
+  if (!resolved.choice.least && resolved.wanted.compression.is_auto) {
+    resolved.wanted.compression = {};
+    choose_layout(resolved, storage);
+  }
   require_layout(resolved);
   return resolved;
 }
@@ -117,7 +125,8 @@ std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& s
                                   .threads = options.threads,
                                   .kind = inplace::JobHeader::Kind::resumable_sort,
                                   .inputs = inplace::identities(resolved.inputs),
-                                  .reread = options.verify == "reread"};
+                                  .reread = options.verify == "reread",
+                                  .compression = {resolved.wanted.compression.is_auto, plan.engine.packing.wanted.terms}};
   print_notice(options.quiet, fmt::format("runs and journal are in '{}'; after an interruption: ecosort resume {}",
                                           inplace::JobPaths(resolved.output).directory, resolved.output));
   print_notice(options.quiet, journal_notice(resolved.output));

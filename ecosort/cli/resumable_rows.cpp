@@ -10,6 +10,7 @@
 #include "base/open_files.h"
 #include "base/size_text.h"
 #include "base/threads.h"
+#include "cli/compression_options.h"
 #include "cli/resumable_ground.h"
 #include "cli/run_job.h"
 #include "demsort_inplace/describe_run.h"
@@ -21,6 +22,8 @@
 #include "io/backends.h"
 #include "io/direct_io.h"
 #include "job/first_row.h"
+#include "job/plan_codecs.h"
+#include "job/plan_json.h"
 #include "job/prepare_lines.h"
 #include "plan/plan.h"
 #include "run/run_block.h"
@@ -51,6 +54,18 @@ lines::LinePlan kept_plan(const lines::LinePlan& plan, std::size_t block_bytes) 
                                format_bytes(plan.memory_bytes), format_bytes(block_bytes), (more.memory_bytes >> 10U) + 1));
 }
 
+// Coders of runs with such blocks take their part of the memory of `job`, which has none yet.
+void set_packing(lines::LinesJob& job, const KeptCompression& compression, std::uint64_t input_bytes, std::size_t block_bytes) {
+  if (compression.wanted.is_none()) return;
+  // Of runs and of what they are merged into; a run beyond that is stored as it is.
+  const std::uint64_t blocks = 2 * div_up(input_bytes, block_bytes - run::trailer_bytes);
+  planner::PackingPlan& packing = job.codecs.runs;
+  packing =
+      job::plan_packing_of_blocks({job.plan.memory_bytes, job.plan.threads, false}, compression.wanted, block_bytes, blocks);
+  packing.assumed_ratio = compression.assumed_ratio;
+  job.plan.memory_bytes -= packing.bytes();
+}
+
 inplace::LineTerms terms_of(const RowsCommand& command, const lines::LinesJob& job) {
   job::FirstRow first = job::find_first_row(job.inputs, *job.format);
   return {.command = command.name,
@@ -66,13 +81,16 @@ inplace::LineTerms terms_of(const RowsCommand& command, const lines::LinesJob& j
 inplace::JobHeader header_of(const RowsCommand& command, const lines::LinesJob& job, std::uint64_t unit) {
   inplace::JobHeader header{
       .job = run::random_job(),
-      .memory_bytes = job.plan.memory_bytes + job.header_bytes,
+      .memory_bytes = job.plan.memory_bytes + job.header_bytes + job.codecs.runs.bytes(),
       .threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(command.threads, planner::most_threads)),
       .kind = inplace::JobHeader::Kind::resumable_lines,
       .reread = job.reread};
   for (const lines::LineInput& input : job.inputs) header.inputs.push_back(inplace::identity_of(*input.file, input.opened));
   header.layout.unit = unit;
   header.layout.keeps_runs = true;
+  header.layout.packs = job.codecs.runs.coders > 0;
+  header.layout.assumed_ratio = job.codecs.runs.assumed_ratio;
+  header.compression = {command.compression.wanted.is_auto, job.codecs.runs.wanted.terms};
   header.layout.interval_bytes = round_up(inplace::line_interval_bytes(inplace::most_output_bytes(header)), unit);
   header.lines = terms_of(command, job);
   header.layout.head_bytes = inplace::head_bytes(*header.lines, *job.format, unit);
@@ -99,7 +117,9 @@ std::optional<ResolvedRows> resolve_rows(const RowsCommand& command, io::PosixSt
   check_outlives_crash(directory);
   const std::uint64_t unit = std::max(direct_unit(directory, storage), inplace::block_bytes(directory));
   resolved.job.plan = kept_plan(resolved.job.plan, 0);
-  resolved.job.plan = kept_plan(resolved.job.plan, round_up(resolved.job.plan.block_bytes, unit));
+  const std::size_t block_bytes = round_up(resolved.job.plan.block_bytes, unit);
+  set_packing(resolved.job, command.compression, job::known_bytes(resolved.job.inputs), block_bytes);
+  resolved.job.plan = kept_plan(resolved.job.plan, block_bytes);
   resolved.header = header_of(command, resolved.job, unit);
   resolved.space = inplace::lines_space(resolved.header, resolved.job.plan, inplace::held_bytes(directory));
   require_space(resolved, directory, storage);
@@ -113,6 +133,7 @@ lines::LinesJob figures_of(const lines::LinesJob& job) {
   lines::LinesJob figures;
   figures.plan = job.plan;
   figures.header_bytes = job.header_bytes;
+  figures.codecs.runs = job.codecs.runs;
   return figures;
 }
 
@@ -153,6 +174,13 @@ lines::LinePlan plan_of_job_in_place(const lines::LinePlan& plan, const inplace:
 lines::LinesJob job_of(const RowsCommand& command, const inplace::JobHeader& header, io::PosixStorage& storage) {
   raise_open_files();
   lines::LinesJob job = command.make_job(storage, inplace::most_output_bytes(header));
+  if (header.layout.packs) {
+    set_packing(job, {header.compression, header.layout.assumed_ratio}, inplace::most_output_bytes(header),
+                header.lines->block_bytes);
+    if (!inplace::can_read(job.codecs.runs, header.compression))
+      throw UsageError(fmt::format("the memory is too little for this job, whose runs are compressed with {}; try --memory {}KiB",
+                                   codec::text_of(header.compression.terms), (header.memory_bytes + 1023) >> 10U));
+  }
   if (header.is_in_place())
     job.plan = plan_of_job_in_place(job.plan, header);
   else
@@ -224,6 +252,7 @@ Json plan_json(const ResolvedRows& resolved) {
           {"interval_bytes", resolved.header.layout.interval_bytes},
           {"checkpoints", space.checkpoints},
           {"run_bytes", space.run_bytes},
+          {"compression", job::compression_json(resolved.job.codecs.runs)},
           {"output_bytes", space.output_bytes},
           {"journal_bytes", space.journal_bytes},
           {"metadata_bytes", space.metadata_bytes},
@@ -236,12 +265,14 @@ std::string plan_text(const ResolvedRows& resolved) {
   const inplace::LinesSpace& space = resolved.space;
   const auto row = [](const char* name, const std::string& value) { return fmt::format("  {:<22}{}\n", name, value); };
   const char* const noun = rows_noun(resolved.header.lines->command);
+  const planner::PackingPlan& packing = resolved.job.codecs.runs;
   return fmt::format("Plan: resumable sort of {}\n", noun) + row("input", exact(job::known_bytes(resolved.job.inputs))) +
          row("memory", exact(resolved.header.memory_bytes)) +
          row("job directory", fmt::format("{}; runs keep their space until the output is complete",
                                           inplace::JobPaths(resolved.output).directory)) +
          row("runs", fmt::format("at most {} where {} have {} bytes or more on average, in blocks of {}", space.runs, noun,
                                  inplace::counted_line_bytes, format_bytes(resolved.job.plan.block_bytes))) +
+         (packing.coders > 0 ? row("compressed runs", packing_text(packing)) : "") +
          row("merged at a time",
              fmt::format("up to {} runs, fewer where {} are long", resolved.header.lines->most_merged, noun)) +
          row("checkpoints", fmt::format("after {} of output at least, about {}",

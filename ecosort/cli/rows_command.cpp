@@ -11,6 +11,7 @@
 #include "cli/compression_options.h"
 #include "cli/lines_report.h"
 #include "cli/table_report.h"
+#include "job/plan_codecs.h"
 #include "job/prepare_lines.h"
 #include "job/prepare_table.h"
 
@@ -41,7 +42,7 @@ void check_options(const LinesOptions& options) {
         "-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume");
   if (!options.compress_program.empty()) throw UsageError("--compress-program goes without --resumable");
   if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  check_runs_are_plain(options.compression);
+  check_resumable_goal(options.goal);
   check_places(options.temp, "-T", options.output, options.inputs);
 }
 
@@ -52,7 +53,7 @@ void check_options(const TableOptions& options) {
   if (options.spec.table.keys.size() > most_keys)
     throw UsageError(fmt::format("--resumable takes up to {} keys; these are {}", most_keys, options.spec.table.keys.size()));
   if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  check_runs_are_plain(options.spec.compression);
+  check_resumable_goal(options.goal);
   check_places(options.spec.temp_directories, "--temp", options.spec.output, options.spec.inputs);
 }
 
@@ -83,7 +84,14 @@ void check_in_place(const LinesOptions& options) {
   refuse_if(compression.output != "none", "--compress-output goes without --inplace: compress the file afterwards");
 }
 
-// Of the job's command, without a look at what goes with --resumable.
+// Runs that outlive a crash are stored as they are unless --compress is given.
+KeptCompression kept_compression_of(const CompressionTerms& terms) {
+  KeptCompression kept{codec::run_compression_of_word(terms.runs.empty() ? "none" : terms.runs), terms.assumed_ratio};
+  job::check_assumed_ratio(kept.assumed_ratio, !kept.wanted.is_none());
+  return kept;
+}
+
+// Of the job's command, without a look at what goes with --resumable. What `make_job` makes says nothing of compressed runs.
 RowsCommand lines_command(const LinesOptions& options, const Words& words) {
   RowsCommand command{.name = "lines",
                       .words = words,
@@ -92,10 +100,12 @@ RowsCommand lines_command(const LinesOptions& options, const Words& words) {
                       .threads = options.parallel,
                       .io = options.io,
                       .reports = {options.stats, options.events, options.progress, options.quiet},
-                      .decompresses = options.compression.decompress};
+                      .decompresses = options.compression.decompress,
+                      .compression = kept_compression_of(options.compression)};
   command.make_job = [options](io::Storage& storage, std::uint64_t assumed_bytes) {
     LinesOptions plain = options;
     plain.compression.runs = "none";
+    plain.compression.assumed_ratio = 0;
     return job::make_lines_job(plain, storage, job::SpecialOutput::refused, assumed_bytes);
   };
   command.result_of = [](lines::LinesReport report, const lines::LinesJob& figures) {
@@ -114,10 +124,12 @@ RowsCommand table_command(const TableOptions& options, const Words& words) {
                       .words = words,
                       .threads = options.spec.threads,
                       .io = options.spec.io,
-                      .reports = {options.stats, options.events, options.progress, options.quiet}};
+                      .reports = {options.stats, options.events, options.progress, options.quiet},
+                      .compression = kept_compression_of(options.spec.compression)};
   command.make_job = [options](io::Storage& storage, std::uint64_t assumed_bytes) {
     SortSpec plain = options.spec;
     plain.compression.runs = "none";
+    plain.compression.assumed_ratio = 0;
     return job::make_table_job(plain, storage, job::SpecialOutput::refused, assumed_bytes);
   };
   command.result_of = [options](lines::LinesReport report, const lines::LinesJob& figures) {

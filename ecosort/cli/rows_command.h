@@ -16,6 +16,12 @@
 
 namespace ecosort::cli {
 
+// Of the runs of a job.
+struct KeptCompression {
+  codec::RunCompression wanted = {};
+  std::uint64_t assumed_ratio = 0;  // thousandths; 0: none
+};
+
 struct RowsCommand {
   std::string name;  // "lines", "csv", "jsonl"
   Words words;       // its options and inputs, as they were given
@@ -26,6 +32,7 @@ struct RowsCommand {
   RunReports reports;
   lines::FirstLook look = {};
   bool decompresses = false;  // inputs that are compressed
+  KeptCompression compression = {};  // of a new job; of one that is resumed the journal says it
 
   // Everything checked and opened, nothing created. `assumed_bytes`, if not 0, are of inputs that are not to be opened.
   std::function<lines::LinesJob(io::Storage& storage, std::uint64_t assumed_bytes)> make_job = {};

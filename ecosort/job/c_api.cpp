@@ -1,5 +1,7 @@
 // The C interface: include/ecosort/ecosort.h over ecosort.hpp. No exception leaves it.
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -86,6 +88,16 @@ auto& open(Handle* handle) {
   return *handle;
 }
 
+constexpr double most_watts = 1e9;
+
+// Of a ratio between 1 and 1000; 0 as it is.
+std::uint64_t thousandths_of(double ratio) {
+  constexpr double least = 1, most = 1000, thousandths = 1000;
+  if (ratio == 0) return 0;
+  if (!(ratio >= least && ratio <= most)) throw ecosort::UsageError("a ratio is a number from 1 to 1000");
+  return static_cast<std::uint64_t>(std::lround(ratio * thousandths));
+}
+
 // Sets something of a spec.
 template <class Set>
 ecosort_status set(ecosort_spec* spec, const Set& how) noexcept {
@@ -159,6 +171,20 @@ ecosort_status ecosort_spec_set_output_compression(ecosort_spec* spec, const cha
 }
 ecosort_status ecosort_spec_set_compression_level(ecosort_spec* spec, int level) {
   return set(spec, [&](ecosort::SortSpec& of) { of.compression.level = level; });
+}
+
+ecosort_status ecosort_spec_set_run_compression(ecosort_spec* spec, const char* name) {
+  return set(spec, [&](ecosort::SortSpec& of) { of.compression.runs = text(name); });
+}
+ecosort_status ecosort_spec_set_assumed_ratio(ecosort_spec* spec, double ratio) {
+  return set(spec, [&](ecosort::SortSpec& of) { of.compression.assumed_ratio = thousandths_of(ratio); });
+}
+ecosort_status ecosort_spec_set_energy_goal(ecosort_spec* spec, double idle_w, double core_w, double gb_j) {
+  return set(spec, [&](ecosort::SortSpec& of) {
+    for (const double value : {idle_w, core_w, gb_j})
+      if (!(value >= 0 && value < most_watts)) throw ecosort::UsageError("watts and joules are numbers from 0 on");
+    of.compression.energy = ecosort::EnergyTerms{.idle_w = idle_w, .core_w = core_w, .gb_j = gb_j};
+  });
 }
 
 ecosort_status ecosort_spec_set_nulls_first(ecosort_spec* spec, int on) {

@@ -12,6 +12,7 @@
 #include "base/errors.h"
 #include "base/memory.h"
 #include "base/size_text.h"
+#include "run/described_block.h"
 
 namespace ecosort::job {
 namespace {
@@ -52,6 +53,19 @@ void check_length(const KeptRun& run) {
                   run.name, there, whole));
 }
 
+void find_blocks(const KeptRun& run, run::Description& description) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20U;
+  if (!description.is_packed()) return;
+  if (run::places_bytes(description.blocks()) > most_bytes)
+    throw UsageError(fmt::format(
+        "the run '{}' has more compressed blocks than are merged without their job; continue with it (ecosort resume)",
+        run.name));
+  MemoryBudget budget(std::numeric_limits<std::uint64_t>::max());
+  const Buffer memory = page_buffer(budget, run::places_bytes(description.blocks()));
+  const std::size_t there = read_at(*run.input.file, description.places_at(), memory.data(), memory.size());
+  run::take_places(description, run.name, {memory.data(), there});
+}
+
 KeptRun open_run(const std::string& name, io::Storage& storage) {
   KeptRun run{.name = name, .input = {}};
   try {
@@ -64,6 +78,7 @@ KeptRun open_run(const std::string& name, io::Storage& storage) {
   run.input.run = read_description(*run.input.file);
   run.input.records = run.description().hash.count;
   check_length(run);
+  find_blocks(run, *run.input.run);
   return run;
 }
 
@@ -177,12 +192,14 @@ std::string read_header(const KeptRun& run, std::uint64_t most_bytes) {
     throw NotEnoughMemory(fmt::format("what stays on top by '{}' has {}, more than a 16th of the memory", run.name,
                                       format_bytes(description.bytes)),
                           most_bytes * 16, description.bytes * 16);
+  if (description.is_packed())
+    throw UsageError(fmt::format("what stays on top by '{}' is compressed, which no job makes", run.name));
   MemoryBudget budget(std::numeric_limits<std::uint64_t>::max());
   const Buffer memory = page_buffer(budget, description.block_bytes);
   std::string text;
   for (std::uint64_t block = 0; block < description.blocks(); ++block) {
     (void)read_at(*run.input.file, description.place_of(block, 1), memory.data(), description.block_bytes);
-    run::check_block(description, run.name, block, memory.data());
+    run::open_block(description, run.name, block, memory.data(), memory.data(), nullptr);
     text.append(reinterpret_cast<const char*>(memory.data()), description.used_bytes(block));
   }
   return text;

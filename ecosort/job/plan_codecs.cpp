@@ -67,6 +67,11 @@ void plan_output(const CodecTerms& terms, const codec::OutputCodec& output, line
 
 }  // namespace
 
+void check_assumed_ratio(std::uint64_t ratio, bool are_compressed) {
+  if (ratio > 0 && !are_compressed)
+    throw UsageError("--assume-ratio is for runs that are compressed; give --compress=auto, lz4 or zstd with it");
+}
+
 std::optional<planner::PowerModel> power_of(const CompressionTerms& terms) {
   if (!terms.energy) return std::nullopt;
   return planner::PowerModel{terms.energy->idle_w, terms.energy->core_w, terms.energy->gb_j};
@@ -75,15 +80,39 @@ std::optional<planner::PowerModel> power_of(const CompressionTerms& terms) {
 planner::PackingPlan plan_run_packing(const CodecTerms& terms, const codec::RunCompression& wanted, std::uint64_t known_bytes) {
   // Of runs and of what they are merged into, in blocks of at least the size that a smaller memory has.
   constexpr std::uint64_t least_block = std::uint64_t{8} << 10U;
-  const planner::PackingTerms packing{.memory_bytes = terms.memory_bytes,
-                                      .threads = terms.threads,
-                                      .block_bytes = most_block_bytes(terms),
-                                      .blocks = 2 * div_up(known_bytes, least_block)};
+  return plan_packing_of_blocks(terms, wanted, most_block_bytes(terms), 2 * div_up(known_bytes, least_block));
+}
+
+planner::PackingPlan plan_packing_of_blocks(const CodecTerms& terms, const codec::RunCompression& wanted, std::size_t block_bytes,
+                                            std::uint64_t blocks) {
+  const planner::PackingTerms packing{
+      .memory_bytes = terms.memory_bytes, .threads = terms.threads, .block_bytes = block_bytes, .blocks = blocks};
   if (auto plan = planner::plan_packing(packing, wanted)) return *plan;
   const std::uint64_t each = planner::block_coder_bytes(wanted.terms, packing.block_bytes, false);
   throw NotEnoughMemory(fmt::format("to compress runs with {} takes {} of memory, and {} are too little for that and the sort",
                                     codec::text_of(wanted.terms), format_bytes(each), format_bytes(terms.memory_bytes)),
                         terms.memory_bytes, planner::least_memory_for_packing(packing, wanted));
+}
+
+planner::PackingPlan plan_unpacking(const CodecTerms& terms, std::span<const run::Description* const> runs,
+                                    std::size_t most_block_bytes) {
+  codec::BlockTerms codec;
+  std::uint64_t places = 0;
+  planner::PackingTerms packing{.memory_bytes = terms.memory_bytes, .threads = terms.threads, .block_bytes = most_block_bytes};
+  for (const run::Description* const run : runs) {
+    if (run->codec > codec.codec) codec = {run->codec, run->codec == codec::BlockCodec::zstd ? 1 : 0};
+    places += run->ends.size() * sizeof(std::uint32_t);
+    packing.of_records = run->record_size > 0;
+  }
+  if (codec.codec == codec::BlockCodec::none) return {};
+  auto plan = planner::plan_packing(packing, {.is_auto = false, .terms = codec});
+  if (plan) plan->index_bytes = round_up(places, page_bytes);
+  if (plan && plan->bytes() <= terms.memory_bytes / 2) return *plan;
+  const std::uint64_t each = planner::block_coder_bytes(codec, most_block_bytes, packing.of_records);
+  throw NotEnoughMemory(fmt::format("to decompress these runs takes {} of memory, and {} are too little for that and the merge",
+                                    format_bytes(each + places), format_bytes(terms.memory_bytes)),
+                        terms.memory_bytes,
+                        std::max(planner::least_memory_for_packing(packing, {false, codec}), 3 * (each + places)));
 }
 
 lines::Codecs plan_codecs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs,

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "codec/codec.h"
 #include "ecosort/ecosort.hpp"
 #include "engine/rows/lines_sort.h"
+#include "run/description.h"
 
 namespace ecosort::job {
 
@@ -22,6 +24,9 @@ struct CodecTerms {
 [[nodiscard]] lines::Codecs plan_codecs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs,
                                         const std::optional<codec::OutputCodec>& output);
 
+// UsageError where less space is assumed for runs that are not compressed.
+void check_assumed_ratio(std::uint64_t ratio, bool are_compressed);
+
 // By which `auto` chooses codecs of runs; nothing: by time.
 [[nodiscard]] std::optional<planner::PowerModel> power_of(const CompressionTerms& terms);
 
@@ -29,5 +34,13 @@ struct CodecTerms {
 // gain nothing. `known_bytes`: of the inputs; 0: unknown. NotEnoughMemory where not even one coder fits a quarter of the memory.
 [[nodiscard]] planner::PackingPlan plan_run_packing(const CodecTerms& terms, const codec::RunCompression& wanted,
                                                     std::uint64_t known_bytes);
+// The same of runs whose blocks have a size, at most `blocks` of them at a time (0: unknown).
+[[nodiscard]] planner::PackingPlan plan_packing_of_blocks(const CodecTerms& terms, const codec::RunCompression& wanted,
+                                                          std::size_t block_bytes, std::uint64_t blocks);
+
+// What decodes these runs of jobs, as far as they are packed, records of one size or rows; with the places of all of their
+// blocks. None where none is. NotEnoughMemory.
+[[nodiscard]] planner::PackingPlan plan_unpacking(const CodecTerms& terms, std::span<const run::Description* const> runs,
+                                                  std::size_t most_block_bytes);
 
 }  // namespace ecosort::job

@@ -16,17 +16,6 @@ Json merge_buffers_json(const planner::MergeBuffers& b) {
           {"index_bytes", b.index_bytes}};
 }
 
-Json compression_json(const planner::Plan& plan) {
-  const planner::PackingPlan& packing = plan.packing;
-  if (packing.coders == 0) return nullptr;
-  return {
-      {"asked", packing.wanted.is_auto ? "auto" : codec::text_of(packing.wanted.terms)},
-      {"goal", packing.power ? "energy" : "time"},
-      {"coders", packing.coders},
-      {"memory_bytes", packing.bytes()},
-      {"assumed_ratio", packing.assumed_ratio == 0 ? Json(nullptr) : Json(static_cast<double>(packing.assumed_ratio) / 1000)}};
-}
-
 Json ledger_json(const planner::Plan::Ledger& ledger) {
   Json json = Json::object();
   for (const auto& [purpose, bytes] : ledger) json[purpose] = bytes;
@@ -78,11 +67,21 @@ Json plan_json(const planner::Plan& plan) {
           {"run_bytes", plan.run_bytes},
           {"remerged_bytes", plan.remerged_bytes},
           {"temp_bytes", plan.temp_bytes},
-          {"compression", compression_json(plan)},
+          {"compression", compression_json(plan.packing)},
           {"bytes_read", plan.bytes_read},
           {"bytes_written", plan.bytes_written},
           {"memory_formation", ledger_json(plan.formation_ledger())},
           {"memory_merge", ledger_json(plan.merge_ledger())}};
+}
+
+Json compression_json(const planner::PackingPlan& packing) {
+  if (packing.coders == 0) return nullptr;
+  return {
+      {"asked", packing.wanted.is_auto ? "auto" : codec::text_of(packing.wanted.terms)},
+      {"goal", packing.power ? "energy" : "time"},
+      {"coders", packing.coders},
+      {"memory_bytes", packing.bytes()},
+      {"assumed_ratio", packing.assumed_ratio == 0 ? Json(nullptr) : Json(static_cast<double>(packing.assumed_ratio) / 1000)}};
 }
 
 }  // namespace ecosort::job

@@ -9,6 +9,9 @@ namespace ecosort::job {
 
 [[nodiscard]] nlohmann::ordered_json plan_json(const planner::Plan& plan);
 
+// How runs are compressed; null: not at all.
+[[nodiscard]] nlohmann::ordered_json compression_json(const planner::PackingPlan& packing);
+
 // The key fields as they were understood.
 [[nodiscard]] nlohmann::ordered_json keys_json(const records::RecordFormat& format);
 

@@ -226,10 +226,9 @@ void plan_runs(const LinesOptions& options, const CodecTerms& terms, std::uint64
     wanted = is_own ? codec::run_compression_of_word(options.compress_program) : codec::RunCompression{};
     if (!is_own) job.compress_program = options.compress_program;
   }
-  if (ratio > 0 && (wanted.is_none() || is_own))
-    throw UsageError("--assume-ratio is for runs that are compressed; give --compress=auto, lz4 or zstd with it");
-  // A merge says nothing of the pace of the drives before its first run; what fits a run buffer with its index makes no run; runs
-  // that outlive a crash are stored as they are.
+  check_assumed_ratio(ratio, !wanted.is_none() && !is_own);
+  // A merge says nothing of the pace of the drives before its first run; what fits a run buffer with its index makes no run; of
+  // runs that outlive a crash whoever makes these decides.
   const bool makes_no_runs = !job.merge && known_bytes > 0 && 2 * known_bytes <= job.plan.run_buffer_bytes;
   if (makes_no_runs || (job.merge && wanted.is_auto) || options.resumable) return;
   job.codecs.runs = plan_run_packing(terms, wanted, known_bytes);
@@ -308,16 +307,23 @@ PreparedLines prepare_rows(const LinesOptions& options, std::unique_ptr<rows::Ro
 
 namespace {
 
-// Blocks of the runs are read as they are.
+// Blocks of the runs are read as they are, and unpacked where they are packed.
 void fit_run_blocks(lines::LinesJob& job) {
   std::uint64_t block = job.plan.block_bytes;
-  for (const lines::LineInput& input : job.inputs) block = std::max(block, input.run->block_bytes);
+  std::vector<const run::Description*> runs;
+  for (const lines::LineInput& input : job.inputs) {
+    block = std::max(block, input.run->block_bytes);
+    runs.push_back(&*input.run);
+  }
+  job.codecs.runs = plan_unpacking({job.plan.memory_bytes, job.plan.threads, true}, runs, block);
+  job.plan.memory_bytes -= job.codecs.runs.bytes();
   lines::LinePlan plan = job.plan;
   while (!lines::plan_for_kept_runs(plan, block)) plan.memory_bytes += plan.memory_bytes / 4;
   if (plan.memory_bytes > job.plan.memory_bytes)
     throw NotEnoughMemory(fmt::format("{} of memory are too little for runs with blocks of {}",
                                       format_bytes(job.plan.memory_bytes), format_bytes(block)),
-                          job.plan.memory_bytes + job.header_bytes, plan.memory_bytes + job.header_bytes);
+                          job.plan.memory_bytes + job.codecs.runs.bytes() + job.header_bytes,
+                          plan.memory_bytes + job.codecs.runs.bytes() + job.header_bytes);
   job.plan = *lines::plan_for_kept_runs(plan, block);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/open_files.h"
 #include "job/places.h"
+#include "job/plan_codecs.h"
 #include "job/space.h"
 
 namespace ecosort::job {
@@ -39,6 +40,13 @@ std::uint64_t largest_run_block(const std::vector<engine::Input>& inputs) {
   for (const engine::Input& input : inputs)
     if (input.run) largest = std::max(largest, input.run->block_bytes);
   return largest;
+}
+
+planner::PackingPlan unpacking_of(const engine::MergeFilesJob& job) {
+  std::vector<const run::Description*> runs;
+  for (const engine::Input& input : job.inputs)
+    if (input.run) runs.push_back(&*input.run);
+  return plan_unpacking({job.memory_bytes, job.threads, true}, runs, job.most_block_bytes);
 }
 
 // What the output and the files between passes take, drive by drive.
@@ -82,11 +90,13 @@ PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, std::vec
   job.memory_bytes = wanted.memory_bytes;
   job.threads = wanted.threads;
   job.unique = spec.unique;
+  job.most_block_bytes = largest_run_block(job.inputs);
+  job.packing = unpacking_of(job);
   job.plan = planner::plan_files({.record_size = wanted.format.record_size,
                                   .files = job.inputs.size(),
-                                  .memory_bytes = wanted.memory_bytes,
+                                  .memory_bytes = wanted.memory_bytes - job.packing.bytes(),
                                   .threads = wanted.threads,
-                                  .least_block_bytes = largest_run_block(job.inputs),
+                                  .least_block_bytes = job.most_block_bytes,
                                   .alignment = wanted.input_alignment});
   check_memory_exists(wanted.memory_bytes, wanted.memory_bytes, machine);
   if (!job.plan.is_direct) read_through_page_cache(job.inputs, storage);

@@ -127,8 +127,7 @@ void set_compression(const CompressionTerms& terms, planner::Wanted& wanted) {
   wanted.compression = codec::run_compression_of_word(terms.runs.empty() ? "none" : terms.runs);
   wanted.assumed_ratio = terms.assumed_ratio;
   wanted.power = power_of(terms);
-  if (wanted.assumed_ratio > 0 && wanted.compression.is_none())
-    throw UsageError("--assume-ratio is for runs that are compressed; give --compress=auto, lz4 or zstd with it");
+  check_assumed_ratio(wanted.assumed_ratio, !wanted.compression.is_none());
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 // Run buffers and merge buffers for equal runs when the forecast tables may have a share of the memory.
 std::optional<Plan> try_equal_runs(Plan plan, std::uint64_t run_records, std::uint64_t most_batch_bytes, unsigned run_buffers,
                                    unsigned forecast_share) {
-  const std::uint64_t memory = plan.wanted.memory_bytes;
+  const std::uint64_t memory = plan.wanted.memory_bytes - plan.packing.bytes();
   const std::uint64_t runs = div_up(plan.wanted.input_records, run_records);
   const std::uint64_t for_forecast = memory / forecast_share;
   const auto buffers = fit_merge_buffers(plan, memory - for_forecast, runs);
@@ -33,6 +33,23 @@ std::optional<Plan> try_equal_runs(Plan plan, std::uint64_t run_records, std::ui
   return plan;
 }
 
+// With the places of all blocks, which a merge needs at a time. False: there is no memory for that.
+bool plan_compression(Plan& plan, std::uint64_t run_records) {
+  const Wanted& wanted = plan.wanted;
+  if (wanted.compression.is_none()) return true;
+  const std::uint64_t runs = div_up(wanted.input_records, run_records);
+  auto packing = plan_packing(
+      {.memory_bytes = wanted.memory_bytes, .threads = wanted.threads, .block_bytes = plan.run_block.bytes, .of_records = true},
+      wanted.compression);
+  if (!packing) return false;
+  if (packing->coders == 0) return true;
+  packing->index_bytes = round_up(runs * run_blocks_of(plan.run_block, run_records) * place_bytes, page_bytes);
+  packing->assumed_ratio = wanted.assumed_ratio;
+  packing->power = wanted.power;
+  plan.packing = *packing;
+  return plan.packing.bytes() <= wanted.memory_bytes / 2;
+}
+
 }  // namespace
 
 std::optional<Plan> plan_equal_runs(const Wanted& wanted, const RunBlock& run_block, std::uint64_t run_records,
@@ -44,6 +61,7 @@ std::optional<Plan> plan_equal_runs(const Wanted& wanted, const RunBlock& run_bl
   frame.shape = Shape::two_pass;
   if (run_records > records::RecordTable::most_records || div_up(wanted.input_records, run_records) > most_runs)
     return std::nullopt;
+  if (!plan_compression(frame, run_records)) return std::nullopt;
   for (const unsigned run_buffers : {3U, 2U, 1U}) {
     for (const unsigned forecast_share : {16U, 4U}) {
       auto plan = try_equal_runs(frame, run_records, most_batch_bytes, run_buffers, forecast_share);

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::uint64_t auto_share = 16, share = 4, index_share = 64;
 constexpr std::uint64_t least_auto_block = 64 * KiB;  // whole pages eat up what small blocks gain
-constexpr std::uint64_t place_bytes = 4;              // of a block
 
 std::uint64_t coder_bytes(const PackingTerms& terms, const codec::RunCompression& wanted) noexcept {
   return block_coder_bytes(wanted.terms, terms.block_bytes, terms.of_records);
@@ -18,9 +17,12 @@ std::uint64_t coder_bytes(const PackingTerms& terms, const codec::RunCompression
 }  // namespace
 
 std::uint64_t PackingPlan::space_of(std::uint64_t bytes) const noexcept {
-  constexpr std::uint64_t thousandths = 1000;
   if (coders == 0) return bytes;
-  if (reserves_nothing) return 0;
+  return reserves_nothing ? 0 : promised_space(bytes, assumed_ratio);
+}
+
+std::uint64_t promised_space(std::uint64_t bytes, std::uint64_t assumed_ratio) noexcept {
+  constexpr std::uint64_t thousandths = 1000;
   if (assumed_ratio <= thousandths) return bytes;
   return round_up(bytes / assumed_ratio * thousandths + bytes % assumed_ratio * thousandths / assumed_ratio, page_bytes);
 }

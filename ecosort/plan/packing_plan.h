@@ -9,6 +9,8 @@
 
 namespace ecosort::planner {
 
+inline constexpr std::uint64_t place_bytes = 4;  // in memory, of a block that is packed
+
 // None where `coders` is 0.
 struct PackingPlan {
   codec::RunCompression wanted;
@@ -23,6 +25,9 @@ struct PackingPlan {
   // Of runs that may take `bytes`: what is reserved, in whole pages.
   [[nodiscard]] std::uint64_t space_of(std::uint64_t bytes) const noexcept;
 };
+
+// By this many thousandths less, in whole pages; 0: as they are.
+[[nodiscard]] std::uint64_t promised_space(std::uint64_t bytes, std::uint64_t assumed_ratio) noexcept;
 
 // Of runs with blocks of so many bytes.
 struct PackingTerms {

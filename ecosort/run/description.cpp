@@ -14,9 +14,10 @@ namespace ecosort::run {
 namespace {
 
 constexpr std::uint64_t magic = 0x314e55524f434521;  // "!ECORUN1"
-constexpr std::uint64_t version = 1, no_codec = 0;
+constexpr std::uint64_t version = 1;
 constexpr std::size_t checksum_bytes = 8, size_at = 16, begin_bytes = 24;  // magic, version, size
-constexpr std::size_t fixed_bytes = 23 * sizeof(std::uint64_t);            // all but order and first row
+constexpr std::size_t fixed_bytes = 23 * sizeof(std::uint64_t);            // all but order and first row, of runs as they are
+constexpr std::size_t packed_bytes = sizeof(std::uint64_t);                // of packed ones, besides
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 60U, most_runs = std::uint64_t{1} << 40U;
 constexpr std::uint64_t unique_flag = 1, header_flag = 2, follows_flag = 4, first_row_flag = 8;
 
@@ -59,6 +60,14 @@ bool is_consistent(const Description& d) {
          d.bytes % d.record_size == 0 && d.hash.count == d.bytes / d.record_size && flags_of(d) == 0;
 }
 
+// Each block takes a page at least, and no more than it would as it is; all of them, less.
+bool is_packing_consistent(const Description& d) {
+  if (!d.is_packed()) return true;
+  const std::uint64_t blocks = d.blocks();
+  return d.direction == Direction::forward && d.stored_bytes % page_bytes == 0 && d.stored_bytes / page_bytes <= UINT32_MAX &&
+         d.stored_bytes / page_bytes >= blocks && d.stored_bytes < blocks * d.block_bytes;
+}
+
 // Behind magic, version and size.
 Description next_description(ByteReader& in) {
   Description d;
@@ -66,7 +75,7 @@ Description next_description(ByteReader& in) {
   d.format = static_cast<Description::Format>(in.next_below(5));
   in.require(d.format >= Description::Format::records);
   d.direction = static_cast<Direction>(in.next_below(2));
-  in.require(in.next() == no_codec);
+  d.codec = static_cast<codec::BlockCodec>(in.next_below(3));
   set_flags(d, in.next_below(2 * first_row_flag));
   d.record_size = in.next_32();
   for (std::uint64_t* number : {&d.block_bytes, &d.job, &d.run, &d.position, &d.span, &d.of, &d.bytes, &d.longest, &d.hash.low,
@@ -74,25 +83,24 @@ Description next_description(ByteReader& in) {
     *number = in.next();
   d.order = in.next_bytes();
   std::string row = in.next_text();
+  if (d.is_packed()) d.stored_bytes = in.next();
   in.end();
   if (d.first_row)
     d.first_row = std::move(row);
   else
     in.require(row.empty());
-  in.require(is_consistent(d));
+  in.require(is_consistent(d) && is_packing_consistent(d));
   return d;
 }
 
 }  // namespace
 
-void check_block(const Description& d, const std::string& name, std::uint64_t block, const std::byte* data) {
-  if (is_intact(data, d.block_bytes, run_seed(d.job, d.run) + block)) {
-    const BlockContents contents = contents_of(data, d.block_bytes);
-    const std::uint64_t most_carried = d.has_rows() ? contents.used_bytes : 0;
-    if (contents.used_bytes == d.used_bytes(block) && contents.carried_bytes <= most_carried) return;
-  }
-  throw DamagedRun(fmt::format("the run '{}' is damaged at byte {}: what was read is not what was written (check the drive)",
-                               name, d.place_of(block, 1)));
+void take_places(Description& d, const std::string& name, std::span<const std::byte> bytes) {
+  auto ends = decode_places(bytes, d.blocks(), d.block_bytes, d.stored_bytes, run_seed(d.job, d.run));
+  if (!ends)
+    throw DamagedRun(
+        fmt::format("the table of the run '{}' is damaged: what was read is not what was written (check the drive)", name));
+  d.ends = std::move(*ends);
 }
 
 Description::Format format_of(rows::Kind kind) noexcept {
@@ -108,15 +116,15 @@ Description::Format format_of(rows::Kind kind) noexcept {
 }
 
 std::uint64_t head_bytes_for(std::size_t order_bytes, std::size_t first_row_bytes, std::uint64_t unit) {
-  const std::uint64_t bytes = round_up(fixed_bytes + order_bytes + first_row_bytes, unit);
+  const std::uint64_t bytes = round_up(fixed_bytes + packed_bytes + order_bytes + first_row_bytes, unit);
   if (bytes <= most_head_bytes) return bytes;
   throw UsageError(fmt::format("the keys and the first row of a job that can be resumed may have {} bytes; these have {}",
-                               most_head_bytes - fixed_bytes, order_bytes + first_row_bytes));
+                               most_head_bytes - fixed_bytes - packed_bytes, order_bytes + first_row_bytes));
 }
 
 std::vector<std::byte> encode(const Description& d) {
   const std::string row = d.first_row.value_or("");
-  const std::size_t size = fixed_bytes + d.order.size() + row.size();
+  const std::size_t size = fixed_bytes + (d.is_packed() ? packed_bytes : 0) + d.order.size() + row.size();
   if (size > d.head_bytes) throw InternalError("the description of a run is longer than the room for it");
   ByteWriter out;
   for (const std::uint64_t value : {magic,
@@ -125,7 +133,7 @@ std::vector<std::byte> encode(const Description& d) {
                                     d.head_bytes,
                                     static_cast<std::uint64_t>(d.format),
                                     static_cast<std::uint64_t>(d.direction),
-                                    no_codec,
+                                    static_cast<std::uint64_t>(d.codec),
                                     flags_of(d),
                                     std::uint64_t{d.record_size},
                                     d.block_bytes,
@@ -142,6 +150,7 @@ std::vector<std::byte> encode(const Description& d) {
     out.add(value);
   out.add(d.order);
   out.add(row);
+  if (d.is_packed()) out.add(d.stored_bytes);
   out.add(checksum_of(out.bytes().data(), out.bytes().size()));
   std::vector<std::byte> bytes = out.take();
   bytes.resize(d.head_bytes);

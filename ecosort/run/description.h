@@ -1,7 +1,8 @@
 // What a run says of itself, so that it can be merged without the job that made it. FORMAT.md has it byte for byte.
 //
-//   run file of a job | description, zeros | run block | run block | ...
-//                       head_bytes           in the direction of the run
+//   run file of a job | description, zeros | run block | run block | ...                 in the direction of the run
+//                     | description, zeros | block | block | ... | places of the blocks |   packed (block_places.h)
+//                       head_bytes
 //
 // Written when the run is complete, before it is made durable. It lies where nothing is cut off: runs that are given up piece by
 // piece are cut at their end.
@@ -16,8 +17,10 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "codec/block_codec.h"
 #include "formats/row_format.h"
 #include "hash/multiset_hash.h"
+#include "run/block_places.h"
 #include "run/run_block.h"
 
 namespace ecosort::run {
@@ -43,6 +46,11 @@ struct Description {
   bool follows_header = false;                // another run of the job is that
   std::vector<std::byte> order;               // the keys: run/order_bytes.h
   std::optional<std::string> first_row = {};  // of CSV: where the columns are
+  // Blocks may be packed (packed_block.h), with this codec or lz4; none: each has block_bytes.
+  codec::BlockCodec codec = codec::BlockCodec::none;
+  std::uint64_t stored_bytes = 0;  // that packed blocks take together
+  std::vector<std::uint32_t> ends =
+      {};  // of packed blocks, in pages; not part of the description: whoever reads blocks reads them
 
   [[nodiscard]] bool has_rows() const noexcept { return format != Format::records; }
   [[nodiscard]] std::uint64_t records_per_block() const noexcept { return (block_bytes - trailer_bytes) / record_size; }
@@ -54,15 +62,28 @@ struct Description {
     const std::uint64_t full = has_rows() ? block_bytes - trailer_bytes : records_per_block() * record_size;
     return std::min(full, bytes - block * full);
   }
-  // Where blocks [first, first + count) lie in the file, in the direction of the run.
+  [[nodiscard]] bool is_packed() const noexcept { return codec != codec::BlockCodec::none; }
+  // Where blocks [first, first + count) lie in the file, in the direction of the run, and what they take there.
   [[nodiscard]] std::uint64_t place_of(std::uint64_t first, std::uint64_t count) const noexcept {
+    if (is_packed()) return head_bytes + begin_of(first);
     return head_bytes + (direction == Direction::forward ? first : blocks() - first - count) * block_bytes;
   }
-  [[nodiscard]] std::uint64_t file_bytes() const noexcept { return head_bytes + blocks() * block_bytes; }
+  [[nodiscard]] std::uint64_t bytes_of(std::uint64_t first, std::uint64_t count) const noexcept {
+    return is_packed() ? begin_of(first + count) - begin_of(first) : count * block_bytes;
+  }
+  [[nodiscard]] std::uint64_t places_at() const noexcept { return head_bytes + stored_bytes; }
+  [[nodiscard]] std::uint64_t file_bytes() const noexcept {
+    return is_packed() ? places_at() + places_bytes(blocks()) : head_bytes + blocks() * block_bytes;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t begin_of(std::uint64_t block) const noexcept {
+    return block == 0 ? 0 : std::uint64_t{ends[block - 1]} * page_bytes;
+  }
 };
 
-// DamagedRun unless `data` is what was sealed as that block of the run, and holds as many bytes as it should. Thread-safe.
-void check_block(const Description& description, const std::string& name, std::uint64_t block, const std::byte* data);
+// `bytes`: of the table of a packed run. DamagedRun.
+void take_places(Description& description, const std::string& name, std::span<const std::byte> bytes);
 
 // In a description, of rows.
 [[nodiscard]] Description::Format format_of(rows::Kind kind) noexcept;

@@ -1,5 +1,6 @@
 #include "run/packed_block.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/memory.h"
@@ -80,10 +81,11 @@ std::size_t PackedBlockCoder::pack(const PackTerms& terms, const std::byte* bloc
 }
 
 // What is decoded goes to the block from a room of its own: the packed bytes may lie where the block will.
-std::optional<BlockContents> PackedBlockCoder::unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block) {
+std::optional<BlockContents> PackedBlockCoder::unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block,
+                                                      std::size_t block_bytes) {
   Head head;
   std::memcpy(&head, packed, sizeof head);
-  if (!is_possible(head, stored_bytes, shape_)) return std::nullopt;
+  if (!is_possible(head, stored_bytes, {std::min(block_bytes, shape_.block_bytes), shape_.record_size})) return std::nullopt;
   const std::size_t used = head.contents.used_bytes;
   const std::span<const std::byte> bytes{packed + sizeof head, head.packed_bytes};
   if (head.width > 0) {

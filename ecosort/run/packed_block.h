@@ -38,8 +38,12 @@ class PackedBlockCoder {
   [[nodiscard]] std::size_t try_out(const PackTerms& terms, const std::byte* block, BlockContents contents);
 
   // The records of a packed block that is intact in `stored_bytes` go to `block`, which may be where it is, or overlap it.
-  // Nothing: it is none that pack() made. Within the block whatever its bytes are.
-  [[nodiscard]] std::optional<BlockContents> unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block);
+  // Nothing: it is none that pack() made. Within the block, which has `block_bytes`, whatever its bytes are.
+  [[nodiscard]] std::optional<BlockContents> unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block,
+                                                    std::size_t block_bytes);
+  [[nodiscard]] std::optional<BlockContents> unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block) {
+    return unpack(packed, stored_bytes, block, shape_.block_bytes);
+  }
 
  private:
   [[nodiscard]] std::optional<std::size_t> encode(const PackTerms& terms, const std::byte* block, BlockContents contents);

@@ -22,9 +22,45 @@ namespace {
 std::size_t PackedRuns::create_perhaps_packed(std::uint64_t blocks) {
   if (packer_ == nullptr || !has_room_for_places(blocks)) return create_run(blocks);
   const std::size_t number = reserve_packed(blocks);
+  count_places(number);
+  return number;
+}
+
+void PackedRuns::count_places(std::size_t number) noexcept {
   places_ += run(number).ends.capacity();
   peak_places_ = std::max(peak_places_, places_);
-  return number;
+}
+
+void PackedRuns::pack_where_possible(std::size_t number, std::uint64_t other_places) {
+  const std::uint64_t blocks = run(number).blocks;
+  if (packer_ == nullptr || !has_room_for_places(blocks + other_places)) return;
+  make_packed(number, packer_->plan().space_of(blocks * block_bytes()));
+  count_places(number);
+}
+
+Task<void> PackedRuns::find_packed(std::size_t number, std::uint64_t first_block, std::uint64_t stored_bytes) {
+  check_room_for_places(run(number).blocks);
+  co_await read_places(number, first_block, stored_bytes);
+  count_places(number);
+}
+
+// The index has a share of the memory.
+void PackedRuns::check_room_for_places(std::uint64_t blocks) const {
+  if (packer_ == nullptr) throw InternalError("a packed run without coders for its blocks");
+  const std::uint64_t have = packer_->plan().index_bytes, need = (places_ + blocks) * planner::place_bytes;
+  if (need <= have) return;
+  constexpr std::uint64_t share = 64;
+  throw NotEnoughMemory(fmt::format("the places of {} compressed blocks of runs do not fit the memory", places_ + blocks),
+                        have * share, need * share);
+}
+
+void PackedRuns::reserve_promised(std::size_t number) {
+  try {
+    (void)storage().reserve_patiently(run(number).file(), 0, run(number).space_bytes);
+  } catch (const IoError& error) {
+    if (!assumes_ratio()) throw;
+    throw_beyond_promise(error);
+  }
 }
 
 std::size_t PackedRuns::reserve_packed(std::uint64_t blocks) {
@@ -38,7 +74,7 @@ std::size_t PackedRuns::reserve_packed(std::uint64_t blocks) {
 
 bool PackedRuns::has_room_for_places(std::uint64_t blocks) const noexcept {
   const bool are_countable = blocks * (block_bytes() / page_bytes) <= UINT32_MAX;
-  return are_countable && (places_ + blocks) * sizeof(std::uint32_t) <= packer_->plan().index_bytes;
+  return are_countable && (places_ + blocks) * planner::place_bytes <= packer_->plan().index_bytes;
 }
 
 void PackedRuns::closed(std::size_t number) {
@@ -47,13 +83,13 @@ void PackedRuns::closed(std::size_t number) {
   forget_places(number);
 }
 
-void PackedRuns::append_packed(std::size_t number, std::size_t plain_bytes, std::size_t stored_bytes) {
-  append(number, stored_bytes);
+void PackedRuns::append_packed(std::size_t number, std::size_t plain_bytes, std::size_t stored_bytes, codec::BlockCodec codec) {
+  append(number, stored_bytes, codec);
   packer_->account(plain_bytes, stored_bytes, stored_bytes < block_bytes());
 }
 
 BlockContents PackedRuns::unpack(const StoredRun& run, std::uint64_t block, const std::byte* packed, std::byte* to) const {
-  const std::optional<BlockContents> contents = packer_->unpack(packed, stored_bytes(run, block), to);
+  const std::optional<BlockContents> contents = packer_->unpack(packed, stored_bytes(run, block), to, block_bytes());
   if (!contents) damaged(run, block);
   return *contents;
 }

@@ -19,8 +19,8 @@ class PackedRuns : public RunStore {
   // What packs the blocks of a run; null: they are stored as they are.
   [[nodiscard]] RunPacker* packer_of(std::size_t number) const { return run(number).is_packed ? packer_ : nullptr; }
 
-  // The next block of a packed run takes so many bytes of whole pages, fewer than the block where it was packed.
-  void append_packed(std::size_t number, std::size_t plain_bytes, std::size_t stored_bytes);
+  // The next block of a packed run takes so many bytes of whole pages, fewer than the block where it was packed, with this codec.
+  void append_packed(std::size_t number, std::size_t plain_bytes, std::size_t stored_bytes, codec::BlockCodec codec);
 
   // Whether the block is on the drive as RunPacker::pack() made it.
   [[nodiscard]] bool is_packed(const StoredRun& run, std::uint64_t block) const noexcept {
@@ -38,6 +38,13 @@ class PackedRuns : public RunStore {
   // All blocks were appended and written, perhaps fewer than foreseen.
   void complete_run(std::size_t number, std::uint64_t blocks) { shorten(number, blocks); }
 
+  // Of runs of a job. One that was adopted and has nothing in it yet is packed, where there is a packer, and room for the places
+  // of its blocks besides `other_places` that are not in memory now but will be together with these.
+  void pack_where_possible(std::size_t number, std::uint64_t other_places = 0);
+  // One that was adopted from its block `first_block` on is packed, in so many bytes: reads where its blocks are. DamagedRun,
+  // NotEnoughMemory.
+  [[nodiscard]] Task<void> find_packed(std::size_t number, std::uint64_t first_block, std::uint64_t stored_bytes);
+
   // Of the places of packed blocks.
   [[nodiscard]] std::uint64_t peak_index_bytes() const noexcept { return peak_places_ * sizeof(std::uint32_t); }
 
@@ -45,8 +52,8 @@ class PackedRuns : public RunStore {
   // `packer`: null: none. It outlives this.
   PackedRuns(io::Storage& storage, io::Reactor& reactor, std::uint64_t block_bytes, Striping striping, RunPacker* packer)
       : RunStore(storage, reactor, block_bytes, std::move(striping)), packer_(packer) {}
-  PackedRuns(io::Storage& storage, io::Reactor& reactor, std::uint64_t block_bytes, const KeptRuns& kept)
-      : RunStore(storage, reactor, block_bytes, kept) {}
+  PackedRuns(io::Storage& storage, io::Reactor& reactor, std::uint64_t block_bytes, const KeptRuns& kept, RunPacker* packer)
+      : RunStore(storage, reactor, block_bytes, kept), packer_(packer) {}
   ~PackedRuns() = default;
   PackedRuns(const PackedRuns&) = delete;
   PackedRuns& operator=(const PackedRuns&) = delete;
@@ -54,11 +61,15 @@ class PackedRuns : public RunStore {
   // A new run that is packed, where there is a packer and room for the places of its blocks.
   [[nodiscard]] std::size_t create_perhaps_packed(std::uint64_t blocks);
   void closed(std::size_t number) override;
+  // Reserves what was promised to a run of a job, in its file. IoError says where less was promised than it may take.
+  void reserve_promised(std::size_t number);
 
  private:
   // Whether less space is reserved for packed runs than they may take.
   [[nodiscard]] bool assumes_ratio() const noexcept { return packer_ != nullptr && packer_->plan().assumed_ratio > 0; }
   [[nodiscard]] bool has_room_for_places(std::uint64_t blocks) const noexcept;
+  void check_room_for_places(std::uint64_t blocks) const;
+  void count_places(std::size_t number) noexcept;
   [[nodiscard]] std::size_t reserve_packed(std::uint64_t blocks);
   Task<void> write_beyond_promise(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
 

@@ -16,8 +16,9 @@ RecordRuns::RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner
       record_size_(plan.wanted.format.record_size),
       forecast_(plan) {}
 
-RecordRuns::RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, const run::KeptRuns& kept)
-    : PackedRuns(storage, reactor, plan.run_block.bytes, kept),
+RecordRuns::RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, const run::KeptRuns& kept,
+                       run::RunPacker* packer)
+    : PackedRuns(storage, reactor, plan.run_block.bytes, kept, packer),
       run_block_(plan.run_block),
       record_size_(plan.wanted.format.record_size),
       forecast_(plan) {}
@@ -56,11 +57,13 @@ void RecordRuns::open_run_blocks(const run::StoredRun& run, std::uint64_t record
   }
 }
 
-Task<void> RecordRuns::read_forecast(std::size_t number, const records::Encoder& encoder, std::byte* memory) {
+Task<void> RecordRuns::read_forecast(std::size_t number, std::uint64_t records, const records::Encoder& encoder,
+                                     std::byte* memory) {
   forecast_.take_in_unknown(encoder);
   for (std::uint64_t run_block = 0; run_block < run(number).blocks; run_block += forecast_.stride()) {
-    co_await read(number, run_block, memory, run_block_.bytes);
-    check(run(number), run_block, memory);
+    const std::size_t on_drive = stored_bytes(run(number), run_block);
+    co_await read(number, run_block, memory + run_block_.bytes - on_drive, on_drive);
+    open_run_blocks(run(number), records, run_block, 1, memory);
     forecast_.set(number, run_block, encoder, memory);
   }
 }

@@ -20,8 +20,9 @@ class RecordRuns final : public run::PackedRuns {
   // this.
   RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, std::vector<std::string> directories,
              run::RunPacker* packer = nullptr);
-  // Runs of a job, in files of the caller's.
-  RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, const run::KeptRuns& kept);
+  // Runs of a job, in files of the caller's. `packer` as above; runs that are packed go forward.
+  RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, const run::KeptRuns& kept,
+             run::RunPacker* packer = nullptr);
 
   // Creates the files of a run and reserves its space where the file system can. Returns the run's number.
   [[nodiscard]] std::size_t create(std::uint64_t records);
@@ -36,8 +37,9 @@ class RecordRuns final : public run::PackedRuns {
 
   // Reads the keys of a run's forecast from its file: every stride-th run block, which is checked. A key that is wrong would let
   // the merge go too far before the run block itself is loaded, and a checkpoint could make that durable. `memory` has room for
-  // one run block.
-  [[nodiscard]] Task<void> read_forecast(std::size_t number, const records::Encoder& encoder, std::byte* memory);
+  // one run block; the run holds so many records.
+  [[nodiscard]] Task<void> read_forecast(std::size_t number, std::uint64_t records, const records::Encoder& encoder,
+                                         std::byte* memory);
 
   // Makes run blocks [first, first + count) of a run of so many records, which were read as they are on the drive to the end of
   // `memory`, what they were, each in its place. By any thread while the run is open. DamagedRun.

@@ -11,8 +11,9 @@ RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::vector<std::st
       compress_program_(std::move(compress_program)),
       keeps_runs_(false) {}
 
-RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, const run::KeptRuns& kept)
-    : PackedRuns(storage, reactor, block_bytes, kept), keeps_runs_(true) {}
+RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, const run::KeptRuns& kept,
+                 run::RunPacker* packer)
+    : PackedRuns(storage, reactor, block_bytes, kept, packer), keeps_runs_(true) {}
 
 RowRun RowRuns::create(std::uint64_t bytes) {
   RowRun run{.bytes = bytes, .is_compressed = !compress_program_.empty()};
@@ -26,15 +27,24 @@ RowRun RowRuns::create(std::uint64_t bytes) {
   return run;
 }
 
-RowRun RowRuns::create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes) {
+RowRun RowRuns::create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes, std::uint64_t other_places) {
   RowRun run{.bytes = bytes};
-  (void)storage().reserve_patiently(*file, 0, head_bytes() + run.blocks(block_bytes()) * block_bytes());
-  adopt(run, std::move(file), number);
+  run.stored = adopt_run(std::move(file), number, run.blocks(block_bytes()), 0);
+  pack_where_possible(run.stored, other_places);
+  reserve_promised(run.stored);
   return run;
 }
 
-void RowRuns::adopt(RowRun& run, io::FilePtr file, std::uint64_t number) {
+RowRun RowRuns::create_plain_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes) {
+  RowRun run{.bytes = bytes};
   run.stored = adopt_run(std::move(file), number, run.blocks(block_bytes()), 0);
+  reserve_promised(run.stored);
+  return run;
+}
+
+Task<void> RowRuns::adopt(RowRun& run, io::FilePtr file, std::uint64_t number, std::uint64_t packed_bytes) {
+  run.stored = adopt_run(std::move(file), number, run.blocks(block_bytes()), 0);
+  if (packed_bytes > 0) co_await find_packed(run.stored, 0, packed_bytes);
 }
 
 void RowRuns::start(RowRun& run, RunProgram::Direction direction) {

@@ -37,16 +37,20 @@ class RowRuns final : public run::PackedRuns {
   // outlives this.
   RowRuns(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes,
           std::string compress_program, run::RunPacker* packer = nullptr);
-  // Runs of a job, in files of the caller's, which keep their space to the end. Their direction is forward.
-  RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, const run::KeptRuns& kept);
+  // Runs of a job, in files of the caller's, which keep their space to the end. Their direction is forward. `packer` as above.
+  RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, const run::KeptRuns& kept,
+          run::RunPacker* packer = nullptr);
 
   // A new run in the directory whose turn it is by free space, with space for `bytes` of lines reserved. What a compressed one
   // will take no one knows: nothing is reserved for it, and a drive that is full is the program's to find.
   [[nodiscard]] RowRun create(std::uint64_t bytes);
-  // The same in an empty file of the caller's; `number` is that of the run in its job.
-  [[nodiscard]] RowRun create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes);
-  // Run `number` of the job, complete in this file.
-  void adopt(RowRun& run, io::FilePtr file, std::uint64_t number);
+  // The same in an empty file of the caller's; `number` is that of the run in its job. `other_places`: as pack_where_possible()
+  // has them.
+  [[nodiscard]] RowRun create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes, std::uint64_t other_places = 0);
+  // The same, its blocks as they are.
+  [[nodiscard]] RowRun create_plain_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes);
+  // Run `number` of the job, complete in this file; its blocks are packed in so many bytes, or lie as they are (0). DamagedRun.
+  [[nodiscard]] Task<void> adopt(RowRun& run, io::FilePtr file, std::uint64_t number, std::uint64_t packed_bytes);
 
   // All is put: `bytes` of lines, perhaps fewer than foreseen. Gives back what the run does not need, or waits for the program.
   [[nodiscard]] Task<void> complete(RowRun& run, std::uint64_t bytes);

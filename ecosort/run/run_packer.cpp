@@ -103,13 +103,14 @@ std::size_t RunPacker::pack(const PackTerms& terms, const std::byte* block, Bloc
   return stored;
 }
 
-std::optional<BlockContents> RunPacker::unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block) {
+std::optional<BlockContents> RunPacker::unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block,
+                                               std::size_t block_bytes) {
   double spent_s = 0;
   std::optional<BlockContents> contents;
   {
     const Loan coder(*this);
     const double begin_s = thread_s();
-    contents = coder->unpack(packed, stored_bytes, block);
+    contents = coder->unpack(packed, stored_bytes, block, block_bytes);
     spent_s = thread_s() - begin_s;
   }
   const std::lock_guard lock(mutex_);

@@ -40,7 +40,8 @@ class RunPacker {
   // PackedBlockCoder::pack() and unpack() by a coder that is free.
   [[nodiscard]] std::size_t pack(const PackTerms& terms, const std::byte* block, BlockContents contents, std::uint64_t seed,
                                  std::byte* to);
-  [[nodiscard]] std::optional<BlockContents> unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block);
+  [[nodiscard]] std::optional<BlockContents> unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block,
+                                                    std::size_t block_bytes);
 
   // A write to a run begins, or has ended. Coordinator only, as the seconds per byte while any was under way; 0: there was none.
   void write_begins() noexcept;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "run/block_places.h"
 
 namespace ecosort::run {
 
@@ -56,12 +57,40 @@ std::size_t RunStore::create_packed_run(std::uint64_t blocks, std::uint64_t rese
   return add(std::move(run), runs_.size(), 0, reserved_bytes);
 }
 
+void RunStore::make_packed(std::size_t number, std::uint64_t promised_bytes) {
+  StoredRun& run = runs_[number];
+  run.is_packed = true;
+  run.ends.reserve(run.blocks);
+  run.places_bytes = places_bytes(run.blocks);
+  set_space(number, run.head_bytes + promised_bytes + run.places_bytes);
+}
+
+Task<void> RunStore::read_places(std::size_t number, std::uint64_t first_block, std::uint64_t stored_bytes) {
+  StoredRun& run = runs_[number];
+  const std::uint64_t blocks = first_block + run.blocks, size = places_bytes(blocks);
+  MemoryBudget budget(size);
+  const Buffer memory = budget.allocate(size, "the places of a run's blocks", Pages::small);
+  (void)co_await reactor_.read(run.file(), kept_.head_bytes + stored_bytes, memory.data(), size, size);
+  const auto ends = decode_places({memory.data(), size}, blocks, block_bytes_, stored_bytes, run_seed(kept_.job, run.number));
+  if (!ends)
+    throw DamagedRun(fmt::format("the table of the run '{}' is damaged: what was read is not what was written (check the drive)",
+                                 run.file().path()));
+  const std::uint32_t before = first_block == 0 ? 0 : (*ends)[first_block - 1];
+  run.is_packed = true;
+  run.places_bytes = size;
+  run.head_bytes = kept_.head_bytes + std::uint64_t{before} * page_bytes;
+  run.ends.reserve(run.blocks);
+  for (std::uint64_t block = first_block; block < blocks; ++block) run.ends.push_back((*ends)[block] - before);
+  set_space(number, run.head_bytes + offset_of(run, run.blocks) + size);
+}
+
 // Beyond what was reserved the file grows.
-void RunStore::append(std::size_t number, std::size_t stored_bytes) {
+void RunStore::append(std::size_t number, std::size_t stored_bytes, codec::BlockCodec codec) {
   StoredRun& run = runs_[number];
   const std::uint64_t begin = run.ends.empty() ? 0 : run.ends.back();
   run.ends.push_back(static_cast<std::uint32_t>(begin + stored_bytes / page_bytes));
-  set_space(number, std::max(run.space_bytes, std::uint64_t{run.ends.back()} * page_bytes));
+  run.codec = std::max(run.codec, codec);
+  set_space(number, std::max(run.space_bytes, run.head_bytes + std::uint64_t{run.ends.back()} * page_bytes + run.places_bytes));
 }
 
 std::size_t RunStore::create_compressed_run() {
@@ -74,16 +103,26 @@ std::size_t RunStore::adopt_run(io::FilePtr file, std::uint64_t identity, std::u
   StoredRun run;
   run.stripes.push_back(std::move(file));
   run.blocks = blocks;
-  run.head_bytes = kept_.head_bytes;
+  run.head_bytes = kept_.head_bytes + (kept_.direction == Direction::forward ? first_block * block_bytes_ : 0);
   return add(std::move(run), identity, first_block, kept_.head_bytes + blocks * block_bytes_);
 }
 
 Task<void> RunStore::write_description(std::size_t number, Description description) {
-  const std::vector<std::byte> bytes = encode(description);
+  const StoredRun& run = runs_[number];
+  if (const std::uint64_t stored = packed_bytes(number); stored > 0) {
+    description.codec = run.codec;
+    description.stored_bytes = stored;
+    co_await write_at(run.file(), run.head_bytes + stored, encode_places(run.ends, run.seed));
+  }
+  co_await write_at(run.file(), 0, encode(description));
+}
+
+// Whole pages of a run's file besides its blocks.
+Task<void> RunStore::write_at(const io::File& file, std::uint64_t offset, std::vector<std::byte> bytes) {
   MemoryBudget budget(bytes.size());
-  const Buffer memory = budget.allocate(bytes.size(), "the description of a run", Pages::small);
+  const Buffer memory = budget.allocate(bytes.size(), "what a run says of itself", Pages::small);
   std::ranges::copy(bytes, memory.data());
-  co_await reactor_.write(runs_[number].file(), 0, memory.data(), bytes.size());
+  co_await reactor_.write(file, offset, memory.data(), bytes.size());
 }
 
 std::size_t RunStore::add(StoredRun run, std::uint64_t identity, std::uint64_t first_block, std::uint64_t space_bytes) {
@@ -103,11 +142,13 @@ void RunStore::set_space(std::size_t number, std::uint64_t bytes) {
 void RunStore::shorten(std::size_t number, std::uint64_t blocks) {
   StoredRun& run = runs_[number];
   const std::uint64_t bytes = offset_of(run, blocks);
-  if (blocks < run.blocks || run.is_packed)
-    for (std::uint32_t stripe = 0; stripe < run.stripes.size(); ++stripe)
-      storage_.set_size(*run.stripes[stripe], run.head_bytes + striping_.stripe_bytes(stripe, bytes));
+  const bool is_cut = blocks < run.blocks || run.is_packed;
   run.blocks = blocks;
-  set_space(number, run.head_bytes + bytes);
+  if (run.places_bytes > 0) run.places_bytes = bytes == blocks * block_bytes_ ? 0 : places_bytes(blocks);
+  if (is_cut)
+    for (std::uint32_t stripe = 0; stripe < run.stripes.size(); ++stripe)
+      storage_.set_size(*run.stripes[stripe], run.head_bytes + striping_.stripe_bytes(stripe, bytes) + run.places_bytes);
+  set_space(number, run.head_bytes + bytes + run.places_bytes);
 }
 
 std::uint64_t RunStore::place_of(const StoredRun& run, std::uint64_t first_block, std::uint64_t size) const noexcept {
@@ -178,7 +219,8 @@ Task<void> RunStore::punch(const StoredRun& run, std::uint64_t from, std::uint64
   TaskGroup punches(reactor_.scope());
   for (std::uint32_t stripe = 0; stripe < run.stripes.size(); ++stripe) {
     const std::uint64_t at = striping_.stripe_bytes(stripe, from), stripe_end = striping_.stripe_bytes(stripe, end);
-    if (at < stripe_end) punches.spawn(punch_stripe(*run.stripes[stripe], round_down(at, alignment), stripe_end));
+    const std::uint64_t file_begin = std::max(run.head_bytes, round_down(run.head_bytes + at, alignment));
+    if (at < stripe_end) punches.spawn(punch_stripe(*run.stripes[stripe], file_begin, run.head_bytes + stripe_end));
   }
   co_await punches.join();
 }

@@ -3,7 +3,9 @@
 //   run file       | run block 0 | run block 1 | ... |       sealed, a multiple of 4096 bytes each (run_block.h)
 //   of a job       begins with its description (description.h)
 //   backward       run block i lies i run blocks before the end of the file: what the merge has consumed can be cut off
-//   packed         run blocks of different sizes, whole pages each, one behind the other: where they end is kept in memory
+//   packed         run blocks of different sizes, whole pages each, one behind the other: where they end is kept in memory, and
+//   of
+//                  a job in its file, too (block_places.h)
 //
 //   striping.h       where the bytes of a run lie
 //   forecast.h       with which key blocks begin, of records of fixed size
@@ -22,6 +24,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "codec/block_codec.h"
 #include "io/reactor.h"
 #include "io/storage.h"
 #include "run/description.h"
@@ -32,13 +35,15 @@ namespace ecosort::run {
 
 // Stays where it is as long as the store lives.
 struct StoredRun {
-  std::vector<io::FilePtr> stripes;  // one, or one per directory; none: closed
-  std::uint64_t number = 0;          // in its job
-  std::uint64_t seed = 0;            // of its first block
-  std::uint64_t head_bytes = 0;      // of its file, in front of the blocks
-  bool is_compressed = false;        // a program writes and reads its file
-  bool is_packed = false;            // blocks may be compressed, each by itself (packed_block.h)
-  std::vector<std::uint32_t> ends;   // of a packed run: where each block ends that was put, in pages
+  std::vector<io::FilePtr> stripes;                   // one, or one per directory; none: closed
+  std::uint64_t number = 0;                           // in its job
+  std::uint64_t seed = 0;                             // of its first block
+  std::uint64_t head_bytes = 0;                       // of its file, in front of the blocks
+  bool is_compressed = false;                         // a program writes and reads its file
+  bool is_packed = false;                             // blocks may be compressed, each by itself (packed_block.h)
+  std::vector<std::uint32_t> ends;                    // of a packed run: where each block ends that was put, in pages
+  codec::BlockCodec codec = codec::BlockCodec::none;  // of packed blocks: the one that takes most
+  std::uint64_t places_bytes = 0;                     // of a packed run of a job: of the table behind its blocks; 0: it has none
   std::uint64_t blocks = 0;
   std::uint64_t space_bytes = 0;      // that its files take
   std::uint64_t released_blocks = 0;  // were given back, or are about to be
@@ -83,11 +88,21 @@ class RunStore {
   [[nodiscard]] Task<void> write(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
   [[nodiscard]] Task<void> read(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
 
-  // The description of a complete run, in front of its blocks. Not durable by itself.
+  // The description of a complete run, in front of its blocks, and where they are packed the table behind them. Not durable by
+  // itself.
   [[nodiscard]] Task<void> write_description(std::size_t number, Description description);
+  // Of a complete run with such a table: bytes that its blocks take. 0: they lie as they are.
+  [[nodiscard]] std::uint64_t packed_bytes(std::size_t number) const noexcept {
+    const StoredRun& run = runs_[number];
+    return run.places_bytes == 0 ? 0 : offset_of(run, run.blocks);
+  }
 
   // Of blocks [0, until), what was not given back yet, in bytes.
   [[nodiscard]] std::uint64_t waiting_bytes(std::size_t number, std::uint64_t until) const;
+  // Where a block of a run that goes forward lies in its file, of one that lies whole.
+  [[nodiscard]] std::uint64_t begin_in_file(std::size_t number, std::uint64_t block) const noexcept {
+    return runs_[number].head_bytes + offset_of(runs_[number], block);
+  }
   // Gives the space of blocks [first, until) back, none of which was given back before, with one request for each directory.
   [[nodiscard]] Task<void> release(std::size_t number, std::uint64_t first, std::uint64_t until);
   // All that waits before `until`, where blocks are given back in their order.
@@ -112,8 +127,13 @@ class RunStore {
   [[nodiscard]] std::size_t create_run(std::uint64_t blocks);
   // The files of one whose blocks are packed, with so much space reserved.
   [[nodiscard]] std::size_t create_packed_run(std::uint64_t blocks, std::uint64_t reserved_bytes);
+  // An adopted run, which has nothing in it yet, is packed; its blocks are promised so much space.
+  void make_packed(std::size_t number, std::uint64_t promised_bytes);
+  // An adopted run of a job is packed: takes the places of its blocks from the table in its file, behind `stored_bytes` of them.
+  // It was adopted from its block `first_block` on. DamagedRun.
+  [[nodiscard]] Task<void> read_places(std::size_t number, std::uint64_t first_block, std::uint64_t stored_bytes);
   // The next block of a packed run takes so many bytes: whole pages.
-  void append(std::size_t number, std::size_t stored_bytes);
+  void append(std::size_t number, std::size_t stored_bytes, codec::BlockCodec codec);
   void forget_places(std::size_t number) noexcept { std::vector<std::uint32_t>().swap(runs_[number].ends); }
   // The file of one whose blocks a program compresses.
   [[nodiscard]] std::size_t create_compressed_run();
@@ -141,6 +161,7 @@ class RunStore {
   }
   // Where blocks that begin with this one, and take `size` bytes, lie in the bytes of the run.
   [[nodiscard]] std::uint64_t place_of(const StoredRun& run, std::uint64_t first_block, std::uint64_t size) const noexcept;
+  Task<void> write_at(const io::File& file, std::uint64_t offset, std::vector<std::byte> bytes);
   Task<void> move(io::Operation operation, std::size_t number, std::uint64_t first_block, std::byte* data, std::uint64_t size);
   Task<void> move_piece(io::Operation operation, const StoredRun& run, Striping::Piece piece, std::byte* data);
   Task<void> move_pieces(io::Operation operation, const StoredRun& run, std::uint64_t offset, std::byte* data,

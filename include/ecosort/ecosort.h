@@ -72,6 +72,15 @@ ECOSORT_C_API ecosort_status ecosort_spec_set_decompress(ecosort_spec* spec, int
 ECOSORT_C_API ecosort_status ecosort_spec_set_output_compression(ecosort_spec* spec, const char* name);
 ECOSORT_C_API ecosort_status ecosort_spec_set_compression_level(ecosort_spec* spec, int level);
 
+/* Temporary runs, of every format: "none", "lz4", "zstd", "zstd:LEVEL", or "auto": what pays. Without it "auto" for lines, CSV
+ * and JSON lines, and "none" for records. */
+ECOSORT_C_API ecosort_status ecosort_spec_set_run_compression(ecosort_spec* spec, const char* name);
+/* Runs that are compressed shrink to 1/ratio at least (1 to 1000), so that no more space is reserved; 0: all of it is. Where they
+ * do not, and the drive is full, the sort ends with ECOSORT_IO and nothing is lost. */
+ECOSORT_C_API ecosort_status ecosort_spec_set_assumed_ratio(ecosort_spec* spec, double ratio);
+/* "auto" takes what needs the fewest joules: idle_w * seconds + core_w * CPU seconds + gb_j * 10^9 bytes moved. */
+ECOSORT_C_API ecosort_status ecosort_spec_set_energy_goal(ecosort_spec* spec, double idle_w, double core_w, double gb_j);
+
 /* CSV and JSON lines. */
 ECOSORT_C_API ecosort_status ecosort_spec_set_nulls_first(ecosort_spec* spec, int on);
 ECOSORT_C_API ecosort_status ecosort_spec_set_strict(ecosort_spec* spec, int on);

@@ -19,7 +19,7 @@ from ecosort.errors import (
 from ecosort.files import resume, sort_file, sort_in_place, sort_lines
 from ecosort.keys import Key, LineKey, ValueKey
 from ecosort.program import find_program
-from ecosort.report import KeyCounts, Phase, Progress, Report
+from ecosort.report import KeyCounts, Phase, Progress, Report, RunCompression
 from ecosort.row_files import sort_csv, sort_jsonl
 from ecosort.streams import sorted_iter, sorted_records
 from ecosort.tables import sort_table
@@ -40,6 +40,7 @@ __all__ = [
     "ProgramNotFound",
     "Progress",
     "Report",
+    "RunCompression",
     "ValueKey",
     "VerificationFailed",
     "__version__",

@@ -11,13 +11,16 @@ from ecosort.keys import Key, LineKey, ValueKey, line_key_words, record_key_word
 from ecosort.process import Sort
 from ecosort.report import Progress, Report
 from ecosort.row_files import sort_csv, sort_jsonl
-from ecosort.words import Path, Size, flags, output, path_word, path_words, resources
+from ecosort.words import Path, Size, flags, output, path_word, path_words, resources, runs
 
 
 class _Common(TypedDict):
     memory: Size | None
     threads: int | None
     temp: Path | Sequence[Path]
+    compress: str | None
+    assume_ratio: float | None
+    goal: Literal["time", "energy"] | None
     overwrite: bool
     progress: Callable[[Progress], object] | None
     cancel: threading.Event | None
@@ -35,6 +38,9 @@ def sort_file(
     memory: Size | None = None,
     threads: int | None = None,
     temp: Path | Sequence[Path] = (),
+    compress: str | None = None,
+    assume_ratio: float | None = None,
+    goal: Literal["time", "energy"] | None = None,
     verify: Literal["always", "reread"] = "always",
     overwrite: bool = False,
     progress: Callable[[Progress], object] | None = None,
@@ -46,6 +52,10 @@ def sort_file(
     is sort_lines() with `by` as GNU sort's -k; "csv" and "jsonl" are sort_csv() and sort_jsonl() with their `by`. The order is
     stable. `memory` bounds all buffers (the process takes at most 32 MiB more); its default, as that of `threads`, is what the
     machine and control groups allow. Runs go beside `dst` or to the directories `temp`.
+
+    `compress` says what runs are compressed with: "none", "lz4", "zstd", "zstd:LEVEL", or "auto": what pays (the default, but of
+    records "none"). With `assume_ratio=R` only 1/R of their space is reserved. With `goal="energy"` "auto" takes what needs the
+    fewest joules, by a profile of ecosort-tune that knows watts. Report.run_compression tells what came of it.
 
     `progress` is called about twice a second in this thread. Set `cancel` from another thread to stop (Cancelled). Whatever is
     raised meanwhile, by `progress` or as KeyboardInterrupt, stops the sort, and nothing is left behind. May be called by
@@ -60,7 +70,17 @@ def sort_file(
     >>> struct.unpack("<6Q", pathlib.Path("out.dat").read_bytes())
     (3, 2, 5, 3, 7, 1)
     """
-    common = _Common(memory=memory, threads=threads, temp=temp, overwrite=overwrite, progress=progress, cancel=cancel)
+    common = _Common(
+        memory=memory,
+        threads=threads,
+        temp=temp,
+        compress=compress,
+        assume_ratio=assume_ratio,
+        goal=goal,
+        overwrite=overwrite,
+        progress=progress,
+        cancel=cancel,
+    )
     keys = _keys(by)
     if format == "lines":
         _check_rows(format, record_size, verify, any(isinstance(key, Key | ValueKey) for key in keys))
@@ -81,6 +101,7 @@ def sort_file(
     words = [] if record_size is None else [f"--record-size={record_size}"]
     words += record_key_words(record_keys) if by is not None else []
     words += [*flags(reverse=reverse, unique=unique), f"--verify={verify}", *resources(memory, threads, temp)]
+    words += runs(compress, assume_ratio, goal)
     return Sort(["sort", *words, output(dst, overwrite), *path_words(src)], progress=progress, cancel=cancel).wait()
 
 
@@ -108,6 +129,9 @@ def sort_lines(
     memory: Size | None = None,
     threads: int | None = None,
     temp: Path | Sequence[Path] = (),
+    compress: str | None = None,
+    assume_ratio: float | None = None,
+    goal: Literal["time", "energy"] | None = None,
     overwrite: bool = False,
     progress: Callable[[Progress], object] | None = None,
     cancel: threading.Event | None = None,
@@ -144,6 +168,7 @@ def sort_lines(
         zero_terminated=zero_terminated,
     )
     words += [*line_key_words(by), *_layout(separator, header), *resources(memory, threads, temp, "parallel")]
+    words += runs(compress, assume_ratio, goal)
     return Sort(["lines", *words, output(dst, overwrite), *path_words(src)], progress=progress, cancel=cancel).wait()
 
 

@@ -29,11 +29,29 @@ class KeyCounts:
 
 
 @dataclass(frozen=True)
+class RunCompression:
+    """How temporary runs were compressed; `codec`, `transposed` (columns of records) and `because` are those of the last one."""
+
+    asked: str
+    goal: str
+    codec: str
+    transposed: bool
+    because: str
+    plain_bytes: int
+    stored_bytes: int
+    blocks: int
+    packed_blocks: int
+    compress_cpu_s: float
+    decompress_cpu_s: float
+
+
+@dataclass(frozen=True)
 class Report:
     """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` left out.
 
     Of records, `duplicate_keys` counts neighbours of the output with equal keys, and `checksum` is valsort's if it was asked for.
-    Of a table, `keys` has the counts of each key, and `blank_lines` those of JSON lines that were left out.
+    Of a table, `keys` has the counts of each key, and `blank_lines` those of JSON lines that were left out. `run_compression` is
+    None where runs were not compressed, or there was none.
     """
 
     records: int
@@ -61,6 +79,7 @@ class Report:
     blank_lines: int = 0
     checksum: str | None = None
     duplicate_keys: int | None = None
+    run_compression: RunCompression | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +96,7 @@ class Progress:
     eta_s: float | None
 
 
-_COUNTED = ("records", "dropped", "phases", "keys", "blank_lines", "checksum", "duplicate_keys")
+_COUNTED = ("records", "dropped", "phases", "keys", "blank_lines", "checksum", "duplicate_keys", "run_compression")
 _AS_THEY_ARE = tuple(name for name in Report.__dataclass_fields__ if name not in _COUNTED)
 
 
@@ -92,8 +111,14 @@ def report_from(stats: Mapping[str, Any]) -> Report:
         blank_lines=stats.get("blank_lines", 0),
         checksum=stats.get("checksum"),
         duplicate_keys=stats.get("duplicate_keys"),
+        run_compression=_run_compression(stats.get("compression") or {}),
         **{name: stats[name] for name in _AS_THEY_ARE},
     )
+
+
+def _run_compression(compression: Mapping[str, Any]) -> RunCompression | None:
+    told = compression.get("runs")
+    return RunCompression(**told) if told else None
 
 
 def _key_counts(key: Mapping[str, Any]) -> KeyCounts:

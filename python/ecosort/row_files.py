@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
 
 from ecosort.keys import ValueKey, value_key_words
 from ecosort.process import Sort
 from ecosort.report import Progress, Report
-from ecosort.words import Path, Size, flags, output, path_words, resources
+from ecosort.words import Path, Size, flags, output, path_words, resources, runs
 
 
 def sort_csv(
@@ -27,6 +28,9 @@ def sort_csv(
     memory: Size | None = None,
     threads: int | None = None,
     temp: Path | Sequence[Path] = (),
+    compress: str | None = None,
+    assume_ratio: float | None = None,
+    goal: Literal["time", "energy"] | None = None,
     overwrite: bool = False,
     progress: Callable[[Progress], object] | None = None,
     cancel: threading.Event | None = None,
@@ -52,7 +56,7 @@ def sort_csv(
     words = [*value_key_words(by), f"--quote={'none' if quote is None else quote}"]
     words += [f"--delimiter={delimiter}"] if delimiter is not None else []
     words += _terms(nulls_first, date_format) + flags(no_header=not header, strict=strict, unique=unique, merge=merge)
-    words += [*resources(memory, threads, temp), output(dst, overwrite), *path_words(src)]
+    words += [*resources(memory, threads, temp), *runs(compress, assume_ratio, goal), output(dst, overwrite), *path_words(src)]
     return Sort(["csv", *words], progress=progress, cancel=cancel).wait()
 
 
@@ -69,6 +73,9 @@ def sort_jsonl(
     memory: Size | None = None,
     threads: int | None = None,
     temp: Path | Sequence[Path] = (),
+    compress: str | None = None,
+    assume_ratio: float | None = None,
+    goal: Literal["time", "energy"] | None = None,
     overwrite: bool = False,
     progress: Callable[[Progress], object] | None = None,
     cancel: threading.Event | None = None,
@@ -89,7 +96,7 @@ def sort_jsonl(
     {"user": null}
     """
     words = [*value_key_words(by), *_terms(nulls_first, date_format), *flags(strict=strict, unique=unique, merge=merge)]
-    words += [*resources(memory, threads, temp), output(dst, overwrite), *path_words(src)]
+    words += [*resources(memory, threads, temp), *runs(compress, assume_ratio, goal), output(dst, overwrite), *path_words(src)]
     return Sort(["jsonl", *words], progress=progress, cancel=cancel).wait()
 
 

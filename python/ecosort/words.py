@@ -69,6 +69,16 @@ def resources(
     return words
 
 
+def runs(compress: str | None, assume_ratio: float | None, goal: str | None) -> list[str]:
+    """How temporary runs are compressed."""
+    if compress is not None and not re.fullmatch(r"auto|none|lz4|zstd(:\d+)?", compress):
+        raise BadInput(f"compress is 'auto', 'none', 'lz4', 'zstd' or 'zstd:LEVEL', not {compress!r}")
+    words = [f"--compress={compress}"] if compress is not None else []
+    if assume_ratio is not None:
+        words.append(f"--assume-ratio={assume_ratio:f}")
+    return words + ([f"--goal={goal}"] if goal is not None else [])
+
+
 def output(path: Path, overwrite: bool) -> str:
     """Raises OutputExists. A file that appears later is replaced when the sort is done."""
     word = path_word(path)

@@ -68,6 +68,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(is_guard_whole(block), "unpacking stays within the block");
   if (contents) require(contents->used_bytes <= block_bytes - run::trailer_bytes, "a block holds no more than it can");
 
+  const std::size_t smaller = page_bytes + wild % (block_bytes - page_bytes);
+  std::vector<std::byte> other = block_of(data + head_bytes, size - head_bytes), room(block_bytes + guard_bytes, std::byte{0xAA});
+  (void)coder.unpack(other.data(), std::min(wild, block_bytes), room.data(), smaller);
+  require(std::all_of(room.begin() + static_cast<std::ptrdiff_t>(smaller), room.end(),
+                      [](std::byte byte) { return byte == std::byte{0xAA}; }),
+          "and within a smaller one");
+
   const std::vector<std::byte> plain = block_of(data + head_bytes, size - head_bytes);
   block = plain;
   const auto any = static_cast<std::uint32_t>(1 + wild % (block_bytes - run::trailer_bytes));

@@ -2,6 +2,7 @@
 // and name keys that can be. And what is described comes back.
 //
 // Input: a byte that says whether magic, version, size and checksum are put right; the description follows.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,8 +11,10 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "base/memory.h"
 #include "fuzz_support.h"
 #include "hash/block_checksum.h"
+#include "run/block_places.h"
 #include "run/description.h"
 #include "run/order_bytes.h"
 
@@ -34,6 +37,34 @@ void put_right(std::vector<std::byte>& bytes) {
   put(bytes, 16, bytes.size());
   const std::size_t checked = bytes.size() - checksum_bytes;
   put(bytes, checked, records::block_checksum(bytes.data(), checked, magic));
+}
+
+// A table of these bytes, and one as it should be.
+void look_at_places(run::Description description, const std::vector<std::byte>& bytes) {
+  constexpr std::uint64_t most_blocks = 100'000;
+  const std::uint64_t blocks = description.blocks(), pages = description.stored_bytes / page_bytes;
+  if (blocks > most_blocks) return;
+  std::vector<std::byte> table(run::places_bytes(blocks));
+  for (std::size_t at = 0; at < table.size(); at += bytes.size())
+    std::memcpy(table.data() + at, bytes.data(), std::min(bytes.size(), table.size() - at));
+  const std::size_t checked = table.size() - checksum_bytes;
+  const std::uint64_t seed = run::run_seed(description.job, description.run);
+  put(table, checked, records::block_checksum(table.data(), checked, seed + blocks));
+  try {
+    run::take_places(description, "run", table);
+  } catch (const DamagedRun&) {
+    std::vector<std::uint32_t> ends;
+    for (std::uint64_t block = 1; block <= blocks; ++block) ends.push_back(static_cast<std::uint32_t>(pages * block / blocks));
+    run::take_places(description, "run", run::encode_places(ends, seed));
+  }
+  std::uint64_t end = description.head_bytes;
+  for (std::uint64_t block = 0; block < blocks; ++block) {
+    require(description.place_of(block, 1) == end, "blocks follow each other");
+    require(description.bytes_of(block, 1) >= page_bytes && description.bytes_of(block, 1) <= description.block_bytes,
+            "each is as large as one can be");
+    end += description.bytes_of(block, 1);
+  }
+  require(end == description.places_at() && end < description.file_bytes(), "and the table is behind them");
 }
 
 void look_at_keys(const run::Description& description) {
@@ -69,8 +100,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   require(description.blocks() > 0, "a run has a block");
   const std::uint64_t blocks = description.blocks();
-  require(description.place_of(blocks - 1, 1) + description.block_bytes <= description.file_bytes(),
-          "its blocks lie in its file");
+  if (description.is_packed())
+    look_at_places(description, bytes);
+  else
+    require(description.place_of(blocks - 1, 1) + description.block_bytes <= description.file_bytes(),
+            "its blocks lie in its file");
   require(description.used_bytes(blocks - 1) > 0, "its last block holds something");
   const std::vector<std::byte> again = run::encode(description);
   require(again.size() == description.head_bytes, "a description fills its room");

@@ -59,6 +59,11 @@ CASES = {
             random_records(150_000, 16, b"ab"),
         ),
         Case("many", ("sort", "--key", "0:10", "--memory", "1MiB"), random_records(160_000, 100, b"abcd\xff")),
+        Case(
+            "packed",
+            ("sort", "--key", "0:10", "--compress=zstd", "--memory", "3MiB"),
+            random_records(90_000, 100, b"ab\x00\xff"),
+        ),
         Case("lines", ("lines", "-k1,1n", "-s", "--header=2", "--memory", "1MiB"), b"what\nwhy\n" + lines_of(60_000)),
         Case("unique", ("lines", "-u", "-k1,1", "--memory", "1MiB"), lines_of(200_000)),
         Case("whole", ("lines", "-r", "--memory", "1MiB"), lines_of(60_000)),

@@ -54,6 +54,20 @@ JOBS = {
             expected,
         ),
         Job(
+            "sort --resumable --compress",
+            110 if SOAK else 10,
+            ("sort", "--resumable", "--memory", "2MiB", "--compress=lz4"),
+            lambda ecosort: make_records(ecosort, "ascii", RECORDS),
+            expected,
+        ),
+        Job(
+            "lines --resumable --compress",
+            110 if SOAK else 10,
+            ("lines", "--resumable", "-S", "2M", "--compress=lz4"),
+            lambda _: numbered_lines(600_000),
+            sorted_by_sort,
+        ),
+        Job(
             "lines --resumable",
             110 if SOAK else 24,
             ("lines", "--resumable", "-S", "2M"),

@@ -6,6 +6,7 @@ import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from sort_support import MIB, listing, mounted, wait_until
@@ -101,6 +102,50 @@ def test_a_file_of_a_table(here: Path) -> None:
     (here / "in").write_text('{"n": 10}\n{"n": "9"}\n')
     assert sort_file("in", "out2", format="jsonl", by="n:number", unique=True).records == 2
     assert (here / "out2").read_text() == '{"n": "9"}\n{"n": 10}\n'
+
+
+def test_runs_are_compressed_when_told_so(here: Path) -> None:
+    (here / "in").write_bytes(b"".join(struct.pack(">QQ", i * 7919 % 300_007, i) for i in range(300_000)))
+    plain = sort_file("in", "plain", record_size=16, by="0:8", memory="2MiB")
+    assert plain.runs > 1
+    assert plain.run_compression is None
+    done = sort_file("in", "out", record_size=16, by="0:8", memory="2MiB", compress="lz4", assume_ratio=1.5, goal="time")
+    assert (here / "out").read_bytes() == (here / "plain").read_bytes()
+    assert done.run_compression is not None
+    assert (done.run_compression.asked, done.run_compression.transposed) == ("lz4", True)
+    assert done.run_compression.stored_bytes < done.run_compression.plain_bytes
+    assert done.peak_temp_bytes < plain.peak_temp_bytes
+    assert done.bytes_written < plain.bytes_written
+
+
+@pytest.mark.parametrize("form", ["lines", "csv", "jsonl"])
+def test_so_are_those_of_rows(here: Path, form: Literal["lines", "csv", "jsonl"]) -> None:
+    row, top = (b"%d,some text\n", b"n,t\n") if form == "csv" else (b'{"n": %d, "t": "some text"}\n', b"")
+    (here / "in").write_bytes(top + b"".join(row % (i * 7919 % 200_003) for i in range(200_000)))
+    by = "1,1" if form == "lines" else "n:integer"
+    plain = sort_file("in", "plain", format=form, by=by, memory="2MiB", compress="none")
+    done = sort_file("in", "out", format=form, by=by, memory="2MiB", compress="zstd:1", overwrite=True)
+    assert (here / "out").read_bytes() == (here / "plain").read_bytes()
+    assert plain.run_compression is None
+    assert done.run_compression is not None
+    assert done.run_compression.codec == "zstd:1"
+    assert done.bytes_written < plain.bytes_written
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"compress": "gzip"},
+        {"compress": "lz4 "},
+        {"compress": "none", "assume_ratio": 2.0},
+        {"compress": "lz4", "assume_ratio": 0.5},
+    ],
+)
+def test_compression_that_there_is_not_is_refused(here: Path, wish: dict[str, object]) -> None:
+    (here / "in").write_bytes(bytes(1600))
+    with pytest.raises(BadInput):
+        sort_file("in", "out", record_size=16, by="0:8", **wish)  # type: ignore[arg-type]
+    assert not (here / "out").exists()
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,8 @@ class FilesKernel final : public Kernel {
     output_ = &output;
     for (Input& input : job_.inputs) sources_.push_back({std::move(input), std::nullopt});
     report.input_bytes = bytes_of(sources_);
+    if (job_.packing.coders > 0)
+      coders_.emplace(job_.packing, run::BlockShape{job_.most_block_bytes, job_.format.record_size}, bench_.memory);
     plan_job();
     return std::nullopt;
   }
@@ -237,7 +239,7 @@ class FilesKernel final : public Kernel {
     std::vector<Input> inputs;
     inputs.reserve(group.size());
     for (Source& source : group) inputs.push_back(std::move(source.input));
-    OneMerge merge({bench_, encoder_, job_.plan}, inputs);
+    OneMerge merge({bench_, encoder_, job_.plan, coders_ ? &*coders_ : nullptr}, inputs);
     const planner::MergeBuffers& buffers = job_.plan.output;
     const std::uint64_t reserve = std::max<std::uint64_t>(round_up(bytes, page_bytes), page_bytes);
     WriteBehind writer(bench_, file, buffers, {.total_bytes = bytes, .reserve_bytes = reserve}, nullptr);
@@ -281,6 +283,7 @@ class FilesKernel final : public Kernel {
   MergeFilesJob& job_;
   Bench& bench_;
   records::Encoder encoder_;
+  std::optional<run::RunPacker> coders_;  // of runs that are packed
   io::File* output_ = nullptr;
   std::vector<Source> sources_, group_;
   std::vector<Input> done_;

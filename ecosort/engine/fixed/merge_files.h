@@ -15,6 +15,7 @@
 #include "engine/work_report.h"
 #include "formats/fixed/encoder.h"
 #include "plan/files_plan.h"
+#include "plan/packing_plan.h"
 
 namespace ecosort::engine {
 
@@ -24,11 +25,13 @@ struct MergeFilesJob {
   std::uint64_t memory_bytes = 0;
   unsigned threads = 1;
   planner::FilesPlan plan;
-  std::vector<Input> inputs;  // regular files, or runs of jobs
-  std::string output;         // "-": standard output
-  std::string directory;      // for files that are merged again
-  bool unique = false;        // of records with equal keys only the first one stays
-  bool reread = false;        // also read the output back from the device
+  planner::PackingPlan packing = {};  // coders of inputs that are packed runs, within the memory; records of blocks up to
+  std::size_t most_block_bytes = 0;   // so many bytes
+  std::vector<Input> inputs;          // regular files, or runs of jobs
+  std::string output;                 // "-": standard output
+  std::string directory;              // for files that are merged again
+  bool unique = false;                // of records with equal keys only the first one stays
+  bool reread = false;                // also read the output back from the device
 
   [[nodiscard]] bool is_of_runs() const noexcept { return !inputs.empty() && inputs.front().run; }
 };

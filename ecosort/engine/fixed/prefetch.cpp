@@ -87,8 +87,9 @@ Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* d
     co_await store_.read(source.stored, first, data + bytes - on_drive, on_drive);
     auto work = compute_.run(
         [&] {
-          if (keeps_sums_) sums = sum_run_blocks(source, first, run_blocks, data);
+          if (keeps_sums_ && !stored.is_packed) sums = sum_run_blocks(source, first, run_blocks, data);
           store_.open_run_blocks(stored, source.records, first, run_blocks, data);
+          if (keeps_sums_ && stored.is_packed) sums = sum_run_blocks(source, first, run_blocks, data);
           check_forecast(source, first, store_.block_in(data, run_blocks, 0));
         },
         bytes);
@@ -100,8 +101,9 @@ Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* d
   arrived_.notify();
 }
 
-// Before the checksums are looked at: a change between the two is found by these, one that comes later by the sums. Nothing was
-// consumed of a block that is not in memory yet, but for the records at the beginning that the merge leaves out.
+// Before the checksums are looked at: a change between the two is found by these, one that comes later by the sums. (What is
+// packed has no records before it was unpacked: a change between its checksum and that shows when all of the output is summed
+// up.) Nothing was consumed of a block that is not in memory yet, but for the records at the beginning that the merge leaves out.
 std::vector<records::MultisetHash> Prefetch::sum_run_blocks(const MergeInput& source, std::uint64_t first,
                                                             std::uint64_t run_blocks, std::byte* data) const {
   std::vector<records::MultisetHash> sums(run_blocks);

@@ -48,7 +48,8 @@ Task<void> RunWriter::write(const RunBlocks& blocks) {
 
 Task<void> RunWriter::write_in_turn(const RunBlocks& blocks) {
   while (next_ != blocks.first) co_await turn_.changed();
-  for (const auto& [plain_bytes, stored_bytes] : blocks.complete) store_.append_packed(number_, plain_bytes, stored_bytes);
+  for (const auto& [plain_bytes, stored_bytes] : blocks.complete)
+    store_.append_packed(number_, plain_bytes, stored_bytes, terms_.codec.codec);
   next_ += blocks.count;
   turn_.notify();
   packer_->write_begins();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "run/described_block.h"
 
 namespace ecosort::engine {
 
@@ -26,6 +27,7 @@ SortedFile::SortedFile(const FilesTools& tools, Input& input, std::byte* memory,
       compute_(tools.bench.compute),
       encoder_(tools.encoder),
       input_(input),
+      coders_(tools.coders),
       run_block_records_(records_per_run_block(tools, input)),
       run_blocks_(run_blocks_per_block(tools, input)),
       block_records_(run_block_records_ * run_blocks_),
@@ -46,8 +48,8 @@ std::uint64_t SortedFile::run_blocks_of(std::uint64_t block) const noexcept {
 }
 
 // Where a run lies backwards, its first run block stands last.
-const std::byte* SortedFile::begin_of(std::uint64_t block) const noexcept {
-  const std::byte* const data = slots_[block % slots_.size()].data;
+std::byte* SortedFile::begin_of(std::uint64_t block) const noexcept {
+  std::byte* const data = slots_[block % slots_.size()].data;
   return run_block_stride_ >= 0 ? data : data - static_cast<std::int64_t>(run_blocks_of(block) - 1) * run_block_stride_;
 }
 
@@ -60,8 +62,9 @@ void SortedFile::request(TaskGroup& group) {
 
 Task<void> SortedFile::read(std::uint64_t block, std::byte* data) {
   if (input_.run) {
-    const std::uint64_t count = run_blocks_of(block), bytes = count * input_.run->block_bytes;
-    (void)co_await reactor_.read(*input_.file, input_.run->place_of(block * run_blocks_, count), data, bytes, bytes);
+    const std::uint64_t count = run_blocks_of(block), bytes = bytes_of(block);
+    std::byte* const to = data + count * input_.run->block_bytes - bytes;
+    (void)co_await reactor_.read(*input_.file, input_.run->place_of(block * run_blocks_, count), to, bytes, bytes);
     co_return;
   }
   const std::uint64_t bytes = records_of(block) * record_size_;
@@ -70,13 +73,23 @@ Task<void> SortedFile::read(std::uint64_t block, std::byte* data) {
   (void)co_await reactor_.read(*input_.file, at, data, round_up(bytes, unit), bytes);
 }
 
-// Run block by run block, each as soon as it is known to be what was written.
+// That its run blocks take in the file.
+std::uint64_t SortedFile::bytes_of(std::uint64_t block) const noexcept {
+  return input_.run->bytes_of(block * run_blocks_, run_blocks_of(block));
+}
+
+// Run block by run block, each as soon as it is known to be what was written. What is packed is smaller: no block reaches what of
+// later ones is still to be looked at.
 Checked SortedFile::check(std::uint64_t block) const {
   OutputCheck check(encoder_);
-  const std::byte* at = begin_of(block);
+  std::byte* at = begin_of(block);
+  const bool is_packed = input_.run && input_.run->is_packed();
+  const std::byte* packed =
+      is_packed ? at + static_cast<std::int64_t>(run_blocks_of(block)) * run_block_stride_ - bytes_of(block) : nullptr;
   for (std::uint64_t left = records_of(block), number = block * run_blocks_; left > 0; ++number, at += run_block_stride_) {
     const std::uint64_t count = std::min(left, run_block_records_);
-    if (input_.run) run::check_block(*input_.run, input_.file->path(), number, at);
+    if (input_.run) run::open_block(*input_.run, input_.file->path(), number, is_packed ? packed : at, at, coders_);
+    if (is_packed) packed += input_.run->bytes_of(number, 1);
     check.add(at, count);
     left -= count;
   }

@@ -3,7 +3,8 @@
 //   file    | merged ...... | block b | block b+1 | not read yet
 //   memory                    slot b mod 2, slot (b+1) mod 2
 //
-// The run of a job is such a file, too: a block is so many of its run blocks, each of which is checked.
+// The run of a job is such a file, too: a block is so many of its run blocks, each of which is checked. Where they are packed,
+// what was read lies at the end of their room.
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@
 #include "engine/fixed/read_ahead.h"
 #include "engine/fixed/run_view.h"
 #include "plan/files_plan.h"
+#include "run/run_packer.h"
 
 namespace ecosort::engine {
 
@@ -24,6 +26,7 @@ struct FilesTools {
   Bench& bench;
   const records::Encoder& encoder;
   const planner::FilesPlan& plan;
+  run::RunPacker* coders = nullptr;  // of runs that are packed
 };
 
 // Coordinator only. The tasks of request() must be over before it dies.
@@ -57,16 +60,18 @@ class SortedFile {
   Task<void> load(std::uint64_t block);
   Task<void> read(std::uint64_t block, std::byte* data);
   [[nodiscard]] Checked check(std::uint64_t block) const;
+  [[nodiscard]] std::uint64_t bytes_of(std::uint64_t block) const noexcept;
   void accept();
   [[nodiscard]] std::uint64_t records_of(std::uint64_t block) const noexcept;
   [[nodiscard]] std::uint64_t run_blocks_of(std::uint64_t block) const noexcept;
-  [[nodiscard]] const std::byte* begin_of(std::uint64_t block) const noexcept;
+  [[nodiscard]] std::byte* begin_of(std::uint64_t block) const noexcept;
   [[noreturn]] void refuse(std::uint64_t block, const std::byte* before) const;
 
   io::Reactor& reactor_;
   Compute& compute_;
   const records::Encoder& encoder_;
   Input& input_;
+  run::RunPacker* coders_;
   std::uint64_t run_block_records_, run_blocks_;  // of a run block; of a block
   std::int64_t run_block_stride_ = 0;             // from one to the next one of the run
   std::uint64_t block_records_, records_;

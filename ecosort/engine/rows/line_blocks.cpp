@@ -48,7 +48,7 @@ void RunSink::put(std::byte* block, std::size_t bytes) {
     return give_back(block);
   } else {
     const std::size_t stored = stored_bytes_[next_block_ % most_complete];
-    runs_.append_packed(run_.stored, bytes, stored);
+    runs_.append_packed(run_.stored, bytes, stored, packing_.codec.codec);
     writes_.spawn(await(write_timed(next_block_, block, stored), block, block_bytes_));
   }
   ++next_block_;

@@ -47,7 +47,7 @@ class RowKernel final : public engine::Kernel {
     reserve_output();
     if (job_.codecs.runs.coders > 0) packer_.emplace(job_.codecs.runs, run::BlockShape{job_.plan.block_bytes}, codec_memory_);
     files_.emplace(bench_.storage, bench_.reactor, job_.directories, job_.plan.block_bytes, job_.compress_program,
-                   packer_ ? &*packer_ : nullptr);
+                   packer_ && !job_.kept ? &*packer_ : nullptr);
     pool_.emplace(bench_.reactor.scope(), bench_.memory.allocate(job_.plan.write_bytes(), "write blocks", job_.plan.pages),
                   job_.plan.block_bytes, job_.plan.write_blocks);
     open_sink();
@@ -212,10 +212,12 @@ class RowKernel final : public engine::Kernel {
       plain.name = input.name;
       plain.is_plain = true;
       plain.look = &job_.look;
-      if (input.run)
+      if (input.run) {
         plain.kept = &*input.run;
-      else
+        plain.coders = packer_ ? &*packer_ : nullptr;
+      } else {
         plain.first_rows = &first_rows_;
+      }
       if (input.is_decoded())
         plain.decoded = decoded_inputs_.emplace_back(std::make_unique<DecodedInput>(decoding(), input)).get();
       else
@@ -340,7 +342,7 @@ class RowKernel final : public engine::Kernel {
   codec::Allowance allowance_;
   io::File* output_ = nullptr;
   bool is_reserved_ = false;
-  std::optional<run::RunPacker> packer_;  // where runs may be compressed
+  std::optional<run::RunPacker> packer_;  // where runs may be compressed, or runs of jobs are
   std::optional<RowRuns> files_;
   std::optional<BlockPool> pool_;
   std::optional<OutputSink> sink_;

@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "engine/rows/read_rows.h"
+#include "run/described_block.h"
 
 namespace ecosort::lines {
 namespace {
@@ -132,9 +133,10 @@ Task<std::size_t> MergeCursors::read_plain(const MergeInput& input, std::uint64_
   if (input.decoded != nullptr) co_return co_await input.decoded->read(background_, data, plan_.block_bytes);
   const io::File& file = *input.file;
   if (input.kept != nullptr) {
-    const std::uint64_t size = input.kept->block_bytes;
+    const std::uint64_t size = input.kept->bytes_of(block, 1);
     (void)co_await reactor_.read(file, input.kept->place_of(block, 1), data, size, size);
-    run::check_block(*input.kept, file.path(), block, data);
+    auto work = compute_.run([&] { run::open_block(*input.kept, file.path(), block, data, data, input.coders); }, size);
+    co_await work;
     co_return input.kept->used_bytes(block);
   }
   co_return co_await reactor_.read(file, file.facts().start_offset + block * plan_.block_bytes, data, plan_.block_bytes, 0);

@@ -27,9 +27,10 @@ struct MergeInput {
   // Likewise, where it is the run of a job, which is read and checked by its blocks. Its rows are looked at like those of any
   // other file: who made it is not known.
   const run::Description* kept = nullptr;
-  const FirstLook* look = nullptr;  // of a plain file
-  FirstRows* first_rows = nullptr;  // likewise
-  DecodedInput* decoded = nullptr;  // likewise, where it is decompressed
+  run::RunPacker* coders = nullptr;  // of such a run that is packed
+  const FirstLook* look = nullptr;   // of a plain file
+  FirstRows* first_rows = nullptr;   // likewise
+  DecodedInput* decoded = nullptr;   // likewise, where it is decompressed
 };
 
 // Lines of a run or of a file, or of a part of a run, in blocks. The coordinator fetches a block while the other one is merged.

@@ -226,12 +226,16 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
                            .block_bytes = 8192,
                            .most_merged = 900,
                            .run_places = 3};
+  header.layout.packs = true;
+  header.layout.assumed_ratio = 2'500;
+  header.compression = {true, {codec::BlockCodec::zstd, 3}};
   Bench bench;
   bench.create(header);
   for (std::uint64_t run = 0; run < 8; ++run) {
     RunDone done = run_done(run);
     done.lines = LineRunDone{
         .bytes = run + 5, .longest = run + 6, .next = {1, run, 2, 3, '\r'}, .dropped = {4, 5, run}, .is_header = run == 0};
+    done.packed_bytes = run * page_bytes;
     done.lines->blank_lines = 17 + run;
     done.lines->key_counts = {{run, 2}, {3, 4}};
     if (run > 5) {
@@ -255,6 +259,11 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   EXPECT_EQ(contents->header.lines->rules, header.lines->rules);
   EXPECT_EQ(contents->header.lines->salt, header.lines->salt);
   EXPECT_EQ(contents->header.lines->most_merged, 900U);
+  EXPECT_TRUE(contents->header.layout.packs);
+  EXPECT_EQ(contents->header.layout.assumed_ratio, 2'500U);
+  EXPECT_TRUE(contents->header.compression.is_auto);
+  EXPECT_EQ(contents->header.compression.terms, header.compression.terms);
+  EXPECT_EQ(contents->runs[7].packed_bytes, 7 * page_bytes);
   ASSERT_EQ(contents->runs.size(), 8U);
   const LineRunDone& run = contents->runs[7].lines.value();
   EXPECT_EQ(run.bytes, 12U);

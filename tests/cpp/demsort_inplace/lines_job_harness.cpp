@@ -99,6 +99,8 @@ SmallLines sort_of(const JobHeader& header) {
   sort.words = header.lines->words;
   sort.run_buffer_bytes = std::stoull(sort.words.back());
   sort.words.resize(sort.words.size() - 2);
+  sort.block_bytes = header.lines->block_bytes;
+  if (header.layout.packs) sort.compress = codec::text_of(header.compression.terms);
   return sort;
 }
 
@@ -206,7 +208,7 @@ lines::LinesJob SmallLines::job(std::uint64_t more_memory) const {
   set_order(*this, job);
   job.header_bytes = 4096;
   lines::LinePlan& plan = job.plan;
-  plan.block_bytes = 4096;
+  plan.block_bytes = block_bytes;
   plan.write_blocks = 3;
   plan.run_buffers = 2;
   plan.run_buffer_bytes = run_buffer_bytes;
@@ -217,6 +219,8 @@ lines::LinesJob SmallLines::job(std::uint64_t more_memory) const {
   plan.pages = Pages::small;
   plan.memory_bytes =
       std::max(plan.write_bytes() + plan.seen_bytes + 2 * run_buffer_bytes, std::uint64_t{512} * 1024) + more_memory;
+  const planner::PackingTerms packing{.memory_bytes = std::uint64_t{4} << 20U, .block_bytes = block_bytes, .blocks = 100};
+  job.codecs.runs = planner::plan_packing(packing, codec::run_compression_of_word(compress)).value();
   return job;
 }
 
@@ -228,10 +232,12 @@ JobHeader SmallLines::header() const {
   header.layout.keeps_runs = !in_place;
   header.layout.interval_bytes = interval_bytes;
   header.reread = reread;
+  header.compression = codec::run_compression_of_word(compress);
+  header.layout.packs = !header.compression.is_none();
   header.lines = LineTerms{.command = command,
                            .words = words_of(*this),
                            .mark_bytes = has_mark(inputs.front()) ? 3U : 0U,
-                           .block_bytes = 4096,
+                           .block_bytes = block_bytes,
                            .most_merged = most_merged,
                            .run_places = run_places};
   if (command == "csv") header.lines->first_row = rows_of(inputs.front(), *this, '\n').front();
@@ -296,6 +302,19 @@ const std::vector<SmallLines>& small_lines() {
        .words = {"n:number", "t"},
        .inputs = {mark + text_of_jsonl(15, 500, 30, 1'000), text_of_jsonl(16, 400, 30, 1'000) + "\n\n"},
        .reread = true},
+      {.label = "packed",
+       .words = {"-k1,1n", "--header=1"},
+       .inputs = {text_of_lines(17, 2'500, 30, 1'000), text_of_lines(18, 1'000, 30, 1'000, false)},
+       .run_buffer_bytes = std::uint64_t{64} * 1024,
+       .has_previous = true,
+       .block_bytes = 16'384,
+       .compress = "lz4"},
+      {.label = "packed_merges",
+       .inputs = {text_of_lines(19, 4'000, 30, 1'000)},
+       .run_buffer_bytes = std::uint64_t{64} * 1024,
+       .most_merged = 2,
+       .block_bytes = 16'384,
+       .compress = "zstd:1"},
   };
   return sorts;
 }

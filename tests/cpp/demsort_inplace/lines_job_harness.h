@@ -26,6 +26,8 @@ struct SmallLines {
   bool has_previous = false;     // something stands under the output's name before
   bool reread = false;
   bool in_place = false;  // the only input stands under the output's name
+  std::uint64_t block_bytes = 4096;
+  std::string compress = "none";
 
   [[nodiscard]] const char* name() const { return label; }
   [[nodiscard]] std::string sorted() const;
@@ -41,7 +43,7 @@ struct SmallLines {
 };
 
 // Plain lines; keys and a header; equal lines; merges before the last one; lines longer than a block; no end of the last line;
-// CSV whose quotes hold newlines, with headers and marks; JSON lines with a mark and blank lines.
+// CSV whose quotes hold newlines, with headers and marks; JSON lines with a mark and blank lines; runs that are packed.
 [[nodiscard]] const std::vector<SmallLines>& small_lines();
 
 // Of lines in place: plain ones without a last end; keys; lines longer than a block; one run; one line; very short ones.

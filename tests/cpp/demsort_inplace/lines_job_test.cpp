@@ -59,7 +59,8 @@ TEST(LinesJob, StaysWithinRunsOutputAndJournalOnADiskThatHasNoMore) {
 }
 
 TEST(LinesJob, EveryFailureLeavesAJobThatCanBeResumedOrNothing) {
-  fail_everywhere<LinesDisk>(std::vector{small_lines()[1], small_lines()[3], named("csv_unique"), named("jsonl")});
+  fail_everywhere<LinesDisk>(
+      std::vector{small_lines()[1], small_lines()[3], named("csv_unique"), named("jsonl"), named("packed_merges")});
 }
 
 TEST(LinesJob, ASyncThatFailedOnceIsNeverTakenForDurable) {
@@ -151,20 +152,53 @@ TEST(LinesJob, ADamagedRunEndsItAndTheOutputIsNotTouched) {
   }
 }
 
-TEST(LinesJob, ARunThatIsShortOrMissingEndsItBeforeAnythingIsChanged) {
-  const SmallLines& sort = small_lines().front();
-  Broken broken(sort, Role::output, FaultPoint::write, 3);
+TEST(LinesJob, ADamagedRunThatIsPackedEndsItToo) {
+  const SmallLines& sort = named("packed");
+  Broken broken(sort, Role::output, FaultPoint::write, 1);
   const io::DiskImage interrupted = broken.disk.store.snapshot();
-  const std::string victim = JobPaths(sort_output).run(1);
-  for (const bool is_missing : {false, true}) {
-    io::DiskImage damaged = interrupted;
-    if (is_missing)
-      damaged.files.erase(victim);
-    else
-      damaged.files.at(victim).resize(damaged.files.at(victim).size() - page_bytes);
-    LinesDisk disk(damaged, {.records_events = false});
-    EXPECT_THROW((void)disk.machine.resume(), Error);
-    EXPECT_TRUE(have_same_files(disk.store.snapshot(), damaged));
+  const std::vector<RunDone> runs = broken.disk.machine.look().contents.value().runs;
+  for (const RunDone& run : runs) {
+    EXPECT_EQ(run.packed_bytes == 0, run.lines.value().is_header);
+    const std::string path = JobPaths(sort_output).run(run.run);
+    const std::uint64_t size = interrupted.files.at(path).size();
+    for (const std::uint64_t at : {sort.header().layout.head_bytes + 7, size - page_bytes, size - 1}) {
+      io::DiskImage damaged = interrupted;
+      flip_byte(damaged.files.at(path), at);
+      LinesDisk disk(damaged, {.records_events = false});
+      EXPECT_THROW((void)disk.machine.resume(), IoError) << "run " << run.run << ", byte " << at;
+      EXPECT_EQ(disk.store.contents(sort_output), sort.previous());
+    }
+  }
+}
+
+TEST(LinesJob, PackedRunsAreSmaller) {
+  for (const char* const label : {"packed", "packed_merges"}) {
+    SmallLines sort = named(label);
+    LinesDisk disk(sort.disk(), {.records_events = false});
+    const lines::LinesReport report = disk.machine.start(sort);
+    ASSERT_TRUE(report.run_packing);
+    EXPECT_GT(report.run_packing->packed_blocks, report.run_packing->blocks / 2);
+    sort.compress = "none";
+    LinesDisk plain(sort.disk(), {.records_events = false});
+    EXPECT_LT(report.traffic.bytes_written, plain.machine.start(sort).traffic.bytes_written) << label;
+  }
+}
+
+TEST(LinesJob, ARunThatIsShortOrMissingEndsItBeforeAnythingIsChanged) {
+  for (const SmallLines& sort : {small_lines().front(), named("packed")}) {
+    Broken broken(sort, Role::output, FaultPoint::write, 1);
+    const io::DiskImage interrupted = broken.disk.store.snapshot();
+    const std::string victim = JobPaths(sort_output).run(1);
+    for (const bool is_missing : {false, true}) {
+      io::DiskImage damaged = interrupted;
+      if (is_missing)
+        damaged.files.erase(victim);
+      else
+        damaged.files.at(victim).resize(damaged.files.at(victim).size() - page_bytes);
+      LinesDisk disk(damaged, {.records_events = false});
+      EXPECT_THROW((void)disk.machine.resume(), Error);
+      EXPECT_TRUE(have_same_files(disk.store.snapshot(), damaged));
+    }
   }
 }
 

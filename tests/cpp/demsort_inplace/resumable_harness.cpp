@@ -30,6 +30,8 @@ JobHeader SmallSort::header() const {
   header.kind = JobHeader::Kind::resumable_sort;
   header.layout.keeps_runs = keeps_runs;
   header.reread = reread;
+  header.compression = codec::run_compression_of_word(compress);
+  header.layout.packs = !header.compression.is_none();
   return header;
 }
 
@@ -46,6 +48,11 @@ std::vector<SmallSort> small_sorts() {
   std::vector<SmallSort> sorts;
   for (const SmallJob& job : small_jobs()) sorts.push_back({.job = job, .has_previous = sorts.size() % 2 == 1});
   sorts.push_back({.job = small_jobs().front(), .keeps_runs = true});
+  // Records with many zeros.
+  const SmallJob numbers{
+      .name = "packed", .format = {16, {{8, 4}}}, .records = 7'000, .piece_records = 1'800, .run_block_bytes = 16'384};
+  sorts.push_back({.job = numbers, .keeps_runs = true, .compress = "lz4"});
+  sorts.push_back({.job = numbers, .has_previous = true, .compress = "lz4"});
   return sorts;
 }
 

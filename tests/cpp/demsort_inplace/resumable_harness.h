@@ -18,6 +18,7 @@ struct SmallSort {
   bool keeps_runs = false;
   bool has_previous = false;  // something stands under the output's name before
   bool reread = false;
+  const char* compress = "none";
 
   [[nodiscard]] io::DiskImage disk() const;
   [[nodiscard]] JobHeader header() const;  // without inputs

@@ -74,7 +74,7 @@ TEST(ResumableSort, StaysWithinItsSpaceOnADiskThatHasNoMore) {
 }
 
 TEST(ResumableSort, EveryFailureLeavesAJobThatCanBeResumedOrNothing) {
-  fail_everywhere<SortDisk>(std::vector{small_sorts()[0], small_sorts()[4]});
+  fail_everywhere<SortDisk>(std::vector{small_sorts()[0], small_sorts()[4], small_sorts().back()});
 }
 
 TEST(ResumableSort, ASyncThatFailedOnceIsNeverTakenForDurable) { fail_syncs_in_turn<SortDisk>(small_sorts().front(), 8); }
@@ -162,6 +162,45 @@ TEST(ResumableSort, ADamagedRunEndsItAndTheOutputIsNotTouched) {
     (void)disk.machine.abandon();
     EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), sort.previous()));
   }
+}
+
+// Of its head, of its blocks, of their table.
+TEST(ResumableSort, ADamagedRunThatIsPackedEndsItAndTheOutputIsNotTouched) {
+  const SmallSort sort = small_sorts().back();
+  ASSERT_TRUE(sort.header().layout.packs);
+  Broken broken(sort, Role::output, FaultPoint::write, 1);
+  const io::DiskImage interrupted = broken.disk.store.snapshot();
+  const std::uint64_t head = sort.header().layout.head_bytes;
+  for (std::uint64_t run = 0; run < sort.header().layout.runs(); ++run) {
+    const std::string path = JobPaths(sort_output).run(run);
+    const std::uint64_t size = interrupted.files.at(path).size();
+    EXPECT_LT(size, head + sort.header().layout.run_run_blocks(run) * sort.header().layout.run_block.bytes) << "it is smaller";
+    for (const std::uint64_t at : {head + 1, head + (size - head) / 3, size - page_bytes, size - 1}) {
+      io::DiskImage damaged = interrupted;
+      flip_byte(damaged.files.at(path), at);
+      SortDisk disk(damaged, {.records_events = false});
+      EXPECT_THROW((void)disk.machine.resume(), IoError) << "run " << run << ", byte " << at;
+      EXPECT_EQ(disk.store.contents(sort_output), sort.previous());
+    }
+  }
+  SortDisk sound(interrupted, {.records_events = false});
+  const engine::SortReport report = sound.machine.resume();
+  EXPECT_TRUE(sort.holds_only(sound.store.snapshot(), sort.sorted()));
+  EXPECT_FALSE(report.run_packing) << "no run was formed again";
+}
+
+TEST(ResumableSort, PackedRunsMoveFewerBytes) {
+  SmallSort sort = small_sorts().back();
+  SortDisk packed(sort.disk(), {.records_events = false});
+  const engine::SortReport less = packed.machine.start(sort);
+  ASSERT_TRUE(less.run_packing);
+  EXPECT_EQ(less.run_packing->packed_blocks, less.run_packing->blocks);
+  EXPECT_LT(less.run_packing->stored_bytes, less.run_packing->plain_bytes);
+  sort.compress = "none";
+  SortDisk plain(sort.disk(), {.records_events = false});
+  const engine::SortReport more = plain.machine.start(sort);
+  const std::uint64_t saved = sort.header().layout.runs() * 2 * page_bytes;  // of two blocks, but for a table
+  EXPECT_LE(less.traffic.bytes_read + saved, more.traffic.bytes_read);
 }
 
 TEST(ResumableSort, AnInputThatIsNotWhatItWasIsRefused) {

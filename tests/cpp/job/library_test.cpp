@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <random>
 #include <stop_token>
 #include <string>
@@ -100,6 +101,61 @@ TEST_F(LibraryTest, SortsAsPlannedThroughRuns) {
   EXPECT_EQ(report.peak_temp_bytes, planned.temp_bytes);
   std::ranges::sort(input);
   EXPECT_EQ(read(path("out")), input);
+}
+
+TEST_F(LibraryTest, RunsAreCompressedWhenToldSo) {
+  std::vector<std::uint64_t> input = numbers(many, 11);
+  for (std::uint64_t& number : input) number %= 1'000'000;
+  write(path("in"), input);
+  const Report plain = sort(spec("in", "plain"));
+  SortSpec wanted = spec("in", "out");
+  wanted.compression.runs = "lz4";
+  wanted.compression.assumed_ratio = 1'500;
+  EXPECT_NE(plan(wanted).json.find("\"assumed_ratio\":1.5"), std::string::npos) << plan(wanted).json;
+  const Report report = sort(wanted);
+  EXPECT_LT(report.bytes_written, plain.bytes_written);
+  EXPECT_LT(report.peak_temp_bytes, plain.peak_temp_bytes);
+  std::ranges::sort(input);
+  EXPECT_EQ(read(path("out")), input);
+  wanted.compression.runs = "brotli";
+  EXPECT_THROW(sort(wanted), UsageError);
+  wanted.compression.runs = "none";
+  EXPECT_THROW(sort(wanted), UsageError) << "a ratio of what is not compressed";
+}
+
+TEST_F(LibraryTest, TheInterfaceForCCompressesRuns) {
+  std::vector<std::uint64_t> input = numbers(many, 12);
+  for (std::uint64_t& number : input) number %= 1'000'000;
+  write(path("in"), input);
+  ecosort_spec* const wanted = ecosort_spec_new();
+  ecosort_spec_add_input(wanted, path("in").c_str());
+  ecosort_spec_set_output(wanted, path("out").c_str());
+  ecosort_spec_set_record_size(wanted, sizeof input[0]);
+  ecosort_spec_add_key(wanted, "0:u64");
+  ecosort_spec_set_memory(wanted, 2 << 20);
+  ecosort_report plain{}, report{};
+  plain.struct_size = report.struct_size = sizeof report;
+  ASSERT_EQ(ecosort_sort(wanted, nullptr, &plain, nullptr), ECOSORT_OK);
+  EXPECT_EQ(ecosort_spec_set_run_compression(wanted, "zstd:2"), ECOSORT_OK);
+  EXPECT_EQ(ecosort_spec_set_assumed_ratio(wanted, 1.5), ECOSORT_OK);
+  ecosort_error* error = nullptr;
+  ASSERT_EQ(ecosort_sort(wanted, nullptr, &report, &error), ECOSORT_OK) << ecosort_error_message(error);
+  EXPECT_LT(report.bytes_written, plain.bytes_written);
+  EXPECT_LT(report.peak_temp_bytes, plain.peak_temp_bytes);
+  std::ranges::sort(input);
+  EXPECT_EQ(read(path("out")), input);
+  EXPECT_EQ(ecosort_spec_set_run_compression(wanted, "auto"), ECOSORT_OK);
+  EXPECT_EQ(ecosort_spec_set_energy_goal(wanted, 20, 5, 0.5), ECOSORT_OK);
+  EXPECT_EQ(ecosort_spec_set_assumed_ratio(wanted, 0), ECOSORT_OK);
+  EXPECT_EQ(ecosort_sort(wanted, nullptr, nullptr, nullptr), ECOSORT_OK);
+  EXPECT_EQ(read(path("out")), input);
+  for (const double wrong : {0.5, 1001.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_EQ(ecosort_spec_set_assumed_ratio(wanted, wrong), ECOSORT_USAGE) << wrong;
+  EXPECT_EQ(ecosort_spec_set_energy_goal(wanted, -1, 5, 0.5), ECOSORT_USAGE);
+  EXPECT_EQ(ecosort_spec_set_run_compression(wanted, nullptr), ECOSORT_USAGE);
+  EXPECT_EQ(ecosort_spec_set_run_compression(wanted, "gzip"), ECOSORT_OK) << "which the sort refuses";
+  EXPECT_EQ(ecosort_sort(wanted, nullptr, nullptr, nullptr), ECOSORT_USAGE);
+  ecosort_spec_free(wanted);
 }
 
 TEST_F(LibraryTest, SortsLinesByKeys) {

@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/errors.h"
 #include "hash/block_checksum.h"
+#include "run/described_block.h"
 
 namespace ecosort::run {
 namespace {
@@ -153,13 +155,67 @@ TEST(Description, SaysWhereBlocksLie) {
   EXPECT_EQ(d.used_bytes(12), 100'000U - 12 * 8'176);
 }
 
+namespace {
+
+// 13 blocks of two pages, of which every other one is packed into one.
+Description of_packed() {
+  Description d = of_records();
+  d.direction = Direction::forward;
+  d.codec = codec::BlockCodec::lz4;
+  for (std::uint32_t block = 0, end = 0; block < 13; ++block) d.ends.push_back(end += block % 2 == 0 ? 1 : 2);
+  d.stored_bytes = d.ends.back() * page_bytes;
+  return d;
+}
+
+std::optional<Description> back(const Description& d) {
+  try {
+    return decode_description(encode(d), "run");
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+TEST(Description, SaysWherePackedBlocksLie) {
+  const Description d = of_packed();
+  EXPECT_EQ(d.place_of(0, 3), 4096U);
+  EXPECT_EQ(d.bytes_of(0, 3), 4 * page_bytes);
+  EXPECT_EQ(d.place_of(5, 1), 4096U + 7 * page_bytes);
+  EXPECT_EQ(d.bytes_of(5, 1), 2 * page_bytes);
+  EXPECT_EQ(d.places_at(), 4096U + 19 * page_bytes);
+  EXPECT_EQ(d.file_bytes(), 4096U + 20 * page_bytes);
+  Description told = back(d).value();
+  EXPECT_EQ(told.codec, codec::BlockCodec::lz4);
+  EXPECT_EQ(told.stored_bytes, d.stored_bytes);
+  EXPECT_TRUE(told.ends.empty()) << "they stand behind the blocks";
+  const std::vector<std::byte> table = encode_places(d.ends, run_seed(d.job, d.run));
+  take_places(told, "run", table);
+  EXPECT_EQ(told.ends, d.ends);
+  EXPECT_THROW(take_places(told, "run", encode_places(d.ends, run_seed(d.job, d.run + 1))), DamagedRun);
+}
+
+TEST(Description, PackedBlocksThatCannotBeAreRefused) {
+  for (const std::uint64_t stored : {12U, 26U, 1'000U}) {
+    Description d = of_packed();
+    d.stored_bytes = stored * page_bytes;
+    EXPECT_FALSE(back(d)) << stored << " pages of 13 blocks, which take 13 to 25";
+  }
+  Description d = of_packed();
+  d.stored_bytes += 1;
+  EXPECT_FALSE(back(d));
+  d = of_packed();
+  d.direction = Direction::backward;
+  EXPECT_FALSE(back(d));
+}
+
 TEST(Description, ABlockIsOfThisRunAndPlaceAndHoldsWhatItShould) {
   const Description d = of_rows();
   std::vector<std::byte> block(d.block_bytes, std::byte{7});
   const auto sealed = [&](std::uint64_t job, std::uint64_t run, std::uint64_t at, BlockContents contents) {
     seal_block(block.data(), block.size(), run_seed(job, run) + at, contents);
     try {
-      check_block(d, "run", 2, block.data());
+      open_block(d, "run", 2, block.data(), block.data(), nullptr);
       return true;
     } catch (const DamagedRun&) {
       return false;

@@ -81,7 +81,7 @@ class PackedRecordRuns : public ::testing::TestWithParam<unsigned> {
           store.seal_records(stored, block, records_of(block), at);
           size = block_bytes;
         }
-        store.append_packed(number, records.size(), size);
+        store.append_packed(number, records.size(), size, codec::BlockCodec::lz4);
         EXPECT_EQ(store.is_packed(stored, block), size < block_bytes);
         bytes += size;
       }
@@ -176,7 +176,7 @@ TEST_P(PackedRecordRuns, ABlockWithTooFewRecordsIsRefused) {
   const std::size_t size = packer.pack({{codec::BlockCodec::lz4, 0}, true}, buffer.data(), {.used_bytes = 100 * record_size},
                                        stored.seed, buffer.data());
   ASSERT_GT(size, 0U);
-  store.append_packed(number, 100 * record_size, size);
+  store.append_packed(number, 100 * record_size, size, codec::BlockCodec::lz4);
   std::memmove(buffer.data() + block_bytes - size, buffer.data(), size);
   EXPECT_THROW(store.open_run_blocks(stored, run_records, 0, 1, buffer.data()), DamagedRun);
 }
