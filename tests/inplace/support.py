@@ -55,13 +55,13 @@ def plan_of(run: Run, path: Path, *words: str) -> dict[str, Any]:
 
 
 def signal_at_sync(
-    ecosort: Path, directory: Path, nth: int, number: signal.Signals, *words: str | Path
+    ecosort: Path, directory: Path, nth: int, number: signal.Signals, *words: str | Path, delay_us: int = 3000
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the program and sends it the signal at about its n-th fdatasync. The end may come first."""
+    """Runs the program and sends it the signal at about its n-th fdatasync; each takes `delay_us` more. The end may come first."""
     require("strace")
     trace = directory / "trace"
     trace.unlink(missing_ok=True)
-    command = [*strace(directory, "fdatasync", "fdatasync:delay_enter=3000"), ecosort, *words, "--io", "pool"]
+    command = [*strace(directory, "fdatasync", f"fdatasync:delay_enter={delay_us}"), ecosort, *words, "--io", "pool"]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while process.poll() is None:
         if trace.exists() and trace.read_text().count("fdatasync(") >= nth:
@@ -75,9 +75,9 @@ def signal_at_sync(
     return subprocess.CompletedProcess(command, process.returncode, out, error)
 
 
-def kill_at_sync(ecosort: Path, directory: Path, nth: int, *words: str | Path) -> bool:
+def kill_at_sync(ecosort: Path, directory: Path, nth: int, *words: str | Path, delay_us: int = 3000) -> bool:
     """Kills it there. False: it was done before."""
-    done = signal_at_sync(ecosort, directory, nth, signal.SIGKILL, *words)
+    done = signal_at_sync(ecosort, directory, nth, signal.SIGKILL, *words, delay_us=delay_us)
     assert done.returncode in (0, -signal.SIGKILL, 128 + signal.SIGKILL), done
     return done.returncode != 0
 

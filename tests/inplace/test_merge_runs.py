@@ -1,6 +1,7 @@
 """`merge --runs`: what the runs of an interrupted job hold becomes what the job would have made; the runs are only read."""
 
 import hashlib
+import itertools
 import json
 import random
 import re
@@ -74,9 +75,10 @@ def interrupt(ecosort: Path, run: Run, case: Case, directory: Path, name: str = 
     source.write_bytes(case.text)
     words: tuple[str | Path, ...] = (*case.words, "--resumable", "--quiet", source, "-o", out)
     last = syncs_of(ecosort, directory, *words)
-    for nth in 3 * [*range(last, 2, -1)]:  # which thread syncs is another matter each time
+    # On a busy machine the kill comes late: then the syncs, and with them the moment, are made longer.
+    for delay_us, nth in itertools.product((3000, 30_000, 100_000), range(last, 2, -1)):
         out.unlink(missing_ok=True)
-        if not kill_at_sync(ecosort, directory, nth, *words) or not job_directory(out).exists():
+        if not kill_at_sync(ecosort, directory, nth, *words, delay_us=delay_us) or not job_directory(out).exists():
             continue
         status = run("resume", "--status", out).stdout
         gives_up_nothing = case.words[0] != "sort" or re.search("in the output +0 ", status)
