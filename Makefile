@@ -99,8 +99,8 @@ bench: ## measure against GNU sort, STXXL and the I/O floors (RECORDS=, MEMORY=,
 	  --lines-bytes $(LINES_BYTES) --tables-bytes $(TABLES_BYTES) $(BENCH)
 
 .PHONY: bench-kernels
-bench-kernels: ## time the kernels against std::sort, the parallel mode and TBB (BENCH='--benchmark_filter=merge' for some)
-	@$(DEPS) program build
+bench-kernels: ## time the kernels against std::sort, the parallel mode, TBB and simdjson (BENCH='--benchmark_filter=merge' for some)
+	@$(DEPS) program build kernels
 	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
 	@ninja -C $(BUILD) -j $(JOBS)
 	@$(BUILD)/bench/kernels/kernel_bench $(BENCH)

@@ -30,7 +30,7 @@ Task<void> reread(Workbench& bench, const State& end) {
   co_await rereader.run();
   bench.end();
   if (rereader.tally().hash == end.hash && rereader.in_order()) co_return;
-  const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
+  const bool is_in_place = bench.header.is_in_place();
   throw VerificationError(
       fmt::format("what was read back from the output is not what was written to it (check the drive){}",
                   is_in_place ? "" : fmt::format("; start again after: ecosort resume --abandon {}", bench.paths.file)));
@@ -44,7 +44,7 @@ Task<void> complete(Workbench& bench, io::File& result, State end, State::Kind k
 }
 
 engine::SortReport publish_result(Workbench& bench, const std::string& result) {
-  const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
+  const bool is_in_place = bench.header.is_in_place();
   const bool is_abandoned =
       bench.state && (bench.state->kind == State::Kind::abandoning || bench.state->kind == State::Kind::abandoned);
   publish_and_clean_up(bench, result, !is_abandoned && bench.done.size() == bench.layout.runs());

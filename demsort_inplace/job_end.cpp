@@ -12,7 +12,7 @@ namespace {
 // the job directory by now. Only when all is written: a write takes some of them away, and a mode may keep its owner from
 // writing.
 void keep_attributes(JobBench& bench, io::File& result) {
-  const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
+  const bool is_in_place = bench.header.is_in_place();
   if (is_in_place && result.path() == bench.paths.input) return;  // it has them
   const std::string lost = bench.storage.adopt_attributes(result, is_in_place ? bench.paths.input : bench.paths.file);
   if (!lost.empty())
@@ -30,7 +30,7 @@ Task<void> complete_result(JobBench& bench, io::File& result, State end, State::
 
 // The result was synced, so that a failed close can lose nothing; but it is told.
 void publish_and_clean_up(JobBench& bench, const std::string& result, bool is_sorted) {
-  const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
+  const bool is_in_place = bench.header.is_in_place();
   bench.log.begin("publish", bench.reactor.traffic());
   bench.progress.begin(engine::Phase::sync, 0);
   if (bench.is_complete && bench.storage.exists(result)) {  // whoever completed it had no time to tell what it could not keep

@@ -164,6 +164,7 @@ std::vector<std::byte> encode(const JobHeader& header) {
   add_inputs(out, header.inputs);
   out.add(std::uint64_t{header.lines.has_value()});
   if (header.lines) add_terms(out, *header.lines);
+  if (header.kind == JobHeader::Kind::lines_in_place) out.add(header.lines->total_bytes);
   return out.take();
 }
 
@@ -185,13 +186,17 @@ JobHeader decode_header(std::span<const std::byte> bytes) {
   header.format = next_format(in, layout.record_size);
   header.threads = in.next_32();
   header.kind = static_cast<JobHeader::Kind>(in.next_32());
-  if (header.kind < JobHeader::Kind::in_place || header.kind > JobHeader::Kind::resumable_lines) Reader::fail();
+  if (header.kind < JobHeader::Kind::in_place || header.kind > JobHeader::Kind::lines_in_place) Reader::fail();
   layout.keeps_runs = in.next_flag();
   header.reread = in.next_flag();
   header.inputs = next_inputs(in);
   if (in.next_flag()) header.lines = next_terms(in);
+  if (header.lines.has_value() != (header.kind >= JobHeader::Kind::resumable_lines)) Reader::fail();
+  if (header.kind == JobHeader::Kind::lines_in_place) {
+    header.lines->total_bytes = in.next();
+    if (header.inputs.size() != 1) Reader::fail();
+  }
   in.end();
-  if (header.lines.has_value() != (header.kind == JobHeader::Kind::resumable_lines)) Reader::fail();
   check_head(layout);
   if (header.lines) return header;
   check(layout);

@@ -31,6 +31,7 @@ struct LineTerms {
   std::uint64_t block_bytes = 0;           // of runs
   std::uint64_t most_merged = 0;           // runs at a time, at most
   std::uint64_t run_places = 64;           // the journal has room for so many runs, and grows by as many
+  std::uint64_t total_bytes = 0;           // in place: of all files but the journal, from the beginning of the job to the end
 };
 
 // An input of a resumable sort, as it was when the job began. Not its device: that number may change when a machine starts.
@@ -44,7 +45,7 @@ struct InputIdentity {
 
 // The first record: what the job is. Never changes.
 struct JobHeader {
-  enum class Kind : std::uint32_t { in_place = 1, resumable_sort = 2, resumable_lines = 3 };
+  enum class Kind : std::uint32_t { in_place = 1, resumable_sort = 2, resumable_lines = 3, lines_in_place = 4 };
 
   std::uint64_t job = 0;              // random; part of every checksum
   records::RecordFormat format = {};  // of lines: none
@@ -52,9 +53,12 @@ struct JobHeader {
   std::uint64_t memory_bytes = 0;     // with which it was planned
   std::uint32_t threads = 0;          // as asked for; 0: as many as there are processors
   Kind kind = Kind::in_place;
-  std::vector<InputIdentity> inputs = {};  // in their order; none in place
+  std::vector<InputIdentity> inputs = {};  // in their order; none of records in place; of lines in place FILE
   bool reread = false;                     // the output is read back from the device before it counts
-  std::optional<LineTerms> lines = {};     // of resumable_lines
+  std::optional<LineTerms> lines = {};     // of the kinds of lines
+
+  // The job has taken FILE: its records or lines are nowhere else.
+  [[nodiscard]] bool is_in_place() const noexcept { return kind == Kind::in_place || kind == Kind::lines_in_place; }
 };
 
 // What is said of a run of lines besides.

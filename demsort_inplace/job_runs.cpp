@@ -21,9 +21,12 @@ void check_complete(const std::string& file, const JobStatus& status) {
   if (status.kind == Kind::complete) refuse(file, "it is complete");
 }
 
+constexpr const char* gave_up_parts = "it has given up parts of them already";
+
 std::vector<std::uint64_t> row_runs(const std::string& file, const JournalContents& contents) {
   const bool is_formed = contents.state || (!contents.runs.empty() && contents.runs.back().lines->merged > 0);
   if (!is_formed) refuse(file, "not all of its input is in runs yet");
+  if (contents.header.is_in_place() && contents.state->records > 0) refuse(file, gave_up_parts);
   std::vector<std::uint64_t> runs = live_runs(contents.runs);
   if (header_run(contents.runs) != nullptr) runs.insert(runs.begin(), 0);
   return runs;
@@ -34,7 +37,7 @@ std::vector<std::uint64_t> record_runs(const std::string& file, const JournalCon
   const Layout& layout = contents.header.layout;
   if (layout.head_bytes == 0) refuse(file, "they do not say what they hold, for which there was no room when it began");
   if (contents.runs.size() < layout.runs()) refuse(file, "not all of its input is in runs yet");
-  if (contents.state && contents.state->records > 0 && !layout.keeps_runs) refuse(file, "it has given up parts of them already");
+  if (contents.state && contents.state->records > 0 && !layout.keeps_runs) refuse(file, gave_up_parts);
   std::vector<std::uint64_t> runs;
   for (std::uint64_t run = layout.runs(); run-- > 0;) runs.push_back(run);
   return runs;

@@ -117,7 +117,7 @@ void judge(JobStatus& status, const Names& names, const JobPaths& paths, io::Nam
   if (status.contents) check_state(paths, *status.contents);
   if (status.contents && is_complete(*status.contents)) {
     status.kind = JobStatus::Kind::complete;
-  } else if (status.contents && !status.is_of(JobHeader::Kind::in_place)) {
+  } else if (status.contents && !status.contents->header.is_in_place()) {
     status.kind = JobStatus::Kind::under_way;
   } else if (names.has_input) {
     if (!status.contents) does_not_fit(paths, "its journal is missing or damaged");

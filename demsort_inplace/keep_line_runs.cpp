@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/errors.h"
 #include "demsort_inplace/input_identity.h"
+#include "demsort_inplace/lines_in_place.h"
 
 namespace ecosort::inplace {
 
@@ -20,19 +22,6 @@ std::vector<rows::KeyCounts> difference(std::vector<rows::KeyCounts> all, const 
     all[i].unparsable -= part[i].unparsable;
   }
   return all;
-}
-
-void check_inputs(const LinesBench& bench) {
-  for (std::size_t i = 0; i < bench.job.inputs.size(); ++i)
-    check_same_input(bench.storage.state(*bench.job.inputs[i].file), bench.header.inputs[i], bench.paths);
-}
-
-// Of a file that is durable; with its name.
-Task<void> append_run(LinesBench& bench, RunDone run) {
-  bench.storage.sync_directory(bench.paths.directory);
-  check_inputs(bench);
-  co_await bench.journal->append(run);
-  bench.done.push_back(run);
 }
 
 // Of text from `at` on, what belongs to a row that began before.
@@ -65,7 +54,39 @@ KeepLineRuns::KeepLineRuns(LinesBench& bench, const lines::FirstRows& header)
       header_(header),
       takes_header_(!bench.has_run()),
       runs_before_(bench.done.size()),
-      changed_(bench.reactor.scope()) {}
+      changed_(bench.reactor.scope()) {
+  if (bench.header.is_in_place() && !bench.job.inputs.empty()) given_.emplace(bench);
+}
+
+Task<void> KeepLineRuns::begin() {
+  if (given_) co_await given_->begin();
+}
+
+void KeepLineRuns::check_inputs() const {
+  if (given_) return given_->check_unchanged();
+  for (std::size_t i = 0; i < bench_.job.inputs.size(); ++i)
+    check_same_input(bench_.storage.state(*bench_.job.inputs[i].file), bench_.header.inputs[i], bench_.paths);
+}
+
+// In place the space of long lines is bounded.
+void KeepLineRuns::check_longest(const lines::RowRun& run) const {
+  const std::uint64_t most = longest_line_in_place(bench_.job.plan);
+  if (!given_ || run.longest <= most) return;
+  throw NotEnoughMemory(
+      fmt::format("a line behind byte {} of '{}' has {} bytes, and with this memory up to {} can be sorted in place",
+                  bytes_before(bench_.header.inputs, bench_.next_place()), bench_.paths.file, run.longest, most),
+      bench_.memory.limit_bytes());
+}
+
+// Of a file that is durable; with its name.
+Task<void> KeepLineRuns::append_run(RunDone run) {
+  bench_.storage.sync_directory(bench_.paths.directory);
+  check_inputs();
+  co_await bench_.journal->append(run);
+  if (given_) given_->check_unchanged();
+  bench_.done.push_back(std::move(run));
+  if (given_) co_await given_->give();
+}
 
 // It was read before a run was full.
 bool KeepLineRuns::has_header() const { return takes_header_ ? !header_.top().empty() : bench_.header_run() != nullptr; }
@@ -75,8 +96,10 @@ std::uint64_t KeepLineRuns::number_in_job(std::size_t number) const {
   return has_header() ? 1 + number : number;
 }
 
-lines::RowRun KeepLineRuns::create(std::size_t number, std::uint64_t bytes) {
-  return bench_.create_run(number_in_job(number), bytes);
+Task<lines::RowRun> KeepLineRuns::create(std::size_t number, std::uint64_t bytes) {
+  while (given_ && kept_ < number) co_await changed_.changed();
+  if (given_) given_->make_room(bytes);
+  co_return bench_.create_run(number_in_job(number), bytes);
 }
 
 Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& run, const lines::ReadSoFar& read,
@@ -93,10 +116,11 @@ Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& ru
     throw VerificationError(
         fmt::format("verification failed: {} lines with hash {} were read, {} with hash {} were written as run {}",
                     expected.count, expected.to_hex(), written.count, written.to_hex(), done.run));
+  check_longest(run);
   done.lines->dropped = seen + dropped;
   done.lines->blank_lines -= before_.blank_lines;
   done.lines->key_counts = difference(read.key_counts, before_.key_counts);
-  co_await append_run(bench_, done);
+  co_await append_run(done);
   before_ = read;
   ++kept_;
   changed_.notify();
@@ -124,12 +148,13 @@ Task<void> KeepLineRuns::keep_header() {
   done.lines = LineRunDone{.bytes = run.bytes, .longest = text.size(), .is_header = true};
   co_await bench_.make_durable(run.stored, describe(bench_.row_job(true), done, {}));
   bench_.run_files.close(run.stored);
-  co_await append_run(bench_, done);
+  co_await append_run(done);
 }
 
 Task<void> KeepLineRuns::end(const lines::ReadLines& read) {
   bench_.uncounted_blank_lines = read.blank_lines() - before_.blank_lines;
   if (kept_ == 0 && takes_header_) co_await keep_header();
+  check_inputs();
 }
 
 Task<void> form_line_runs(LinesBench& bench) {
@@ -145,11 +170,11 @@ Task<void> form_line_runs(LinesBench& bench) {
     reader.begin_at(bench.next_place());
     lines::FormLineRuns former(tools, reader, seen, bench.job.unique);
     KeepLineRuns keeper(bench, header);
+    co_await keeper.begin();
     std::vector<lines::MergeInput> formed;  // opened again when they are merged
     co_await former.form(formed, &keeper);
     co_await keeper.end(reader);
   }
-  check_inputs(bench);
   bench.end();
 }
 

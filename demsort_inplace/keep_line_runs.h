@@ -2,10 +2,12 @@
 //
 //   run i written -> durable, its name too -> both sums equal -> runs 0 ... i-1 in the journal -> journal says so, durable
 //
+// In place, run i is written when all before it are in the journal, and the input gives up what is in them (given_space.h).
 // With what is said of a run goes the place in the inputs from which reading continues. What stays on top, a byte order mark and
 // the lines of a header, is a run of its own ahead of all others.
 #pragma once
 
+#include "demsort_inplace/given_space.h"
 #include "demsort_inplace/lines_bench.h"
 #include "engine/rows/form_line_runs.h"
 
@@ -17,15 +19,20 @@ class KeepLineRuns : public lines::LineRunKeeper {
   // `header`: what the reader keeps of it.
   KeepLineRuns(LinesBench& bench, const lines::FirstRows& header);
 
-  [[nodiscard]] lines::RowRun create(std::size_t number, std::uint64_t bytes) override;
+  [[nodiscard]] Task<lines::RowRun> create(std::size_t number, std::uint64_t bytes) override;
   [[nodiscard]] Task<void> after_store(std::size_t number, const lines::RowRun& run, const lines::ReadSoFar& read,
                                        const records::MultisetHash& written, const records::MultisetHash& dropped) override;
 
+  // Before the first run.
+  [[nodiscard]] Task<void> begin();
   // After the last run, when `read` is all there is: where no line follows the header, it is still to be kept.
   [[nodiscard]] Task<void> end(const lines::ReadLines& read);
 
  private:
   Task<void> keep_header();
+  Task<void> append_run(RunDone run);
+  void check_inputs() const;
+  void check_longest(const lines::RowRun& run) const;
   [[nodiscard]] std::uint64_t number_in_job(std::size_t number) const;
   [[nodiscard]] bool has_header() const;
 
@@ -35,6 +42,7 @@ class KeepLineRuns : public lines::LineRunKeeper {
   const std::uint64_t runs_before_;  // in the job
   std::size_t kept_ = 0;             // runs of this formation
   lines::ReadSoFar before_ = {};     // when the last of them was full
+  std::optional<GivenInput> given_;  // in place
   Signal changed_;
 };
 

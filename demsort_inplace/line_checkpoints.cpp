@@ -1,13 +1,23 @@
 #include "demsort_inplace/line_checkpoints.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "base/errors.h"
 
 namespace ecosort::inplace {
 
-LineCheckpoints::LineCheckpoints(LinesBench& bench, lines::LineSink& sink, State from)
-    : bench_(bench), sink_(sink), from_(std::move(from)), saved_bytes_(from_.lines->bytes) {}
+void check_taken(const records::MultisetHash& in, const records::MultisetHash& out) {
+  if (in == out) return;
+  throw VerificationError(
+      fmt::format("verification failed: {} lines with hash {} were taken from the runs, {} with hash {} were put into the "
+                  "output; the runs still hold what the last checkpoint does not",
+                  in.count, in.to_hex(), out.count, out.to_hex()));
+}
+
+LineCheckpoints::LineCheckpoints(LinesBench& bench, lines::LineSink& sink, State from, GivenRuns* given)
+    : bench_(bench), sink_(sink), from_(std::move(from)), saved_bytes_(from_.lines->bytes), given_(given) {}
 
 bool LineCheckpoints::wants_place(std::uint64_t bytes) {
   return bench_.interrupted.load() != 0 || bytes >= saved_bytes_ + bench_.header.layout.interval_bytes;
@@ -34,11 +44,13 @@ Task<void> LineCheckpoints::at(lines::MergePlace place) {
     co_await sink_.settle();
     bench_.reactor.scope().throw_if_failed();
     co_await bench_.reactor.sync(*bench_.files.output);
+    if (given_ != nullptr) check_taken(place.in, place.out + place.dropped);
     State state = state_at(place.out, place.dropped, place.bytes);
     state.lines->last_row = place.last_row;
     state.consumed = std::move(place.runs);
     co_await bench_.journal->append(state);
     saved_bytes_ = place.bytes;
+    if (given_ != nullptr) co_await given_->give(state.consumed);
   }
   if (signal_number != 0) throw Interrupted(signal_number);
 }

@@ -18,7 +18,7 @@ namespace {
 
 using lines::MergeInput;
 
-lines::MergeTerms terms_of(const LinesBench& bench) { return {bench.job.unique, true}; }
+lines::MergeTerms terms_of(const LinesBench& bench) { return {.unique = bench.job.unique, .hashes_input = bench.header.is_in_place()}; }
 
 std::vector<MergeInput> inputs_of(const LinesBench& bench, const std::vector<std::uint64_t>& runs) {
   std::vector<MergeInput> inputs;
@@ -90,6 +90,17 @@ Task<void> merge_until_one_can(LinesBench& bench) {
     co_await merge_some(bench, {first, first + static_cast<std::ptrdiff_t>(group->fit.inputs)}, group->fit.slots, plan);
     live = bench.live_runs();
   }
+}
+
+// What the runs hold is nowhere else, so some cannot be merged before: that would take their space once more.
+void require_one_merge(const LinesBench& bench) {
+  const lines::LinePlan plan = plan_beside_last_line(bench);
+  const std::vector<MergeInput> inputs = inputs_of(bench, bench.live_runs());
+  if (lines::fit_merge(plan, inputs, 0).inputs >= inputs.size()) return;
+  const std::uint64_t need = lines::merge_memory_bytes(plan, inputs, 1) + bench.job.plan.memory_bytes - plan.merge_bytes();
+  throw NotEnoughMemory(fmt::format("{} runs, with lines of up to {} bytes, are merged at once, which takes {} bytes of memory",
+                                    inputs.size(), bench.longest_line(), need),
+                        bench.job.plan.memory_bytes, need);
 }
 
 Task<std::string> read_header(LinesBench& bench) {
@@ -173,13 +184,16 @@ Task<State> merge_to_output(LinesBench& bench, const std::string& header) {
   lines::MergePart part{1, {}, before.last_line, {}};
   for (std::size_t i = 0; i < inputs.size(); ++i)
     part.ranges.push_back({bench.state->consumed.empty() ? 0 : bench.state->consumed[i], inputs[i].run.bytes});
+  std::optional<GivenRuns> given;
+  if (bench.header.is_in_place()) co_await given.emplace(bench, inputs).give(bench.state->consumed);
   AppendedLines sink(bench.tools(plan), *bench.files.output, std::move(before.unit));
   lines::MergeLines merge(bench.tools(plan), terms_of(bench), inputs, inputs.empty() ? 2 : fit.slots, part);
-  LineCheckpoints checkpoints(bench, sink, *bench.state);
+  LineCheckpoints checkpoints(bench, sink, *bench.state, given ? &*given : nullptr);
   merge.watch(checkpoints);
   co_await merge.merge_to(sink, place == 0 ? header : before.lead);
   bench.reactor.scope().throw_if_failed();
   bench.close(inputs);
+  if (given) check_taken(merge.merged().in, merge.merged().out + merge.merged().dropped);
   State end = checkpoints.end(merge.merged(), sink.bytes());
   verify(bench, end);
   bench.report.longest_line = bench.longest_line();

@@ -1,7 +1,8 @@
 // The second phase of a job of lines: runs become as few as one merge can take, and then the output.
 //
 //   merge of some runs   merged run durable, its name too -> both sums equal -> journal says so -> its sources removed
-//   last merge           checkpoint by checkpoint (line_checkpoints.h); all runs stay whole until the output is complete
+//   last merge           checkpoint by checkpoint (line_checkpoints.h); all runs stay whole until the output is complete,
+//                        but in place (given_space.h), where one merge takes all runs from the beginning
 #pragma once
 
 #include <string>
@@ -12,6 +13,9 @@ namespace ecosort::inplace {
 
 // Until one merge can take all runs. Coordinator only.
 [[nodiscard]] Task<void> merge_until_one_can(LinesBench& bench);
+
+// In place: NotEnoughMemory unless one merge can take all runs.
+void require_one_merge(const LinesBench& bench);
 
 // The header's lines, as the journal knows them.
 [[nodiscard]] Task<std::string> read_header(LinesBench& bench);

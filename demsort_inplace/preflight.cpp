@@ -39,10 +39,10 @@ namespace {
   refuse(path, fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-void check_kind(const std::string& path, const struct stat& info) {
+void check_kind(const std::string& path, const struct stat& info, const std::string& instead) {
   if (S_ISLNK(info.st_mode)) refuse(path, "it is a symbolic link; name the file that it leads to");
   if (S_ISDIR(info.st_mode)) refuse(path, "it is a directory");
-  if (!S_ISREG(info.st_mode)) refuse(path, "it is not a regular file; use ecosort sort");
+  if (!S_ISREG(info.st_mode)) refuse(path, "it is not a regular file; use " + instead);
   if (info.st_nlink > 1)
     refuse(path, fmt::format("it has {} hard links, and the others would still be the unsorted file; copy it, or remove them",
                              info.st_nlink));
@@ -68,9 +68,9 @@ void check_directory(const std::string& path, const struct stat& info) {
     refuse(path, "it belongs to another user in a sticky directory; copy it into a directory of yours");
 }
 
-void check_file_system(const std::string& path, const struct stat& info) {
+void check_file_system(const std::string& path, const struct stat& info, const std::string& instead) {
   const io::FileSystem system = io::file_system_of(path, info.st_dev);
-  constexpr const char* way_out = "copy it to ext4 or XFS, or use ecosort sort";
+  const std::string way_out = "copy it to ext4 or XFS, or use " + instead;
   if (io::makes_fast_commits(JobPaths(path).parent)) refuse(path, io::fast_commits_reason);
   if (io::frees_safely(system)) return;
   if (system.type != "ext4")
@@ -111,7 +111,7 @@ std::vector<fiemap_extent> extents_of(const std::string& path, int fd) {
 }
 
 // What is cut off must become free space, and all of it must be there already.
-void check_blocks(const std::string& path, int fd, std::uint64_t size_bytes) {
+void check_blocks(const std::string& path, int fd, std::uint64_t size_bytes, const std::string& instead) {
   std::uint64_t reached = 0;
   for (const fiemap_extent& extent : extents_of(path, fd)) {
     if (extent.fe_logical > reached && reached < size_bytes) break;
@@ -120,7 +120,7 @@ void check_blocks(const std::string& path, int fd, std::uint64_t size_bytes) {
              "it shares blocks with another file (a reflink copy), so that its space would not become free; copy it with "
              "cp --reflink=never");
     if ((extent.fe_flags & (FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_DATA_INLINE)) != 0)
-      refuse(path, "its blocks are compressed, encrypted or kept in its inode; use ecosort sort");
+      refuse(path, "its blocks are compressed, encrypted or kept in its inode; use " + instead);
     reached = extent.fe_logical + extent.fe_length;
   }
   if (reached < size_bytes)
@@ -161,18 +161,18 @@ void check_project_quota(const io::File& file, const std::string& path, const st
 
 }  // namespace
 
-io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage) {
+io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage, const std::string& instead) {
   struct stat info{};
   if (::lstat(path.c_str(), &info) != 0)
     throw UsageError(fmt::format("cannot sort '{}' in place: {}", path, std::strerror(errno)));
-  check_kind(path, info);
+  check_kind(path, info, instead);
   check_directory(path, info);
-  check_file_system(path, info);
+  check_file_system(path, info, instead);
   {
     const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (!descriptor.is_open()) refuse_errno(path, "it cannot be read");
     check_not_written(path, descriptor.get());
-    check_blocks(path, descriptor.get(), static_cast<std::uint64_t>(info.st_size));
+    check_blocks(path, descriptor.get(), static_cast<std::uint64_t>(info.st_size), instead);
   }
   io::FilePtr file;
   try {
@@ -182,7 +182,7 @@ io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage) {
   }
   const io::FileState now = storage.state(*file);
   if (now.inode != info.st_ino || now.device != info.st_dev) refuse(path, "it was replaced just now; start again");
-  if (!file->is_direct()) refuse(path, fmt::format("{}; mount it otherwise, or use ecosort sort", no_direct_io));
+  if (!file->is_direct()) refuse(path, fmt::format("{}; mount it otherwise, or use {}", no_direct_io, instead));
   if (::flock(file->fd(), LOCK_EX | LOCK_NB) != 0) refuse(path, "another program has locked it; end that first");
   return file;
 }
@@ -190,7 +190,6 @@ io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage) {
 void check_place(const io::File& journal, const JobHeader& header, const std::string& path) {
   struct stat info{};
   if (journal.fd() < 0 || ::fstat(journal.fd(), &info) != 0) return;
-  const bool is_in_place = header.kind == JobHeader::Kind::in_place;
   const std::string directory = JobPaths(path).directory;
   constexpr const char* way_out = "copy the directory to ext4 with a journal or to XFS, then run there: ecosort resume";
   const io::FileSystem system = io::file_system_of(directory, info.st_dev);
@@ -198,7 +197,7 @@ void check_place(const io::File& journal, const JobHeader& header, const std::st
     throw JobRefused(
         fmt::format("the job in '{}' cannot continue there: its file system is {}{}, where a crash could mix up blocks; {}",
                     directory, system.type, system.type == "ext4" ? " without a journal" : "", way_out));
-  if (is_in_place && !journal.is_direct())
+  if (header.is_in_place() && !journal.is_direct())
     throw JobRefused(fmt::format("the job in '{}' cannot continue there: {}; {}", directory, no_direct_io, way_out));
   if (const std::uint64_t unit = block_bytes(directory); !header.layout.keeps_runs && unit > header.layout.unit)
     throw JobRefused(fmt::format("the job in '{}' cannot continue there: blocks have {} bytes, it was laid out for {}; {}",

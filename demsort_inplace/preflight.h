@@ -16,7 +16,9 @@ namespace ecosort::inplace {
 // name (no symbolic or second hard links, no mount points), what cannot be written or renamed, a file that another process has
 // open for writing, holes and blocks that are shared with other files, and every file system but ext4 with a journal and XFS:
 // where a block may belong to two files after a crash, or what is cut off is not free at once, cutting files off is not safe.
-[[nodiscard]] io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage);
+// `instead`: the command that does without.
+[[nodiscard]] io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage,
+                                        const std::string& instead = "ecosort sort");
 
 // Whether a job may continue where it is now: its directory may have been copied to another file system. JobRefused.
 void check_place(const io::File& journal, const JobHeader& header, const std::string& path);

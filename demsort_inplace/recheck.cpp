@@ -38,7 +38,7 @@ void refuse_output(const JobBench& bench, const io::File& result, const OutputDi
   const std::string what = found == expected ? disorder
                                              : fmt::format("{} {} have hash {}, the journal says {} with hash {}", found.count,
                                                            items, found.to_hex(), expected.count, expected.to_hex());
-  const bool is_in_place = bench.header.kind == JobHeader::Kind::in_place;
+  const bool is_in_place = bench.header.is_in_place();
   throw OutputChanged(fmt::format(
       "'{}' is not what was written to it ({}); nothing more was given up; check the drive, then {}", result.path(), what,
       is_in_place

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "demsort_inplace/in_place_lines.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/job_end.h"
 #include "demsort_inplace/keep_line_runs.h"
@@ -44,12 +45,14 @@ class ResumableLines {
       discard_preparation(bench_);
       throw;
     }
+    if (is_in_place_) bench_.storage.sync_directory(bench_.paths.parent);  // FILE's; that of `input` with the first run
     bench_.end();
     co_await sort();
   }
 
   // The names are durable, and a journal says what they mean, before there is anything in the files.
   Task<void> prepare() {
+    if (is_in_place_) co_return co_await prepare_in_place(bench_);
     co_await create_journal(bench_);
     bench_.files.output = bench_.storage.create_named(bench_.paths.output, io::Role::output, direct);
     bench_.storage.sync_directory(bench_.paths.directory);
@@ -72,6 +75,7 @@ class ResumableLines {
   // Once every line is in a run, an input that is gone is not missed; another one under its name would be taken for the one that
   // was sorted.
   void open_inputs() {
+    if (is_in_place_) return open_in_place(bench_);
     bench_.job.inputs.clear();
     for (const InputIdentity& then : bench_.header.inputs) {
       if (bench_.is_formed() && !bench_.storage.exists(then.path)) continue;
@@ -113,7 +117,7 @@ class ResumableLines {
   void remove_others() {
     std::vector<std::uint64_t> known = bench_.live_runs();
     if (bench_.header_run() != nullptr) known.push_back(0);
-    std::vector<std::string> names{"journal", "output"};
+    std::vector<std::string> names{"journal", "output", "input", "spare"};
     for (const std::uint64_t run : known) names.push_back(bench_.paths.run(run).substr(bench_.paths.directory.size() + 1));
     for (const std::string& name : bench_.storage.list(bench_.paths.directory))
       if (is_name_of_job(name) && std::ranges::find(names, name) == names.end())
@@ -123,18 +127,21 @@ class ResumableLines {
   // Of the output's space, what it does not have yet, so that no one else can take it an hour later (promise P10). Nothing is
   // reserved twice: XFS wants the space free once more.
   Task<void> reserve_output() {
+    if (is_in_place_) co_return;  // given_space.h
     const std::uint64_t from = bench_.storage.state(*bench_.files.output).size_bytes;
     const std::uint64_t bytes = round_up(most_output_bytes(bench_.header), bench_.unit());
     if (from < bytes) (void)co_await bench_.reactor.reserve(*bench_.files.output, from, bytes - from);
   }
 
   Task<void> sort() {
-    if (!bench_.is_formed()) {
-      co_await form_line_runs(bench_);
-      bench_.job.inputs.clear();
-    }
+    if (!bench_.is_formed()) co_await form_line_runs(bench_);
+    if (is_in_place_) give_up_input(bench_);
+    bench_.job.inputs.clear();
     if (!bench_.state) {
-      co_await merge_until_one_can(bench_);
+      if (is_in_place_)
+        require_one_merge(bench_);
+      else
+        co_await merge_until_one_can(bench_);
       co_await note_that_one_merge_is_left();
       co_await reserve_output();
     }
@@ -177,10 +184,9 @@ class ResumableLines {
     co_await bench_.reactor.sync(*bench_.files.output);
     const ReadBack back = co_await read_back("reread", end);
     if (back.is_as_written()) co_return;
-    throw VerificationError(fmt::format(
-        "what was read back from the output is not what was written to it (check the drive); start again after: ecosort resume "
-        "--abandon {}",
-        bench_.paths.file));
+    throw VerificationError(
+        fmt::format("what was read back from the output is not what was written to it (check the drive){}",
+                    is_in_place_ ? "" : fmt::format("; start again after: ecosort resume --abandon {}", bench_.paths.file)));
   }
 
   struct ReadBack {
@@ -236,8 +242,10 @@ class ResumableLines {
     report.input_bytes = bench_.input_bytes();
     report.output_bytes = bench_.state->lines->bytes;
     report.traffic = bench_.reactor.traffic();
-    report.peak_temp_bytes = most_run_bytes(bench_.done, bench_.job.plan.block_bytes, bench_.header.layout.head_bytes) +
-                             Journal::size_bytes(bench_.header);
+    report.peak_temp_bytes =
+        Journal::size_bytes(bench_.header) +
+        (is_in_place_ ? bench_.header.lines->total_bytes - round_up(bench_.input_bytes(), bench_.unit())
+                      : most_run_bytes(bench_.done, bench_.job.plan.block_bytes, bench_.header.layout.head_bytes));
     report.peak_memory_bytes = bench_.memory.peak_bytes();
     report.notices.push_back(bench_.notice);
     bench_.progress.begin(engine::Phase::done, 0);
@@ -245,7 +253,15 @@ class ResumableLines {
   }
 
   LinesBench& bench_;
+  const bool is_in_place_ = bench_.header.is_in_place();
 };
+
+// A job in place that was given up before, or is now.
+void give_back(JobBench& bench) {
+  if (!bench.state || bench.state->kind != State::Kind::abandoned) bench.run(give_back_file(bench));
+  publish_and_clean_up(bench, bench.paths.input, false);
+  bench.progress.begin(engine::Phase::done, 0);
+}
 
 }  // namespace
 
@@ -276,7 +292,10 @@ lines::LinesReport abandon_lines(const std::string& output, JobStatus status, co
   const JobHeader header = status.contents->header;
   return work_on_bench<JobBench>(output, header, little, environment, [&](JobBench& bench) {
     bench.take(std::move(status));
-    remove_job(bench);
+    if (header.is_in_place())
+      give_back(bench);
+    else
+      remove_job(bench);
     lines::LinesReport report;
     report.traffic = bench.reactor.traffic();
     return report;

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import capabilities
 import pytest
+from csv_support import run_csv
 
 Require = Callable[[str], None]
 
@@ -214,6 +215,37 @@ def test_no_row_is_blamed_for_damage_when_order_is_checked(ecosort: Path, tmp_pa
     (tmp_path / "in.bz2").write_bytes(data)
     done = sort(ecosort, tmp_path, "--check", "in.bz2", command="csv")
     assert (done.returncode, b"in.bz2: is damaged at byte " in done.stderr) == (3, True), done.stderr
+
+
+@pytest.mark.parametrize("codec", ENDINGS)
+def test_no_row_is_blamed_for_damage_when_files_are_merged(ecosort: Path, tmp_path: Path, codec: str) -> None:
+    (tmp_path / "whole.csv").write_bytes(ordered(text_of(100)))
+    whole, name, rng = encode(codec, ordered(text_of(700, 2))), f"in.{ENDINGS[codec]}", random.Random(3)
+    blames = 0
+    for _ in range(FLIPS):
+        data = bytearray(whole)
+        data[rng.randrange(len(data) // 4, len(data))] ^= 1 << rng.randrange(8)
+        is_taken, plain = reference(codec, bytes(data), tmp_path)
+        blames += any(row.count(b",") != 2 for row in plain.splitlines())
+        (tmp_path / name).write_bytes(data)
+        done = sort(ecosort, tmp_path, "--merge", "whole.csv", name, "-o", "out", command="csv")
+        told = done.stderr.decode()
+        if not is_taken:
+            assert (done.returncode, name in told) == (3 if "memory" not in told else 2, True), told
+        assert (tmp_path / "out").exists() == (done.returncode == 0), told
+        (tmp_path / "out").unlink(missing_ok=True)
+    assert blames > 0 or codec in ("bzip2", "xz", "zstd"), "some damage looks like a row that is not whole"
+
+
+@pytest.mark.parametrize("mode", ["sort", "--merge", "--check"])
+def test_no_header_is_blamed_for_damage(ecosort: Path, tmp_path: Path, mode: str) -> None:
+    """The data is stored as it is, so that the header is read before anything shows that it is another one."""
+    data = gzip.compress(b"number,place,words\n" + ordered(text_of(60_000)), 0)
+    (tmp_path / "in.gz").write_bytes(data.replace(b"number,", b"nummer,", 1))
+    output = {"sort": ["-o", "out"], "--merge": ["--merge", "-o", "out"], "--check": ["--check"]}[mode]
+    code, _, error = run_csv(ecosort, ["--by", "number", "in.gz", *output], tmp_path)
+    assert (code, "in.gz: is damaged at byte " in error) == (3, True), error
+    assert not (tmp_path / "out").exists()
 
 
 def test_garbage_behind_the_data(ecosort: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`ecosort csv`: the order that Python gives the rows that its csv module reads, and rows that are the same bytes as before."""
 
 import json
+import lzma
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -217,6 +218,19 @@ def test_sorted_files_are_merged(ecosort: Path, tmp_path: Path, files: int, word
     assert output == header + b"".join(in_order(every, [key], unique=True))
 
 
+@pytest.mark.parametrize("words", [[], LEAST])
+def test_a_merge_refuses_a_file_that_is_not_in_order(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    for i in range(100):
+        (tmp_path / f"{i}.csv").write_bytes(b"n,t\n" + b"".join(b'%d,"a\nb"\n' % k for k in range(i, i + 50)))
+    (tmp_path / "7.csv").write_bytes(b'n,t\n1,a\n5,"b\nb"\n4,c\n6,d\n')
+    names = [f"{i}.csv" for i in range(100)]
+    told = "ecosort: 7.csv: line 5 is not in order: this row comes before the one in front of it: 4,c"
+    code, _, error = run_csv(ecosort, ["-q", "--merge", *words, "--by", "n:number", *names, "-o", "out.csv"], tmp_path)
+    assert (code, error.splitlines()[0]) == (1, told)
+    assert not (tmp_path / "out.csv").exists()
+    assert run_csv(ecosort, ["-q", "--merge", *words, "--by", "t", *names[:7], "-o", "out.csv"], tmp_path)[0] == 0, "by another key"
+
+
 def test_columns_have_numbers_without_a_header(ecosort: Path, tmp_path: Path) -> None:
     rows = random_rows(random.Random(1), 500, ["text", "integer"])
     assert_sorted(ecosort, tmp_path, rows, [Key(1, "integer", True)], ["--no-header"], header=b"")
@@ -252,7 +266,8 @@ def test_tsv_files_have_tabs(ecosort: Path, tmp_path: Path) -> None:
     ("%d %b %Y, %I:%M %p", ["1 jan 2020, 12:05 AM", "1 January 2020, 01:00 am", "1 Jan 2020, 12:00 PM", "2 Feb 2020, 3:00 PM"]),
     ("%Y%j", ["1999365", "2000001", "2000366", "2001001"]),
     ("%d/%b/%Y:%T %z", ["01/May/2024:23:00:00 +0500", "01/May/2024:20:00:00 +0100", "01/May/2024:20:00:00 -0100"]),
-    ("%s.%f", ["-1.0", "0.5", "0.51", "1.0", "1700000000.25"]),
+    ("%s.%f", ["-2.0", "-1.75", "-1.5", "-1.0", "-0.125", "-0.12", "-0.0", "0.5", "0.51", "1.0", "1700000000.25"]),
+    ("%s.%f", [f"-1.{'0' * 20}{digit}{rest}" for digit, rest in (("2", ""), ("1", "9"), ("1", "")) ] + ["-1.0", "0.9"]),
     ("%D %R", ["12/31/69 23:59", "01/01/70 00:00", "12/31/68 00:00"]),
 ])  # fmt: skip
 def test_dates_of_other_formats(ecosort: Path, tmp_path: Path, format_: str, dates: list[str]) -> None:
@@ -285,7 +300,7 @@ def test_days_that_do_not_exist_are_no_dates(ecosort: Path, tmp_path: Path) -> N
 def test_values_without_an_order_are_counted(ecosort: Path, tmp_path: Path) -> None:
     data = b'a,b\n1,\n"",x\nx,2\n,\n3,"4"\n'
     for words in ([], ["--merge"]):
-        code, _, error = run_csv(
+        code, data, error = run_csv(
             ecosort,
             [*words, "--by", "a:number", "--by", "b:integer:desc", "--stats", "stats.json", "-", "-o", "-"],
             tmp_path,
@@ -370,6 +385,9 @@ def test_strict_refuses_a_value(ecosort: Path, tmp_path: Path) -> None:
     assert (code, output_bytes) == (0, b"a\n1\n\n"), error
 
 
+KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, integer, date, version, length"
+
+
 @pytest.mark.parametrize(("words", "files", "message"), [
     (["--by", "c"], ["a,b\n"], "1.csv: no column 'c'; there are: a, b"),
     (["--by", "prise"], ["price,b\n"], "1.csv: no column 'prise'; did you mean 'price'? There are: price, b"),
@@ -384,11 +402,17 @@ def test_strict_refuses_a_value(ecosort: Path, tmp_path: Path) -> None:
     (["--no-header", "--by", "0"], ["1,2\n"], "key '0': without a header a column is named by its number, from 1 on"),
     (["--no-header", "--by", "name"], ["1,2\n"], "key 'name': without a header a column is named by its number, from 1 on"),
     (["--by", ":number"], ["a\n"], "key ':number' names no column; give NAME[:TYPE][:desc]"),
+    (["--by", "a:nubmer"], ["a,b\n"], f"key 'a:nubmer': 'nubmer' is no type; did you mean 'number'? A {KEY_WORDS}"),
+    (["--by", "a:desc:number"], ["a,b\n"], f"key 'a:desc': 'desc' is no type; a {KEY_WORDS}"),
+    (["--no-header", "--by", "2:numb"], ["a,b\n"], f"key '2:numb': 'numb' is no type; did you mean 'number'? A {KEY_WORDS}"),
     (["--by", "a", "--delimiter", "xy"], ["a\n"], "--delimiter: 'xy' is not one byte"),
     (["--by", "a", "--delimiter", '"'], ["a\n"], "the delimiter and the quote must differ"),
     (["--by", "a", "--nulls", "middle"], ["a\n"], "--nulls: 'middle' is neither 'first' nor 'last'"),
     (["--by", "a", "--date-format", "%Q"], ["a\n"], "date format '%Q': "
         "% is followed by one of the letters YymdebBjHIpMSfzsFTDR or by %"),
+    (["--by", "[a]"], ["a\n"], "1.csv: no column '[a]'; there are: a"),
+    (["--by", "a", "--delimiter="], ["a\n"], "csv: --delimiter: needs a value (see ecosort csv --help)"),
+    (["--by", "a", "--temp="], ["a\n"], "csv: --temp: needs a value (see ecosort csv --help)"),
     ([], ["a\n"], "csv: no key; name a column with --by NAME[:TYPE][:desc]"),
 ])  # fmt: skip
 @pytest.mark.parametrize("mode", [[], ["--merge"]])
@@ -401,6 +425,24 @@ def test_what_cannot_be_sorted_is_told_in_one_line(
         (tmp_path / names[-1]).write_text(text, newline="")
     assert run_csv(ecosort, [*mode, *words, *names, "-o", "out.csv"], tmp_path) == (2, b"", f"ecosort: {message}\n")
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("a,b\n2,1\n".encode("utf-16"), "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"),
+        (b"PK\x03\x04\x14\0\0\0a,b\n", "an archive (zip, xlsx, ods); unpack it, or export its tables as CSV"),
+        (b"\x1f\x9d\x90abc", "compressed by compress; decompress it first: zcat"),
+        (lzma.compress(b"a,b\n2,1\n", lzma.FORMAT_ALONE), "compressed by lzma; decompress it first: xz -dc --format=lzma"),
+    ],
+    ids=["utf-16", "zip", "compress", "lzma"],
+)
+@pytest.mark.parametrize("mode", ["sort", "--merge", "--check"])
+def test_what_is_no_csv_is_told_as_what_it_is(ecosort: Path, tmp_path: Path, data: bytes, words: str, mode: str) -> None:
+    (tmp_path / "in.csv").write_bytes(data)
+    output = {"sort": ["-o", "out"], "--merge": ["--merge", "-o", "out"], "--check": ["--check"]}[mode]
+    assert run_csv(ecosort, ["--by", "a", "in.csv", *output], tmp_path) == (2, b"", f"ecosort: in.csv: is {words}\n")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_colon_may_belong_to_a_name(ecosort: Path, tmp_path: Path) -> None:

@@ -154,6 +154,18 @@ def test_lines_are_merged_with_the_words_of_lines(run: Run, tmp_path: Path) -> N
     assert (tmp_path / "out").read_text() == "x,1\nz,2\nw,9\ny,10\n"
 
 
+def test_lines_that_are_not_in_order_are_refused(run: Run, tmp_path: Path) -> None:
+    """sort -m merges them all the same, and so does `lines -m`."""
+    (tmp_path / "a").write_text("x,1\ny,10\n")
+    (tmp_path / "b").write_text("w,9\nz,2\n")
+    words = ("-t,", "-k2,2n", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "out")
+    done = run("merge", "--lines", *words)
+    assert done.returncode == 1, done
+    assert "b: is not in order: this row comes before the one in front of it: z,2; sort it first" in done.stderr
+    assert not (tmp_path / "out").exists()
+    assert run("lines", "-m", *words).returncode == 0
+
+
 def test_an_interrupted_merge_leaves_nothing(ecosort: Path, tmp_path: Path) -> None:
     paths, _ = write_sorted(tmp_path, [20000] * 8, 100, ["0:10"])
     words = [ecosort, "merge", "--key", "0:10", "--memory", "1MiB", *paths, "-o", tmp_path / "out"]

@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import pty
+import random
 import re
 import select
 import subprocess
@@ -48,6 +49,7 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "peak_counted_memory_bytes": int,
     "peak_temp_bytes": int,
     "hash": str,
+    "duplicate_keys": int,
     "checksum": type(None),
     "io_backend": str,
     "threads": int,
@@ -70,6 +72,20 @@ def test_the_checksum_is_refused_where_there_is_none(run: Run, place: Path, word
     assert done.returncode == 2
     assert "--checksum" in done.stderr
     assert not (place / "out").exists()
+
+
+@pytest.mark.parametrize("memory", ["2MiB", "256MiB"])
+@pytest.mark.parametrize("distinct", [1, 700, 40_000])
+def test_neighbours_with_equal_keys_are_counted(run: Run, place: Path, memory: str, distinct: int) -> None:
+    """Across batches, the pieces of threads and blocks; what --unique keeps has none."""
+    generator = random.Random(distinct)
+    keys = [b"%010d" % generator.randrange(distinct) for _ in range(60_000)]
+    (place / "in").write_bytes(b"".join(key + bytes(90) for key in keys))
+    words = ("sort", "in", "--record-size=100", "--key=0:10", "--memory", memory, "--stats", "stats")
+    succeeded(run(*words, "-o", "out", cwd=place))
+    assert read_json(place / "stats")["duplicate_keys"] == len(keys) - len(set(keys))
+    succeeded(run(*words, "-o", "unique", "--unique", cwd=place))
+    assert read_json(place / "stats")["duplicate_keys"] == 0
 
 
 @pytest.mark.parametrize("memory", ["4MiB", "256MiB"])

@@ -62,7 +62,7 @@ def _check_watch(wish: Wish, watch: str) -> None:
     if not any("{}" in word or "{name}" in word for word in wish.words):
         raise QueueError("--watch: write {} where the file's path is to stand, for example: sort {} -o /srv/out/{name}")
     named = read_words(filled(wish.words, f"{watch}/x", "x"))
-    if named.command == "inplace" or real_path(named.output, wish.directory).startswith(watch + "/"):
+    if named.in_place or real_path(named.output, wish.directory).startswith(watch + "/"):
         raise QueueError("--watch: the output must lie in another directory, or it would be a file that comes")
     if read_words(filled(wish.words, f"{watch}/y", "y")).output == named.output:
         raise QueueError("--watch: write {name} in the output, so that each file has its own")
@@ -90,7 +90,7 @@ def add(connection: sqlite3.Connection, wish: Wish) -> int:
             "priority": wish.priority,
             "memory": wish.memory,
             "on_end": wish.on_end,
-            "resumable": int(named.command != "inplace" and (named.resumes or (wish.resumable and named.can_resume))),
+            "resumable": int(not named.in_place and (named.resumes or (wish.resumable and named.can_resume))),
             "state": jobs.STANDING if is_standing else jobs.QUEUED,
             "not_before_s": due_s,
             "every": wish.every,

@@ -18,6 +18,7 @@ from typing import Any
 
 from ecosort_appliance.database import transaction
 from ecosort_appliance.errors import QueueError
+from ecosort_appliance.words import sorts_in_place
 
 STANDING, QUEUED, RUNNING, PAUSED = "standing", "queued", "running", "paused"
 DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
@@ -67,7 +68,7 @@ class Job:
     @property
     def resumes(self) -> bool:
         """An interrupted attempt can be gone on with."""
-        return self.resumable or self.words[0] == "inplace"
+        return self.resumable or sorts_in_place(self.words)
 
     @property
     def records_per_joule(self) -> float | None:

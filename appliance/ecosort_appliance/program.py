@@ -12,7 +12,7 @@ from ecosort.program import find_program
 
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.words import head_of
+from ecosort_appliance.words import head_of, sorts_in_place
 
 
 @functools.cache
@@ -46,7 +46,7 @@ def _reports(stats: Path) -> list[str]:
 def plan_of(job: Job) -> list[str] | None:
     """The plan of the same job as JSON, where the program has one."""
     command = job.words[0]
-    if command in ("sort", "inplace") or (command in ("lines", "csv", "jsonl") and job.resumable):
+    if command == "sort" or sorts_in_place(job.words) or (command in ("lines", "csv", "jsonl") and job.resumable):
         return [ecosort_program(), "plan", *_with(job.words, ["--json", *_added(job)])]
     return None
 

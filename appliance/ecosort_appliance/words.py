@@ -58,7 +58,7 @@ GRAMMARS = {
             *("ignore-nonprinting", "month-sort", "numeric-sort", "random-sort", "random-source=", "reverse", "sort="),
             *("version-sort", "batch-size=", "check", "compress-program=", "debug", "files0-from=", "key=", "merge", "output="),
             *("stable", "buffer-size=", "memory=", "field-separator=", "temporary-directory=", "temp=", "parallel=", "unique"),
-            *("zero-terminated", "header", "resumable", "io=", "verify=", "profile=", "no-profile", "trace="),
+            *("zero-terminated", "header", "resumable", "inplace", "io=", "verify=", "profile=", "no-profile", "trace="),
             *_PACKED,
         ),
     ),
@@ -82,7 +82,7 @@ _NOT_RESUMABLE = {
         "--goal",
     },
     "lines": {
-        *("-m", "--merge", "--debug", "--compress-program", "-T", "--temp", "--temporary-directory"),
+        *("-m", "--merge", "--debug", "--compress-program", "-T", "--temp", "--temporary-directory", "--inplace"),
         *("--trace", "--compress", "--assume-ratio", "--goal", "--decompress", "--compress-output", "--level"),
     },
     "csv": {"--temp", "--merge", "--trace", "--compress", "--assume-ratio", "--goal", "--compress-output", "--level"},
@@ -105,6 +105,7 @@ class Named:
     memory: str | None
     can_resume: bool  # --resumable may be given
     resumes: bool  # it is given, or the command resumes by itself
+    in_place: bool = False  # the output is the input
 
 
 def read_words(words: Sequence[str]) -> Named:
@@ -116,7 +117,8 @@ def read_words(words: Sequence[str]) -> Named:
     options, operands = _split(words[head_of(words) :], grammar)
     _refuse(command, options)
     given = {name for name, _ in options}
-    named = _places(command, options, operands)
+    in_place = command == "inplace" or (command == "lines" and "--inplace" in given)
+    named = _places(command, in_place, options, operands)
     if any(place == "-" for place in (*named[0], named[1])):
         raise QueueError("a queued job works while no one is there: name files in place of `-`")
     can_resume = command in _NOT_RESUMABLE and not given & _NOT_RESUMABLE[command]
@@ -127,8 +129,19 @@ def read_words(words: Sequence[str]) -> Named:
         *named,
         memory=_last(options, "--memory", "-S", "--buffer-size"),
         can_resume=can_resume,
-        resumes="--resumable" in given or command == "inplace",
+        resumes="--resumable" in given or in_place,
+        in_place=in_place,
     )
+
+
+def sorts_in_place(words: Sequence[str]) -> bool:
+    """Of words that were read: whether the output is the input."""
+    return words[0] == "inplace" or (words[0] == "lines" and any(_is_inplace(word) for word in words))
+
+
+def _is_inplace(word: str) -> bool:
+    """The option, or what getopt takes for it."""
+    return word.startswith("--inp") and "--inplace".startswith(word)
 
 
 def head_of(words: Sequence[str]) -> int:
@@ -157,13 +170,13 @@ def _refuse(command: str, options: Sequence[tuple[str, str]]) -> None:
 
 
 def _places(
-    command: str, options: Sequence[tuple[str, str]], operands: list[str]
+    command: str, in_place: bool, options: Sequence[tuple[str, str]], operands: list[str]
 ) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     if not operands:
         raise QueueError(f"name the input of ecosort {command}")
-    if command == "inplace":
+    if in_place:
         if len(operands) != 1:
-            raise QueueError("ecosort inplace takes one file; queue a job for each")
+            raise QueueError("a sort in place takes one file; queue a job for each")
         return (), operands[0], ()
     output = _last(options, "-o", "--output")
     if not output:

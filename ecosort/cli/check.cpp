@@ -169,9 +169,10 @@ int check(const CheckOptions& options) {
   return total.unordered == 0 ? 0 : 1;
 }
 
-// What a cluster writes beside its parts: another program knows it.
+// What a cluster writes beside its parts or its file: another program knows it.
 bool is_manifest(const ReferenceWords& words) {
-  return words.positionals.size() == 1 && std::filesystem::path(words.positionals.front()).filename() == "MANIFEST.json";
+  const std::string name = words.positionals.size() == 1 ? std::filesystem::path(words.positionals.front()).filename() : "";
+  return name == "MANIFEST.json" || name.ends_with(".MANIFEST.json");
 }
 
 }  // namespace

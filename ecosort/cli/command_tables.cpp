@@ -153,8 +153,8 @@ CommandTable resume_table() {
   std::vector<OptionRow> options{
       {"--status", "", "", "only tell how far the job is"},
       {"--abandon", "", "",
-       "give the job up instead: in place, the records are put back into one file, unsorted; of a sort, the job directory is "
-       "removed. A job that is abandoned stays so"},
+       "give the job up instead: in place, the records are put back into one file, unsorted (lines only as long as none has left "
+       "FILE); of a sort, the job directory is removed. A job that is abandoned stays so"},
       {"--trust-owner", "USER", "",
        "continue with a job whose directory or files belong to that user, too; root then works as that user where the directory "
        "is "
@@ -164,21 +164,24 @@ CommandTable resume_table() {
        "journal says"}};
   for (const OptionRow& row : chosen({"--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"}))
     options.push_back(row);
-  return {.name = "resume",
-          .synopsis = "[options] FILE",
-          .summary = "continues with an interrupted `inplace`, or `sort`, `lines`, `csv` or `jsonl` with `--resumable`",
-          .description =
-              "Continues with an interrupted `ecosort inplace FILE`, or `ecosort sort`, `lines`, `csv` or `jsonl` with "
-              "`--resumable ... "
-              "-o FILE`, "
-              "from its last durable run or checkpoint. May be interrupted and repeated as often as you like. Memory and threads "
-              "are those of the job "
-              "unless you give others.",
-          .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
-          .options = std::move(options),
-          .operands = {{"FILE", "the file that was sorted in place, or the output; its job directory FILE.ecosort does as well"}},
-          .ending = "",
-          .exit_status = sort_codes()};
+  return {
+      .name = "resume",
+      .synopsis = "[options] FILE",
+      .summary =
+          "continues with an interrupted `inplace`, `lines --inplace`, or `sort`, `lines`, `csv` or `jsonl` with `--resumable`",
+      .description =
+          "Continues with an interrupted `ecosort inplace FILE`, `ecosort lines --inplace FILE`, or `ecosort sort`, `lines`, "
+          "`csv` or `jsonl` with "
+          "`--resumable ... "
+          "-o FILE`, "
+          "from its last durable run or checkpoint. May be interrupted and repeated as often as you like. Memory and threads "
+          "are those of the job "
+          "unless you give others.",
+      .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
+      .options = std::move(options),
+      .operands = {{"FILE", "the file that was sorted in place, or the output; its job directory FILE.ecosort does as well"}},
+      .ending = "",
+      .exit_status = sort_codes()};
 }
 
 CommandTable sort_table() {
@@ -247,6 +250,11 @@ std::vector<OptionRow> lines_options() {
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none compressed, and no -m, -c, --debug, --trace, --compress, --compress-program, --compress-output, -T"},
+      {"--inplace", "", "",
+       "sort FILE in its own space (ext4 with a journal, or XFS): while it works the lines are in FILE.ecosort, and FILE is "
+       "absent; "
+       "`ecosort resume FILE` continues. One plain file, and no -o, -u, -m, -c, -T, --header, --debug, --trace, --batch-size, "
+       "--resumable, nothing compressed"},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
       {"--stats", "FILE", "", "write a report of the run as JSON"},
@@ -275,7 +283,8 @@ CommandTable lines_table() {
                    "ecosort lines -u -S 1G -T /scratch *.txt           without duplicates, in 1 GiB",
                    "ecosort lines -m part*.txt | uniq -c               merges sorted files",
                    "ecosort lines --decompress=auto --compress-output=auto *.gz -o all.zst",
-                   "ecosort lines --resumable log.txt -o sorted.txt    after a crash: ecosort resume sorted.txt"},
+                   "ecosort lines --resumable log.txt -o sorted.txt    after a crash: ecosort resume sorted.txt",
+                   "ecosort lines --inplace -k2,2n log.txt             on a drive that is nearly full; likewise"},
       .options = lines_options(),
       .operands = {{"FILE", "text; `-`, or none, is standard input. An output may replace an input"}},
       .ending = "-y is refused.",
@@ -290,7 +299,9 @@ constexpr std::string_view table_types =
     "Types of keys:\n"
     "  text      compared as unsigned bytes; this is the default\n"
     "  nocase    the same, but the ASCII letters a-z count as A-Z\n"
-    "  number    a decimal number, exact for any number of digits: optional sign, digits, optional point, optional exponent\n"
+    "  number    a decimal number, exact for any number of digits: optional sign, digits, optional point, optional exponent of "
+    "up to 5 "
+    "digits\n"
     "  integer   the same without a point and an exponent\n"
     "  date      a date, or a date and a time, in ISO 8601 (2024-05-01, 2024-05-01T09:30:00.25+02:00), or in the --date-format; "
     "without an offset from UTC it is one of UTC\n"
@@ -336,7 +347,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
        "%D %R %%"},
       {"--unique", "", "", "keep only the first row, in input order, of those with equal keys"},
       {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly"},
-      {"--merge", "", "", "merge files that are in order already"},
+      {"--merge", "", "", "merge files that are in order already, which is checked while they are read"},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none "
@@ -478,11 +489,13 @@ CommandTable plan_inplace_table() {
 }
 
 CommandTable plan_lines_table() {
-  std::vector<OptionRow> options = showing(
-      lines_options(), {"--batch-size", "--compress-program", "--files0-from", "-m,--merge", "-o,--output", "-S,--buffer-size",
-                        "--memory", "-T,--temporary-directory", "--temp", "--parallel", "-u,--unique", "--header", "--resumable",
-                        "--compress", "--assume-ratio", "--goal", "--decompress", "--compress-output", "--level"});
-  options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
+  std::vector<OptionRow> options =
+      showing(lines_options(), {"--batch-size", "--compress-program", "--files0-from",     "-m,--merge",
+                                "-o,--output",  "-S,--buffer-size",   "--memory",          "-T,--temporary-directory",
+                                "--temp",       "--parallel",         "-u,--unique",       "--header",
+                                "--resumable",  "--inplace",          "--compress",        "--assume-ratio",
+                                "--goal",       "--decompress",       "--compress-output", "--level"});
+  options.push_back({"--json", "", "", "with --resumable or --inplace: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
   return {.name = "plan lines",
           .synopsis = "[options] [FILE...]",
@@ -595,7 +608,9 @@ CommandTable check_table() {
                   progress_option(),
                   {"--quiet", "", "", "no progress line"}},
       .operands = {{"FILE", "may be a pipe or /dev/stdin"},
-                   {"MANIFEST.json", "of a cluster: all its parts are checked, of any format, by ecosort-cluster"},
+                   {"MANIFEST.json",
+                    "of a cluster, also FILE.MANIFEST.json and s3://.../MANIFEST.json: all parts are checked, of any format, by "
+                    "ecosort-cluster"},
                    {",buf ,dir",
                     "read through the page cache, or bypass it; by default it is bypassed for large files "
                     "where that is possible"}},

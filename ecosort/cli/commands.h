@@ -21,6 +21,7 @@ int run_jsonl(const Words& words);    // lines of JSON by paths
 int plan_csv(const Words& words);     // prints bounds of what run_csv would do
 int plan_jsonl(const Words& words);
 int run_merge(const Words& words);      // sorted files into one
+int merge_lines(const Words& words);    // of text lines; exit codes 0, 1 and 2
 int run_sample(const Words& words);     // rows of a range, and splitters
 int run_partition(const Words& words);  // a range into slices
 int run_plan(const Words& words);       // prints what sort or inplace would do

@@ -20,6 +20,7 @@
 #include "cli/error_json.h"
 #include "cli/line_contents.h"
 #include "cli/lines_bounds.h"
+#include "cli/lines_in_place.h"
 #include "cli/lines_report.h"
 #include "cli/option_table.h"
 #include "cli/profile_choice.h"
@@ -191,9 +192,10 @@ LinesOptions parse_with_profile(const Words& words) {
   return options;
 }
 
-int run(const Words& words) {
+int run(const Words& words, bool checks_order) {
   const double started_s = engine::monotonic_seconds();
   LinesOptions options = parse_with_profile(words);
+  options.checks_order = checks_order;
   if (options.help) {
     print_out(help_text(command_table("lines")));
     return 0;
@@ -212,10 +214,15 @@ int run(const Words& words) {
   ignore_write_signals();
   std::signal(SIGCHLD, SIG_DFL);  // how each program ended is ours to learn
   for (const std::string& warning : options.warnings) print_notice(options, warning);
-  if (options.resumable) {
+  if (options.resumable && !options.inplace) {
     RowsCommand command = rows_command(options, words);
     command.look = contents_look(options);
     if (const std::optional<int> code = run_resumable_rows(command, started_s)) return *code;
+  }
+  if (options.inplace) {
+    RowsCommand command = lines_in_place_command(options, words);
+    command.look = contents_look(options);
+    return run_lines_in_place(command, options.inputs.front(), started_s);
   }
   if (options.check != lines::Check::no) return check_order(options);
   if (options.debug && options.compression.output != "none") throw UsageError("--debug goes without --compress-output");
@@ -239,8 +246,10 @@ int plan_lines(const Words& words) {
   }
   if (assumed_bytes != 0 && (options.inputs != Words{"-"} || !options.files0_from.empty()))
     throw UsageError("--assume-size is for lines that are not there; leave one of them out");
-  if (is_json && !options.resumable) throw UsageError("plan lines: --json is for --resumable; the bounds are told as text");
-  if (assumed_bytes != 0 && options.resumable) throw UsageError("plan lines: --assume-size goes without --resumable");
+  const bool is_job = options.resumable || options.inplace;
+  if (is_json && !is_job) throw UsageError("plan lines: --json is for --resumable and --inplace; the bounds are told as text");
+  if (assumed_bytes != 0 && is_job)
+    throw UsageError(fmt::format("plan lines: --assume-size goes without {}", options.resumable ? "--resumable" : "--inplace"));
   if (options.check != lines::Check::no) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
   if (!options.goal.empty())
     options.compression.energy =
@@ -248,6 +257,10 @@ int plan_lines(const Words& words) {
   read_file_names(options);
   raise_open_files();
   io::PosixStorage storage;
+  if (options.inplace) {
+    print_out(lines_in_place_plan(lines_in_place_command(options, others), options.inputs.front(), is_json, storage));
+    return 0;
+  }
   if (options.resumable)
     if (const std::optional<std::string> plan = resumable_rows_plan(rows_command(options, others), is_json, storage)) {
       print_out(*plan);
@@ -259,8 +272,15 @@ int plan_lines(const Words& words) {
   return 0;
 }
 
-// Everything that goes wrong is exit 2, as of sort; only -c uses 1, and words that an option does not know.
-int run_lines(const Words& words) try { return run(words); } catch (const lines::WrongOption& error) {
+namespace {
+
+// Everything that goes wrong is exit 2, as of sort; only -c uses 1, words that an option does not know, and files whose order is
+// checked.
+int run_telling(const Words& words, bool checks_order) try { return run(words, checks_order); } catch (const NotSorted& error) {
+  say_error_json(words, error);
+  say_line(fmt::format("ecosort lines: {}; sort it first (ecosort lines), or say by which keys it is sorted", error.what()));
+  return 1;
+} catch (const lines::WrongOption& error) {
   say_line(fmt::format("ecosort lines: {}", error.what()));
   say(error.further() + "\n");
   return dynamic_cast<const lines::WrongWord*>(&error) != nullptr ? 1 : 2;
@@ -271,6 +291,16 @@ int run_lines(const Words& words) try { return run(words); } catch (const lines:
 } catch (const std::bad_alloc&) {
   say("ecosort lines: memory exhausted\n");
   return 2;
+}
+
+}  // namespace
+
+int run_lines(const Words& words) { return run_telling(words, false); }
+
+int merge_lines(const Words& words) {
+  Words all{"--merge"};
+  all.insert(all.end(), words.begin(), words.end());
+  return run_telling(all, true);
 }
 
 }  // namespace ecosort::cli

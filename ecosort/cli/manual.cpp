@@ -90,8 +90,10 @@ constexpr Fact files[] = {
      "where `make install` puts what this command prints"},
     {"power joulesort serve", "~/.config/ecosort/meters.toml", "meters by name; see ecosort power --help"},
     {"cluster", "DIR/part-00000, DIR/MANIFEST.json", "the sorted parts; the manifest appears when all of them are complete"},
+    {"cluster", "DIR/part-00000.sum", "of 100-byte records by their first 10 bytes: what valsort 1.5 keeps of a part"},
     {"cluster", "DIR.ecosort", "the journal of a sort that has not ended; resume continues with it"},
-    {"cluster", "FILE, FILE.ecosort", "the same with --single: one output, and its journal"},
+    {"cluster", "FILE, FILE.MANIFEST.json, FILE.ecosort", "the same with --single: one output, its manifest, and its journal"},
+    {"cluster", "TEMP/BUCKET,PREFIX.ecosort", "the journal of a sort into s3://BUCKET/PREFIX; TEMP is the first --nodes-temp"},
     {"queue serve", "$XDG_STATE_HOME/ecosort, ~/.local/state/ecosort, /var/lib/ecosort",
      "the queue and what its jobs said; the last one is root's"},
 };
@@ -109,6 +111,8 @@ constexpr Fact environment[] = {
      "the newest instructions that may be used, for tests"},
     {"power tune joulesort cluster queue serve", "ECOSORT_PROGRAM",
      "the program that sorts and validates; set to the one that is running"},
+    {"cluster", "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL",
+     "who may use buckets of s3://, and where they are; also on the nodes"},
     {"queue serve", "ECOSORT_QUEUE", "the directory of the queue, in place of those below FILES"},
 };
 

@@ -70,11 +70,7 @@ int merge_records(const SortOptions& options, job::PreparedMerge prepared, io::P
 
 int run_merge(const Words& words) {
   const double started_s = engine::monotonic_seconds();
-  if (!words.empty() && words.front() == "--lines") {
-    Words of_lines{"--merge"};
-    of_lines.insert(of_lines.end(), words.begin() + 1, words.end());
-    return run_lines(of_lines);
-  }
+  if (!words.empty() && words.front() == "--lines") return merge_lines({words.begin() + 1, words.end()});
   if (!words.empty() && words.front() == "--runs") return merge_runs({words.begin() + 1, words.end()}, started_s);
   const SortOptions options = parse_sort_options("merge", words);
   if (options.help) {

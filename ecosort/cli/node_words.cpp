@@ -105,6 +105,7 @@ void check_line_words(std::string_view command, const lines::LinesOptions& optio
   if (options.check != lines::Check::no) refuse_word(command, "-c");
   if (options.debug) refuse_word(command, "--debug");
   if (options.resumable) refuse_word(command, "--resumable");
+  if (options.inplace) refuse_word(command, "--inplace");
   if (options.header_lines > 0) refuse_word(command, "--header");
   if (!options.files0_from.empty()) refuse_word(command, "--files0-from");
   if (!options.compress_program.empty()) refuse_word(command, "--compress-program");

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
-#include <ranges>
 
 #include "base/closest_word.h"
 #include "base/errors.h"
@@ -22,8 +22,31 @@ std::uint64_t parse_whole(const std::string& option, const std::string& text) {
   throw UsageError(fmt::format("{}: '{}' is not a whole number", option, text));
 }
 
-// CLI11 takes a file named "[a,b]" for two files.
-std::string protect_brackets(const std::string& word) { return word.starts_with('[') ? fmt::format("./{}", word) : word; }
+// CLI11 takes the next word for the value of "--name=".
+void check_value(const CommandTable& table, const std::string& word) {
+  if (!word.starts_with("--") || word.size() < 4 || word.find('=') + 1 != word.size()) return;
+  throw UsageError(
+      fmt::format("{}: {}: needs a value (see ecosort {} --help)", table.name, word.substr(0, word.size() - 1), table.name));
+}
+
+bool wants_value(const CommandTable& table, const std::string& word) {
+  return std::ranges::any_of(table.options, [word = fmt::format(",{},", word)](const OptionRow& row) {
+    return !row.argument.empty() && !row.joined && fmt::format(",{},", row.name).find(word) != std::string::npos;
+  });
+}
+
+// CLI11 takes a file named "[a,b]" for two files, but no value of an option.
+Words checked_words(const CommandTable& table, const Words& words) {
+  Words checked;
+  bool is_value = false, are_operands = false;
+  for (const std::string& word : words) {
+    checked.push_back(word.starts_with('[') && !is_value ? fmt::format("./{}", word) : word);
+    if (!is_value && !are_operands) check_value(table, word);
+    are_operands |= !is_value && word == "--";
+    is_value = !is_value && !are_operands && wants_value(table, word);
+  }
+  return checked;
+}
 
 void bind(CLI::App& app, const CommandTable& table, const OptionTargets& targets) {
   for (const OptionRow& row : table.options) {
@@ -67,10 +90,9 @@ ParsedWords parse_words(const CommandTable& table, const Words& words, const Opt
   app.set_help_flag("-h,--help", "");
   bind(app, table, targets);
   app.add_option(table.operands.empty() ? "OPERAND" : std::string(table.operands.front().name), *targets.operands);
+  const Words checked = checked_words(table, words);
   try {
-    Words last_first;
-    for (const std::string& word : std::views::reverse(words)) last_first.push_back(protect_brackets(word));
-    app.parse(last_first);
+    app.parse(Words(checked.rbegin(), checked.rend()));
   } catch (const CLI::CallForHelp&) {
     parsed.asks_for_help = true;
     return parsed;

@@ -180,6 +180,7 @@ Json stats_json(const engine::SortReport& report, const engine::PhaseLog& log, c
   json.update({{"merge_passes", report.plan.merge.passes},
                {"demand_reads", report.demand_reads},
                {"compression", {{"runs", run_compression_json(report.plan.packing, report.run_packing)}}},
+               {"duplicate_keys", report.equal_pairs ? Json(*report.equal_pairs) : Json(nullptr)},
                {"checksum", wanted.checksum ? Json(report.checksum.to_hex()) : Json(nullptr)},
                {"threads", wanted.threads},
                {"memory_limit_bytes", wanted.memory_bytes},

@@ -15,6 +15,7 @@
 #include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/line_runs.h"
+#include "demsort_inplace/lines_in_place.h"
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/resumable_lines.h"
 #include "io/backends.h"
@@ -140,10 +141,22 @@ std::optional<int> run_resumable_rows(const RowsCommand& command, double started
 
 namespace {
 
+// With less memory there would be more runs, and these need more space.
+lines::LinePlan plan_of_job_in_place(const lines::LinePlan& plan, const inplace::JobHeader& header) {
+  if (plan.memory_bytes >= header.memory_bytes)
+    if (const auto in_place = inplace::plan_in_place(plan, header.lines->block_bytes)) return *in_place;
+  throw UsageError(fmt::format("{} of memory are too little for this job, which was laid out for {}; try --memory {}KiB",
+                               format_bytes(plan.memory_bytes), format_bytes(header.memory_bytes),
+                               (header.memory_bytes + 1023) >> 10U));
+}
+
 lines::LinesJob job_of(const RowsCommand& command, const inplace::JobHeader& header, io::PosixStorage& storage) {
   raise_open_files();
   lines::LinesJob job = command.make_job(storage, inplace::most_output_bytes(header));
-  job.plan = kept_plan(job.plan, header.lines->block_bytes);
+  if (header.is_in_place())
+    job.plan = plan_of_job_in_place(job.plan, header);
+  else
+    job.plan = kept_plan(job.plan, header.lines->block_bytes);
   return job;
 }
 
@@ -170,7 +183,8 @@ int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, io::
 std::string rows_status_text(const inplace::JobStatus& status) {
   const inplace::JournalContents& contents = *status.contents;
   const char* const noun = rows_noun(contents.header.lines->command);
-  std::string text = fmt::format("  job                            resumable sort of the {} of", noun);
+  std::string text = fmt::format("  job                            {} of the {} of",
+                                 contents.header.is_in_place() ? "sort in place" : "resumable sort", noun);
   for (const inplace::InputIdentity& input : contents.header.inputs) text += fmt::format(" '{}'", input.path);
   text += '\n';
   if (status.is_abandoned()) return text;

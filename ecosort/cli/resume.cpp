@@ -35,7 +35,7 @@ const char* phase_of(const inplace::JobStatus& status) {
 }
 
 std::string kind_text(const inplace::JobHeader& header) {
-  if (header.kind == inplace::JobHeader::Kind::in_place) return "in place";
+  if (header.is_in_place()) return "in place";
   std::string text = "resumable sort of";
   for (const inplace::InputIdentity& input : header.inputs) text += fmt::format(" '{}'", input.path);
   return text;
@@ -97,7 +97,7 @@ int discard_trace(const InPlaceOptions& options, inplace::JobStatus status, io::
 
 planner::Plan plan_for(const InPlaceOptions& options, const inplace::JobHeader& header) {
   const std::uint64_t memory = options.memory.empty() ? header.memory_bytes : parse_bytes(options.memory, "--memory");
-  check_limits(header.layout, header.kind == inplace::JobHeader::Kind::in_place);
+  check_limits(header.layout, header.is_in_place());
   const unsigned asked = options.threads != 0 ? options.threads : header.threads;
   return inplace::engine_plan(header, memory, asked != 0 ? asked : planner::read_machine().cpus);
 }

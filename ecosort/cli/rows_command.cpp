@@ -56,6 +56,33 @@ void check_options(const TableOptions& options) {
   check_places(options.spec.temp_directories, "--temp", options.spec.output, options.spec.inputs);
 }
 
+// What it cannot be had with; in each line the reason, or what to do.
+void check_in_place(const LinesOptions& options) {
+  const auto refuse_if = [](bool is_given, const char* line) {
+    if (is_given) throw UsageError(line);
+  };
+  refuse_if(options.resumable, "--inplace can be resumed anyway; leave --resumable out");
+  refuse_if(!options.files0_from.empty() || options.inputs.size() != 1 || options.inputs.front() == "-",
+            "--inplace: name one file");
+  refuse_if(!options.output.empty(), "-o means nothing in place: the result takes the place of the file");
+  refuse_if(
+      options.unique,
+      "-u cannot be had in place: after a crash no one could tell a dropped line from a lost one; use ecosort lines -u -o, or "
+      "drop duplicates from the sorted file");
+  refuse_if(options.header_lines > 0, "--header goes without --inplace; use ecosort lines --header -o");
+  refuse_if(options.check != lines::Check::no, "--inplace: -c and -C sort nothing; leave it out");
+  refuse_if(options.merge, "-m goes without --inplace: one file is sorted");
+  refuse_if(options.debug, "--debug goes without --inplace");
+  refuse_if(!options.temp.empty(), "-T means nothing in place: runs take the space of the file");
+  refuse_if(options.batch_size != 0, "--batch-size goes without --inplace: all runs are merged at once");
+  refuse_if(!options.trace.empty(), "--trace goes without --inplace");
+  const CompressionTerms& compression = options.compression;
+  const bool packs = (!compression.runs.empty() && compression.runs != "auto" && compression.runs != "none") ||
+                     compression.assumed_ratio > 0 || compression.energy || !options.compress_program.empty();
+  refuse_if(packs, "--inplace: runs that outlive a crash are stored as they are; leave out what compresses them");
+  refuse_if(compression.output != "none", "--compress-output goes without --inplace: compress the file afterwards");
+}
+
 // Of the job's command, without a look at what goes with --resumable.
 RowsCommand lines_command(const LinesOptions& options, const Words& words) {
   RowsCommand command{.name = "lines",
@@ -64,7 +91,8 @@ RowsCommand lines_command(const LinesOptions& options, const Words& words) {
                       .salt = options.order.salt,
                       .threads = options.parallel,
                       .io = options.io,
-                      .reports = {options.stats, options.events, options.progress, options.quiet}};
+                      .reports = {options.stats, options.events, options.progress, options.quiet},
+                      .decompresses = options.compression.decompress};
   command.make_job = [options](io::Storage& storage, std::uint64_t assumed_bytes) {
     LinesOptions plain = options;
     plain.compression.runs = "none";
@@ -133,6 +161,13 @@ RowsCommand rows_command(const LinesOptions& options, const Words& words) {
 RowsCommand rows_command(const TableOptions& options, const Words& words) {
   check_options(options);
   return table_command(options, words);
+}
+
+RowsCommand lines_in_place_command(const LinesOptions& options, const Words& words) {
+  check_in_place(options);
+  LinesOptions job = options;
+  job.output = options.inputs.front();
+  return lines_command(job, words);
 }
 
 RowsCommand rows_command(const InPlaceOptions& given, const inplace::JobHeader& header) {

@@ -25,6 +25,7 @@ struct RowsCommand {
   std::string io = "auto";
   RunReports reports;
   lines::FirstLook look = {};
+  bool decompresses = false;  // inputs that are compressed
 
   // Everything checked and opened, nothing created. `assumed_bytes`, if not 0, are of inputs that are not to be opened.
   std::function<lines::LinesJob(io::Storage& storage, std::uint64_t assumed_bytes)> make_job = {};
@@ -35,6 +36,9 @@ struct RowsCommand {
 // UsageError for what goes without --resumable.
 [[nodiscard]] RowsCommand rows_command(const lines::LinesOptions& options, const Words& words);
 [[nodiscard]] RowsCommand rows_command(const TableOptions& options, const Words& words);
+
+// Of `ecosort lines --inplace`. UsageError for what goes without it.
+[[nodiscard]] RowsCommand lines_in_place_command(const lines::LinesOptions& options, const Words& words);
 
 // The command of a job, whatever the environment says about words by now, with the means that are given this time. The keys of -R
 // are what they were; the inputs are the journal's.

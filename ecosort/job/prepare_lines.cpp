@@ -263,6 +263,7 @@ lines::LinesJob make_rows_job(const LinesOptions& options, std::unique_ptr<rows:
   job.directories = run_directories(options, job.output);
   job.unique = options.unique;
   job.merge = options.merge;
+  job.checks_order = options.checks_order;
   job.reread = options.verify == "reread";
   if (job.reread && job.codecs.packing)
     throw UsageError("a compressed output cannot be read back as it is; leave out --verify=reread");

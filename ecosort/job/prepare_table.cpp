@@ -45,7 +45,7 @@ lines::LinesOptions means_of(const SortSpec& spec) {
   means.parallel = spec.threads;
   means.unique = spec.unique;
   if (spec.reread) means.verify = "reread";
-  means.merge = spec.table.merge;
+  means.merge = means.checks_order = spec.table.merge;
   means.compression = spec.compression;
   return means;
 }

@@ -125,7 +125,7 @@ def _defects(
 
 def validation_defects(validation: Validation | None) -> list[Defect]:
     if validation is None:
-        return [Defect("unvalidated", "NOT VALIDATED: the output was not checked", False)]
+        return [Defect("unvalidated", "NOT VALIDATED: the output was not checked (--output, --check-command)", False)]
     if validation.problem is not None:
         return [Defect("validation", validation.problem)]
     if not validation.content_compared:

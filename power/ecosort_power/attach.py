@@ -13,17 +13,19 @@ from ecosort_power.meters.csv import CsvMeter
 from ecosort_power.monitor import LoadPoint, read_points, to_load
 from ecosort_power.reading import Reading, screen
 from ecosort_power.sampler import to_line
-from ecosort_power.seal import Seal
+from ecosort_power.seal import Seal, require_alone
 from ecosort_power.seal_check import require_seal
 from ecosort_power.store import MeterRecord, ResultDirectory, Run
 from ecosort_power.summary import Summary, summarize
 
 
 def attach_log(directory: ResultDirectory, spec: MeterSpec) -> Summary:
-    """Runs get the energy of the log in addition to what they have; the summary is written anew."""
+    """Runs get the energy of the log in addition to what they have; the summary is written anew. MeterError, and nothing is
+    changed, for a log that has no rows for one of them."""
     meter = make_meter(spec)
     if not isinstance(meter, CsvMeter):
         raise UsageError("only a log (csv:FILE) can be attached afterwards")
+    require_alone(directory.path)
     require_seal(directory.path)  # what was damaged must not be sealed again
     session, runs = directory.session(), directory.runs()
     if not runs:
@@ -33,11 +35,13 @@ def attach_log(directory: ResultDirectory, spec: MeterSpec) -> Summary:
     session = replace(session, meters=[*others, record], energy_reason=None)
     session = replace(session, headline=headline(session.meters, session.options.sum_meters))
     load = to_load(_all_points(directory, runs))
-    seal = Seal(directory.path)
-    for run in runs:
+    found: list[tuple[Run, list[Reading]]] = []
+    for run in runs:  # all of them before anything is written: a log that lacks one changes nothing
         marks = run.marks
         rows = meter.collect(marks.first_s, marks.last_s, marks.realtime_offset_s, load)
-        readings = [screen(r, record.capabilities) for r in rows]
+        found.append((run, [screen(r, record.capabilities) for r in rows]))
+    seal = Seal(directory.path)
+    for run, readings in found:
         path = directory.run_path(run.index) / f"readings.{record.name}.jsonl"
         path.write_text("".join(to_line(r) + "\n" for r in readings), encoding="utf-8")
         seal.file(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json as jsonlib
 import signal
 import sys
@@ -333,7 +334,15 @@ def _guarded(work: Callable[[], int]) -> int:
         session.end()
 
 
+def _write_anything() -> None:
+    """What a stream cannot hold in its encoding (± in ASCII) is written as an escape and is no error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def main() -> None:
+    _write_anything()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _on_signal)
     sys.exit(_guarded(lambda: int(cli.main(standalone_mode=False) or 0)))

@@ -29,6 +29,8 @@ def headline(meters: Sequence[MeterRecord], summed: bool) -> str | None:
         scopes = {m.capabilities.scope for m in meters}
         if len(meters) < 2:
             raise UsageError("--sum needs at least two meters")
+        if len({m.spec for m in meters}) < len(meters):
+            raise UsageError("--sum adds different meters, one of these is named twice")
         if len(scopes) > 1:
             raise UsageError(f"--sum adds meters of one scope, these have: {', '.join(sorted(scopes))}")
         return sum_name(meters)

@@ -15,8 +15,9 @@ from resource import struct_rusage
 from ecosort_power.errors import RunError, UsageError
 from ecosort_power.transports.process import reap, session, spawn, stop
 
-# Subcommands of ecosort that understand --events and --stats.
-_SORTING = ("sort", "inplace", "resume", "lines")
+# Subcommands of ecosort that are given --events and --stats; those of rows have an output that is no records.
+_OF_ROWS = ("lines", "csv", "jsonl")
+_SORTING = ("sort", "inplace", "resume", *_OF_ROWS)
 _TICK_S = 0.25
 
 
@@ -35,6 +36,11 @@ class CommandResult:
 
 def is_ecosort(words: Sequence[str]) -> bool:
     return len(words) > 1 and Path(words[0]).name == "ecosort" and words[1] in _SORTING
+
+
+def sorts_rows(words: Sequence[str]) -> bool:
+    """True for a sort of text, which the validator of records cannot check."""
+    return is_ecosort(words) and words[1] in _OF_ROWS
 
 
 def with_reports(words: Sequence[str], events: Path, stats: Path) -> list[str]:

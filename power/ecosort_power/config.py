@@ -8,18 +8,25 @@ bmc = "ipmi://joule@192.0.2.7#password-file=~/.config/ecosort/bmc"
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from ecosort_power.errors import UsageError
 from ecosort_power.meters.base import MeterSpec, parse_spec
 from ecosort_power.nesting import parse_toml
 
+_NAME = re.compile(r"[^\W_][\w.-]{0,59}")  # it becomes part of the names of files
+
 
 def config_path(given: str | None) -> Path:
     if given is not None:
         return Path(given)
     base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(base).expanduser() / "ecosort" / "meters.toml"
+    path = Path(base) / "ecosort" / "meters.toml"
+    try:
+        return path.expanduser()
+    except RuntimeError:  # a user without a home, in a container: there is no such file
+        return path
 
 
 def configured(given: str | None) -> dict[str, str]:
@@ -38,6 +45,9 @@ def configured(given: str | None) -> dict[str, str]:
     meters = document.get("meters", {})
     if not isinstance(meters, dict) or not all(isinstance(v, str) for v in meters.values()):
         raise UsageError(f'{path}: [meters] must hold lines like NAME = "SCHEME:ADDRESS#SETTINGS"')
+    wrong = next((name for name in meters if not _NAME.fullmatch(name)), None)
+    if wrong is not None:
+        raise UsageError(f"{path}: {wrong[:80]!r} is no name of a meter: up to 60 letters, digits, points, - and _")
     return meters
 
 

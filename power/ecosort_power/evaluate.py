@@ -109,7 +109,9 @@ def evaluate(
         # One value all the time, or one change: nothing tells the power readings of this run from one old value.
         curves = replace(curves, power=None)
     found = candidates(curves, capabilities, window)
-    defects += doubts(meter, curves, found, capabilities, window, stated)
+    defects += [
+        d for d in doubts(meter, curves, found, capabilities, window, stated) if not _is_explained(d, defects, curves, window)
+    ]
     best = choose(found)
     gaps = gap_list(readings, capabilities, window)
     if best is None or any(d.fatal for d in defects):
@@ -198,7 +200,7 @@ def candidates(curves: Curves, capabilities: Capabilities, window: Window) -> li
 def _by_power(curves: Curves, capabilities: Capabilities, window: Window) -> Candidate | None:
     """None if there are too few values. By the length of the run, not by the values that happen to lie in it: that chance goes
     together with the error at the ends, so that the runs that are left would be biased."""
-    if curves.power is None or window.seconds < (MIN_SAMPLES - SLACK) * curves.power.spacing_s:
+    if curves.power is None or _has_few(curves.power, window):
         return None
     estimate = power_estimate(curves.power, capabilities, window)
     return Candidate(POWER, estimate, curves.power.count(window.begin_s, window.end_s)) if estimate is not None else None
@@ -377,6 +379,17 @@ def _uncertainty(estimate: Estimate, gaps_j: float, capabilities: Capabilities, 
         gaps_j=gaps.sd,
         coverage=(estimate.error + gaps).coverage,
     )
+
+
+def _is_explained(doubt: Defect, defects: Sequence[Defect], curves: Curves, window: Window) -> bool:
+    """A run that is long enough has no energy because readings are missing beside it, which is told already: the next one may
+    well have them."""
+    uncovered = any(d.code == "coverage" for d in defects)
+    return doubt.code == "too-short" and uncovered and curves.power is not None and not _has_few(curves.power, window)
+
+
+def _has_few(power: EnergyCurve, window: Window) -> bool:
+    return window.seconds < (MIN_SAMPLES - SLACK) * power.spacing_s
 
 
 def _spread_w(curves: Curves, window: Window) -> float:

@@ -20,7 +20,7 @@ from ecosort_power.live import Display
 from ecosort_power.meters.base import Machine, MeterSpec
 from ecosort_power.report.content import gather
 from ecosort_power.report.terminal import show
-from ecosort_power.seal import FILE_NAME
+from ecosort_power.seal import FILE_NAME, require_alone
 from ecosort_power.session import Measurement
 from ecosort_power.store import INPUT_CHECK, Options, ResultDirectory, Session
 from ecosort_power.summary import Summary
@@ -74,6 +74,7 @@ def specs_of(options: Options) -> tuple[list[MeterSpec], str | None]:
 def _new(given: Mapping[str, Any]) -> tuple[ResultDirectory, Options]:
     options = _options(given)
     path = given["directory"] or Path(datetime.now().strftime("ecosort-power-%Y%m%d-%H%M%S"))
+    require_alone(path)
     if (path / FILE_NAME).exists() and not (path / "session.json").exists():
         _remove_begun(path)  # killed before its first document was written
     if path.exists() and any(path.iterdir()):
@@ -102,7 +103,9 @@ def _earlier(path: Path, given: Mapping[str, Any]) -> tuple[ResultDirectory, Ses
     if more:
         raise UsageError(f"--continue continues with the options of the directory: leave away {', '.join(more)}")
     directory = ResultDirectory(path)
-    return directory, directory.session()
+    session = directory.session()
+    require_alone(path)  # before the meters are opened
+    return directory, session
 
 
 def say_how_to_continue(error: Exception, path: Path, again: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 import time
 from collections.abc import Sequence
@@ -120,6 +121,8 @@ def space(directory: Path, records: int | None) -> Check:
         place = place.parent
     free = shutil.disk_usage(place).free
     text = f"{free / 1e9:.1f} GB free in {place}"
+    if not os.access(place, os.W_OK | os.X_OK):
+        return Check("space", State.PROBLEM, f"{text}, which you may not write", "name a directory of yours: --dir")
     if records is None:
         return Check("space", State.OK, text)
     needed = 3 * records * RECORD_BYTES

@@ -34,7 +34,7 @@ _TYPES = {f"_{kind}._tcp.local.": kind for kind in ("shelly", "http", "home-assi
 # What cannot be read without being told more: kind -> title, usual port, how to write it.
 _ASK = {
     "home-assistant": ("Home Assistant", 8123, "homeassistant://{}/sensor.NAME", "a token in HOME_ASSISTANT_TOKEN"),
-    "mqtt": ("MQTT broker", 1883, "mqtt://{}/TOPIC#value=JSON.PATH", "the topic of a plug"),
+    "mqtt": ("MQTT broker", 1883, "mqtt://{}/TOPIC#value=JSON.PATH,unit=W", "the topic of a plug"),
     "nut": ("Network UPS Tools", 3493, "nut://{}/UPS", "the name of a UPS (upsc -l HOST)"),
 }
 

@@ -12,6 +12,13 @@ from ecosort_power.split import Span
 
 EVENTS_SCHEMA = "ecosort.events/1"
 STATS_SCHEMA = "ecosort.stats/1"
+# Statistics of every kind of sort, and what they call the number of what was sorted.
+_COUNTS = {
+    STATS_SCHEMA: "records",
+    "ecosort.lines-stats/1": "lines",
+    "ecosort.csv-stats/1": "rows",
+    "ecosort.jsonl-stats/1": "rows",
+}
 WHOLE = "total"
 
 
@@ -91,11 +98,11 @@ def current_phase(path: Path) -> str | None:
 
 
 def read_stats(path: Path) -> dict[str, Any] | None:
-    """The sort's statistics, None if there are none of this schema."""
+    """The sort's statistics, None if there are none of a known schema; lines and rows count as `records`."""
     try:
         stats = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    if not isinstance(stats, dict) or stats.get("schema") != STATS_SCHEMA:
+    if not isinstance(stats, dict) or (count := _COUNTS.get(str(stats.get("schema")))) is None:
         return None
-    return stats
+    return {**stats, "records": stats[count]} if count in stats else stats

@@ -104,6 +104,12 @@ def _rapl(spec: MeterSpec, capabilities: Capabilities) -> Derivation:
     return Derivation(rule, relative=True)
 
 
+def _hwmon(spec: MeterSpec, capabilities: Capabilities) -> Derivation:
+    from ecosort_power.meters.hwmon import values_of
+
+    return Derivation(lambda raw: Values(*values_of(raw, capabilities.counter)))  # the address may leave the channel out
+
+
 def _csv(spec: MeterSpec, capabilities: Capabilities) -> Derivation:
     from ecosort_power.meters.csv import row_values
 
@@ -116,6 +122,7 @@ _RULES: Mapping[str, Callable[[MeterSpec, Capabilities], Derivation]] = {
     "ipmi": _ipmi,
     "scpi": _scpi,
     "rapl": _rapl,
+    "hwmon": _hwmon,
     "csv": _csv,
 }
 

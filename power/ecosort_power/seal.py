@@ -21,6 +21,7 @@ directory can also make all of it anew.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -30,7 +31,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ecosort_power.codec import document_text
 from ecosort_power.errors import UsageError
@@ -104,17 +105,38 @@ def last_command(directory: Path, path: str) -> list[str] | None:
     return words[-1] if words and isinstance(words[-1], list) else None
 
 
+def _alone(directory: Path) -> IO[bytes]:
+    """The chain, opened to be written, and locked until it is closed, also by a crash: two measurements in one directory would
+    break it. UsageError if another one writes it."""
+    file = (directory / FILE_NAME).open("ab", buffering=0)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise UsageError(f"another ecosort-power works in {directory}; wait until it has ended") from None
+    except OSError:  # a file system without locks
+        pass
+    return file
+
+
+def require_alone(directory: Path) -> None:
+    """UsageError if a measurement writes the chain of this directory now."""
+    if (directory / FILE_NAME).exists():
+        _alone(directory).close()
+
+
 class Seal:
-    """Writes the chain of one directory, a new one or on from its last line. Thread-safe. OSError is the drive's."""
+    """Writes the chain of one directory, a new one or on from its last line. Thread-safe. OSError is the drive's; UsageError
+    where another process writes there."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._lock = threading.Lock()
         path = directory / FILE_NAME
-        lines = list(read_lines(path)) if path.exists() else []
+        self._file = _alone(directory)
+        lines = list(read_lines(path))
         good = [line.entry for line in lines if line.entry is not None]
         self._count, self._last = len(good), str(good[-1].get("hash")) if good else FIRST
-        self._file = path.open("ab", buffering=0)
         if lines and not path.read_bytes().endswith(b"\n"):
             self._append(b"\n")
             if lines[-1].entry is None:

@@ -21,7 +21,7 @@ from ecosort_power import __version__
 from ecosort_power.assemble import Pieces, assemble
 from ecosort_power.cold import ColdState, SettleState, make_cold, settle
 from ecosort_power.combine import headline
-from ecosort_power.command import is_ecosort, last_words, output_of, run_command, with_reports
+from ecosort_power.command import is_ecosort, last_words, output_of, run_command, sorts_rows, with_reports
 from ecosort_power.equipment import Equipment
 from ecosort_power.errors import MeterError, PowerError, RunError, UsageError
 from ecosort_power.host import facts
@@ -54,6 +54,8 @@ class Measurement:
         self._specs = specs
         self._input = Path(options.input) if options.input else None
         self._output = Path(options.output) if options.output else output_of(options.command)
+        # Rows are validated by a command that the user names, or not at all, which the result says.
+        self._validates = options.validate and (options.check_command is not None or not sorts_rows(options.command))
         self._equipment: Equipment | None = None
         self._monitor = Monitor()
         self._seal: Seal | None = None
@@ -104,7 +106,7 @@ class Measurement:
             raise UsageError(f"{program} cannot be started: it is no program, or not in PATH")
         if self._in_place() and self._options.runs > 1 and self._options.prepare is None:
             raise UsageError("input and output are one file: give --prepare COMMAND that creates it before each run")
-        if self._options.validate and self._output is not None:
+        if self._validates and self._output is not None:
             check_command(self._options.check_command, self._output)
 
     def _in_place(self) -> bool:
@@ -167,7 +169,7 @@ class Measurement:
 
     def _look_at_input(self) -> CheckReport | None:
         """Count and checksum of the input, to compare each output with."""
-        if self._input is None or not self._options.validate or self._options.input_checksum is not None:
+        if self._input is None or not self._validates or self._options.input_checksum is not None:
             return None
         if self._options.prepare is not None:
             self._prepare()
@@ -176,7 +178,10 @@ class Measurement:
             report = self._check(self._input, self._directory.path / INPUT_CHECK)
         if report.checksum is None:
             last = (report.text.strip().splitlines() or ["no output"])[-1]
-            raise RunError(f"{words[0]} gave no checksum of {self._input}: {last}")
+            raise RunError(
+                f"{words[0]} gave no checksum of {self._input}: {last}; where it is no records of 100 bytes, name another "
+                "validator (--check-command) or none (--no-validate)"
+            )
         return report
 
     def _save(self, session: Session) -> None:
@@ -323,7 +328,7 @@ class Measurement:
                 raise MeterError(death)
 
     def _validate(self, session: Session, directory: Path, label: str) -> Validation | None:
-        if not self._options.validate or self._output is None:
+        if not self._validates or self._output is None:
             return None
         if not self._output.exists():
             return Validation(None, f"the command left no output {self._output}", False)

@@ -177,7 +177,9 @@ class ResultDirectory:
 
     def session(self) -> Session:
         if not self.session_path.exists():
-            raise UsageError(f"{self.path} is no result directory: it has no session.json")
+            entry = self.path / "result"
+            hint = f"; that of this entry is {entry}" if (entry / self.session_path.name).exists() else ""
+            raise UsageError(f"{self.path} is no result directory: it has no session.json{hint}")
         session = load(Session, self.session_path)
         if session.schema != SESSION_SCHEMA:
             raise UsageError(f"{self.session_path} has schema {session.schema}, this program reads {SESSION_SCHEMA}")

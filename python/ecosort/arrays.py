@@ -104,11 +104,13 @@ def sort_records(
     if record_size is not None:
         if by is None:
             raise BadInput("name a key with by, such as Key(0, 8, 'u64')")
-        return _sort_buffer(memoryview(records), record_size, by, reverse, unique, threads)
-    dtype: Any = getattr(records, "dtype", None)
-    if dtype is None:
+        if ascending is not True:
+            raise BadInput("ascending is for fields of an array; with record_size a Key is descending, or say reverse=True")
+        return _sort_buffer(_bytes_of(records), record_size, by, reverse, unique, threads)
+    if not hasattr(records, "__array_interface__"):
         raise BadInput("give record_size in bytes; only NumPy's arrays know their own")
     array: Any = records
+    dtype: Any = array.dtype
     if array.ndim != 1:
         raise BadInput(f"an array of {array.ndim} dimensions has no records; give one of one dimension")
     if dtype.hasobject:
@@ -118,10 +120,43 @@ def sort_records(
     names = by if by is None or isinstance(by, str) else [str(name) for name in by]
     keys = keys_of(dtype, names, ascending)
     contiguous = array if array.flags.c_contiguous else array.copy()
-    done = _sort_buffer(contiguous.view("u1").data, dtype.itemsize, keys, reverse, unique, threads)
+    done = _sort_buffer(_bytes_of(contiguous), dtype.itemsize, keys, reverse, unique, threads)
     import numpy  # which is there, because the array is
 
     return numpy.frombuffer(done, dtype=dtype)
+
+
+def _bytes_of(records: Any) -> memoryview:
+    """Of a buffer, whatever its items are."""
+    if hasattr(records, "__array_interface__"):
+        return _bytes_of_array(records)
+    try:
+        view = memoryview(records)
+    except TypeError:
+        raise BadInput(f"a {type(records).__name__} is no buffer; give bytes, an array or a memoryview") from None
+    if not view.c_contiguous:
+        raise BadInput(_SCATTERED)
+    if view.nbytes == 0:
+        return memoryview(b"")
+    try:
+        return view.cast("B")
+    except ValueError:  # items of another machine's order, or of several values: only as a copy
+        return memoryview(view.tobytes())
+
+
+def _bytes_of_array(array: Any) -> memoryview:
+    import numpy  # which is there, because the array is
+
+    if array.dtype.hasobject:
+        raise BadInput(f"an array of {array.dtype} holds references to objects, which cannot be sorted as bytes")
+    if isinstance(array, numpy.ma.MaskedArray):
+        raise BadInput("a masked array would lose its mask; give its filled() or compressed() values")
+    if not array.flags.c_contiguous:
+        raise BadInput(_SCATTERED)
+    return memoryview(array.reshape(-1).view("u1")).cast("B") if array.nbytes else memoryview(b"")
+
+
+_SCATTERED = "the records do not lie one after the other in memory; give a contiguous buffer"
 
 
 def _record_words(record_size: int, by: str | Key | Iterable[str | Key]) -> list[str]:
@@ -147,11 +182,11 @@ def _sort_behind_header(
 def _sort_buffer(
     view: memoryview, record_size: int, by: str | Key | Iterable[str | Key], reverse: bool, unique: bool, threads: int | None
 ) -> memoryview:
-    if not view.contiguous:
-        raise BadInput("the records do not lie one after the other in memory; give a contiguous buffer")
+    if record_size > 0 and view.nbytes % record_size:
+        raise BadInput(f"{view.nbytes} bytes are no multiple of the record size {record_size}")
     with ExitStack() as stack:
         source, target = (stack.enter_context(_memory_file(name)) for name in ("ecosort-in", "ecosort-out"))
-        _write_all(source, view.cast("B") if view.nbytes else memoryview(b""))
+        _write_all(source, view)
         words = [*_record_words(record_size, by), *flags(reverse=reverse, unique=unique)]
         words += resources(_memory_for(view.nbytes, record_size), threads)
         Sort(["sort", *words, "--output=-", f"/proc/self/fd/{source}"], stdout=target, keep=[source]).wait()

@@ -47,9 +47,14 @@ def columns_of(schema: Any, by: str | Sequence[str | Sequence[str]]) -> list[Col
     return [_column(schema, key) for key in wanted]
 
 
-def matrix_of(batch: Any, columns: Sequence[Column]) -> Matrix:
-    """The keys where no column is a text."""
-    return np.hstack([_fixed(batch.column(column.index), column) for column in columns])
+def matrix_of(batch: Any, columns: Sequence[Column], spare: int = 0) -> Matrix:
+    """The keys where no column is a text, with so many bytes behind each that have no value yet."""
+    arrays = [_with_bytes(batch.column(column.index)) for column in columns]
+    ends = np.cumsum([array.type.bit_width // 8 + 1 for array in arrays])
+    matrix = np.empty((batch.num_rows, int(ends[-1]) + spare), np.uint8)
+    for array, column, end in zip(arrays, columns, ends, strict=True):
+        _fill(matrix[:, end - array.type.bit_width // 8 - 1 : end], array, column)
+    return matrix
 
 
 def texts_of(batch: Any, columns: Sequence[Column]) -> Any:
@@ -57,7 +62,7 @@ def texts_of(batch: Any, columns: Sequence[Column]) -> Any:
     parts: list[Any] = []
     for column in columns:
         array = batch.column(column.index)
-        parts += _text(array, column) if column.is_text else [as_binary(_fixed(array, column))]
+        parts += _text(array, column) if column.is_text else [as_binary(matrix_of(batch, [column]))]
     return joined(parts)
 
 
@@ -109,19 +114,22 @@ _FIXED = (
 )
 
 
-def _fixed(array: Any, column: Column) -> Matrix:
+def _with_bytes(array: Any) -> Any:
+    """Booleans are bits in Arrow."""
+    return array.cast(pa.uint8()) if _types.is_boolean(array.type) else array
+
+
+def _fill(keys: Matrix, array: Any, column: Column) -> None:
     """The marker of nulls and the value, most significant byte first."""
-    if _types.is_boolean(array.type):
-        array = array.cast(pa.uint8())
-    valid = array.is_valid().to_numpy(zero_copy_only=False)
     values = _raw(array)
     if not _types.is_fixed_size_binary(array.type):
         values = _big_endian(values, array.type)
-    keys = np.empty((len(array), values.shape[1] + 1), np.uint8)
-    keys[:, 0] = valid == column.nulls_first
+    keys[:, 0] = column.nulls_first
     keys[:, 1:] = ~values if column.is_descending else values
-    keys[~valid, 1:] = 0
-    return keys
+    if array.null_count:
+        valid = array.is_valid().to_numpy(zero_copy_only=False)
+        keys[~valid, 0] = not column.nulls_first
+        keys[~valid, 1:] = 0
 
 
 def _raw(array: Any) -> Matrix:
@@ -147,12 +155,13 @@ def _floats(values: Matrix) -> Matrix:
     width = values.shape[1]
     kind, nan, infinity = _FLOATS[width]
     sign = kind(1 << (8 * width - 1))
-    bits = np.ascontiguousarray(values).view(kind).ravel().copy()
+    bits = np.ascontiguousarray(values).view(kind).ravel()
     size = bits & ~sign
-    bits[size > infinity] = nan
-    bits[size == 0] = 0
-    ordered = np.where(bits & sign, ~bits, bits | sign)
-    turned: Matrix = ordered.astype(ordered.dtype.newbyteorder(">")).view(np.uint8).reshape(-1, width)
+    for is_special, value in ((size > infinity, nan), (size == 0, 0)):
+        if is_special.any():
+            bits = np.where(is_special, kind(value), bits)
+    negative = np.negative(bits >> kind(8 * width - 1))  # all bits, or none
+    turned: Matrix = (bits ^ (negative | sign)).byteswap().view(np.uint8).reshape(-1, width)
     return turned
 
 

@@ -12,10 +12,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ecosort.ahead import ahead
-from ecosort.arrow_input import check_schema, open_parquet, pieces_of
+from ecosort.arrow_input import cast_to, check_schema, open_parquet, open_stream, pieces_of, without_views
 from ecosort.arrow_keys import columns_of
 from ecosort.arrow_runs import Run, RunFile
 from ecosort.errors import IoFailed, NotEnoughMemory
+from ecosort.kept_memory import KeptMemory
 from ecosort.key_transport import transport_of
 from ecosort.pipe import PipedSort
 
@@ -52,6 +53,11 @@ class Shares:
         return self.memory // 4 // self.batch
 
     @property
+    def kept(self) -> int:
+        """By which this process may grow before the allocator gives back what is not in use."""
+        return min(self.memory * 5 // 8, self.memory - (96 << 20))  # less than nothing: it gives back all at once
+
+    @property
     def step(self) -> int:
         """Of what is read and given out at a time."""
         return self.memory // 16
@@ -62,28 +68,34 @@ class RowSort:
 
     def __init__(self, memory: int, threads: int | None, place: str) -> None:
         self._shares = Shares(memory)
+        self._kept = KeptMemory(self._shares.kept)
         self._threads = threads
         self._place = place
 
     def sort_parquet(self, path: str, by: str | Sequence[str | Sequence[str]]) -> Any:
         """Of a file."""
         with ExitStack() as stack:
-            schema, batches = stack.enter_context(open_parquet(path, self._shares.run))
-            pieces = stack.enter_context(closing(ahead(pieces_of(batches, self._shares.run))))
+            schema, batches = stack.enter_context(open_parquet(path, self._shares.run, self._kept))
+            pieces = stack.enter_context(closing(ahead(self._pieces(schema, batches))))
             return self._sort(schema, pieces, by)
 
     def sort_stream(self, table: Any, by: str | Sequence[str | Sequence[str]]) -> Any:
         """Of whatever gives an Arrow stream."""
-        reader = pa.RecordBatchReader.from_stream(table)
-        return self._sort(reader.schema, pieces_of(reader, self._shares.run), by)  # in this thread, which it may be bound to
+        reader = open_stream(table)
+        return self._sort(reader.schema, self._pieces(reader.schema, reader), by)  # in this thread, which it may be bound to
+
+    def _pieces(self, schema: Any, batches: Iterable[Any]) -> Iterator[Any]:
+        plain = without_views(schema)
+        return pieces_of(batches if plain.equals(schema) else cast_to(plain, batches), self._shares.run, self._kept)
 
     def _sort(self, schema: Any, pieces: Iterable[Any], by: str | Sequence[str | Sequence[str]]) -> Any:
-        check_schema(schema)
-        columns = columns_of(schema, by)
+        plain = without_views(schema)
+        check_schema(plain)
+        columns = columns_of(plain, by)
         with ExitStack() as stack:
-            file = RunFile(self._place, schema)
+            file = RunFile(self._place, plain)
             stack.callback(file.close)
-            transport = transport_of(schema, columns, self._shares.program, self._threads, self._place)
+            transport = transport_of(plain, columns, self._shares.program, self._threads, self._place)
             sort = stack.enter_context(PipedSort(transport.words))
             runs = [self._make_run(file, number, piece, transport, sort) for number, piece in self._numbered(pieces)]
             sort.end_input()
@@ -104,16 +116,22 @@ class RowSort:
         sort.write(transport.message(keys, number))
         del keys
         run = Run(file)
-        step = max(1, min(rows.num_rows, rows.num_rows * self._shares.batch // max(rows.nbytes, 1)))
+        step = max(1, -(-rows.num_rows // _STEPS_OF_RUN))
+        for at in range(0, rows.num_rows, step):
+            self._append(file, run, rows.take(order.slice(at, step)))
+        self._kept.check()
+        return run
+
+    def _append(self, file: RunFile, run: Run, rows: Any) -> None:
+        """In batches, each of about its share."""
+        step = max(1, rows.num_rows * self._shares.batch // max(rows.nbytes, 1))
         at = 0
         while at < rows.num_rows:
-            part = rows.take(order.slice(at, step))
+            part = rows.slice(at, step)
             while part.nbytes > 2 * self._shares.batch and part.num_rows > 1:
                 part = part.slice(0, (part.num_rows + 1) // 2)
             file.append(run, part)
             at += part.num_rows
-        pa.default_memory_pool().release_unused()
-        return run
 
     def _merge(self, runs: list[Run], numbers: Iterator[NDArray[np.uint32]], schema: Any, stack: ExitStack) -> Iterator[Any]:
         with stack:
@@ -123,7 +141,8 @@ class RowSort:
                 while at < len(some):
                     wanted = self._fitting(runs, some[at : at + _MOST_ROWS])
                     at += len(wanted)
-                    yield _take(runs, wanted)
+                    rows = _take(runs, wanted)
+                    yield rows if rows.schema.equals(schema) else rows.cast(schema)
             if not all(run.is_at_end() for run in runs):
                 raise IoFailed("a run has more rows than keys (check the memory)")
 
@@ -138,12 +157,15 @@ class RowSort:
         return wanted
 
 
-_MOST_ROWS = 1 << 16
+_MOST_ROWS = 1 << 16  # that are given out at a time
+_STEPS_OF_RUN = 64  # in which its rows are put in order
 
 
 def _take(runs: list[Run], wanted: NDArray[np.uint32]) -> Any:
     """The next rows, each of the run that is wanted."""
     counts = np.bincount(wanted)
+    if len(runs) <= 1 << 16:
+        wanted = wanted.astype(np.uint16)  # which is sorted by its digits
     parts = [part for run in np.flatnonzero(counts) for part in runs[run].take(int(counts[run]))]
     place_of = np.empty(len(wanted), np.int64)
     place_of[np.argsort(wanted, kind="stable")] = np.arange(len(wanted))

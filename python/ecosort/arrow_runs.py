@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-import zlib
 from array import array
 from typing import Any
 
 import pyarrow as pa
 
 from ecosort.errors import IoFailed, NotEnoughSpace
+from ecosort.sums import sum_of
 
 
 class RunFile:
@@ -32,7 +32,7 @@ class RunFile:
     def append(self, run: Run, batch: Any) -> None:
         """Writes a batch. Raises NotEnoughSpace or IoFailed."""
         data = memoryview(batch.serialize()).cast("B")
-        run.add(self._end, data.nbytes, batch.num_rows, zlib.crc32(data))
+        run.add(self._end, data.nbytes, batch.num_rows, sum_of(data))
         self._end += data.nbytes
         try:
             while data.nbytes:
@@ -46,7 +46,7 @@ class RunFile:
     def read(self, offset: int, size: int, checksum: int) -> Any:
         """The batch that lies there. Raises IoFailed."""
         data = os.pread(self._file.fileno(), size, offset)
-        if len(data) != size or zlib.crc32(data) != checksum:
+        if len(data) != size or sum_of(data) != checksum:
             raise IoFailed(f"a run in '{self.directory}' is damaged at byte {offset} (check the drive and the memory)")
         return pa.ipc.read_record_batch(pa.py_buffer(data), self.schema)
 

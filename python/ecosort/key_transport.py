@@ -28,25 +28,17 @@ class Records:
         self.words = ["sort", "--output=-", f"--record-size={self._record}", f"--key=0:{width}", *words]
 
     def keys(self, rows: Any) -> Matrix:
-        """One for each row."""
-        return matrix_of(rows, self._columns)
+        """A record for each row, whose number is still to come."""
+        return matrix_of(rows, self._columns, _NUMBER_BYTES)
 
     def order(self, keys: Matrix) -> Any:
         """Which row comes first, second, ...; stable."""
-        telling = keys[:, (keys != keys[:1]).any(axis=0)]  # without the bytes that are the same in every row
-        rows, width = telling.shape
-        words = np.zeros((rows, max(8, -(-width // 8) * 8)), np.uint8)
-        words[:, :width] = telling
-        numbers = words.view(">u8").astype(np.uint64).T  # the last one decides first
-        order = np.argsort(numbers[0], kind="stable") if len(numbers) == 1 else np.lexsort(numbers[::-1])
-        return pa.array(order)
+        return pa.array(stable_order(_words_of(_telling(keys[:, :-_NUMBER_BYTES]))))
 
     def message(self, keys: Matrix, run: int) -> memoryview:
         """What is written to the program."""
-        records = np.empty((len(keys), self._record), np.uint8)
-        records[:, :-_NUMBER_BYTES] = keys
-        records[:, -_NUMBER_BYTES:] = np.frombuffer(run.to_bytes(_NUMBER_BYTES, "big"), np.uint8)
-        return records.data.cast("B") if len(keys) else memoryview(b"")
+        keys[:, -_NUMBER_BYTES:] = np.frombuffer(run.to_bytes(_NUMBER_BYTES, "big"), np.uint8)
+        return keys.data.cast("B") if len(keys) else memoryview(b"")
 
     def runs_of(self, pieces: Iterator[bytes]) -> Iterator[NDArray[np.uint32]]:
         """The numbers of the runs in what comes back."""
@@ -91,9 +83,62 @@ class Lines:
             rest = data[ends[-1] + 1 if len(ends) else 0 :].tobytes()
 
 
+def _telling(keys: Matrix) -> Matrix:
+    """Without the bytes that are the same in every row."""
+    differ = (keys[:: len(keys) // 64 + 1] != keys[:1]).any(axis=0)
+    for at in np.flatnonzero(~differ):
+        differ[at] = (keys[:, at] != keys[0, at]).any()
+    places = np.flatnonzero(differ)
+    is_one_piece = len(places) > 0 and places[-1] - places[0] + 1 == len(places)
+    return keys[:, places[0] : places[-1] + 1] if is_one_piece else keys[:, places]
+
+
+def _words_of(keys: Matrix) -> NDArray[np.uint64]:
+    """Numbers that compare as the keys do: a row for each eight bytes of them, the first ones first."""
+    rows, width = keys.shape
+    words = np.zeros((rows, max(8, -(-width // 8) * 8)), np.uint8)
+    words[:, :width] = keys
+    return np.ascontiguousarray(words.view(">u8").astype(np.uint64).T)
+
+
+def stable_order(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Which column comes first, second, ...: by the first row of numbers, where it is equal by the second, ...; stable.
+
+    NumPy sorts by 16 bits several times as fast as by more, since it counts them. Two such sorts give the order by the 32 bits of
+    the first number that tell most; columns that are equal there are sorted again. Where these are many, all are sorted by
+    everything.
+    """
+    telling = words[0] - words[0].min()
+    dropped = max(int(telling.max()).bit_length() - 2 * _DIGIT_BITS, 0)
+    telling >>= np.uint64(dropped)
+    order = _order_of_digits(telling)
+    if dropped == 0 and len(words) == 1:
+        return order
+    equal = np.diff(telling[order]) == 0
+    if not equal.any():
+        return order
+    if 4 * np.count_nonzero(equal) > len(order):
+        return np.lexsort(words[::-1])
+    places = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
+    again = np.sort(order[places])
+    order[places] = again[np.lexsort(words[::-1, again])]
+    return order
+
+
+_DIGIT_BITS = 16
+
+
+def _order_of_digits(numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Of numbers of 32 bits: stably by the lower digit, then by the upper one."""
+    order = np.argsort(numbers.astype(np.uint16), kind="stable")
+    upper = (numbers >> np.uint64(_DIGIT_BITS)).astype(np.uint16)
+    return order[np.argsort(upper[order], kind="stable")] if upper.any() else order
+
+
 def transport_of(schema: Any, columns: Sequence[Column], memory: int, threads: int | None, place: str) -> Records | Lines:
     """What fits the columns. The program sorts the keys with `memory` bytes and runs in the directory `place`."""
     if any(column.is_text for column in columns):
         return Lines(columns, resources(memory, threads, place, "parallel"))
-    width = matrix_of(pa.RecordBatch.from_pylist([], schema=schema), columns).shape[1]
+    nothing = pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+    width = matrix_of(nothing, columns).shape[1]
     return Records(columns, width, resources(memory, threads, place))

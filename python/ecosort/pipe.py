@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import subprocess
 from collections.abc import Iterator, Sequence
 from types import TracebackType
@@ -17,6 +19,9 @@ class PipedSort:
 
     def __init__(self, words: Sequence[str]) -> None:
         self._sort = Sort([*words, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for pipe in (self._sort.process.stdin, self._sort.process.stdout):
+            with contextlib.suppress(OSError):  # a user may have too many; then it is as large as usual
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIECE_BYTES)  # type: ignore[arg-type]
         self.report: Report | None = None
 
     def __enter__(self) -> PipedSort:

@@ -6,6 +6,7 @@ A Sort is one process and is used by one thread; several Sorts at once do not kn
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import selectors
@@ -15,7 +16,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import IO, Any
 
-from ecosort.errors import Cancelled, EcoSortError, from_program
+from ecosort.errors import BadInput, Cancelled, EcoSortError, from_program
 from ecosort.program import find_program
 from ecosort.report import Progress, Report, empty_report, progress_from, report_from
 from ecosort.version import __version__
@@ -58,8 +59,12 @@ class Sort:
                 stderr=subprocess.PIPE if self._messages < 0 else self._messages,
                 pass_fds=(self._stats, *keep),
             )
-        except BaseException:
+        except BaseException as error:
             self._close_descriptors()
+            if isinstance(error, ValueError):  # a zero byte, or half of a surrogate pair
+                raise BadInput(f"a name or a key cannot be handed to a program: {error}") from None
+            if isinstance(error, OSError) and error.errno == errno.E2BIG:
+                raise BadInput("the names of the inputs and the keys are too long in all; sort fewer files at a time") from None
             raise
 
     def wait(self) -> Report:

@@ -32,6 +32,7 @@ class KeyCounts:
 class Report:
     """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` left out.
 
+    Of records, `duplicate_keys` counts neighbours of the output with equal keys, and `checksum` is valsort's if it was asked for.
     Of a table, `keys` has the counts of each key, and `blank_lines` those of JSON lines that were left out.
     """
 
@@ -58,6 +59,8 @@ class Report:
     version: str
     keys: tuple[KeyCounts, ...] = ()
     blank_lines: int = 0
+    checksum: str | None = None
+    duplicate_keys: int | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Progress:
     eta_s: float | None
 
 
-_COUNTED = ("records", "dropped", "phases", "keys", "blank_lines")
+_COUNTED = ("records", "dropped", "phases", "keys", "blank_lines", "checksum", "duplicate_keys")
 _AS_THEY_ARE = tuple(name for name in Report.__dataclass_fields__ if name not in _COUNTED)
 
 
@@ -87,6 +90,8 @@ def report_from(stats: Mapping[str, Any]) -> Report:
         phases=tuple(Phase(**phase) for phase in stats["phases"]),
         keys=tuple(_key_counts(key) for key in stats.get("keys", ())),
         blank_lines=stats.get("blank_lines", 0),
+        checksum=stats.get("checksum"),
+        duplicate_keys=stats.get("duplicate_keys"),
         **{name: stats[name] for name in _AS_THEY_ARE},
     )
 

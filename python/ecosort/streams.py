@@ -82,7 +82,9 @@ def sorted_records(
 
 
 def _checked(record: bytes, record_size: int) -> bytes:
-    if len(record) % record_size:
+    if not isinstance(record, bytes | bytearray | memoryview):
+        raise BadInput(f"records are bytes, not {type(record).__name__}")
+    if record_size > 0 and len(record) % record_size:
         raise BadInput(f"{len(record)} bytes are no whole records of {record_size} bytes")
     return record
 

@@ -32,7 +32,8 @@ def sort_table(
     `table` is the path of a Parquet file, or whatever gives an Arrow stream: a pyarrow Table or RecordBatchReader, a DataFrame of
     pandas or Polars. `by` are names, or (name, "ascending" | "descending"[, "first" | "last"]), where the last word is for nulls
     (default: last). Keys can be integers, floats (NaN after all numbers, -0.0 equal to 0.0), decimals, booleans, dates, times,
-    timestamps, durations, texts (by code points) and binary. Other columns may be of any type but dictionaries.
+    timestamps, durations, texts (by code points) and binary. Other columns may be of any type but dictionaries and
+    those that are encoded by run ends.
 
     Everything is read before this returns. Python with pyarrow and the program take `memory`, from 128 MiB on, and at most
     64 MiB more in all, however large the row groups of a Parquet file are; batches of other streams are their owner's. The

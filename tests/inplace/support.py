@@ -57,7 +57,7 @@ def plan_of(run: Run, path: Path, *words: str) -> dict[str, Any]:
 def signal_at_sync(
     ecosort: Path, directory: Path, nth: int, number: signal.Signals, *words: str | Path, delay_us: int = 3000
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the program and sends it the signal at about its n-th fdatasync; each takes `delay_us` more. The end may come first."""
+    """Runs the program and sends it the signal at about its n-th fdatasync, each of them longer by `delay_us`."""
     require("strace")
     trace = directory / "trace"
     trace.unlink(missing_ok=True)

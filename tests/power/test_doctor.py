@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -58,7 +59,7 @@ def test_under_voltage_and_throttling_of_a_raspberry_pi(text: str, state: State,
     assert bool(found.todo) is (state is not State.OK)
 
 
-def test_throttling_heat_and_space_of_a_machine(tmp_path: Path) -> None:
+def test_throttling_heat_and_space_of_a_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert throttling(Machine(tmp_path)).state is State.OK
     write(tmp_path / "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", 3)
     assert "3 times" in throttling(Machine(tmp_path)).text
@@ -71,6 +72,8 @@ def test_throttling_heat_and_space_of_a_machine(tmp_path: Path) -> None:
     assert heat.state is State.WARNING
     assert space(tmp_path / "not/yet", 10**15).state is State.PROBLEM
     assert space(tmp_path, 1000).state is State.OK
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert "may not write" in space(tmp_path, 1000).text
 
 
 def test_without_a_profile_it_is_said_why_the_length_of_a_run_is_not_known(
@@ -178,7 +181,7 @@ def test_what_is_simulated_has_no_scope(spec: str, simulated: bool) -> None:
 
 def test_a_meter_program_may_say_that_its_values_are_made_up() -> None:
     assert capabilities_from({"simulated": True}, {"watts": 1.0}, "x").simulated
-    assert not capabilities_from({"simulated": "no"}, {"watts": 1.0}, "x").simulated
+    assert not capabilities_from({"simulated": False}, {"watts": 1.0}, "x").simulated
 
 
 @pytest.mark.parametrize(("joules", "zero"), [([100.0, 108.0], False), ([100.0, 190.0], True), ([100.0, 101.0, 99.0], False)])

@@ -242,6 +242,18 @@ def test_a_meter_that_does_not_follow_the_load_is_told(true_s: float) -> None:
     assert "not-following" not in {d.code for d in part.defects}
 
 
+def test_a_run_of_a_minute_whose_last_readings_are_missing_is_not_called_short() -> None:
+    """That would end the measurement: the next run may well have them."""
+    power, _ = step(IDLE, BUSY, 100, 160)
+    for end, codes in ((159.5, {"coverage"}), (200, set())):
+        readings = flickering(instants(power, ticks(60, end, 0.5, 0.1)))
+        found = evaluate("m", readings, replace(WALL, period_s=0.5), window(100, 160), [])
+        assert {d.code for d in found.defects if d.fatal} == codes
+    readings = flickering(instants(power, ticks(60, 104, 0.5, 0.1)))  # ... but not where it is short as well
+    found = evaluate("m", readings, replace(WALL, period_s=0.5), window(100, 104.2), [])
+    assert {"coverage", "too-short"} <= {d.code for d in found.defects if d.fatal}
+
+
 @pytest.mark.parametrize("lag_s", [0.0, None])
 def test_a_log_whose_clock_is_three_seconds_slow_is_refused(lag_s: float | None) -> None:
     power, _ = step(IDLE, BUSY, 100, 160)

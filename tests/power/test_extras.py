@@ -38,7 +38,7 @@ def without(module: str, cwd: Path, *words: str, package: str = "ecosort_power")
     [
         ("pyvisa", ("probe", "scpi://127.0.0.1:9#profile=wt310"), "pip install pyvisa pyvisa-py pyserial pyusb"),
         ("pysnmp", ("probe", "snmp://127.0.0.1:9#preset=apc-rpdu2"), "pip install pysnmp cryptography"),
-        ("paho", ("probe", "mqtt://127.0.0.1:9/t"), "pip install paho-mqtt"),
+        ("paho", ("probe", "mqtt://127.0.0.1:9/t#unit=W"), "pip install paho-mqtt"),
         ("zeroconf", ("meters", "--discover"), "pip install zeroconf"),
         ("matplotlib", ("report", "r", "--format", "figures", "-o", "f"), "pip install matplotlib"),
     ],

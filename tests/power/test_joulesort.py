@@ -18,7 +18,7 @@ from ecosort_power.errors import RunError, UsageError
 from ecosort_power.evaluate import least_seconds
 from ecosort_power.joulesort.classes import parse_class
 from ecosort_power.joulesort.length import FIRST, MARGIN, MOST_SHARE, Clock, Enough, clock_in, enough_for, margin_of, with_spread
-from ecosort_power.joulesort.state import TRIAL, locked
+from ecosort_power.joulesort.state import TRIAL, alone_in, locked
 from ecosort_power.reading import Capabilities, Scope
 
 from .measured import ATTEMPTS, Measured, only_gaps
@@ -332,6 +332,23 @@ def test_another_command_does_not_go_on_with_the_same_directory(ecosort: Path, m
 def test_two_at_once_are_kept_apart(tmp_path: Path) -> None:
     with locked(tmp_path / "e"), pytest.raises(UsageError, match="another joulesort works"), locked(tmp_path / "e"):
         pass
+
+
+def test_two_at_once_do_not_sort_in_one_directory(tmp_path: Path) -> None:
+    with alone_in(tmp_path), pytest.raises(UsageError, match="another joulesort sorts in"), alone_in(tmp_path):
+        pass
+    with alone_in(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("name", ["input.dat", "skewed.dat", "output.dat", "output.dat.begun"])
+def test_files_that_were_there_before_the_entry_are_kept(ecosort: Path, cli: Cli, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("of somebody else")
+    done = cli("joulesort", "--records", "1000", "--meter", "sim:", "--data", ".", "--dir", "e", *QUICK, env=ENVIRONMENT)
+    assert done.returncode == 2
+    assert f"{name} is there already" in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "of somebody else"
 
 
 def test_an_input_that_was_changed_is_not_sorted(ecosort: Path, tmp_path: Path, cli: Cli) -> None:

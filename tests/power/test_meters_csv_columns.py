@@ -44,6 +44,9 @@ def log_of(path: Path, header: str, *rows: str) -> Path:
         ("time;power", ("1.234,5 W", "999,5 W"), {}, 1234.5, None),
         ("time;power", ("1.234.567 mW", "999 mW"), {}, 1234.567, None),
         ("time,total", ("1.5 kWh",), {}, None, 1.5 * 3.6e6),
+        ("time,power.limit [W],power.draw [W]", ("200,19.9",), {}, 19.9, None),
+        ("time,Max Power (W),Power (W)", ("200,19.9",), {}, 19.9, None),
+        ("time,Max Power (W)", ("19.9",), {"watts": "Max Power (W)"}, 19.9, None),
     ],
 )
 def test_one_column_that_fits_is_taken(
@@ -51,6 +54,13 @@ def test_one_column_that_fits_is_taken(
 ) -> None:
     first = read_log(log_of(tmp_path / "log.csv", header, *rows), settings).rows[0]
     assert (first.watts, first.joules) == (pytest.approx(watts), pytest.approx(joules))
+
+
+@pytest.mark.parametrize("name", ["Power Limit (W)", "power_max_w", "Peak W", "rated power [kW]", "Min. Leistung (W)"])
+def test_a_setting_or_an_extreme_is_not_what_is_drawn(tmp_path: Path, name: str) -> None:
+    for settings in ({}, {"unit": "W"}):
+        with pytest.raises(UsageError, match="no column of the log says that it is in watts"):
+            read_log(log_of(tmp_path / "log.csv", f"time,{name}", "200", "201"), settings)
 
 
 def test_cells_with_units_of_their_own_are_scaled_one_by_one(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import json
 import sys
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -53,6 +54,49 @@ def test_settings_win_over_what_the_program_says(in_tmp: Path) -> None:
     assert (found.scope, found.lag_s, found.power, found.timing_source) == (Scope.PSU, 0.5, PowerKind.AVERAGE, "given")
     assert found.accuracy is not None
     assert found.accuracy.gain == 0.02
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *({"period_s": -5}, {"period_s": float("nan")}, {"update_s": 1e300}, {"lag_s": -1}, {"window_s": float("inf")}),
+        *({"quantum_w": -1}, {"quantum_j": float("nan")}, {"range_w": 0}, {"wrap_j": -1}),
+    ],
+)
+def test_what_no_meter_can_be_is_refused_whoever_says_it(tmp_path: Path, said: dict[str, float]) -> None:
+    lines = [json.dumps({"meter": said}), json.dumps({"watts": 40})]
+    spec = parse_spec(program(tmp_path, f"import time\nprint({chr(10).join(lines)!r}, flush=True)\ntime.sleep(60)"))
+    meter = make_meter(spec)
+    try:
+        with pytest.raises(MeterError, match=f"its {next(iter(said))} is .*must be from"):
+            with_settings(meter.open(), spec)
+    finally:
+        meter.close()
+
+
+@pytest.mark.parametrize("value", [0, -1, -1e-9])
+def test_a_mean_is_over_some_time(value: float) -> None:
+    with pytest.raises(MeterGlitchError, match="no interval"):
+        to_reading(parse_line(f'{{"watts": 40, "interval_s": {value}}}'), 0.0, 1.0, 0.0)
+
+
+def test_what_a_program_calls_itself_steers_no_terminal_and_can_be_written(tmp_path: Path) -> None:
+    said = {"title": "\x1b[31mred\nline\ud800", "identity": {"serial\n": "\x07 7"}}
+    lines = [json.dumps({"meter": said}), json.dumps({"watts": 40})]
+    spec = parse_spec(program(tmp_path, f"import time\nprint({chr(10).join(lines)!r}, flush=True)\ntime.sleep(60)"))
+    meter = make_meter(spec)
+    found = with_settings(meter.open(), spec)
+    meter.close()
+    assert (found.title, found.identity) == (" [31mred line ", {"serial ": "  7"})
+
+
+@pytest.mark.parametrize("said", ["yes", 1, None, []])
+def test_a_program_says_that_it_is_simulated_in_one_way(tmp_path: Path, said: object) -> None:
+    """Else its results would be ranked."""
+    lines = [json.dumps({"meter": {"simulated": said}}), json.dumps({"watts": 40})]
+    meter = make_meter(parse_spec(program(tmp_path, f"print({chr(10).join(lines)!r})")))
+    with pytest.raises(MeterError, match="neither true nor false"):
+        meter.open()
 
 
 def test_the_program_may_give_its_own_time_and_interval(tmp_path: Path) -> None:

@@ -76,6 +76,61 @@ def test_redfish_is_walked_to_the_power(password: None, modern: bool) -> None:
     assert any("tls=off" in n for n in capabilities.notes)
 
 
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_redfish_of_makers_who_want_a_slash_at_the_end(password: None, everywhere: bool) -> None:
+    """HPE iLO 4 (firmware 2.61) redirects /redfish/v1, Lenovo x3650 M5 and older Supermicro boards every address without one."""
+    walk, tree = peers.redfish(True), "/redfish/v1/Chassis"
+
+    def answer(peer: peers.Peer, path: str, given: str) -> peers.Answer:
+        if not path.endswith("/") and (everywhere or not path.startswith(tree)):
+            return 308, {}, {"Location": f"{path}/"}
+        return walk(peer, path, given)
+
+    with peers.serve(answer) as peer, opened(f"redfish://{peers.USER}@{peer.host}#tls=off") as (meter, _):
+        assert meter.read().watts == 43.5
+        before = len(peer.requests)
+        assert meter.read().watts == 43.5
+        assert len(peer.requests) == before + 1  # it is asked for where it is
+
+
+@pytest.mark.parametrize("target", ["http://127.0.0.1:1/x/", "//127.0.0.1:1/x/", "/y/", "/x//", "http://[/", ""])
+def test_no_other_redirect_is_followed(password: None, target: str) -> None:
+    with peers.serve(lambda peer, path, given: (301, {}, {"Location": target})) as peer:
+        with pytest.raises(MeterError, match="redirect"):
+            make_meter(parse_spec(f"http://{peers.USER}@{peer.host}/x#value=a,unit=W")).open()
+        assert peer.requests == ["/x"]
+
+
+@pytest.mark.parametrize("text", ["4_1", "٤١", "41,7", "41.7 W", ""])
+def test_what_only_python_takes_for_a_number_is_none(text: str) -> None:
+    with peers.serve(lambda peer, path, given: (200, {"p": text}, {})) as peer, pytest.raises(MeterError, match="no number"):
+        make_meter(parse_spec(f"http://{peer.host}/#value=p,unit=W")).open()
+
+
+@pytest.mark.parametrize("path", ["/status/", "/status", "/", "/status/?x=1"])
+def test_the_path_is_asked_for_as_it_is_written(path: str) -> None:
+    with peers.serve(peers.simple) as peer, opened(f"http://{peer.host}{path}#value=emeters[0].power,unit=kW") as (meter, _):
+        assert meter.read().watts == pytest.approx(100.0)
+    assert set(peer.requests) == {path}
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ("http://h/x#value=,unit=W", "say where the value is"),
+        ("http://h/x#value=a", "#unit=UNIT, one of: W, mW, kW"),
+        ("http://h/x#value=a,unit=VA", "apparent power"),
+        ("http://h/x#value=a,unit=W,energy=b", "#energy-unit=UNIT, one of: J"),
+        ("mqtt://h/x", "#unit=UNIT"),
+        ("mqtt://h/x#value=a,unit=W,energy=b", "#energy-unit=UNIT"),
+        ("mqtt://h/x#energy=b,unit=W", "#energy-unit=UNIT"),
+    ],
+)
+def test_no_unit_is_guessed(spec: str, text: str) -> None:
+    with pytest.raises(UsageError, match=text):
+        make_meter(parse_spec(spec))
+
+
 def test_a_wrong_password_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDFISH_PASSWORD", "wrong")
     with peers.serve(peers.redfish(True)) as peer, pytest.raises(MeterError, match="wrong user or password") as caught:
@@ -88,8 +143,8 @@ def test_a_wrong_password_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> No
     ("server", "spec"),
     [
         (peers.digest_shelly, "shelly://{user}@{host}"),
-        (peers.guarded, "http://{user}@{host}/#value=emeters[1].power"),
-        (peers.guarded, "http://{host}/#value=emeters[1].power,user={user}"),
+        (peers.guarded, "http://{user}@{host}/#value=emeters[1].power,unit=W"),
+        (peers.guarded, "http://{host}/#value=emeters[1].power,unit=W,user={user}"),
     ],
 )
 def test_a_wrong_password_of_a_plug_is_said_plainly(monkeypatch: pytest.MonkeyPatch, server: peers.Handler, spec: str) -> None:
@@ -162,10 +217,10 @@ def test_a_busy_server_is_a_glitch_and_the_next_reading_works() -> None:
 
 def test_null_and_text_are_no_watts() -> None:
     with peers.serve(peers.simple) as peer:
-        with opened(f"http://{peer.host}/#value=nothing") as (meter, capabilities):
+        with opened(f"http://{peer.host}/#value=nothing,unit=W") as (meter, capabilities):
             assert Flag.NAN in screen(meter.read(), capabilities).flags
         with pytest.raises(MeterError, match="no number"):
-            make_meter(parse_spec(f"http://{peer.host}/#value=text")).open()
+            make_meter(parse_spec(f"http://{peer.host}/#value=text,unit=W")).open()
 
 
 @pytest.mark.parametrize("query", ["password=geheim", "x=1&token=geheim", "apiKey=geheim"])

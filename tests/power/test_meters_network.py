@@ -315,19 +315,26 @@ class Publisher:
         (
             "tele/plug/SENSOR",
             captured.TASMOTA_SENSOR,
-            "#value=ENERGY.Power,energy=ENERGY.Total,energy-unit=kWh",
+            "#value=ENERGY.Power,unit=W,energy=ENERGY.Total,energy-unit=kWh",
             1.0,
             6.096 * 3.6e6,
         ),
-        ("shellyplus1pm-a8/status/switch:0", captured.GEN2_SWITCH, "#value=apower,energy=aenergy.total", 47.11, 5.125 * 3600),
+        (
+            "shellyplus1pm-a8/status/switch:0",
+            captured.GEN2_SWITCH,
+            "#value=apower,unit=W,energy=aenergy.total,energy-unit=Wh",
+            47.11,
+            5.125 * 3600,
+        ),
         (
             "zigbee2mqtt/shelly-working-room",
             captured.ZIGBEE2MQTT_SHELLY,
-            "#value=power_l1,energy=energy_l1,energy-unit=kWh",
+            "#value=power_l1,unit=W,energy=energy_l1,energy-unit=kWh",
             8.0,
             2.056 * 3.6e6,
         ),
-        ("shellies/shellyplug-s-B5/relay/0/power", "17.25", "", 17.25, None),
+        ("shellies/shellyplug-s-B5/relay/0/power", "17.25", "#unit=W", 17.25, None),
+        ("/begins/with?a/slash/", "0.01725", "#unit=kW", 17.25, None),
     ],
 )
 def test_mqtt_messages_of_plugs_are_read(
@@ -342,7 +349,7 @@ def test_mqtt_messages_of_plugs_are_read(
 
 def test_a_retained_message_is_old_and_does_not_count(broker: str, password: None) -> None:
     with Publisher(broker, "old/power", "17.25", retain=True), pytest.raises(MeterError, match="retained message does not count"):
-        make_meter(parse_spec(f"mqtt://joule@{broker}/old/power#timeout=0.7")).open()
+        make_meter(parse_spec(f"mqtt://joule@{broker}/old/power#unit=W,timeout=0.7")).open()
 
 
 @pytest.mark.parametrize(
@@ -350,19 +357,19 @@ def test_a_retained_message_is_old_and_does_not_count(broker: str, password: Non
     [
         (captured.ZIGBEE2MQTT_SHELLY, "", "say where the power is"),
         ("warm", "", "neither JSON nor a number"),
-        (captured.ZIGBEE2MQTT_SHELLY, "#value=watts", "no watts"),
+        (captured.ZIGBEE2MQTT_SHELLY, "#value=watts,unit=W", "no watts"),
     ],
 )
 def test_what_is_wrong_with_a_message_is_said(broker: str, password: None, message: Any, settings: str, text: str) -> None:
     with Publisher(broker, "x/y", message), pytest.raises(MeterError, match=text):
-        make_meter(parse_spec(f"mqtt://joule@{broker}/x/y{settings or '#timeout=5'}")).open()
+        make_meter(parse_spec(f"mqtt://joule@{broker}/x/y{settings or '#unit=W,timeout=5'}")).open()
 
 
 def test_a_broker_that_refuses_is_said_at_once(broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ECOSORT_METER_PASSWORD", "wrong")
     for who in ("joule@", ""):
         with pytest.raises(MeterError, match=r"refuses the connection: .*uthori"):
-            make_meter(parse_spec(f"mqtt://{who}{broker}/x/y#timeout=10")).open()
+            make_meter(parse_spec(f"mqtt://{who}{broker}/x/y#unit=W,timeout=10")).open()
 
 
 def test_kasa_is_run_as_a_program_and_reads_a_plug() -> None:
@@ -423,7 +430,11 @@ def test_kasa_without_a_plug_or_a_program_says_so(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    "spec", ["mqtt://h", "mqtt://h/a/+/b", "fritz://h/1", "homeassistant://h/Plug", "kasa://h#type=x", "nut://h"]
+    "spec",
+    [
+        *("mqtt://h#unit=W", "mqtt://h/#unit=W", "mqtt://h/a/+/b#unit=W"),
+        *("fritz://h/1", "homeassistant://h/Plug", "kasa://h#type=x", "nut://h"),
+    ],
 )
 def test_an_address_that_cannot_be_is_refused(spec: str) -> None:
     with pytest.raises(UsageError):

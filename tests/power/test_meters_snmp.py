@@ -64,7 +64,7 @@ def test_any_oid_can_be_read_with_a_scale(agent: str) -> None:
 )
 def test_what_is_no_power_is_said(agent: str, oid: str, text: str) -> None:
     with pytest.raises(MeterError, match=text):
-        make_meter(parse_spec(f"snmp://{agent}/{oid}")).open()
+        make_meter(parse_spec(f"snmp://{agent}/{oid}#scale=1")).open()
 
 
 def test_a_wrong_community_is_not_answered(agent: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,6 +93,12 @@ def test_an_agent_that_is_not_there_is_said_without_noise(cli: Cli, tmp_path: Pa
 def test_an_incomplete_address_is_refused(spec: str) -> None:
     with pytest.raises(UsageError, match="preset"):
         make_meter(parse_spec(spec))
+
+
+def test_what_one_count_is_worth_is_not_guessed() -> None:
+    """Watts, tenths of a watt and hundredths of a kilowatt are all usual."""
+    with pytest.raises(UsageError, match=r"#scale=1, 0\.1, 10"):
+        make_meter(parse_spec("snmp://h/1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.1"))
 
 
 AUTH, PRIVACY = "auth-passphrase", "privacy-passphrase"
@@ -192,10 +198,10 @@ def test_a_slow_agent_is_told_what_would_help() -> None:
 @pytest.mark.parametrize(
     "spec",
     [
-        "snmp://h/1.40",
-        "snmp://h/1.3.99999999999",
-        "snmp://h/3.1",
-        "snmp://h/1.3#auth=x",
+        "snmp://h/1.40#scale=1",
+        "snmp://h/1.3.99999999999#scale=1",
+        "snmp://h/3.1#scale=1",
+        "snmp://h/1.3#scale=1,auth=x",
         "snmp://h/1.3#scale=x",
         "snmp://h/1.3#scale=0",
     ],

@@ -74,7 +74,7 @@ def test_a_header_of_a_meter_program_that_cannot_be(header: dict[str, object]) -
 
 @pytest.mark.parametrize("text", [DEEP, DEEP_OBJECT, SHALLOWER])
 def test_a_line_a_message_and_the_answer_of_a_program(text: str) -> None:
-    spec = parse_spec("mqtt://broker/topic#value=watts")
+    spec = parse_spec("mqtt://broker/topic#value=watts,unit=W")
     sources: list[Callable[[], object]] = [
         lambda: parse_line(text),
         lambda: mqtt._values(text, spec, "broker"),
@@ -98,7 +98,10 @@ def test_a_server(text: str) -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    ["exec:x", "mqtt://b/t#value=a", "http://h/x#value=a", "shelly://h", "tasmota://h", "homeassistant://h/sensor.a", "kasa://h"],
+    [
+        *("exec:x", "mqtt://b/t#value=a,unit=W", "http://h/x#value=a,unit=W"),
+        *("shelly://h", "tasmota://h", "homeassistant://h/sensor.a", "kasa://h"),
+    ],
 )
 def test_a_stored_answer(spec: str) -> None:
     found = derivation(MeterRecord("m", spec, WALL))

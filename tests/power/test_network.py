@@ -56,7 +56,7 @@ def test_plugs_that_announce_themselves_are_opened_and_listed(cli: Cli) -> None:
     assert "SHSW-PM" in found[f"shelly://{old.host}"]["title"]
     assert sum(spec.startswith("shelly:") for spec in found) == 2
     assert not any(str(other.port) in spec for spec in found)
-    broker = found[f"mqtt://{LOOPBACK}/TOPIC#value=JSON.PATH"]
+    broker = found[f"mqtt://{LOOPBACK}/TOPIC#value=JSON.PATH,unit=W"]
     assert (broker["usable"], "--meter" in broker["fix"]) == (False, True)
     assert done.returncode == 0
 

@@ -96,13 +96,13 @@ def test_addresses_of_no_host() -> None:
 PROPER = {
     "scpi": ("//127.0.0.1:9", "profile=lmg600"),
     "snmp": ("//127.0.0.1:9", "preset=apc-rpdu2"),
-    "http": ("//127.0.0.1:9/x", "value=a"),
-    "https": ("//127.0.0.1:9/x", "value=a"),
+    "http": ("//127.0.0.1:9/x", "value=a,unit=W"),
+    "https": ("//127.0.0.1:9/x", "value=a,unit=W"),
     "fritz": ("//u@127.0.0.1:9/1", ""),
     "homeassistant": ("//127.0.0.1:9/sensor.a", ""),
     "redfish": ("//u@127.0.0.1:9", "tls=off"),
     "ipmi": ("//u@127.0.0.1:9", ""),
-    "mqtt": ("//127.0.0.1:9/t", ""),
+    "mqtt": ("//127.0.0.1:9/t", "unit=W"),
     "nut": ("//127.0.0.1:9/u", ""),
     "kasa": ("//127.0.0.1:9", "type=plug"),
     "shelly": ("//127.0.0.1:9", ""),
@@ -134,6 +134,17 @@ def test_opening_what_is_not_there(scheme: str, setting: str, monkeypatch: pytes
             assert "\n" not in str(caught.value)
     finally:
         meter.close()
+
+
+@pytest.mark.parametrize("scheme", [s for s in PROPER if "127.0.0.1" in PROPER[s][0] and s not in ("ipmi", "kasa")])
+@pytest.mark.parametrize("host", ["xn--", "a" * 70 + ".invalid", "a" * 300, "a..b", "-", "::1%nowhere"])
+def test_opening_what_cannot_be_a_host(scheme: str, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ECOSORT_METER_PASSWORD", "REDFISH_PASSWORD", "HOME_ASSISTANT_TOKEN"):
+        monkeypatch.setenv(name, "any")
+    address, proper = PROPER[scheme]
+    named = address.replace("127.0.0.1", f"[{host}]" if ":" in host else host)
+    with pytest.raises(PowerError):
+        make_meter(parse_spec(f"{scheme}:{named}#{proper},timeout=1")).open()
 
 
 @pytest.mark.parametrize(
@@ -228,7 +239,7 @@ def test_a_meter_program_that_prints_no_lines_is_refused_while_it_is_small() -> 
 
 
 @pytest.mark.parametrize(
-    "spec", ["shelly://127.0.0.1:9", "nut://127.0.0.1:9/u", "mqtt://127.0.0.1:9/t", "scpi:/dev/null#profile=lmg95"]
+    "spec", ["shelly://127.0.0.1:9", "nut://127.0.0.1:9/u", "mqtt://127.0.0.1:9/t#unit=W", "scpi:/dev/null#profile=lmg95"]
 )
 def test_a_meter_that_is_not_there_says_what_to_do(spec: str) -> None:
     meter = make_meter(parse_spec(spec))
@@ -247,7 +258,7 @@ def test_a_meter_that_is_not_there_says_what_to_do(spec: str) -> None:
         ("sim:#power=x", "power must be one of: instant, average"),
         ("snmp://h/1.3#scale=0", "scale=0 must be from 1e-12 to 1e"),
         ("snmp://h/1.3#scale=-2", "scale=-2 must be from"),
-        ("http://h/x#value=a,energy=b,energy-quantum=-1", "energy-quantum=-1 must be from"),
+        ("http://h/x#value=a,unit=W,energy=b,energy-unit=Wh,energy-quantum=-1", "energy-quantum=-1 must be from"),
     ],
 )
 def test_a_setting_that_cannot_be_says_what_can(spec: str, text: str) -> None:
@@ -262,7 +273,7 @@ def test_a_log_that_is_no_file_is_not_read(path: str) -> None:
 
 
 def test_a_host_that_is_not_known_is_said_without_the_names_of_classes() -> None:
-    meter = make_meter(parse_spec("snmp://nowhere.invalid/1.3"))
+    meter = make_meter(parse_spec("snmp://nowhere.invalid/1.3#scale=1"))
     with pytest.raises(MeterError, match="check address") as caught:
         meter.open()
     assert "<class" not in str(caught.value)

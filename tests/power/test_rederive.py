@@ -34,6 +34,7 @@ ANSWERS: dict[str, tuple[str, Capabilities, list[Reading]]] = {
     "wt310": ("scpi:x#profile=wt310", replace(PLAIN, counter=True), readings(("43.5,0.1,9", {"watts": 43.5, "joules": 360.0}))),
     "snmp": ("snmp://h#preset=apc-rpdu2", PLAIN, readings(("21", {"watts": 210.0}))),
     "hwmon": ("hwmon:x", PLAIN, readings(("87500000", {"watts": 87.5}))),
+    "hwmon energy, the only channel": ("hwmon:x", COUNTER, readings(("7000000", {"joules": 7.0}))),
     "hwmon energy": ("hwmon:x/energy1", COUNTER, readings(("7000000", {"joules": 7.0}))),
     "rapl": (
         "rapl:",
@@ -78,7 +79,7 @@ def test_flags_come_from_the_answer_as_well() -> None:
 
 
 def test_every_kind_of_meter_has_a_rule() -> None:
-    settings = {"http": "value=a", "https": "value=a", "scpi": "profile=generic"}
+    settings = {"http": "value=a,unit=W", "https": "value=a,unit=W", "scpi": "profile=generic"}
     for scheme in set(schemes()) - WITHOUT_RULE:
         record = MeterRecord("m", f"{scheme}:" + (f"#{settings[scheme]}" if scheme in settings else ""), PLAIN)
         assert derivation(record) is not None, scheme

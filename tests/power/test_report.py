@@ -88,6 +88,21 @@ def meter(spec: str, scope: str) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+@pytest.mark.parametrize("form", ["terminal", "markdown", "html"])
+def test_a_report_on_a_terminal_of_another_encoding(cli: Cli, result: Path, form: str) -> None:
+    done = cli("report", result, "--format", form, env={"PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "records per joule" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("path", "text"), [("/dev/zero", "no regular file"), ("/dev", "no regular file"), ("no", "No such file")]
+)
+def test_facts_that_cannot_be_read_are_said(cli: Cli, result: Path, path: str, text: str) -> None:
+    done = cli("report", result, "--facts", path)
+    assert (done.returncode, text in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
+
+
 UNRANKED: dict[str, tuple[str, Callable[[dict[str, Any]], None], Callable[[dict[str, Any]], None]]] = {
     "100 records": (
         "no class of the benchmark",

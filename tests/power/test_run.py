@@ -58,6 +58,30 @@ def test_two_runs_give_a_result_with_everything_in_it(measured: Measured) -> Non
     assert (measured.result / "runs/01/readings.exec.jsonl").stat().st_size > 1000
 
 
+@pytest.mark.parametrize(
+    ("words", "row"),
+    [(["lines"], "{}\n"), (["csv", "--by", "1", "--no-header"], "{},x\n"), (["jsonl", "--by", "n"], '{{"n": {}}}\n')],
+)
+def test_a_sort_of_rows_is_counted_and_split_and_not_taken_for_records(
+    cli: Cli, ecosort: Path, tmp_path: Path, words: list[str], row: str
+) -> None:
+    """The validator of records cannot check it: where no other one is named, the result says that nothing was validated."""
+    (tmp_path / "in").write_text("".join(row.format(1000 - i) for i in range(900)))
+    command = [ecosort, words[0], "in", "-o", "out", *words[1:]]
+    quick = ("--time-only", "--runs", "1", "--idle", "0", "--pause", "0", "--settle", "0", "--input", "in")
+    done = cli("run", *quick, "--out", "r", "--", *command)
+    assert done.returncode == 0, done.stderr
+    run = load(tmp_path / "r/runs/01/run.json")
+    assert run["records"] == 900
+    assert "run_formation" in [s["name"] for s in run["spans"]]
+    assert run["validation"] is None
+    assert "unvalidated" in {d["code"] for d in run["defects"]}
+    (tmp_path / "check.py").write_text("print('Records: 900\\nSUCCESS')")
+    named = ("--check-command", f"{sys.executable} check.py", "--input-checksum", "1")
+    done = cli("run", *quick, *named, "--out", "s", "--", *command)
+    assert load(tmp_path / "s/runs/01/run.json")["validation"]["report"]["records"] == 900, done.stderr
+
+
 @pytest.mark.measured("--meter", toy_meter("counter"), "--no-validate", "--runs", "1", command=fake_sort())
 def test_a_counter_is_preferred(measured: Measured) -> None:
     assert measured.done.returncode == 0, measured.done.stderr
@@ -223,7 +247,8 @@ def test_several_meters_are_kept_side_by_side_and_the_widest_is_the_headline(mea
     assert {e["meter"] for e in measured.run()["energy"]} == {"wall", "package"}
 
 
-SUPPLIES = ("--meter", "a=" + toy_meter(settings="scope=psu"), "--meter", "b=" + toy_meter(settings="scope=psu"), "--sum")
+SECOND = toy_meter(settings="scope=psu,timeout=9")
+SUPPLIES = ("--meter", "a=" + toy_meter(settings="scope=psu"), "--meter", "b=" + SECOND, "--sum")
 
 
 @pytest.mark.measured(*SUPPLIES, "--no-validate", "--runs", "1", command=fake_sort())
@@ -233,6 +258,11 @@ def test_power_supplies_are_added(measured: Measured) -> None:
     assert energy["a+b"] == pytest.approx(energy["a"] + energy["b"])
     assert load(measured.result / "session.json")["headline"] == "a+b"
     assert "(power supplies)" in measured.done.stdout
+
+
+def test_one_supply_is_not_added_to_itself(cli: Cli) -> None:
+    done = cli("run", "--meter", "sim:", "--meter", "b=sim:", "--sum", *QUICK, "--out", "r", "--", "true")
+    assert (done.returncode, "named twice" in done.stderr) == (2, True), done.stderr
 
 
 def test_supplies_and_wall_are_not_added(cli: Cli) -> None:
@@ -426,6 +456,19 @@ def test_an_offline_log_is_attached_afterwards(cli: Cli, tmp_path: Path, measure
     energy = {e["meter"]: e["joules"] for e in load(result / "runs/02/run.json")["energy"]}
     assert energy["log"] == pytest.approx(energy["exec"], rel=0.01)
     assert "the seal holds" in cli("check", "r").stdout
+
+
+@COMPLETE
+def test_a_log_that_lacks_a_run_changes_nothing(cli: Cli, tmp_path: Path, measured: Measured) -> None:
+    result = copied(measured, tmp_path / "r")
+    offset = load(result / "runs/01/run.json")["marks"]["realtime_offset_s"]
+    readings = [json.loads(r) for r in (result / "runs/01/readings.exec.jsonl").read_text().splitlines()]
+    rows = [f"{r['after_s'] + offset:.4f},{r['watts']}" for r in readings[: len(readings) // 2]]
+    (tmp_path / "log.csv").write_text("\n".join(["time,watts", *rows]) + "\n")
+    before = {p: p.read_bytes() for p in result.rglob("*") if p.is_file()}
+    done = cli("attach", "r", "--meter", "log=csv:log.csv#scope=wall,update=0.1")
+    assert (done.returncode, "has no rows for this run" in done.stderr) == (3, True), done.stderr
+    assert {p: p.read_bytes() for p in result.rglob("*") if p.is_file()} == before
 
 
 def measure_on_a_full_drive(directory: Path, mark: pytest.Mark) -> subprocess.CompletedProcess[str]:

@@ -215,6 +215,24 @@ def test_a_document_sealed_before_a_crash_takes_its_name_afterwards(result: Path
     assert broken(result) == ""
 
 
+def test_two_do_not_write_one_result(cli: Cli, result: Path, tmp_path: Path) -> None:
+    """Nor does a second one take a directory for left over in which the first reads its input."""
+    (tmp_path / "begun").mkdir()
+    for directory, words in (
+        (result, ("run", "--continue", "r")),
+        (result, ("attach", "r", "--meter", "csv:log.csv")),
+        (tmp_path / "begun", ("run", "--time-only", "--out", "begun", "--", "true")),
+    ):
+        first = Seal(directory)
+        before = sorted(directory.rglob("*"))
+        done = cli(*words)
+        first.close()
+        assert (done.returncode, "another ecosort-power works in" in done.stderr) == (2, True), done.stderr
+        assert sorted(directory.rglob("*")) == before
+    assert broken(result) == ""
+    Seal(result).close()
+
+
 class Full:
     """A file on a drive that has room for ten more bytes."""
 

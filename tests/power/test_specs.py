@@ -51,6 +51,15 @@ def test_a_setting_that_no_meter_can_have_is_refused(setting: str) -> None:
         with_settings(Capabilities("x", Scope.WALL, 1.0), spec)
 
 
+@pytest.mark.parametrize(
+    "spec", ["sim:#simulated=yess", "exec:m#simulated=ja", "rapl:#simulated=", "ipmi://u@h#accept-deactivated=si"]
+)
+def test_neither_yes_nor_no_is_refused(spec: str) -> None:
+    """A word that is not understood must not mean no: the result would be ranked."""
+    with pytest.raises(UsageError, match="must be yes or no"):
+        meters.make_meter(parse_spec(spec))
+
+
 def test_an_unknown_kind_names_the_known_ones() -> None:
     with pytest.raises(UsageError, match=r"rapl.*scpi"):
         meters.make_meter(parse_spec("voltcraft:x"))
@@ -89,6 +98,21 @@ def test_a_password_file_must_be_closed_to_others(tmp_path: Path, mode: int, fin
         assert "geheim" not in str(caught.value)
 
 
+def test_a_password_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "password"
+    path.write_bytes(b"g\xfcheim\n")
+    path.chmod(0o600)
+    for name, text in ((str(path), "no text in UTF-8"), ("~nobody.of.this.name/x", "no such home directory")):
+        with pytest.raises(UsageError, match=text):
+            find_secret({"password-file": name}, ())
+
+
+def test_a_user_without_a_home_has_no_configured_meters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container, say, that runs as a user whom no file names."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", "~nobody.of.this.name/.config")
+    assert configured(None) == {}
+
+
 def test_passwords_come_from_named_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINE", "a")
     monkeypatch.setenv("IPMITOOL_PASSWORD", "b")
@@ -108,6 +132,14 @@ def test_configured_meters_have_names(tmp_path: Path) -> None:
         resolve(["bench"], str(path))
     with pytest.raises(UsageError, match="does not exist"):
         configured(str(tmp_path / "absent.toml"))
+
+
+@pytest.mark.parametrize("name", ["a/b", "../x", "a+b", "", "-a", "a b", "x" * 61, ".hidden"])
+def test_a_configured_name_that_is_no_name_of_a_file_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "meters.toml"
+    path.write_text(f'[meters]\n"{name}" = "sim:"\n')
+    with pytest.raises(UsageError, match="is no name of a meter"):
+        configured(str(path))
 
 
 class OtherMeter(Meter):

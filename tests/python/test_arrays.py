@@ -1,5 +1,6 @@
 """sort_memmap and sort_records: fields of arrays as keys, headers, in place, and what is refused."""
 
+import ctypes
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -139,18 +140,44 @@ def test_a_buffer_is_sorted_without_touching_a_drive(here: Path) -> None:
 
 
 def test_an_array_in_memory_comes_back_as_one_that_can_be_written_to() -> None:
-    array = np.array([3, 1, 2], ">i2")[::-1]
-    done = sort_records(array)
-    assert done.dtype == array.dtype
+    given = np.array([3, 1, 2], ">i2")[::-1]
+    done = sort_records(given)
+    assert done.dtype == given.dtype
     assert done.tolist() == [1, 2, 3]
     done[0] = 7
-    assert array.tolist() == [2, 1, 3]
+    assert given.tolist() == [2, 1, 3]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        np.array([(3, 1), (1, 2), (2, 3)], [("a", ">u4"), ("b", "u4")]),
+        np.array([3, 1, 2], ">u8"),
+        np.array([3, 1, 2], "M8[D]"),
+        np.array([[3, 0], [1, 0], [2, 0]], ">u4"),
+    ],
+    ids=["fields", "big-endian", "dates", "rows"],
+)
+def test_an_array_is_a_buffer_of_records_whatever_its_items_are(records: Any) -> None:
+    data = records.tobytes()
+    assert bytes(sort_records(records, 8, by="0:8")) == b"".join(sorted(data[i : i + 8] for i in range(0, 24, 8)))
+
+
+def test_a_buffer_whose_items_are_no_bytes_is_one_of_records() -> None:
+    for kind in (ctypes.c_uint64, ctypes.c_uint64.__ctype_be__):
+        done = sort_records((kind * 3)(3, 1, 2), 8, by=f"0:u64{'be' if kind is not ctypes.c_uint64 else ''}")
+        assert list((kind * 3).from_buffer(done)) == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
     ("records", "options", "words"),
     [
         (b"abc", {}, "give record_size"),
+        (b"abc", {"record_size": 1, "by": "0:1", "ascending": False}, "ascending is for fields"),
+        ("abc", {"record_size": 1, "by": "0:1"}, "a str is no buffer"),
+        (np.array([{}]), {"record_size": 8, "by": "0:8"}, "references to objects"),
+        (np.ma.array([2, 1], mask=[True, False]), {}, "lose its mask"),
+        (np.zeros((2, 2), order="F"), {"record_size": 8, "by": "0:8"}, "contiguous"),
         (b"abc", {"record_size": 3}, "name a key"),
         (b"abc", {"record_size": 2, "by": "0:1"}, "no multiple"),
         (np.zeros((2, 2)), {}, "2 dimensions"),

@@ -5,6 +5,7 @@ import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import ecosort.program
 import pytest
@@ -21,6 +22,7 @@ from ecosort import (
     ProgramNotFound,
     VerificationFailed,
     find_program,
+    sort_csv,
     sort_file,
     sort_in_place,
     sort_lines,
@@ -110,6 +112,24 @@ def test_a_wrong_wish_is_bad_input(here: Path, options: dict[str, object], words
         sort_file("in", "out", **options)  # type: ignore[arg-type]
     assert "\n" not in str(raised.value)
     assert isinstance(raised.value, ValueError)
+    assert listing(here) == [str(here / "in")]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"by": "a\0"}, "cannot be handed to a program"),
+        ({"by": "\ud800"}, "cannot be handed to a program"),
+        ({"by": ["a" * 100_000] * 100}, "too long in all"),
+        ({"by": "a", "delimiter": ""}, "--delimiter: needs a value"),
+        ({"by": "a", "quote": ""}, "--quote: needs a value"),
+        ({"by": "a:date", "date_format": ""}, "--date-format: needs a value"),
+    ],
+)
+def test_words_that_cannot_be_are_bad_input(here: Path, options: dict[str, Any], words: str) -> None:
+    (here / "in").write_text("a\n1\n")
+    with pytest.raises(BadInput, match=words):
+        sort_csv("in", "out", **options)
     assert listing(here) == [str(here / "in")]
 
 

@@ -106,6 +106,10 @@ def test_wrong_items_and_keys_are_refused(items: Any, key: Any, words: str) -> N
 def test_parts_of_records_are_refused() -> None:
     with pytest.raises(BadInput, match="no whole records of 2 bytes"):
         list(sorted_records([b"abc"], 2, by="0:1"))
+    with pytest.raises(BadInput, match="records are bytes, not str"):
+        list(sorted_records(["abc"], 3, by="0:1"))  # type: ignore[list-item]
+    with pytest.raises(BadInput, match="record size 0"):
+        list(sorted_records([b"abc"], 0, by="0:1"))
 
 
 def test_ctrl_c_while_items_are_read(here: Path) -> None:

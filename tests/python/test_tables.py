@@ -115,6 +115,56 @@ def test_readers_and_batches_are_streams_too(table: Any) -> None:
     assert sort_table(batch, [("number", "descending")]).read_all()["number"].to_pylist() == list(reversed(range(ROWS)))
 
 
+def test_views_as_polars_has_them_come_back_as_views() -> None:
+    texts = [None if k % 7 == 0 else f"{(k * 7919) % 10_007:05} is too long to lie in the view itself" for k in range(10_007)]
+    view = pa.string_view()
+    views = pa.table(
+        {
+            "text": pa.array(texts).cast(view),
+            "blob": pa.array([text and text.encode() for text in texts]).cast(pa.binary_view()),
+            "nested": pa.array([[{"a": text}, None] for text in texts], pa.list_(pa.struct([("a", view)]))),
+            "sizes": pa.array([[text, "short"] for text in texts], pa.list_(view, 2)),
+            "large": pa.array([[text] for text in texts], pa.large_list(view)),
+            "map": pa.array([[("key", text)] for text in texts], pa.map_(view, view)),
+        }
+    ).slice(3)
+    kept = [text for text in texts[3:] if text is not None]
+    for by in ("text", "blob"):
+        done = sort_table(views, [(by, "descending", "first")], memory="8MiB").read_all()
+        done.validate(full=True)
+        assert done.schema == views.schema
+        ordered = [None] * (len(texts) - 3 - len(kept)) + sorted(kept, reverse=True)
+        assert done["text"].to_pylist() == ordered
+        assert [row[0]["a"] for row in done["nested"].to_pylist()] == ordered
+        assert [row[0] for row in done["sizes"].to_pylist()] == ordered
+        assert [row[0] for row in done["large"].to_pylist()] == ordered
+        assert [row[0][1] for row in done["map"].to_pylist()] == ordered
+
+
+def test_unions_are_sorted_along() -> None:
+    kinds, numbers = pa.array([0, 1, 0], pa.int8()), pa.array([3, 2, 1])
+    for union in (
+        pa.UnionArray.from_sparse(kinds, [numbers, pa.array(["c", "b", "a"])]),
+        pa.UnionArray.from_dense(kinds, pa.array([0, 0, 1], pa.int32()), [pa.array([3, 1]), pa.array(["b"])]),
+    ):
+        assert sort_table(pa.table({"a": numbers, "union": union}), "a").read_all()["union"].to_pylist() == [1, "b", 3]
+
+
+def test_a_column_of_which_no_rows_can_be_gathered_is_refused_at_once() -> None:
+    column = pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), pa.array(["a"]))
+    with pytest.raises(BadInput, match=r"column 'other' of type run_end_encoded.* cannot be sorted"):
+        sort_table(pa.table({"a": [2, 1], "other": column}), "a")
+
+
+def test_a_damaged_page_of_a_file_with_checksums_is_noticed(here: Path) -> None:
+    pq.write_table(pa.table({"a": range(100_000)}), "in.parquet", use_dictionary=False, write_page_checksum=True)
+    data = bytearray((here / "in.parquet").read_bytes())
+    data[len(data) // 2] ^= 1
+    (here / "in.parquet").write_bytes(data)
+    with pytest.raises(IoFailed, match=r"cannot read 'in\.parquet'"):
+        sort_table("in.parquet", "a").read_all()
+
+
 def test_a_stream_that_nobody_reads_is_given_up(table: Any, temp: Path) -> None:
     reader = sort_table(table, "text", memory="6MiB", temp=temp)
     assert len(child_pids()) == 1

@@ -149,7 +149,7 @@ def _of_power(path: Path) -> Evidence:
     runs = []
     for run in valid_runs(directory.runs()):
         energy = run.energy_of(session.headline)
-        if run.stats is not None:
+        if run.stats is not None and run.stats.get("schema") == STATS_SCHEMA:  # a sort of rows has others
             runs.append(from_stats(run.stats, energy.joules if energy else None, session.headline if energy else None))
     head = session.headline
     watts = [w[head] for w in (session.idle_before_w, session.idle_after_w) if head is not None and head in w]

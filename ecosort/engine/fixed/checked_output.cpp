@@ -8,10 +8,11 @@ Task<void> CheckedOutput::put(std::byte* records, std::uint64_t count, Checked c
   const std::uint32_t size = encoder_.record_size();
   std::uint64_t kept = count;
   if (unique_) kept = co_await drop_duplicates(records, count, checked);
-  const bool joins = last_record_.empty() || kept == 0 || pair_in_order(last_record_.data(), records, encoder_);
-  if (!checked.in_order || !joins) throw VerificationError("the merged records are not in order: the output was not written");
+  if (!last_record_.empty() && kept > 0) checked.add_pair(compare_pair(last_record_.data(), records, encoder_));
+  if (!checked.in_order) throw VerificationError("the merged records are not in order: the output was not written");
   if (kept > 0) last_record_.assign(records + (kept - 1) * size, records + kept * size);
   merged_.tally += checked.tally;
+  merged_.equal_pairs += checked.equal_pairs;
   co_await writer_.put(records, kept * size);
 }
 
@@ -22,6 +23,7 @@ Task<std::uint64_t> CheckedOutput::drop_duplicates(std::byte* records, std::uint
     const Checked rest = check_records(records, kept, encoder_);
     checked.tally = rest.tally;
     checked.in_order &= rest.in_order;
+    checked.equal_pairs = rest.equal_pairs;
   });
   co_await work;
   co_return kept;

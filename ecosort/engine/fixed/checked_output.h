@@ -14,8 +14,9 @@ namespace ecosort::engine {
 
 // The result of merging into the output.
 struct MergedOutput {
-  Tally tally;    // of the records written
-  Tally dropped;  // of duplicates under --unique
+  Tally tally;                    // of the records written
+  Tally dropped;                  // of duplicates under --unique
+  std::uint64_t equal_pairs = 0;  // neighbours with equal keys among what was written
 };
 
 // Coordinator only.

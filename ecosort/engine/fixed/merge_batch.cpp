@@ -145,9 +145,10 @@ BatchResult merge_to_output(const std::vector<RunView>& views, const std::vector
   for (unsigned i = 0; i < parts; ++i) {
     batch.checked.tally += pieces[i].check.result().tally;
     batch.checked.in_order &= pieces[i].check.result().in_order;
+    batch.checked.equal_pairs += pieces[i].check.result().equal_pairs;
     if (ranks[i] == 0 || ranks[i] == count) continue;
     const std::byte* at = out + ranks[i] * size;
-    batch.checked.in_order &= pair_in_order(at - size, at, encoder);
+    batch.checked.add_pair(compare_pair(at - size, at, encoder));
   }
   return batch;
 }

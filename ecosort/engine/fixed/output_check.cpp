@@ -19,10 +19,10 @@ class RestOfKey {
         decides_(encoder.prefix_decides()),
         read_decides_(encoder.key_length() <= std::uint64_t{2} * records::Encoder::word_bytes) {}
 
-  [[nodiscard]] bool in_order(const std::byte* a, const std::byte* b) const {
-    if (decides_) return true;
-    if (const std::uint64_t x = read_(a), y = read_(b); x != y) return x < y;
-    return read_decides_ || encoder_.compare(a, b) <= 0;
+  [[nodiscard]] int compare(const std::byte* a, const std::byte* b) const {
+    if (decides_) return 0;
+    if (const std::uint64_t x = read_(a), y = read_(b); x != y) return x < y ? -1 : 1;
+    return read_decides_ ? 0 : encoder_.compare(a, b);
   }
 
  private:
@@ -31,10 +31,9 @@ class RestOfKey {
   bool decides_, read_decides_;
 };
 
-bool all_in_order(const std::byte* records, std::uint64_t count, const records::Encoder& encoder) {
+void check_pairs(const std::byte* records, std::uint64_t count, const records::Encoder& encoder, Checked& checked) {
   const std::uint32_t size = encoder.record_size();
   const std::uint64_t last_read = encoder.prefix_decides() ? 0 : records::Encoder::word_bytes;
-  bool in_order = true;
   encoder.with_reader(
       [&]<class Reader>() {
         const Reader read(encoder, 0);
@@ -43,12 +42,11 @@ bool all_in_order(const std::byte* records, std::uint64_t count, const records::
         for (std::uint64_t i = 1; i < count; ++i) {
           const std::byte* record = records + i * size;
           const std::uint64_t prefix = read(record);
-          in_order &= before < prefix || (before == prefix && rest.in_order(record - size, record));
+          if (before >= prefix) checked.add_pair(before > prefix ? 1 : rest.compare(record - size, record));
           before = prefix;
         }
       },
       last_read);
-  return in_order;
 }
 
 }  // namespace
@@ -57,18 +55,23 @@ std::uint64_t records_per_check(const records::Encoder& encoder) noexcept {
   return std::max<std::uint64_t>(check_bytes / encoder.record_size(), 1);
 }
 
-bool pair_in_order(const std::byte* a, const std::byte* b, const records::Encoder& encoder) noexcept {
+int compare_pair(const std::byte* a, const std::byte* b, const records::Encoder& encoder) noexcept {
   const std::uint64_t x = encoder.prefix(a), y = encoder.prefix(b);
   if (x != y) [[likely]]
-    return x < y;
-  return encoder.prefix_decides() || encoder.compare(a, b) <= 0;
+    return x < y ? -1 : 1;
+  return encoder.prefix_decides() ? 0 : encoder.compare(a, b);
+}
+
+bool pair_in_order(const std::byte* a, const std::byte* b, const records::Encoder& encoder) noexcept {
+  return compare_pair(a, b, encoder) <= 0;
 }
 
 void OutputCheck::add(const std::byte* records, std::uint64_t count) {
   if (count == 0) return;
   const std::uint32_t size = encoder_.record_size();
   result_.tally.hash.add_records(records, count, size);
-  result_.in_order &= (last_ == nullptr || pair_in_order(last_, records, encoder_)) && all_in_order(records, count, encoder_);
+  if (last_ != nullptr) result_.add_pair(compare_pair(last_, records, encoder_));
+  check_pairs(records, count, encoder_, result_);
   last_ = records + (count - 1) * size;
 }
 

@@ -1,4 +1,5 @@
-// What the output is checked for while it lies in the cache: the hash of its records, and their order (promise P1).
+// What the output is checked for while it lies in the cache: the hash of its records, and their order (promise P1). How many
+// neighbours have equal keys falls out of that.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +12,21 @@ namespace ecosort::engine {
 
 struct Checked {
   Tally tally;
-  bool in_order = true;  // every adjacent pair
+  bool in_order = true;           // every adjacent pair
+  std::uint64_t equal_pairs = 0;  // of these, with equal keys
+
+  // An adjacent pair that compares like `order` with 0.
+  void add_pair(int order) noexcept {
+    in_order &= order <= 0;
+    equal_pairs += order == 0 ? 1U : 0U;
+  }
 };
 
 // How many records to merge before they are checked, so that they are still in the first-level cache.
 [[nodiscard]] std::uint64_t records_per_check(const records::Encoder& encoder) noexcept;
 
-// Whether `b` may follow `a`.
+// How `a` compares with `b`: less than, equal to or greater than 0. And whether `b` may follow `a`.
+[[nodiscard]] int compare_pair(const std::byte* a, const std::byte* b, const records::Encoder& encoder) noexcept;
 [[nodiscard]] bool pair_in_order(const std::byte* a, const std::byte* b, const records::Encoder& encoder) noexcept;
 
 // Checks contiguous records as they come into being. One object per thread and piece of work.

@@ -142,6 +142,7 @@ class RecordKernel final : public Kernel {
     report.output_bytes = written_bytes();
     report.hash = reader_.tally().hash;
     report.checksum = reader_.tally().checksum;
+    report.equal_pairs = merged_.equal_pairs;
     report.peak_temp_bytes = store_.peak_bytes();
     report.peak_memory_bytes = store_.peak_index_bytes();
     if (packer_ && packer_->report().blocks > 0) report.run_packing = packer_->report();

@@ -13,7 +13,10 @@
 namespace ecosort::engine {
 namespace {
 
-constexpr std::uint64_t together_bytes = std::uint64_t{64} << 10U;  // records so near each other come with one request
+constexpr std::uint64_t together_bytes = std::uint64_t{64} << 10U;  // of records that come with one request, at most
+// What lies between two records is read along where that is less than this. 36,000 records of 1 GB, 28 KB apart: with 64 KiB two
+// thirds of the file were read.
+constexpr std::uint64_t gap_bytes = std::uint64_t{8} << 10U;
 
 std::uint64_t block_bytes(std::uint32_t record_size) noexcept {
   return std::max(together_bytes, round_up(record_size, page_bytes) + 2 * page_bytes);
@@ -44,13 +47,17 @@ class Sampler {
   }
 
  private:
-  // Those that lie in one block are read together.
+  // Those that lie near each other in one block are read together.
   Task<void> read_all() {
     std::vector<Splitter>& rows = sample_.rows;
     const std::uint64_t unit = job_.input.file->alignment();
     for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
       const std::uint64_t from = round_down(rows[first].offset, unit);
-      while (end < rows.size() && rows[end].offset + job_.record_size <= from + blocks_.block_bytes() - unit) ++end;
+      for (++end; end < rows.size(); ++end) {
+        const std::uint64_t behind = rows[end - 1].offset + job_.record_size;
+        if (rows[end].offset > behind + gap_bytes) break;
+        if (rows[end].offset + job_.record_size > from + blocks_.block_bytes() - unit) break;
+      }
       std::byte* const block = co_await blocks_.take();
       main_.spawn(read(std::span(rows).subspan(first, end - first), from, block));
     }

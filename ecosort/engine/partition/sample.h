@@ -37,7 +37,8 @@ struct SampleRecordsJob {
 inline constexpr unsigned sample_read_depth = 32;
 [[nodiscard]] std::uint64_t sample_memory_bytes(std::uint32_t record_size) noexcept;
 
-// IoError, Interrupted, io::QueueBroken as sort() does. Reads the pages that the records are in, and no others.
+// IoError, Interrupted, io::QueueBroken as sort() does. Reads the pages that the records are in, and
+// small gaps between them.
 [[nodiscard]] Sample sample_records(SampleRecordsJob& job, const Environment& environment);
 
 }  // namespace ecosort::engine

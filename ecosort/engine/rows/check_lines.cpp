@@ -36,7 +36,7 @@ class LineReader {
     begin_ = end_ = format_.mark_bytes({data_.data(), data_.size()});
     while (format_.wants_first_row()) {
       if (!next()) return format_.miss_first_row(rows::shown_name(name_));
-      if (format_.take_first_row(rows::shown_name(name_), line()) != rows::FirstRow::is_sorted) continue;
+      if (take_first_row() != rows::FirstRow::is_sorted) continue;
       has_line_ = false;  // it is the first one again
       end_ = begin_;
     }
@@ -73,6 +73,16 @@ class LineReader {
   }
 
  private:
+  // What is wrong with it may be due to damage.
+  rows::FirstRow take_first_row() {
+    try {
+      return format_.take_first_row(rows::shown_name(name_), line());
+    } catch (const UsageError&) {
+      file_.check_rest();
+      throw;
+    }
+  }
+
   // The row before takes the place of the present one.
   void pass_over() {
     const std::size_t size = begin_ > before_ ? begin_ - 1 - before_ : 0;

@@ -117,4 +117,10 @@ Task<std::size_t> DecodedInput::read(TaskGroup& background, std::byte* data, std
   co_return got;
 }
 
+Task<void> DecodedInput::check_rest(TaskGroup& background, std::span<std::byte> scratch) {
+  std::size_t got = scratch.size();
+  for (std::uint64_t checked = 0; decoder_ && got == scratch.size() && checked < checked_behind_refused; checked += got)
+    got = co_await read(background, scratch.data(), scratch.size());
+}
+
 }  // namespace ecosort::lines

@@ -39,6 +39,9 @@ class DecodedInput {
   // The next bytes: fewer than `size` only at the end. What is read ahead is a task of `background`. IoError with the name and
   // the place in the file where the data is damaged or ends too early; NotEnoughMemory.
   [[nodiscard]] Task<std::size_t> read(TaskGroup& background, std::byte* data, std::size_t size);
+  // Behind a row that was refused, whether that may be due to damage: see RefusedRow. No read is on its way; `scratch` is
+  // overwritten. Nothing in an input that is not compressed.
+  [[nodiscard]] Task<void> check_rest(TaskGroup& background, std::span<std::byte> scratch);
 
  private:
   struct Chunk {

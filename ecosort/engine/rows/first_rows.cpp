@@ -6,9 +6,22 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/rows/damaged_input.h"
 #include "formats/lines/line_run.h"
 
 namespace ecosort::lines {
+namespace {
+
+// What is wrong with it may be due to damage, as with any other row.
+rows::FirstRow take_or_refuse(rows::RowFormat& format, const std::string& input, rows::Text row) {
+  try {
+    return format.take_first_row(input, row);
+  } catch (const UsageError& error) {
+    throw RefusedRow(error.what());
+  }
+}
+
+}  // namespace
 
 void FirstRows::keep(rows::Text bytes) {
   if (top_.size() + bytes.size() > most_bytes_)
@@ -25,7 +38,7 @@ std::size_t FirstRows::take_mark(rows::Text first) {
 }
 
 rows::FirstRow FirstRows::take(const std::string& input, rows::Text row) {
-  const rows::FirstRow use = format_.take_first_row(input, row);
+  const rows::FirstRow use = take_or_refuse(format_, input, row);
   if (use != rows::FirstRow::goes_on_top) return use;
   const char terminator = format_.terminator();
   keep(row);

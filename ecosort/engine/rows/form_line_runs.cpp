@@ -82,7 +82,11 @@ Task<void> FormLineRuns::store(LineRun& run, std::size_t number, ReadSoFar read)
   using Checks = GatherLines::Checks;
   const records::MultisetHash dropped = co_await sort(run);
   if (pace_) pace_->tell(reader_.bytes());
-  RowRun stored = keeper_ != nullptr ? keeper_->create(number, run.line_bytes) : tools_.files.create(run.line_bytes);
+  RowRun stored;
+  if (keeper_ != nullptr)
+    stored = co_await keeper_->create(number, run.line_bytes);
+  else
+    stored = tools_.files.create(run.line_bytes);
   RunSink sink(tools_, stored);
   GatherLines gather(run, tools_.format, keeper_ == nullptr ? Checks::none : unique_ ? Checks::ascending : Checks::ordered);
   co_await gather_to(gather, sink);

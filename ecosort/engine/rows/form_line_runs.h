@@ -37,8 +37,8 @@ class LineRunKeeper {
   LineRunKeeper& operator=(const LineRunKeeper&) = delete;
   virtual ~LineRunKeeper() = default;
 
-  // The file of run `number` of this formation, with space for `bytes` of lines. Runs may ask in any order.
-  [[nodiscard]] virtual RowRun create(std::size_t number, std::uint64_t bytes) = 0;
+  // The file of run `number` of this formation, with space for `bytes` of lines. Runs may ask in any order, and be kept waiting.
+  [[nodiscard]] virtual Task<RowRun> create(std::size_t number, std::uint64_t bytes) = 0;
   // All of it is written: lines with the hash `written`; `dropped` of its lines are equal to others in it.
   [[nodiscard]] virtual Task<void> after_store(std::size_t number, const RowRun& run, const ReadSoFar& read,
                                                const records::MultisetHash& written, const records::MultisetHash& dropped) = 0;

@@ -249,7 +249,10 @@ class RowKernel final : public engine::Kernel {
     report.merge_parts = merge.parts();
   }
 
-  [[nodiscard]] MergeTerms terms() const { return {job_.unique, !job_.merge || job_.kept}; }
+  [[nodiscard]] MergeTerms terms() const {
+    const bool is_of_files = job_.merge && !job_.kept;
+    return {job_.unique, !is_of_files || job_.checks_order, is_of_files};
+  }
 
   [[nodiscard]] RowTools tools() { return {{bench_, job_.plan, format_}, *files_, *pool_}; }
 

@@ -46,6 +46,7 @@ struct LinesJob {
   std::uint64_t header_bytes = 0;        // most that what stays on top may have, besides the plan's memory
   bool unique = false;
   bool merge = false;                // the inputs are sorted
+  bool checks_order = false;         // of these inputs
   std::optional<RunContents> kept;   // the inputs are runs of jobs
   std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
   bool reread = false;               // also read the output back from the device

@@ -263,6 +263,13 @@ void MergeCursors::refill() {
   emptied_.clear();
 }
 
+Task<void> MergeCursors::check_rest(MergeCursor& cursor) {
+  if (cursor.input->decoded == nullptr) co_return;
+  for (const MergeCursor::Slot& slot : cursor.slots)
+    while (slot.loading) co_await loaded_.changed();
+  co_await cursor.input->decoded->check_rest(background_, {cursor.slots[cursor.present].data, plan_.block_bytes});
+}
+
 // A line that began in the block before lies in front of the present one.
 std::uint64_t MergeCursors::position(const MergeCursor& cursor) const {
   if (cursor.exhausted) return cursor.lines_end;

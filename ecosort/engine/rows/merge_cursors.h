@@ -71,6 +71,8 @@ class MergeCursors {
   [[nodiscard]] bool advance(MergeCursor& cursor);
   // Blocks that were merged make room for those that follow.
   void refill();
+  // Behind a row that was refused: see DecodedInput. The cursor has no rows any more.
+  [[nodiscard]] Task<void> check_rest(MergeCursor& cursor);
   // Of a stored run: where in its lines the one begins that the cursor stands at.
   [[nodiscard]] std::uint64_t position(const MergeCursor& cursor) const;
   [[nodiscard]] Task<void> join() { return background_.join(); }

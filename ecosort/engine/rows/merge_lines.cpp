@@ -7,7 +7,9 @@
 
 #include "base/errors.h"
 #include "base/prefetch.h"
+#include "engine/rows/damaged_input.h"
 #include "engine/rows/formats.h"
+#include "formats/keys/key_words.h"
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
 
@@ -33,6 +35,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
       compute_(tools.bench.compute),
       format_(tools.format),
       terms_(terms),
+      hashes_input_(terms.hashes_input || terms.is_of_files),
       part_(part),
       most_blocks_(most_blocks(tools.plan, inputs.size(), part.parts)),
       cursors_(tools, inputs, slots, part_, terms.must_be_ordered || terms.unique ? &last_ : nullptr),
@@ -48,7 +51,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
 
 // Whether the row that begins at `at` is complete. An input's last row may lack its end.
 template <class Format>
-bool MergeLines::find_end(const Format& format, MergeCursor& cursor) const {
+bool MergeLines::find_end(const Format& format, MergeCursor& cursor) {
   if (cursor.at == nullptr) return false;
   const char* const found = format.row_end(cursor.searched, cursor.end, cursor.is_inside);
   if (found != nullptr) {
@@ -61,7 +64,7 @@ bool MergeLines::find_end(const Format& format, MergeCursor& cursor) const {
   return true;
 }
 
-void MergeLines::complete_last_row(MergeCursor& cursor) const {
+void MergeLines::complete_last_row(MergeCursor& cursor) {
   if (cursor.at == cursor.end) {
     cursor.exhausted = true;
     return;
@@ -75,9 +78,10 @@ void MergeLines::complete_last_row(MergeCursor& cursor) const {
 }
 
 // Says where in the file the fault is, whose place counts from the present row on.
-void MergeLines::refuse(const MergeCursor& cursor, const rows::Fault& fault) const {
+void MergeLines::refuse(MergeCursor& cursor, const rows::Fault& fault) {
+  refused_ = &cursor;
   const auto lines = static_cast<std::uint64_t>(std::count(cursor.at, cursor.at + fault.at, format_.terminator()));
-  throw UsageError(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(cursor.input->name), cursor.lines_before + lines + 1,
+  throw RefusedRow(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(cursor.input->name), cursor.lines_before + lines + 1,
                                cursor.bytes_before + fault.at, fault.why));
 }
 
@@ -148,6 +152,7 @@ Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
       format_.miss_first_row(rows::shown_name(cursor.input->name));
       co_return;
     }
+    refused_ = &cursor;  // in case it is
     if (first_rows.take(rows::shown_name(cursor.input->name), cursor.line()) == rows::FirstRow::is_sorted) {
       cursor.searched = cursor.at;
       co_return;
@@ -156,8 +161,14 @@ Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
   }
 }
 
-void MergeLines::out_of_order() const {
-  throw VerificationError("verification failed: the merged lines would not be in order; the output was not written");
+// By the cursor's line, which is not the first one of its input. Where lines of files are not counted, their number is 0.
+void MergeLines::out_of_order(const MergeCursor* cursor) const {
+  if (cursor == nullptr || !cursor->input->is_plain || !terms_.is_of_files)
+    throw VerificationError("verification failed: the merged lines would not be in order; the output was not written");
+  const std::string place = cursor->lines_before > 0 ? fmt::format(" line {}", cursor->lines_before + 1) : "";
+  throw NotSorted(fmt::format("{}:{} is not in order: this row comes before the one in front of it: {}",
+                              rows::shown_name(cursor->input->name), place, keys::shown(cursor->line())),
+                  cursor->lines_before);
 }
 
 // The cursor's line is next. False if it is dropped because it equals the last one.
@@ -170,11 +181,11 @@ bool MergeLines::choose(const MergeCursor& cursor) {
         add_line(merged_.dropped, cursor.line());
         return false;
       }
-      if (order > 0 && terms_.must_be_ordered) out_of_order();
+      if (order > 0 && terms_.must_be_ordered) out_of_order(&cursor);
     } else if (terms_.must_be_ordered) {
       const bool ascends = last_.window.prefix != cursor.window.prefix ? last_.window.prefix < cursor.window.prefix
                                                                        : last_.window.extension < cursor.window.extension;
-      if (!ascends) out_of_order();
+      if (!ascends) out_of_order(&cursor);
     }
   }
   last_.is_there = true;
@@ -235,7 +246,7 @@ MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std
     if (is_emitting) {
       if (!go_on_emitting(block, capacity)) return Reason::block_full;
     } else {
-      if (!terms_.must_be_ordered) add_line(merged_.in, cursor.line());
+      if (hashes_input_) add_line(merged_.in, cursor.line());
       merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
       if (choose(cursor) && !emit(cursor, block, capacity)) return Reason::block_full;
     }
@@ -283,7 +294,12 @@ bool MergeLines::is_place_wanted(const LineSink& sink) const {
 // Every block that holds a byte was put. The line that did not fit the last one begins the lines that follow.
 MergePlace MergeLines::place(const LineSink& sink) const {
   const std::size_t begun = emitting_.empty() ? 0 : tree_.winner().line().size() + 1 - emitting_.size();
-  MergePlace place{sink.bytes() - begun, last_row_, out_.sum(), merged_.dropped, {}};
+  MergePlace place{sink.bytes() - begun, last_row_, merged_.in, out_.sum(), merged_.dropped, {}};
+  if (hashes_input_ && !emitting_.empty()) {
+    records::MultisetHash begun_line;
+    add_line(begun_line, tree_.winner().line());
+    place.in -= begun_line;
+  }
   for (const auto& cursor : cursors_.all()) place.runs.push_back(cursors_.position(*cursor));
   return place;
 }
@@ -338,9 +354,22 @@ Task<void> MergeLines::merge_into(LineSink& sink, const std::string& beginning) 
   for (std::size_t i = 1; i < blocks.size(); ++i) sink.give_back(blocks[i]);
 }
 
+// A row is refused, unless the input turns out to be damaged, which is told then.
+Task<void> MergeLines::merge_or_refuse(LineSink& sink, const std::string& beginning) {
+  std::exception_ptr refused;
+  try {
+    co_await merge_into(sink, beginning);
+  } catch (const RefusedRow&) {
+    refused = std::current_exception();
+  }
+  if (!refused) co_return;
+  co_await cursors_.check_rest(*refused_);
+  std::rethrow_exception(refused);
+}
+
 Task<void> MergeLines::merge_to(LineSink& sink, const std::string& beginning) {
   TaskGroup merging(reactor_.scope());
-  merging.spawn(merge_into(sink, beginning));
+  merging.spawn(merge_or_refuse(sink, beginning));
   co_await merging.settle();
   co_await sink.settle();
   co_await cursors_.join();

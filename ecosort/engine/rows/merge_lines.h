@@ -24,15 +24,17 @@ struct MergedLines {
 
 struct MergeTerms {
   bool unique = false;
-  bool must_be_ordered = true;  // VerificationError else; files of the user's may be in any order
+  bool must_be_ordered = true;  // VerificationError else, and of files of the user's NotSorted; these may be in any order
+  bool is_of_files = false;     // of the user's, whose lines are hashed as they are taken
+  bool hashes_input = false;    // also of runs the lines are hashed where they are read, besides where they are written
 };
 
 // A merge between two lines: what came before the next one.
 struct MergePlace {
-  std::uint64_t bytes = 0;   // in the sink
-  std::size_t last_row = 0;  // bytes of the row before it, with its end; 0: there is none
-  records::MultisetHash out, dropped;
-  std::vector<std::uint64_t> runs;  // where in each the lines follow that are in neither
+  std::uint64_t bytes = 0;                 // in the sink
+  std::size_t last_row = 0;                // bytes of the row before it, with its end; 0: there is none
+  records::MultisetHash in, out, dropped;  // `in`: where the terms say so
+  std::vector<std::uint64_t> runs;         // where in each the lines follow that are in neither
 };
 
 // Looks on at a merge of stored runs. Coordinator only.
@@ -69,6 +71,7 @@ class MergeLines {
   enum class Reason : std::uint8_t { block_full, needs_block, finished };
 
   Task<void> merge_into(LineSink& sink, const std::string& beginning);
+  Task<void> merge_or_refuse(LineSink& sink, const std::string& beginning);
   Task<void> start();
   Task<void> next_line_begins(MergeCursor& cursor);
   Task<std::byte*> put_beginning(LineSink& sink, const std::string& beginning);
@@ -76,15 +79,15 @@ class MergeLines {
   Task<void> take_first_rows(MergeCursor& cursor);
   Task<void> find_end(MergeCursor& cursor);
   template <class Format>
-  [[nodiscard]] bool find_end(const Format& format, MergeCursor& cursor) const;
+  [[nodiscard]] bool find_end(const Format& format, MergeCursor& cursor);
   template <class Format>
   [[nodiscard]] bool find_row(const Format& format, MergeCursor& cursor);
   template <class Format>
   void check_row(const Format& format, MergeCursor& cursor);
-  void complete_last_row(MergeCursor& cursor) const;
+  void complete_last_row(MergeCursor& cursor);
   static void pass_row(MergeCursor& cursor) noexcept;
   void leave_out(MergeCursor& cursor);
-  [[noreturn]] void refuse(const MergeCursor& cursor, const rows::Fault& fault) const;
+  [[noreturn]] void refuse(MergeCursor& cursor, const rows::Fault& fault);
   [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
   [[nodiscard]] run::BlockContents contents() const noexcept;
   template <class Format>
@@ -96,12 +99,13 @@ class MergeLines {
   [[nodiscard]] bool is_place_wanted(const LineSink& sink) const;
   [[nodiscard]] MergePlace place(const LineSink& sink) const;
   void check_end() const;
-  [[noreturn]] void out_of_order() const;
+  [[noreturn]] void out_of_order(const MergeCursor* cursor = nullptr) const;
 
   io::Reactor& reactor_;
   engine::Compute& compute_;
   const rows::RowFormat& format_;
   MergeTerms terms_;
+  const bool hashes_input_;
   MergePart part_;
   std::size_t most_blocks_;  // of output, between two words with the coordinator
   LastLine last_;
@@ -115,6 +119,7 @@ class MergeLines {
   std::size_t last_row_ = 0;        // bytes of the last line that is whole in the blocks, with its end
   Text emitting_;                   // the rest of the present line that is not in a block yet
   MergeCursor* waiting_ = nullptr;  // the cursor that needs a block
+  MergeCursor* refused_ = nullptr;  // the one whose row was refused
   MergeWatcher* watcher_ = nullptr;
 };
 

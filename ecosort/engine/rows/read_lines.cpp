@@ -326,9 +326,7 @@ Task<void> ReadLines::read_until_full(LineRun& run) {
 Task<void> ReadLines::check_rest(LineRun& run) {
   for (; !blocks_.empty(); blocks_.pop_front())
     while (!blocks_.front().arrived) co_await arrived_.changed();
-  std::size_t got = plan_.block_bytes;
-  for (std::uint64_t checked = 0; got == plan_.block_bytes && checked < checked_behind_refused; checked += got)
-    got = co_await decoded_->read(reads_, run.memory.data(), plan_.block_bytes);
+  co_await decoded_->check_rest(reads_, {run.memory.data(), plan_.block_bytes});
 }
 
 Task<void> ReadLines::read_rows(LineRun& run) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/closest_word.h"
@@ -13,6 +14,8 @@
 namespace ecosort::csv {
 namespace {
 
+using std::string_view_literals::operator""sv;
+
 std::string list_of(const std::vector<std::string>& names) {
   constexpr std::size_t most = 20;
   std::string list;
@@ -20,11 +23,30 @@ std::string list_of(const std::vector<std::string>& names) {
   return names.size() > most ? list + ", ..." : list;
 }
 
+struct Foreign {
+  Text beginning, advice;
+};
+constexpr std::array<Foreign, 7> foreign_files{
+    {{"\xff\xfe"sv, "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"},
+     {"\xfe\xff"sv, "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"},
+     {"PK\x03\x04"sv, "an archive (zip, xlsx, ods); unpack it, or export its tables as CSV"},
+     {"7z\xbc\xaf"sv, "an archive (7z); unpack it first"},
+     {"\x1f\x9d"sv, "compressed by compress; decompress it first: zcat"},
+     {"]\0\0"sv, "compressed by lzma; decompress it first: xz -dc --format=lzma"},
+     {"PAR1\x15"sv, "Parquet; Python's ecosort.sort_table() sorts it"}}};
+
+// What cannot be CSV, whatever its bytes may be taken for.
+void refuse_foreign(const std::string& input, Text row) {
+  for (const Foreign& foreign : foreign_files)
+    if (row.starts_with(foreign.beginning)) throw UsageError(fmt::format("{}: is {}", input, foreign.advice));
+}
+
 const char* plural(std::size_t count) { return count == 1 ? "" : "s"; }
 
 }  // namespace
 
 void Columns::take(const std::string& input, Text row) {
+  refuse_foreign(input, row);
   const SplitRow split = split_row(row, dialect_);
   if (split.fault) throw UsageError(fmt::format("{}: line 1, byte {}: {}", input, split.fault->at, split.fault->why));
   if (!has_header_) {
@@ -59,6 +81,7 @@ std::size_t Columns::find_number(const std::string& text) const {
   std::size_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (stop != text.data() && *stop == ':') throw UsageError(fmt::format("key '{}': {}", text, keys::no_type_text(text)));
   if (error != std::errc() || stop != end || number == 0)
     throw UsageError(fmt::format("key '{}': without a header a column is named by its number, from 1 on", text));
   if (number > count_) throw UsageError(fmt::format("key '{}': the first row has {} column{}", text, count_, plural(count_)));
@@ -69,6 +92,8 @@ std::size_t Columns::find(const KeyWords& key) const {
   if (!has_header_) return find_number(key.name);
   const auto found = std::ranges::find(names_, key.name);
   if (found == names_.end()) {
+    if (std::ranges::find(names_, keys::name_before_type(key.name)) != names_.end())
+      throw UsageError(fmt::format("key '{}': {}", key.name, keys::no_type_text(key.name)));
     const std::vector<std::string_view> names(names_.begin(), names_.end());
     const std::string meant = did_you_mean(key.name, names);
     throw UsageError(fmt::format("{}: no column '{}'{} {}", first_input_, key.name,

@@ -39,6 +39,7 @@ struct Parts {
   int half = -1;  // of the day: 0 AM, 1 PM
   bool has_half_hour_clock = false;
   std::optional<std::int64_t> epoch;
+  bool is_before_epoch = false;  // also -0
   Text fraction;
 };
 
@@ -56,9 +57,14 @@ bool exists(const Parts& parts) {
   return parts.month >= 1 && parts.month <= 12 && parts.day >= 1 && parts.day <= days_in(parts.year, parts.month);
 }
 
+Time time_of_epoch(std::int64_t seconds, Text fraction, bool is_negative) {
+  const bool counts_back = is_negative && !fraction.empty();
+  return {seconds - (counts_back ? 1 : 0), fraction, counts_back};
+}
+
 std::optional<Time> time_of(Parts parts) {
   while (!parts.fraction.empty() && parts.fraction.back() == '0') parts.fraction.remove_suffix(1);
-  if (parts.epoch) return Time{*parts.epoch, parts.fraction};
+  if (parts.epoch) return time_of_epoch(*parts.epoch, parts.fraction, parts.is_before_epoch);
   if (parts.has_half_hour_clock) {
     if (parts.hour < 1 || parts.hour > 12) return std::nullopt;
     parts.hour = parts.hour % 12 + (parts.half == 1 ? 12 : 0);
@@ -170,6 +176,7 @@ bool take_epoch(Text& text, Parts& parts) noexcept {
   std::int64_t seconds = 0;
   for (const char c : digits) seconds = 10 * seconds + (c - '0');
   parts.epoch = is_negative ? -seconds : seconds;
+  parts.is_before_epoch = is_negative;
   return true;
 }
 
@@ -228,6 +235,13 @@ constexpr Text letters = "YymdebBjHIpMSfzs%";
 constexpr std::size_t seconds_bytes = 5;
 constexpr std::int64_t seconds_bias = std::int64_t{1} << 39U;
 
+// Of the fraction of a second behind `seconds`.
+int fraction_digit(const Time& time, std::size_t at) noexcept {
+  const int digit = time.fraction[at] - '0';
+  if (!time.counts_back) return digit;
+  return (at + 1 < time.fraction.size() ? 9 : 10) - digit;
+}
+
 // Byte `at` of a time: its seconds, then two digits in each byte. False behind the end.
 bool time_byte(const Time& time, std::size_t at, unsigned char& byte) noexcept {
   if (at < seconds_bytes) {
@@ -236,8 +250,8 @@ bool time_byte(const Time& time, std::size_t at, unsigned char& byte) noexcept {
   }
   const std::size_t first = 2 * (at - seconds_bytes);
   if (first >= time.fraction.size()) return false;
-  const int ones = first + 1 < time.fraction.size() ? time.fraction[first + 1] - '0' : 0;
-  byte = static_cast<unsigned char>(10 * (time.fraction[first] - '0') + ones);
+  const int ones = first + 1 < time.fraction.size() ? fraction_digit(time, first + 1) : 0;
+  byte = static_cast<unsigned char>(10 * fraction_digit(time, first) + ones);
   return true;
 }
 
@@ -291,7 +305,10 @@ std::size_t encode(const Time& time, std::size_t skip, unsigned char* to, std::s
 
 int compare(const Time& a, const Time& b) noexcept {
   if (a.seconds != b.seconds) return a.seconds < b.seconds ? -1 : 1;
-  return a.fraction.compare(b.fraction);
+  const std::size_t x = a.fraction.size(), y = b.fraction.size();
+  for (std::size_t i = 0; i < std::min(x, y); ++i)
+    if (const int difference = fraction_digit(a, i) - fraction_digit(b, i); difference != 0) return difference;
+  return (x > y ? 1 : 0) - (x < y ? 1 : 0);
 }
 
 }  // namespace ecosort::keys

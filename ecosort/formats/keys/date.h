@@ -10,10 +10,11 @@ namespace ecosort::keys {
 
 using Text = std::string_view;
 
-// A point in time. Fractions are compared as they stand, with all their digits.
+// A point in time. Fractions count with all their digits.
 struct Time {
-  std::int64_t seconds = 0;  // since the year 1970, in UTC
+  std::int64_t seconds = 0;  // since the year 1970, in UTC; the last whole one that is not later
   Text fraction;             // digits behind the point, without zeros at the end
+  bool counts_back = false;  // the fraction is what is missing to the next second: -1.25 is 25 hundredths before second -1
 };
 
 // ISO 8601: 2024-05-01 or 20240501; a T or a blank, hours and minutes, 09:30 or 0930, seconds, a fraction behind a point or a

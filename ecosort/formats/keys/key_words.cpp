@@ -1,12 +1,14 @@
 #include "formats/keys/key_words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
+#include "base/closest_word.h"
 #include "base/errors.h"
 
 namespace ecosort::keys {
@@ -47,6 +49,20 @@ std::string_view to_string(KeyType type) noexcept {
   for (const auto& [name, of] : types)
     if (of == type) return name;
   return "";
+}
+
+std::string_view name_before_type(std::string_view name) noexcept {
+  const std::size_t colon = name.rfind(':');
+  return colon == std::string_view::npos ? std::string_view() : name.substr(0, colon);
+}
+
+std::string no_type_text(std::string_view name) {
+  std::array<std::string_view, types.size()> words;
+  std::ranges::transform(types, words.begin(), [](const auto& type) { return type.first; });
+  const std::string_view word = last_word(name);
+  const std::string meant = did_you_mean(word, words);
+  return fmt::format("'{}' is no type{} key is NAME[:TYPE][:desc], its type one of {}", shown(word),
+                     meant.empty() ? "; a" : meant + " A", fmt::join(words, ", "));
 }
 
 KeyWords parse_key(std::string_view text) {

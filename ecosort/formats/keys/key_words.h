@@ -18,6 +18,11 @@ struct KeyWords {
 // Words that are no type and no direction belong to the name. UsageError for a key without a name.
 [[nodiscard]] KeyWords parse_key(std::string_view text);
 
+// A name that may have been meant as NAME:TYPE: what is in front of its last colon. Empty where there is none.
+[[nodiscard]] std::string_view name_before_type(std::string_view name) noexcept;
+// What is told then: that the word behind the colon is no type, and which there are.
+[[nodiscard]] std::string no_type_text(std::string_view name);
+
 // A value as a message shows it.
 [[nodiscard]] std::string shown(std::string_view value);
 

@@ -41,6 +41,7 @@ enum LongOnly : int {
   opt_verify,
   opt_quiet,
   opt_resumable,
+  opt_inplace,
   opt_decompress,
   opt_compress,
   opt_assume_ratio,
@@ -98,6 +99,7 @@ constexpr std::array own_options{
     option{"progress", required_argument, nullptr, opt_progress},
     option{"quiet", no_argument, nullptr, opt_quiet},
     option{"resumable", no_argument, nullptr, opt_resumable},
+    option{"inplace", no_argument, nullptr, opt_inplace},
     option{"verify", required_argument, nullptr, opt_verify},
     option{"decompress", required_argument, nullptr, opt_decompress},
     option{"level", required_argument, nullptr, opt_level},
@@ -362,6 +364,9 @@ void Parser::apply_own(int c) {
       return;
     case opt_resumable:
       options_.resumable = true;
+      return;
+    case opt_inplace:
+      options_.inplace = true;
       return;
     case opt_no_profile:
       options_.no_profile = true;

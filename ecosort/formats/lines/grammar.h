@@ -50,7 +50,8 @@ struct LinesOptions {
   CompressionTerms compression;
   Check check = Check::no;
   bool unique = false, merge = false, zero_terminated = false, debug = false, quiet = false, help = false, version = false;
-  bool resumable = false, no_profile = false;
+  bool resumable = false, inplace = false, no_profile = false;
+  bool checks_order = false;  // of what is merged, which is no word of sort
 
   [[nodiscard]] char terminator() const noexcept { return zero_terminated ? '\0' : '\n'; }
   [[nodiscard]] bool uses_random() const noexcept;

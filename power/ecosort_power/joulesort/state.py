@@ -113,6 +113,23 @@ def directory(path: Path) -> Iterator[None]:
 
 
 @contextmanager
+def alone_in(data: Path) -> Iterator[None]:
+    """Keeps another entry, in a directory of its own, away from the same data until the block ends, also by a crash."""
+    fd = os.open(data, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        raise UsageError(f"another joulesort sorts in {data}; wait until it has ended, or choose another --data") from None
+    except OSError:  # a file system without locks
+        pass
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
+@contextmanager
 def locked(path: Path) -> Iterator[Place]:
     """Makes the directory and keeps others out of it until the block ends, also by a crash. Nothing is left of a directory in
     which nothing was begun."""

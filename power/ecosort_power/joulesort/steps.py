@@ -21,7 +21,7 @@ from ecosort_power.joulesort import sorter
 from ecosort_power.joulesort.classes import name_of
 from ecosort_power.joulesort.length import Enough, Shortest, clock_in, enough_for, require_length, shortest_run, with_spread
 from ecosort_power.joulesort.space import check_space, least, needs
-from ecosort_power.joulesort.state import Place, Request, State, directory, locked
+from ecosort_power.joulesort.state import Place, Request, State, alone_in, directory, locked
 from ecosort_power.launch import measure, say_how_to_continue, specs_of
 from ecosort_power.live import Display
 from ecosort_power.records import spaced
@@ -55,6 +55,8 @@ class Joulesort:
 
     def run(self) -> int:
         """Before the first file is made all is looked at that could make it useless: space, meters, the length of the sort."""
+        if self._place.begun() is None:
+            self._refuse_others_files()
         if not self._request.records:
             self._choose_records()
         state = self._place.state(self._request)
@@ -74,6 +76,13 @@ class Joulesort:
         self._check_space()
         if self._place.begun() is None and not self._chosen:
             self._check_length()
+
+    def _refuse_others_files(self) -> None:
+        """Before an entry has begun, files of these names are somebody else's: they would be written over."""
+        for path in (self._input, self._skewed_input, self._output):
+            found = next((p for p in (path, path.with_name(path.name + ".begun")) if p.exists() or p.is_symlink()), None)
+            if found is not None:
+                raise UsageError(f"{found} is there already and is not of this entry: remove it, or choose another --data")
 
     def _check_length(self) -> None:
         shortest = shortest_run(specs_of(self._options())[0])
@@ -286,7 +295,8 @@ def set_invalid_aside(directory: ResultDirectory) -> None:
 def joulesort(path: Path, request: Request, ambient_c: float | None, repeat_invalid: bool, again: str) -> int:
     """The exit code says whether the entry holds. `again`: the command that continues, said where it is interrupted."""
     sorter.check_words(request.sort_words)
-    with directory(Path(request.data)), locked(path) as place:
+    data = Path(request.data)
+    with directory(data), alone_in(data), locked(path) as place:
         try:
             if repeat_invalid:
                 set_invalid_aside(ResultDirectory(place.result))

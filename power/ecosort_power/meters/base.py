@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from ecosort_power.errors import UsageError
+from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope, parse_accuracy
 
 # Settings that every meter understands; they override what the meter says of itself.
@@ -48,6 +48,19 @@ _LIMITS = {
     "range": (1e-3, 1e12),
 }
 
+# The same for what a meter says of itself.
+_IMPOSSIBLE = {
+    "period_s": (1e-9, _DAY_S),  # a log may be fine
+    "update_s": _LIMITS["update"],
+    "lag_s": _LIMITS["lag"],
+    "window_s": _LIMITS["window"],
+    "quantum_w": _LIMITS["quantum"],
+    "quantum_j": (0.0, 1e12),
+    "range_w": _LIMITS["range"],
+    "wrap_j": (1e-3, 1e18),
+}
+
+_YES, _NO = ("1", "yes", "true", "on"), ("0", "no", "false", "off")
 _SMALLEST = 1e-12  # a step, or what one count of a meter is worth
 
 _NAME = re.compile(r"^([A-Za-z][\w.-]*)=(?=[A-Za-z][\w+.-]*:)")
@@ -100,7 +113,11 @@ class MeterSpec:
         return int(value)
 
     def flag(self, key: str) -> bool:
-        return self.settings.get(key, "no").lower() in ("1", "yes", "true", "on")
+        """UsageError for what is neither yes nor no: a word that is not understood must not mean no."""
+        text = self.settings.get(key, "no").lower()
+        if text not in (*_YES, *_NO):
+            raise UsageError(f"meter setting {key}={self.settings[key][:40]} must be yes or no")
+        return text in _YES
 
 
 def parse_settings(text: str) -> dict[str, str]:
@@ -236,6 +253,7 @@ def check_common(spec: MeterSpec) -> None:
     for key, (low, high) in _LIMITS.items():
         if key in given and not low <= spec.number(key, 0.0) <= high:
             raise UsageError(f"meter setting {key}={given[key][:40]} must be from {low:g} to {high:g}")
+    spec.flag("simulated")
     scopes, kinds = [s.value for s in Scope if s is not Scope.SIMULATED], [k.value for k in PowerKind]
     try:
         if given.get("scope") == Scope.SIMULATED:
@@ -280,4 +298,21 @@ def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
         spec.flag("simulated") or capabilities.simulated or capabilities.scope is Scope.SIMULATED
     ):  # a simulation cannot be told to be none
         changes |= {"simulated": True, "scope": Scope.SIMULATED}
-    return replace(capabilities, **changes)  # type: ignore[arg-type]
+    changes |= {"title": _printable(capabilities.title), "notes": tuple(map(_printable, capabilities.notes))}
+    changes["identity"] = {_printable(k): _printable(v) for k, v in capabilities.identity.items()}
+    found: Capabilities = replace(capabilities, **changes)  # type: ignore[arg-type]
+    _refuse_impossible(found, spec)
+    return found
+
+
+def _printable(text: str) -> str:
+    """What a device or a program calls itself, on one line and without signs that steer a terminal or that no file can hold."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _refuse_impossible(found: Capabilities, spec: MeterSpec) -> None:
+    """MeterError for what no meter can be, whoever says it: a program prints what it likes."""
+    for attribute, (low, high) in _IMPOSSIBLE.items():
+        value = getattr(found, attribute)
+        if value is not None and not low <= value <= high:
+            raise MeterError(f"meter {spec.name} says that its {attribute} is {value:g}; it must be from {low:g} to {high:g}")

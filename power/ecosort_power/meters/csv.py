@@ -298,7 +298,7 @@ class CsvMeter(Meter):
                 readings.append(Reading(time, time, watts=row.watts, joules=row.joules, raw=row.raw))
         if not readings:
             raise MeterError(
-                f"{self._path} has no rows for this run yet; when it has, add them with: "
+                f"{self._path} has no rows for this run (yet); when it has, add them with: "
                 f"ecosort-power attach DIR --meter {shlex.quote(self.spec.text)}{self._zone_hint(log, shift, first_s, last_s)}"
             )
         return readings

@@ -55,11 +55,26 @@ def _seconds(value: dict[str, Any], key: str) -> float | None:
     return found
 
 
+def _interval(value: dict[str, Any]) -> float | None:
+    found = _seconds(value, "interval_s")
+    if found is not None and found <= 0:
+        raise MeterGlitchError(f"printed interval_s = {found:g}, no interval that a mean could be over")
+    return found
+
+
 def _identity(header: dict[str, Any]) -> dict[str, str]:
     found = header.get("identity", {})
     if not isinstance(found, dict):
         raise MeterGlitchError("printed an identity that is no object")
     return {str(k): str(v) for k, v in found.items()}
+
+
+def _simulated(header: dict[str, Any]) -> bool:
+    """What is neither true nor false must not pass for a measurement."""
+    said = header.get("simulated", False)
+    if not isinstance(said, bool):
+        raise MeterGlitchError(f"printed simulated = {str(said)[:40]!r}, neither true nor false")
+    return said
 
 
 def to_reading(
@@ -78,7 +93,7 @@ def to_reading(
         after_s=arrival_s if own is None else own,
         watts=watts,
         joules=joules,
-        interval_s=_seconds(value, "interval_s"),
+        interval_s=_interval(value),
         stamp=None if stamp is None else str(stamp),
         raw=raw,
     )
@@ -107,7 +122,7 @@ def capabilities_from(header: dict[str, Any], first: dict[str, Any], title: str)
         range_w=_number(header, "range_w"),
         wrap_j=_number(header, "wrap_j"),
         identity=_identity(header),
-        simulated=header.get("simulated") is True,
+        simulated=_simulated(header),
     )
 
 

@@ -1,7 +1,7 @@
 """Meters that answer HTTP requests: what they share, and the general one for any JSON document.
 
-`http://HOST/PATH?QUERY#value=JSON.PATH[,unit=W][,energy=JSON.PATH,energy-unit=Wh]`. With `#user=NAME` the password comes from
-ECOSORT_METER_PASSWORD or a password file.
+`http://HOST/PATH?QUERY#value=JSON.PATH,unit=W[,energy=JSON.PATH,energy-unit=Wh]`: no unit is guessed. With `#user=NAME` the
+password comes from ECOSORT_METER_PASSWORD or a password file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
-from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
+from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, stated_unit
 from ecosort_power.nesting import parse_json
 from ecosort_power.raw import keep
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
@@ -121,7 +121,7 @@ class WebMeter(Meter):
 class HttpMeter(WebMeter):
     """Power and/or an energy counter out of one JSON document."""
 
-    form: ClassVar[str] = "http[s]://HOST[:PORT]/PATH#value=JSON.PATH"
+    form: ClassVar[str] = "http[s]://HOST[:PORT]/PATH#value=JSON.PATH,unit=W"
     settings_known: ClassVar[Mapping[str, str]] = {
         **WEB_SETTINGS,
         "value": "JSON path of the power",
@@ -135,11 +135,11 @@ class HttpMeter(WebMeter):
     def __init__(self, spec: MeterSpec) -> None:
         super().__init__(spec)
         given = spec.settings
-        self._value, self._energy = given.get("value"), given.get("energy")
+        self._value, self._energy = given.get("value") or None, given.get("energy") or None
         if self._value is None and self._energy is None:
             raise UsageError(f"meter {spec.text}: say where the value is, e.g. #value=meter.power,unit=W")
-        self._power_scale = unit(POWER_UNITS, given.get("unit", "W"))
-        self._energy_scale = unit(ENERGY_UNITS, given.get("energy-unit", "Wh"))
+        self._power_scale = stated_unit(POWER_UNITS, given, "unit") if self._value is not None else 1.0
+        self._energy_scale = stated_unit(ENERGY_UNITS, given, "energy-unit") if self._energy is not None else 1.0
         self._quantum = spec.positive("energy-quantum")
 
     @property
@@ -148,7 +148,7 @@ class HttpMeter(WebMeter):
 
     @property
     def _request(self) -> str:
-        return f"/{self.address.path}" + (f"?{self.address.query}" if self.address.query else "")
+        return (self.address.written or "/") + (f"?{self.address.query}" if self.address.query else "")
 
     def start(self) -> Capabilities:
         self.connect(self.login(self._auth))

@@ -156,12 +156,6 @@ class HwmonMeter(Meter):
         watts, joules = values_of(raw, self._channel.name.startswith("energy"))
         return Reading(before, after, watts=watts, joules=joules, raw=raw)
 
-    @classmethod
-    def derive(cls, raw: str, spec: MeterSpec) -> Reading:
-        """The values of a raw answer."""
-        watts, joules = values_of(raw, "/energy" in spec.address)
-        return Reading(0.0, 0.0, watts=watts, joules=joules, raw=raw)
-
     def close(self) -> None:
         self._channel = None
 

@@ -43,6 +43,8 @@ _FACTOR = re.compile(r"(?i)power[\s_-]*factor|\bcos[\s_]*(phi|φ)|leistungsfakto
 _APPARENT = re.compile(r"(?i)apparent|reactive|schein|blind")
 # Units of energy stand in these too, after what they are divided into.
 _RATE = re.compile(r"(?i)price|preis|cost|kosten|[€$£¥]|\b(eur|usd|gbp|chf|ct|cents?)\b|co2|\b(per|pro|k?g)[\s/]+[kM]?Wh\b")
+# Watts, but not those that are drawn: a setting, or an extreme. Such a column is taken only if it is named.
+_NOT_DRAWN = re.compile(r"(?i)(^|[^a-z])(limit|max|maximum|min|minimum|peak|nominal|rated|setpoint|target)([^a-z]|$)")
 _BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _TIME = re.compile(r"(?i)time|date|stamp|elapsed|zeit|datum|uhrzeit")
 _TIME_UNITS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
@@ -201,7 +203,9 @@ class _Head:
     taken: tuple[int, ...] = ()  # columns that are something else already
 
     def fitting(self, fits: Callable[[int], bool]) -> list[int]:
-        return [i for i, h in enumerate(self.header) if i not in (*self.times, *self.taken) and no_watts(h) is None and fits(i)]
+        free = [i for i in range(len(self.header)) if i not in (*self.times, *self.taken)]
+        drawn = [i for i in free if no_watts(self.header[i]) is None and not _NOT_DRAWN.search(self.header[i])]
+        return [i for i in drawn if fits(i)]
 
 
 def _times(header: Sequence[str], given: Mapping[str, str]) -> tuple[int, ...]:

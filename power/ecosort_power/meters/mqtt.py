@@ -1,8 +1,9 @@
 """Values that a plug or a gateway publishes over MQTT: `mqtt://[USER@]HOST[:1883]/TOPIC#value=JSON.PATH,unit=W`.
 
-Tasmota: `mqtt://BROKER/tele/plug/SENSOR#value=ENERGY.Power,energy=ENERGY.Total,energy-unit=kWh` (TelePeriod 10); Shelly:
-`mqtt://BROKER/ID/status/switch:0#value=apower,energy=aenergy.total`; Zigbee2MQTT: `mqtt://BROKER/zigbee2mqtt/plug#value=power`.
-Without `value` the message is a number. A retained message is old and is not counted. `#update=` is how often there is a new one.
+Tasmota: `mqtt://BROKER/tele/plug/SENSOR#value=ENERGY.Power,unit=W,energy=ENERGY.Total,energy-unit=kWh` (TelePeriod 10); Shelly:
+`mqtt://BROKER/ID/status/switch:0#value=apower,unit=W,energy=aenergy.total,energy-unit=Wh`; Zigbee2MQTT:
+`mqtt://BROKER/zigbee2mqtt/plug#value=power,unit=W`. Without `value` the message is a number. No unit is guessed. A retained
+message is old and is not counted. `#update=` is how often there is a new one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, ClassVar
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.extras import install
 from ecosort_power.meters.base import Meter, MeterSpec
-from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
+from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, stated_unit
 from ecosort_power.nesting import parse_json
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.address import NOT_THERE, split_address
@@ -45,13 +46,13 @@ class MqttMeter(Meter):
         super().__init__(spec)
         self._address = split_address(spec.scheme, spec.address, _FORM)
         given = spec.settings
-        self._topic = self._address.path
+        # After the slash behind the broker everything is the topic, which may begin or end with one, or hold a question mark.
+        self._topic = self._address.written[1:] + (f"?{self._address.query}" if self._address.query else "")
         if not self._topic or "+" in self._topic or len(self._topic.encode()) > _MAX_BYTES - 1:
             raise UsageError(f"meter {spec.text[:200]}: write {_FORM} with one topic, without + and #")
         if given.get("tls", "verify") != "verify":
             raise UsageError("mqtt: tls must be verify")
-        unit(POWER_UNITS, given.get("unit", "W"))
-        unit(ENERGY_UNITS, given.get("energy-unit", "Wh"))
+        _scales(given)
         self._timeout_s = spec.number("timeout", max(30.0, 3 * spec.number("period", 0.0)))
         self._where = f"mqtt {self._address.at()} {self._topic}"
         self._messages: queue.SimpleQueue[tuple[float, str]] = queue.SimpleQueue()
@@ -150,10 +151,19 @@ class MqttMeter(Meter):
         self._client = None
 
 
+def _scales(given: Mapping[str, str]) -> tuple[float, float]:
+    """Watts and joules per unit; a message without paths is a power."""
+    counter = bool(given.get("energy"))
+    return (
+        stated_unit(POWER_UNITS, given, "unit") if given.get("value") or not counter else 1.0,
+        stated_unit(ENERGY_UNITS, given, "energy-unit") if counter else 1.0,
+    )
+
+
 def _values(text: str, spec: MeterSpec, where: str) -> Reading:
     given = spec.settings
-    value, energy = given.get("value"), given.get("energy")
-    power_scale, energy_scale = unit(POWER_UNITS, given.get("unit", "W")), unit(ENERGY_UNITS, given.get("energy-unit", "Wh"))
+    value, energy = given.get("value") or None, given.get("energy") or None
+    power_scale, energy_scale = _scales(given)
     try:
         document = parse_json(text)
     except ValueError:

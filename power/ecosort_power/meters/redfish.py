@@ -75,7 +75,7 @@ class RedfishMeter(Meter):
         return self._client.get(path)
 
     def _find(self) -> Capabilities:
-        root = self._get("/redfish/v1")
+        root = self._get("/redfish/v1/")
         collection = self._get(self._link(root, "Chassis"))
         listed = look_up(collection, "Members", f"{self._server} Chassis")
         members = [str(m["@odata.id"]) for m in listed or [] if isinstance(m, dict) and "@odata.id" in m]

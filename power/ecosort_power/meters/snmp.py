@@ -1,6 +1,7 @@
 """Power of a PDU outlet or phase over SNMP, by pysnmp (pip install pysnmp cryptography).
 
-Address: `snmp://HOST[:PORT]/OID` or `snmp://HOST[:PORT]#preset=apc-rpdu2`. `#scale=10` turns the integer into watts.
+Address: `snmp://HOST[:PORT]/OID#scale=10` or `snmp://HOST[:PORT]#preset=apc-rpdu2`. `#scale=` turns the integer into watts; it is
+not guessed.
 SNMP v2c with the community from SNMP_COMMUNITY (public). v3 with `#user=NAME` and passwords from SNMP_AUTH_PASSWORD (`#auth=`,
 SHA-1 unless said otherwise) and, for privacy, SNMP_PRIVACY_PASSWORD (`#privacy=`, AES-128); of 8 characters or more (RFC 3414).
 """
@@ -42,7 +43,7 @@ _PRIVACY = {
 }
 _LEAST_PASSWORD = 8
 _LAST_ARC = 2**32 - 1
-_FORM = "snmp://HOST[:PORT]/OID"
+_FORM = "snmp://HOST[:PORT]/OID#scale=WATTS"
 
 
 def scale_of(spec: MeterSpec) -> float:
@@ -64,7 +65,7 @@ class SnmpMeter(Meter):
     usual_scope: ClassVar[Scope] = Scope.WALL
     settings_known: ClassVar[Mapping[str, str]] = {
         "preset": ", ".join(PRESETS),
-        "scale": "watts per count (1)",
+        "scale": "watts per count",
         "user": "SNMP v3 user",
         "auth": f"of a v3 user: {', '.join(_AUTH)} (sha)",
         "privacy": f"of a v3 user with SNMP_PRIVACY_PASSWORD: {', '.join(_PRIVACY)} (aes)",
@@ -86,6 +87,8 @@ class SnmpMeter(Meter):
             if given.get(key, "sha" if key == "auth" else "aes") not in table:
                 raise UsageError(f"snmp: {key} must be one of: {', '.join(table)}")
         self._oid, self._scale = oid, scale_of(spec)
+        if preset is None and "scale" not in given:
+            raise UsageError("snmp: say how many watts one count is: #scale=1, 0.1, 10; the maker's MIB has the unit of the OID")
         self._host, self._port = address.host, address.port or 161
         self._loop: asyncio.AbstractEventLoop | None = None
         self._parts: tuple[Any, ...] = ()
@@ -102,7 +105,7 @@ class SnmpMeter(Meter):
         try:
             self._parts = self._loop.run_until_complete(self._connect(hlapi, who))
             self.read()
-        except (MeterGlitchError, OSError, PySnmpError) as error:
+        except (MeterGlitchError, OSError, PySnmpError, UnicodeError) as error:
             self.close()
             what = "user, passwords, #auth= and #privacy=" if "user" in self.spec.settings else "community (SNMP_COMMUNITY)"
             said = str(error).partition(" caused by ")[0]  # the rest names classes of Python

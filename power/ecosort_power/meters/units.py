@@ -20,6 +20,13 @@ ENERGY_UNITS: Mapping[str, float] = {
 }
 
 
+def stated_unit(table: Mapping[str, float], given: Mapping[str, str], setting: str) -> float:
+    """The unit that a user must state, because nothing in the meter's answers does. UsageError if it is not there."""
+    if setting not in given:
+        raise UsageError(f"its answers do not say their unit; say it: #{setting}=UNIT, one of: {', '.join(table)}")
+    return unit(table, given[setting])
+
+
 def unit(table: Mapping[str, float], text: str) -> float:
     """Watts or joules per unit. UsageError names the known ones."""
     if text not in table:

@@ -49,9 +49,13 @@ def read(path: Path | None, directory: Path) -> dict[str, str]:
         chosen = next((p / FILE_NAME for p in places if (p / FILE_NAME).exists()), None)
         if chosen is None:
             return {}
+    if chosen.exists() and not chosen.is_file():
+        raise UsageError(f"{chosen} is no regular file; `report DIR --template` prints one to fill in")
     try:
         document = parse_toml(chosen.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise UsageError(f"{chosen} cannot be read: {error.strerror}") from error
+    except ValueError as error:
         raise UsageError(f"{chosen} cannot be read: {error}") from error
     unknown = set(document) - set(QUESTIONS)
     if unknown:

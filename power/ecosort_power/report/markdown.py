@@ -44,13 +44,15 @@ def _texts(section: Section) -> Iterator[str]:
 
 
 def _head(result: Result) -> Iterable[str]:
-    yield f"# {result.facts.get('title', f'JouleSort submission ({MISSING}: title)')}"
+    title = result.facts.get("title", f"JouleSort submission ({MISSING}: title)")
+    yield f"# {' '.join(title.split())}"
     yield ""
     if result.simulated:
         yield from ("**SIMULATED: these are the readings of a simulated meter.**", "")
     yield from (f"**{result.summary.title}**", "")
     yield from (line for words in headline_words(result) for line in (f"**{words}.**", ""))
-    yield from (f"Authors: {result.fact('authors')}. Category: {result.fact('category')}.", "")
+    authors, category = (" ".join(result.fact(key).split()) for key in ("authors", "category"))
+    yield from (f"Authors: {authors}. Category: {category}.", "")
 
 
 def render(result: Result) -> str:

@@ -21,6 +21,7 @@ class Address:
     user: str | None
     path: str  # without slashes at its ends, not decoded
     query: str
+    written: str = ""  # the path as it was written, with its slashes
 
     def at(self, port: int | None = None) -> str:
         """HOST or HOST:PORT as it stands in a URL; `port` where the address has none."""
@@ -40,4 +41,4 @@ def split_address(scheme: str, address: str, form: str) -> Address:
     if not address.startswith("//") or not host or not _HOST.match(host) or port == 0:
         raise wrong
     user = unquote(url.username) if url.username else None
-    return Address(host, port, user, url.path.strip("/"), url.query)
+    return Address(host, port, user, url.path.strip("/"), url.query, url.path)

@@ -47,13 +47,22 @@ def read_secret_file(path: Path) -> str:
             return f.readline().rstrip("\r\n")
     except OSError as error:
         raise UsageError(f"password file {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise UsageError(f"password file {path} cannot be read: it is no text in UTF-8") from None
+
+
+def _expanded(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:  # ~ of nobody
+        raise UsageError(f"password file {text} cannot be read: there is no such home directory; write its whole path") from error
 
 
 def find_secret(settings: Mapping[str, str], variables: Sequence[str], general: bool = True) -> str | None:
     """The secret named by `password-file` or `password-env`, else the first of `variables` that is set, else, if `general`, that
     for meters of any kind."""
     if "password-file" in settings:
-        return read_secret_file(Path(settings["password-file"]).expanduser())
+        return read_secret_file(_expanded(settings["password-file"]))
     if "password-env" in settings:
         name = settings["password-env"]
         if name not in os.environ:

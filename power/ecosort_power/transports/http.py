@@ -1,4 +1,5 @@
-"""HTTP(S) with one kept-alive connection, by httpx; no redirects, no proxies, nothing from .netrc.
+"""HTTP(S) with one kept-alive connection, by httpx; no redirects but to the same address with a slash at its end, no proxies,
+nothing from .netrc.
 
 Authentication: basic, digest (RFC 7616, MD5 and SHA-256, as plugs use it) or bearer. Errors never show the query of an address,
 where some plugs want their password.
@@ -12,7 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import httpx
 
@@ -81,9 +82,10 @@ class HttpClient:
         """UsageError for an address or a setting that cannot be used."""
         try:
             url = httpx.URL(base)
+            host = url.host  # decoded, which an international name may not allow
         except (httpx.InvalidURL, ValueError):
             raise UsageError(f"{base[:200]!r} is no address of a server; write HOST or HOST:PORT") from None
-        if url.scheme not in ("http", "https") or not url.host:
+        if url.scheme not in ("http", "https") or not host:
             raise UsageError(f"{base[:200]!r} is no http:// or https:// address with a host")
         self.server = f"{url.scheme}://{url.netloc.decode('ascii')}"
         self._login = login
@@ -92,6 +94,7 @@ class HttpClient:
         verify = _verification(tls) if url.scheme == "https" else False
         self._client = httpx.Client(auth=auth, verify=verify, timeout=timeout_s, trust_env=False)
         self._answered = False
+        self._slashed: dict[str, str] = {}  # what was asked for -> the same with a slash, where the server wants one
 
     def get(self, path: str) -> Any:
         """The decoded JSON. MeterError for what will not go away by itself, MeterGlitchError for what may."""
@@ -103,9 +106,26 @@ class HttpClient:
 
     def get_text(self, path: str) -> str:
         """The answer as text; errors as of `get`."""
-        response, body = self._exchange(path)
+        response, body = self._exchange(self._slashed.get(path, path))
+        if self._wants_slash(response, path):
+            response, body = self._exchange(self._slashed[path])
         self._judge(response, path)
         return body.decode(response.encoding or "utf-8", errors="replace")
+
+    def _wants_slash(self, response: httpx.Response, path: str) -> bool:
+        """True for a redirect to the same address with a slash at its end, as some management controllers answer."""
+        if not 300 <= response.status_code < 400 or path in self._slashed:
+            return False
+        parts = urlsplit(path)
+        slashed = parts._replace(path=f"{parts.path}/").geturl()
+        try:
+            target = httpx.URL(urljoin(f"{self.server}{path}", response.headers.get("Location", "")))
+            wanted = httpx.URL(f"{self.server}{slashed}")
+        except (httpx.InvalidURL, ValueError):
+            return False
+        if target == wanted:
+            self._slashed[path] = slashed
+        return target == wanted
 
     def _where(self, path: str) -> str:
         return f"{self.server}{urlsplit(path).path}"
@@ -176,12 +196,19 @@ def look_up(document: Any, path: str, where: str) -> Any:
     return value
 
 
+def written_number(text: str) -> float:
+    """ValueError for what only Python takes for a number: `4_1`, digits of other scripts."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
+
+
 def pick(document: Any, path: str, where: str) -> float:
     """The number at a path; null is NaN. MeterGlitchError says what is there instead."""
     value = look_up(document, path, where)
     if isinstance(value, str):
         try:
-            return float(value)
+            return written_number(value)
         except ValueError:
             raise MeterGlitchError(f"{where}: {path} is {value[:40]!r}, no number") from None
     if value is None:

@@ -26,7 +26,7 @@ def read_int(path: Path) -> int | None:
 def require_int(path: Path) -> int:
     """MeterError says why it cannot be read."""
     try:
-        text = path.read_text(encoding="ascii").strip()
+        text = path.read_text(encoding="ascii", errors="replace").strip()
     except OSError as error:
         raise MeterError(f"{path} cannot be read: {error.strerror}") from error
     try:

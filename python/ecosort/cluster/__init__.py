@@ -10,8 +10,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from ecosort.cluster.check import check_manifest
 from ecosort.cluster.jobs import plan_of, resume_job, start_job
-from ecosort.cluster.manifest import MANIFEST, Manifest, check_manifest
+from ecosort.cluster.manifest import Manifest
 from ecosort.cluster.planner import Shape
 from ecosort.cluster.report import ClusterReport, Stage, TaskSpan
 from ecosort.cluster.scheduler import Observe, PhaseState
@@ -48,9 +49,11 @@ def sort(
     "ray" (the Ray cluster of this machine, that of RAY_ADDRESS, or a new one) or "ray://HEAD[:PORT]". `src` may be addresses
     (http, https, s3). `nodes_temp` are directories for slices, one for each node, which all nodes can read. On each node
     `workers` tasks run at a time, with `threads` threads and `memory` (bytes, or a text such as "512MiB") each. With `single`,
-    `dst` becomes one file, which must not exist. `progress` is called with a PhaseState some times a second.
+    `dst` becomes one file, which must not exist. `dst` may be "s3://BUCKET/PREFIX", too, of which nothing must exist.
+    `progress` is called with a PhaseState some times a second.
 
-    Raises the errors of ecosort.errors. After any of them, and after a crash, resume(dst) continues.
+    Raises the errors of ecosort.errors. After any of them, and after a crash, resume(dst) continues; of a
+    bucket it is told the directory of the job, "BUCKET,PREFIX.ecosort" in the first of `nodes_temp`.
     """
     words = [f"--record-size={record_size}"] if record_size is not None else []
     keys = [by] if isinstance(by, str | int | Key | LineKey | ValueKey) else list(by)
@@ -79,12 +82,13 @@ def resume(dst: FilePath, *, progress: Observe | None = None) -> ClusterReport:
 
 
 def check(manifest: FilePath, *, scratch: FilePath = "/tmp", workers: int = 1) -> Manifest:
-    """Reads all parts of MANIFEST.json (or of the directory that holds it): counts, hashes and order, also across parts.
+    """Reads all parts of MANIFEST.json (or of the directory or bucket that has it): counts, hashes and order, also across parts.
+
+    `scratch` takes a small file, and of a bucket one part for each of the `workers`.
 
     Raises VerificationFailed with the first thing that is wrong, and BadInput where there is no manifest.
     """
-    path = Path(manifest)
-    return check_manifest(path / MANIFEST if path.is_dir() else path, Path(scratch), workers)
+    return check_manifest(os.fspath(manifest), Path(scratch), workers)
 
 
 def _quiet(state: PhaseState) -> None:

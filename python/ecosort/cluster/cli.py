@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -12,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ecosort.cluster.check import check_manifest
 from ecosort.cluster.formats import WORDS
 from ecosort.cluster.jobs import open_executor, plan_of, resume_job, start_job
-from ecosort.cluster.manifest import MANIFEST, check_manifest
 from ecosort.cluster.plan_text import plan_json, plan_text, size_text
 from ecosort.cluster.rates import rates_from_text
 from ecosort.cluster.report import ClusterReport, stage_table
@@ -48,11 +49,13 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_sort(commands)
     resume = commands.add_parser("resume", help="continue with a sort that did not end", allow_abbrev=False)
-    resume.add_argument("output", metavar="OUTPUT", help="the directory that the sort writes")
+    resume.add_argument("output", metavar="OUTPUT", help="the directory that the sort writes; of s3://, its directory .ecosort")
     _add_telling(resume)
     check = commands.add_parser("check", help="verify counts, hashes and order of all parts", allow_abbrev=False)
-    check.add_argument("manifest", metavar="MANIFEST", help="MANIFEST.json, or the directory that holds it")
-    check.add_argument("--scratch", default="/tmp", metavar="DIR", help="for a small file (default: /tmp)")
+    check.add_argument("manifest", metavar="MANIFEST", help="MANIFEST.json, or the directory or s3:// that has it")
+    check.add_argument(
+        "--scratch", default="/tmp", metavar="DIR", help="for a small file, and a part of a bucket at a time (default: /tmp)"
+    )
     return parser
 
 
@@ -69,9 +72,15 @@ def _add_sort(commands: Any) -> None:
         "inputs",
         nargs="+",
         metavar="INPUT",
-        help="a regular file that all nodes can read, or an address: http://, https://, s3://",
+        help="a regular file that all nodes can read, NODE:/path of one node's, or an address: http://, https://, s3://",
     )
-    add("-o", "--output", required=True, metavar="DIR", help="not there yet, or empty: gets the parts and MANIFEST.json")
+    add(
+        "-o",
+        "--output",
+        required=True,
+        metavar="DIR",
+        help="not there yet, or empty, or s3://BUCKET/PREFIX: gets the parts and MANIFEST.json",
+    )
     add("--format", required=True, choices=list(WORDS))
     add("--on", default="local", help="local (processes of this machine), ray, or ray://HEAD[:PORT] (default: local)")
     add("--nodes-temp", action="append", default=[], metavar="DIR", help="for the slices of a node; one for each node")
@@ -143,14 +152,11 @@ def _spec(words: argparse.Namespace) -> JobSpec:
 
 def _sort(words: argparse.Namespace) -> None:
     spec = _spec(words)
+    words.again = spec.resume_name
     rates = rates_from_text(words.rates) if words.rates else None
     if words.plan:
-        nodes = max(1, len(spec.temps))
-        if spec.on != "local":
-            executor = open_executor(spec)
-            nodes = len(executor.nodes)
-            executor.close()
-        shape = plan_of(spec, nodes)
+        with contextlib.closing(open_executor(spec)) as executor:
+            shape = plan_of(spec, executor)
         print(json.dumps(plan_json(shape, rates), indent=1) if words.plan == "json" else plan_text(shape, rates))
         return
     _tell(words, start_job(spec, *_observer(words)), spec.threads)
@@ -180,8 +186,7 @@ def _tell(words: argparse.Namespace, report: ClusterReport, threads: int) -> Non
 
 
 def _check(words: argparse.Namespace) -> None:
-    path = Path(words.manifest)
-    manifest = check_manifest(path / MANIFEST if path.is_dir() else path, Path(words.scratch))
+    manifest = check_manifest(words.manifest, Path(words.scratch))
     held = f"{manifest.rows} rows in {len(manifest.parts)} parts, {manifest.bytes} bytes, hash {manifest.hash}"
     print(f"{held}: complete and in order")
 
@@ -215,7 +220,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         {"sort": _sort, "resume": _resume, "check": _check}[words.command](words)
     except KeyboardInterrupt:
-        print("\necosort cluster: interrupted; `ecosort cluster resume OUTPUT` continues", file=sys.stderr)
+        again = getattr(words, "again", "OUTPUT")
+        print(f"\necosort cluster: interrupted; `ecosort cluster resume {again}` continues", file=sys.stderr)
         return 130
     except (EcoSortError, OSError) as error:
         print(f"ecosort cluster: {error}", file=sys.stderr)

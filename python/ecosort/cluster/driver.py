@@ -9,13 +9,16 @@ unless a slice is not there any more or is not what it was: then the task that w
     TEMP/ecosort-JOB/               directories of slices, one for each attempt to partition a range; they stay until the commit
     OUTPUT/attempts/                parts that are being written
     OUTPUT/part-00000 ...           parts that are complete
+    OUTPUT/part-00000.sum ...       valsort's summaries of parts (summaries.py)
     OUTPUT/MANIFEST.json            appears by one rename: that is the commit
 
-With --single the parts are written into OUTPUT.ecosort/output instead, whose rename to OUTPUT is the commit (single.py).
+Outputs that are no directories: with --single the parts are written into OUTPUT.ecosort/output, whose rename to OUTPUT is the
+commit (single.py); in a bucket they are uploaded, and MANIFEST.json is the last object (bucket.py).
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import shutil
 from collections.abc import Callable, Sequence
@@ -24,15 +27,16 @@ from typing import Any
 
 from ecosort.cluster.executor import Executor, Node
 from ecosort.cluster.journal import Journal, sync_directory
-from ecosort.cluster.manifest import commit_manifest, demand_order, manifest_of, read_manifest
+from ecosort.cluster.manifest import Manifest, demand_order, manifest_of
+from ecosort.cluster.node_paths import node_of, stamps_of
+from ecosort.cluster.outputs import output_of
 from ecosort.cluster.planner import Range
 from ecosort.cluster.remote import is_remote
 from ecosort.cluster.report import ClusterReport, report_from_events
 from ecosort.cluster.sampling import rows_by_range
 from ecosort.cluster.scheduler import Done, Observe, Scheduler, Task
-from ecosort.cluster.single import SingleFile
-from ecosort.cluster.spec import spec_from_json, stamp_of
-from ecosort.errors import IoFailed, VerificationFailed
+from ecosort.cluster.spec import spec_from_json, split_node
+from ecosort.errors import IoFailed
 
 Json = dict[str, Any]
 
@@ -47,13 +51,13 @@ class Driver:
         plan = journal.events[0]
         self.spec = spec_from_json(plan["spec"])
         self._job: str = plan["job"]
-        self._parts: int = plan["parts"]
+        self._planned_parts: int = plan["parts"]
         self._sampled_rows: int = plan["sampled_rows"]
         self._ranges = [Range(*one) for one in plan["ranges"]]
         self._stamps = plan["inputs"]
         self._executor = executor
         self._done: dict[str, Done] = {}
-        self._single: SingleFile | None = None
+        self._output = output_of(self.spec, self._job)
         attempts: dict[str, int] = {}
         for event in journal.events[1:]:
             self._replay(event, attempts)
@@ -70,8 +74,8 @@ class Driver:
     def run(self) -> ClusterReport:
         """Does what is left. Raises EcoSortError; the job can be resumed, whatever happened."""
         with self._journal, contextlib.ExitStack() as at_end:
-            at_end.callback(self._let_go)
-            if not self._is_committed():
+            at_end.callback(self._output.reopen)
+            if not self._output.is_committed(self._journal.events):
                 self._demand_same_inputs()
                 self._forget_what_is_gone()
                 self._sample()
@@ -79,46 +83,35 @@ class Driver:
                 self._partition(range(len(self._ranges)))
                 self._reduce()
                 self._commit()
+            self._output.complete(self._manifest())
             report = report_from_events(self._journal.events)
             self._clean_up()
         return report
 
-    def _let_go(self) -> None:
-        if self._single:
-            self._single.open_to_writers()
-
-    def _is_committed(self) -> bool:
-        if not self.spec.single:
-            return read_manifest(Path(self.spec.output), self._job) is not None
-        has_begun_to = any(event["event"] == "commit" for event in self._journal.events)
-        return has_begun_to and not self._single_path.exists()
-
     @property
-    def _single_path(self) -> Path:
-        return self.spec.job_directory / "output"
-
-    @property
-    def _attempts_directory(self) -> Path:
-        return (self.spec.job_directory if self.spec.single else Path(self.spec.output)) / "attempts"
+    def _parts(self) -> int:
+        """Known when a range is partitioned: without rows there is one, whatever was planned."""
+        return len(self._done["partition-00000"].answer["slices"])
 
     def _forget_what_is_gone(self) -> None:
         """After a power cut: what a task wrote is durable, but perhaps not the directory that had just been made for it."""
         for name, done in list(self._done.items()):
             wrote = done.answer.get("output")
-            if wrote and not (Path(wrote).exists() or self._part_of(name).exists()):
+            if wrote and not (Path(wrote).exists() or self._has_part(name)):
                 self._forget(name)
 
     def _forget(self, name: str) -> None:
         self._journal.append({"event": "lost", "task": name})
         self._done.pop(name, None)
 
-    def _part_of(self, name: str) -> Path:
-        """The part that a task of this name writes; only reduce tasks do."""
-        return Path(self.spec.output) / name.replace("reduce-", "part-")
+    def _has_part(self, name: str) -> bool:
+        """The task of this name has written a part; only reduce tasks do."""
+        return name.startswith("reduce-") and self._output.has_part(int(name.removeprefix("reduce-")))
 
     def _demand_same_inputs(self) -> None:
-        for path, stamp in zip(self.spec.inputs, self._stamps, strict=True):
-            if list(stamp_of(path)) != stamp:
+        found = stamps_of(self.spec.inputs, self._executor)
+        for path, now, stamp in zip(self.spec.inputs, found, self._stamps, strict=True):
+            if list(now) != stamp:
                 raise IoFailed(f"'{path}' has changed since the job began; remove '{self.spec.job_directory}' and begin again")
 
     def _format(self) -> Json:
@@ -156,14 +149,14 @@ class Driver:
                 "output": str(self.spec.job_directory / "samples" / f"sample-{number:05}.{attempt}"),
             }
 
-        return Task(f"sample-{number:05}", make)
+        return Task(f"sample-{number:05}", make, self._only_node(number))
 
     def _split(self) -> None:
         samples = [done.answer["output"] for name, done in sorted(self._done.items()) if name.startswith("sample-")]
 
         def make(attempt: int, node: Node) -> Json:
             output = str(self.spec.job_directory / "samples" / f"splitters.{attempt}")
-            return {"kind": "split", "format": self._format(), "samples": samples, "parts": self._parts, "output": output}
+            return {"kind": "split", "format": self._format(), "samples": samples, "parts": self._planned_parts, "output": output}
 
         self._run("split", [Task("split", make)])
 
@@ -208,10 +201,15 @@ class Driver:
 
         return Task(f"fetch-{number:05}", make)
 
+    def _only_node(self, number: int) -> str | None:
+        """That which has the input of a range; None: all have."""
+        node = node_of(self._ranges[number].path, self._executor.nodes)
+        return node.name if node else None
+
     def _range_told(self, number: int) -> Json:
         taken = self._ranges[number]
         if not is_remote(taken.path):
-            return vars(taken) | {"is_fetched": False}
+            return vars(taken) | {"path": split_node(taken.path)[1], "is_fetched": False}
         fetched = self._done[f"fetch-{number:05}"].answer
         return {"source": taken.source, "path": fetched["output"], "begin": 0, "end": fetched["bytes"], "is_fetched": True}
 
@@ -232,14 +230,14 @@ class Driver:
                 "directory": str(self._temp(node) / f"partition-{number:05}.{attempt}"),
             }
 
-        return Task(f"partition-{number:05}", make)
+        return Task(f"partition-{number:05}", make, self._only_node(number))
 
     def _temp(self, node: Node) -> Path:
         return Path(node.temp) / f"ecosort-{self._job}"
 
     def _reduce(self) -> None:
         """Until no part finds a damaged slice. Raises IoFailed where they are damaged again and again."""
-        self._prepare_single()
+        self._prepare_output()
         left = list(range(self._parts))
         for _ in range(_DAMAGES):
             if not left:
@@ -253,46 +251,38 @@ class Driver:
             left = left or self._damaged_places()
         if left:
             raise IoFailed(f"slices of part {left[0]} were damaged {_DAMAGES} times; look at the drives of --nodes-temp")
-        if not self._single:
-            self._name_parts()
+        self._output.name_parts([self._done[f"reduce-{part:05}"].answer for part in range(self._parts)])
 
-    def _prepare_single(self) -> None:
-        """With --single: the file, now that the sizes of all parts are known."""
-        if not self.spec.single:
-            return
+    def _prepare_output(self) -> None:
+        """Now that the sizes of all parts are known."""
         sizes = [sum(one["bytes"] - one["top_bytes"] for _, one in self._slices(part)) for part in range(self._parts)]
-        self._single = SingleFile(self._single_path, sizes, self._slices(0)[0][1]["top_bytes"])
-        if self._single.prepare():
+        if self._output.prepare(sizes, self._slices(0)[0][1]["top_bytes"]):
             for name in [name for name in self._done if name.startswith("reduce-")]:
                 self._forget(name)
 
     def _damaged_places(self) -> list[int]:
-        """With --single: parts that must be written again. Where there are none, the file is closed to writers."""
-        if not self._single:
-            return []
-        self._single.close_to_writers()
+        """Parts that must be written again, because others wrote there late."""
         names = [f"reduce-{part:05}" for part in range(self._parts)]
-        suspects = self._single.suspects([self._scheduler.attempts[name] for name in names])
+        suspects = self._output.suspects([self._scheduler.attempts[name] for name in names])
         tasks = {part: self._reread_task(part) for part in suspects}
         self._run("reread", list(tasks.values()))
         damaged = [part for part, task in tasks.items() if not self._done[task.name].answer["is_sound"]]
         for part in damaged:
             self._forget(names[part])
         if damaged:
-            self._single.open_to_writers()
+            self._output.reopen()
         return damaged
 
     def _reread_task(self, part: int) -> Task:
         """Named after the attempt that wrote it last."""
-        assert self._single
-        place, reduced = self._single.place(part), f"reduce-{part:05}"
+        reduced = f"reduce-{part:05}"
         name = f"reread-{part:05}.{self._scheduler.attempts[reduced]}"
 
         def make(attempt: int, node: Node) -> Json:
             return {
                 "kind": "reread",
                 "format": self._format(),
-                "place": place,
+                "place": self._output.attempt(part, attempt, self._temp(node))["place"],
                 "rows": self._done[reduced].answer["rows"],
                 "hash": self._done[reduced].answer["hash"],
                 "header_hash": self._done["split"].answer["header_hash"],
@@ -314,9 +304,7 @@ class Driver:
                 "memory_bytes": self.spec.memory_bytes,
                 "threads": self.spec.threads,
                 "temp": str(self._temp(node)),
-                "output": str(self._attempts_directory / f"part-{part:05}.{attempt}"),
-                "place": self._single.place(part) if self._single else None,
-            }
+            } | self._output.attempt(part, attempt, self._temp(node))
 
         return Task(f"reduce-{part:05}", make)
 
@@ -329,34 +317,30 @@ class Driver:
         header: str = self._done["split"].answer["header"]
         return header
 
-    def _name_parts(self) -> None:
-        """The attempts that won get the names of parts; those that a crash left behind here have them already."""
-        for task in (f"reduce-{part:05}" for part in range(self._parts)):
-            if not self._part_of(task).exists():
-                Path(self._done[task].answer["output"]).rename(self._part_of(task))
-        sync_directory(Path(self.spec.output))
+    def _manifest(self) -> Manifest:
+        answers = [self._done[f"reduce-{part:05}"].answer for part in range(self._parts)]
+        return manifest_of(self._job, self.spec.format, self._done["split"].answer, answers)
 
     def _commit(self) -> None:
-        answers = [self._done[f"reduce-{part:05}"].answer for part in range(self._parts)]
-        ranges = [self._done[f"partition-{number:05}"].answer for number in range(len(self._ranges))]
-        manifest = manifest_of(self._job, self.spec.format, self._done["split"].answer, answers)
-        manifest.demand_sum(ranges)
-        for part, answer in zip(manifest.parts, answers, strict=True):
-            if not self._single and (Path(self.spec.output) / part.file).stat().st_size != answer["bytes"]:
-                raise VerificationFailed(f"'{part.file}' changed after it was written; remove it and the job, and begin again")
+        manifest = self._manifest()
+        manifest.demand_sum(self._done[f"partition-{number:05}"].answer for number in range(len(self._ranges)))
+        self._output.demand_sizes(manifest)
         demand_order(manifest, self.spec.job_directory / "ends")
         self._demand_same_inputs()
-        if self._single:
-            self._journal.append({"event": "commit"})
-            self._single.commit(Path(self.spec.output))
-        else:
-            commit_manifest(Path(self.spec.output), manifest)
+        self._output.put_summaries(self._summaries())
+        self._journal.append({"event": "commit"})
+        self._output.commit(manifest)
+
+    def _summaries(self) -> dict[str, bytes]:
+        """By the files that they get, for parts that have any."""
+        told = {f"part-{part:05}.sum": self._done[f"reduce-{part:05}"].answer.get("summary", "") for part in range(self._parts)}
+        return {file: base64.b64decode(summary) for file, summary in told.items() if summary}
 
     def _clean_up(self) -> None:
         """After the commit. The journal goes last, so that a crash in here leaves a job to resume."""
         for node in self._executor.nodes:
             shutil.rmtree(self._temp(node), ignore_errors=True)
-        shutil.rmtree(self._attempts_directory, ignore_errors=True)
+        self._output.clean_up()
         shutil.rmtree(self.spec.job_directory / "samples", ignore_errors=True)
         (self.spec.job_directory / "journal").unlink()
         shutil.rmtree(self.spec.job_directory, ignore_errors=True)

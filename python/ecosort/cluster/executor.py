@@ -25,11 +25,15 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Node:
-    """A place that runs `workers` tasks at a time. Slices are written below `temp`, which all nodes must be able to read."""
+    """A place that runs `workers` tasks at a time. Slices are written below `temp`, which all nodes must be able to read.
+
+    `aliases` are further names by which people know it; several nodes may have the same.
+    """
 
     name: str
     temp: str
     workers: int
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,8 @@ class Executor(Protocol):
     @property
     def nodes(self) -> Sequence[Node]: ...
 
-    def start(self, task: Json, node: Node) -> int:
-        """Returns the number by which wait() and stop() know it."""
+    def start(self, task: Json, node: Node, *, is_bound: bool = False) -> int:
+        """Returns the number by which wait() and stop() know it. One that `is_bound` is lost where the node is lost."""
         ...
 
     def wait(self, timeout_s: float) -> list[Ended]:
@@ -121,7 +125,7 @@ class LocalExecutor:
     def nodes(self) -> Sequence[Node]:
         return self._nodes
 
-    def start(self, task: Json, node: Node) -> int:
+    def start(self, task: Json, node: Node, *, is_bound: bool = False) -> int:
         worker = self._idle.pop() if self._idle else _Worker()
         self._next += 1
         self._running[self._next] = worker

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,25 +12,31 @@ from ecosort.cluster.driver import Driver
 from ecosort.cluster.executor import Executor, LocalExecutor, Node
 from ecosort.cluster.fetch import is_cut_whole
 from ecosort.cluster.journal import Journal, sync_directory
+from ecosort.cluster.node_paths import stamps_of
 from ecosort.cluster.planner import Range, Shape, cut_ranges, plan_shape
-from ecosort.cluster.remote import is_remote
+from ecosort.cluster.remote import is_bucket, is_remote
 from ecosort.cluster.report import ClusterReport
 from ecosort.cluster.sampling import sampled_rows
 from ecosort.cluster.scheduler import Observe
-from ecosort.cluster.spec import JobSpec, spec_from_json, stamp_of
+from ecosort.cluster.spec import JobSpec, spec_from_json
+from ecosort.errors import BadInput
 
 
-def plan_of(spec: JobSpec, nodes: int) -> Shape:
+def plan_of(spec: JobSpec, executor: Executor) -> Shape:
     """What the job will do. Reads sizes only."""
-    sizes = {path: stamp_of(path)[0] for path in spec.inputs}
+    return _shape(spec, [size for size, _ in stamps_of(spec.inputs, executor)], len(executor.nodes))
+
+
+def _shape(spec: JobSpec, sizes: Sequence[int], nodes: int) -> Shape:
     return plan_shape(
-        sum(sizes[path] for path in spec.inputs),
+        sum(sizes),
         nodes=nodes,
         workers_per_node=spec.workers,
         memory_bytes=spec.memory_bytes,
         row_bytes=spec.format.record_size if spec.format.name == "records" else 100,
         parts=spec.parts,
-        fetched_bytes=sum(sizes[path] for path in spec.inputs if is_remote(path)),
+        fetched_bytes=sum(size for path, size in zip(spec.inputs, sizes, strict=True) if is_remote(path)),
+        is_uploaded=is_bucket(spec.output),
     )
 
 
@@ -52,6 +58,8 @@ def start_job(spec: JobSpec, observe: Observe = lambda state: None) -> ClusterRe
 
 def resume_job(output: str, observe: Observe = lambda state: None) -> ClusterReport:
     """Continues with the job that writes the directory `output`; its job directory may be named, too."""
+    if is_bucket(output):
+        raise BadInput(f"name the directory of the job that writes '{output}': it ends with .ecosort, in the first --nodes-temp")
     directory = Path(output).absolute()
     if directory.suffix != ".ecosort":
         directory = Path(f"{directory}.ecosort")
@@ -63,13 +71,14 @@ def resume_job(output: str, observe: Observe = lambda state: None) -> ClusterRep
 
 def create_journal(spec: JobSpec, executor: Executor) -> Journal:
     """Makes the job's directories and its first event, with all that later decisions depend on."""
-    stamps = [stamp_of(path) for path in spec.inputs]
-    shape = plan_of(spec, len(executor.nodes))
-    ranges = _ranges(spec, [size for size, _ in stamps], shape.range_bytes)
+    stamps = stamps_of(spec.inputs, executor)
+    sizes = [size for size, _ in stamps]
+    shape = _shape(spec, sizes, len(executor.nodes))
+    ranges = _ranges(spec, sizes, shape.range_bytes)
     directory = spec.job_directory
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     (directory / "samples").mkdir(exist_ok=True)
-    if not spec.single:
+    if not (spec.single or is_bucket(spec.output)):
         Path(spec.output).mkdir(parents=True, exist_ok=True)
     sync_directory(directory.parent)
     return Journal.create(
@@ -77,7 +86,7 @@ def create_journal(spec: JobSpec, executor: Executor) -> Journal:
         {
             "event": "plan",
             "schema": "ecosort.cluster-journal/1",
-            "job": secrets.token_hex(8),
+            "job": os.urandom(8).hex(),
             "spec": spec.as_json(),
             "parts": shape.parts,
             "sampled_rows": sampled_rows(shape.parts, len(ranges)),

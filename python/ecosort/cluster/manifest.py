@@ -1,15 +1,16 @@
-"""MANIFEST.json: what parts a sorted data set has, how many rows, with which hash, from which row to which. And its check."""
+"""MANIFEST.json: what parts a sorted data set has, how many rows, with which hash, from which row to which. check.py verifies it.
+
+A directory or a bucket has it as MANIFEST.json, a file NAME as NAME.MANIFEST.json beside it.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ecosort.cluster.formats import Format, format_from
 from ecosort.cluster.hashes import HashSum, sum_of
@@ -32,6 +33,10 @@ class Part:
     hash: str
     first: str | None
     last: str | None
+
+
+def row_of(told: str | None) -> bytes:
+    return base64.b64decode(told or "")
 
 
 @dataclass(frozen=True)
@@ -66,32 +71,45 @@ def manifest_of(job: str, form: Format, split: Mapping[str, str], answers: Seque
     return Manifest(job, form, split["header"], split["header_hash"], total.rows, size, total.hex, parts)
 
 
-def commit_manifest(directory: Path, manifest: Manifest) -> None:
-    """The commit: one rename."""
-    write_durably(directory / MANIFEST, json.dumps({"schema": SCHEMA} | asdict(manifest), indent=1).encode() + b"\n")
+def manifest_bytes(manifest: Manifest) -> bytes:
+    return json.dumps({"schema": SCHEMA} | asdict(manifest), indent=1).encode() + b"\n"
 
 
-def load_manifest(path: Path) -> Manifest:
-    """Raises BadInput where the file is none."""
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """By one rename, which is the commit of a directory."""
+    write_durably(path, manifest_bytes(manifest))
+
+
+def manifest_of_one(manifest: Manifest, file: str) -> Manifest:
+    """The same rows in one file instead of parts."""
+    held = [part for part in manifest.parts if part.rows]
+    first, last = (held[0].first, held[-1].last) if held else (None, None)
+    return replace(manifest, parts=(Part(file, manifest.rows, manifest.bytes, manifest.hash, first, last),))
+
+
+def manifest_from(data: bytes, where: str) -> Manifest:
+    """Raises BadInput where the data, which stand in `where`, are none."""
     try:
-        told = json.loads(path.read_bytes())
+        told = json.loads(data)
         if told.pop("schema", None) != SCHEMA:
-            raise BadInput(f"'{path}' is no manifest of ecosort cluster sort ({SCHEMA})")
+            raise BadInput(f"'{where}' is no manifest of ecosort cluster sort ({SCHEMA})")
         form = format_from(told["format"]["name"], told["format"]["words"])
         return Manifest(**(told | {"format": form, "parts": tuple(Part(**part) for part in told["parts"])}))
-    except FileNotFoundError:
-        raise BadInput(f"'{path}' is not there; name the MANIFEST.json of an output of ecosort cluster sort") from None
-    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise BadInput(f"'{path}' is no manifest of ecosort cluster sort: {error}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise BadInput(f"'{where}' is no manifest of ecosort cluster sort: {error}") from None
 
 
-def read_manifest(directory: Path, job: str) -> Manifest | None:
-    """That of this job, where it has been committed."""
-    path = directory / MANIFEST
-    found = load_manifest(path) if path.exists() else None
+def own_manifest(data: bytes | None, where: str, job: str) -> Manifest | None:
+    """That of this job, where it has been committed; `data`: None where there is none. Raises BadInput for that of another."""
+    found = manifest_from(data, where) if data is not None else None
     if found and found.job != job:
-        raise BadInput(f"'{path}' is of another job; move it away")
+        raise BadInput(f"'{where}' is of another job; move it away")
     return found
+
+
+def read_manifest(path: Path, job: str) -> Manifest | None:
+    """The same of a file, which may be missing."""
+    return own_manifest(path.read_bytes() if path.exists() else None, str(path), job)
 
 
 def demand_order(manifest: Manifest, scratch: Path) -> None:
@@ -107,46 +125,6 @@ def demand_order(manifest: Manifest, scratch: Path) -> None:
         raise VerificationFailed(f"the parts are not in order one after the other: {error}") from None
     finally:
         scratch.unlink(missing_ok=True)
-
-
-def check_manifest(path: Path, scratch_directory: Path, workers: int = 1) -> Manifest:
-    """Reads all parts: counts, hashes, order within and across parts. Raises VerificationFailed, IoFailed, BadInput."""
-    manifest = load_manifest(path)
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(lambda part: _check_part(manifest, path.parent / part.file, part), manifest.parts))
-    if sum_of(vars(part) for part in manifest.parts) != HashSum(manifest.rows, manifest.hash):
-        raise VerificationFailed(f"'{path}': rows and hashes of the parts do not add up to those of the whole")
-    demand_order(manifest, scratch_directory / f"ecosort-ends-{os.getpid()}")
-    return manifest
-
-
-def _check_part(manifest: Manifest, file: Path, part: Part) -> None:
-    if not file.is_file() or file.stat().st_size != part.bytes:
-        raise VerificationFailed(f"'{file}' is not there, or has not the {part.bytes} bytes that the manifest says")
-    _demand_ends(manifest, file, part)
-    found = read_in_order(manifest.format, file).without(manifest.header_hash) if part.rows else HashSum()
-    if found != HashSum(part.rows, part.hash):
-        raise VerificationFailed(
-            f"'{file}' holds {found.rows} rows with hash {found.hex}, the manifest says {part.rows} with {part.hash}"
-        )
-
-
-def _demand_ends(manifest: Manifest, file: Path, part: Part) -> None:
-    if part.first is None or part.last is None:
-        return
-    header, first, last = (base64.b64decode(text) for text in (manifest.header, part.first, part.last))
-    with file.open("rb") as data:
-        begins = _has(data, 0, [header + first, header.removesuffix(b"\n") + b"\r\n" + first])
-        ends = any(_has(data, part.bytes - len(last + end), [last + end]) for end in {manifest.format.row_end, b"\r\n"})
-    if not (begins and ends):
-        raise VerificationFailed(f"'{file}' does not begin and end with the rows that the manifest says")
-
-
-def _has(data: IO[bytes], at: int, wanted: Sequence[bytes]) -> bool:
-    """One of the texts stands there."""
-    data.seek(max(0, at))
-    found = data.read(max(map(len, wanted)))
-    return at >= 0 and any(found.startswith(text) for text in wanted)
 
 
 def read_in_order(form: Format, file: Path) -> HashSum:

@@ -32,6 +32,7 @@ class Shape:
     sampled_rows: int
     memory_bytes: int  # of a task
     fetched_bytes: int = 0  # of remote inputs: written once and read once more, so that tasks have them as files
+    uploaded_bytes: int = 0  # of an output in a bucket
 
     @property
     def slices(self) -> int:
@@ -57,8 +58,8 @@ class Shape:
 
     @property
     def network_bytes(self) -> int:
-        """Remote inputs, and slices that another node reads than the one which wrote them; nodes are equal, slices node-local."""
-        return self.input_bytes - self.input_bytes // self.nodes + self.fetched_bytes
+        """Remote inputs and outputs, and slices that another node reads than wrote them; nodes are equal, slices node-local."""
+        return self.input_bytes - self.input_bytes // self.nodes + self.fetched_bytes + self.uploaded_bytes
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ def plan_shape(
     row_bytes: int = 100,
     parts: int | None = None,
     fetched_bytes: int = 0,
+    is_uploaded: bool = False,
 ) -> Shape:
     """The fewest parts that fit one pass each even if 1.1 times the mean, and at least one for every worker."""
     workers = nodes * workers_per_node
@@ -110,6 +112,7 @@ def plan_shape(
         sampled_rows=sampled_rows(parts, ranges),
         memory_bytes=memory_bytes,
         fetched_bytes=fetched_bytes,
+        uploaded_bytes=input_bytes if is_uploaded else 0,
     )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def run_command(words: Sequence[str], *, wants_stats: bool = False) -> dict[str,
     Its standard output goes nowhere. Reports that are not those of a sort, which ecosort.process runs, come as they are.
     """
     command, *others = words
-    with tempfile.TemporaryFile() as stats:
+    with os.fdopen(os.memfd_create("ecosort-stats", os.MFD_CLOEXEC), "rb") as stats:
         options = [f"--stats=/proc/self/fd/{stats.fileno()}"] if wants_stats else []
         done = subprocess.run(
             [find_program(), command, *_behind_kind(others, ["--progress=json", "--quiet", *options])],
@@ -60,7 +60,6 @@ def run_command(words: Sequence[str], *, wants_stats: bool = False) -> dict[str,
         )
         if done.returncode != 0:
             raise _failure(done.returncode, done.stderr.decode(errors="replace").splitlines())
-        stats.seek(0)
         told = stats.read()
     return json.loads(told) if told else {}
 

@@ -43,7 +43,10 @@ class RayExecutor:
         if self._ours:
             self._connect(on)
         alive = sorted((node for node in self._ray.nodes() if node["Alive"]), key=lambda node: str(node["NodeID"]))
-        self._nodes = tuple(Node(node["NodeID"], temps[number % len(temps)], workers) for number, node in enumerate(alive))
+        self._nodes = tuple(
+            Node(node["NodeID"], temps[number % len(temps)], workers, (node["NodeManagerHostname"], node["NodeManagerAddress"]))
+            for number, node in enumerate(alive)
+        )
         self._remote = self._ray.remote(num_cpus=0, max_retries=0)(_task)
         self._running: dict[Any, int] = {}
         self._next = 0
@@ -88,10 +91,10 @@ class RayExecutor:
     def nodes(self) -> Sequence[Node]:
         return self._nodes
 
-    def start(self, task: Json, node: Node) -> int:
+    def start(self, task: Json, node: Node, *, is_bound: bool = False) -> int:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        here = NodeAffinitySchedulingStrategy(node_id=node.name, soft=True)
+        here = NodeAffinitySchedulingStrategy(node_id=node.name, soft=not is_bound)
         self._next += 1
         self._running[self._remote.options(scheduling_strategy=here).remote(json.dumps(task))] = self._next
         return self._next

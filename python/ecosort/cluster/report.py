@@ -22,7 +22,7 @@ class TaskSpan:
     cpu_s: float
     bytes_read: int
     bytes_written: int
-    network_bytes: int  # read from slices of other nodes and from remote inputs
+    network_bytes: int  # read from slices of other nodes and from remote inputs, or sent to a bucket
     steps: tuple[Step, ...]
 
 
@@ -112,14 +112,14 @@ def _span(event: Mapping[str, Any], done: Iterable[Mapping[str, Any]]) -> TaskSp
 
 
 def _from_elsewhere(event: Mapping[str, Any], done: Iterable[Mapping[str, Any]]) -> int:
-    """What a part took from slices that other nodes had written, and a node from remote inputs."""
+    """What a part took from slices that other nodes had written, a node from remote inputs, and what went into a bucket."""
     if event["task"].startswith("fetch-"):
         return int(event["answer"]["bytes_read"])
     if not event["task"].startswith("reduce-"):
         return 0
-    part = int(event["task"].rpartition("-")[2])
+    part, sent = int(event["task"].rpartition("-")[2]), int(event["answer"].get("uploaded_bytes", 0))
     slices = {one["task"]: (one["node"], one["answer"]["slices"][part]["bytes"]) for one in done if "slices" in one["answer"]}
-    return sum(size for node, size in slices.values() if node != event["node"])
+    return sent + sum(int(size) for node, size in slices.values() if node != event["node"])
 
 
 def _stage(name: str, spans: Sequence[TaskSpan]) -> Stage:

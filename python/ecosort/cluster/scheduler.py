@@ -9,10 +9,9 @@ late            runs twice; who is done first wins, and the other is stopped
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,10 +44,14 @@ Observe = Callable[[PhaseState], object]
 
 @dataclass(frozen=True)
 class Task:
-    """`make` gives the JSON object for an attempt on a node; attempts never share a name."""
+    """`make` gives the JSON object for an attempt on a node; attempts never share a name. `node`: it runs nowhere else."""
 
     name: str
     make: Callable[[int, Node], Json]
+    node: str | None = None
+
+    def may_run_on(self, node: Node) -> bool:
+        return self.node in (None, node.name)
 
 
 @dataclass(frozen=True)
@@ -102,23 +105,34 @@ class Scheduler:
         return sorted(free, key=lambda node: busy[node.name] - node.workers)
 
     def _start_waiting(self, state: _Phase) -> None:
-        while state.waiting and (free := self._free_nodes(state)):
-            self._start(state.waiting.popleft(), free[0])
+        while found := self._next_pair(state):
+            state.waiting.remove(found[0])
+            self._start(*found)
+        if state.waiting and not self._running:
+            task = state.waiting[0]
+            why = f"node {task.node} is full, and it alone has the input of task {task.name}"
+            raise NotEnoughSpace(f"{why}; make room, then `ecosort cluster resume`")
+
+    def _next_pair(self, state: _Phase) -> tuple[Task, Node] | None:
+        """The first task that a free node may run, and the idlest of these."""
+        free = self._free_nodes(state)
+        return next(((task, node) for task in state.waiting for node in free if task.may_run_on(node)), None)
 
     def _start(self, task: Task, node: Node) -> None:
         number = self.attempts[task.name] = self.attempts.get(task.name, 0) + 1
         self.journal.append({"event": "start", "task": task.name, "attempt": number, "node": node.name})
-        handle = self.executor.start(task.make(number, node), node)
+        handle = self.executor.start(task.make(number, node), node, is_bound=task.node is not None)
         self._running[handle] = _Attempt(task, number, node, time.monotonic())
 
     def _double_late(self, state: _Phase) -> None:
         """When nothing waits, a task that takes twice the usual time gets a second attempt, on another node if there is one."""
         if state.waiting or len(state.seconds) < 2:
             return
-        limit = max(_LATE_LEAST_S, _LATE_FACTOR * statistics.median(state.seconds))
+        limit = max(_LATE_LEAST_S, _LATE_FACTOR * _median(state.seconds))
         for attempt in list(self._running.values()):
             twins = sum(other.task is attempt.task for other in self._running.values())
-            free = [node for node in self._free_nodes(state) if node != attempt.node] or self._free_nodes(state)
+            allowed = [node for node in self._free_nodes(state) if attempt.task.may_run_on(node)]
+            free = [node for node in allowed if node != attempt.node] or allowed
             if twins == 1 and free and time.monotonic() - attempt.begin_s > limit:
                 self._start(attempt.task, free[0])
 
@@ -143,6 +157,11 @@ class Scheduler:
             if other.task is winner.task:
                 self.executor.stop(number)
                 del self._running[number]
+
+
+def _median(values: Sequence[float]) -> float:
+    """The lower one of two. The module `statistics` takes a fifth of the start of a worker."""
+    return sorted(values)[(len(values) - 1) // 2]
 
 
 class _Phase:
@@ -174,7 +193,8 @@ class _Phase:
         if error is None or error["kind"] == "lost":
             self._losses[name] = self._losses.get(name, 0) + 1
             if self._losses[name] > _LOSSES:
-                raise IoFailed(f"the worker of task {name} was lost {_LOSSES} times; `ecosort cluster resume` continues")
+                why = f", and node {attempt.task.node} alone has its input" if attempt.task.node else ""
+                raise IoFailed(f"the worker of task {name} was lost {_LOSSES} times{why}; `ecosort cluster resume` continues")
         elif error["kind"] == "full":
             self.full.add(attempt.node.name)
             if self.full >= set(nodes):
@@ -182,14 +202,15 @@ class _Phase:
                     f"no node has space for task {name}: {error['line']}; make room, then `ecosort cluster resume`"
                 )
         elif error["kind"] == "bad":
-            raise _as_raised(error)
+            raise as_raised(error)
         else:
             self._failures[name] = self._failures.get(name, 0) + 1
             if self._failures[name] >= _FAILURES:
                 raise IoFailed(f"task {name} failed {_FAILURES} times: {error['line']}")
 
 
-def _as_raised(error: Json) -> EcoSortError:
+def as_raised(error: Json) -> EcoSortError:
+    """What a task said went wrong, that would go wrong everywhere."""
     kind = VerificationFailed if error["exit_code"] == 1 else BadInput
     raised = kind(error["line"])
     raised.exit_code = error["exit_code"]

@@ -1,6 +1,7 @@
 """One file instead of parts: each part is written at its place in a file whose space was taken beforehand.
 
     OUTPUT.ecosort/output   | top, part 0 | part 1 | part 2 | ...      becomes OUTPUT by one rename
+    OUTPUT.MANIFEST.json    is written after that; a job that is resumed in between writes it
 
 An attempt that no one waits for any more (its node was lost, its twin won) may still write. It writes the same bytes as the one
 that won, but others if it read a damaged slice. So whoever writes holds a shared lock on the file, the driver waits until no one
@@ -21,7 +22,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any
 
-from ecosort.cluster.journal import sync_directory
+from ecosort.cluster.journal import Event, sync_directory
+from ecosort.cluster.manifest import MANIFEST, Manifest, manifest_of_one, read_manifest, write_manifest
 from ecosort.errors import BadInput, IoFailed, NotEnoughSpace
 from ecosort.process import Sort
 from ecosort.report import Report
@@ -95,11 +97,77 @@ class SingleFile:
         """One rename. The file is closed to writers, and stays so."""
         os.ftruncate(self._descriptor, self.size)
         os.fsync(self._descriptor)
-        if os.path.lexists(output):
-            raise BadInput(f"'{output}' appeared while its rows were sorted; move it away, then `ecosort cluster resume`")
+        _demand_absent(output)
         self.path.rename(output)
         sync_directory(output.parent)
         self.open_to_writers()
+
+
+class SingleOutput:
+    """Of a job (see outputs.py). `directory` is that of the job."""
+
+    def __init__(self, path: Path, directory: Path) -> None:
+        self._path = path
+        self._directory = directory
+        self._file: SingleFile | None = None
+
+    def is_committed(self, events: Sequence[Event]) -> bool:
+        has_begun_to = any(event["event"] == "commit" for event in events)
+        return has_begun_to and not (self._directory / "output").exists()
+
+    def has_part(self, part: int) -> bool:
+        return False
+
+    def prepare(self, sizes: Sequence[int], top_bytes: int) -> bool:
+        self._file = SingleFile(self._directory / "output", sizes, top_bytes)
+        return self._file.prepare()
+
+    def attempt(self, part: int, attempt: int, temp: Path) -> Json:
+        scratch = self._directory / "attempts" / f"part-{part:05}.{attempt}"
+        return {"output": str(scratch), "place": self._prepared.place(part), "upload": None}
+
+    @property
+    def _prepared(self) -> SingleFile:
+        assert self._file
+        return self._file
+
+    def suspects(self, attempts: Sequence[int]) -> list[int]:
+        self._prepared.close_to_writers()
+        return self._prepared.suspects(attempts)
+
+    def reopen(self) -> None:
+        if self._file:
+            self._file.open_to_writers()
+
+    def name_parts(self, answers: Sequence[Json]) -> None:
+        """They are at their places."""
+
+    def demand_sizes(self, manifest: Manifest) -> None:
+        """Their places have them."""
+
+    def put_summaries(self, summaries: Mapping[str, bytes]) -> None:
+        """There are no parts."""
+
+    @property
+    def _beside(self) -> Path:
+        return self._path.with_name(f"{self._path.name}.{MANIFEST}")
+
+    def commit(self, manifest: Manifest) -> None:
+        _demand_absent(self._beside)
+        self._prepared.commit(self._path)
+
+    def complete(self, manifest: Manifest) -> None:
+        """The manifest of the file, beside it."""
+        if read_manifest(self._beside, manifest.job) is None:
+            write_manifest(self._beside, manifest_of_one(manifest, self._path.name))
+
+    def clean_up(self) -> None:
+        """All is in the directory of the job."""
+
+
+def _demand_absent(path: Path) -> None:
+    if os.path.lexists(path):
+        raise BadInput(f"'{path}' appeared while its rows were sorted; move it away, then `ecosort cluster resume`")
 
 
 def _reserve(file: IO[bytes], size: int) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ecosort.cluster.formats import Format, format_from
-from ecosort.cluster.remote import is_remote, version_of
+from ecosort.cluster.manifest import MANIFEST
+from ecosort.cluster.remote import is_bucket, is_remote, version_of
 from ecosort.errors import BadInput
+
+_OF_A_NODE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*):(/.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,15 @@ class JobSpec:
 
     @property
     def job_directory(self) -> Path:
-        """Of the journal, samples and splitters; like that of `ecosort sort --resumable`."""
+        """Of the journal, samples and splitters; as of `ecosort sort --resumable`. Of a bucket: in the first of `temps`."""
+        if is_bucket(self.output):
+            return Path(self.temps[0]) / (self.output.removeprefix("s3://").replace("/", ",") + ".ecosort")
         return Path(f"{self.output}.ecosort")
+
+    @property
+    def resume_name(self) -> str:
+        """What resume_job() is told."""
+        return str(self.job_directory) if is_bucket(self.output) else self.output
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -67,13 +78,12 @@ def job_spec(
         raise BadInput("workers and threads are positive numbers")
     if on not in ("local", "ray") and not (on.startswith("ray://") and len(on) > len("ray://")):
         raise BadInput(f"--on is local, ray (the cluster of this machine, or of RAY_ADDRESS) or ray://HEAD[:PORT], not {on!r}")
-    if remote := next((os.fspath(path) for path in (output, *temps) if is_remote(os.fspath(path))), None):
-        raise BadInput(f"'{remote}' cannot be written: outputs and slices are files, only inputs may be http(s):// or s3://")
+    _demand_writable(os.fspath(output), [os.fspath(path) for path in temps], single)
     cpus = len(os.sched_getaffinity(0))
     nodes = max(1, len(temps))
-    return JobSpec(
-        inputs=tuple(_absolute(path) for path in inputs),
-        output=_free_output(output, single),
+    spec = JobSpec(
+        inputs=tuple(os.fspath(path) if split_node(os.fspath(path))[0] else _absolute(path) for path in inputs),
+        output=_absolute(output).rstrip("/"),
         format=format_from(format_name, words),
         on=on,
         temps=tuple(_absolute(path) for path in temps),
@@ -84,6 +94,19 @@ def job_spec(
         seed=seed,
         single=single,
     )
+    _demand_free(spec)
+    return spec
+
+
+def _demand_writable(output: str, temps: Sequence[str], single: bool) -> None:
+    if remote := next((path for path in temps if is_remote(path)), None):
+        raise BadInput(f"'{remote}' cannot have slices: --nodes-temp are directories that all nodes can read")
+    if is_bucket(output) and single:
+        raise BadInput("--single makes a file; what goes into a bucket are parts")
+    if is_bucket(output) and not temps:
+        raise BadInput("an output in a bucket wants --nodes-temp: directories for slices, the first of them for the journal, too")
+    if is_remote(output) and not is_bucket(output):
+        raise BadInput(f"'{output}' cannot be written: an output is a directory, a file (--single), or s3://BUCKET/PREFIX")
 
 
 def _absolute(path: str | os.PathLike[str]) -> str:
@@ -91,20 +114,28 @@ def _absolute(path: str | os.PathLike[str]) -> str:
     return os.fspath(path) if is_remote(os.fspath(path)) else str(Path(os.fspath(path)).absolute())
 
 
-def _free_output(path: str | os.PathLike[str], single: bool) -> str:
-    """A directory that is not there, or empty; a file that is not there."""
-    output = Path(_absolute(path))
-    if Path(f"{output}.ecosort", "journal").exists():
-        raise BadInput(
-            f"'{output}.ecosort' holds a job that did not end; `ecosort cluster resume {output}` continues, or remove it"
-        )
-    if single and os.path.lexists(output):
-        raise BadInput(f"'{output}' exists; name a file that is not there")
-    if output.is_dir() and not any(output.iterdir()):
-        return str(output)
-    if os.path.lexists(output):
+def split_node(path: str) -> tuple[str | None, str]:
+    """The node that has it (None: all have), and where it is there."""
+    named = None if is_remote(path) else _OF_A_NODE.fullmatch(path)
+    return (named[1], named[2]) if named else (None, path)
+
+
+def _demand_free(spec: JobSpec) -> None:
+    """Nothing is where the output and its journal go."""
+    if (spec.job_directory / "journal").exists():
+        again = f"`ecosort cluster resume {spec.resume_name}` continues"
+        raise BadInput(f"'{spec.job_directory}' holds a job that did not end; {again}, or remove it")
+    if is_bucket(spec.output):
+        from ecosort.cluster.bucket import demand_free
+
+        demand_free(spec.output)
+        return
+    output = Path(spec.output)
+    taken = [path for path in (spec.output, f"{spec.output}.{MANIFEST}") if spec.single and os.path.lexists(path)]
+    if taken:
+        raise BadInput(f"'{taken[0]}' exists; name a file that is not there")
+    if os.path.lexists(output) and not (output.is_dir() and not any(output.iterdir())):
         raise BadInput(f"'{output}' exists; name a directory that is not there, or that is empty")
-    return str(output)
 
 
 Stamp = tuple[int, int | str]  # size in bytes, and what changes when the input does

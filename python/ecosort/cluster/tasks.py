@@ -18,10 +18,12 @@ from ecosort.cluster.fetch import fetch_rows
 from ecosort.cluster.formats import Format, format_from
 from ecosort.cluster.hashes import HashSum, sum_of
 from ecosort.cluster.journal import sync_directory
-from ecosort.cluster.manifest import read_in_order
+from ecosort.cluster.manifest import read_in_order, row_of
 from ecosort.cluster.program_calls import KILLED, Usage, run_command
 from ecosort.cluster.remote import Version
 from ecosort.cluster.single import copy_of, sort_into
+from ecosort.cluster.spec import stamp_of
+from ecosort.cluster.summaries import has_summaries, summary_of
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
 from ecosort.process import Sort
 from ecosort.report import Phase, Report, empty_report
@@ -172,22 +174,18 @@ def _reduce(task: Json) -> Json:
     form, slices = _format(task), task["slices"]
     if damaged := [one["task"] for one in slices if _size(one["path"]) != one["bytes"]]:
         return {"damaged": damaged, "bytes_read": 0, "bytes_written": 0}
-    wanted = sum_of(slices)
     output = Path(task["output"])
     output.parent.mkdir(parents=True, exist_ok=True)
     try:
-        report = _sort_slices(task, form, _filled(slices))
-        if _sum(report, task) == wanted:
-            return _part(task, form, report)
-        output.unlink(missing_ok=True)
-        why: EcoSortError = IoFailed(f"part {task['part']} does not hold the rows that its slices were written with")
+        report = _sort_slices(task, form, _filled(slices), lambda report: _demand_rows(task, report))
+        return _part(task, form, report)
     except (NotEnoughSpace, NotEnoughMemory):
         raise
-    except EcoSortError as error:
-        why = error
-    damaged = [one["task"] for one in slices if not _is_sound(task, form, one)]
-    if not damaged:
-        raise why
+    except EcoSortError:
+        output.unlink(missing_ok=True)
+        damaged = [one["task"] for one in slices if not _is_sound(task, form, one)]
+        if not damaged:
+            raise
     return {"damaged": damaged, "bytes_read": sum(one["bytes"] for one in slices), "bytes_written": 0}
 
 
@@ -197,17 +195,41 @@ def _filled(slices: Sequence[Json]) -> list[str]:
     return paths or [slices[0]["path"]]
 
 
-def _sort_slices(task: Json, form: Format, paths: Sequence[str]) -> Report:
-    """Into the file `output`, or at `place` in a file of all parts."""
+def _demand_rows(task: Json, report: Report) -> None:
+    """Raises IoFailed where a part that was sorted is not what its slices were written with."""
+    if _sum(report, task) != sum_of(task["slices"]):
+        raise IoFailed(f"part {task['part']} does not hold the rows that its slices were written with")
+
+
+def _sort_slices(task: Json, form: Format, paths: Sequence[str], demand: Callable[[Report], None]) -> Report:
+    """Into the file `output`, at `place` in a file of all parts, or as the object `upload`, which appears if `demand` is met."""
     threads = "--parallel" if form.name == "lines" else "--threads"
     words = [*form.sort_command(), f"--memory={task['memory_bytes']}B", f"--temp={task['temp']}", f"{threads}={task['threads']}"]
+    if has_summaries(form):
+        words.append("--checksum")
+    to_stream = [*words, *form.to_standard_output(), *paths]
     if form.name == "records" and sum(_size(path) for path in paths) == 0:
-        if task["place"] is None:
-            Path(task["output"]).write_bytes(b"")
-        return empty_report(__version__)
-    if task["place"] is None:
-        return Sort([*words, f"--output={task['output']}", *paths]).wait()
-    return sort_into(task["place"], [*words, *form.to_standard_output(), *paths])
+        return _no_records(task, demand)
+    if task["upload"]:
+        from ecosort.cluster.bucket import sort_to_bucket
+
+        return sort_to_bucket(task["upload"], to_stream, sum(one["bytes"] for one in task["slices"]), demand)
+    to_file = [*words, f"--output={task['output']}", *paths]
+    report = sort_into(task["place"], to_stream) if task["place"] else Sort(to_file).wait()
+    demand(report)
+    return report
+
+
+def _no_records(task: Json, demand: Callable[[Report], None]) -> Report:
+    report = empty_report(__version__)
+    demand(report)
+    if task["upload"]:
+        from ecosort.cluster.bucket import put_small
+
+        put_small(task["upload"], b"")
+    elif not task["place"]:
+        Path(task["output"]).write_bytes(b"")
+    return report
 
 
 def _sum(report: Report, task: Json) -> HashSum:
@@ -216,13 +238,19 @@ def _sum(report: Report, task: Json) -> HashSum:
 
 def _part(task: Json, form: Format, report: Report) -> Json:
     first, last = _ends(task, form)
+    summary = b""
+    if report.checksum is not None and report.duplicate_keys is not None:
+        summary = summary_of(report.records, report.duplicate_keys, report.checksum, row_of(first), row_of(last))
+    written, size = _written(task)
     return {
         "rows": report.records,
         "hash": _sum(report, task).hex,
-        "bytes": task["place"]["bytes"] if task["place"] else _size(task["output"]),
-        "output": task["place"]["file"] if task["place"] else task["output"],
+        "bytes": size,
+        "output": written,
+        "uploaded_bytes": size if task["upload"] else 0,
         "first": first,
         "last": last,
+        "summary": base64.b64encode(summary).decode(),
         "bytes_read": report.bytes_read,
         "bytes_written": report.bytes_written,
         "io_idle_s": report.io_idle_s,
@@ -230,20 +258,46 @@ def _part(task: Json, form: Format, report: Report) -> Json:
     }
 
 
+def _written(task: Json) -> tuple[str, int]:
+    """Where the part is, and its size in bytes."""
+    if task["place"]:
+        return task["place"]["file"], task["place"]["bytes"]
+    if task["upload"]:
+        from ecosort.cluster.bucket import size_of
+
+        return task["upload"], size_of(task["upload"]) or 0
+    return task["output"], _size(task["output"])
+
+
 def _steps(phases: Iterable[Phase]) -> list[list[Any]]:
     return [[one.name, one.end_s - one.begin_s, one.bytes_read, one.bytes_written, one.wait_s] for one in phases]
 
 
 def _ends(task: Json, form: Format) -> tuple[str | None, str | None]:
-    """The first and the last row of a part: of those of its slices."""
+    """The first and the last row of a part: of those of its slices, the first ones in front, because ties stay in order."""
     held = [one for one in task["slices"] if one["rows"]]
     if not held:
         return None, None
-    header = base64.b64decode(task["header"])
+    if len(held) == 1:
+        return held[0]["first"], held[0]["last"]
+    if form.name == "records" and not task["upload"]:
+        return _ends_of_records(task, form.record_size, held)
+    rows = [base64.b64decode(one[name]) for name in ("first", "last") for one in held]
+    ordered = sorted_rows(form, base64.b64decode(task["header"]), rows, Path(f"{task['output']}.ends"))
+    return base64.b64encode(ordered[0]).decode(), base64.b64encode(ordered[-1]).decode()
+
+
+def _ends_of_records(task: Json, record_size: int, slices: Sequence[Json]) -> tuple[str, str]:
+    """As they stand in the part. Raises IoFailed where they are not among those of the slices."""
     ends = []
-    for name, at in (("first", 0), ("last", -1)):
-        rows = [base64.b64decode(one[name]) for one in held]
-        ends.append(base64.b64encode(sorted_rows(form, header, rows, Path(f"{task['output']}.{name}"))[at]).decode())
+    file, size = _written(task)
+    offset = task["place"]["offset"] if task["place"] else 0
+    with open(file, "rb", buffering=0) as part:  # noqa: PTH123  # a name as the task was told it
+        for name, at in (("first", offset), ("last", offset + size - record_size)):
+            row = base64.b64encode(os.pread(part.fileno(), record_size, at)).decode()
+            if row not in [one[name] for one in slices]:
+                raise IoFailed(f"the {name} record of part {task['part']} is none of its slices")
+            ends.append(row)
     return ends[0], ends[1]
 
 
@@ -289,7 +343,8 @@ def _is_sound(task: Json, form: Format, one: Json) -> bool:
         return False
     scratch = f"{task['output']}.slice"
     try:
-        report = _sort_slices(task | {"output": scratch, "place": None}, form, [one["path"]])
+        here = task | {"output": scratch, "place": None, "upload": None}
+        report = _sort_slices(here, form, [one["path"]], lambda report: None)
         return _sum(report, task) == HashSum(one["rows"], one["hash"])
     except (NotEnoughSpace, NotEnoughMemory):
         raise
@@ -321,6 +376,10 @@ def _holds(copy: Path, task: Json) -> bool:
         return False
 
 
+def _stamp(task: Json) -> Json:
+    return {"stamp": stamp_of(task["path"]), "bytes_read": 0, "bytes_written": 0}
+
+
 _KINDS: dict[str, Callable[[Json], Json]] = {
     "fetch": _fetch,
     "sample": _sample,
@@ -328,4 +387,5 @@ _KINDS: dict[str, Callable[[Json], Json]] = {
     "partition": _partition,
     "reduce": _reduce,
     "reread": _reread,
+    "stamp": _stamp,
 }

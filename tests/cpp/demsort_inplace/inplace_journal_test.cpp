@@ -276,6 +276,19 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   EXPECT_EQ(contents->state->lines->dropped, last.lines->dropped);
 }
 
+TEST(InPlaceJournal, AJobOfLinesInPlaceKnowsItsSpace) {
+  JobHeader header{.job = 78, .kind = JobHeader::Kind::lines_in_place, .inputs = {{.path = "/f", .size_bytes = 9}}};
+  header.layout.unit = page_bytes;
+  header.lines = LineTerms{.block_bytes = 8192, .most_merged = 5, .run_places = 5, .total_bytes = 123'456'789};
+  Bench bench;
+  bench.create(header);
+  const auto contents = reopen(bench.bytes());
+  ASSERT_TRUE(contents);
+  EXPECT_TRUE(contents->header.is_in_place());
+  EXPECT_EQ(contents->header.lines.value().total_bytes, 123'456'789U);
+  EXPECT_EQ(contents->header.inputs.front().size_bytes, 9U);
+}
+
 TEST(InPlaceJournal, RecordsOfAnotherJobAreNone) {
   JobHeader header = header_of(2);
   Bench ours;

@@ -9,6 +9,8 @@
 #include "base/random.h"
 #include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/input_identity.h"
+#include "demsort_inplace/journal.h"
+#include "demsort_inplace/lines_in_place.h"
 #include "formats/lines/grammar.h"
 #include "job/prepare_table.h"
 
@@ -18,6 +20,7 @@ namespace {
 
 std::map<std::string, std::string> files_of(const SmallLines& sort) {
   std::map<std::string, std::string> files;
+  if (sort.in_place) return files;
   for (std::size_t i = 0; i < sort.inputs.size(); ++i) files[lines_input(i)] = sort.inputs[i];
   return files;
 }
@@ -32,6 +35,17 @@ std::string text_of_lines(std::uint64_t seed, std::size_t lines, std::uint64_t m
     text += '\n';
   }
   if (!ends) text.pop_back();
+  return text;
+}
+
+// Lines of up to two letters, ended by NUL.
+std::string text_of_short_lines(std::uint64_t seed, std::size_t lines) {
+  Random random(seed);
+  std::string text;
+  for (std::size_t i = 0; i < lines; ++i) {
+    text.append(random.below(3), static_cast<char>('a' + random.below(26)));
+    text += '\0';
+  }
   return text;
 }
 
@@ -152,7 +166,7 @@ std::string SmallLines::sorted() const {
 
 io::DiskImage SmallLines::disk() const {
   std::map<std::string, std::string> files = files_of(*this);
-  if (has_previous) files[sort_output] = previous();
+  if (has_previous || in_place) files[sort_output] = previous();
   return io::make_image(files);
 }
 
@@ -207,9 +221,11 @@ lines::LinesJob SmallLines::job(std::uint64_t more_memory) const {
 }
 
 JobHeader SmallLines::header() const {
-  JobHeader header{.job = 0x5eed, .memory_bytes = job().plan.memory_bytes, .kind = JobHeader::Kind::resumable_lines};
+  JobHeader header{.job = 0x5eed,
+                   .memory_bytes = job().plan.memory_bytes,
+                   .kind = in_place ? JobHeader::Kind::lines_in_place : JobHeader::Kind::resumable_lines};
   header.layout.unit = page_bytes;
-  header.layout.keeps_runs = true;
+  header.layout.keeps_runs = !in_place;
   header.layout.interval_bytes = interval_bytes;
   header.reread = reread;
   header.lines = LineTerms{.command = command,
@@ -221,6 +237,23 @@ JobHeader SmallLines::header() const {
   if (command == "csv") header.lines->first_row = rows_of(inputs.front(), *this, '\n').front();
   header.layout.head_bytes = head_bytes(*header.lines, *job().format, page_bytes);
   return header;
+}
+
+namespace {
+
+// The bound of real jobs, for as many runs as there are instead of as many as there might be.
+void lay_out(const SmallLines& sort, JobHeader& header) {
+  header.lines->run_places = sort.most_merged;
+  header.lines->total_bytes = lines_total_bytes(header, sort.job().plan, sort.most_merged);
+}
+
+}  // namespace
+
+std::uint64_t SmallLines::bound_bytes() const {
+  JobHeader of_job = header();
+  of_job.inputs = {{.path = sort_output, .size_bytes = inputs.front().size()}};
+  lay_out(*this, of_job);
+  return of_job.lines->total_bytes + Journal::size_bytes(of_job);
 }
 
 const std::vector<SmallLines>& small_lines() {
@@ -267,22 +300,68 @@ const std::vector<SmallLines>& small_lines() {
   return sorts;
 }
 
-lines::LinesReport LinesMachine::start(const SmallLines& sort) {
+const std::vector<SmallLines>& small_lines_in_place() {
+  constexpr std::uint64_t KiB = 1024;
+  static const std::vector<SmallLines> sorts = [&] {
+    std::vector<SmallLines> all{
+        {.label = "plain", .inputs = {text_of_lines(21, 1'600, 30, 1'000'000, false)}, .most_merged = 6},
+        {.label = "keys",
+         .words = {"-k1,1n", "-s"},
+         .inputs = {text_of_lines(22, 1'300, 40, 500)},
+         .most_merged = 5,
+         .reread = true},
+        {.label = "long_lines",
+         .inputs = {text_of_lines(23, 40, 9'000, 1'000)},
+         .run_buffer_bytes = 96 * KiB,
+         .interval_bytes = 40 * KiB,
+         .most_merged = 2},
+        {.label = "one_run",
+         .words = {"-r"},
+         .inputs = {text_of_lines(24, 900, 20, 10)},
+         .run_buffer_bytes = 80 * KiB,
+         .interval_bytes = 4 * KiB,
+         .most_merged = 1},
+        {.label = "one_line", .inputs = {"alone"}, .most_merged = 1},
+        {.label = "short_lines",
+         .words = {"-z"},
+         .inputs = {text_of_short_lines(25, 3'000)},
+         .run_buffer_bytes = 48 * KiB,
+         .interval_bytes = 4 * KiB,
+         .most_merged = 3},
+    };
+    for (SmallLines& sort : all) sort.in_place = true;
+    return all;
+  }();
+  return sorts;
+}
+
+lines::LinesReport LinesMachine::start_with_memory(const SmallLines& sort, std::uint64_t memory_bytes) {
   lines::LinesJob job = sort.job();
+  if (memory_bytes != 0) job.plan.memory_bytes = memory_bytes;
   JobHeader header = sort.header();
   for (std::size_t i = 0; i < sort.inputs.size(); ++i) {
     lines::LineInput input;
-    input.name = lines_input(i);
-    input.open(storage_);
+    input.name = sort.in_place ? sort_output : lines_input(i);
+    if (sort.in_place) {
+      input.file = storage_.open_named(input.name, io::Role::input, io::Caching::direct_if_possible);
+      input.opened = storage_.state(*input.file);
+    } else {
+      input.open(storage_);
+    }
     header.inputs.push_back(identity_of(*input.file, input.opened));
     job.inputs.push_back(std::move(input));
   }
+  if (sort.in_place) lay_out(sort, header);
   return start_resumable_lines(sort_output, std::move(job), header, environment());
 }
 
 lines::LinesReport LinesMachine::resume(std::uint64_t more_memory) {
   JobStatus status = look();
   lines::LinesJob job = sort_of(status.contents.value().header).job(more_memory);
+  return resume_lines(sort_output, std::move(status), std::move(job), environment());
+}
+
+lines::LinesReport LinesMachine::resume_with(lines::LinesJob job, JobStatus status) {
   return resume_lines(sort_output, std::move(status), std::move(job), environment());
 }
 

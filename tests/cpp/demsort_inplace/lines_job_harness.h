@@ -25,22 +25,28 @@ struct SmallLines {
   std::uint64_t run_places = 2;  // the journal grows by so many
   bool has_previous = false;     // something stands under the output's name before
   bool reread = false;
+  bool in_place = false;  // the only input stands under the output's name
 
   [[nodiscard]] const char* name() const { return label; }
   [[nodiscard]] std::string sorted() const;
-  [[nodiscard]] std::string previous() const { return has_previous ? "what was there before" : ""; }
+  [[nodiscard]] std::string previous() const { return in_place ? inputs.front() : has_previous ? "what was there before" : ""; }
   [[nodiscard]] io::DiskImage disk() const;
   // The disk holds the inputs as they were, under the output's name this text (empty: nothing stands there), and nothing else.
   [[nodiscard]] bool holds_only(const io::DiskImage& image, const std::string& output) const;
   [[nodiscard]] lines::LinesJob job(std::uint64_t more_memory = 0) const;  // without inputs
   [[nodiscard]] JobHeader header() const;                                  // likewise
   [[nodiscard]] std::uint64_t input_bytes() const;
-  [[nodiscard]] std::string top() const;  // what stays on top: a byte order mark, and rows
+  [[nodiscard]] std::uint64_t bound_bytes() const;  // in place: what the job may take on the disk
+  [[nodiscard]] std::string top() const;            // what stays on top: a byte order mark, and rows
 };
 
 // Plain lines; keys and a header; equal lines; merges before the last one; lines longer than a block; no end of the last line;
 // CSV whose quotes hold newlines, with headers and marks; JSON lines with a mark and blank lines.
 [[nodiscard]] const std::vector<SmallLines>& small_lines();
+
+// Of lines in place: plain ones without a last end; keys; lines longer than a block; one run; one line; very short ones.
+// `most_merged` is the number of their runs.
+[[nodiscard]] const std::vector<SmallLines>& small_lines_in_place();
 
 // The n-th input's name.
 [[nodiscard]] std::string lines_input(std::size_t number);
@@ -50,8 +56,11 @@ class LinesMachine {
  public:
   LinesMachine(io::NamedStorage& storage, io::Queue& queue) : storage_(storage), queue_(queue) {}
 
-  lines::LinesReport start(const SmallLines& sort);
+  lines::LinesReport start(const SmallLines& sort) { return start_with_memory(sort, 0); }
+  // 0: what such a sort has.
+  lines::LinesReport start_with_memory(const SmallLines& sort, std::uint64_t memory_bytes);
   lines::LinesReport resume(std::uint64_t more_memory = 0);
+  lines::LinesReport resume_with(lines::LinesJob job, JobStatus status);
   lines::LinesReport abandon();
   // Records of the journal about runs that such a job leaves.
   [[nodiscard]] static std::uint64_t run_records(const lines::LinesReport& report, const SmallLines& sort) {

@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import ray
 from ecosort.cluster import PhaseState, check, ray_executor, sort
@@ -22,9 +23,9 @@ class Counting(ray_executor.RayExecutor):
 
     through_ray_bytes = 0
 
-    def start(self, task: Json, node: Node) -> int:
+    def start(self, task: Json, node: Node, *, is_bound: bool = False) -> int:
         Counting.through_ray_bytes += len(json.dumps(task))
-        return super().start(task, node)
+        return super().start(task, node, is_bound=is_bound)
 
     def _answer(self, reference: object) -> Json | None:
         answer = super()._answer(reference)
@@ -51,10 +52,17 @@ def main(directory: Path) -> None:
             cluster.remove_node(others[0])
             shutil.rmtree(temps[lost])
 
-    report = sort(
-        "in", "out", record_size=100, by="0:10", on="ray", nodes_temp=temps, memory="4MiB", parts=6, progress=lose
-    )  # fmt: skip
+    data = Path("in").read_bytes()
+    cut = len(data) // 300 * 100
+    Path("in0").write_bytes(data[:cut])
+    (directory / "of one node").write_bytes(data[cut:])
+    alone = names[3 - lost - names.index(others[1].node_id)]  # neither that which is lost, nor the third
+    inputs = ["in0", f"{alone}:{directory}/of one node"]
+    terms: dict[str, Any] = {"record_size": 100, "by": "0:10", "on": "ray", "nodes_temp": temps, "memory": "4MiB", "parts": 6}
+    report = sort(inputs, "out", progress=lose, **terms)
     told = {"rows": check("out").rows, "attempts": report.attempts, "tasks": report.tasks, "lost": len(was_lost)}
+    ranges = [span for span in sorted(report.spans, key=lambda span: span.task) if span.stage == "partition"]
+    told["alone"] = {span.node for span in ranges[len(ranges) // 2 + 1 :]} == {alone}
     told["through_ray_bytes"] = Counting.through_ray_bytes
     print(json.dumps(told))
     ray.shutdown()

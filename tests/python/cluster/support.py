@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -54,15 +55,25 @@ def sorted_records(data: bytes) -> bytes:
 
 
 def parts_of(output: Path) -> list[Path]:
-    """Beside MANIFEST.json there is nothing else."""
-    found = sorted(output.iterdir())
+    """Beside MANIFEST.json and summaries of parts there is nothing else."""
+    found = sorted(path for path in output.iterdir() if path.suffix != ".sum")
     assert found[0].name == "MANIFEST.json"
     assert [part.name for part in found[1:]] == [f"part-{number:05}" for number in range(len(found) - 1)]
+    assert {summary.with_suffix("") for summary in output.glob("*.sum")} <= set(found[1:])
     return found[1:]
 
 
 def joined(output: Path) -> bytes:
     return b"".join(part.read_bytes() for part in parts_of(output))
+
+
+def remove(output: Path) -> None:
+    """A directory of parts, or a file with its manifest."""
+    if output.is_dir():
+        shutil.rmtree(output)
+    else:
+        output.unlink()
+        output.with_name(f"{output.name}.MANIFEST.json").unlink(missing_ok=True)
 
 
 def only_inputs_and_output_are_left(directory: Path, *temps: Path) -> None:

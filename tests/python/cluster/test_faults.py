@@ -22,7 +22,7 @@ from sort_support import mounted
 
 from ecosort import NotEnoughSpace
 
-from .support import KEYS, RECORDS, joined, numbered, only_inputs_and_output_are_left, parts_of, sorted_records
+from .support import KEYS, RECORDS, joined, numbered, only_inputs_and_output_are_left, parts_of, remove, sorted_records
 
 KILLS, SEED = 240 if SOAK else 6, 11
 MIB = 1 << 20
@@ -106,16 +106,10 @@ def test_kills_at_random_moments_lose_nothing(data: bytes, here: Path, nodes: li
     print(f"{kind}: {sum(killed.values())} kills {killed} with seed {SEED} in {jobs} jobs, 0 losses")
 
 
-def remove(output: Path) -> None:
-    if output.is_dir():
-        shutil.rmtree(output)
-    else:
-        output.unlink()
-
-
 def output_of(path: Path) -> bytes:
     """Of a file, or of all parts, whose manifest is checked."""
     if path.is_file():
+        assert check(path).rows == path.stat().st_size // 100
         return path.read_bytes()
     assert check(path).rows == sum(part.stat().st_size for part in parts_of(path)) // 100
     return joined(path)

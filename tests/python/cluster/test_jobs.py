@@ -9,9 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ecosort.cluster import check, resume, sort
+from ecosort.cluster import PhaseState, check, resume, sort
 
-from ecosort import BadInput, VerificationFailed
+from ecosort import BadInput, IoFailed, VerificationFailed
 
 from .support import KEYS, RECORDS, joined, numbered, only_inputs_and_output_are_left, parts_of, sorted_records
 
@@ -67,11 +67,49 @@ def test_json_lines_by_a_path(nodes: list[Path]) -> None:
     assert joined(Path("out")).decode() == "".join(line + "\n" for line in ordered)
 
 
+def test_inputs_of_nodes_are_read_there_only(here: Path, nodes: list[Path]) -> None:
+    data = numbered(KEYS["zipf"](COUNT))
+    third = 100 * (COUNT // 3)
+    for name, piece in (("a", data[:third]), ("b", data[third : 2 * third]), ("c", data[2 * third :])):
+        Path(name).write_bytes(piece)
+    inputs = [f"node1:{here}/a", "b", f"node0:{here}/c"]
+    report = sort(inputs, "out", nodes_temp=nodes, parts=4, memory="4MiB", **RECORDS)  # type: ignore[arg-type]
+    assert joined(Path("out")) == sorted_records(data)
+    for stage in ("sample", "partition"):
+        ran = [span.node for span in sorted(report.spans, key=lambda span: span.task) if span.stage == stage]
+        count = len(ran) // 3
+        assert (set(ran[:count]), set(ran[-count:])) == ({"node1"}, {"node0"})
+    only_inputs_and_output_are_left(here, *nodes)
+
+
+def test_a_node_that_is_not_there_and_a_file_that_it_lacks_are_told(here: Path, nodes: list[Path]) -> None:
+    Path("in").write_bytes(numbered(KEYS["uniform"](1000)))
+    with pytest.raises(BadInput, match=r"'node2:/in': no node is called node2; there are node0, node1"):
+        sort(["in", "node2:/in"], "out", nodes_temp=nodes, **RECORDS)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match=r"on node node1: '/nowhere/in' is no regular file that is there"):
+        sort("node1:/nowhere/in", "out", nodes_temp=nodes, **RECORDS)  # type: ignore[arg-type]
+    assert not Path("out").exists()
+    assert not Path("out.ecosort").exists()
+
+
+def test_an_input_of_a_node_that_changes_is_refused(here: Path, nodes: list[Path]) -> None:
+    Path("in").write_bytes(numbered(KEYS["uniform"](COUNT)))
+
+    def change(state: PhaseState) -> None:
+        if state.phase == "partition" and state.done == state.tasks:
+            Path("in").write_bytes(numbered(KEYS["zipf"](COUNT)))
+
+    with pytest.raises(IoFailed, match=f"'node0:{here}/in' has changed since the job began"):
+        sort(f"node0:{here}/in", "out", nodes_temp=nodes, parts=4, memory="4MiB", progress=change, **RECORDS)  # type: ignore[arg-type]
+    assert not Path("out/MANIFEST.json").exists()
+
+
 def test_no_rows_at_all() -> None:
     Path("in").write_bytes(b"")
-    report = sort("in", "out", memory="4MiB", **RECORDS)  # type: ignore[arg-type]
-    assert (report.rows, joined(Path("out"))) == (0, b"")
-    assert check("out").rows == 0
+    for output, parts in (("out", None), ("four", 4)):
+        report = sort("in", output, memory="4MiB", parts=parts, **RECORDS)  # type: ignore[arg-type]
+        assert (report.rows, report.parts, joined(Path(output))) == (0, 1, b"")
+        assert check(output).rows == 0
 
 
 def test_more_parts_than_rows() -> None:
@@ -95,6 +133,40 @@ def test_the_check_of_the_program_knows_a_manifest(sorted_output: Path, ecosort:
     done = check_manifest()
     assert (done.returncode, done.stdout) == (1, "")
     assert "part-00001" in done.stderr
+
+
+@pytest.mark.parametrize("keys", KEYS)
+def test_summaries_of_parts_are_those_of_valsort(keys: str, nodes: list[Path], ecosort: Path) -> None:
+    """One by one, and together as of one file."""
+    Path("in").write_bytes(numbered(KEYS[keys](COUNT)))
+    sort("in", "out", nodes_temp=nodes, parts=4, memory="4MiB", **RECORDS)  # type: ignore[arg-type]
+    parts = parts_of(Path("out"))
+    for part in parts:
+        subprocess.run([ecosort, "check", "-q", "-o", "wanted.sum", part], check=True)
+        assert part.with_suffix(".sum").read_bytes() == Path("wanted.sum").read_bytes()
+    Path("whole").write_bytes(joined(Path("out")))
+    whole = subprocess.run([ecosort, "check", "whole"], capture_output=True, text=True, check=True)
+    words = [ecosort, "check", "-s", *(part.with_suffix(".sum") for part in parts)]
+    together = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert together.stderr == whole.stderr
+    assert "SUCCESS" in together.stderr
+
+
+def test_only_what_valsort_checks_has_summaries(nodes: list[Path]) -> None:
+    Path("in").write_bytes(numbered(KEYS["uniform"](1000)))
+    sort("in", "few", parts=2, memory="4MiB", record_size=100, by="0:9")
+    Path("two").write_bytes(numbered([b"bbbbbbbbbb", b"aaaaaaaaaa"]))
+    sort("two", "out", memory="4MiB", parts=5, **RECORDS)  # type: ignore[arg-type]
+    assert [len(list(Path(output).glob("*.sum"))) for output in ("few", "out")] == [0, 2]
+
+
+def test_the_check_finds_a_summary_of_another_part(sorted_output: Path) -> None:
+    (sorted_output / "part-00000.sum").write_bytes((sorted_output / "part-00001.sum").read_bytes())
+    with pytest.raises(VerificationFailed, match=r"part-00000.sum' is not the summary"):
+        check(sorted_output)
+    (sorted_output / "part-00000.sum").write_bytes(b"short")
+    with pytest.raises(VerificationFailed, match=r"part-00000.sum' is not the summary"):
+        check(sorted_output)
 
 
 @pytest.fixture

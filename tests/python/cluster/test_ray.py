@@ -35,7 +35,7 @@ def test_a_node_that_is_lost_on_the_way(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
-    assert (told["rows"], told["lost"]) == (30_000, 1)
+    assert (told["rows"], told["lost"], told["alone"]) == (30_000, 1, True)
     assert told["attempts"] > told["tasks"]
     assert 0 < told["through_ray_bytes"] < len(data) // 10  # no rows but the first and last of slices
     assert joined(tmp_path / "out") == sorted_records(data)

@@ -33,7 +33,7 @@ class Scripted:
         self.stopped: list[int] = []
         self.running: dict[int, Json | str | None] = {}
 
-    def start(self, task: Json, node: Node) -> int:
+    def start(self, task: Json, node: Node, *, is_bound: bool = False) -> int:
         self.started.append((task["name"], task["attempt"], node.name))
         self.running[len(self.started)] = self.script(task["name"], task["attempt"], node)
         most = {one.name: one.workers for one in self.nodes}
@@ -57,11 +57,14 @@ class Scripted:
         pass
 
 
-def run(executor: Scripted, directory: Path, names: Sequence[str] = ("one", "two", "three")) -> dict[str, Done]:
+def run(
+    executor: Scripted, directory: Path, names: Sequence[str] = ("one", "two", "three"), bound: dict[str, str] | None = None
+) -> dict[str, Done]:
+    """`bound`: nodes of tasks that run nowhere else."""
     done: dict[str, Done] = {}
 
     def made(name: str) -> Task:
-        return Task(name, lambda attempt, node: {"name": name, "attempt": attempt})
+        return Task(name, lambda attempt, node: {"name": name, "attempt": attempt}, (bound or {}).get(name))
 
     def accept(task: Task, found: Done) -> None:
         assert task.name not in done
@@ -122,3 +125,26 @@ def test_a_late_task_runs_twice_on_another_node_and_one_wins(tmp_path: Path) -> 
     (first, _, slow), *_ = executor.started
     assert (first, executor.stopped) == ("one", [1])
     assert executor.started[-1][2] != slow
+
+
+def test_tasks_of_one_node_wait_for_it_and_let_others_pass(tmp_path: Path) -> None:
+    names = [str(number) for number in range(9)]
+    executor = Scripted(lambda name, attempt, node: OK)
+    done = run(executor, tmp_path, names, dict.fromkeys(names[:4], "a"))
+    assert {done[name].node for name in names[:4]} == {"a"}
+    assert "b" in {done[name].node for name in names[4:]}
+
+
+def test_a_lost_or_late_task_of_one_node_runs_again_there(tmp_path: Path) -> None:
+    ends: dict[int, Json | str | None] = {1: None, 2: "never"}
+    executor = Scripted(lambda name, attempt, node: ends.get(attempt, OK) if name == "one" else OK)
+    found = run(executor, tmp_path, bound={"one": "b"})["one"]
+    assert (found.attempt, found.node) == (3, "b")
+    assert {node for name, _, node in executor.started if name == "one"} == {"b"}
+
+
+@pytest.mark.parametrize("filled_by", ["one", "other"])
+def test_a_full_node_that_alone_has_an_input_ends_the_job(tmp_path: Path, filled_by: str) -> None:
+    executor = Scripted(lambda name, attempt, node: error("full") if node.name == "a" and name == filled_by else OK)
+    with pytest.raises(NotEnoughSpace, match=r"a is full, and it alone has the input of task one.*resume"):
+        run(executor, tmp_path, ["other", "more", "one"], {"one": "a"} | {filled_by: "a"})

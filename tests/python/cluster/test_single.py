@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ecosort.cluster import PhaseState, resume, sort
+from ecosort.cluster import PhaseState, check, resume, sort
 from ecosort.cluster.journal import Journal
 from ecosort.cluster.scheduler import Observe
 from ecosort.cluster.single import SingleFile
 from ecosort.process import Sort
 from sort_support import mounted
 
-from ecosort import BadInput, NotEnoughSpace
+from ecosort import BadInput, NotEnoughSpace, VerificationFailed
 
 from .support import KEYS, RECORDS, numbered, only_inputs_and_output_are_left, sorted_records
 
@@ -74,6 +74,40 @@ def test_rows_become_the_file_that_one_process_makes(kind: str, here: Path, node
     sort("in", "out", nodes_temp=nodes, parts=5, memory="4MiB", single=True, **terms)
     Sort([*words, "--output=wanted", "in"]).wait()
     assert Path("out").read_bytes() == Path("wanted").read_bytes()
+    only_inputs_and_output_are_left(here, *nodes)
+
+
+@pytest.mark.parametrize("kind", ["lines", "csv", "csv of Windows"])
+def test_the_manifest_beside_the_file_is_what_a_check_takes(kind: str, ecosort: Path, nodes: list[Path]) -> None:
+    rows, terms, _ = rows_of(kind)
+    Path("in").write_bytes(rows)
+    sort("in", "out", nodes_temp=nodes, parts=5, memory="4MiB", single=True, **terms)
+    for named in ("out", "out.MANIFEST.json"):
+        assert (check(named).rows, len(check(named).parts)) == (6000, 1)
+    done = subprocess.run([ecosort, "check", "out.MANIFEST.json"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("6000 rows in 1 parts, ")
+    held = bytearray(Path("out").read_bytes())
+    held[len(held) // 2] ^= 1
+    Path("out").write_bytes(held)
+    with pytest.raises(VerificationFailed, match="out"):
+        check("out")
+
+
+def test_a_job_that_was_killed_before_it_wrote_its_manifest_writes_it_when_it_is_resumed(
+    data: bytes, here: Path, nodes: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*words: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ecosort.cluster.single.write_manifest", die)
+        with pytest.raises(KeyboardInterrupt):
+            sort_records(nodes)
+    assert Path("out").read_bytes() == sorted_records(data)
+    assert not Path("out.MANIFEST.json").exists()
+    assert resume("out").rows == COUNT
+    assert check("out").rows == COUNT
     only_inputs_and_output_are_left(here, *nodes)
 
 
@@ -153,10 +187,11 @@ def _locked(file: SingleFile) -> int:
 
 
 def test_a_file_that_exists_is_refused_before_and_after(data: bytes, here: Path, nodes: list[Path]) -> None:
-    Path("out").write_text("mine")
-    with pytest.raises(BadInput, match="name a file that is not there"):
-        sort_records(nodes)
-    Path("out").unlink()
+    for name in ("out", "out.MANIFEST.json"):
+        Path(name).write_text("mine")
+        with pytest.raises(BadInput, match=f"'.*/{name}' exists; name a file that is not there"):
+            sort_records(nodes)
+        Path(name).unlink()
 
     def make(state: PhaseState) -> None:
         if state.phase == "reduce":

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_BATCH_BYTES = 1 << 20
+_GROUP_ROWS = 122_880  # of a row group that DuckDB writes
 _CSV = "all_varchar=true, header=true, delim=',', quote='\"', parallel=true"
 # Lines of JSON as they are: no byte of text is a delimiter or a quote.
 _LINES = "FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '\x02', ESCAPE '\x02'"
@@ -111,8 +111,13 @@ def ecosort_parquet(work: Work) -> None:
     means = {"memory": work.memory_bytes, "threads": work.threads, "temp": work.temp}
     batches = ecosort.sort_table(work.input, "number", **means)
     with pyarrow.parquet.ParquetWriter(work.output, batches.schema) as writer:
+        held: list[Any] = []
         for batch in batches:
-            writer.write_batch(batch, row_group_size=_BATCH_BYTES)
+            held.append(batch)
+            if sum(batch.num_rows for batch in held) >= _GROUP_ROWS:
+                writer.write_table(pyarrow.Table.from_batches(held))
+                held.clear()
+        writer.write_table(pyarrow.Table.from_batches(held, batches.schema))
 
 
 if __name__ == "__main__":

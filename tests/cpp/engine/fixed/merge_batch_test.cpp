@@ -100,6 +100,7 @@ TEST(MergeBatch, RecordsOutOfOrderAreSeenAndDuplicatesDropped) {
   std::string records = sorted_copy(format, make_records(format, Keys::two_values, 500));
   const auto* data = reinterpret_cast<std::byte*>(records.data());
   EXPECT_TRUE(check_records(data, 500, encoder).in_order);
+  EXPECT_EQ(check_records(data, 500, encoder).equal_pairs, 498);
   std::string swapped = records;
   std::swap_ranges(swapped.begin(), swapped.begin() + 16, swapped.end() - 16);
   EXPECT_FALSE(check_records(reinterpret_cast<std::byte*>(swapped.data()), 500, encoder).in_order);

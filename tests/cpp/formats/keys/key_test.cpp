@@ -11,6 +11,7 @@
 #include "formats/csv/value.h"
 #include "formats/keys/date.h"
 #include "formats/keys/number.h"
+#include "formats/lines/number_bytes.h"
 
 namespace ecosort::csv {
 namespace {
@@ -106,6 +107,21 @@ TEST(CsvKey, TimesAreSecondsOfUtc) {
        {"2024-05-01T", "2024-05-01T9:30", "2024-05-01 09:30 Z", "2024-05", "2024-05-01T09:30:15.", "2024-05-01x"})
     EXPECT_FALSE(read_iso_time(none)) << none;
   EXPECT_THROW(TimeFormat("%Y%"), UsageError);
+}
+
+TEST(CsvKey, FractionsOfSecondsBefore1970CountBack) {
+  const TimeFormat format("%s.%f");
+  Random random(2);
+  std::vector<std::string> values;
+  for (int i = 0; i < 200; ++i)
+    values.push_back((i % 2 == 0 ? "-" : "") + std::to_string(random.below(3)) + "." + digits(random, 30) + "0");
+  const Key key(KeyType::date, false, false, &format);
+  for (const std::string& a : values) {
+    for (const std::string& b : values) {
+      check_windows(key, a, b);
+      ASSERT_EQ(key.compare(a, b) < 0, lines::compare_numbers(*read_number(a), *read_number(b)) < 0) << a << ' ' << b;
+    }
+  }
 }
 
 TEST(CsvValue, HasNoQuotes) {

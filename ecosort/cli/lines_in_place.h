@@ -1,0 +1,19 @@
+// `ecosort lines --inplace`, and the plan of such a sort.
+#pragma once
+
+#include <string>
+
+#include "cli/rows_command.h"
+#include "demsort_inplace/lines_in_place.h"
+#include "io/posix_storage.h"
+
+namespace ecosort::cli {
+
+// The exit code.
+int run_lines_in_place(const RowsCommand& command, const std::string& file, double started_s);
+
+// The plan for people, or for programs. NotEnoughSpace as the sort.
+[[nodiscard]] std::string lines_in_place_plan(const RowsCommand& command, const std::string& file, bool is_json,
+                                              io::PosixStorage& storage);
+
+}  // namespace ecosort::cli

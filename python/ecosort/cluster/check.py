@@ -1,0 +1,114 @@
+"""Verifies what MANIFEST.json says: reads all parts, wherever they are, for counts, hashes, first and last rows, and order."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from ecosort.cluster.hashes import HashSum, sum_of
+from ecosort.cluster.manifest import MANIFEST, Manifest, Part, demand_order, manifest_from, read_in_order
+from ecosort.cluster.remote import is_bucket
+from ecosort.cluster.summaries import demand_summary, has_summaries
+from ecosort.errors import BadInput, VerificationFailed
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # in front of a header; what tells headers leaves it out
+
+
+def check_manifest(named: str, scratch: Path, workers: int = 1) -> Manifest:
+    """Of a manifest, or of the directory, bucket or file that has one. Parts of a bucket are fetched into `scratch` one by one.
+
+    Raises VerificationFailed with the first thing that is wrong, BadInput where there is no manifest, IoFailed.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    where = _manifest_of(named)
+    data = _read(where)
+    if data is None:
+        raise BadInput(f"'{where}' is not there; name the {MANIFEST} of an output of ecosort cluster sort")
+    manifest = manifest_from(data, where)
+    directory = where.rpartition("/")[0] or "."
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(lambda part: _check_part(manifest, f"{directory}/{part.file}", part, scratch), manifest.parts))
+    if sum_of(vars(part) for part in manifest.parts) != HashSum(manifest.rows, manifest.hash):
+        raise VerificationFailed(f"'{where}': rows and hashes of the parts do not add up to those of the whole")
+    demand_order(manifest, scratch / f"ecosort-ends-{os.getpid()}")
+    return manifest
+
+
+def _manifest_of(named: str) -> str:
+    if named.endswith(MANIFEST):
+        return named
+    if is_bucket(named) or Path(named).is_dir():
+        return f"{named.rstrip('/')}/{MANIFEST}"
+    beside = f"{named}.{MANIFEST}"
+    return beside if Path(beside).exists() else named
+
+
+def _read(where: str) -> bytes | None:
+    """None where it is not there."""
+    if is_bucket(where):
+        from ecosort.cluster import bucket
+
+        return bucket.read(where)
+    return Path(where).read_bytes() if Path(where).is_file() else None
+
+
+def _check_part(manifest: Manifest, name: str, part: Part, scratch: Path) -> None:
+    if _size(name) != part.bytes:
+        raise VerificationFailed(f"'{name}' is not there, or has not the {part.bytes} bytes that the manifest says")
+    with _as_file(name, scratch) as file:
+        _demand_ends(manifest, name, file, part)
+        found = read_in_order(manifest.format, file).without(manifest.header_hash) if part.rows else HashSum()
+    summary = _read(f"{name}.sum")
+    if summary is not None and has_summaries(manifest.format):
+        demand_summary(part, summary, f"{name}.sum")
+    if found != HashSum(part.rows, part.hash):
+        raise VerificationFailed(
+            f"'{name}' holds {found.rows} rows with hash {found.hex}, the manifest says {part.rows} with {part.hash}"
+        )
+
+
+def _size(name: str) -> int | None:
+    if is_bucket(name):
+        from ecosort.cluster import bucket
+
+        return bucket.size_of(name)
+    return Path(name).stat().st_size if Path(name).is_file() else None
+
+
+@contextmanager
+def _as_file(name: str, scratch: Path) -> Iterator[Path]:
+    if not is_bucket(name):
+        yield Path(name)
+        return
+    from ecosort.cluster import bucket
+
+    copy = scratch / f"ecosort-{os.getpid()}-{name.rpartition('/')[2]}"
+    try:
+        bucket.fetch(name, copy)
+        yield copy
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _demand_ends(manifest: Manifest, name: str, file: Path, part: Part) -> None:
+    if part.first is None or part.last is None:
+        return
+    header, first, last = (base64.b64decode(text) for text in (manifest.header, part.first, part.last))
+    with file.open("rb") as data:
+        tops = [mark + top for mark in (b"", _BYTE_ORDER_MARK) for top in (header, header.removesuffix(b"\n") + b"\r\n")]
+        begins = _has(data, 0, [top + first for top in (tops if header else [b""])])
+        ends = any(_has(data, part.bytes - len(last + end), [last + end]) for end in {manifest.format.row_end, b"\r\n"})
+    if not (begins and ends):
+        raise VerificationFailed(f"'{name}' does not begin and end with the rows that the manifest says")
+
+
+def _has(data: IO[bytes], at: int, wanted: Sequence[bytes]) -> bool:
+    """One of the texts stands there."""
+    data.seek(max(0, at))
+    found = data.read(max(map(len, wanted)))
+    return at >= 0 and any(found.startswith(text) for text in wanted)

@@ -1,0 +1,128 @@
+"""Where the parts of a job go, and what makes them its result: a directory, one file (single.py), or a bucket (bucket.py)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ecosort.cluster.journal import Event, sync_directory, write_durably
+from ecosort.cluster.manifest import MANIFEST, Manifest, read_manifest, write_manifest
+from ecosort.cluster.remote import is_bucket
+from ecosort.cluster.single import SingleOutput
+from ecosort.errors import VerificationFailed
+
+if TYPE_CHECKING:
+    from ecosort.cluster.spec import JobSpec
+
+Json = dict[str, Any]
+
+
+class Output(Protocol):
+    """Of a job, for its driver. Methods are called in the order in which they stand here; a job that is resumed begins again."""
+
+    def is_committed(self, events: Sequence[Event]) -> bool: ...
+
+    def has_part(self, part: int) -> bool:
+        """It has its name."""
+        ...
+
+    def prepare(self, sizes: Sequence[int], top_bytes: int) -> bool:
+        """For parts whose rows have these sizes; `top_bytes` stand in front of the first. True: what was written is lost."""
+        ...
+
+    def attempt(self, part: int, attempt: int, temp: Path) -> Json:
+        """What a task is told: `output`, a path for what it writes; `place` in one file and `upload`, an address, or None."""
+        ...
+
+    def suspects(self, attempts: Sequence[int]) -> list[int]:
+        """Parts that must be read again, because attempts that no one waits for may have written there. No one can any more."""
+        ...
+
+    def reopen(self) -> None:
+        """Parts can be written again. Also at the end of the job, whatever ended it."""
+        ...
+
+    def name_parts(self, answers: Sequence[Json]) -> None:
+        """Attempts that won, by their answers, become parts. Again after a crash."""
+        ...
+
+    def demand_sizes(self, manifest: Manifest) -> None:
+        """Raises VerificationFailed where a part has not the size that its task told."""
+        ...
+
+    def put_summaries(self, summaries: Mapping[str, bytes]) -> None:
+        """Beside the parts, by their names, where there are parts."""
+        ...
+
+    def commit(self, manifest: Manifest) -> None: ...
+
+    def complete(self, manifest: Manifest) -> None:
+        """What comes after the commit; also where a crash came in between."""
+        ...
+
+    def clean_up(self) -> None: ...
+
+
+def output_of(spec: JobSpec, job: str) -> Output:
+    if is_bucket(spec.output):
+        from ecosort.cluster.bucket import BucketOutput
+
+        return BucketOutput(spec.output, job)
+    if spec.single:
+        return SingleOutput(Path(spec.output), spec.job_directory)
+    return DirectoryOutput(Path(spec.output), job)
+
+
+class DirectoryOutput:
+    """Parts get their names when all are complete; the manifest is the commit."""
+
+    def __init__(self, path: Path, job: str) -> None:
+        self._path = path
+        self._job = job
+
+    def is_committed(self, events: Sequence[Event]) -> bool:
+        return read_manifest(self._path / MANIFEST, self._job) is not None
+
+    def has_part(self, part: int) -> bool:
+        return self._part(part).exists()
+
+    def _part(self, part: int) -> Path:
+        return self._path / f"part-{part:05}"
+
+    def prepare(self, sizes: Sequence[int], top_bytes: int) -> bool:
+        return False
+
+    def attempt(self, part: int, attempt: int, temp: Path) -> Json:
+        return {"output": str(self._path / "attempts" / f"part-{part:05}.{attempt}"), "place": None, "upload": None}
+
+    def suspects(self, attempts: Sequence[int]) -> list[int]:
+        return []
+
+    def reopen(self) -> None:
+        """It is never closed."""
+
+    def name_parts(self, answers: Sequence[Json]) -> None:
+        for part, answer in enumerate(answers):
+            if not self.has_part(part):
+                Path(answer["output"]).rename(self._part(part))
+        sync_directory(self._path)
+
+    def demand_sizes(self, manifest: Manifest) -> None:
+        for part in manifest.parts:
+            if (self._path / part.file).stat().st_size != part.bytes:
+                raise VerificationFailed(f"'{part.file}' changed after it was written; remove it and the job, and begin again")
+
+    def put_summaries(self, summaries: Mapping[str, bytes]) -> None:
+        for name, summary in summaries.items():
+            write_durably(self._path / name, summary)
+
+    def commit(self, manifest: Manifest) -> None:
+        write_manifest(self._path / MANIFEST, manifest)
+
+    def complete(self, manifest: Manifest) -> None:
+        """There is nothing beside the directory."""
+
+    def clean_up(self) -> None:
+        shutil.rmtree(self._path / "attempts", ignore_errors=True)
