@@ -18,7 +18,9 @@ namespace {
 
 using lines::MergeInput;
 
-lines::MergeTerms terms_of(const LinesBench& bench) { return {.unique = bench.job.unique, .hashes_input = bench.header.is_in_place()}; }
+lines::MergeTerms terms_of(const LinesBench& bench) {
+  return {.unique = bench.job.unique, .hashes_input = bench.header.is_in_place()};
+}
 
 std::vector<MergeInput> inputs_of(const LinesBench& bench, const std::vector<std::uint64_t>& runs) {
   std::vector<MergeInput> inputs;

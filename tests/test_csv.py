@@ -228,7 +228,9 @@ def test_a_merge_refuses_a_file_that_is_not_in_order(ecosort: Path, tmp_path: Pa
     code, _, error = run_csv(ecosort, ["-q", "--merge", *words, "--by", "n:number", *names, "-o", "out.csv"], tmp_path)
     assert (code, error.splitlines()[0]) == (1, told)
     assert not (tmp_path / "out.csv").exists()
-    assert run_csv(ecosort, ["-q", "--merge", *words, "--by", "t", *names[:7], "-o", "out.csv"], tmp_path)[0] == 0, "by another key"
+    assert run_csv(ecosort, ["-q", "--merge", *words, "--by", "t", *names[:7], "-o", "out.csv"], tmp_path)[0] == 0, (
+        "by another key"
+    )
 
 
 def test_columns_have_numbers_without_a_header(ecosort: Path, tmp_path: Path) -> None:

@@ -23,14 +23,14 @@ from ecosort.pipe import PipedSort
 
 @dataclass(frozen=True)
 class Shares:
-    """What of `memory` goes where, in bytes. pyarrow with its Parquet takes 100 MiB by itself, of which 64 are free."""
+    """What of `memory` goes where, in bytes. pyarrow with its Parquet takes 128 MiB by itself, of which 64 are free."""
 
     all_memory: int
 
     @property
     def memory(self) -> int:
         """What is left to share."""
-        return max(self.all_memory - (32 << 20), self.all_memory // 2)
+        return max(self.all_memory - (64 << 20), self.all_memory // 2)
 
     @property
     def program(self) -> int:

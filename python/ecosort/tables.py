@@ -38,7 +38,7 @@ def sort_table(
     Everything is read before this returns. Python with pyarrow and the program take `memory`, from 128 MiB on, and at most
     64 MiB more in all, however large the row groups of a Parquet file are; batches of other streams are their owner's. The
     rows, as long as Arrow has them in memory, and the keys are in unnamed files in `temp` (default: $TMPDIR or /tmp) until the
-    stream ends or is forgotten. 256 MiB suffice for 14 GB, 1 GiB for 60 GB of rows; a longer table raises NotEnoughMemory.
+    stream ends or is forgotten. 256 MiB suffice for 12 GB, 1 GiB for 60 GB of rows; a longer table raises NotEnoughMemory.
 
     Raises BadInput, which names the column, and what sort_file() does; the stream does so, too.
 

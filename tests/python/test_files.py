@@ -20,6 +20,7 @@ from ecosort import (
     Progress,
     Report,
     ValueKey,
+    VerificationFailed,
     resume,
     sort_csv,
     sort_file,
@@ -299,7 +300,10 @@ def test_json_lines_are_sorted_by_paths(here: Path) -> None:
     assert (here / "out").read_text() == '{"n":null}\n{"n":[1.5]}\n{"n":[2]}\n'
     assert (report.records, report.dropped, report.blank_lines) == (4, 1, 1)
     assert report.keys == (KeyCounts("n[0]:number", 1, 0),)
-    sort_jsonl(["out", "b"], "out2", by="n[0]:number:desc", merge=True)
+    sort_jsonl(["out", "out"], "out2", by="n[0]:number", nulls_first=True, merge=True)
+    assert (here / "out2").read_text() == "".join(2 * f"{line}\n" for line in ('{"n":null}', '{"n":[1.5]}', '{"n":[2]}'))
+    with pytest.raises(VerificationFailed, match="b: line 2 is not in order"):
+        sort_jsonl(["out", "b"], "out3", by="n[0]:number:desc", nulls_first=True, merge=True)
     with pytest.raises(BadInput, match="a: line 1, byte 5: path 'n': '\\[2\\]' is no integer"):
         sort_jsonl("a", "out3", by="n:integer", strict=True)
     with pytest.raises(BadInput, match="by is empty"):
