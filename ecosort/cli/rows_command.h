@@ -31,7 +31,7 @@ struct RowsCommand {
   std::string io = "auto";
   RunReports reports;
   lines::FirstLook look = {};
-  bool decompresses = false;  // inputs that are compressed
+  bool decompresses = false;         // inputs that are compressed
   KeptCompression compression = {};  // of a new job; of one that is resumed the journal says it
 
   // Everything checked and opened, nothing created. `assumed_bytes`, if not 0, are of inputs that are not to be opened.

@@ -288,7 +288,7 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
 TEST(InPlaceJournal, AJobOfLinesInPlaceKnowsItsSpace) {
   JobHeader header{.job = 78, .kind = JobHeader::Kind::lines_in_place, .inputs = {{.path = "/f", .size_bytes = 9}}};
   header.layout.unit = page_bytes;
-  header.lines = LineTerms{.block_bytes = 8192, .most_merged = 5, .run_places = 5, .total_bytes = 123'456'789};
+  header.lines = LineTerms{.words = {}, .block_bytes = 8192, .most_merged = 5, .run_places = 5, .total_bytes = 123'456'789};
   Bench bench;
   bench.create(header);
   const auto contents = reopen(bench.bytes());

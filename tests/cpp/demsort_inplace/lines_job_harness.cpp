@@ -196,7 +196,8 @@ void set_order(const SmallLines& sort, lines::LinesJob& job) {
     job.unique = options.unique;
     return;
   }
-  SortSpec spec{.format = sort.command == "csv" ? Format::csv : Format::jsonl};
+  SortSpec spec;
+  spec.format = sort.command == "csv" ? Format::csv : Format::jsonl;
   for (const std::string& word : sort.words) word == "-u" ? void(job.unique = true) : spec.table.keys.push_back(word);
   job.format = job::table_format_of(spec);
 }
