@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from ecosort_measure.prediction import PROCESSOR
+from ecosort_tuning.errors import UsageError
 from ecosort_tuning.forecast import predict
 from ecosort_tuning.machine import this_machine
 from ecosort_tuning.model import factor_name, formation_share
