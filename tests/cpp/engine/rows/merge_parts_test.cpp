@@ -444,8 +444,8 @@ TEST_P(RowsInParts, AreReadBackWhereThatIsAsked) {
 // them: the output may begin with hundreds of empty lines, whose exchange changes nothing.
 TEST_P(RowsInParts, ThatCameOutOtherThanTheyWereAreNoticedWhenTheyAreReadBack) {
   const WholeSort sort(GetParam());
-  for (const std::string fault : {"output:write:1:flip", "output:write:9:lost", "output:write:5:repeat=2048", "output:read:1:flip",
-                                  "output:read:2:swap=2048"}) {
+  for (const std::string fault : {"output:write:1:flip", "output:write:9:lost", "output:write:5:repeat=2048",
+                                  "output:read:1:flip", "output:read:2:swap=2048"}) {
     std::string written;
     try {
       (void)sort.run(fault, 1, written, true);
