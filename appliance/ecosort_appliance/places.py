@@ -18,7 +18,10 @@ def queue_directory() -> Path:
     if os.geteuid() == 0:
         return SYSTEM_QUEUE
     base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(base).expanduser() / "ecosort"
+    try:
+        return Path(base).expanduser() / "ecosort"
+    except RuntimeError:
+        raise QueueError(f"{base} cannot be found: this user has no home directory; set ECOSORT_QUEUE, or HOME") from None
 
 
 def make_queue_directory(directory: Path) -> None:

@@ -1,4 +1,4 @@
-// Flags are data: parsing, help, man page and shell completion come from these tables (command_tables.cpp holds them).
+// Flags are data: parsing, help, man page and shell completion come from these tables (cli/tables/ holds them).
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ from ecosort_power.summary import Summary, summarize
 
 def attach_log(directory: ResultDirectory, spec: MeterSpec) -> Summary:
     """Runs get the energy of the log in addition to what they have; the summary is written anew. MeterError, and nothing is
-    changed, for a log that has no rows for one of them."""
+    changed, for a log that has no rows for one of them. After a crash the same call attaches it again."""
     meter = make_meter(spec)
     if not isinstance(meter, CsvMeter):
         raise UsageError("only a log (csv:FILE) can be attached afterwards")
@@ -43,8 +43,7 @@ def attach_log(directory: ResultDirectory, spec: MeterSpec) -> Summary:
     seal = Seal(directory.path)
     for run, readings in found:
         path = directory.run_path(run.index) / f"readings.{record.name}.jsonl"
-        path.write_text("".join(to_line(r) + "\n" for r in readings), encoding="utf-8")
-        seal.file(path)
+        seal.text(path, "".join(to_line(r) + "\n" for r in readings))
         stored: dict[str, list[Reading]] = {m.name: directory.readings(run.index, m.name) for m in session.meters}
         seal.document(directory.run_path(run.index) / "run.json", attach_energy(session, run, stored))
     seal.document(directory.session_path, session)

@@ -10,7 +10,7 @@ breaking the next one. What is sealed:
 
     part      the first `bytes` bytes of a file of readings that is still being written
     file      a finished file
-    document  a JSON document that is replaced as a whole; sealed before it takes its name, so that the last line always fits
+    document  a file that is replaced as a whole; sealed before it takes its name, so that the last line always fits
     command   the words of a run, at its start
     moved     an interrupted run was set aside under another name
     torn      the line before was cut off by a crash
@@ -180,8 +180,12 @@ class Seal:
             self.add("file", path=self.name(path), bytes=size, sha256=sha256)
 
     def document(self, path: Path, value: Any) -> None:
-        """Writes a JSON document: sealed first, then it takes the place of the old one."""
-        data = document_text(value).encode()
+        """Writes a JSON document, as `text` does."""
+        self.text(path, document_text(value))
+
+    def text(self, path: Path, text: str) -> None:
+        """Writes a whole file: sealed first, then it takes the place of the old one."""
+        data = text.encode()
         new = path.with_name(path.name + ".new")
         with new.open("wb") as f:
             f.write(data)

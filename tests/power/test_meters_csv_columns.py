@@ -37,6 +37,7 @@ def log_of(path: Path, header: str, *rows: str) -> Path:
         ("time,total", ("1.5",), {"energy-unit": "kWh"}, None, 1.5 * 3.6e6),
         ("time,power,total", ("19.9,1.5",), {"watts": "power", "unit": "W", "energy-unit": "Wh"}, 19.9, 1.5 * 3600),
         ("time,Outlet A", ("19.9",), {"unit": "W"}, 19.9, None),
+        ("time,P/W,kWh/W", ("19.9,0.3",), {}, 19.9, None),
         ("time,power", ("19.9 W", "20.1 W"), {}, 19.9, None),
         ("time,power", ("19.9W",), {}, 19.9, None),
         ("time,P (W)", ("19.9 W",), {}, 19.9, None),
@@ -72,6 +73,7 @@ def test_cells_with_units_of_their_own_are_scaled_one_by_one(tmp_path: Path) -> 
     ("header", "rows", "settings", "said"),
     [
         ("time,power", ("19.9",), {}, r"say which and in what: #watts=NAME,unit=W; it has: time, power"),
+        ("time,kWh/W", ("19.9",), {}, r"say which and in what: #watts=NAME,unit=W; it has: time, kWh/W"),
         ("time,power", ("19.9",), {"watts": "power"}, r"column 'power' does not say its unit; say it: #unit=W"),
         ("time,power,voltage", ("19.9,230.1",), {"unit": "W"}, r"several columns that may be in W \(power, voltage\); say which"),
         ("time,power", ("19.9",), {"watts": "time", "unit": "W"}, r"column 'time' is the column of the times, not watts"),

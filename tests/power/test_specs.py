@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -96,6 +97,12 @@ def test_a_password_file_must_be_closed_to_others(tmp_path: Path, mode: int, fin
         with pytest.raises(UsageError, match="chmod 600") as caught:
             read_secret_file(path)
         assert "geheim" not in str(caught.value)
+
+
+def test_a_password_is_not_waited_for_at_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "password", 0o600)
+    with pytest.raises(UsageError, match="no regular file"):
+        read_secret_file(tmp_path / "password")
 
 
 def test_a_password_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:

@@ -6,10 +6,13 @@ import csv
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from threading import Event, Thread
 from xml.etree import ElementTree
 
 import pytest
@@ -230,8 +233,30 @@ def test_a_run_of_an_experiment_with_a_meter_has_joules_and_phases(tmp_path: Pat
     assert found.merge_s > 0
 
 
+@contextmanager
+def evenly_busy(root: Path) -> Iterator[None]:
+    """A /proc/stat in `root` of a machine with 2 of 5 processors' time in use, whatever else this one does."""
+    (root / "proc").mkdir()
+    end, begin = Event(), time.monotonic()
+
+    def tell() -> None:
+        while not end.wait(0.01):
+            ticks = int((time.monotonic() - begin) * 100 * (os.cpu_count() or 1))
+            (root / "proc/new").write_text(f"cpu {2 * ticks // 5} 0 0 {ticks - 2 * ticks // 5} 0 0 0 0\n")
+            (root / "proc/new").replace(root / "proc/stat")
+
+    (root / "proc/stat").write_text("cpu 0 0 0 0 0 0 0 0\n")
+    teller = Thread(target=tell)
+    teller.start()
+    try:
+        yield
+    finally:
+        end.set()
+        teller.join()
+
+
 SIMULATED_METERS = {
-    "its scheme": "sim:#period=0.05",
+    "its scheme": "sim:#period=0.05,root={directory}",
     "its header": "exec:{python} {directory}/made_up.py",
     "a setting": "exec:{python} {directory}/counter.py#simulated=yes",
 }
@@ -246,7 +271,8 @@ def test_a_meter_that_is_simulated_is_known_by_what_it_says(by: str, tmp_path: P
     meter = SIMULATED_METERS[by].format(python=sys.executable, directory=tmp_path)
     try:
         records = 3_000_000 if meter.startswith("sim:") else 400_000  # enough values for its period
-        found = TimedSorter(ecosort, Place(place, records, 16 << 20), meter).time({"--threads": "1"})
+        with evenly_busy(tmp_path):
+            found = TimedSorter(ecosort, Place(place, records, 16 << 20), meter).time({"--threads": "1"})
     finally:
         shutil.rmtree(place)
     assert found.simulated

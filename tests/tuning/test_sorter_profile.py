@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from ecosort_measure.prediction import PROCESSOR
+from ecosort_tuning.errors import UsageError
 from ecosort_tuning.forecast import predict
 from ecosort_tuning.machine import this_machine
 from ecosort_tuning.model import factor_name, formation_share
@@ -25,6 +26,7 @@ from ecosort_tuning.profile import (
     Rate,
     Setting,
     TimeModel,
+    default_path,
     write_profile,
 )
 from ecosort_tuning.resources import drive_times
@@ -534,3 +536,13 @@ def test_runs_of_a_profile_that_do_not_fit_this_memory_are_left_to_the_plan(run:
     done = run("sort", *words, "in", "-o", "out", cwd=place)
     assert (done.returncode, done.stderr.count("\n")) == (0, 1)
     assert "do not fit 4 MiB of memory" in done.stderr
+
+
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 987_654)  # of no one in the list of users
+    with pytest.raises(UsageError, match="no home directory; set XDG_CONFIG_HOME or HOME"):
+        default_path()
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/etc/sorting")
+    assert default_path() == Path("/etc/sorting/ecosort/profile.toml")

@@ -132,8 +132,12 @@ class Profile:
 
 
 def default_path() -> Path:
+    """Raises UsageError for a user without a home."""
     base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(base).expanduser() / "ecosort" / "profile.toml"
+    try:
+        return Path(base).expanduser() / "ecosort" / "profile.toml"
+    except RuntimeError:
+        raise UsageError(f"{base} cannot be found: this user has no home directory; set XDG_CONFIG_HOME or HOME") from None
 
 
 def write_profile(path: Path, profile: Profile) -> None:

@@ -46,6 +46,8 @@ _RATE = re.compile(r"(?i)price|preis|cost|kosten|[€$£¥]|\b(eur|usd|gbp|chf|c
 # Watts, but not those that are drawn: a setting, or an extreme. Such a column is taken only if it is named.
 _NOT_DRAWN = re.compile(r"(?i)(^|[^a-z])(limit|max|maximum|min|minimum|peak|nominal|rated|setpoint|target)([^a-z]|$)")
 _BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
+# `P/W` is a power in watts, as physicists write it; `kWh/W` is a unit divided by another.
+_QUOTIENT = re.compile(r"([^\s_/:()\[\]]+)\s*/[^/]*$")
 _TIME = re.compile(r"(?i)time|date|stamp|elapsed|zeit|datum|uhrzeit")
 _TIME_UNITS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
@@ -104,6 +106,9 @@ def _tokens(header: str) -> list[str]:
 
 def unit_of(header: str) -> str | None:
     """The unit that a header names, in the spelling of `units.py`."""
+    divided = _QUOTIENT.search(header)
+    if divided is not None and unit_of(divided[1]) is not None:
+        return None
     for token in map(str.strip, _tokens(header)):
         if token in _EXACT:
             return _EXACT[token]

@@ -37,6 +37,8 @@ def public_environment(settings: Iterable[Mapping[str, str]]) -> dict[str, str]:
 def read_secret_file(path: Path) -> str:
     """First line of a file that belongs to this user (or root) and that no one else may read."""
     try:
+        if path.exists() and not path.is_file():  # a pipe that no one writes to would be waited for without end
+            raise UsageError(f"password file {path} is no regular file; write the password into one of mode 600")
         with path.open(encoding="utf-8") as f:
             status = os.fstat(f.fileno())
             if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):

@@ -1,4 +1,4 @@
-#include "cli/node_tables.h"
+#include "cli/tables/node_tables.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,0 +1,145 @@
+#include "cli/tables/plan_tables.h"
+
+#include <algorithm>
+
+#include "cli/tables/lines_table.h"
+#include "cli/tables/record_tables.h"
+#include "cli/tables/row_tables.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+OptionRow json_option() { return {"--json", "", "", "print the plan as one JSON object"}; }
+
+// Only `names` are told of; the others are understood, so that a whole command can be planned with `plan` in front of it.
+std::vector<OptionRow> showing(std::vector<OptionRow> options, const std::vector<std::string_view>& names) {
+  for (OptionRow& row : options) row.is_hidden = std::ranges::find(names, row.name) == names.end();
+  return options;
+}
+
+constexpr std::string_view plan_ending =
+    "Any other option that the command takes may stand here, too: it does not change the plan.";
+
+std::vector<OperandRow> plan_codes() { return {{"0", "it can be done so"}, {"2", "it cannot, and why is told in one line"}}; }
+
+CommandTable plan_sort_table() {
+  std::vector<OptionRow> options =
+      showing(sort_options(), {"-o,--output", "--record-size", "--key", "--reverse", "--memory", "--threads", "--merge-threads",
+                               "--temp", "--resumable", "--io", "--request-size", "--request-depth", "--run-records", "--profile",
+                               "--no-profile", "--compress", "--assume-ratio", "--goal", "-q,--quiet"});
+  options.push_back(json_option());
+  options.push_back(
+      {"--assume-size", "SIZE", "", "plan for an input of this size that is not there, such as 1TB; -o may be left out"});
+  options.push_back({"--space", "SIZE", "", "", false, false, true});
+  return {
+      .name = "plan sort",
+      .synopsis = "[options] INPUT... -o OUTPUT",
+      .summary = "prints what `ecosort sort` would do with these words; writes nothing",
+      .description = "",
+      .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat", "ecosort plan sort --json input.dat -o sorted.dat",
+                   "ecosort plan sort --assume-size 1TB --memory 4GiB --temp /ssd     how often it would be moved",
+                   "ecosort plan sort --profile p.toml in -o out     how long it will take, and what would help"},
+      .options = std::move(options),
+      .operands = {{"INPUT", "a file of whole records; `-` is standard input"}},
+      .ending = plan_ending,
+      .exit_status = plan_codes()};
+}
+
+CommandTable plan_inplace_table() {
+  std::vector<OptionRow> options = showing(sort_options(), {"--record-size", "--key", "--reverse", "--memory", "--threads",
+                                                            "--io", "--profile", "--no-profile", "-q,--quiet"});
+  options.push_back(json_option());
+  options.push_back(space_option());
+  options.push_back({"--assume-size", "SIZE", "", "plan for a file of this size that is not there, such as 1TB"});
+  return {.name = "plan inplace",
+          .synopsis = "[options] FILE",
+          .summary = "prints what `ecosort inplace` would do with these words, and how much free space it needs; writes nothing",
+          .description = "",
+          .examples = {"ecosort plan inplace data.dat", "ecosort plan inplace --assume-size 1TB --space 24GB --memory 4GiB"},
+          .options = std::move(options),
+          .operands = {{"FILE", "a regular file of whole records"}},
+          .ending = plan_ending,
+          .exit_status = plan_codes()};
+}
+
+CommandTable plan_lines_table() {
+  std::vector<OptionRow> options =
+      showing(lines_options(), {"--batch-size", "--compress-program", "--files0-from",     "-m,--merge",
+                                "-o,--output",  "-S,--buffer-size",   "--memory",          "-T,--temporary-directory",
+                                "--temp",       "--parallel",         "-u,--unique",       "--header",
+                                "--resumable",  "--inplace",          "--compress",        "--assume-ratio",
+                                "--goal",       "--decompress",       "--compress-output", "--level"});
+  options.push_back({"--json", "", "", "with --resumable or --inplace: print the plan as one JSON object"});
+  options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
+  return {.name = "plan lines",
+          .synopsis = "[options] [FILE...]",
+          .summary = "prints bounds of what `ecosort lines` would do with these words; writes nothing",
+          .description = "What `lines` takes depends on the lengths of the lines, which show only when they are read.",
+          .examples = {"ecosort plan lines -S 1G log.txt -o sorted.txt", "ecosort plan lines -S 4G --assume-size 1TB"},
+          .options = std::move(options),
+          .operands = {{"FILE", "text; `-`, or none, is standard input"}},
+          .ending = plan_ending,
+          .exit_status = plan_codes()};
+}
+
+CommandTable plan_rows_table(std::string_view name, std::string_view synopsis, std::string_view summary,
+                             std::vector<OptionRow> options, std::vector<std::string_view> examples, std::string_view operand) {
+  options = showing(std::move(options), {"--by", "-o,--output", "--unique", "--merge", "--resumable", "--memory", "--threads",
+                                         "--temp", "--compress", "--assume-ratio", "--goal"});
+  options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
+  options.push_back({"--assume-size", "SIZE", "", "plan for rows of this size in all that are not there, such as 1TB"});
+  return {.name = name,
+          .synopsis = synopsis,
+          .summary = summary,
+          .description = "What the sort takes depends on the lengths of the rows, which show only when they are read.",
+          .examples = std::move(examples),
+          .options = std::move(options),
+          .operands = {{"INPUT", operand}},
+          .ending = plan_ending,
+          .exit_status = plan_codes()};
+}
+
+CommandTable plan_csv_table() {
+  return plan_rows_table("plan csv", "--by NAME[:TYPE][:desc] [options] INPUT... -o OUTPUT",
+                         "prints bounds of what `ecosort csv` would do with these words; writes nothing", csv_options(),
+                         {"ecosort plan csv --by price:number --memory 1GiB shop.csv -o sorted.csv",
+                          "ecosort plan csv --by price:number --memory 4GiB --assume-size 1TB"},
+                         "CSV; `-` is standard input");
+}
+
+CommandTable plan_jsonl_table() {
+  return plan_rows_table("plan jsonl", "--by PATH[:TYPE][:desc] [options] INPUT... -o OUTPUT",
+                         "prints bounds of what `ecosort jsonl` would do with these words; writes nothing", jsonl_options(),
+                         {"ecosort plan jsonl --by time:date --memory 1GiB log.jsonl -o sorted.jsonl",
+                          "ecosort plan jsonl --by time:date --memory 4GiB --assume-size 1TB"},
+                         "JSON lines; `-` is standard input");
+}
+
+}  // namespace
+
+CommandTable plan_table() {
+  return {.name = "plan",
+          .synopsis = "sort|csv|jsonl [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...]",
+          .summary = "prints what sort, inplace, lines, csv or jsonl would do; writes nothing",
+          .description = "",
+          .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat",
+                       "ecosort plan sort --assume-size 1TB --memory 4GiB", "ecosort plan lines -S 1G log.txt -o sorted.txt",
+                       "ecosort plan inplace data.dat                    how much free space it needs"},
+          .options = {},
+          .operands = {{"sort", "its options: ecosort plan sort --help"},
+                       {"inplace", "its options: ecosort plan inplace --help"},
+                       {"lines", "its options: ecosort plan lines --help"},
+                       {"csv", "its options: ecosort plan csv --help"},
+                       {"jsonl", "its options: ecosort plan jsonl --help"}},
+          .ending = "",
+          .exit_status = plan_codes()};
+}
+
+const std::vector<CommandTable>& plan_tables() {
+  static const std::vector<CommandTable> tables{plan_sort_table(), plan_inplace_table(), plan_lines_table(), plan_csv_table(),
+                                                plan_jsonl_table()};
+  return tables;
+}
+
+}  // namespace ecosort::cli

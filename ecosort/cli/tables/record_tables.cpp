@@ -1,0 +1,206 @@
+#include "cli/tables/record_tables.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "cli/compression_options.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+constexpr std::string_view key_types =
+    "Types of keys:\n"
+    "  bytes     compared as unsigned bytes; this is the default\n"
+    "  nocase    the same, but the ASCII letters a-z count as A-Z\n"
+    "  u8 u16 u32 u64  unsigned integers of 1, 2, 4, 8 bytes\n"
+    "  i8 i16 i32 i64  signed integers of 1, 2, 4, 8 bytes\n"
+    "  f32 f64   floating-point numbers, from -infinity over -0 and +0 to +infinity; NaN of either sign comes after them, and "
+    "all NaN "
+    "are equal\n"
+    "  dec       a decimal number in ASCII, exact for any number of digits: optional sign, digits, optional point; blanks around "
+    "it "
+    "(space, tab, CR, LF, NUL). Anything else is no number: it comes before all numbers, equal to its like\n"
+    "Numbers are little-endian; `be` behind the type makes them big-endian (u32be), `le` says the default (neither behind u8, "
+    "i8). "
+    "Their length can be left out: 8:u64 is 8:8:u64le.";
+
+std::vector<OperandRow> sort_codes() {
+  return {
+      {"0", "done"},
+      {"1", "the written records failed their verification"},
+      {"2", "wrong usage, bad input, or a plan that cannot work"},
+      {"3", "an I/O error, also an input that changed while it was read; after inplace and sort --resumable, resume continues"},
+      {"4", "an internal error"},
+      {"128+N", "ended by signal N"}};
+}
+
+}  // namespace
+
+OptionRow progress_option() {
+  return {
+      "--progress", "auto|none|json", "auto",
+      "`auto`: a line on standard error if it is a terminal, and one that sums up at the end; `json`: JSON lines there, and an "
+      "error's as one more before its own line"};
+}
+
+std::vector<OptionRow> sort_options() {
+  std::vector<OptionRow> options{
+      {"-o,--output", "FILE", "",
+       "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well"},
+      {"--record-size", "BYTES", "100", "length of every record, 1 byte to 1 MiB"},
+      {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10",
+       "sort key: its first byte, how many, of what type (see below); repeatable, the first one decides first", true},
+      {"--reverse", "", "", "turn the order round; records with equal keys stay in input order"},
+      {"--unique", "", "", "keep only the first record, in input order, of those with equal keys"},
+      {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
+      {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
+       "bound on all buffers, such as 512MiB"},
+      {"--threads", "N", "the CPUs this process may use", "compute threads"},
+      {"--merge-threads", "N", "those of --threads", "compute threads of the merge"},
+      {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all drives named",
+       true},
+      {"--resumable", "", "",
+       "keep runs and a journal in OUTPUT.ecosort, so that after a crash `ecosort resume OUTPUT` continues from there; its plan "
+       "leaves no "
+       "choice of --run-records, --merge-threads and requests"},
+      {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
+      {"--request-size", "SIZE", "1MiB; 8MiB for the output",
+       "most bytes of a read or write: a multiple of 4KiB, 16KiB to 64MiB"},
+      {"--request-depth", "N", "16", "most reads in flight, and most writes: 1 to 256"},
+      {"--run-records", "N", "as many as the memory holds",
+       "most records of a run, at least 3; an input that fits the memory is sorted there all the same"},
+      {"--profile", "FILE", "~/.config/ecosort/profile.toml, if it is of this machine",
+       "a profile of `ecosort tune`, for what no option says"},
+      {"--no-profile", "", "", "do without any profile"},
+      {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
+      {"--checksum", "", "",
+       "compute the input's checksum as valsort does, for --stats; `ecosort check` tells that of the output"},
+      {"--stats", "FILE", "", "write a report of the run as JSON"},
+      {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
+      {"--trace", "FILE", "", "write every I/O request as a line of text, for a replay without computing (for developers)"},
+      progress_option(),
+      {"-q,--quiet", "", "", "no notices, no progress line"},
+  };
+  std::ranges::copy(run_compression_rows("none", "records"), std::back_inserter(options));
+  return options;
+}
+
+OptionRow space_option() { return {"--space", "SIZE", "all there is", "in place: take at most so much of the free space"}; }
+
+// Those of `names` from the options of sort, in their order there.
+std::vector<OptionRow> chosen(const std::vector<std::string_view>& names) {
+  std::vector<OptionRow> options;
+  for (const OptionRow& row : sort_options())
+    if (std::ranges::find(names, row.name) != names.end()) options.push_back(row);
+  return options;
+}
+
+CommandTable inplace_table() {
+  std::vector<OptionRow> options =
+      chosen({"--record-size", "--key", "--reverse", "--stable", "--memory", "--threads", "--io", "--verify", "--profile",
+              "--no-profile", "--stats", "--events", "--progress", "-q,--quiet"});
+  options.push_back(space_option());
+  options.push_back({"--unique", "", "", "refused: after a crash no one could tell a dropped record from a lost one"});
+  options.push_back(
+      {"--compress", "CODEC", "", "refused: runs lie in the space of the records, each at its place, and take all of it"});
+  return {
+      .name = "inplace",
+      .synopsis = "[options] FILE",
+      .summary = "sorts a file in its own space, crash-safe",
+      .description =
+          "Sorts FILE with a few percent of free space on its file system (ext4 with a journal, or XFS). While it works, the "
+          "records are in the directory FILE.ecosort, and FILE is absent: under its own name it is the complete original or the "
+          "complete result. After a crash, a full disk or Ctrl-C, `ecosort resume` continues.",
+      .examples = {"ecosort plan inplace data.dat                    how much space it needs, and what it would do",
+                   "ecosort inplace --memory 512MiB data.dat         sorts it",
+                   "ecosort resume data.dat                          continues after an interruption"},
+      .options = std::move(options),
+      .operands = {{"FILE", "a regular file of whole records"}},
+      .ending = key_types,
+      .exit_status = sort_codes()};
+}
+
+CommandTable merge_table() {
+  std::vector<OptionRow> options =
+      chosen({"-o,--output", "--record-size", "--key", "--reverse", "--unique", "--stable", "--memory", "--threads", "--temp",
+              "--io", "--profile", "--no-profile", "--stats", "--events", "--trace", "--progress", "-q,--quiet"});
+  options.push_back(
+      {"--lines", "", "", "stands first: merges files of text lines; the options of `ecosort lines` follow, such as -t and -k"});
+  options.push_back({"--runs", "", "",
+                     "stands first: merges the runs of interrupted jobs, which say themselves what they hold. They are named as "
+                     "files (all of a "
+                     "job), or by the job's directory (OUTPUT.ecosort), and are only read"});
+  return {.name = "merge",
+          .synopsis = "[options] SORTED... -o OUTPUT",
+          .summary = "merges sorted files into one",
+          .description =
+              "Merges files of records that are sorted by the same keys. Their order is checked while they are read: a file that "
+              "is not "
+              "in order ends with exit 1 and the number of the record. Records with equal keys keep the order of the files. More "
+              "files than "
+              "the memory can merge at a time are merged in several passes.",
+          .examples = {"ecosort merge monday.dat tuesday.dat -o both.dat",
+                       "ecosort merge --record-size 16 --key 8:u64 part-*.bin -o all.bin",
+                       "ecosort merge --lines -t, -k2,2n a.csv b.csv -o all.csv",
+                       "ecosort merge --runs sorted.dat.ecosort -o elsewhere.dat"},
+          .options = std::move(options),
+          .operands = {{"SORTED", "a regular file of whole records, in order; with --runs a run, or the directory of a job"}},
+          .ending = key_types,
+          .exit_status = sort_codes()};
+}
+
+CommandTable resume_table() {
+  std::vector<OptionRow> options{
+      {"--status", "", "", "only tell how far the job is"},
+      {"--abandon", "", "",
+       "give the job up instead: in place, the records are put back into one file, unsorted (lines only as long as none has left "
+       "FILE); of a sort, the job directory is removed. A job that is abandoned stays so"},
+      {"--trust-owner", "USER", "",
+       "continue with a job whose directory or files belong to that user, too; root then works as that user where the directory "
+       "is "
+       "his"},
+      {"--trust-drive", "", "",
+       "do not read the part of the output again that was written before the interruption; without this it must hold what the "
+       "journal says"}};
+  for (const OptionRow& row : chosen({"--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"}))
+    options.push_back(row);
+  return {
+      .name = "resume",
+      .synopsis = "[options] FILE",
+      .summary =
+          "continues with an interrupted `inplace`, `lines --inplace`, or `sort`, `lines`, `csv` or `jsonl` with `--resumable`",
+      .description =
+          "Continues with an interrupted `ecosort inplace FILE`, `ecosort lines --inplace FILE`, or `ecosort sort`, `lines`, "
+          "`csv` or `jsonl` with "
+          "`--resumable ... "
+          "-o FILE`, "
+          "from its last durable run or checkpoint. May be interrupted and repeated as often as you like. Memory and threads "
+          "are those of the job "
+          "unless you give others.",
+      .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
+      .options = std::move(options),
+      .operands = {{"FILE", "the file that was sorted in place, or the output; its job directory FILE.ecosort does as well"}},
+      .ending = "",
+      .exit_status = sort_codes()};
+}
+
+CommandTable sort_table() {
+  return {
+      .name = "sort",
+      .synopsis = "[options] INPUT... -o OUTPUT",
+      .summary = "sorts files of fixed-size records, however large",
+      .description = "",
+      .examples =
+          {"ecosort sort input.dat -o sorted.dat                      the defaults suit gensort records",
+           "ecosort sort --memory 1GiB --temp /ssd1 --temp /ssd2 a b -o out    two inputs, runs striped over two drives",
+           "ecosort sort --record-size 16 --key 8:8 - -o - < in > out  16-byte records, key in the second half",
+           "ecosort sort --record-size 32 --key 16:f64 --key 0:u64:desc a -o b   by a double, then by a number, largest first",
+           "ecosort sort --resumable -q input.dat -o sorted.dat        after a crash: ecosort resume sorted.dat"},
+      .options = sort_options(),
+      .operands = {{"INPUT", "a file of whole records; `-` is standard input. It is never changed"}},
+      .ending = key_types,
+      .exit_status = sort_codes()};
+}
+
+}  // namespace ecosort::cli

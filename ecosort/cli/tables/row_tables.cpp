@@ -1,0 +1,155 @@
+#include "cli/tables/row_tables.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "cli/compression_options.h"
+#include "cli/tables/record_tables.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+constexpr std::string_view table_types =
+    "Types of keys:\n"
+    "  text      compared as unsigned bytes; this is the default\n"
+    "  nocase    the same, but the ASCII letters a-z count as A-Z\n"
+    "  number    a decimal number, exact for any number of digits: optional sign, digits, optional point, optional exponent of "
+    "up to 5 "
+    "digits\n"
+    "  integer   the same without a point and an exponent\n"
+    "  date      a date, or a date and a time, in ISO 8601 (2024-05-01, 2024-05-01T09:30:00.25+02:00), or in the --date-format; "
+    "without an offset from UTC it is one of UTC\n"
+    "  version   numbers within text are compared as numbers, as ecosort lines -V does\n"
+    "  length    how many characters the value has (UTF-8)\n";
+
+// What a command says of values behind the types.
+std::string_view csv_ending() {
+  static const std::string text = std::string(table_types) +
+                                  "A value that is empty, or cannot be read as what its key says, stands behind all others, or "
+                                  "with --nulls first in front of "
+                                  "them, whatever the direction of the key. How many there are is told at the end.";
+  return text;
+}
+
+std::string_view jsonl_ending() {
+  static const std::string text =
+      std::string(table_types) +
+      "PATH is names with dots between them and [N], from 0 on, for arrays: user.tags[0]. A name with other signs is put in "
+      "double "
+      "quotes: '\"a.b\".c'. Where names repeat within an object, the first one counts. Whatever its type in JSON, a value is "
+      "compared by its text: a string without quotes and escapes; a number, true or false as it is written; an object or an "
+      "array "
+      "byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true stands among texts behind \"10\". A value that is "
+      "missing or null, or cannot be read as what its key says, stands behind all others, or with --nulls first in front of "
+      "them, "
+      "whatever the direction of the key. How many there are is told at the end. Blank lines are left out, and counted.";
+  return text;
+}
+
+OptionRow by_option(std::string_view argument, std::string_view text) { return {"--by", argument, "", text, true}; }
+
+// What csv and jsonl have in common, behind what is their own.
+std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
+  const std::vector<OptionRow> common{
+      {"-o,--output", "FILE", "",
+       "where the sorted rows go; `-` is standard output. An existing file is replaced only when all went well"},
+      {"--nulls", "first|last", "last", "where values stand that are missing, empty or unparsable"},
+      {"--strict", "", "", "refuse a value that cannot be read as what its key says"},
+      {"--date-format", "FORMAT", "ISO 8601",
+       "how dates are written, such as '%d.%m.%Y %H:%M'. It knows %Y %y %m %d %e %b %B %j %H %I %p %M %S %f (a fraction) %z %s "
+       "%F %T "
+       "%D %R %%"},
+      {"--unique", "", "", "keep only the first row, in input order, of those with equal keys"},
+      {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly"},
+      {"--merge", "", "", "merge files that are in order already, which is checked while they are read"},
+      {"--resumable", "", "",
+       "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
+       "none "
+       "compressed, and no --merge, --check, --temp"},
+  };
+  options.insert(options.end(), common.begin(), common.end());
+  for (OptionRow& row : chosen({"--memory", "--threads", "--temp", "--io", "--profile", "--no-profile", "--verify", "--stats",
+                                "--events", "--trace", "--progress", "-q,--quiet"})) {
+    if (row.name == "--temp") row.fallback = "$TMPDIR, or beside the output";
+    options.push_back(row);
+  }
+  std::ranges::copy(run_compression_rows("auto", "rows"), std::back_inserter(options));
+  std::ranges::copy(compression_rows("auto", "auto"), std::back_inserter(options));
+  return options;
+}
+
+std::vector<OperandRow> table_codes() {
+  return {{"0", "done"},
+          {"1", "--check found a row out of order, or the written rows failed their verification"},
+          {"2", "wrong usage, bad input, or a plan that cannot work"},
+          {"3", "an I/O error, also an input that changed while it was read"},
+          {"4", "an internal error"},
+          {"128+N", "ended by signal N"}};
+}
+
+}  // namespace
+
+std::vector<OptionRow> csv_options() {
+  return table_options({
+      by_option("NAME[:TYPE][:desc]",
+                "sort key: a column by its name in the header, what its values are (see below), `desc` for the largest first; "
+                "repeatable, the first one decides first"),
+      {"--delimiter", "CHAR|tab", "a tab where all files are named .tsv, else a comma", "what stands between values"},
+      {"--quote", "CHAR|none", "\"", "what values may stand in; `none`: quotes are bytes like others"},
+      {"--no-header", "", "", "the first row is no header; --by 3 is the third column"},
+  });
+}
+
+std::vector<OptionRow> jsonl_options() {
+  return table_options(
+      {by_option("PATH[:TYPE][:desc]",
+                 "sort key: the way to a value, what it is (see below), `desc` for the largest first; repeatable, "
+                 "the first one decides first")});
+}
+
+CommandTable csv_table() {
+  return {.name = "csv",
+          .synopsis = "--by NAME[:TYPE][:desc] [options] INPUT... -o OUTPUT",
+          .summary = "sorts CSV by columns, with quotes, headers and typed keys",
+          .description =
+              "Sorts rows of CSV (RFC 4180), however large: values in quotes may hold delimiters and newlines. Rows go out byte "
+              "for byte "
+              "as they came in, and rows with equal keys stay in input order. The headers of all inputs must be alike; one goes "
+              "out. A row "
+              "with more or fewer fields than the header, or with a quote where none may stand, is an error that tells file, "
+              "line and "
+              "byte.",
+          .examples = {"ecosort csv --by price:number:desc --by name shop.csv -o sorted.csv",
+                       "ecosort csv --by when:date --memory 1GiB --temp /ssd part*.csv -o all.csv    several files, one header",
+                       "ecosort csv --no-header --delimiter tab --by 3:version - -o - < in > out     a stream without a header",
+                       "ecosort csv --by user a.csv.gz b.csv.zst -o all.csv.zst                      compressed files",
+                       "ecosort csv --resumable --by user big.csv -o sorted.csv                      after a crash: ecosort "
+                       "resume sorted.csv",
+                       "ecosort csv --check --by id:integer sorted.csv                               is it in order?"},
+          .options = csv_options(),
+          .operands = {{"INPUT", "CSV; `-` is standard input. It is never changed, unless it is the output"}},
+          .ending = csv_ending(),
+          .exit_status = table_codes()};
+}
+
+CommandTable jsonl_table() {
+  return {
+      .name = "jsonl",
+      .synopsis = "--by PATH[:TYPE][:desc] [options] INPUT... -o OUTPUT",
+      .summary = "sorts JSON lines by values within them, with typed keys",
+      .description =
+          "Sorts lines of JSON, one value of JSON (RFC 8259) in each, however large the file. Lines go out byte for byte as they "
+          "came in, and lines with equal keys stay in input order. A line that is no valid JSON is an error that tells file, "
+          "line, byte and what is wrong.",
+      .examples = {"ecosort jsonl --by time:date --by user.name log.jsonl -o sorted.jsonl",
+                   "ecosort jsonl --by 'items[0].price:number:desc' --memory 1GiB part*.jsonl -o all.jsonl",
+                   "ecosort jsonl --unique --by id - -o - < in > out        the first line of each id",
+                   "ecosort jsonl --check --by id:integer sorted.jsonl      is it in order?"},
+      .options = jsonl_options(),
+      .operands = {{"INPUT", "JSON lines; `-` is standard input. It is never changed, unless it is the output"}},
+      .ending = jsonl_ending(),
+      .exit_status = table_codes()};
+}
+
+}  // namespace ecosort::cli
