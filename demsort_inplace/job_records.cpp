@@ -82,7 +82,7 @@ void take_packing(Reader& in, JobHeader& header) {
   header.compression.is_auto = in.next_flag();
   header.compression.terms.codec = static_cast<codec::BlockCodec>(in.next_below(3));
   header.compression.terms.level = static_cast<int>(in.next_below(most_level));
-  if (header.layout.packs && (header.compression.is_none() || header.kind == JobHeader::Kind::in_place)) Reader::fail();
+  if (header.layout.packs && (header.compression.is_none() || header.is_in_place())) Reader::fail();
 }
 
 void add_inputs(Writer& out, const std::vector<InputIdentity>& inputs) {

@@ -75,6 +75,8 @@ void check_state(const JobPaths& paths, const JournalContents& contents) {
   if (contents.header.lines) return check_line_runs(paths, contents);
   const Layout& layout = contents.header.layout;
   for (const RunDone& done : contents.runs)
+    if (done.packed_bytes > layout.plain_run_bytes(done.run)) does_not_fit(paths, "its journal contradicts itself");
+  for (const RunDone& done : contents.runs)
     if (done.tally.hash.count != layout.run_records(done.run)) does_not_fit(paths, "a run in its journal has another length");
   if (!contents.state) return;
   const State& state = *contents.state;

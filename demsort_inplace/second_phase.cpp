@@ -18,7 +18,8 @@ Task<std::vector<std::byte>> last_record_of_output(Workbench& bench) {
 
 // What was given up of a run may be there once more after a crash.
 Task<void> punch_again(Workbench& bench, std::size_t number) {
-  const std::uint64_t head = bench.layout.head_bytes, begin = bench.store->begin_in_file(number, 0);
+  const std::uint64_t head = bench.layout.head_bytes;
+  const std::uint64_t begin = round_down(bench.store->begin_in_file(number, 0), bench.layout.unit);
   if (begin > head) (void)co_await bench.reactor.release(bench.store->run(number).file(), head, begin - head);
 }
 
@@ -31,7 +32,7 @@ Task<void> adopt_runs(Workbench& bench) {
     bench.packer = std::make_unique<run::RunPacker>(bench.plan.packing,
                                                     run::BlockShape{layout.run_block.bytes, layout.record_size}, bench.memory);
   bench.store.emplace(bench.storage, bench.reactor, bench.plan,
-                      run::KeptRuns{direction_of(layout), bench.header.job, layout.head_bytes}, bench.packer.get());
+                      run::KeptRuns{direction_of(layout), bench.header.job, layout.head_bytes, layout.unit}, bench.packer.get());
   bench.numbers.assign(layout.runs(), 0);
   const Buffer memory = bench.memory.allocate(bench.store->block_bytes(), "the beginning of a run block");
   for (std::uint64_t run = 0; run < layout.runs(); ++run) {

@@ -56,6 +56,7 @@ bool complete(SpacePlan& plan, const planner::Wanted& wanted) {
   if (!engine) return false;
   if (plan.layout.packs && engine->packing.coders == 0) return false;
   plan.engine = std::move(*engine);
+  plan.engine.packing.assumed_ratio = plan.layout.assumed_ratio;
   plan.journal_bytes = round_up(Journal::size_bytes({.format = wanted.format, .layout = plan.layout}), plan.layout.unit);
   plan.metadata_bytes = metadata_of(plan.layout);
   plan.checkpoints = checkpoint_count(plan.layout);

@@ -77,16 +77,14 @@ _NOT_RESUMABLE = {
         "--request-depth",
         "--merge-threads",
         "--run-records",
-        "--compress",
-        "--assume-ratio",
         "--goal",
     },
     "lines": {
         *("-m", "--merge", "--debug", "--compress-program", "-T", "--temp", "--temporary-directory", "--inplace"),
-        *("--trace", "--compress", "--assume-ratio", "--goal", "--decompress", "--compress-output", "--level"),
+        *("--trace", "--goal", "--decompress", "--compress-output", "--level"),
     },
-    "csv": {"--temp", "--merge", "--trace", "--compress", "--assume-ratio", "--goal", "--compress-output", "--level"},
-    "jsonl": {"--temp", "--merge", "--trace", "--compress", "--assume-ratio", "--goal", "--compress-output", "--level"},
+    "csv": {"--temp", "--merge", "--trace", "--goal", "--compress-output", "--level"},
+    "jsonl": {"--temp", "--merge", "--trace", "--goal", "--compress-output", "--level"},
 }
 # What csv and jsonl decompress and compress by its name; no such sort is resumable.
 _PACKED_NAMES = (".gz", ".zst", ".lz4", ".xz", ".bz2")

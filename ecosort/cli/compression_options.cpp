@@ -79,7 +79,8 @@ std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_
              "for each run what its first rows, the drives and the processors show to pay; with --resumable `none` unless given"},
       {"--assume-ratio", "R", "1",
        "runs shrink to 1/R at least, so that no more temporary space is checked and reserved; where they do not, and the "
-       "drive is full, the sort ends and nothing is lost"},
+       "drive is full, the sort ends and nothing is lost. Of no use to sort --resumable where runs give their space to the "
+       "output (ext4 with a journal, XFS)"},
       {"--goal", "time|energy", "time",
        "of --compress=auto: the least time, or the fewest joules, by a profile that knows watts"}};
 }

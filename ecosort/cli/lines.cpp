@@ -187,6 +187,7 @@ LinesOptions parse_with_profile(const Words& words) {
     reject(choice, "profile '" + choice.path + "' is damaged: " + error.what());
   }
   if (options.io.empty()) options.io = "auto";
+  if (options.resumable) check_resumable_goal(options.goal);
   options.compression.energy = energy_of_goal(options.goal, options.compression, "auto", choice);
   print_notice(options, notice_of(choice));
   return options;

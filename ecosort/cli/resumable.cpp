@@ -41,7 +41,6 @@ void check_options(const SortOptions& options) {
         "the sorted file");
   if (options.checksum) throw UsageError("--checksum goes without --resumable; `ecosort check` tells the checksum of the output");
   if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  check_resumable_goal(options.run_words.goal);
   const planner::Requests usual;
   if (options.requests.bytes != usual.bytes || options.requests.depth != usual.depth)
     throw UsageError("--request-size and --request-depth go without --resumable");
@@ -130,6 +129,8 @@ std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& s
   print_notice(options.quiet, fmt::format("runs and journal are in '{}'; after an interruption: ecosort resume {}",
                                           inplace::JobPaths(resolved.output).directory, resolved.output));
   print_notice(options.quiet, journal_notice(resolved.output));
+  if (resolved.wanted.assumed_ratio > 0 && plan.layout.assumed_ratio == 0)
+    print_notice(options.quiet, "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
   const JobRun run{resolved.output, {options.stats, options.events, options.progress, options.quiet}};
   return run_job(run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
     return result_of(inplace::start_resumable(resolved.output, std::move(resolved.inputs), header, plan.engine, environment));

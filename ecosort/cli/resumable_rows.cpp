@@ -44,14 +44,23 @@ void check_inputs(const lines::LinesJob& job) {
   }
 }
 
+// Of a job whose plan has so many: coders and the places of blocks take a quarter and a 64th of all memory, at most.
+std::uint64_t all_memory(const lines::LinesJob& job, std::uint64_t plan_bytes) {
+  constexpr std::uint64_t parts = 64, parts_of_plan = 47;
+  const bool packs = job.codecs.runs.coders > 0;
+  return job.header_bytes + (packs ? (plan_bytes + page_bytes) / parts_of_plan * parts + parts : plan_bytes);
+}
+
 // The plan of the job, with these blocks or any.
-lines::LinePlan kept_plan(const lines::LinePlan& plan, std::size_t block_bytes) {
-  if (const auto kept = lines::plan_for_kept_runs(plan, block_bytes)) return *kept;
-  lines::LinePlan more = plan;
+lines::LinePlan kept_plan(const lines::LinesJob& job, std::size_t block_bytes) {
+  if (const auto kept = lines::plan_for_kept_runs(job.plan, block_bytes)) return *kept;
+  lines::LinePlan more = job.plan;
   do more.memory_bytes += more.memory_bytes / 4;
   while (!lines::plan_for_kept_runs(more, block_bytes));
+  const std::uint64_t given = job.plan.memory_bytes + job.header_bytes + job.codecs.runs.bytes();
   throw UsageError(fmt::format("{} of memory are too little for this job, whose runs have blocks of {}; try --memory {}KiB",
-                               format_bytes(plan.memory_bytes), format_bytes(block_bytes), (more.memory_bytes >> 10U) + 1));
+                               format_bytes(given), format_bytes(block_bytes),
+                               (all_memory(job, more.memory_bytes) >> 10U) + 1));
 }
 
 // Coders of runs with such blocks take their part of the memory of `job`, which has none yet.
@@ -116,10 +125,10 @@ std::optional<ResolvedRows> resolve_rows(const RowsCommand& command, io::PosixSt
   const std::string directory = inplace::JobPaths(resolved.output).parent;
   check_outlives_crash(directory);
   const std::uint64_t unit = std::max(direct_unit(directory, storage), inplace::block_bytes(directory));
-  resolved.job.plan = kept_plan(resolved.job.plan, 0);
+  resolved.job.plan = kept_plan(resolved.job, 0);
   const std::size_t block_bytes = round_up(resolved.job.plan.block_bytes, unit);
   set_packing(resolved.job, command.compression, job::known_bytes(resolved.job.inputs), block_bytes);
-  resolved.job.plan = kept_plan(resolved.job.plan, block_bytes);
+  resolved.job.plan = kept_plan(resolved.job, block_bytes);
   resolved.header = header_of(command, resolved.job, unit);
   resolved.space = inplace::lines_space(resolved.header, resolved.job.plan, inplace::held_bytes(directory));
   require_space(resolved, directory, storage);
@@ -184,7 +193,7 @@ lines::LinesJob job_of(const RowsCommand& command, const inplace::JobHeader& hea
   if (header.is_in_place())
     job.plan = plan_of_job_in_place(job.plan, header);
   else
-    job.plan = kept_plan(job.plan, header.lines->block_bytes);
+    job.plan = kept_plan(job, header.lines->block_bytes);
   return job;
 }
 

@@ -42,7 +42,6 @@ void check_options(const LinesOptions& options) {
         "-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume");
   if (!options.compress_program.empty()) throw UsageError("--compress-program goes without --resumable");
   if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  check_resumable_goal(options.goal);
   check_places(options.temp, "-T", options.output, options.inputs);
 }
 
@@ -53,7 +52,6 @@ void check_options(const TableOptions& options) {
   if (options.spec.table.keys.size() > most_keys)
     throw UsageError(fmt::format("--resumable takes up to {} keys; these are {}", most_keys, options.spec.table.keys.size()));
   if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  check_resumable_goal(options.goal);
   check_places(options.spec.temp_directories, "--temp", options.spec.output, options.spec.inputs);
 }
 
@@ -80,7 +78,7 @@ void check_in_place(const LinesOptions& options) {
   const CompressionTerms& compression = options.compression;
   const bool packs = (!compression.runs.empty() && compression.runs != "auto" && compression.runs != "none") ||
                      compression.assumed_ratio > 0 || compression.energy || !options.compress_program.empty();
-  refuse_if(packs, "--inplace: runs that outlive a crash are stored as they are; leave out what compresses them");
+  refuse_if(packs, "--inplace: runs lie in the space of the lines, as they are; leave out what compresses them");
   refuse_if(compression.output != "none", "--compress-output goes without --inplace: compress the file afterwards");
 }
 

@@ -47,7 +47,28 @@ bool plan_compression(Plan& plan, std::uint64_t run_records) {
   packing->assumed_ratio = wanted.assumed_ratio;
   packing->power = wanted.power;
   plan.packing = *packing;
-  return plan.packing.bytes() <= wanted.memory_bytes / 2;
+  return true;
+}
+
+// The first that fits of those with fewer and fewer run buffers and a larger forecast.
+std::optional<Plan> fit_equal_runs(const Plan& frame, std::uint64_t run_records, std::uint64_t most_batch_bytes) {
+  if (frame.packing.bytes() > frame.wanted.memory_bytes / 2) return std::nullopt;
+  for (const unsigned run_buffers : {3U, 2U, 1U})
+    for (const unsigned forecast_share : {16U, 4U})
+      if (auto plan = try_equal_runs(frame, run_records, most_batch_bytes, run_buffers, forecast_share)) return plan;
+  return std::nullopt;
+}
+
+// Fewer coders leave more memory to a job whose runs are as long as they are.
+std::optional<Plan> fit_with_fewer_coders(Plan frame, std::uint64_t run_records, std::uint64_t most_batch_bytes) {
+  for (;;) {
+    if (auto plan = fit_equal_runs(frame, run_records, most_batch_bytes)) return plan;
+    PackingPlan& packing = frame.packing;
+    if (packing.coders <= 1) return std::nullopt;
+    const std::uint64_t each = packing.coder_bytes / packing.coders;
+    packing.coders = (packing.coders + 1) / 2;
+    packing.coder_bytes = packing.coders * each;
+  }
 }
 
 }  // namespace
@@ -62,20 +83,15 @@ std::optional<Plan> plan_equal_runs(const Wanted& wanted, const RunBlock& run_bl
   if (run_records > records::RecordTable::most_records || div_up(wanted.input_records, run_records) > most_runs)
     return std::nullopt;
   if (!plan_compression(frame, run_records)) return std::nullopt;
-  for (const unsigned run_buffers : {3U, 2U, 1U}) {
-    for (const unsigned forecast_share : {16U, 4U}) {
-      auto plan = try_equal_runs(frame, run_records, most_batch_bytes, run_buffers, forecast_share);
-      if (!plan) continue;
-      std::vector<std::uint64_t> runs(div_up(wanted.input_records, run_records), run_records);
-      runs.back() = wanted.input_records - (runs.size() - 1) * run_records;
-      plan->merge.stored_runs = static_cast<std::uint32_t>(runs.size());
-      plan->merge.steps = {{0, plan->merge.stored_runs}};
-      plan->merge.passes = 1;
-      account(*plan, runs);
-      return plan;
-    }
-  }
-  return std::nullopt;
+  auto plan = fit_with_fewer_coders(frame, run_records, most_batch_bytes);
+  if (!plan) return std::nullopt;
+  std::vector<std::uint64_t> runs(div_up(wanted.input_records, run_records), run_records);
+  runs.back() = wanted.input_records - (runs.size() - 1) * run_records;
+  plan->merge.stored_runs = static_cast<std::uint32_t>(runs.size());
+  plan->merge.steps = {{0, plan->merge.stored_runs}};
+  plan->merge.passes = 1;
+  account(*plan, runs);
+  return plan;
 }
 
 }  // namespace ecosort::planner

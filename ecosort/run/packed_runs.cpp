@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/errors.h"
 
@@ -10,14 +11,17 @@ namespace ecosort::run {
 namespace {
 
 // Less space was reserved than the run may take, and the rest is not there.
-[[noreturn]] void throw_beyond_promise(const IoError& error) {
+[[noreturn]] void throw_beyond_promise(const IoError& error, const char* way_on) {
   if (!io::is_full(error.error_number())) throw;
-  throw IoError(
-      fmt::format("{}: runs shrink less than was assumed; assume a smaller ratio, or give more temporary space", error.what()),
-      error.error_number());
+  throw IoError(fmt::format("{}: runs shrink less than was assumed{}", error.what(), way_on), error.error_number());
 }
 
 }  // namespace
+
+// What whoever has begun the sort can do. A job that outlives it says that itself.
+const char* PackedRuns::way_on() const noexcept {
+  return head_bytes() > 0 ? "" : "; assume a smaller ratio, or give more temporary space";
+}
 
 std::size_t PackedRuns::create_perhaps_packed(std::uint64_t blocks) {
   if (packer_ == nullptr || !has_room_for_places(blocks)) return create_run(blocks);
@@ -59,7 +63,7 @@ void PackedRuns::reserve_promised(std::size_t number) {
     (void)storage().reserve_patiently(run(number).file(), 0, run(number).space_bytes);
   } catch (const IoError& error) {
     if (!assumes_ratio()) throw;
-    throw_beyond_promise(error);
+    throw_beyond_promise(error, way_on());
   }
 }
 
@@ -68,7 +72,7 @@ std::size_t PackedRuns::reserve_packed(std::uint64_t blocks) {
     return create_packed_run(blocks, packer_->plan().space_of(blocks * block_bytes()));
   } catch (const IoError& error) {
     if (!assumes_ratio()) throw;
-    throw_beyond_promise(error);
+    throw_beyond_promise(error, way_on());
   }
 }
 
@@ -102,7 +106,16 @@ Task<void> PackedRuns::write_beyond_promise(std::size_t number, std::uint64_t fi
   try {
     co_await write(number, first_block, data, size);
   } catch (const IoError& error) {
-    throw_beyond_promise(error);
+    throw_beyond_promise(error, way_on());
+  }
+}
+
+Task<void> PackedRuns::write_description(std::size_t number, Description description) {
+  try {
+    co_await write_described(number, std::move(description));
+  } catch (const IoError& error) {
+    if (!assumes_ratio()) throw;
+    throw_beyond_promise(error, way_on());
   }
 }
 

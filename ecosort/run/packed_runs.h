@@ -35,6 +35,9 @@ class PackedRuns : public RunStore {
   // so.
   [[nodiscard]] Task<void> write_appended(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
 
+  // The description of a complete run, and where its blocks are packed their table. Not durable by itself. IoError as above.
+  [[nodiscard]] Task<void> write_description(std::size_t number, Description description);
+
   // All blocks were appended and written, perhaps fewer than foreseen.
   void complete_run(std::size_t number, std::uint64_t blocks) { shorten(number, blocks); }
 
@@ -65,6 +68,7 @@ class PackedRuns : public RunStore {
   void reserve_promised(std::size_t number);
 
  private:
+  [[nodiscard]] const char* way_on() const noexcept;
   // Whether less space is reserved for packed runs than they may take.
   [[nodiscard]] bool assumes_ratio() const noexcept { return packer_ != nullptr && packer_->plan().assumed_ratio > 0; }
   [[nodiscard]] bool has_room_for_places(std::uint64_t blocks) const noexcept;

@@ -107,7 +107,7 @@ std::size_t RunStore::adopt_run(io::FilePtr file, std::uint64_t identity, std::u
   return add(std::move(run), identity, first_block, kept_.head_bytes + blocks * block_bytes_);
 }
 
-Task<void> RunStore::write_description(std::size_t number, Description description) {
+Task<void> RunStore::write_described(std::size_t number, Description description) {
   const StoredRun& run = runs_[number];
   if (const std::uint64_t stored = packed_bytes(number); stored > 0) {
     description.codec = run.codec;
@@ -214,13 +214,16 @@ Task<void> RunStore::release(std::size_t number, std::uint64_t first, std::uint6
   release_done_.notify();
 }
 
-// Bytes [from, end) of the run: contiguous in every stripe. From a multiple of the alignment on: nothing before is needed.
+// Bytes [from, end) of the run: contiguous in every stripe. From a multiple of the alignment on: nothing before is needed. What
+// lies in one block of the file system with what is needed is given back with what follows.
 Task<void> RunStore::punch(const StoredRun& run, std::uint64_t from, std::uint64_t end, std::uint64_t alignment) {
   TaskGroup punches(reactor_.scope());
   for (std::uint32_t stripe = 0; stripe < run.stripes.size(); ++stripe) {
     const std::uint64_t at = striping_.stripe_bytes(stripe, from), stripe_end = striping_.stripe_bytes(stripe, end);
     const std::uint64_t file_begin = std::max(run.head_bytes, round_down(run.head_bytes + at, alignment));
-    if (at < stripe_end) punches.spawn(punch_stripe(*run.stripes[stripe], file_begin, run.head_bytes + stripe_end));
+    const std::uint64_t file_end = round_down(run.head_bytes + stripe_end, kept_.unit);
+    if (at < stripe_end && file_begin < file_end)
+      punches.spawn(punch_stripe(*run.stripes[stripe], file_begin, file_end));
   }
   co_await punches.join();
 }

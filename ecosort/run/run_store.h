@@ -3,9 +3,8 @@
 //   run file       | run block 0 | run block 1 | ... |       sealed, a multiple of 4096 bytes each (run_block.h)
 //   of a job       begins with its description (description.h)
 //   backward       run block i lies i run blocks before the end of the file: what the merge has consumed can be cut off
-//   packed         run blocks of different sizes, whole pages each, one behind the other: where they end is kept in memory, and
-//   of
-//                  a job in its file, too (block_places.h)
+//   packed         run blocks of different sizes, whole pages each, one behind the other: where they end is kept in memory
+//                  and, of a job, in its file, too (block_places.h)
 //
 //   striping.h       where the bytes of a run lie
 //   forecast.h       with which key blocks begin, of records of fixed size
@@ -58,6 +57,7 @@ struct KeptRuns {
   Direction direction = Direction::forward;
   std::uint64_t job = 0;         // identifies the job's blocks
   std::uint64_t head_bytes = 0;  // of each file, for its description
+  std::uint64_t unit = 1;        // of the file system: what is given back of a file ends with a multiple of it
 };
 
 // Coordinator only, except seal() and check(), which the compute threads call on blocks they own; must outlive its tasks.
@@ -88,9 +88,6 @@ class RunStore {
   [[nodiscard]] Task<void> write(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
   [[nodiscard]] Task<void> read(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
 
-  // The description of a complete run, in front of its blocks, and where they are packed the table behind them. Not durable by
-  // itself.
-  [[nodiscard]] Task<void> write_description(std::size_t number, Description description);
   // Of a complete run with such a table: bytes that its blocks take. 0: they lie as they are.
   [[nodiscard]] std::uint64_t packed_bytes(std::size_t number) const noexcept {
     const StoredRun& run = runs_[number];
@@ -123,6 +120,9 @@ class RunStore {
   [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
 
  protected:
+  // The description of a complete run, in front of its blocks, and where they are packed the table behind them. Not durable by
+  // itself.
+  [[nodiscard]] Task<void> write_described(std::size_t number, Description description);
   // The files of a new run, with space for its blocks where the file system can reserve. Returns its number.
   [[nodiscard]] std::size_t create_run(std::uint64_t blocks);
   // The files of one whose blocks are packed, with so much space reserved.

@@ -26,7 +26,7 @@ from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.space import shortage_in
 from ecosort_appliance.watch import look
 from ecosort_appliance.words import GRAMMARS, read_words
-from sort_support import Require, directory_for_everyone, mounted
+from sort_support import Require, Run, directory_for_everyone, mounted
 
 from .support import COMMAND, Queue, copy_packages, wait_for
 
@@ -73,6 +73,28 @@ def test_what_words_name(words: str, output: str | None, inputs: tuple[str, ...]
     else:
         named = read_words(words.split())
         assert (named.output, named.inputs) == (output, inputs)
+
+
+@pytest.mark.parametrize(
+    ("words", "can_resume"),
+    [
+        ("sort --compress=zstd --assume-ratio 2 a -o b", True),
+        ("lines --compress lz4 a -o b", True),
+        ("csv --by n --compress=lz4:1 a -o b", True),
+        ("jsonl --by n --assume-ratio=2 --compress=auto a -o b", True),
+        ("csv --by n --compress=auto --goal energy a -o b", False),
+        ("sort --unique a -o b", False),
+        ("lines --compress-program=gzip a -o b", False),
+    ],
+)
+def test_a_job_is_resumable_where_the_program_can(run: Run, tmp_path: Path, words: str, can_resume: bool) -> None:
+    assert read_words(words.split()).can_resume == can_resume
+    command, *rest = words.split()
+    source = {"sort": b"0" * 100, "jsonl": b'{"n": 1}\n'}.get(command, b"n\n1\n")
+    (tmp_path / "a").write_bytes(source)
+    places = {"a": tmp_path / "a", "b": tmp_path / "b"}
+    planned = run("plan", command, "--resumable", *(places.get(word, word) for word in rest))
+    assert (planned.returncode == 0, "goes without --resumable" in planned.stderr) == (can_resume, not can_resume), planned
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -196,7 +197,20 @@ def test_too_little_memory_to_resume_is_refused_with_what_would_do(
     out = killed_in_merge(ecosort, run, tmp_path, name, texts[name], "--compress=zstd:9", memory="16MiB")
     error = refused(run("resume", out, "--quiet", "--memory", "1MiB"), 2, "too little", "--memory ")
     assert job_directory(out).exists(), error
-    succeeded(run("resume", out, "--quiet"))
+    told = re.search(r"--memory (\d+KiB)", error)
+    assert told, error
+    succeeded(run("resume", out, "--quiet", "--memory", told[1]))
+    assert out.read_bytes() == results[name]
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+@pytest.mark.parametrize("name", KINDS)
+def test_more_threads_than_it_began_with_need_no_more_memory(
+    ecosort: Path, run: Run, tmp_path: Path, texts: dict[str, bytes], results: dict[str, bytes], name: str, codec: str
+) -> None:
+    words = (f"--compress={codec}", "--parallel=1" if name == "lines" else "--threads=1")
+    out = killed_in_merge(ecosort, run, tmp_path, name, texts[name], *words, memory="5MiB" if codec == "zstd" else "3MiB")
+    succeeded(run("resume", out, "--quiet", "--threads", "16"))
     assert out.read_bytes() == results[name]
 
 
@@ -286,7 +300,8 @@ def test_what_does_not_go_together_is_refused(run: Run, tmp_path: Path, texts: d
         return str(done.stderr)
 
     assert "--assume-ratio is for runs that are compressed" in line_of("--assume-ratio=2")
-    assert "--goal energy" in line_of("--goal=energy", "--compress=auto")
+    assert "--goal energy goes without --resumable" in line_of("--goal=energy", "--compress=auto")
+    assert "--goal energy goes without --resumable" in line_of("--goal=energy")
     no_codec = "--compress-program goes without" if name == "lines" else "none of auto, none, lz4, zstd and zstd:LEVEL"
     assert no_codec in line_of("--compress=brotli")
     assert listing(tmp_path) == [str(source)]

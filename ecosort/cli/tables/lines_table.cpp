@@ -59,7 +59,7 @@ std::vector<OptionRow> lines_options() {
       {"--header", "[=N]", "1 line", "keep the first N lines of the input on top"},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
-       "none compressed, and no -m, -c, --debug, --trace, --compress, --compress-program, --compress-output, -T"},
+       "none compressed, and no -m, -c, --debug, --trace, --compress-program, --compress-output, -T"},
       {"--inplace", "", "",
        "sort FILE in its own space (ext4 with a journal, or XFS): while it works the lines are in FILE.ecosort, and FILE is "
        "absent; "
