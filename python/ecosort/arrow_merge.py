@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +15,7 @@ from ecosort.ahead import ahead
 from ecosort.arrow_input import cast_to, check_schema, open_parquet, open_stream, pieces_of, without_views
 from ecosort.arrow_keys import columns_of
 from ecosort.arrow_runs import Run, RunFile
+from ecosort.behind import Behind
 from ecosort.errors import IoFailed, NotEnoughMemory
 from ecosort.kept_memory import KeptMemory
 from ecosort.key_transport import transport_of
@@ -97,11 +98,15 @@ class RowSort:
             stack.callback(file.close)
             transport = transport_of(plain, columns, self._shares.program, self._threads, self._place)
             sort = stack.enter_context(PipedSort(transport.words))
-            runs = [self._make_run(file, number, piece, transport, sort) for number, piece in self._numbered(pieces)]
+            runs: list[Run] = []
+            with Behind[_Ordered](lambda rows: runs.append(self._store(file, rows))) as storing:
+                for number, piece in self._numbered(pieces):
+                    storing.give(_put_in_order(piece, number, transport, sort))
+                    del piece  # the next one is made now
             sort.end_input()
-            rows = self._merge(runs, transport.runs_of(sort.pieces()), schema, stack.pop_all())
-            next(rows)  # from here on its end closes everything, however it comes
-            return pa.RecordBatchReader.from_batches(schema, ahead(rows))
+            merged = self._merge(runs, transport.runs_of(sort.pieces()), stack.pop_all())
+            next(merged)  # from here on its end closes everything, however it comes
+            return pa.RecordBatchReader.from_batches(schema, ahead(_in_order(ahead(merged), schema)))
 
     def _numbered(self, pieces: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         for number, piece in enumerate(pieces):
@@ -110,15 +115,12 @@ class RowSort:
                 raise NotEnoughMemory(line, self._shares.all_memory, None)
             yield number, piece
 
-    def _make_run(self, file: RunFile, number: int, rows: Any, transport: Any, sort: PipedSort) -> Run:
-        keys = transport.keys(rows)
-        order = transport.order(keys)
-        sort.write(transport.message(keys, number))
-        del keys
-        run = Run(file)
+    def _store(self, file: RunFile, ordered: _Ordered) -> Run:
+        """The rows in their order, as a run."""
+        run, rows = Run(file), ordered.rows
         step = max(1, -(-rows.num_rows // _STEPS_OF_RUN))
         for at in range(0, rows.num_rows, step):
-            self._append(file, run, rows.take(order.slice(at, step)))
+            self._append(file, run, rows.take(ordered.order.slice(at, step)))
         self._kept.check()
         return run
 
@@ -133,16 +135,15 @@ class RowSort:
             file.append(run, part)
             at += part.num_rows
 
-    def _merge(self, runs: list[Run], numbers: Iterator[NDArray[np.uint32]], schema: Any, stack: ExitStack) -> Iterator[Any]:
+    def _merge(self, runs: list[Run], numbers: Iterator[NDArray[np.uint32]], stack: ExitStack) -> Iterator[_Ordered]:
         with stack:
-            yield None
+            yield _Ordered(None, None)
             for some in numbers:
                 at = 0
                 while at < len(some):
                     wanted = self._fitting(runs, some[at : at + _MOST_ROWS])
                     at += len(wanted)
-                    rows = _take(runs, wanted)
-                    yield rows if rows.schema.equals(schema) else rows.cast(schema)
+                    yield _next_rows(runs, wanted)
             if not all(run.is_at_end() for run in runs):
                 raise IoFailed("a run has more rows than keys (check the memory)")
 
@@ -157,16 +158,39 @@ class RowSort:
         return wanted
 
 
+@dataclass(frozen=True)
+class _Ordered:
+    """Rows, and which of them comes first, second, ..."""
+
+    rows: Any
+    order: Any
+
+
+def _put_in_order(rows: Any, number: int, transport: Any, sort: PipedSort) -> _Ordered:
+    """The rows of a run, whose keys go to the program with its number."""
+    keys = transport.keys(rows)
+    order = transport.order(keys)
+    sort.write(transport.message(keys, number))
+    return _Ordered(rows, order)
+
+
 _MOST_ROWS = 1 << 16  # that are given out at a time
 _STEPS_OF_RUN = 64  # in which its rows are put in order
 
 
-def _take(runs: list[Run], wanted: NDArray[np.uint32]) -> Any:
-    """The next rows, each of the run that is wanted."""
+def _next_rows(runs: list[Run], wanted: NDArray[np.uint32]) -> _Ordered:
+    """Each of the run that is wanted."""
     counts = np.bincount(wanted)
     if len(runs) <= 1 << 16:
         wanted = wanted.astype(np.uint16)  # which is sorted by its digits
     parts = [part for run in np.flatnonzero(counts) for part in runs[run].take(int(counts[run]))]
     place_of = np.empty(len(wanted), np.int64)
     place_of[np.argsort(wanted, kind="stable")] = np.arange(len(wanted))
-    return pa.concat_batches(parts).take(pa.array(place_of))
+    return _Ordered(pa.concat_batches(parts), pa.array(place_of))
+
+
+def _in_order(merged: Generator[_Ordered, None, None], schema: Any) -> Iterator[Any]:
+    with closing(merged):
+        for some in merged:
+            rows = some.rows.take(some.order)
+            yield rows if rows.schema.equals(schema) else rows.cast(schema)

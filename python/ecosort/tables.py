@@ -33,7 +33,7 @@ def sort_table(
     pandas or Polars. `by` are names, or (name, "ascending" | "descending"[, "first" | "last"]), where the last word is for nulls
     (default: last). Keys can be integers, floats (NaN after all numbers, -0.0 equal to 0.0), decimals, booleans, dates, times,
     timestamps, durations, texts (by code points) and binary. Other columns may be of any type but dictionaries and
-    those that are encoded by run ends.
+    those that are encoded by run ends. `threads` are the program's; up to three of Python's work beside them.
 
     Everything is read before this returns. Python with pyarrow and the program take `memory`, from 128 MiB on, and at most
     64 MiB more in all, however large the row groups of a Parquet file are; batches of other streams are their owner's. The

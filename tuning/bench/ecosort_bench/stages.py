@@ -272,7 +272,7 @@ class Bench:
             self.say(f"making input: {case.what}")
             self._make_lines(case.input_kind, int(asked_bytes * case.share), work.input)
             size = work.input.stat().st_size
-            if make := {"parquet": tables.make_parquet, "packed": tables.make_gzip}.get(case.name):
+            if make := {"parquet": tables.make_parquet, "stream": tables.make_parquet, "packed": tables.make_gzip}.get(case.name):
                 text = work.input.rename(work.input.with_suffix(".csv"))
                 make(self.programs, text, work)
                 text.unlink()

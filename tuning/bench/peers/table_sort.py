@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+_BATCH_ROWS = 1 << 16
 _GROUP_ROWS = 122_880  # of a row group that DuckDB writes
 _CSV = "all_varchar=true, header=true, delim=',', quote='\"', parallel=true"
 # Lines of JSON as they are: no byte of text is a delimiter or a quote.
@@ -52,6 +53,11 @@ def duckdb_jsonl_number(work: Work) -> None:
 def duckdb_parquet(work: Work) -> None:
     rows = f"SELECT * FROM read_parquet('{work.input}') ORDER BY number"
     _duckdb(work).execute(f"COPY ({rows}) TO '{work.output}' (FORMAT parquet)")
+
+
+def duckdb_stream(work: Work) -> None:
+    rows = f"SELECT * FROM read_parquet('{work.input}') ORDER BY number"
+    _drain(_duckdb(work).sql(rows).to_arrow_reader(_BATCH_ROWS), work)
 
 
 def duckdb_make_parquet(work: Work) -> None:
@@ -118,6 +124,31 @@ def ecosort_parquet(work: Work) -> None:
                 writer.write_table(pyarrow.Table.from_batches(held))
                 held.clear()
         writer.write_table(pyarrow.Table.from_batches(held, batches.schema))
+
+
+def ecosort_stream(work: Work) -> None:
+    import ecosort
+
+    means = {"memory": work.memory_bytes, "threads": work.threads, "temp": work.temp}
+    _drain(ecosort.sort_table(work.input, "number", **means), work)
+
+
+def _drain(batches: Any, work: Work) -> None:
+    """Writes which rows came, in any order: how many, and a sum of what is in them. Ends if they are not in order."""
+    import numpy
+    from pyarrow import compute
+
+    rows, total, last = 0, numpy.uint64(0), -numpy.inf
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        ids, numbers = batch["id"].to_numpy(), batch["number"].to_numpy()
+        if numbers[0] < last or (numbers[1:] < numbers[:-1]).any():
+            sys.exit("not in order")
+        lengths = compute.binary_length(batch["text"]).to_numpy().astype(numpy.uint64)
+        total += ((ids | numpy.uint64(1)) * (numbers.view(numpy.uint64) + lengths)).sum(dtype=numpy.uint64)
+        rows, last = rows + batch.num_rows, numbers[-1]
+    Path(work.output).write_text(f"{rows} rows, {total}")
 
 
 if __name__ == "__main__":
