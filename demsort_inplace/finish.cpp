@@ -65,8 +65,7 @@ engine::SortReport publish_result(Workbench& bench, const std::string& result) {
   }
   report.input_bytes = report.output_bytes = bench.layout.bytes();
   report.traffic = bench.reactor.traffic();
-  report.peak_temp_bytes =
-      (is_in_place ? bench.layout.extra_bytes() : peak_run_bytes(bench)) + Journal::size_bytes(bench.header);
+  report.peak_temp_bytes = (is_in_place ? bench.layout.extra_bytes() : peak_run_bytes(bench)) + Journal::size_bytes(bench.header);
   report.peak_memory_bytes = bench.memory.peak_bytes() + (bench.store ? bench.store->peak_index_bytes() : 0);
   report.runs = bench.layout.runs();
   if (bench.packer && bench.packer->report().blocks > 0) report.run_packing = bench.packer->report();

@@ -59,8 +59,7 @@ lines::LinePlan kept_plan(const lines::LinesJob& job, std::size_t block_bytes) {
   while (!lines::plan_for_kept_runs(more, block_bytes));
   const std::uint64_t given = job.plan.memory_bytes + job.header_bytes + job.codecs.runs.bytes();
   throw UsageError(fmt::format("{} of memory are too little for this job, whose runs have blocks of {}; try --memory {}KiB",
-                               format_bytes(given), format_bytes(block_bytes),
-                               (all_memory(job, more.memory_bytes) >> 10U) + 1));
+                               format_bytes(given), format_bytes(block_bytes), (all_memory(job, more.memory_bytes) >> 10U) + 1));
 }
 
 // Coders of runs with such blocks take their part of the memory of `job`, which has none yet.

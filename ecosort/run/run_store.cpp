@@ -222,8 +222,7 @@ Task<void> RunStore::punch(const StoredRun& run, std::uint64_t from, std::uint64
     const std::uint64_t at = striping_.stripe_bytes(stripe, from), stripe_end = striping_.stripe_bytes(stripe, end);
     const std::uint64_t file_begin = std::max(run.head_bytes, round_down(run.head_bytes + at, alignment));
     const std::uint64_t file_end = round_down(run.head_bytes + stripe_end, kept_.unit);
-    if (at < stripe_end && file_begin < file_end)
-      punches.spawn(punch_stripe(*run.stripes[stripe], file_begin, file_end));
+    if (at < stripe_end && file_begin < file_end) punches.spawn(punch_stripe(*run.stripes[stripe], file_begin, file_end));
   }
   co_await punches.join();
 }

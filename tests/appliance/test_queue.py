@@ -78,12 +78,12 @@ def test_what_words_name(words: str, output: str | None, inputs: tuple[str, ...]
 @pytest.mark.parametrize(
     ("words", "can_resume"),
     [
-        ("sort --compress=zstd --assume-ratio 2 a -o b", True),
+        ("sort --record-size 100 --key 0:10 --compress=zstd --assume-ratio 2 a -o b", True),
         ("lines --compress lz4 a -o b", True),
-        ("csv --by n --compress=lz4:1 a -o b", True),
+        ("csv --by n --compress=lz4 a -o b", True),
         ("jsonl --by n --assume-ratio=2 --compress=auto a -o b", True),
         ("csv --by n --compress=auto --goal energy a -o b", False),
-        ("sort --unique a -o b", False),
+        ("sort --record-size 100 --key 0:10 --unique a -o b", False),
         ("lines --compress-program=gzip a -o b", False),
     ],
 )

@@ -197,7 +197,7 @@ def test_too_little_memory_to_resume_is_refused_with_what_would_do(
     out = killed_in_merge(ecosort, run, tmp_path, name, texts[name], "--compress=zstd:9", memory="16MiB")
     error = refused(run("resume", out, "--quiet", "--memory", "1MiB"), 2, "too little", "--memory ")
     assert job_directory(out).exists(), error
-    told = re.search(r"--memory (\d+KiB)", error)
+    told = re.search(r"try --memory (\d+KiB)", error)
     assert told, error
     succeeded(run("resume", out, "--quiet", "--memory", told[1]))
     assert out.read_bytes() == results[name]
