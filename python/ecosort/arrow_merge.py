@@ -69,6 +69,8 @@ class RowSort:
 
     def __init__(self, memory: int, threads: int | None, place: str) -> None:
         self._shares = Shares(memory)
+        if self._shares.most_runs == 0:
+            raise NotEnoughMemory(f"{memory} bytes of memory sort no table; give at least 128KiB", memory, 128 << 10)
         self._kept = KeptMemory(self._shares.kept)
         self._threads = threads
         self._place = place

@@ -210,6 +210,14 @@ def test_what_is_no_table_is_refused(here: Path) -> None:
         sort_table(pa.table({"a": pa.array(["x"]).dictionary_encode()}), "a")
 
 
+def test_memory_that_sorts_no_table_is_refused_with_what_would_do() -> None:
+    table = pa.table({"a": [3, 1, 2]})
+    with pytest.raises(NotEnoughMemory, match="give at least 128KiB") as raised:
+        sort_table(table, "a", memory="127KiB")
+    assert raised.value.need_bytes == 128 << 10
+    assert sort_table(table, "a", memory="128KiB").read_all()["a"].to_pylist() == [1, 2, 3]
+
+
 def test_a_table_too_long_for_the_memory_is_refused(table: Any) -> None:
     with pytest.raises(NotEnoughMemory, match="more than 16 runs") as raised:
         sort_table(table, "small", memory="2MiB")
