@@ -114,13 +114,14 @@ def test_the_runs_give_what_the_job_gives(ecosort: Path, run: Run, tmp_path: Pat
     wanted, before = wanted_of(run, case, out), state_of(job_directory(out))
     assert len(runs_of(out)) > 2
     by_directory, by_files, stats = tmp_path / "a", tmp_path / "b", tmp_path / "stats"
-    words = ("merge", "--runs", "-q", "--memory", "1MiB", "--stats", stats)
+    mib = 2 if name == "packed" else 1  # a decoder of zstd takes 0.4 MiB, which may be a quarter of all
+    words = ("merge", "--runs", "-q", "--memory", f"{mib}MiB", "--stats", stats)
     succeeded(run(*words, job_directory(out), "-o", by_directory))
     assert by_directory.read_bytes() == wanted
     figures = json.loads(stats.read_text())
     assert figures["intermediate_merges"] > 0 or name != "many", "also in passes"
-    assert figures["peak_counted_memory_bytes"] <= MIB
-    assert figures["peak_rss_bytes"] <= MIB + OVERHEAD_BYTES
+    assert figures["peak_counted_memory_bytes"] <= mib * MIB
+    assert figures["peak_rss_bytes"] <= mib * MIB + OVERHEAD_BYTES
     files = runs_of(out)
     random.Random(1).shuffle(files)
     succeeded(run(*words, *files, "-o", by_files))

@@ -159,7 +159,7 @@ def test_energy_is_a_goal_where_the_profile_knows_watts(run: Run, place: Path) -
     done = run("sort", *words, cwd=place)
     assert done.returncode == 0, done.stderr
     done = run("lines", "in", "-o", "out", "--resumable", "--goal=energy", "--profile", "p.toml", cwd=place)
-    assert (done.returncode, "--goal goes without --resumable" in done.stderr) == (2, True)
+    assert (done.returncode, "--goal energy goes without --resumable" in done.stderr) == (2, True)
 
 
 def test_a_sort_tells_that_it_went_by_joules(run: Run, place: Path) -> None:
