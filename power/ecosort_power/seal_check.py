@@ -14,7 +14,7 @@ from ecosort_power.seal import FILE_NAME, FIRST, Line, digest_of, line_hash, rea
 
 MISSING = "seal-missing"
 # Files that must be sealed wherever they are; reports and what a person adds need no seal.
-SEALED = ("session.json", "summary.json", "idle-*.jsonl", "input-check.txt", "runs/*/*")
+SEALED = ("session.json", "summary.json", "entry.json", "idle-*.jsonl", "input-check.txt", "runs/*/*")
 
 
 def require_seal(directory: Path) -> None:

@@ -79,6 +79,11 @@ def test_a_battery_that_is_not_there_names_those_that_are(laptop: Path) -> None:
         make_meter(parse_spec(f"battery:BAT7#root={laptop}")).open()
 
 
+def test_a_machine_without_a_battery_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(MeterError, match="this machine has no battery"):
+        make_meter(parse_spec(f"battery:#root={tmp_path}")).open()
+
+
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory in front of PATH."""

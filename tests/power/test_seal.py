@@ -94,6 +94,18 @@ def test_without_its_seal_a_result_does_not_pass(result: Path) -> None:
     assert "[seal-missing]" in broken(result)
 
 
+def test_every_report_of_a_result_without_its_seal_says_so(cli: Cli, result: Path) -> None:
+    (result / FILE_NAME).unlink()
+    for form in ("terminal", "markdown", "html"):
+        assert "MISSING: this result is not sealed" in cli("report", "r", "--format", form).stdout, form
+
+
+def test_what_an_entry_says_beyond_its_runs_is_sealed(result: Path) -> None:
+    """Without the line about it, which is the last one, the chain is whole all the same."""
+    (result / "entry.json").write_text("{}")
+    assert "[seal] entry.json is not sealed: it was added afterwards" in broken(result)
+
+
 def reseal(result: Path, session: Any, forge: Callable[[Path, Seal], None]) -> None:
     """What someone does who knows the format: edit, and make the whole chain anew."""
     (result / FILE_NAME).unlink()

@@ -48,9 +48,11 @@ class BatteryMeter(Meter):
 
     def open(self) -> Capabilities:
         there = find_batteries(self._root)
+        if not there:
+            raise MeterError(f"this machine has no battery below {self._root / SUPPLIES}")
         chosen = [p for p in there if self.spec.address in ("", p.name)]
         if not chosen:
-            names = ", ".join(p.name for p in there) or "none"
+            names = ", ".join(p.name for p in there)
             raise UsageError(f"battery: there is no battery {self.spec.address[:40]!r}; there are: {names}")
         silent = [p.name for p in chosen if not _measures(p)]
         if silent:

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ecosort_power.report.content import Result
+from ecosort_power.report.facts import MISSING
 from ecosort_power.report.text import instrument, interval, phase_name, plus_minus, relative, short
 from ecosort_power.store import Run, Session
 from ecosort_power.summary import MeterSummary, Summary, limits_of_runs, number
@@ -88,7 +89,9 @@ def render(result: Result) -> RenderableType:
         parts.append(Text(f"\nJouleSort  {summary.standing}"))
     if summary.harness_cpu_s is not None and session.meters:
         parts.append(Text(f"measuring itself used {summary.harness_cpu_s:.2f} CPU s per run"))
-    if result.seal is not None:
+    if result.seal is None:
+        parts.append(Text(f"seal       {MISSING}: this result is not sealed", style="red"))
+    else:
         parts.append(Text(f"seal       {result.seal.digest} ({result.seal.lines} lines)"))
     parts += [
         Text(f"{'DEFECT ' if d.fatal else 'note   '}{d.text}", style="red" if d.fatal else "yellow") for d in summary.defects
