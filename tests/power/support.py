@@ -32,7 +32,9 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def cli_env(**extra: str) -> dict[str, str]:
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("ECOSORT_METER", "IPMI", "REDFISH", "SNMP_"))}
+    """PYTEST_CURRENT_TEST is the name of whatever test runs while a measurement is made, with its parameters."""
+    left_out = ("ECOSORT_METER", "IPMI", "REDFISH", "SNMP_", "PYTEST_CURRENT_TEST")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(left_out)}
     return {**env, "PYTHONPATH": str(POWER), "XDG_CONFIG_HOME": _CONFIG.name, "NO_COLOR": "1", "COLUMNS": "160", **extra}
 
 
