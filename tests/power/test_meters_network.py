@@ -320,6 +320,13 @@ class Publisher:
             6.096 * 3.6e6,
         ),
         (
+            "tele/energy1/SENSOR",
+            captured.TASMOTA_PZEM,
+            "#value=ENERGY.Power,unit=W,energy=ENERGY.Total,energy-unit=kWh",
+            2109.0,
+            13.797 * 3.6e6,
+        ),
+        (
             "shellyplus1pm-a8/status/switch:0",
             captured.GEN2_SWITCH,
             "#value=apower,unit=W,energy=aenergy.total,energy-unit=Wh",

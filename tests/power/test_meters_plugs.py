@@ -145,6 +145,7 @@ TASMOTA = "/cm?cmnd=Status%208"
     [
         (captured.TASMOTA_POW, 2629.0, 6.404 * 3.6e6, "0.99"),
         ({"StatusSNS": captured.TASMOTA_SENSOR}, 1.0, 6.096 * 3.6e6, "0.25"),
+        ({"StatusSNS": captured.TASMOTA_PZEM}, 2109.0, 13.797 * 3.6e6, "0.71"),
     ],
 )
 def test_tasmota_gives_real_power_and_keeps_the_power_factor(document: Any, watts: float, joules: float, factor: str) -> None:

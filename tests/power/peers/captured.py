@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-# Shelly Plug US (SHPLG-U1), Gen1: geerlingguy/shelly-plug-prometheus, README, April 2021.
+# Shelly Plug US (SHPLG-U1), Gen1: geerlingguy/shelly-plug-prometheus, README, April 2021; the firmware is not told.
 GEN1_PLUG_METER = {
     "power": 85.05,
     "overpower": 0.00,
@@ -64,7 +64,8 @@ GEN1_3EM_METERS = [
     {"power": 6.75, "pf": 0.26, "current": 0.11, "voltage": 234.70, "is_valid": True, "total": 206151.1, "total_returned": 0.0},
 ]
 
-# Shelly Plus 1PM, Switch.GetStatus; Shelly Pro EM, EM1.GetStatus: evcc-io/evcc, meter/shelly, tests of the Gen2 responses, 2023.
+# Shelly Plus 1PM, Switch.GetStatus; Shelly Pro EM, EM1.GetStatus: evcc-io/evcc, meter/shelly, tests of the Gen2 responses, 2023;
+# the firmware is not told (that of the Pro 3EM below is).
 GEN2_SWITCH = {
     "id": 0,
     "source": "HTTP",
@@ -109,7 +110,7 @@ PRO_3EM = {
 }
 
 # Tasmota, Status 8 of a Sonoff Pow: evcc-io/evcc, charger/tasmota.go (November 2018). Sensor message with a power factor
-# far from 1: a Rust client's test (January 2025), 1 W of real power in 4 VA.
+# far from 1: a Rust client's test (January 2025), 1 W of real power in 4 VA. Their firmware is not told.
 TASMOTA_POW = {
     "StatusSNS": {
         "Time": "2018-11-15T08:54:18",
@@ -141,6 +142,24 @@ TASMOTA_SENSOR = {
         "Factor": 0.25,
         "Voltage": 230,
         "Current": 0.019,
+    },
+}
+
+# Tasmota 6.4.1.18 (core 2.4.2) on a Wemos D1 mini with a PZEM004T, sensor message: arendst/Tasmota, issue 5373, March 2019.
+TASMOTA_PZEM = {
+    "Time": "2019-03-01T12:48:40",
+    "ENERGY": {
+        "TotalStartTime": "2019-02-26T10:14:20",
+        "Total": 13.797,
+        "Yesterday": 4.916,
+        "Today": 8.881,
+        "Period": 6,
+        "Power": 2109,
+        "ApparentPower": 2960,
+        "ReactivePower": 2077,
+        "Factor": 0.71,
+        "Voltage": 227,
+        "Current": 13.070,
     },
 }
 
