@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -263,8 +264,10 @@ std::uint64_t SmallLines::bound_bytes() const {
   return of_job.lines->total_bytes + Journal::size_bytes(of_job);
 }
 
-const std::vector<SmallLines>& small_lines() {
-  static const std::vector<SmallLines> sorts{
+namespace {
+
+std::vector<SmallLines> plain_sorts() {
+  return {
       {.label = "plain", .inputs = {text_of_lines(1, 900, 30, 1'000'000), text_of_lines(2, 700, 30, 1'000'000, false)}},
       {.label = "header",
        .words = {"-k1,1n", "--header=3"},
@@ -303,6 +306,12 @@ const std::vector<SmallLines>& small_lines() {
        .words = {"n:number", "t"},
        .inputs = {mark + text_of_jsonl(15, 500, 30, 1'000), text_of_jsonl(16, 400, 30, 1'000) + "\n\n"},
        .reread = true},
+  };
+}
+
+// With runs that are compressed.
+std::vector<SmallLines> packed_sorts() {
+  return {
       {.label = "packed",
        .words = {"-k1,1n", "--header=1"},
        .inputs = {text_of_lines(17, 2'500, 30, 1'000), text_of_lines(18, 1'000, 30, 1'000, false)},
@@ -317,7 +326,17 @@ const std::vector<SmallLines>& small_lines() {
        .block_bytes = 16'384,
        .compress = "zstd:1"},
   };
-  return sorts;
+}
+
+}  // namespace
+
+const std::vector<SmallLines>& small_lines() {
+  static const std::vector<SmallLines> all = [] {
+    std::vector<SmallLines> sorts = plain_sorts();
+    std::ranges::copy(packed_sorts(), std::back_inserter(sorts));
+    return sorts;
+  }();
+  return all;
 }
 
 const std::vector<SmallLines>& small_lines_in_place() {
