@@ -37,18 +37,12 @@ CompressionTerms CompressionWords::terms() const {
   return terms;
 }
 
-namespace {
-
-void check_goal(const std::string& goal) {
-  if (goal != "time" && goal != "energy") throw UsageError(fmt::format("--goal: '{}' is neither 'time' nor 'energy'", goal));
-}
-
-}  // namespace
-
 std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const CompressionTerms& terms, std::string_view usual,
-                                          const ProfileChoice& profile) {
+                                          bool is_resumable, const ProfileChoice& profile) {
   if (goal.empty() || goal == "time") return std::nullopt;
-  check_goal(goal);
+  if (goal != "energy") throw UsageError(fmt::format("--goal: '{}' is neither 'time' nor 'energy'", goal));
+  if (is_resumable)
+    throw UsageError("--goal energy goes without --resumable: who resumes the job may have another profile; leave it out");
   if ((terms.runs.empty() ? usual : terms.runs) != "auto")
     throw UsageError("--goal energy chooses how runs are compressed; give --compress=auto with it");
   if (!profile.profile)
@@ -60,12 +54,6 @@ std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const Compres
         fmt::format("--goal energy: profile '{}' knows no watts: ecosort-tune fit with results of ecosort-power", profile.path));
   const planner::PowerModel& power = *profile.profile->power;
   return EnergyTerms{.idle_w = power.idle_w, .core_w = power.core_w, .gb_j = power.gb_j};
-}
-
-void check_resumable_goal(const std::string& goal) {
-  if (goal.empty() || goal == "time") return;
-  check_goal(goal);
-  throw UsageError("--goal energy goes without --resumable: who resumes the job may have another profile; leave it out");
 }
 
 std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_view rows) {

@@ -187,8 +187,7 @@ LinesOptions parse_with_profile(const Words& words) {
     reject(choice, "profile '" + choice.path + "' is damaged: " + error.what());
   }
   if (options.io.empty()) options.io = "auto";
-  if (options.resumable) check_resumable_goal(options.goal);
-  options.compression.energy = energy_of_goal(options.goal, options.compression, "auto", choice);
+  options.compression.energy = energy_of_goal(options.goal, options.compression, "auto", options.resumable, choice);
   print_notice(options, notice_of(choice));
   return options;
 }
@@ -253,8 +252,8 @@ int plan_lines(const Words& words) {
     throw UsageError(fmt::format("plan lines: --assume-size goes without {}", options.resumable ? "--resumable" : "--inplace"));
   if (options.check != lines::Check::no) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
   if (!options.goal.empty())
-    options.compression.energy =
-        energy_of_goal(options.goal, options.compression, "auto", choose_profile({options.profile, options.no_profile}));
+    options.compression.energy = energy_of_goal(options.goal, options.compression, "auto", options.resumable,
+                                                choose_profile({options.profile, options.no_profile}));
   read_file_names(options);
   raise_open_files();
   io::PosixStorage storage;

@@ -44,13 +44,6 @@ void check_inputs(const lines::LinesJob& job) {
   }
 }
 
-// Of a job whose plan has so many: coders and the places of blocks take a quarter and a 64th of all memory, at most.
-std::uint64_t all_memory(const lines::LinesJob& job, std::uint64_t plan_bytes) {
-  constexpr std::uint64_t parts = 64, parts_of_plan = 47;
-  const bool packs = job.codecs.runs.coders > 0;
-  return job.header_bytes + (packs ? (plan_bytes + page_bytes) / parts_of_plan * parts + parts : plan_bytes);
-}
-
 // The plan of the job, with these blocks or any.
 lines::LinePlan kept_plan(const lines::LinesJob& job, std::size_t block_bytes) {
   if (const auto kept = lines::plan_for_kept_runs(job.plan, block_bytes)) return *kept;
@@ -58,8 +51,10 @@ lines::LinePlan kept_plan(const lines::LinesJob& job, std::size_t block_bytes) {
   do more.memory_bytes += more.memory_bytes / 4;
   while (!lines::plan_for_kept_runs(more, block_bytes));
   const std::uint64_t given = job.plan.memory_bytes + job.header_bytes + job.codecs.runs.bytes();
+  const std::uint64_t enough =
+      job.header_bytes + (job.codecs.runs.coders > 0 ? planner::memory_besides_packing(more.memory_bytes) : more.memory_bytes);
   throw UsageError(fmt::format("{} of memory are too little for this job, whose runs have blocks of {}; try --memory {}KiB",
-                               format_bytes(given), format_bytes(block_bytes), (all_memory(job, more.memory_bytes) >> 10U) + 1));
+                               format_bytes(given), format_bytes(block_bytes), (enough >> 10U) + 1));
 }
 
 // Coders of runs with such blocks take their part of the memory of `job`, which has none yet.

@@ -112,8 +112,8 @@ SortOptions parse_sort_options(const std::string& command, const Words& words) {
   const std::vector<std::string_view> applicable = applicable_settings(command, asked);
   SortOptions options =
       with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_plainly(command, all); });
-  if (options.resumable) check_resumable_goal(options.run_words.goal);
-  options.compression.energy = energy_of_goal(options.run_words.goal, options.compression, "none", options.profile);
+  options.compression.energy =
+      energy_of_goal(options.run_words.goal, options.compression, "none", options.resumable, options.profile);
   return options;
 }
 

@@ -147,8 +147,7 @@ TableOptions parse_table_options(Format format, std::string_view command, const 
   TableOptions options = with_profile(std::move(asked), {"--threads", "--io"}, words,
                                       [&](const Words& all) { return parse_plainly(format, command, all); });
   CompressionTerms& compression = options.spec.compression;
-  if (options.resumable) check_resumable_goal(options.goal);
-  compression.energy = energy_of_goal(options.goal, compression, "auto", options.profile);
+  compression.energy = energy_of_goal(options.goal, compression, "auto", options.resumable, options.profile);
   return options;
 }
 

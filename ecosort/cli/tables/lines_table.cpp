@@ -65,14 +65,10 @@ std::vector<OptionRow> lines_options() {
        "absent; "
        "`ecosort resume FILE` continues. One plain file, and no -o, -u, -m, -c, -T, --header, --debug, --trace, --batch-size, "
        "--resumable, nothing compressed"},
-      {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
-      {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
-      {"--stats", "FILE", "", "write a report of the run as JSON"},
-      {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
-      progress_option(),
-      {"--quiet", "", "", "no notices, no progress line"},
   };
   std::ranges::copy(others, std::back_inserter(options));
+  std::ranges::copy(chosen({"--io", "--verify", "--stats", "--events", "--progress"}), std::back_inserter(options));
+  options.push_back({"--quiet", "", "", "no notices, no progress line"});
   std::ranges::copy(chosen({"--profile", "--no-profile", "--trace"}), std::back_inserter(options));
   std::ranges::copy(run_compression_rows("auto", "rows"), std::back_inserter(options));
   std::ranges::copy(compression_rows("never", "none"), std::back_inserter(options));
