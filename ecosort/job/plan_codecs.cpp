@@ -101,7 +101,7 @@ planner::PackingPlan plan_unpacking(const CodecTerms& terms, std::span<const run
   planner::PackingTerms packing{.memory_bytes = terms.memory_bytes, .threads = terms.threads, .block_bytes = most_block_bytes};
   for (const run::Description* const run : runs) {
     if (run->codec > codec.codec) codec = {run->codec, run->codec == codec::BlockCodec::zstd ? 1 : 0};
-    places += run->ends.size() * sizeof(std::uint32_t);
+    places += run->ends.size() * planner::place_bytes;
     packing.of_records = run->record_size > 0;
   }
   if (codec.codec == codec::BlockCodec::none) return {};

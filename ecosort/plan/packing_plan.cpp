@@ -47,6 +47,11 @@ std::optional<PackingPlan> plan_packing(const PackingTerms& terms, const codec::
   return plan;
 }
 
+std::uint64_t memory_besides_packing(std::uint64_t left_bytes) noexcept {
+  constexpr std::uint64_t left = index_share - index_share / share - 1;  // of `index_share` parts
+  return (left_bytes + page_bytes) / left * index_share + index_share;
+}
+
 std::uint64_t least_memory_for_packing(const PackingTerms& terms, const codec::RunCompression& wanted) noexcept {
   const std::uint64_t each = coder_bytes(terms, wanted);
   return share * each + share * each / 8;

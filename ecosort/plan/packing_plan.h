@@ -46,6 +46,9 @@ struct PackingTerms {
 // so small that it would gain nothing. Nothing: not even one coder fits.
 [[nodiscard]] std::optional<PackingPlan> plan_packing(const PackingTerms& terms, const codec::RunCompression& wanted);
 
+// The memory of which coders and places of blocks leave so much, whatever the blocks are.
+[[nodiscard]] std::uint64_t memory_besides_packing(std::uint64_t left_bytes) noexcept;
+
 // The memory with which one coder would fit.
 [[nodiscard]] std::uint64_t least_memory_for_packing(const PackingTerms& terms, const codec::RunCompression& wanted) noexcept;
 

@@ -1,7 +1,10 @@
 #include "run/block_places.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
+#include "base/errors.h"
 #include "base/memory.h"
 #include "hash/block_checksum.h"
 
@@ -54,6 +57,13 @@ std::optional<std::vector<std::uint32_t>> decode_places(std::span<const std::byt
   std::memcpy(ends.data(), bytes.data(), blocks * place_bytes);
   if (!are_possible(ends, block_bytes, stored_bytes)) return std::nullopt;
   return ends;
+}
+
+std::vector<std::uint32_t> places_of_run(const std::string& name, std::span<const std::byte> bytes, std::uint64_t blocks,
+                                         std::uint64_t block_bytes, std::uint64_t stored_bytes, std::uint64_t seed) {
+  if (auto ends = decode_places(bytes, blocks, block_bytes, stored_bytes, seed)) return *std::move(ends);
+  throw DamagedRun(
+      fmt::format("the table of the run '{}' is damaged: what was read is not what was written (check the drive)", name));
 }
 
 }  // namespace ecosort::run

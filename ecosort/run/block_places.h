@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace ecosort::run {
@@ -26,5 +27,10 @@ namespace ecosort::run {
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> decode_places(std::span<const std::byte> bytes, std::uint64_t blocks,
                                                                       std::uint64_t block_bytes, std::uint64_t stored_bytes,
                                                                       std::uint64_t seed);
+
+// The same of the run with this name. DamagedRun.
+[[nodiscard]] std::vector<std::uint32_t> places_of_run(const std::string& name, std::span<const std::byte> bytes,
+                                                       std::uint64_t blocks, std::uint64_t block_bytes,
+                                                       std::uint64_t stored_bytes, std::uint64_t seed);
 
 }  // namespace ecosort::run

@@ -96,11 +96,7 @@ Description next_description(ByteReader& in) {
 }  // namespace
 
 void take_places(Description& d, const std::string& name, std::span<const std::byte> bytes) {
-  auto ends = decode_places(bytes, d.blocks(), d.block_bytes, d.stored_bytes, run_seed(d.job, d.run));
-  if (!ends)
-    throw DamagedRun(
-        fmt::format("the table of the run '{}' is damaged: what was read is not what was written (check the drive)", name));
-  d.ends = std::move(*ends);
+  d.ends = places_of_run(name, bytes, d.blocks(), d.block_bytes, d.stored_bytes, run_seed(d.job, d.run));
 }
 
 Description::Format format_of(rows::Kind kind) noexcept {

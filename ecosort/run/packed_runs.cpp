@@ -8,19 +8,12 @@
 #include "base/errors.h"
 
 namespace ecosort::run {
-namespace {
-
-// Less space was reserved than the run may take, and the rest is not there.
-[[noreturn]] void throw_beyond_promise(const IoError& error, const char* way_on) {
-  if (!io::is_full(error.error_number())) throw;
+// Where less space was reserved than the run may take, and the rest is not there. What whoever has begun the sort can do stands
+// there, too; a job that outlives it says that itself.
+void PackedRuns::throw_again(const IoError& error) const {
+  if (!assumes_ratio() || !io::is_full(error.error_number())) throw;
+  const char* const way_on = head_bytes() > 0 ? "" : "; assume a smaller ratio, or give more temporary space";
   throw IoError(fmt::format("{}: runs shrink less than was assumed{}", error.what(), way_on), error.error_number());
-}
-
-}  // namespace
-
-// What whoever has begun the sort can do. A job that outlives it says that itself.
-const char* PackedRuns::way_on() const noexcept {
-  return head_bytes() > 0 ? "" : "; assume a smaller ratio, or give more temporary space";
 }
 
 std::size_t PackedRuns::create_perhaps_packed(std::uint64_t blocks) {
@@ -62,8 +55,7 @@ void PackedRuns::reserve_promised(std::size_t number) {
   try {
     (void)storage().reserve_patiently(run(number).file(), 0, run(number).space_bytes);
   } catch (const IoError& error) {
-    if (!assumes_ratio()) throw;
-    throw_beyond_promise(error, way_on());
+    throw_again(error);
   }
 }
 
@@ -71,8 +63,7 @@ std::size_t PackedRuns::reserve_packed(std::uint64_t blocks) {
   try {
     return create_packed_run(blocks, packer_->plan().space_of(blocks * block_bytes()));
   } catch (const IoError& error) {
-    if (!assumes_ratio()) throw;
-    throw_beyond_promise(error, way_on());
+    throw_again(error);
   }
 }
 
@@ -106,7 +97,7 @@ Task<void> PackedRuns::write_beyond_promise(std::size_t number, std::uint64_t fi
   try {
     co_await write(number, first_block, data, size);
   } catch (const IoError& error) {
-    throw_beyond_promise(error, way_on());
+    throw_again(error);
   }
 }
 
@@ -114,8 +105,7 @@ Task<void> PackedRuns::write_description(std::size_t number, Description descrip
   try {
     co_await write_described(number, std::move(description));
   } catch (const IoError& error) {
-    if (!assumes_ratio()) throw;
-    throw_beyond_promise(error, way_on());
+    throw_again(error);
   }
 }
 

@@ -49,7 +49,7 @@ class PackedRuns : public RunStore {
   [[nodiscard]] Task<void> find_packed(std::size_t number, std::uint64_t first_block, std::uint64_t stored_bytes);
 
   // Of the places of packed blocks.
-  [[nodiscard]] std::uint64_t peak_index_bytes() const noexcept { return peak_places_ * sizeof(std::uint32_t); }
+  [[nodiscard]] std::uint64_t peak_index_bytes() const noexcept { return peak_places_ * planner::place_bytes; }
 
  protected:
   // `packer`: null: none. It outlives this.
@@ -68,13 +68,13 @@ class PackedRuns : public RunStore {
   void reserve_promised(std::size_t number);
 
  private:
-  [[nodiscard]] const char* way_on() const noexcept;
   // Whether less space is reserved for packed runs than they may take.
   [[nodiscard]] bool assumes_ratio() const noexcept { return packer_ != nullptr && packer_->plan().assumed_ratio > 0; }
   [[nodiscard]] bool has_room_for_places(std::uint64_t blocks) const noexcept;
   void check_room_for_places(std::uint64_t blocks) const;
   void count_places(std::size_t number) noexcept;
   [[nodiscard]] std::size_t reserve_packed(std::uint64_t blocks);
+  [[noreturn]] void throw_again(const IoError& error) const;  // that is being handled
   Task<void> write_beyond_promise(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
 
   RunPacker* packer_ = nullptr;

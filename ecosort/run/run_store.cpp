@@ -71,16 +71,14 @@ Task<void> RunStore::read_places(std::size_t number, std::uint64_t first_block, 
   MemoryBudget budget(size);
   const Buffer memory = budget.allocate(size, "the places of a run's blocks", Pages::small);
   (void)co_await reactor_.read(run.file(), kept_.head_bytes + stored_bytes, memory.data(), size, size);
-  const auto ends = decode_places({memory.data(), size}, blocks, block_bytes_, stored_bytes, run_seed(kept_.job, run.number));
-  if (!ends)
-    throw DamagedRun(fmt::format("the table of the run '{}' is damaged: what was read is not what was written (check the drive)",
-                                 run.file().path()));
-  const std::uint32_t before = first_block == 0 ? 0 : (*ends)[first_block - 1];
+  const std::vector<std::uint32_t> ends = places_of_run(run.file().path(), {memory.data(), size}, blocks, block_bytes_,
+                                                        stored_bytes, run_seed(kept_.job, run.number));
+  const std::uint32_t before = first_block == 0 ? 0 : ends[first_block - 1];
   run.is_packed = true;
   run.places_bytes = size;
   run.head_bytes = kept_.head_bytes + std::uint64_t{before} * page_bytes;
   run.ends.reserve(run.blocks);
-  for (std::uint64_t block = first_block; block < blocks; ++block) run.ends.push_back((*ends)[block] - before);
+  for (std::uint64_t block = first_block; block < blocks; ++block) run.ends.push_back(ends[block] - before);
   set_space(number, run.head_bytes + offset_of(run, run.blocks) + size);
 }
 
