@@ -6,6 +6,8 @@ import os
 import stat
 from pathlib import Path
 
+from ecosort_power.user_directory import user_directory
+
 from ecosort_appliance.errors import QueueError, QueueUnreadable
 
 SYSTEM_QUEUE = Path("/var/lib/ecosort")
@@ -17,11 +19,10 @@ def queue_directory() -> Path:
         return Path(named).absolute()
     if os.geteuid() == 0:
         return SYSTEM_QUEUE
-    base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    try:
-        return Path(base).expanduser() / "ecosort"
-    except RuntimeError:
-        raise QueueError(f"{base} cannot be found: this user has no home directory; set ECOSORT_QUEUE, or HOME") from None
+    base = user_directory("XDG_STATE_HOME", "~/.local/state")
+    if base is None:
+        raise QueueError("~/.local/state cannot be found: this user has no home directory; set ECOSORT_QUEUE, or HOME")
+    return base / "ecosort"
 
 
 def make_queue_directory(directory: Path) -> None:

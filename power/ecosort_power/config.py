@@ -7,13 +7,13 @@ bmc = "ipmi://joule@192.0.2.7#password-file=~/.config/ecosort/bmc"
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
 from ecosort_power.errors import UsageError
 from ecosort_power.meters.base import MeterSpec, parse_spec
 from ecosort_power.nesting import parse_toml
+from ecosort_power.user_directory import user_directory
 
 _NAME = re.compile(r"[^\W_][\w.-]{0,59}")  # it becomes part of the names of files
 
@@ -21,12 +21,8 @@ _NAME = re.compile(r"[^\W_][\w.-]{0,59}")  # it becomes part of the names of fil
 def config_path(given: str | None) -> Path:
     if given is not None:
         return Path(given)
-    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    path = Path(base) / "ecosort" / "meters.toml"
-    try:
-        return path.expanduser()
-    except RuntimeError:  # a user without a home, in a container: there is no such file
-        return path
+    base = user_directory("XDG_CONFIG_HOME", "~/.config") or Path("~/.config")  # without a home there is no such file
+    return base / "ecosort" / "meters.toml"
 
 
 def configured(given: str | None) -> dict[str, str]:

@@ -6,12 +6,12 @@ refused with the reason.
 
 from __future__ import annotations
 
-import os
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ecosort_power.codec import decode, encode, replace_text
+from ecosort_power.user_directory import user_directory
 
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.machine import MachineIdentity
@@ -133,11 +133,10 @@ class Profile:
 
 def default_path() -> Path:
     """Raises UsageError for a user without a home."""
-    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    try:
-        return Path(base).expanduser() / "ecosort" / "profile.toml"
-    except RuntimeError:
-        raise UsageError(f"{base} cannot be found: this user has no home directory; set XDG_CONFIG_HOME or HOME") from None
+    base = user_directory("XDG_CONFIG_HOME", "~/.config")
+    if base is None:
+        raise UsageError("~/.config cannot be found: this user has no home directory; set XDG_CONFIG_HOME or HOME")
+    return base / "ecosort" / "profile.toml"
 
 
 def write_profile(path: Path, profile: Profile) -> None:
