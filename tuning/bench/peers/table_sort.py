@@ -50,14 +50,16 @@ def duckdb_jsonl_number(work: Work) -> None:
     _duckdb(work).execute(f"COPY ({rows}) TO '{work.output}' ({_LINES})")
 
 
+def _parquet_in_order(work: Work) -> str:
+    return f"SELECT * FROM read_parquet('{work.input}') ORDER BY number"
+
+
 def duckdb_parquet(work: Work) -> None:
-    rows = f"SELECT * FROM read_parquet('{work.input}') ORDER BY number"
-    _duckdb(work).execute(f"COPY ({rows}) TO '{work.output}' (FORMAT parquet)")
+    _duckdb(work).execute(f"COPY ({_parquet_in_order(work)}) TO '{work.output}' (FORMAT parquet)")
 
 
 def duckdb_stream(work: Work) -> None:
-    rows = f"SELECT * FROM read_parquet('{work.input}') ORDER BY number"
-    _drain(_duckdb(work).sql(rows).to_arrow_reader(_BATCH_ROWS), work)
+    _drain(_duckdb(work).sql(_parquet_in_order(work)).to_arrow_reader(_BATCH_ROWS), work)
 
 
 def duckdb_make_parquet(work: Work) -> None:
@@ -105,17 +107,19 @@ def ecosort_array(work: Work) -> None:
     import ecosort
 
     rows = numpy.memmap(work.input, dtype=[("key", "<u8"), ("number", "<u8")], mode="r")
-    means = {"memory": work.memory_bytes, "threads": work.threads, "temp": work.temp}
-    ecosort.sort_memmap(rows, work.output, by="key", **means)
+    ecosort.sort_memmap(rows, work.output, by="key", memory=work.memory_bytes, threads=work.threads, temp=work.temp)
+
+
+def _ecosort_table(work: Work) -> Any:
+    import ecosort
+
+    return ecosort.sort_table(work.input, "number", memory=work.memory_bytes, threads=work.threads, temp=work.temp)
 
 
 def ecosort_parquet(work: Work) -> None:
     import pyarrow.parquet
 
-    import ecosort
-
-    means = {"memory": work.memory_bytes, "threads": work.threads, "temp": work.temp}
-    batches = ecosort.sort_table(work.input, "number", **means)
+    batches = _ecosort_table(work)
     with pyarrow.parquet.ParquetWriter(work.output, batches.schema) as writer:
         held: list[Any] = []
         for batch in batches:
@@ -127,10 +131,7 @@ def ecosort_parquet(work: Work) -> None:
 
 
 def ecosort_stream(work: Work) -> None:
-    import ecosort
-
-    means = {"memory": work.memory_bytes, "threads": work.threads, "temp": work.temp}
-    _drain(ecosort.sort_table(work.input, "number", **means), work)
+    _drain(_ecosort_table(work), work)
 
 
 def _drain(batches: Any, work: Work) -> None:
@@ -138,7 +139,7 @@ def _drain(batches: Any, work: Work) -> None:
     import numpy
     from pyarrow import compute
 
-    rows, total, last = 0, numpy.uint64(0), -numpy.inf
+    rows, total, last = 0, 0, -numpy.inf
     for batch in batches:
         if batch.num_rows == 0:
             continue
@@ -146,9 +147,9 @@ def _drain(batches: Any, work: Work) -> None:
         if numbers[0] < last or (numbers[1:] < numbers[:-1]).any():
             sys.exit("not in order")
         lengths = compute.binary_length(batch["text"]).to_numpy().astype(numpy.uint64)
-        total += ((ids | numpy.uint64(1)) * (numbers.view(numpy.uint64) + lengths)).sum(dtype=numpy.uint64)
+        total += int(((ids | numpy.uint64(1)) * (numbers.view(numpy.uint64) + lengths)).sum(dtype=numpy.uint64))
         rows, last = rows + batch.num_rows, numbers[-1]
-    Path(work.output).write_text(f"{rows} rows, {total}")
+    Path(work.output).write_text(f"{rows} rows, {total % 2**64}")
 
 
 if __name__ == "__main__":
