@@ -55,6 +55,7 @@ std::vector<PlanValue> values_of(const SortOptions& options, const job::Prepared
   values.add("--io", backend);
   values.add("--request-size", size_word(wanted.requests.bytes));
   values.add("--request-depth", fmt::format("{}", wanted.requests.depth));
+  values.add("--compress", options.compression.runs.empty() ? "none" : options.compression.runs);
   values.add("--run-records", fmt::format("{}", resolved.job.plan.formation.run_records));
   std::vector<PlanValue> found = values.take();
   if (wanted.run_records == 0) found.back().source = "default";  // those of the profile do not fit

@@ -31,7 +31,7 @@ unsigned checked_depth(std::uint64_t depth) {
 std::vector<std::string_view> applicable_settings(const std::string& command, const SortOptions& options) {
   if (command == "merge") return {"--threads", "--io"};
   if (options.resumable) return {"--threads", "--io"};
-  return {"--threads", "--merge-threads", "--io", "--request-size", "--request-depth", "--run-records"};
+  return {"--threads", "--merge-threads", "--io", "--request-size", "--request-depth", "--run-records", "--compress"};
 }
 
 // The words alone, without a profile.

@@ -59,6 +59,7 @@ def test_anything_else_is_no_class(text: str) -> None:
         (["10GB"], "is no class"),
         (["1e8", "--runs", "3"], "at least 5 runs"),
         (["--records", "1000", "--", "-o", "x"], "leave -o to joulesort"),
+        (["--records", "1000", "--", "--compress=auto"], "leave --compress=auto out: the runs of an entry are never compressed"),
         (["--records", "1000", "--", "--memory", "1byte"], "--memory"),
         (["--records", "1000", "--category", "best"], "daytona"),
     ],

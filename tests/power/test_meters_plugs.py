@@ -176,15 +176,3 @@ def test_tasmota_with_two_channels_asks_which_and_counts_none_of_them_alone() ->
 def test_a_tasmota_that_gives_no_power_says_why(document: Any, text: str) -> None:
     with peers.serve(answers({TASMOTA: document})) as peer, pytest.raises(MeterError, match=text):
         make_meter(parse_spec(f"tasmota://{peer.host}")).open()
-
-
-def test_redfish_on_the_mockup_of_its_makers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REDFISH_PASSWORD", "any")
-
-    def answer(peer: peers.Peer, path: str, given: str) -> peers.Answer:
-        return answers(captured.REDFISH_RACKMOUNT)(peer, path.rstrip("/"), given)
-
-    with peers.serve(answer) as peer, opened(f"redfish://root@{peer.host}/1U#tls=off") as (meter, found):
-        assert meter.read().watts == 374.0
-    assert "EnvironmentMetrics" in found.title
-    assert found.identity["Vendor"] == "Contoso"

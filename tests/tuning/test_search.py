@@ -186,6 +186,8 @@ def test_the_knobs_of_the_sorter_are_those_it_has() -> None:
     with_runs = sorter_knobs(1, ["pool"], [4000, 1000])[-1]
     assert (with_runs.option, with_runs.values, with_runs.ordered) == ("--run-records", ("1000", "4000", DEFAULT_VALUE), True)
     assert [k.option for k in sorter_knobs(1, ["pool"])] == ["--request-size", "--request-depth"]
+    where_runs_are_stored = [k for k in sorter_knobs(1, ["pool"], [1000]) if k.option == "--compress"]
+    assert [k.values for k in where_runs_are_stored] == [("auto", DEFAULT_VALUE)]
     assert text_of({"--io": "pool", "--request-size": DEFAULT_VALUE}) == "--io pool"
     assert text_of({"--request-size": DEFAULT_VALUE}) == "defaults"
 

@@ -104,6 +104,25 @@ def test_an_option_wins_over_the_profile(run: Run, place: Path) -> None:
     assert sources(plan)["--request-depth"] == ("5", "profile")
 
 
+def test_a_profile_may_say_that_runs_of_records_are_compressed(run: Run, place: Path) -> None:
+    """Records are not, unless asked; what `auto` then does with them follows from themselves."""
+    write_profile(place / "q.toml", replace(FULL, setting=[Setting("--compress", "auto", "it takes 0.8 of the time")]))
+    words, profile = ("in", "--memory", "2MiB", "--progress", "none"), ("--profile", "q.toml")
+    assert sources(plan_of(run, place, "--memory", "2MiB", *profile))["--compress"] == ("auto", "profile")
+    assert sources(plan_of(run, place, "--memory", "2MiB", "--no-profile"))["--compress"] == ("none", "default")
+    asked = {}
+    for name, more in {"a": profile, "b": (*profile, "--compress=none"), "c": ("--no-profile",)}.items():
+        done = run("sort", *words, "-o", name, "--stats", "s.json", *more, cwd=place)
+        assert done.returncode == 0, done.stderr
+        runs = json.loads((place / "s.json").read_text())["compression"]["runs"]
+        asked[name] = runs and runs["asked"]
+    assert asked == {"a": "auto", "b": None, "c": None}
+    assert (place / "a").read_bytes() == (place / "b").read_bytes() == (place / "c").read_bytes()
+    done = run("sort", "--resumable", *words, "-o", "d", "--stats", "s.json", *profile, cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((place / "s.json").read_text())["compression"]["runs"] is None, "a resumable job is asked by itself"
+
+
 def test_the_sort_follows_the_profile_and_sorts_the_same_bytes(run: Run, place: Path) -> None:
     words = ("in", "--memory", "4MiB", "--progress", "none")
     assert run("sort", *words, "-o", "a", "--profile", "p.toml", "--stats", "s.json", cwd=place).returncode == 0

@@ -17,6 +17,9 @@ from ecosort_power.validate import generated_checksum, parse_report, require_pro
 
 # What joulesort says itself in a command of `ecosort sort`.
 _OWN = ("-o", "--output", "--events", "--stats", "--record-size", "--key", "--reverse", "--unique")
+# Entries sort the bytes of the benchmark as they are, whatever a profile says.
+UNCOMPRESSED = ("--compress=none",)
+_COMPRESSION = ("--compress", "--assume-ratio", "--goal")
 
 
 def program() -> str:
@@ -28,15 +31,18 @@ def check_words(words: Sequence[str]) -> None:
     own = next((w for w in words if w.partition("=")[0] in _OWN), None)
     if own is not None:
         raise UsageError(f"leave {own} to joulesort: it says what is sorted and where to")
+    packs = next((w for w in words if w.partition("=")[0] in _COMPRESSION), None)
+    if packs is not None:
+        raise UsageError(f"leave {packs} out: the runs of an entry are never compressed")
 
 
 def sort_command(words: Sequence[str], source: Path, target: Path) -> list[str]:
-    return [program(), "sort", *words, str(source), "-o", str(target)]
+    return [program(), "sort", *words, *UNCOMPRESSED, str(source), "-o", str(target)]
 
 
 def plan_text(words: Sequence[str], source: Path, target: Path) -> list[str]:
     """What the sort is going to do, in its own words. RunError if it cannot."""
-    code, out, err = run_to_end([program(), "plan", "sort", *words, str(source), "-o", str(target)])
+    code, out, err = run_to_end([program(), "plan", "sort", *words, *UNCOMPRESSED, str(source), "-o", str(target)])
     if code != 0:
         raise RunError(f"the sort cannot be planned: {err.strip() or out.strip()}")
     return out.rstrip().splitlines()
@@ -44,7 +50,7 @@ def plan_text(words: Sequence[str], source: Path, target: Path) -> list[str]:
 
 def plan_space(words: Sequence[str], records: int, target: Path) -> list[tuple[list[str], int]]:
     """Directories and the bytes that runs and output need there. UsageError for bad options."""
-    space: list[dict[str, Any]] = plan_of(records, target, words)["here"]["space"]
+    space: list[dict[str, Any]] = plan_of(records, target, [*words, *UNCOMPRESSED])["here"]["space"]
     return [([str(d) for d in s["directories"]], int(s["needed_bytes"])) for s in space]
 
 

@@ -176,8 +176,11 @@ def algorithm(result: Result) -> str:
     if "algorithm" in result.facts or not isinstance(plan, dict) or "shape" not in plan:
         return result.fact("algorithm")
     memory = stats.get("memory_limit_bytes")
+    packing = stats.get("compression")
+    runs = packing.get("runs") if isinstance(packing, dict) else None
+    packed = f"compressed with {runs.get('codec')}" if isinstance(runs, dict) else "not compressed"
     return (
-        f"EcoSort, {plan['shape']}: {stats.get('runs')} sorted runs, {stats.get('merge_passes')} merge passes, "
+        f"EcoSort, {plan['shape']}: {stats.get('runs')} sorted runs, {packed}, {stats.get('merge_passes')} merge passes, "
         f"{stats.get('threads')} threads, {short(memory / 2**20) if isinstance(memory, int) else MISSING} MiB of memory, "
         f"I/O by {stats.get('io_backend')}"
     )

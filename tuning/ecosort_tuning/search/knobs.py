@@ -30,13 +30,15 @@ class Knob:
 
 def sorter_knobs(cpus: int, backends: Sequence[str], run_records: Sequence[int] = ()) -> list[Knob]:
     """All that `ecosort sort` lets choose besides the memory, which is the user's. A knob with one value is none. `run_records`:
-    runs smaller than the default ones, which are as large as the memory allows."""
+    runs smaller than the default ones, which are as large as the memory allows; none where no run is stored, so that nothing is
+    compressed either. What `auto` compresses follows from the data of each sort, not from those of the search."""
     numbers = tuple(str(n) for n in range(1, cpus + 1))
     threads = (Knob("--threads", numbers, True), Knob("--merge-threads", numbers, True))
     runs = Knob("--run-records", (*(str(n) for n in sorted(run_records)), DEFAULT), True)
     backend = Knob("--io", tuple(backends), False)
     requests = (Knob("--request-size", _REQUEST_SIZES, True), Knob("--request-depth", _REQUEST_DEPTHS, True))
-    return [knob for knob in (*threads, backend, *requests, runs) if len(knob.values) > 1]
+    compress = Knob("--compress", ("auto", DEFAULT) if run_records else (DEFAULT,), False)
+    return [knob for knob in (*threads, backend, *requests, compress, runs) if len(knob.values) > 1]
 
 
 def size_of(knobs: Sequence[Knob]) -> int:
