@@ -19,12 +19,12 @@ FEWEST = 8  # moves, below which an uneven clock could look even
 EVEN = 0.05  # of the period that is stated, the true one may be away from it
 FINEST = 0.125  # of the time between two readings: no clock is more even than that
 _HALVINGS = 24
-_CORNERS = 17
+_SLICES = 33  # of the polygon, the first and the last of which are corners
 
 
 def narrowed(read_s: Floats, gaps_s: Floats, update_s: float) -> tuple[Floats, Floats] | None:
     """Moments of the looks that moves read at `read_s` show, each within `gaps_s` before it, and the length of time around each
-    that it may have been in. None: the moves are too few, too far apart, or by no even clock."""
+    that is as uncertain as the polygon. None: the moves are too few, too far apart, or by no even clock."""
     if len(read_s) < FEWEST or update_s <= 0.0:
         return None
     counts = _counts(read_s - gaps_s / 2, float(gaps_s.max()), update_s)
@@ -41,10 +41,18 @@ def narrowed(read_s: Floats, gaps_s: Floats, update_s: float) -> tuple[Floats, F
     periods = _even_periods(room, middle - away, middle + away)
     if periods is None:
         return None
-    rooms = [(p, *room(p)) for p in np.linspace(*periods, _CORNERS)]
-    earliest = np.min([low + counts * p for p, low, _ in rooms], axis=0)
-    latest = np.max([high + counts * p for p, _, high in rooms], axis=0)
-    return (earliest + latest) / 2, np.clip(latest - earliest, gaps_s * FINEST, gaps_s)
+    return _placed(counts, room, np.linspace(*periods, _SLICES), gaps_s)
+
+
+def _placed(counts: Floats, room: Callable[[float], tuple[float, float]], periods: Floats, gaps_s: Floats) -> tuple[Floats, Floats]:
+    """Mean moment of each look over the polygon, cut into slices of one period each, and how long a rectangle of that spread is."""
+    firsts, lasts = np.array([room(p) for p in periods]).T
+    widths = np.maximum(lasts - firsts, 0.0)
+    shares = widths / widths.sum()
+    moments = (firsts + lasts)[:, None] / 2 + periods[:, None] * counts
+    times = shares @ moments
+    variance = shares @ np.square(moments - times) + shares @ np.square(widths) / 12
+    return times, np.clip(np.sqrt(12 * variance), gaps_s * FINEST, gaps_s)
 
 
 def _counts(middles_s: Floats, gap_s: float, update_s: float) -> Floats | None:

@@ -1,139 +1,160 @@
-"""Compressed runs on simulated drives of a given speed: time, processor time and bytes moved (`make bench-slow-drives`)."""
+"""Compressed runs on drives of a given speed: `make bench-slow-drives` measures, ecosort_bench.slow_drives_page tells.
+
+The drives are simulated: a queue lets through so many bytes a second and moves them for real below that. The drive `here` is
+that of the data, as it is.
+"""
+
+from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
-from dataclasses import dataclass
+import tempfile
+import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+from ecosort_measure.cold_run import run_cold
+from ecosort_measure.results import commit_of, machine_facts
+from ecosort_measure.sizes import SIZE, size_text
+from ecosort_power.codec import write_json
+from ecosort_power.planned import NEUTRAL
 
+from ecosort_bench.slow_drives_page import SCHEMA, lines_of
+
+ROOT = Path(__file__).resolve().parents[3]
 CODECS = ("none", "lz4", "zstd", "auto")
-KINDS = ("log", "orders", "csv", "text", "bytes", "ascii-records", "u64-records", "random-records")
+KINDS = ("log", "csv", "text", "bytes", "ascii-records", "u64-records", "random-records")
 RECORDS = {
     "ascii-records": [],
     "u64-records": ["--record-size", "16", "--key", "0:u64"],
     "random-records": ["--record-size", "100", "--key", "0:10"],
 }
+MADE_AS = {"u64-records": "u64", "random-records": "bytes"}
 GENSORT_RECORD_BYTES = 100
-RATES_MB_PER_S = (100, 300, 1000)
+DRIVES = ("shared 100", "shared 300", "duplex 300", "shared 1000")
+HERE = "here"
+MEMORY = "40MiB"
 
 
 @dataclass(frozen=True)
-class Drive:
-    """What moves `mb_per_s` of reads and writes together, or of each."""
+class Sorted:
+    """One sort: what it took, and what it did with its runs in the end."""
 
-    mb_per_s: int
-    is_duplex: bool
-
-    @property
-    def words(self) -> list[str]:
-        return ["duplex" if self.is_duplex else "shared", str(self.mb_per_s)]
-
-
-def codec_of(runs: dict[str, Any] | None) -> str:
-    if not runs:
-        return "none"
-    return str(runs["codec"]) + (" of columns" if runs["transposed"] else "")
-
-
-@dataclass(frozen=True)
-class Measured:
-    wall_s: float
-    cpu_s_per_gb: float
-    moved: float  # bytes read and written, over those of the input
+    kind: str
+    drive: str
     codec: str
+    round: int
+    wall_s: float
+    cpu_s: float
+    input_bytes: int
+    moved_bytes: int  # read and written
+    chose: str
+    because: str | None
 
-    @classmethod
-    def of(cls, report: dict[str, Any]) -> "Measured":
-        size = report["input_bytes"]
-        runs = report["compression"]
-        return cls(
-            report["wall_s"],
-            report["cpu_s"] / size * 1e9,
-            (report["bytes_read"] + report["bytes_written"]) / size,
-            codec_of(runs),
-        )
+
+def chosen_of(runs: dict[str, Any] | None) -> tuple[str, str | None]:
+    """The codec of the last runs, and why."""
+    if not runs:
+        return "none", None
+    return str(runs["codec"]) + (" of columns" if runs["transposed"] else ""), runs["because"]
 
 
 def make_input(build: Path, kind: str, size: int, data: Path) -> None:
-    maker: list[str | Path] = [build / "bench" / "ecosort_make_lines", kind, str(size), data]
+    maker: list[str | Path] = [build / "bench" / "ecosort_make_lines", MADE_AS.get(kind, kind), str(size), data]
     if kind == "ascii-records":
         maker = [build / "ecosort", "gen", "-a", str(size // GENSORT_RECORD_BYTES), data]
-    elif kind == "u64-records":
-        maker[1] = "u64"
-    elif kind == "random-records":
-        maker[1] = "bytes"
-    subprocess.run(maker, check=True)
+    subprocess.run(maker, check=True, stdout=subprocess.DEVNULL)
 
 
-def measure(program: Path, drive: Drive, codec: str, memory: str, data: Path) -> Measured:
-    keys = RECORDS.get(data.name)
-    words = [
-        "lines" if keys is None else "sort",
-        *(keys or []),
-        f"--compress={codec}",
-        f"--memory={memory}",
-        "--temp",
-        str(data.parent),
-        str(data),
-        "-o",
-        str(data.with_suffix(".sorted")),
-    ]
-    done = subprocess.run([program, *drive.words, *words], capture_output=True, text=True, check=True)
-    return Measured.of(json.loads(done.stdout))
+@dataclass(frozen=True)
+class Bench:
+    build: Path
+    directory: Path
+    memory_bytes: int
+
+    def measure(self, kind: str, drive: str, codec: str, round_: int) -> Sorted:
+        data, output = self.directory / kind, self.directory / f"{kind}.sorted"
+        command = ["lines"] if kind not in RECORDS else ["sort", *RECORDS[kind]]
+        words = [*command, f"--compress={codec}", f"--memory={self.memory_bytes}B", f"--temp={self.directory}", str(data), "-o"]
+        taken = self._here if drive == HERE else self._simulated
+        report = taken(drive, [*words, str(output)])
+        output.unlink()
+        chose, because = chosen_of(report["compression"])
+        moved = report["bytes_read"] + report["bytes_written"]
+        return Sorted(kind, drive, codec, round_, report["wall_s"], report["cpu_s"], report["input_bytes"], moved, chose, because)
+
+    def _simulated(self, drive: str, words: list[str]) -> dict[str, Any]:
+        program = self.build / "bench" / "ecosort_slow_drive"
+        environment = {**os.environ, "LC_ALL": "C", "XDG_CONFIG_HOME": os.devnull}  # and no profile of anyone
+        done = subprocess.run([program, *drive.split(), *words], capture_output=True, text=True, check=True, env=environment)
+        return dict(json.loads(done.stdout))
+
+    def _here(self, drive: str, words: list[str]) -> dict[str, Any]:
+        """Cold, and until the output is on stable storage."""
+        with tempfile.NamedTemporaryFile(dir=self.directory, suffix=".json") as stats:
+            more = [*NEUTRAL, "--quiet", "--progress=none", f"--stats={stats.name}"]
+            taken = run_cold([str(self.build / "ecosort"), *words, *more], self.directory, {"LC_ALL": "C"}, self.memory_bytes)
+            told = json.loads(Path(stats.name).read_text())
+        told |= {"wall_s": taken.wall_s, "cpu_s": taken.cpu_s, "compression": told["compression"]["runs"]}
+        return dict(told)
 
 
-def median(values: list[Measured]) -> Measured:
-    return sorted(values, key=lambda one: one.wall_s)[len(values) // 2]
-
-
-def row(kind: str, drive: Drive, codec: str, one: Measured, none: Measured) -> str:
-    chosen = f"auto: {one.codec}" if codec == "auto" else one.codec
-    return (
-        f"| {kind} | {' '.join(drive.words)} MB/s | {chosen} | {one.wall_s:.2f} | {none.wall_s / one.wall_s:.2f} "
-        f"| {one.cpu_s_per_gb:.2f} | {one.moved:.2f} |"
-    )
+def _command(size: int, memory: int, rounds: int, kinds: tuple[str, ...], drives: tuple[str, ...]) -> str:
+    """What to type for the same measurement."""
+    words = [f"--bytes {size}", f"--memory {size_text(memory)}", f"--rounds {rounds}"]
+    words += [] if kinds == KINDS else [f"--kind {kind}" for kind in kinds]
+    words += [] if drives == DRIVES else [f'--drive "{drive}"' for drive in drives]
+    return f"make bench-slow-drives BENCH='{' '.join(words)}'"
 
 
 @click.command()
 @click.option("--build", type=click.Path(path_type=Path), required=True, help="Where the programs are.")
-@click.option(
-    "--dir", "directory", type=click.Path(path_type=Path), required=True, help="For data; faster than what is simulated."
-)
-@click.option("--bytes", "size", default=500_000_000, show_default=True, help="Of each input.")
-@click.option("--memory", default="64MiB", show_default=True)
-@click.option("--rounds", default=3, show_default=True)
+@click.option("--dir", "place", type=click.Path(path_type=Path), required=True, help="For data; faster than what is simulated.")
+@click.option("--bytes", "size", default=200_000_000, show_default=True, help="Of each input.")
+@click.option("--memory", type=SIZE, default=MEMORY, show_default=True)
+@click.option("--rounds", default=5, show_default=True)
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), default=KINDS)
-@click.option("--rate", "rates", multiple=True, type=int, default=RATES_MB_PER_S, help="MB/s; repeatable.")
-@click.option("--duplex/--shared", default=False, help="Whether reads and writes have a rate each.")
+@click.option("--drive", "drives", multiple=True, type=click.Choice((*DRIVES, HERE)), default=DRIVES, help="MB/s; repeatable.")
+@click.option("--result", type=click.Path(path_type=Path), help="File of all runs [build/slow-drives-result.json].")
 def main(
     build: Path,
-    directory: Path,
+    place: Path,
     size: int,
-    memory: str,
+    memory: int,
     rounds: int,
     kinds: tuple[str, ...],
-    rates: tuple[int, ...],
-    duplex: bool,
+    drives: tuple[str, ...],
+    result: Path | None,
 ) -> None:
-    """Prints a table; the codecs take turns in each round."""
+    """Prints tables; the codecs take turns in each round, every second one backwards."""
+    directory = (place / "slow-drives-data").resolve()
     directory.mkdir(parents=True, exist_ok=True)
-    click.echo("| input | drive | codec | s | x none | CPU s/GB | bytes moved / N |\n|---|---|---|---|---|---|---|")
+    bench, runs = Bench(build.resolve(), directory, memory), list[Sorted]()
+    data: dict[str, Any] = {
+        "schema": SCHEMA,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        **commit_of(ROOT),
+        "machine": machine_facts(directory),
+        "settings": {"bytes": size, "memory_bytes": memory, "rounds": rounds, "threads": len(os.sched_getaffinity(0))},
+        "command": _command(size, memory, rounds, kinds, drives),
+    }
     for kind in kinds:
-        data = directory / kind
-        make_input(build, kind, size, data)
-        for rate in rates:
-            drive = Drive(rate, duplex)
-            seen: dict[str, list[Measured]] = {codec: [] for codec in CODECS}
-            for _ in range(rounds):
-                for codec in CODECS:
-                    seen[codec].append(measure(build / "bench" / "ecosort_slow_drive", drive, codec, memory, data))
-            none = median(seen["none"])
-            for codec in CODECS:
-                click.echo(row(kind, drive, codec, median(seen[codec]), none))
-        data.unlink()
-        data.with_suffix(".sorted").unlink()
+        make_input(bench.build, kind, size, directory / kind)
+        for drive in drives:
+            for round_ in range(rounds):
+                for codec in CODECS if round_ % 2 == 0 else reversed(CODECS):
+                    runs.append(bench.measure(kind, drive, codec, round_))
+            click.echo(f"{kind}, {drive}: {len(runs)} sorts", err=True)
+        (directory / kind).unlink()
+        data["runs"] = [asdict(run) for run in runs]
+        write_json(result or bench.build / "slow-drives-result.json", data)
+    shutil.rmtree(directory)
+    for line in lines_of(data):
+        click.echo(line)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ void sort_lines(const io::ThrottledQueue::Drive& drive, const std::vector<std::s
   io::PosixStorage storage;
   lines::LinesOptions options = lines::parse_lines_words(words);
   job::PreparedLines prepared = job::prepare_lines(options, storage, job::SpecialOutput::refused);
-  const io::Backend backend = job::make_line_queue(options.io, prepared);
+  const io::Backend backend = job::make_line_queue(options.io.empty() ? "auto" : options.io, prepared);
   nlohmann::ordered_json json;
   const lines::LinesReport report =
       timed(drive, storage, *backend.queue, prepared.job.plan.read_depth + prepared.job.plan.write_depth + 2, json,
