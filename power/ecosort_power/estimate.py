@@ -33,8 +33,10 @@ from ecosort_power.wander import by_values, stretches
 # hide more than that.
 STEADIEST = 0.01
 # The wander is looked at over stretches so many times as long as the one that is taken away, too; not beside a counter, where
-# what its steps hide would make the larger of the two too large.
+# what its steps hide would make the larger of the two too large. They hide the less the longer a stretch is: there it is this
+# part of the idle time.
 MEMORY = 2.0
+BESIDE_COUNTER = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class _Side:
     outside_s: float  # idle time that is inside the wide stretch and is taken away
     error: Error  # of the energy that is taken away for it
     share: float  # outside_s / length of the idle stretch that it was measured over
+    far: int = 0  # the value that this stretch ends with, away from the run
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +146,13 @@ def counter_estimate(
     wide = _wide(moves.curve, timing_of(capabilities, False), capabilities.effective_period_s, window, idle_w, moves)
     if wide is None:
         return None
-    quantum, timing = Error(), wide.lag
-    for side, index in ((wide.before, wide.first), (wide.after, wide.last)):
-        hold, step = moves.error_at(index, side.watts)
+    quantum, late = Error(), dict[int, float]()
+    for side, index, sign in ((wide.before, wide.first, -1.0), (wide.after, wide.last, 1.0)):
         # The same value also ends the stretch that the idle power was measured over.
-        weights = np.array([1.0 + side.share, side.share])
-        timing += rectangular(hold * weights)
-        quantum += rectangular(step * weights)
+        for value, weight in ((index, 1.0 + side.share), (side.far, -side.share)):
+            quantum += rectangular(moves.error_at(index, side.watts)[1] * weight)
+            late[value] = late.get(value, 0.0) + sign * weight * side.watts
+    timing = wide.lag + moves.late(late)
     return Estimate(wide.joules, wide.first, wide.last, wide.before.watts, wide.after.watts, Error(), quantum, wide.idle, timing)
 
 
@@ -203,8 +206,8 @@ def _wide(
     noise = _pooled([f for f in flanks if f is not None])
     hints = idle_w if idle_w is not None else (None, None)
     known = [f.watts if f is not None else None for f in flanks]
-    before = flanks[0].side(outside[0], noise) if flanks[0] else _local(curve, first, -1, outside[0], hints[0], known[1])
-    after = flanks[1].side(outside[1], noise) if flanks[1] else _local(curve, last, 1, outside[1], hints[1], known[0])
+    before = flanks[0].side(outside[0], noise, lowest) if flanks[0] else _local(curve, first, -1, outside[0], hints[0], known[1])
+    after = flanks[1].side(outside[1], noise, highest) if flanks[1] else _local(curve, last, 1, outside[1], hints[1], known[0])
     joules = float(curve.joules[last] - curve.joules[first]) - before.watts * outside[0] - after.watts * outside[1]
     step = after.watts - before.watts
     # Two values on each side do not show how the idle power wanders; then it may by as much as they differ.
@@ -248,15 +251,16 @@ class _Flank:
     smear_s: float  # its values are means over so long
     noise: _Noise | None  # None: it is too short to tell
 
-    def side(self, outside_s: float, noise: _Noise | None) -> _Side:
+    def side(self, outside_s: float, noise: _Noise | None, far: int) -> _Side:
         share = abs(outside_s) / self.length_s
         if noise is None:
-            return _Side(self.watts, outside_s, Error(), share)
+            return _Side(self.watts, outside_s, Error(), share, far)
         # What the mean of `length_s` says of another stretch: both wander. Averages that overlap count the time of one window
         # at each end with a weight that goes from 0 to 1 (1/3 in the square, not 1/2), and the two stretches share one window.
         outside, smear = abs(outside_s), self.smear_s
         both = outside - smear / 6 + share * (outside * (1 - smear / (3 * self.length_s)) - smear / 3)
-        return _Side(self.watts, outside_s, normal(sqrt(noise.per_second * max(both, 0.0)), noise.degrees), share)
+        error = normal(sqrt(noise.per_second * max(both, 0.0)), noise.degrees)
+        return _Side(self.watts, outside_s, error, share, far)
 
 
 def _flank(
@@ -272,7 +276,7 @@ def _flank(
     reach = max(abs(outside_s), spacing)
     # What the steps of a counter add to the wander is counted elsewhere.
     added = moves.variance_between(first, last, watts) if moves is not None else None
-    reaches = (reach, MEMORY * reach) if moves is None else (reach,)
+    reaches = (reach, MEMORY * reach) if moves is None else (max(reach, BESIDE_COUNTER * length),)
     found = [_stretches(times, joules, smear_s, r, added) for r in reaches if length >= 2 * r]
     if not found and last - first >= 2:
         found = [_slopes(times, joules, spacing, added)]

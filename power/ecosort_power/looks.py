@@ -10,8 +10,10 @@ nothing is narrowed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ecosort_power.integrate import Floats
 
@@ -22,9 +24,27 @@ _HALVINGS = 24
 _SLICES = 33  # of the polygon, the first and the last of which are corners
 
 
-def narrowed(read_s: Floats, gaps_s: Floats, update_s: float) -> tuple[Floats, Floats] | None:
-    """Moments of the looks that moves read at `read_s` show, each within `gaps_s` before it, and the length of time around each
-    that is as uncertain as the polygon. None: the moves are too few, too far apart, or by no even clock."""
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """When a counter looked, one entry a move."""
+
+    times_s: Floats
+    holds_s: Floats  # a moment anywhere in so long a stretch around each is as uncertain as it is by itself
+    counts: Floats  # n_k
+    covariance: Floats  # of a and p, that all of them have in common
+    alone_s: Floats  # the part of `holds_s` that each has for itself: no clock is more even
+
+    def deviation_s(self, weights: ArrayLike, looks: ArrayLike) -> float:
+        """Standard deviation of the weighted sum of the moments of some looks, as far as they are wrong together: one early look
+        of an even clock says that the others are early, too."""
+        counts = self.counts[np.asarray(looks)]
+        gradient = np.array([np.sum(weights), np.sum(np.asarray(weights) * counts)])
+        return float(np.sqrt(max(gradient @ self.covariance @ gradient, 0.0)))
+
+
+def narrowed(read_s: Floats, gaps_s: Floats, update_s: float) -> Looks | None:
+    """The looks that moves read at `read_s` show, each within `gaps_s` before it. None: the moves are too few, too far apart, or
+    by no even clock."""
     if len(read_s) < FEWEST or update_s <= 0.0:
         return None
     counts = _counts(read_s - gaps_s / 2, float(gaps_s.max()), update_s)
@@ -44,15 +64,20 @@ def narrowed(read_s: Floats, gaps_s: Floats, update_s: float) -> tuple[Floats, F
     return _placed(counts, room, np.linspace(*periods, _SLICES), gaps_s)
 
 
-def _placed(counts: Floats, room: Callable[[float], tuple[float, float]], periods: Floats, gaps_s: Floats) -> tuple[Floats, Floats]:
-    """Mean moment of each look over the polygon, cut into slices of one period each, and how long a rectangle of that spread is."""
+def _placed(counts: Floats, room: Callable[[float], tuple[float, float]], periods: Floats, gaps_s: Floats) -> Looks:
+    """Mean and spread over the polygon, cut into slices of one period each. All points of it are as likely."""
     firsts, lasts = np.array([room(p) for p in periods]).T
     widths = np.maximum(lasts - firsts, 0.0)
     shares = widths / widths.sum()
-    moments = (firsts + lasts)[:, None] / 2 + periods[:, None] * counts
-    times = shares @ moments
-    variance = shares @ np.square(moments - times) + shares @ np.square(widths) / 12
-    return times, np.clip(np.sqrt(12 * variance), gaps_s * FINEST, gaps_s)
+    points = np.array([(firsts + lasts) / 2, periods])
+    mean = points @ shares
+    away = points - mean[:, None]
+    covariance: Floats = (shares * away) @ away.T
+    covariance[0, 0] += shares @ np.square(widths) / 12
+    factors = np.array([np.ones(len(counts)), counts])
+    variances = np.sum(factors * (covariance @ factors), axis=0)
+    holds = np.clip(np.sqrt(12 * np.maximum(variances, 0.0)), gaps_s * FINEST, gaps_s)
+    return Looks(mean @ factors, holds, counts, covariance, gaps_s * FINEST)
 
 
 def _counts(middles_s: Floats, gap_s: float, update_s: float) -> Floats | None:

@@ -7,7 +7,7 @@ arrival times of a meter that states its cycle length are freed from transport j
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecosort_power.integrate import EnergyCurve, Floats, Sample, arrays, averages, instants, unwrap
-from ecosort_power.looks import narrowed
+from ecosort_power.looks import Looks, narrowed
 from ecosort_power.reading import Capabilities, Flag, PowerKind, Reading
+from ecosort_power.uncertainty import Error, normal, rectangular
 
 # A cycle end is known to be no later than its arrival. Over this many neighbours the earliest arrival is taken as undelayed;
 # short enough that the drift between the two clocks (under 100 ppm) stays below a millisecond or so.
@@ -60,6 +61,7 @@ class CounterMoves:
     standing: Bools
     quantum_j: float
     update_s: float  # it looks at the energy this often; 0: not known
+    looks: Looks | None = None  # of the moves, where these follow from an even clock
 
     def count(self, begin_s: float, end_s: float) -> int:
         """How often it moved inside a stretch of time."""
@@ -77,6 +79,15 @@ class CounterMoves:
             looked = 0.0 if 0.0 < self.update_s < hold else max(hold, self.update_s)
             width = min(self.quantum_j, abs(watts) * looked)
         return abs(watts) * hold / 2, width / 2
+
+    def late(self, weights_w: Mapping[int, float]) -> Error:
+        """Error of an energy that grows by so many joules a second that these values are later."""
+        moved = {index: w for index, w in weights_w.items() if not self.standing[index]}
+        if self.looks is None or not moved:
+            return rectangular([w * float(self.hold_s[index]) / 2 for index, w in moved.items()])
+        weights, places = np.array(list(moved.values())), np.array(list(moved)) - 1  # the first reading comes before the moves
+        alone = rectangular(weights * self.looks.alone_s[places] / 2)
+        return normal(self.looks.deviation_s(weights, places)) + alone
 
     def variance_between(self, first: int, last: int, watts: float) -> float:
         """Mean variance in J^2 of the values from `first` to `last` at that power, by moment and step."""
@@ -109,7 +120,7 @@ def moves_of(times_s: Floats, values_j: Floats, capabilities: Capabilities) -> C
     times, sizes = times_s[moved] - holds / 2, steps[moved - 1]
     looks = narrowed(times_s[moved], gaps, capabilities.update_s) if capabilities.update_s else None
     if looks is not None:
-        times, holds = looks
+        times, holds = looks.times_s, looks.holds_s
     usual = float(np.median(sizes)) if len(sizes) else 0.0
     ends = (times_s[:1], times_s[-1:])
     if len(moved) and moved[-1] == len(times_s) - 1:
@@ -125,6 +136,7 @@ def moves_of(times_s: Floats, values_j: Floats, capabilities: Capabilities) -> C
         standing,
         capabilities.quantum_j or 0.0,
         capabilities.update_s or 0.0,
+        looks,
     )
 
 

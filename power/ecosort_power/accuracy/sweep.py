@@ -19,7 +19,8 @@ PERIODS_S = (0.1, 1.0, 5.0, 60.0)
 LENGTHS_S = (10.0, 60.0, 600.0)
 MARGIN_S = 0.2
 LOW, HIGH = 0.93, 0.98  # a 95 % interval is right if it holds the truth in so many runs
-AGAIN = 10  # times as many runs settle a cell that the first ones show below that, where chance takes some of many cells
+AGAIN = 10  # times as many runs settle a cell that the first ones show outside of that, where chance takes some of many cells
+BY_CHANCE = 3.0  # above that by fewer of the standard errors than this
 REFUSED_AFTER = 100  # a cell whose first runs are all refused is refused
 
 
@@ -124,11 +125,17 @@ def run_cell(cell: Cell, runs: int, seed: int, idle: str = WHITE) -> Outcome:
     )
 
 
+def is_open(coverage: float, runs: int) -> bool:
+    """True if so many runs show the interval too narrow, or too wide by no more than chance makes of one that is right."""
+    by_chance = BY_CHANCE * sqrt(HIGH * (1 - HIGH) / runs)
+    return coverage < LOW or HIGH < coverage < HIGH + by_chance
+
+
 def settled(cell: Cell, runs: int, seed: int, idle: str = WHITE) -> Outcome:
-    """One that is too narrow by so many runs is what many more other runs say, whatever that is. With other kinds of idle power
+    """One that is open after so many runs is what many more other runs say, whatever that is. With other kinds of idle power
     it is told as it is."""
     outcome = run_cell(cell, runs, seed, idle)
-    if idle == WHITE and outcome.coverage is not None and outcome.coverage < LOW:
+    if idle == WHITE and outcome.coverage is not None and is_open(outcome.coverage, runs):
         return run_cell(cell, AGAIN * runs, seed + 1)
     return outcome
 
