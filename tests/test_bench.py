@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
 from ecosort_bench import charts, inputs, lines, long_keys, report, stages, tables, targets
 from ecosort_bench.contenders import Contenders, Work
+from ecosort_bench.verdict import Verdict
 from ecosort_measure import cold_run, floor_trace, paired
 from ecosort_measure.results import Results
 from ecosort_power.errors import RunError, UsageError
@@ -114,12 +115,12 @@ def _results(path: Path, runs: list[dict[str, Any]]) -> Results:
     return Results(path, data)
 
 
-def _verdict(results: Results, name: str) -> targets.Verdict:
+def _verdict(results: Results, name: str) -> Verdict:
     return next(v for v in targets.verdicts(results) if name in v.name)
 
 
 def test_a_floor_counts_with_thirty_rounds_or_an_interval_under_the_target(tmp_path: Path) -> None:
-    def of(ratios: list[float]) -> targets.Verdict:
+    def of(ratios: list[float]) -> Verdict:
         runs = [_run("ecosort", i, ratio) for i, ratio in enumerate(ratios)] + [
             _run("floor_a", i, 1.0) for i in range(len(ratios))
         ]

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from conftest import BUILD
-from ecosort_bench.report import Predictions, page_agrees, write_page
-from ecosort_measure.prediction import SCHEMA, cells, floor_s, is_prediction, page_lines, seconds, verdicts
+from ecosort_bench.report import OtherResult, load, page_agrees, write_page
+from ecosort_measure.prediction import SCHEMA, cells, floor_s, page_lines, seconds, verdicts
 from ecosort_tuning.validate import Cell, Clock, Grid, Turn, turns
 
 from .conftest import Tune
@@ -86,8 +86,8 @@ def test_what_misses_its_limit_is_named(run: dict[str, Any], missed: list[str]) 
 
 def test_the_page_holds_the_result(tmp_path: Path) -> None:
     (tmp_path / "prediction.json").write_text(json.dumps(document([run_of(6.0, 4.0)])))
-    assert is_prediction(tmp_path / "prediction.json")
-    result = Predictions.load(tmp_path / "prediction.json")
+    result = load(tmp_path / "prediction.json")
+    assert isinstance(result, OtherResult)
     page = tmp_path / "page.md"
     begin = "<!-- benchmark prediction: begin (written by make bench-tables) -->"
     page.write_text(f"before\n{begin}\n<!-- benchmark prediction: end -->\nafter\n")

@@ -10,10 +10,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-from ecosort_power.codec import read_json
 
 from ecosort_measure.results import measured_on, memory_state
 from ecosort_measure.tables import markdown
@@ -23,10 +20,6 @@ PROCESSOR = "processor"  # among the resources of a phase; all others are uses o
 CPU_LIMIT, TIME_LIMIT = 0.10, 0.15
 
 Document = dict[str, Any]
-
-
-def is_prediction(path: Path) -> bool:
-    return bool(read_json(path).get("schema") == SCHEMA)
 
 
 def floor_s(prediction: Document) -> float:

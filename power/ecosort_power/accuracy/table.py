@@ -218,9 +218,10 @@ def _again(results: Results) -> str:
     found = [o.coverage or 0.0 for o in results.cells if o.coverage is not None and o.runs > results.runs]
     if not found:
         return ""
+    more, shares = AGAIN * results.runs, f"{min(found):.1%} to {max(found):.1%}"
     return (
-        f" {len(found)} cells that so many runs showed below 93 %, or above 98 % by no more than chance may, were simulated again "
-        f"with {AGAIN * results.runs} other runs, and stand here with what these found: {min(found):.1%} to {max(found):.1%}."
+        f" {len(found)} cells that so many runs showed below 93 %, or above 98 % by no more than chance may, were simulated "
+        f"again with {more} other runs, and stand here with what these found: {shares}."
     )
 
 

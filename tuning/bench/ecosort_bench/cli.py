@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 from ecosort_measure import options
-from ecosort_measure.prediction import is_prediction
 from ecosort_measure.results import SCHEMA, Results, commit_of, machine_facts
 from ecosort_measure.sizes import size_text
 from ecosort_measure.tables import console
@@ -25,7 +24,7 @@ from ecosort_bench.charts import draw_records
 from ecosort_bench.contenders import PEERS, STXXL_PEERS, Contenders
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import CASES
-from ecosort_bench.report import Predictions, page_agrees, print_report, write_page
+from ecosort_bench.report import load, page_agrees, print_report, write_page
 from ecosort_bench.stages import Bench
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -106,7 +105,7 @@ def _page(write: bool) -> None:
     if write:
         draw_records(Results.load(RESULTS / "headline.json"), ROOT / "docs" / "charts" / "records.svg")
     for path in sorted(RESULTS.glob("*.json")):
-        results: Results | Predictions = Predictions.load(path) if is_prediction(path) else Results.load(path)
+        results = load(path)
         if write:
             write_page(page, results)
         elif not page_agrees(page, results):

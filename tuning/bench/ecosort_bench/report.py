@@ -1,8 +1,10 @@
 """Tables of a result: for the terminal, and the part of docs/benchmarks.md between its markers."""
 
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ecosort_measure import prediction
 from ecosort_measure.results import Results, Run, cpu_s, measured_on, memory_state, wall_s
@@ -11,7 +13,7 @@ from ecosort_power.codec import read_json
 from ecosort_power.errors import UsageError
 from rich.console import Console
 
-from ecosort_bench import tables
+from ecosort_bench import slow_drives_page, tables
 from ecosort_bench.contenders import BEYOND_CACHES_BYTES
 from ecosort_bench.lines import CASES, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
@@ -64,24 +66,37 @@ TITLES = {
 _BESIDE = {"write_floor": "gen", "read_floor": "check", "read_floor_memory": "check"}
 
 
+# Results of other measurements, which have a place on the page as well, by schema: what tells their part of it.
+_OTHERS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
+    prediction.SCHEMA: prediction.page_lines,
+    slow_drives_page.SCHEMA: slow_drives_page.lines_of,
+}
+
+
 @dataclass(frozen=True)
-class Predictions:
-    """A result of predictions against measurements, which has its place on the page as well."""
+class OtherResult:
+    """One of these."""
 
     path: Path
-    data: prediction.Document
+    data: dict[str, Any]
 
-    @classmethod
-    def load(cls, path: Path) -> "Predictions":
-        return cls(path, read_json(path))
+    @property
+    def lines(self) -> list[str]:
+        return _OTHERS[self.data["schema"]](self.data)
 
 
-def begin_of(results: Results | Predictions) -> str:
+def load(path: Path) -> "Results | OtherResult":
+    data = read_json(path)
+    is_other = isinstance(data, dict) and data.get("schema") in _OTHERS
+    return OtherResult(path, data) if is_other else Results.load(path)
+
+
+def begin_of(results: Results | OtherResult) -> str:
     """The line of the page after which a result has its place."""
     return f"<!-- benchmark {results.path.stem}: begin (written by make bench-tables) -->"
 
 
-def end_of(results: Results | Predictions) -> str:
+def end_of(results: Results | OtherResult) -> str:
     return f"<!-- benchmark {results.path.stem}: end -->"
 
 
@@ -168,10 +183,10 @@ def phases(results: Results) -> list[str]:
     return lines
 
 
-def page_text(results: Results | Predictions) -> str:
+def page_text(results: Results | OtherResult) -> str:
     """The part of the page, markers included: the same result always gives the same text."""
-    if isinstance(results, Predictions):
-        return "\n".join([begin_of(results), *prediction.page_lines(results.data), end_of(results)])
+    if isinstance(results, OtherResult):
+        return "\n".join([begin_of(results), *results.lines, end_of(results)])
     lines = [begin_of(results), "", f"    {results.data['command']}", "", circumstances(results) + ".", ""]
     for stage in TITLES:
         if rows := _rows(results, stage):
@@ -185,7 +200,7 @@ def page_text(results: Results | Predictions) -> str:
     return "\n".join(lines)
 
 
-def _split(page: str, results: Results | Predictions) -> tuple[str, str, str]:
+def _split(page: str, results: Results | OtherResult) -> tuple[str, str, str]:
     before, begin, rest = page.partition(begin_of(results))
     inside, end, after = rest.partition(end_of(results))
     if not begin or not end:
@@ -193,10 +208,10 @@ def _split(page: str, results: Results | Predictions) -> tuple[str, str, str]:
     return before, begin + inside + end, after
 
 
-def write_page(path: Path, results: Results | Predictions) -> None:
+def write_page(path: Path, results: Results | OtherResult) -> None:
     before, _, after = _split(path.read_text(), results)
     path.write_text(before + page_text(results) + after)
 
 
-def page_agrees(path: Path, results: Results | Predictions) -> bool:
+def page_agrees(path: Path, results: Results | OtherResult) -> bool:
     return _split(path.read_text(), results)[1] == page_text(results)

@@ -1,8 +1,8 @@
 """What is asked of the sort, and what the runs say about it. GB is 10^9 bytes of input."""
 
 import statistics
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from ecosort_measure.paired import Interval, median_interval, ratios
@@ -12,6 +12,7 @@ from ecosort_bench import obstacles
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
+from ecosort_bench.verdict import SHOWN_BY_PAIRS, SHOWN_BY_ROUNDS, Verdict, at_least, at_most, bound
 
 # How the verdicts about lines begin, and their stages.
 _OF_LINES = {
@@ -21,23 +22,6 @@ _OF_LINES = {
     "records of 16 bytes:": "lines_u64",
 }
 MEMORY_OVERHEAD_BYTES = 32 << 20
-SHOWN_BY_PAIRS = 30  # as many rounds show a ratio to a floor; fewer do if the interval is under the target
-SHOWN_BY_ROUNDS = 5
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One target. `passed` is None where nothing was measured."""
-
-    name: str
-    target: str
-    measured: str
-    passed: bool | None
-    obstacle: str = ""  # what stands in the way of a missed one
-
-    @property
-    def word(self) -> str:
-        return {True: "PASS", False: "MISSED", None: "not measured"}[self.passed]
 
 
 def paired(
@@ -49,35 +33,6 @@ def paired(
     if not rounds:
         return None
     return median_interval(ratios([value(a[i]) for i in rounds], [value(b[i]) for i in rounds]))
-
-
-def _text(interval: Interval) -> str:
-    return f"{interval.median:.3f} [{interval.low:.3f}, {interval.high:.3f}], {interval.pairs} pairs"
-
-
-def _at_most(name: str, interval: Interval | None, limit: float, enough: int) -> Verdict:
-    target = f"<= {limit:g}"
-    if interval is None:
-        return Verdict(name, target, "", None)
-    shown = interval.high <= limit or (interval.pairs >= enough and interval.median <= limit)
-    return Verdict(name, target, _text(interval), shown)
-
-
-def _at_least(name: str, interval: Interval | None, limit: float, strictly: bool = False) -> Verdict:
-    target = f"{'>' if strictly else '>='} {limit:g}"
-    if interval is None:
-        return Verdict(name, target, "", None)
-    reached = interval.median > limit if strictly else interval.median >= limit
-    return Verdict(name, target, _text(interval), reached and (interval.pairs >= SHOWN_BY_ROUNDS or interval.low >= limit))
-
-
-def _bound(name: str, values: Iterable[float], limit: float, unit: str, summary: Callable[[list[float]], float]) -> Verdict:
-    found = list(values)
-    target = f"<= {limit:.4g} {unit}"
-    if not found:
-        return Verdict(name, target, "", None)
-    value = summary(found)
-    return Verdict(name, target, f"{value:.4g} {unit}", value <= limit)
 
 
 def _cpu(results: Results, gigabytes: float) -> list[Verdict]:
@@ -97,7 +52,7 @@ def _cpu(results: Results, gigabytes: float) -> list[Verdict]:
     kernels = over - verification if over is not None and verification is not None else None
     values = (verification, kernels, over, total)
     return [
-        _bound(name, [] if value is None else [value], limit, "s/GB", max)
+        bound(name, [] if value is None else [value], limit, "s/GB", max)
         for name, limit, value in zip(names, limits, values, strict=True)
     ]
 
@@ -119,7 +74,7 @@ def verdicts(results: Results) -> list[Verdict]:
 
 def _long_keys(results: Results) -> list[Verdict]:
     return [
-        _at_most(
+        at_most(
             f"keys: {key.what} / random keys of {key.bytes} bytes",
             paired(results, key.stage, "ecosort", RANDOM),
             1.3,
@@ -131,7 +86,7 @@ def _long_keys(results: Results) -> list[Verdict]:
 
 def _in_place(results: Results) -> list[Verdict]:
     return [
-        _at_most(f"in place, {space} / sort", paired(results, "inplace", contender, "ecosort"), limit, SHOWN_BY_ROUNDS)
+        at_most(f"in place, {space} / sort", paired(results, "inplace", contender, "ecosort"), limit, SHOWN_BY_ROUNDS)
         for contender, space, limit in (("inplace", "ample space", 1.15), ("inplace_tight", "2.4 % of spare space", 1.35))
     ]
 
@@ -145,20 +100,20 @@ def _tables(results: Results) -> list[Verdict]:
     found = []
     for case, key in (("csv_number", "a number"), ("csv_text", "a text")):
         found += [
-            _at_least(f"CSV by {key}: CPU of DuckDB / EcoSort", ratio(case, "duckdb", "ecosort", cpu_s), 3),
-            _at_least(f"CSV by {key}: DuckDB / EcoSort", ratio(case, "duckdb", "ecosort"), 2.5),
-            _at_most(f"CSV by {key}: CPU of csv / lines", ratio(case, "ecosort", "lines", cpu_s), 1.3, SHOWN_BY_ROUNDS),
+            at_least(f"CSV by {key}: CPU of DuckDB / EcoSort", ratio(case, "duckdb", "ecosort", cpu_s), 3),
+            at_least(f"CSV by {key}: DuckDB / EcoSort", ratio(case, "duckdb", "ecosort"), 2.5),
+            at_most(f"CSV by {key}: CPU of csv / lines", ratio(case, "ecosort", "lines", cpu_s), 1.3, SHOWN_BY_ROUNDS),
         ]
     return [
         *found,
-        _at_least("JSON lines: CPU of DuckDB / EcoSort", ratio("jsonl_number", "duckdb", "ecosort", cpu_s), 3),
-        _at_most("gzip in, zstd out: EcoSort / the codecs alone", ratio("packed", "ecosort", "codec"), 1.1, SHOWN_BY_ROUNDS),
-        _at_least("array: CPU of NumPy / EcoSort", ratio("array", "numpy", "ecosort", cpu_s), 5),
-        _at_least("array: memory of NumPy / EcoSort", ratio("array", "numpy", "ecosort", _memory), 8),
-        _at_least("Parquet as a stream: DuckDB / EcoSort", ratio("stream", "duckdb", "ecosort"), 1),
-        _at_least("Parquet as a stream: memory of DuckDB / EcoSort", ratio("stream", "duckdb", "ecosort", _memory), 2),
-        _at_least("Parquet written as Parquet: DuckDB / EcoSort", ratio("parquet", "duckdb", "ecosort"), 1),
-        _at_least("Parquet written as Parquet: memory of DuckDB / EcoSort", ratio("parquet", "duckdb", "ecosort", _memory), 2),
+        at_least("JSON lines: CPU of DuckDB / EcoSort", ratio("jsonl_number", "duckdb", "ecosort", cpu_s), 3),
+        at_most("gzip in, zstd out: EcoSort / the codecs alone", ratio("packed", "ecosort", "codec"), 1.1, SHOWN_BY_ROUNDS),
+        at_least("array: CPU of NumPy / EcoSort", ratio("array", "numpy", "ecosort", cpu_s), 5),
+        at_least("array: memory of NumPy / EcoSort", ratio("array", "numpy", "ecosort", _memory), 8),
+        at_least("Parquet as a stream: DuckDB / EcoSort", ratio("stream", "duckdb", "ecosort"), 1),
+        at_least("Parquet as a stream: memory of DuckDB / EcoSort", ratio("stream", "duckdb", "ecosort", _memory), 2),
+        at_least("Parquet written as Parquet: DuckDB / EcoSort", ratio("parquet", "duckdb", "ecosort"), 1),
+        at_least("Parquet written as Parquet: memory of DuckDB / EcoSort", ratio("parquet", "duckdb", "ecosort", _memory), 2),
     ]
 
 
@@ -171,7 +126,7 @@ def _lines(results: Results) -> list[Verdict]:
         return [cpu_s(run) / (run["input_bytes"] / 1e9) for run in results.of(stage, "ecosort").values()]
 
     found = [
-        _at_least(f"lines, {what}: GNU sort / EcoSort", paired(results, f"lines_{name}", "gnu_sort", "ecosort"), limit)
+        at_least(f"lines, {what}: GNU sort / EcoSort", paired(results, f"lines_{name}", "gnu_sort", "ecosort"), limit)
         for name, what, limit in (
             ("text", "whole line", 6),
             ("csv", "-t, -k2,2n", 4),
@@ -187,11 +142,11 @@ def _lines(results: Results) -> list[Verdict]:
     records = paired(results, "lines_u64", "stxxl_ksort_u64", "ecosort")
     return [
         *found,
-        _at_most("lines: CPU of -g / -n", paired(results, "lines_general", "ecosort", "ecosort", cpu_s, "lines_numeric"), 1.3, 3),
-        _bound("lines, whole line: CPU", cpu("lines_text"), 1.5, "s/GB", statistics.median),
-        _at_most("lines, 1 MB: EcoSort / GNU sort", small, 1, SHOWN_BY_PAIRS),
-        _bound("records of 16 bytes: CPU", cpu("lines_u64"), 2.5, "s/GB", statistics.median),
-        _at_least("records of 16 bytes: STXXL ksort / EcoSort", records, 1, strictly=True),
+        at_most("lines: CPU of -g / -n", paired(results, "lines_general", "ecosort", "ecosort", cpu_s, "lines_numeric"), 1.3, 3),
+        bound("lines, whole line: CPU", cpu("lines_text"), 1.5, "s/GB", statistics.median),
+        at_most("lines, 1 MB: EcoSort / GNU sort", small, 1, SHOWN_BY_PAIRS),
+        bound("records of 16 bytes: CPU", cpu("lines_u64"), 2.5, "s/GB", statistics.median),
+        at_least("records of 16 bytes: STXXL ksort / EcoSort", records, 1, strictly=True),
     ]
 
 
@@ -200,46 +155,46 @@ def _sorting(results: Results) -> list[Verdict]:
     input_bytes = settings["records"] * 100
     sorts = list(results.of("main", "ecosort").values())
     return [
-        _at_most(
+        at_most(
             "wall time / floor (a), the replay of its own requests",
             paired(results, "main", "ecosort", "floor_a"),
             1.05,
             SHOWN_BY_PAIRS,
         ),
-        _at_most(
+        at_most(
             "wall time / floor (b), the best replay of the minimal bytes",
             paired(results, "main", "ecosort", "floor_b"),
             1.05,
             SHOWN_BY_PAIRS,
         ),
-        _bound(
+        bound(
             "no request in flight",
             [100 * r["stats"]["io_idle_s"] / r["stats"]["wall_s"] for r in sorts],
             3,
             "% of the wall time",
             statistics.median,
         ),
-        _at_least("GNU sort / EcoSort", paired(results, "main", "gnu_sort", "ecosort"), 10),
-        _at_least("STXXL sort / EcoSort", paired(results, "main", "stxxl_sort", "ecosort"), 1.5),
-        _at_least("STXXL stream / EcoSort", paired(results, "main", "stxxl_stream", "ecosort"), 2.5),
-        _at_least("STXXL ksort / EcoSort", paired(results, "main", "stxxl_ksort", "ecosort"), 1, strictly=True),
-        _at_most("--io pool / io_uring", paired(results, "main", "ecosort_pool", "ecosort"), 1.15, SHOWN_BY_ROUNDS),
+        at_least("GNU sort / EcoSort", paired(results, "main", "gnu_sort", "ecosort"), 10),
+        at_least("STXXL sort / EcoSort", paired(results, "main", "stxxl_sort", "ecosort"), 1.5),
+        at_least("STXXL stream / EcoSort", paired(results, "main", "stxxl_stream", "ecosort"), 2.5),
+        at_least("STXXL ksort / EcoSort", paired(results, "main", "stxxl_ksort", "ecosort"), 1, strictly=True),
+        at_most("--io pool / io_uring", paired(results, "main", "ecosort_pool", "ecosort"), 1.15, SHOWN_BY_ROUNDS),
         *_cpu(results, input_bytes / 1e9),
-        _bound(
+        bound(
             "process total",
             [r["peak_rss_bytes"] / 2**20 for r in sorts],
             (settings["memory_bytes"] + MEMORY_OVERHEAD_BYTES) / 2**20,
             "MiB",
             max,
         ),
-        _bound("temporary space / input", [r["stats"]["peak_temp_bytes"] / input_bytes for r in sorts], 1.01, "", max),
-        _at_most("one pass / one-pass floor", paired(results, "one_pass", "ecosort", "floor_b"), 1.1, SHOWN_BY_ROUNDS),
+        bound("temporary space / input", [r["stats"]["peak_temp_bytes"] / input_bytes for r in sorts], 1.01, "", max),
+        at_most("one pass / one-pass floor", paired(results, "one_pass", "ecosort", "floor_b"), 1.1, SHOWN_BY_ROUNDS),
     ]
 
 
 def _kinds(results: Results) -> list[Verdict]:
     return [
-        _at_most(f"{kind} input / uniform input", paired(results, f"input_{kind}", kind, "uniform"), 1.1, SHOWN_BY_ROUNDS)
+        at_most(f"{kind} input / uniform input", paired(results, f"input_{kind}", kind, "uniform"), 1.1, SHOWN_BY_ROUNDS)
         for kind in KINDS
         if f"input_{kind}" in results.stages
     ]
@@ -247,7 +202,7 @@ def _kinds(results: Results) -> list[Verdict]:
 
 def _gen_check(results: Results) -> list[Verdict]:
     return [
-        _at_most(f"`ecosort {tool}` / {what} of as many bytes", paired(results, "gen_check", tool, floor), 1.1, SHOWN_BY_ROUNDS)
+        at_most(f"`ecosort {tool}` / {what} of as many bytes", paired(results, "gen_check", tool, floor), 1.1, SHOWN_BY_ROUNDS)
         for tool, floor, what in (("gen", "write_floor", "sequential writes"), ("check", "read_floor", "sequential reads"))
     ]
 
