@@ -50,7 +50,7 @@ class _Sorts:
         return kind in self.kinds and drive in self.drives
 
     def median(self, kind: str, drive: str, codec: str, value: str, per: str | None = None) -> float:
-        return statistics.median(run[value] / (run[per] if per else 1) for run in self.of(kind, drive, codec))
+        return float(statistics.median(run[value] / (run[per] if per else 1) for run in self.of(kind, drive, codec)))
 
     def ratio(self, kind: str, drive: str, over: str, under: str, value: str = "wall_s") -> Interval:
         """Of the rounds, each by itself."""
