@@ -225,7 +225,7 @@ def test_unusual_file_names(run: Run, place: Path, records: bytes, name: str) ->
 
 
 def test_output_directory_missing(refuse: Callable[..., str]) -> None:
-    refuse("sort", "in", "-o", "nowhere/out", says=("output directory 'nowhere'", "No such file"))
+    refuse("sort", "in", "-o", "nowhere/out", says=("output directory 'nowhere'", "No such file", "create it first"))
 
 
 def test_output_below_a_file(refuse: Callable[..., str]) -> None:

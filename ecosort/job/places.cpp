@@ -22,7 +22,8 @@ namespace {
 
 struct stat examine(const std::string& what, const std::string& path) {
   struct stat info{};
-  if (::stat(path.c_str(), &info) != 0) throw UsageError(fmt::format("{} '{}': {}", what, path, std::strerror(errno)));
+  if (::stat(path.c_str(), &info) != 0)
+    throw UsageError(fmt::format("{} '{}': {}{}", what, path, std::strerror(errno), errno == ENOENT ? "; create it first" : ""));
   return info;
 }
 

@@ -35,7 +35,7 @@ from ecosort_power.split import Span
 from ecosort_power.validate import CheckReport, Validation
 
 SESSION_SCHEMA = "ecosort.power.session/1"
-RUN_SCHEMA = "ecosort.power.run/4"
+RUN_SCHEMA = "ecosort.power.run/5"
 SUMMARY_SCHEMA = "ecosort.power.summary/3"
 INPUT_CHECK = "input-check.txt"  # what the validator printed of the input
 VALIDATION = "validation.txt"  # ... and of the output of a run

@@ -169,7 +169,7 @@ def test_the_live_line_shows_no_joules_of_a_saturated_meter() -> None:
 def test_a_result_of_an_earlier_version_is_refused_in_one_line(tmp_path: Path) -> None:
     directory = ResultDirectory(write_result(tmp_path / "r"))
     path = directory.run_path(1) / "run.json"
-    path.write_text(path.read_text().replace("ecosort.power.run/4", "ecosort.power.run/3"))
+    path.write_text(path.read_text().replace("ecosort.power.run/5", "ecosort.power.run/4"))
     with pytest.raises(UsageError, match="other rules; measure again") as caught:
         directory.runs()
     assert "\n" not in str(caught.value)
