@@ -79,6 +79,13 @@ def test_a_real_call_keeps_its_runs_and_has_a_place_on_the_page(tmp_path: Path, 
     assert by_codec["zstd"]["moved_bytes"] < by_codec["none"]["moved_bytes"]
     assert by_codec["zstd"]["chose"].startswith("zstd")
     assert [path.name for path in tmp_path.iterdir()] == ["slow.json"], "the data are gone"
+    again = CliRunner().invoke(main, [*words, "--continue", "--drive", "shared 300"])
+    assert again.exit_code == 0, again.output
+    more = json.loads(result.read_text())["runs"]
+    assert [(run["drive"], run["codec"]) for run in more[len(runs) :]] == [("shared 300", codec) for codec in CODECS]
+    assert more[: len(runs)] == runs
+    refused = CliRunner().invoke(main, [*words, "--continue", "--rounds", "2"])
+    assert (refused.exit_code, "its settings was" in refused.output) == (1, True)
     found = load(result)
     assert isinstance(found, OtherResult)
     page.write_text(f"{begin_of(found)}\n{end_of(found)}\n")

@@ -17,17 +17,18 @@ from pathlib import Path
 from typing import Any
 
 import click
+from ecosort_measure import options
 from ecosort_measure.cold_run import run_cold
 from ecosort_measure.results import commit_of, machine_facts
 from ecosort_measure.sizes import SIZE, size_text
-from ecosort_power.codec import write_json
+from ecosort_power.codec import read_json, write_json
 from ecosort_power.planned import NEUTRAL
 
 from ecosort_bench.slow_drives_page import SCHEMA, lines_of
 
 ROOT = Path(__file__).resolve().parents[3]
 CODECS = ("none", "lz4", "zstd", "auto")
-KINDS = ("log", "csv", "text", "bytes", "ascii-records", "u64-records", "random-records")
+KINDS = ("log", "orders", "csv", "text", "bytes", "ascii-records", "u64-records", "random-records")
 RECORDS = {
     "ascii-records": [],
     "u64-records": ["--record-size", "16", "--key", "0:u64"],
@@ -111,6 +112,33 @@ def _command(size: int, memory: int, rounds: int, kinds: tuple[str, ...], drives
     return f"make bench-slow-drives BENCH='{' '.join(words)}'"
 
 
+def _begun(path: Path, goes_on: bool, bench: Bench, settings: dict[str, int], command: str) -> dict[str, Any]:
+    """A new document, or the one that is there: what it has of an input and a drive is not measured again."""
+    machine = machine_facts(bench.directory)
+    if goes_on and path.exists():
+        data: dict[str, Any] = read_json(path)
+        for name, now in (("schema", SCHEMA), ("settings", settings), ("machine", machine)):
+            if data.get(name) != now:
+                raise click.ClickException(f"{path} cannot be continued: its {name} was {data.get(name)}, now it is {now}")
+        return {**data, "command": command}
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    begin = {"schema": SCHEMA, "started": started, **commit_of(ROOT), "machine": machine, "settings": settings}
+    return {**begin, "command": command, "runs": []}
+
+
+def _measure(bench: Bench, kind: str, drives: list[str], settings: dict[str, int]) -> list[Sorted]:
+    """The codecs take turns in each round, every second one backwards."""
+    runs = list[Sorted]()
+    make_input(bench.build, kind, settings["bytes"], bench.directory / kind)
+    for drive in drives:
+        for round_ in range(settings["rounds"]):
+            turns = CODECS if round_ % 2 == 0 else CODECS[::-1]
+            runs += [bench.measure(kind, drive, codec, round_) for codec in turns]
+        click.echo(f"{kind}, {drive}: {len(runs)} sorts", err=True)
+    (bench.directory / kind).unlink()
+    return runs
+
+
 @click.command()
 @click.option("--build", type=click.Path(path_type=Path), required=True, help="Where the programs are.")
 @click.option("--dir", "place", type=click.Path(path_type=Path), required=True, help="For data; faster than what is simulated.")
@@ -120,6 +148,7 @@ def _command(size: int, memory: int, rounds: int, kinds: tuple[str, ...], drives
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), default=KINDS)
 @click.option("--drive", "drives", multiple=True, type=click.Choice((*DRIVES, HERE)), default=DRIVES, help="MB/s; repeatable.")
 @click.option("--result", type=click.Path(path_type=Path), help="File of all runs [build/slow-drives-result.json].")
+@options.going_on()
 def main(
     build: Path,
     place: Path,
@@ -129,29 +158,19 @@ def main(
     kinds: tuple[str, ...],
     drives: tuple[str, ...],
     result: Path | None,
+    continued: bool,
 ) -> None:
-    """Prints tables; the codecs take turns in each round, every second one backwards."""
-    directory = (place / "slow-drives-data").resolve()
+    """Measures compressed runs on simulated drives, and prints a table and what is asked of them."""
+    directory, path = (place / "slow-drives-data").resolve(), result or build / "slow-drives-result.json"
     directory.mkdir(parents=True, exist_ok=True)
-    bench, runs = Bench(build.resolve(), directory, memory), list[Sorted]()
-    data: dict[str, Any] = {
-        "schema": SCHEMA,
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        **commit_of(ROOT),
-        "machine": machine_facts(directory),
-        "settings": {"bytes": size, "memory_bytes": memory, "rounds": rounds, "threads": len(os.sched_getaffinity(0))},
-        "command": _command(size, memory, rounds, kinds, drives),
-    }
+    bench = Bench(build.resolve(), directory, memory)
+    settings = {"bytes": size, "memory_bytes": memory, "rounds": rounds, "threads": len(os.sched_getaffinity(0))}
+    data = _begun(path, continued, bench, settings, _command(size, memory, rounds, kinds, drives))
+    done = {(run["kind"], run["drive"]) for run in data["runs"]}
     for kind in kinds:
-        make_input(bench.build, kind, size, directory / kind)
-        for drive in drives:
-            for round_ in range(rounds):
-                for codec in CODECS if round_ % 2 == 0 else reversed(CODECS):
-                    runs.append(bench.measure(kind, drive, codec, round_))
-            click.echo(f"{kind}, {drive}: {len(runs)} sorts", err=True)
-        (directory / kind).unlink()
-        data["runs"] = [asdict(run) for run in runs]
-        write_json(result or bench.build / "slow-drives-result.json", data)
+        if missing := [drive for drive in drives if (kind, drive) not in done]:
+            data["runs"] += [asdict(run) for run in _measure(bench, kind, missing, settings)]
+            write_json(path, data)
     shutil.rmtree(directory)
     for line in lines_of(data):
         click.echo(line)
