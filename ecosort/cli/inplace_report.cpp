@@ -105,8 +105,7 @@ std::string resumable_plan_text(const SortOptions& options, const ResolvedResuma
                       resolved.ground.mode == inplace::Mode::keeping_runs
                           ? "keep their space to the end, because a crash could mix up blocks on this file system"
                           : "give their space to the output");
-  const planner::PackingPlan& packing = resolved.choice.best->engine.packing;
-  if (packing.coders > 0) text += fmt::format("  compressed runs     {}\n", packing_text(packing));
+  text += packing_line(resolved.choice.best->engine);
   text += space_text(*resolved.choice.least, inplace::recommended_space(wanted, resolved.ground).value());
   return text + fmt::format("  free space          {}\n", exact(resolved.free_bytes)) + layout_text(*resolved.choice.best) +
          values_text(values_of(options, resolved), options.profile) +

@@ -15,8 +15,8 @@ namespace ecosort::cli {
 namespace {
 
 // What a search turns. Anything else in a profile was not written by ecosort-tune.
-constexpr std::array<std::string_view, 7> tunable{"--threads",      "--merge-threads", "--io",      "--request-size",
-                                                  "--request-depth", "--run-records",  "--compress"};
+constexpr std::array<std::string_view, 7> tunable{"--threads",       "--merge-threads", "--io",      "--request-size",
+                                                  "--request-depth", "--run-records",   "--compress"};
 
 bool is_there(const std::string& path) {
   struct stat info{};

@@ -56,6 +56,12 @@ std::optional<std::uint64_t> own_peak_bytes() {
 
 }  // namespace
 
+std::string packing_line(const planner::Plan& plan) {
+  if (plan.packing.coders > 0) return fmt::format("  compressed runs     {}\n", packing_text(plan.packing));
+  if (plan.wanted.compression.is_none() || plan.stored_records == 0) return "";
+  return "  compressed runs     none: in so little memory it would cost more than it saves\n";
+}
+
 std::string keys_text(const records::RecordFormat& format) {
   std::string text;
   for (const records::KeyField& field : format.keys)
@@ -100,7 +106,7 @@ std::string plan_text(const job::PreparedRecords& resolved, const std::string& b
                       format_bytes(plan.wanted.memory_bytes), format_bytes(planner::fixed_overhead_bytes),
                       format_bytes(resolved.machine.available_bytes), resolved.machine.limited_by);
   text += runs_text(plan);
-  if (plan.packing.coders > 0) text += fmt::format("  compressed runs     {}\n", packing_text(plan.packing));
+  text += packing_line(plan);
   if (plan.shape != planner::Shape::unknown) {
     const double share = static_cast<double>(plan.bytes_read + plan.bytes_written) / static_cast<double>(bytes);
     text += fmt::format("  drives              {} read, {} written: {:.3f} bytes moved per input byte{}\n",

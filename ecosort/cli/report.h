@@ -22,6 +22,9 @@ struct ProcessUsage {
 // The key fields as they were understood, as lines of a plan.
 [[nodiscard]] std::string keys_text(const records::RecordFormat& format);
 
+// How runs are compressed, or why they are not although that was asked for, as a line of a plan; empty: no one asked.
+[[nodiscard]] std::string packing_line(const planner::Plan& plan);
+
 // The plan with what this machine has for it ("here"): memory, directories, free space, I/O backend.
 [[nodiscard]] nlohmann::ordered_json resolved_plan_json(const job::PreparedRecords& resolved, const std::string& backend);
 [[nodiscard]] std::string plan_text(const job::PreparedRecords& resolved, const std::string& backend);

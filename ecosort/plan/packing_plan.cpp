@@ -8,7 +8,8 @@ namespace ecosort::planner {
 namespace {
 
 constexpr std::uint64_t auto_share = 16, share = 4, index_share = 64;
-constexpr std::uint64_t least_auto_block = 64 * KiB;  // whole pages eat up what small blocks gain
+// Whole pages eat up what smaller blocks gain. Runs of rows are compressed without being asked: there the gain must be clear.
+constexpr std::uint64_t least_auto_block_of_records = 32 * KiB, least_auto_block_of_rows = 64 * KiB;
 
 std::uint64_t coder_bytes(const PackingTerms& terms, const codec::RunCompression& wanted) noexcept {
   return block_coder_bytes(wanted.terms, terms.block_bytes, terms.of_records);
@@ -33,6 +34,7 @@ std::uint64_t block_coder_bytes(const codec::BlockTerms& terms, std::uint64_t bl
 
 std::optional<PackingPlan> plan_packing(const PackingTerms& terms, const codec::RunCompression& wanted) {
   PackingPlan plan{.wanted = wanted};
+  const std::uint64_t least_auto_block = terms.of_records ? least_auto_block_of_records : least_auto_block_of_rows;
   if (wanted.is_none() || (wanted.is_auto && terms.block_bytes < least_auto_block)) return PackingPlan{};
   const std::uint64_t most = terms.memory_bytes / (wanted.is_auto ? auto_share : share);
   if (wanted.is_auto && coder_bytes(terms, wanted) > most) plan.wanted.terms = {codec::BlockCodec::lz4, 0};

@@ -122,6 +122,19 @@ bool plan_compression(Plan& plan) {
   return true;
 }
 
+std::optional<Plan> plan_runs(const Plan& frame) { return frame.wanted.size_unknown ? plan_stream(frame) : best_external(frame); }
+
+// With coders and larger run blocks; without, where these cost a pass that `auto` has no reason to take.
+std::optional<Plan> plan_packed_runs(const Plan& frame) {
+  Plan packed = frame;
+  if (!plan_compression(packed)) return std::nullopt;
+  auto found = plan_runs(packed);
+  if (packed.packing.coders == 0 || !frame.wanted.compression.is_auto) return found;
+  auto plain = plan_runs(frame);
+  const bool costs_a_pass = plain && (!found || found->remerged_bytes > plain->remerged_bytes);
+  return costs_a_pass ? plain : found;
+}
+
 std::optional<Plan> try_plan(const Wanted& wanted) {
   Plan plan;
   plan.wanted = wanted;
@@ -132,8 +145,7 @@ std::optional<Plan> try_plan(const Wanted& wanted) {
   if (!wanted.size_unknown && wanted.input_records == 0) return plan;
   if (!wanted.size_unknown)
     if (auto one = try_one_pass(plan)) return one;
-  if (!plan_compression(plan)) return std::nullopt;
-  return wanted.size_unknown ? plan_stream(plan) : best_external(plan);
+  return plan_packed_runs(plan);
 }
 
 // Why the wanted runs cannot be, though others could.

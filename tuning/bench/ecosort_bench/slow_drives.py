@@ -120,7 +120,7 @@ def _begun(path: Path, goes_on: bool, bench: Bench, settings: dict[str, int], co
         for name, now in (("schema", SCHEMA), ("settings", settings), ("machine", machine)):
             if data.get(name) != now:
                 raise click.ClickException(f"{path} cannot be continued: its {name} was {data.get(name)}, now it is {now}")
-        return {**data, "command": command}
+        return {**data, **commit_of(ROOT), "command": command}
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     begin = {"schema": SCHEMA, "started": started, **commit_of(ROOT), "machine": machine, "settings": settings}
     return {**begin, "command": command, "runs": []}
