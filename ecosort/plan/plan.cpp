@@ -124,15 +124,19 @@ bool plan_compression(Plan& plan) {
 
 std::optional<Plan> plan_runs(const Plan& frame) { return frame.wanted.size_unknown ? plan_stream(frame) : best_external(frame); }
 
-// With coders and larger run blocks; without, where these cost a pass that `auto` has no reason to take.
+std::uint64_t moved_bytes(const Plan& plan) { return plan.bytes_read + plan.bytes_written; }
+
+// With coders and larger run blocks; without, where these move so many more bytes of what cannot be compressed that `auto`, which
+// was to save time, would lose some.
 std::optional<Plan> plan_packed_runs(const Plan& frame) {
+  constexpr std::uint64_t most_percent = 103;
   Plan packed = frame;
   if (!plan_compression(packed)) return std::nullopt;
   auto found = plan_runs(packed);
   if (packed.packing.coders == 0 || !frame.wanted.compression.is_auto) return found;
   auto plain = plan_runs(frame);
-  const bool costs_a_pass = plain && (!found || found->remerged_bytes > plain->remerged_bytes);
-  return costs_a_pass ? plain : found;
+  const bool costs_more = plain && (!found || moved_bytes(*found) / most_percent > moved_bytes(*plain) / 100);
+  return costs_more ? plain : found;
 }
 
 std::optional<Plan> try_plan(const Wanted& wanted) {
