@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import BUILD
+from conftest import BUILD, ROOT
 from ecosort_bench.report import OtherResult, begin_of, end_of, load, page_agrees, write_page
 from ecosort_bench.slow_drives import CODECS, HERE, Sorted, main
 from ecosort_bench.slow_drives_page import SCHEMA, lines_of, verdicts
@@ -91,3 +91,12 @@ def test_a_real_call_keeps_its_runs_and_has_a_place_on_the_page(tmp_path: Path, 
     page.write_text(f"{begin_of(found)}\n{end_of(found)}\n")
     write_page(page, found)
     assert page_agrees(page, found)
+
+
+def test_the_committed_results_are_those_of_the_page() -> None:
+    committed = [load(path) for path in sorted((ROOT / "tuning/bench/results").glob("*.json"))]
+    slow = [found for found in committed if found.data["schema"] == SCHEMA]
+    assert slow
+    for found in slow:
+        assert page_agrees(ROOT / "docs/benchmarks.md", found)
+        assert not found.data["dirty"]
