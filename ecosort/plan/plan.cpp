@@ -100,11 +100,12 @@ std::optional<Plan> plan_stream(Plan plan) {
   return plan;
 }
 
-// Larger run blocks, because each takes whole pages and a coder likes to see much at a time. False: there is no memory for it.
-bool plan_compression(Plan& plan) {
+// Run blocks for packing are larger, because each takes whole pages and a coder likes to see much at a time. False: there is no
+// memory for it.
+bool plan_compression(Plan& plan, BlockUse use) {
   const Wanted& wanted = plan.wanted;
   if (wanted.compression.is_none()) return true;
-  const RunBlock run_block = choose_run_block(wanted.format.record_size, wanted.memory_bytes, BlockUse::packed);
+  const RunBlock run_block = choose_run_block(wanted.format.record_size, wanted.memory_bytes, use);
   // Of all runs, each of which may end within a block, and of what they are merged into.
   const std::uint64_t blocks = wanted.size_unknown ? 0 : 2 * (run_blocks_of(run_block, wanted.input_records) + most_counted_runs);
   auto packing = plan_packing({.memory_bytes = wanted.memory_bytes,
@@ -126,17 +127,26 @@ std::optional<Plan> plan_runs(const Plan& frame) { return frame.wanted.size_unkn
 
 std::uint64_t moved_bytes(const Plan& plan) { return plan.bytes_read + plan.bytes_written; }
 
-// With coders and larger run blocks; without, where these move so many more bytes of what cannot be compressed that `auto`, which
-// was to save time, would lose some.
+// What `auto` may lose with data that cannot be compressed, because coders take memory and run blocks are larger.
+bool costs_little(const Plan& packed, const Plan& plain) {
+  constexpr std::uint64_t most_percent = 105;
+  return moved_bytes(packed) / most_percent <= moved_bytes(plain) / 100;
+}
+
+// With coders; `auto` does with smaller run blocks or without where larger ones cost it too much.
 std::optional<Plan> plan_packed_runs(const Plan& frame) {
-  constexpr std::uint64_t most_percent = 103;
-  Plan packed = frame;
-  if (!plan_compression(packed)) return std::nullopt;
-  auto found = plan_runs(packed);
-  if (packed.packing.coders == 0 || !frame.wanted.compression.is_auto) return found;
+  if (!frame.wanted.compression.is_auto) {
+    Plan packed = frame;
+    return plan_compression(packed, BlockUse::packed) ? plan_runs(packed) : std::nullopt;
+  }
   auto plain = plan_runs(frame);
-  const bool costs_more = plain && (!found || moved_bytes(*found) / most_percent > moved_bytes(*plain) / 100);
-  return costs_more ? plain : found;
+  for (const BlockUse use : {BlockUse::packed, BlockUse::plain}) {
+    Plan packed = frame;
+    if (!plan_compression(packed, use) || packed.packing.coders == 0) continue;
+    auto found = plan_runs(packed);
+    if (found && (!plain || costs_little(*found, *plain))) return found;
+  }
+  return plain;
 }
 
 std::optional<Plan> try_plan(const Wanted& wanted) {

@@ -142,20 +142,22 @@ OnSlowDrive sort_slowly(const SortSetup& setup) {
   return {std::move(result.report), std::move(result.output)};
 }
 
-// Memory of a size at which `auto` does something; the input is some times larger.
-SortSetup for_auto(const char* codec) {
-  SortSetup setup = setup_of(100, Keys::common_prefix, codec);
-  setup.inputs = {make_records(setup.format, Keys::common_prefix, 300'000)};
-  setup.memory_bytes = 8 * MiB;
-  setup.threads = 2;
-  return setup;
-}
-
-TEST(CompressedRecordsOf, AutoAsksForLargeBlocksAndMuchMemory) {
-  SortSetup setup = for_auto("auto");
-  const SortResult result = expect_sorted(setup);
-  EXPECT_EQ(result.report.plan.packing.coders, 0U);
-  EXPECT_FALSE(result.report.run_packing);
+TEST(CompressedRecordsOf, AutoDoesWithSmallerBlocksOrWithoutCodersWhereTheyCostMore) {
+  const auto plan_of = [](const char* word, std::uint64_t memory_bytes, std::uint64_t records) {
+    planner::Wanted wanted{.format = setup_of(100, Keys::common_prefix, word).format};
+    wanted.memory_bytes = memory_bytes;
+    wanted.input_records = records;
+    wanted.threads = 2;
+    wanted.compression = codec::run_compression_of_word(word);
+    return planner::make_plan(wanted);
+  };
+  for (const auto& [memory, records, has_coders] :
+       {std::tuple{12 * MiB, 10'000'000, false}, {64 * MiB, 100'000'000, true}, {256 * MiB, 100'000'000, true}}) {
+    const planner::Plan automatic = plan_of("auto", memory, static_cast<std::uint64_t>(records)),
+                        plain = plan_of("none", memory, static_cast<std::uint64_t>(records));
+    EXPECT_EQ(automatic.packing.coders > 0, has_coders) << memory;
+    EXPECT_LE(automatic.bytes_read + automatic.bytes_written, (plain.bytes_read + plain.bytes_written) * 105 / 100) << memory;
+  }
 }
 
 TEST(CompressedRecordsOf, AutoCompressesOnASlowDriveAndMovesFewerBytes) {
