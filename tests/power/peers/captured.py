@@ -145,7 +145,8 @@ TASMOTA_SENSOR = {
     },
 }
 
-# Tasmota 6.4.1.18 (core 2.4.2) on a Wemos D1 mini with a PZEM004T, sensor message: tracker of arendst/Tasmota, thread 5373, March 2019.
+# Tasmota 6.4.1.18 (core 2.4.2) on a Wemos D1 mini with a PZEM004T, sensor message: tracker of arendst/Tasmota, thread 5373,
+# March 2019.
 TASMOTA_PZEM = {
     "Time": "2019-03-01T12:48:40",
     "ENERGY": {
