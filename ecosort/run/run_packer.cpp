@@ -13,6 +13,16 @@ double thread_s() noexcept {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+// A trial costs as much as the block that it packs, with every codec: on data that no codec shrinks 5 % of a sort in 32 runs.
+constexpr unsigned most_runs_of_a_trial = 8;
+
+// The blocks of both shrink alike.
+bool are_alike(std::span<const Trial> some, std::span<const Trial> others) {
+  constexpr double difference = 1.1;
+  const auto alike = [](const Trial& a, const Trial& b) { return std::max(a.ratio / b.ratio, b.ratio / a.ratio) < difference; };
+  return std::ranges::equal(some, others, alike);
+}
+
 }  // namespace
 
 // A coder that no one else has meanwhile.
@@ -74,10 +84,28 @@ std::vector<Trial> RunPacker::try_all(const std::byte* first_block, BlockContent
   return trials;
 }
 
+// Those of the run before for 1, 2, 4, 8 runs, as long as new ones differ little.
+std::vector<Trial> RunPacker::trials_of(const std::byte* first_block, BlockContents contents) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (untried_ > 0) {
+      --untried_;
+      return tried_;
+    }
+  }
+  std::vector<Trial> now = try_all(first_block, contents);
+  const std::lock_guard lock(mutex_);
+  tried_for_ = are_alike(now, tried_) ? std::min(2 * tried_for_, most_runs_of_a_trial) : 1;
+  untried_ = tried_for_ - 1;
+  tried_ = now;
+  ++report_.tried_blocks;
+  return now;
+}
+
 PackTerms RunPacker::choose(const std::byte* first_block, BlockContents contents) {
   CodecChoice choice{{plan_.wanted.terms, false}, "asked for"};
   const bool has_choice = plan_.wanted.is_auto || shape_.record_size > 1;
-  const std::vector<Trial> trials = has_choice ? try_all(first_block, contents) : std::vector<Trial>();
+  const std::vector<Trial> trials = has_choice ? trials_of(first_block, contents) : std::vector<Trial>();
   const std::lock_guard lock(mutex_);
   if (plan_.wanted.is_auto)
     choice = choose_codec(pace_, trials, plan_.power);

@@ -21,6 +21,7 @@ struct PackingReport {
   std::uint64_t packed_blocks = 0, blocks = 0;
   double pack_s = 0, unpack_s = 0;  // of threads
   PackTerms last;                   // what the last run got
+  std::uint64_t tried_blocks = 0;   // that codecs were tried on
   std::string why;                  // of the last run
 };
 
@@ -34,7 +35,8 @@ class RunPacker {
 
   // How fast everything goes, before the next run.
   void set_pace(const Pace& pace);
-  // What a run gets that begins with this block.
+  // What a run gets that begins with this block. Codecs are tried on it, or on those of later runs while the blocks stay alike:
+  // at most on every eighth.
   [[nodiscard]] PackTerms choose(const std::byte* first_block, BlockContents contents);
 
   // PackedBlockCoder::pack() and unpack() by a coder that is free.
@@ -56,6 +58,7 @@ class RunPacker {
   class Loan;
 
   [[nodiscard]] std::vector<Trial> try_all(const std::byte* first_block, BlockContents contents);
+  [[nodiscard]] std::vector<Trial> trials_of(const std::byte* first_block, BlockContents contents);
 
   planner::PackingPlan plan_;
   BlockShape shape_;
@@ -65,6 +68,8 @@ class RunPacker {
   std::condition_variable given_back_;
   std::vector<PackedBlockCoder*> idle_;
   Pace pace_;
+  std::vector<Trial> tried_;
+  unsigned tried_for_ = 0, untried_ = 0;  // runs that these trials serve, and how many of them are to come
   PackingReport report_;
 
   using Clock = std::chrono::steady_clock;
