@@ -119,6 +119,13 @@ bench-strategies: ## merging against range partitioning on this machine (BENCH_D
 	@ninja -C $(BUILD) -j $(JOBS) ecosort ecosort_make_lines
 	@PYTHONPATH=python:tuning/bench $(VENV)/python -m ecosort_bench.strategies --build $(BUILD) --dir $(BENCH_DIR) $(BENCH)
 
+.PHONY: bench-cluster
+bench-cluster: ## a cluster on this machine against one sort; also by Ray after tuning/setup/deps cluster (BENCH_DIR=, BENCH='--help' for more)
+	@$(DEPS) program build python
+	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
+	@ninja -C $(BUILD) -j $(JOBS) ecosort ecosort_make_lines
+	@PYTHONPATH=python:tuning/bench $(VENV)/python -m ecosort_bench.clusters --build $(BUILD) --dir $(BENCH_DIR) $(BENCH)
+
 .PHONY: bench-predict
 bench-predict: ## hold predictions against measurements (BENCH_DIR= on the drive, BENCH='--help' for more)
 	@$(DEPS) program build python

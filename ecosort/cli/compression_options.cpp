@@ -94,6 +94,8 @@ nlohmann::ordered_json run_compression_json(const planner::PackingPlan& plan, co
           {"stored_bytes", report->stored_bytes},
           {"blocks", report->blocks},
           {"packed_blocks", report->packed_blocks},
+          {"tried_blocks", report->tried_blocks},
+          {"try_cpu_s", report->try_s},
           {"compress_cpu_s", report->pack_s},
           {"decompress_cpu_s", report->unpack_s}};
 }

@@ -19,10 +19,10 @@ namespace ecosort::run {
 struct PackingReport {
   std::uint64_t plain_bytes = 0, stored_bytes = 0;  // of all blocks of runs
   std::uint64_t packed_blocks = 0, blocks = 0;
-  double pack_s = 0, unpack_s = 0;  // of threads
-  PackTerms last;                   // what the last run got
-  std::uint64_t tried_blocks = 0;   // that codecs were tried on
-  std::string why;                  // of the last run
+  double try_s = 0, pack_s = 0, unpack_s = 0;  // of threads: to choose codecs, and to use them
+  PackTerms last;                              // what the last run got
+  std::uint64_t tried_blocks = 0;              // that codecs were tried on
+  std::string why;                             // of the last run
 };
 
 // Thread-safe. Nothing waits here but for another thread that computes.

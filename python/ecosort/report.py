@@ -41,6 +41,8 @@ class RunCompression:
     stored_bytes: int
     blocks: int
     packed_blocks: int
+    tried_blocks: int
+    try_cpu_s: float
     compress_cpu_s: float
     decompress_cpu_s: float
 

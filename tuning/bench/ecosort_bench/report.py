@@ -13,7 +13,7 @@ from ecosort_power.codec import read_json
 from ecosort_power.errors import UsageError
 from rich.console import Console
 
-from ecosort_bench import slow_drives_page, tables
+from ecosort_bench import clusters_page, slow_drives_page, tables
 from ecosort_bench.contenders import BEYOND_CACHES_BYTES
 from ecosort_bench.lines import CASES, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
@@ -70,6 +70,7 @@ _BESIDE = {"write_floor": "gen", "read_floor": "check", "read_floor_memory": "ch
 _OTHERS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     prediction.SCHEMA: prediction.page_lines,
     slow_drives_page.SCHEMA: slow_drives_page.lines_of,
+    clusters_page.SCHEMA: clusters_page.lines_of,
 }
 
 

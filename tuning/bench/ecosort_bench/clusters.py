@@ -1,0 +1,190 @@
+"""A cluster of two nodes on this machine against one sort: `make bench-cluster` measures, ecosort_bench.clusters_page tells.
+
+Both have the same two processors, and a task of the cluster has as much memory as the one sort. A cluster that is no faster here
+can only cost more; how much more is what this measures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from ecosort.cluster import check
+from ecosort_measure import options
+from ecosort_measure.cold_run import Measured, run_cold
+from ecosort_measure.results import commit_of, machine_facts
+from ecosort_measure.sizes import SIZE, size_text
+from ecosort_power.codec import read_json, write_json
+from ecosort_power.errors import RunError
+
+from ecosort_bench.clusters_page import NAMES, RAY_START, SCHEMA, WAYS, lines_of
+
+ROOT = Path(__file__).resolve().parents[3]
+CLUSTER_SORT = ROOT / "tuning" / "bench" / "peers" / "cluster_sort.py"
+PYTHON, RAY_PYTHON = ROOT / ".venv" / "bin" / "python", ROOT / ".venv-cluster" / "bin" / "python"
+KINDS = tuple(kind for kind in NAMES if kind != RAY_START)
+NODES = 2
+RECORD, KEY = 100, 10
+_CHUNK = 1_000_000  # records made at a time
+_ZIPF_KEYS = 1000  # the most frequent is every seventh record
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file, and how one process and how the cluster sort it."""
+
+    data: Path
+    command: tuple[str, ...]
+    terms: dict[str, Any]
+
+
+def _with_keys(uniform: Path, data: Path, keys: Any) -> None:
+    """The records of `uniform` with other keys: `keys(count)` are rows of 10 bytes."""
+    with uniform.open("rb") as source, data.open("wb") as file:
+        while taken := source.read(_CHUNK * RECORD):
+            records = np.frombuffer(taken, dtype=np.uint8).reshape(-1, RECORD).copy()
+            records[:, :KEY] = keys(len(records))
+            file.write(records.tobytes())
+
+
+def make_input(build: Path, kind: str, size: int, directory: Path) -> Input:
+    """`size` bytes, or a few fewer, as `directory`/kind."""
+    data, uniform = directory / kind, directory / "source"
+    if kind == "csv":
+        maker = [build / "bench" / "ecosort_make_lines", "table", str(size), data]
+        subprocess.run(maker, check=True, stdout=subprocess.DEVNULL)
+        return Input(data, ("csv", "--by=number:number"), {"format": "csv", "by": "number:number"})
+    words = ["-s"] if kind == "skewed" else []
+    made = data if kind in ("uniform", "skewed") else uniform
+    subprocess.run([build / "ecosort", "gen", *words, str(size // RECORD), made], check=True)
+    if kind == "sorted":
+        subprocess.run([build / "ecosort", "sort", "--quiet", uniform, "-o", data], check=True)
+    generator = np.random.default_rng(1)
+    if kind == "equal":
+        _with_keys(uniform, data, lambda count: np.full((count, KEY), ord("k"), dtype=np.uint8))
+    if kind == "zipf":
+        keys = generator.integers(0, 256, (_ZIPF_KEYS, KEY), dtype=np.uint8)
+        weights = 1 / np.arange(1, _ZIPF_KEYS + 1)
+        _with_keys(uniform, data, lambda count: keys[generator.choice(_ZIPF_KEYS, count, p=weights / weights.sum())])
+    uniform.unlink(missing_ok=True)
+    return Input(data, ("sort", f"--record-size={RECORD}", f"--key=0:{KEY}"), {"record_size": RECORD, "by": f"0:{KEY}"})
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where everything is. All programs that a way starts are in its processor time."""
+
+    build: Path
+    directory: Path
+    memory_bytes: int
+
+    def measure(self, way: str, kind: str, given: Input | None, round_: int) -> dict[str, Any]:
+        output = self.directory / "sorted"
+        if way == "one":
+            assert given is not None
+            return self._one(kind, given, output, round_)
+        taken = self._cluster(way, given, output)
+        told = json.loads(taken.stdout.splitlines()[-1])
+        told["hash"] = check(output).hash if given is not None else None
+        shutil.rmtree(output, ignore_errors=True)
+        return _run(way, kind, round_, taken) | told
+
+    def _one(self, kind: str, given: Input, output: Path, round_: int) -> dict[str, Any]:
+        stats = self.directory / "stats.json"
+        words = [f"--memory={self.memory_bytes}B", f"--threads={NODES}", "--quiet", "--progress=none", f"--stats={stats}"]
+        command = [self.build / "ecosort", *given.command, *words, f"--temp={self.directory}", given.data, "-o", output]
+        taken = run_cold([str(word) for word in command], self.directory, {"LC_ALL": "C"}, NODES * self.memory_bytes)
+        told = json.loads(stats.read_text())
+        output.unlink()
+        moved = told["bytes_read"] + told["bytes_written"]
+        return _run("one", kind, round_, taken) | {"hash": told["hash"], "bytes_moved": moved, "input_bytes": told["input_bytes"]}
+
+    def _cluster(self, way: str, given: Input | None, output: Path) -> Measured:
+        temps = [self.directory / f"node{number}" for number in range(NODES)]
+        for temp in temps:
+            temp.mkdir(exist_ok=True)
+        python = PYTHON if way == "local" else RAY_PYTHON
+        terms = {"workers": 1, "threads": 1, **(given.terms if given else {})}
+        words = [given.data if given else "", output, self.memory_bytes, *temps, "--", json.dumps(terms)]
+        environment = {"PYTHONPATH": str(ROOT / "python"), "ECOSORT_PROGRAM": str(self.build / "ecosort"), "LC_ALL": "C"}
+        command = [str(word) for word in (python, CLUSTER_SORT, way, *words)]
+        return run_cold(command, self.directory, environment, NODES * self.memory_bytes)
+
+
+def _run(way: str, kind: str, round_: int, taken: Measured) -> dict[str, Any]:
+    return {"way": way, "kind": kind, "round": round_, "wall_s": taken.wall_s, "process_cpu_s": taken.cpu_s}
+
+
+def _measure(bench: Bench, kind: str, size: int, rounds: int, ways: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The ways take turns in each round, every second one backwards. RunError where they do not hold the same rows."""
+    given = make_input(bench.build, kind, size, bench.directory) if kind != RAY_START else None
+    runs = []
+    for round_ in range(rounds):
+        for way in ways if round_ % 2 == 0 else ways[::-1]:
+            runs.append(bench.measure(way, kind, given, round_))
+    if given is not None:
+        given.data.unlink()
+        if len({run["hash"] for run in runs}) != 1:
+            raise RunError(f"{kind}: the outputs do not hold the same rows")
+    click.echo(f"{kind}: {len(runs)} runs", err=True)
+    return runs
+
+
+def _begun(path: Path, continued: bool, settings: dict[str, Any], machine: dict[str, Any], command: str) -> dict[str, Any]:
+    if continued and path.exists():
+        data: dict[str, Any] = read_json(path)
+        if any(data.get(name) != now for name, now in (("schema", SCHEMA), ("settings", settings), ("machine", machine))):
+            raise click.ClickException(f"{path} cannot be continued: it is of another machine, or of other settings")
+        return {**data, **commit_of(ROOT), "command": command}
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    begin = {"schema": SCHEMA, "started": started, **commit_of(ROOT), "machine": machine, "settings": settings}
+    return {**begin, "command": command, "runs": []}
+
+
+@click.command()
+@click.option("--build", type=click.Path(path_type=Path), required=True, help="Where the programs are.")
+@click.option("--dir", "place", type=click.Path(path_type=Path), required=True, help="For inputs, slices and outputs.")
+@click.option("--bytes", "size", default=4_000_000_000, show_default=True, help="Of each input.")
+@click.option("--memory", type=SIZE, default="512MiB", show_default=True, help="Of a task, and of the one sort.")
+@click.option("--rounds", default=3, show_default=True)
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), default=KINDS)
+@click.option("--result", type=click.Path(path_type=Path), help="File of all runs [build/cluster-result.json].")
+@options.going_on()
+def main(
+    build: Path,
+    place: Path,
+    size: int,
+    memory: int,
+    rounds: int,
+    kinds: tuple[str, ...],
+    result: Path | None,
+    continued: bool,
+) -> None:
+    """Measures a cluster on this machine, of processes and, where Ray is installed (`deps cluster`), of Ray's emulated nodes."""
+    directory, path = (place / "cluster-data").resolve(), result or build / "cluster-result.json"
+    directory.mkdir(parents=True, exist_ok=True)
+    os.environ["ECOSORT_PROGRAM"] = str((build / "ecosort").resolve())
+    bench = Bench(build.resolve(), directory, memory)
+    ways = WAYS if RAY_PYTHON.exists() else tuple(way for way in WAYS if way != "ray")
+    settings = {"bytes": size, "memory_bytes": memory, "rounds": rounds, "nodes": NODES, "ways": list(ways)}
+    command = f"make bench-cluster BENCH='--bytes {size} --memory {size_text(memory)} --rounds {rounds}'"
+    data = _begun(path, continued, settings, machine_facts(directory), command)
+    done = {run["kind"] for run in data["runs"]}
+    for kind in [kind for kind in (*kinds, *([RAY_START] if "ray" in ways else [])) if kind not in done]:
+        data["runs"] += _measure(bench, kind, size, rounds, ways if kind != RAY_START else ("ray_start",))
+        write_json(path, data)
+    shutil.rmtree(directory)
+    for line in lines_of(data):
+        click.echo(line)
+
+
+if __name__ == "__main__":
+    main()
