@@ -11,21 +11,24 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
-from ecosort.cluster import check
+from ecosort.cluster import Manifest, check
+from ecosort.cluster.hashes import HashSum
 from ecosort_measure import options
-from ecosort_measure.cold_run import Measured, run_cold
+from ecosort_measure.cold_run import run_cold
 from ecosort_measure.results import commit_of, machine_facts
 from ecosort_measure.sizes import SIZE, size_text
 from ecosort_power.codec import read_json, write_json
 from ecosort_power.errors import RunError
 
 from ecosort_bench.clusters_page import NAMES, RAY_START, SCHEMA, WAYS, lines_of
+from ecosort_bench.processor_group import processor_group
 
 ROOT = Path(__file__).resolve().parents[3]
 CLUSTER_SORT = ROOT / "tuning" / "bench" / "peers" / "cluster_sort.py"
@@ -59,7 +62,7 @@ def make_input(build: Path, kind: str, size: int, directory: Path) -> Input:
     """`size` bytes, or a few fewer, as `directory`/kind."""
     data, uniform = directory / kind, directory / "source"
     if kind == "csv":
-        maker = [build / "bench" / "ecosort_make_lines", "table", str(size), data]
+        maker: list[str | Path] = [build / "bench" / "ecosort_make_lines", "table", str(size), data]
         subprocess.run(maker, check=True, stdout=subprocess.DEVNULL)
         return Input(data, ("csv", "--by=number:number"), {"format": "csv", "by": "number:number"})
     words = ["-s"] if kind == "skewed" else []
@@ -80,56 +83,66 @@ def make_input(build: Path, kind: str, size: int, directory: Path) -> Input:
 
 @dataclass(frozen=True)
 class Bench:
-    """Where everything is. All programs that a way starts are in its processor time."""
+    """Where everything is. All processes that a way starts are in its processor time."""
 
     build: Path
     directory: Path
     memory_bytes: int
 
     def measure(self, way: str, kind: str, given: Input | None, round_: int) -> dict[str, Any]:
-        output = self.directory / "sorted"
+        output = self.directory / "output"
+        run = {"way": way, "kind": kind, "round": round_}
         if way == "one":
             assert given is not None
-            return self._one(kind, given, output, round_)
-        taken = self._cluster(way, given, output)
-        told = json.loads(taken.stdout.splitlines()[-1])
-        told["hash"] = check(output).hash if given is not None else None
-        shutil.rmtree(output, ignore_errors=True)
-        return _run(way, kind, round_, taken) | told
+            return run | self._one(given, output)
+        return run | self._cluster(way, given, output)
 
-    def _one(self, kind: str, given: Input, output: Path, round_: int) -> dict[str, Any]:
+    def _taken(self, command: Sequence[str | Path | int], environment: Mapping[str, str]) -> tuple[dict[str, Any], str]:
+        """What it took, and what it printed."""
+        with processor_group() as group:
+            words = group.joined([str(word) for word in command])
+            taken = run_cold(words, self.directory, {"LC_ALL": "C", **environment}, NODES * self.memory_bytes)
+            group.wait_until_empty()
+            return {"wall_s": taken.exit_s, "cpu_s": group.cpu_s()}, taken.stdout
+
+    def _one(self, given: Input, output: Path) -> dict[str, Any]:
         stats = self.directory / "stats.json"
         words = [f"--memory={self.memory_bytes}B", f"--threads={NODES}", "--quiet", "--progress=none", f"--stats={stats}"]
-        command = [self.build / "ecosort", *given.command, *words, f"--temp={self.directory}", given.data, "-o", output]
-        taken = run_cold([str(word) for word in command], self.directory, {"LC_ALL": "C"}, NODES * self.memory_bytes)
+        taken, _ = self._taken(
+            [self.build / "ecosort", *given.command, *words, "--temp", self.directory, given.data, "-o", output], {}
+        )
         told = json.loads(stats.read_text())
         output.unlink()
         moved = told["bytes_read"] + told["bytes_written"]
-        return _run("one", kind, round_, taken) | {"hash": told["hash"], "bytes_moved": moved, "input_bytes": told["input_bytes"]}
+        return taken | {"hash": told["hash"], "bytes_moved": moved, "input_bytes": told["input_bytes"]}
 
-    def _cluster(self, way: str, given: Input | None, output: Path) -> Measured:
+    def _cluster(self, way: str, given: Input | None, output: Path) -> dict[str, Any]:
         temps = [self.directory / f"node{number}" for number in range(NODES)]
         for temp in temps:
             temp.mkdir(exist_ok=True)
         python = PYTHON if way == "local" else RAY_PYTHON
         terms = {"workers": 1, "threads": 1, **(given.terms if given else {})}
         words = [given.data if given else "", output, self.memory_bytes, *temps, "--", json.dumps(terms)]
-        environment = {"PYTHONPATH": str(ROOT / "python"), "ECOSORT_PROGRAM": str(self.build / "ecosort"), "LC_ALL": "C"}
-        command = [str(word) for word in (python, CLUSTER_SORT, way, *words)]
-        return run_cold(command, self.directory, environment, NODES * self.memory_bytes)
+        environment = {"PYTHONPATH": str(ROOT / "python"), "ECOSORT_PROGRAM": str(self.build / "ecosort")}
+        taken, said = self._taken([python, CLUSTER_SORT, way, *words], environment)
+        told: dict[str, Any] = json.loads(said.splitlines()[-1])
+        if given is None:
+            return taken
+        told |= {"hash": _whole_hash(check(output)), "tasks_cpu_s": told.pop("cpu_s")}
+        shutil.rmtree(output)
+        return taken | told
 
 
-def _run(way: str, kind: str, round_: int, taken: Measured) -> dict[str, Any]:
-    return {"way": way, "kind": kind, "round": round_, "wall_s": taken.wall_s, "process_cpu_s": taken.cpu_s}
+def _whole_hash(manifest: Manifest) -> str:
+    """With the header row of a table, which one sort counts, too."""
+    return (HashSum(manifest.rows, manifest.hash) + HashSum(0, manifest.header_hash)).hex
 
 
 def _measure(bench: Bench, kind: str, size: int, rounds: int, ways: tuple[str, ...]) -> list[dict[str, Any]]:
     """The ways take turns in each round, every second one backwards. RunError where they do not hold the same rows."""
     given = make_input(bench.build, kind, size, bench.directory) if kind != RAY_START else None
-    runs = []
-    for round_ in range(rounds):
-        for way in ways if round_ % 2 == 0 else ways[::-1]:
-            runs.append(bench.measure(way, kind, given, round_))
+    turns = [(way, round_) for round_ in range(rounds) for way in (ways if round_ % 2 == 0 else ways[::-1])]
+    runs = [bench.measure(way, kind, given, round_) for way, round_ in turns]
     if given is not None:
         given.data.unlink()
         if len({run["hash"] for run in runs}) != 1:

@@ -44,14 +44,14 @@ def _median(runs: Runs, value: str) -> float:
 def ray_start_cpu_s(data: Document) -> float:
     """What Ray takes to start and to stop without a sort."""
     runs = _of(data, RAY_START, RAY_START)
-    return _median(runs, "process_cpu_s") if runs else 0.0
+    return _median(runs, "cpu_s") if runs else 0.0
 
 
 def _cpu_ratio(data: Document, kind: str, way: str) -> Interval:
     """Of each round. Ray's own start does not count."""
     besides = ray_start_cpu_s(data) if way == "ray" else 0.0
-    taken = [run["process_cpu_s"] - besides for run in _of(data, kind, way)]
-    return median_interval(ratios(taken, [run["process_cpu_s"] for run in _of(data, kind, "one")]))
+    taken = [run["cpu_s"] - besides for run in _of(data, kind, way)]
+    return median_interval(ratios(taken, [run["cpu_s"] for run in _of(data, kind, "one")]))
 
 
 def _measured(data: Document) -> list[tuple[str, str]]:
@@ -68,7 +68,7 @@ def _row(data: Document, kind: str, way: str) -> tuple[str, ...]:
         _HOW[way],
         "" if is_one else f"{_median(runs, 'parts'):.0f}",
         f"{_median(runs, 'wall_s'):.1f}",
-        f"{(_median(runs, 'process_cpu_s') - besides) / size * 1e9:.2f}",
+        f"{(_median(runs, 'cpu_s') - besides) / size * 1e9:.2f}",
         "" if is_one else f"{_cpu_ratio(data, kind, way).median:.2f}",
         f"{_median(runs, 'bytes_moved') / size:.2f}",
         "" if is_one else f"{_median(runs, 'imbalance'):.3f}",
@@ -94,9 +94,9 @@ def lines_of(data: Document) -> list[str]:
     settings = data["settings"]
     memory = size_text(settings["memory_bytes"])
     said = (
-        f"{settings['bytes'] / 1e9:g} GB of each input; {settings['nodes']} nodes with a task at a time, {memory} and a thread for "
-        f"it; the one sort with {memory} and {settings['nodes']} threads; {settings['rounds']} rounds; {measured_on(data)}. "
-        "The outputs hold the same rows. CPU is that of all processes."
+        f"{settings['bytes'] / 1e9:g} GB of each input; {settings['nodes']} nodes with a task at a time, which has {memory} and "
+        f"one thread; the one sort with {memory} and {settings['nodes']} threads; {settings['rounds']} rounds; "
+        f"{measured_on(data)}. The outputs hold the same rows. CPU is that of all processes."
     )
     if "ray" in settings["ways"]:
         said += f" Not in it: {ray_start_cpu_s(data):.1f} CPU seconds in which Ray starts its nodes and stops them."

@@ -2,18 +2,12 @@
 
 WAY is `local` (processes), `ray` (a Ray cluster of emulated nodes; runs in the environment with Ray) or `ray_start`, which starts
 that cluster, asks each node something, and stops it without a sort. TERMS is a JSON object of further arguments of
-ecosort.cluster.sort(). Prints a JSON object. The processor time of every process that was started below this one is that of
-its children in the end, also of daemons, which Ray starts and nobody waits for.
+ecosort.cluster.sort(). Prints a JSON object.
 """
 
-import ctypes
 import json
-import os
-import subprocess
 import sys
 from typing import Any
-
-_PR_SET_CHILD_SUBREAPER = 36
 
 
 def _ray_cluster(nodes: int) -> Any:
@@ -64,7 +58,7 @@ def _sort(way: str, words: list[str], terms: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _inside(way: str, words: list[str], terms: dict[str, Any]) -> dict[str, Any]:
+def _told(way: str, words: list[str], terms: dict[str, Any]) -> dict[str, Any]:
     nodes = len(words) - 3
     if way == "ray_start":
         return _in_ray(nodes, _ask_nodes)
@@ -73,25 +67,10 @@ def _inside(way: str, words: list[str], terms: dict[str, Any]) -> dict[str, Any]
     return _sort(way, words, terms)
 
 
-def _wait_for_orphans() -> None:
-    try:
-        while True:
-            os.wait()
-    except ChildProcessError:
-        pass
-
-
-def main(arguments: list[str]) -> int:
-    if arguments[0] == "inside":
-        way, *words = arguments[1 : arguments.index("--")]
-        print(json.dumps(_inside(way, words, json.loads(arguments[-1]))))
-        return 0
-    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl")
-    done = subprocess.run([sys.executable, __file__, "inside", *arguments], check=False)
-    _wait_for_orphans()
-    return done.returncode
+def main(way: str, *arguments: str) -> None:
+    *words, _, terms = arguments
+    print(json.dumps(_told(way, words, json.loads(terms))))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(*sys.argv[1:])
