@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from capabilities import require
+from capabilities import SOAK, require
 from sort_support import (
     MIB,
     NOBODY,
@@ -50,7 +50,7 @@ def test_a_killed_job_is_resumed_from_every_step(
     syncs = syncs_of(ecosort, tmp_path, *words)
     assert syncs > 20
     phases = set()
-    for nth in [1, 2, 3, *range(4, syncs, max(1, syncs // 10)), syncs]:
+    for nth in [1, 2, 3, *range(4, syncs, 1 if SOAK else max(1, syncs // 6)), syncs]:
         file.write_bytes(data)
         if not kill_at_sync(ecosort, tmp_path, nth, *words):
             assert file.read_bytes() == wanted

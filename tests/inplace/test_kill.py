@@ -26,7 +26,7 @@ from .support import (
 )
 
 RECORDS = 200_000  # 20 MB
-KILLS = 110 if SOAK else 12  # on each file system
+KILLS = 110 if SOAK else 8  # on each file system
 CUTS = 16 if SOAK else 4  # likewise
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from capabilities import require
+from capabilities import SOAK, require
 from lines_support import numbered_lines, random_lines, random_words, sorted_by_sort
 from sort_support import MIB, NOBODY, FileSystem, Run, listing, mounted, read_json, refused, succeeded
 
@@ -265,7 +265,7 @@ def test_a_killed_sort_is_resumed_from_every_step(
     assert syncs > 15
     phases = set()
     # The checkpoints of the merge are the last ones but the end.
-    for nth in [1, 2, 3, 4, 5, *range(6, syncs - 6, max(1, syncs // 10)), *range(max(6, syncs - 6), syncs + 1)]:
+    for nth in [1, 2, 3, 4, 5, *range(6, syncs - 6, 1 if SOAK else max(1, syncs // 4)), *range(max(6, syncs - 6), syncs + 1)]:
         out.unlink(missing_ok=True)
         if not kill_at_sync(ecosort, tmp_path, nth, *words):
             assert out.read_bytes() == wanted

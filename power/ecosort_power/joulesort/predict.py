@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from ecosort_power.errors import EXIT_OK, UsageError
-from ecosort_power.joulesort.sorter import UNCOMPRESSED
+from ecosort_power.joulesort.sorter import entry_words
 from ecosort_power.planned import plan_of, prediction_of
 from ecosort_power.records import E8, E9, E10, TABLE, Record, class_name, spaced
 
@@ -56,7 +56,7 @@ def best_of(records: int) -> Record:
 
 def forecast(records: int, watts: float | None, output: Path, words: Sequence[str]) -> Forecast:
     """Stated watts count instead of the profile's. UsageError with the reason where the planner predicts nothing."""
-    found = prediction_of(plan_of(records, output, [*words, *UNCOMPRESSED]))
+    found = prediction_of(plan_of(records, output, entry_words(words)))
     seconds = float(found["seconds"])
     joules = found["joules"] if watts is None else watts * seconds
     notes = tuple(str(note) for note in found["notes"])

@@ -17,8 +17,6 @@ from ecosort_power.validate import generated_checksum, parse_report, require_pro
 
 # What joulesort says itself in a command of `ecosort sort`.
 _OWN = ("-o", "--output", "--events", "--stats", "--record-size", "--key", "--reverse", "--unique")
-# Entries sort the bytes of the benchmark as they are, whatever a profile says.
-UNCOMPRESSED = ("--compress=none",)
 _COMPRESSION = ("--compress", "--assume-ratio", "--goal")
 
 
@@ -36,13 +34,18 @@ def check_words(words: Sequence[str]) -> None:
         raise UsageError(f"leave {packs} out: the runs of an entry are never compressed")
 
 
+def entry_words(words: Sequence[str]) -> list[str]:
+    """Of every sort of an entry, and of its plans: it moves the bytes of the benchmark as they are, whatever a profile says."""
+    return [*words, "--compress=none"]
+
+
 def sort_command(words: Sequence[str], source: Path, target: Path) -> list[str]:
-    return [program(), "sort", *words, *UNCOMPRESSED, str(source), "-o", str(target)]
+    return [program(), "sort", *entry_words(words), str(source), "-o", str(target)]
 
 
 def plan_text(words: Sequence[str], source: Path, target: Path) -> list[str]:
     """What the sort is going to do, in its own words. RunError if it cannot."""
-    code, out, err = run_to_end([program(), "plan", "sort", *words, *UNCOMPRESSED, str(source), "-o", str(target)])
+    code, out, err = run_to_end([program(), "plan", "sort", *entry_words(words), str(source), "-o", str(target)])
     if code != 0:
         raise RunError(f"the sort cannot be planned: {err.strip() or out.strip()}")
     return out.rstrip().splitlines()
@@ -50,7 +53,7 @@ def plan_text(words: Sequence[str], source: Path, target: Path) -> list[str]:
 
 def plan_space(words: Sequence[str], records: int, target: Path) -> list[tuple[list[str], int]]:
     """Directories and the bytes that runs and output need there. UsageError for bad options."""
-    space: list[dict[str, Any]] = plan_of(records, target, [*words, *UNCOMPRESSED])["here"]["space"]
+    space: list[dict[str, Any]] = plan_of(records, target, entry_words(words))["here"]["space"]
     return [([str(d) for d in s["directories"]], int(s["needed_bytes"])) for s in space]
 
 

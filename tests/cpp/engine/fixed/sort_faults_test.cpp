@@ -168,7 +168,7 @@ class Sweep {
 
   static std::vector<std::uint64_t> chosen(std::uint64_t seen, bool few) {
     std::set<std::uint64_t> nths{1, seen};
-    const std::uint64_t step = is_soak() ? 1 : std::max<std::uint64_t>(seen / 5, 1);
+    const std::uint64_t step = is_soak() ? 1 : std::max<std::uint64_t>(seen / 2, 1);
     for (std::uint64_t nth = 2; !few && nth < seen; nth += step) nths.insert(nth);
     return {nths.begin(), nths.end()};
   }
