@@ -265,7 +265,8 @@ def test_a_killed_sort_is_resumed_from_every_step(
     assert syncs > 15
     phases = set()
     # The checkpoints of the merge are the last ones but the end.
-    for nth in [1, 2, 3, 4, 5, *range(6, syncs - 6, 1 if SOAK else max(1, syncs // 4)), *range(max(6, syncs - 6), syncs + 1)]:
+    between = range(4, syncs - 6, 1 if SOAK else max(1, syncs // 4))
+    for nth in [1, 2, 3, *between, *range(max(4, syncs - 6), syncs + 1)]:
         out.unlink(missing_ok=True)
         if not kill_at_sync(ecosort, tmp_path, nth, *words):
             assert out.read_bytes() == wanted
