@@ -189,6 +189,13 @@ def test_a_time_that_does_not_fit_the_form_that_is_said_names_the_form(tmp_path:
         read_log(log_of(tmp_path / "m.csv", "time,W", "1", "2"), {"time-format": "%d/%m"})
 
 
+def test_a_unit_that_contradicts_the_header_is_refused() -> None:
+    rows = [["2026-11-24T12:00:00Z", "0.04"]] * 3
+    with pytest.raises(UsageError, match=r"column 'Power \(kW\)' is in kW, not in W: leave #unit= out"):
+        find_columns(["time", "Power (kW)"], rows, {"unit": "W"})
+    assert find_columns(["time", "Power (kW)"], rows, {"unit": "kW"}).watts == Column(1, 1000.0)
+
+
 def test_times_have_the_decimal_sign_of_the_values(tmp_path: Path) -> None:
     log = tmp_path / "m.csv"
     log.write_text("Zeit (s);Leistung (W)\n0,5;41,7\n1,75;42,5\n")
