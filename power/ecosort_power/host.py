@@ -9,6 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from ecosort_power.system_clock import synchronisation
 from ecosort_power.transports.sysfs import read_int, read_text
 
 
@@ -103,6 +104,7 @@ def facts(input_path: Path | None, output_path: Path | None, sorter: str | None 
         "drives": _drives(root),
         "system": _system(root),
         "kernel": platform.release(),
+        "clock": synchronisation(),
         "governor": governor,
         "input_file_system": mount_of(input_path).file_system if input_path else None,
         "output_file_system": mount_of(output_path).file_system if output_path else None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
 import time
@@ -16,6 +15,7 @@ from ecosort_power.meters.base import Machine
 from ecosort_power.meters.pmic import on_a_pi
 from ecosort_power.monitor import busy_share, drive_temperatures, read_load, throttle_count
 from ecosort_power.records import RECORD_BYTES
+from ecosort_power.system_clock import UNSYNCHRONISED, synchronisation
 from ecosort_power.transports.process import run_text, which
 
 _BUSY = 0.1  # of all processors
@@ -86,32 +86,15 @@ def drive_heat(machine: Machine) -> list[Check]:
     return found
 
 
-class _Timex(ctypes.Structure):
-    """struct timex of adjtimex(2), up to what is read here; the rest is room."""
-
-    _fields_ = (
-        ("modes", ctypes.c_uint),
-        ("offset", ctypes.c_long),
-        ("freq", ctypes.c_long),
-        ("maxerror", ctypes.c_long),
-        ("esterror", ctypes.c_long),
-        ("status", ctypes.c_int),
-        ("rest", ctypes.c_char * 512),
-    )
-
-
-_UNSYNCHRONISED = 0x0040  # STA_UNSYNC
-
-
 def clock() -> Check:
     """Whether the kernel calls its clock synchronised. Only the logs of meters need that: readings carry the monotonic clock."""
-    state = _Timex()
-    if ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(state)) == -1:
+    text = synchronisation()
+    if text is None:
         return Check("clock", State.WARNING, "its synchronisation cannot be read", "compare it with another clock")
-    if state.status & _UNSYNCHRONISED:
-        todo = "sudo timedatectl set-ntp true (matters for csv: logs only; #offset=auto does without)"
-        return Check("clock", State.WARNING, "it is not synchronised", todo)
-    return Check("clock", State.OK, f"synchronised, at most {state.maxerror / 1000:.0f} ms off")
+    if text == UNSYNCHRONISED:
+        todo = "sudo timedatectl set-ntp true (the rules of JouleSort ask for it; csv: logs need it, or #offset=auto)"
+        return Check("clock", State.WARNING, f"it is {text}", todo)
+    return Check("clock", State.OK, text)
 
 
 def space(directory: Path, records: int | None) -> Check:

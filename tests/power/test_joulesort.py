@@ -292,6 +292,8 @@ def test_the_submission_has_every_field_and_guesses_none(cli: Cli, ecosort: Path
         "algorithm: EcoSort, two passes: ",
         f"generator: {version}: {BUILD / 'ecosort'} gen -a -c {RECORDS}",
         "ambient temperature: 22.5 C",
+        "| read by a computer with a synchronised clock | ",
+        "clock: ",
         "operating system: ",
         "exact command: `",
         "| input | unsorted | 600000 | ",

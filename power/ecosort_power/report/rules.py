@@ -13,6 +13,7 @@ from ecosort_power.records import MIN_RUNS, RECORD_BYTES, class_name, class_of, 
 from ecosort_power.report.content import Result
 from ecosort_power.report.facts import MISSING
 from ecosort_power.store import valid_runs
+from ecosort_power.system_clock import UNSYNCHRONISED
 
 KEPT, BROKEN = "kept", "NOT KEPT"
 MAX_ERROR = 0.01
@@ -75,6 +76,8 @@ def _of_measurement(result: Result) -> Iterator[Rule]:
     yield _rule("a meter of 1 % or better", accurate, stated)
     period = max((m.capabilities.effective_period_s for m in meters), default=0.0)
     yield _rule("a new value every second or more often", period <= MAX_PERIOD_S, f"every {period:g} s")
+    clock = result.session.host.get("clock")
+    yield _rule("read by a computer with a synchronised clock", None if clock is None else clock != UNSYNCHRONISED, clock or "")
     factor = result.power_factor()
     yield _rule("power factor reported", None if factor == MISSING else True, factor)
     yield _ambient(result.fact("ambient_c"))
