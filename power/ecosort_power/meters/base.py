@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from ecosort_power.encoding import require_utf8, spelled
+from ecosort_power.encoding import require_utf8
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope, parse_accuracy
 
@@ -311,7 +311,7 @@ def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
 
 def _printable(text: str) -> str:
     """What a device or a program calls itself, on one line and without signs that steer a terminal or that no file can hold."""
-    return "".join(c if c.isprintable() else " " for c in spelled(text))
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _refuse_impossible(found: Capabilities, spec: MeterSpec) -> None:
