@@ -13,6 +13,7 @@
 #include "cli/resumable.h"
 #include "demsort_inplace/job_directory.h"
 #include "job/plan_json.h"
+#include "job/predict.h"
 
 namespace ecosort::cli {
 
@@ -64,8 +65,9 @@ std::string space_text(const inplace::SpacePlan& least, const inplace::SpacePlan
 }
 
 // The models are of ordinary sorts.
-planner::Forecast forecast_of(const planner::Plan& engine, const ProfileChoice& profile) {
-  planner::Forecast forecast = planner::predict(engine, *profile.profile);
+planner::Forecast forecast_of(const planner::Plan& engine, const std::vector<engine::Input>& inputs,
+                              const ProfileChoice& profile) {
+  planner::Forecast forecast = job::predict(engine, inputs, *profile.profile);
   if (forecast.prediction)
     forecast.prediction->notes.emplace_back(
         "as an ordinary sort that moves so many bytes; checkpoints, and small pieces where space is scarce, take longer");
@@ -85,7 +87,7 @@ std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPla
   const inplace::SpacePlan recommended =
       inplace::recommended_space(wanted, {inplace::Mode::in_place, resolved.held_bytes}).value();
   text += values_text(values_of(options, resolved), options.profile);
-  if (options.profile.profile) text += forecast_text(forecast_of(resolved.choice.best->engine, options.profile));
+  if (options.profile.profile) text += forecast_text(forecast_of(resolved.choice.best->engine, {}, options.profile));
   text += space_text(*resolved.choice.least, recommended);
   if (options.assume_size.empty() || !options.space.empty())
     text += fmt::format("  {:<20}{}\n", options.space.empty() ? "free space" : "space allowed", exact(resolved.free_bytes));
@@ -110,7 +112,8 @@ std::string resumable_plan_text(const SortOptions& options, const ResolvedResuma
   text += space_text(*resolved.choice.least, inplace::recommended_space(wanted, resolved.ground).value());
   return text + fmt::format("  free space          {}\n", exact(resolved.free_bytes)) + layout_text(*resolved.choice.best) +
          values_text(values_of(options, resolved), options.profile) +
-         (options.profile.profile ? forecast_text(forecast_of(resolved.choice.best->engine, options.profile)) : "");
+         (options.profile.profile ? forecast_text(forecast_of(resolved.choice.best->engine, resolved.inputs, options.profile))
+                                  : "");
 }
 
 std::string resumable_plan_json(const SortOptions& options, const ResolvedResumable& resolved) {
@@ -130,7 +133,8 @@ std::string resumable_plan_json(const SortOptions& options, const ResolvedResuma
             {"plan", space_json(*resolved.choice.best)},
             {"least", space_json(*resolved.choice.least)}};
   add_values(json, values_of(options, resolved), options.profile);
-  if (options.profile.profile) json["prediction"] = forecast_json(forecast_of(resolved.choice.best->engine, options.profile));
+  if (options.profile.profile)
+    json["prediction"] = forecast_json(forecast_of(resolved.choice.best->engine, resolved.inputs, options.profile));
   return json_text(json, 2) + "\n";
 }
 
@@ -153,7 +157,8 @@ std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPla
     json["plan"] = space_json(*resolved.choice.best);
     json["recommended"] = space_json(recommended);
     json["least"] = space_json(*resolved.choice.least);
-    if (options.profile.profile) json["prediction"] = forecast_json(forecast_of(resolved.choice.best->engine, options.profile));
+    if (options.profile.profile)
+      json["prediction"] = forecast_json(forecast_of(resolved.choice.best->engine, {}, options.profile));
   }
   add_values(json, values_of(options, resolved), options.profile);
   return json_text(json, 2) + "\n";

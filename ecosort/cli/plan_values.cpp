@@ -43,6 +43,28 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+// How much smaller runs are assumed to be.
+std::string assumed_packing_text(const planner::Prediction& found) {
+  if (!found.packing) return "";
+  const planner::PackingPrediction& packing = *found.packing;
+  const std::string sample = fmt::format("by a sample of {} of the input", format_bytes(packing.sample_bytes));
+  if (packing.codec == "none") return fmt::format("    runs            as they are: {}; {}\n", packing.why, sample);
+  return fmt::format("    runs            {:.2f} x smaller with {}{}, {:.2f} CPU seconds to pack, {:.2f} to unpack; {}\n",
+                     packing.ratio, packing.codec, packing.transposes ? " of columns" : "", packing.pack_s, packing.unpack_s,
+                     sample);
+}
+
+Json packing_json(const std::optional<planner::PackingPrediction>& packing) {
+  if (!packing) return nullptr;
+  return {{"codec", packing->codec},
+          {"transposed", packing->transposes},
+          {"because", packing->why},
+          {"ratio", packing->ratio},
+          {"compress_cpu_s", packing->pack_s},
+          {"decompress_cpu_s", packing->unpack_s},
+          {"sample_bytes", packing->sample_bytes}};
+}
+
 }  // namespace
 
 std::vector<PlanValue> values_of(const SortOptions& options, const job::PreparedRecords& resolved, const std::string& backend) {
@@ -109,6 +131,7 @@ std::string forecast_text(const planner::Forecast& forecast) {
                         static_cast<double>(phase.bytes_written) / 1e9, phase.bottleneck());
   text += fmt::format("    in all          {:>9.2f} s, {:.2f} CPU seconds, {} bytes moved{}\n", found.seconds, found.cpu_s,
                       found.bytes_moved, found.joules ? fmt::format(", {:.1f} J", *found.joules) : "");
+  text += assumed_packing_text(found);
   text += fmt::format("    twice the speed would save {:.2f} s of the drive, {:.2f} s of the processor; most help: a faster {}\n",
                       found.saved_by_drive_s, found.saved_by_processor_s, found.help_most());
   for (const std::string& note : found.notes) text += fmt::format("    note: {}\n", note);
@@ -134,6 +157,7 @@ Json forecast_json(const planner::Forecast& forecast) {
           {"cpu_s", found.cpu_s},
           {"bytes_moved", found.bytes_moved},
           {"temp_bytes", found.temp_bytes},
+          {"compression", packing_json(found.packing)},
           {"joules", found.joules ? Json(*found.joules) : Json(nullptr)},
           {"saved_s", {{"drive", found.saved_by_drive_s}, {"processor", found.saved_by_processor_s}}},
           {"notes", found.notes},

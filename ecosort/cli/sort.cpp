@@ -23,6 +23,7 @@
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
 #include "io/backends.h"
+#include "job/predict.h"
 #include "job/run.h"
 
 namespace ecosort::cli {
@@ -51,7 +52,7 @@ job::PreparedRecords prepare(const SortOptions& options, io::PosixStorage& stora
 void print_plan(const SortOptions& options, const job::PreparedRecords& resolved, const std::string& backend) {
   const std::vector<PlanValue> values = values_of(options, resolved, backend);
   planner::Forecast forecast;
-  if (options.profile.profile) forecast = planner::predict(resolved.job.plan, *options.profile.profile);
+  if (options.profile.profile) forecast = job::predict(resolved.job.plan, resolved.job.inputs, *options.profile.profile);
   if (options.json) {
     nlohmann::ordered_json json = resolved_plan_json(resolved, backend);
     add_values(json["here"], values, options.profile);

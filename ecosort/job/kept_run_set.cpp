@@ -1,10 +1,8 @@
 #include "job/kept_run_set.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -12,34 +10,22 @@
 #include "base/errors.h"
 #include "base/memory.h"
 #include "base/size_text.h"
+#include "io/read_at.h"
 #include "run/described_block.h"
 
 namespace ecosort::job {
 namespace {
-
-// As many bytes of the file as there are, up to `size`; whole pages, for direct I/O.
-std::size_t read_at(const io::File& file, std::uint64_t offset, std::byte* to, std::size_t size) {
-  std::size_t done = 0;
-  while (done < size) {
-    const ssize_t got = ::pread(file.fd(), to + done, size - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw IoError::from_call("read", file.path(), errno, offset, size);
-    done += static_cast<std::size_t>(got);
-    if (got == 0 || done % page_bytes != 0) break;
-  }
-  return done;
-}
 
 Buffer page_buffer(MemoryBudget& budget, std::uint64_t bytes) { return budget.allocate(bytes, "a part of a run", Pages::small); }
 
 run::Description read_description(const io::File& file) {
   MemoryBudget budget(std::numeric_limits<std::uint64_t>::max());
   Buffer memory = page_buffer(budget, page_bytes);
-  std::size_t there = read_at(file, 0, memory.data(), page_bytes);
+  std::size_t there = io::read_at(file, 0, memory.data(), page_bytes);
   const std::uint64_t wanted = run::description_bytes({memory.data(), there}, file.path());
   if (wanted > there) {
     memory = page_buffer(budget, wanted);
-    there = read_at(file, 0, memory.data(), memory.size());
+    there = io::read_at(file, 0, memory.data(), memory.size());
   }
   return run::decode_description({memory.data(), there}, file.path());
 }
@@ -62,7 +48,7 @@ void find_blocks(const KeptRun& run, run::Description& description) {
         run.name));
   MemoryBudget budget(std::numeric_limits<std::uint64_t>::max());
   const Buffer memory = page_buffer(budget, run::places_bytes(description.blocks()));
-  const std::size_t there = read_at(*run.input.file, description.places_at(), memory.data(), memory.size());
+  const std::size_t there = io::read_at(*run.input.file, description.places_at(), memory.data(), memory.size());
   run::take_places(description, run.name, {memory.data(), there});
 }
 
@@ -198,7 +184,7 @@ std::string read_header(const KeptRun& run, std::uint64_t most_bytes) {
   const Buffer memory = page_buffer(budget, description.block_bytes);
   std::string text;
   for (std::uint64_t block = 0; block < description.blocks(); ++block) {
-    (void)read_at(*run.input.file, description.place_of(block, 1), memory.data(), description.block_bytes);
+    (void)io::read_at(*run.input.file, description.place_of(block, 1), memory.data(), description.block_bytes);
     run::open_block(description, run.name, block, memory.data(), memory.data(), nullptr);
     text.append(reinterpret_cast<const char*>(memory.data()), description.used_bytes(block));
   }

@@ -10,35 +10,6 @@ namespace ecosort::planner {
 
 namespace {
 
-// What the merge does to the run files, in run blocks.
-struct Stored {
-  std::uint64_t at_first = 0;  // after run formation
-  std::uint64_t remerged = 0;  // written, and read, once more by intermediate steps
-  std::uint64_t at_most = 0;   // at the same time: an intermediate step still holds its runs while it writes
-};
-
-Stored stored_run_blocks(const Plan& plan, std::vector<std::uint64_t> runs) {
-  const auto run_blocks = [&](std::uint64_t records) { return run_blocks_of(plan.run_block, records); };
-  Stored stored;
-  for (std::size_t i = 0; i < plan.merge.stored_runs; ++i) stored.at_first += run_blocks(runs[i]);
-  std::uint64_t now = stored.at_most = stored.at_first;
-  for (std::size_t i = 0; i + 1 < plan.merge.steps.size(); ++i) {
-    const auto first = runs.begin() + plan.merge.steps[i].first_run, last = first + plan.merge.steps[i].fan_in;
-    std::uint64_t records = 0, before = 0;
-    for (auto run = first; run != last; ++run) {
-      records += *run;
-      before += run_blocks(*run);
-    }
-    const std::uint64_t merged = run_blocks(records);
-    stored.remerged += merged;
-    stored.at_most = std::max(stored.at_most, now + merged);
-    now += merged - before;
-    *first = records;
-    runs.erase(first + 1, last);
-  }
-  return stored;
-}
-
 // Where runs are assumed to shrink, each has whole pages.
 std::uint64_t space_of_runs(const Plan& plan, std::uint64_t bytes) {
   const std::uint64_t runs = plan.merge.stored_runs + plan.merge.steps.size();
@@ -47,14 +18,38 @@ std::uint64_t space_of_runs(const Plan& plan, std::uint64_t bytes) {
 
 }  // namespace
 
+RunTraffic run_traffic(const Plan& plan, const std::function<std::uint64_t(std::uint64_t records)>& bytes_of) {
+  std::vector<std::uint64_t> runs = plan.runs;
+  RunTraffic traffic;
+  for (std::size_t i = 0; i < plan.merge.stored_runs; ++i) traffic.at_first += bytes_of(runs[i]);
+  std::uint64_t now = traffic.at_most = traffic.at_first;
+  for (std::size_t i = 0; i + 1 < plan.merge.steps.size(); ++i) {
+    const auto first = runs.begin() + plan.merge.steps[i].first_run, last = first + plan.merge.steps[i].fan_in;
+    std::uint64_t records = 0, before = 0;
+    for (auto run = first; run != last; ++run) {
+      records += *run;
+      before += bytes_of(*run);
+    }
+    const std::uint64_t merged = bytes_of(records);
+    traffic.remerged += merged;
+    traffic.at_most = std::max(traffic.at_most, now + merged);
+    now += merged - before;
+    *first = records;
+    runs.erase(first + 1, last);
+  }
+  return traffic;
+}
+
 void account(Plan& plan, const std::vector<std::uint64_t>& runs) {
   const std::uint64_t input = plan.wanted.input_records * plan.wanted.format.record_size;
-  const Stored stored = stored_run_blocks(plan, runs);
+  plan.runs = runs;
+  const RunTraffic traffic =
+      run_traffic(plan, [&](std::uint64_t records) { return run_blocks_of(plan.run_block, records) * plan.run_block.bytes; });
   plan.stored_records = std::accumulate(runs.begin(), runs.begin() + plan.merge.stored_runs, std::uint64_t{0});
-  plan.run_bytes = stored.at_first * plan.run_block.bytes;
-  plan.remerged_bytes = stored.remerged * plan.run_block.bytes;
-  plan.temp_bytes = space_of_runs(plan, stored.at_most * plan.run_block.bytes);
-  plan.bytes_read = plan.bytes_written = input + (stored.at_first + stored.remerged) * plan.run_block.bytes;
+  plan.run_bytes = traffic.at_first;
+  plan.remerged_bytes = traffic.remerged;
+  plan.temp_bytes = space_of_runs(plan, traffic.at_most);
+  plan.bytes_read = plan.bytes_written = input + traffic.at_first + traffic.remerged;
   const std::uint64_t besides = plan.forecast_bytes + plan.packing.bytes();
   const std::uint64_t resident =
       plan.merge.resident_runs * (plan.formation.run_buffer_bytes + plan.formation.index_bytes) + besides;

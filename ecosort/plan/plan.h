@@ -126,6 +126,7 @@ struct Plan {
   std::uint64_t forecast_bytes = 0;        // memory for the forecast tables
   PackingPlan packing;                     // of stored runs
   unsigned read_depth = 0, write_depth = 0;
+  std::vector<std::uint64_t> runs;  // records of each, in the order of the input; none while the size is unknown
   // What will move; resident records move once in and once out. Of runs that are compressed, the most.
   std::uint64_t stored_records = 0;
   std::uint64_t run_bytes = 0;       // of all run files after run formation

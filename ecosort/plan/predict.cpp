@@ -5,11 +5,12 @@
 #include <cmath>
 #include <string_view>
 
+#include "plan/account.h"
+
 namespace ecosort::planner {
 
 namespace {
 
-constexpr const char* processor = "processor";
 constexpr std::array<std::string_view, 6> formation_kernels{"extract",    "index_sort",     "gather",
                                                             "input_hash", "input_checksum", "granule_seal"};
 constexpr double giga = 1e9;
@@ -109,10 +110,35 @@ double factor_of(const Profile& profile, const std::string& phase, bool in_memor
   return found == factors.end() ? 1.0 : found->second;
 }
 
-std::vector<PhasePrediction> phases_of(const Plan& plan) {
-  const std::uint64_t merge_read = plan.run_bytes + plan.remerged_bytes;
-  return {{.name = "run_formation", .bytes_read = plan.bytes_read - merge_read, .bytes_written = plan.run_bytes, .times = {}},
-          {.name = "merge", .bytes_read = merge_read, .bytes_written = plan.bytes_written - plan.run_bytes, .times = {}}};
+// What compression changes: what is moved of runs, and the work of coders in each phase.
+struct Packing {
+  RunTraffic traffic;
+  double formation_s = 0, merge_s = 0;  // of threads
+};
+
+Packing as_planned(const Plan& plan) { return {.traffic = {plan.run_bytes, plan.remerged_bytes, plan.temp_bytes}}; }
+
+Packing as_packed(const Plan& plan, const SampledPacking& packed) {
+  const auto stored = static_cast<double>(plan.stored_records * plan.wanted.format.record_size);
+  const auto remerged = static_cast<double>(plan.remerged_bytes);
+  return {.traffic = run_traffic(plan, [&](std::uint64_t records) { return packed.run_bytes(plan.run_block, records); }),
+          .formation_s = packed.pack_s * stored,
+          .merge_s = packed.pack_s * remerged + packed.unpack_s * (stored + remerged)};
+}
+
+std::vector<PhasePrediction> phases_of(const Plan& plan, const RunTraffic& runs) {
+  const std::uint64_t planned = plan.run_bytes + plan.remerged_bytes;
+  return {{.name = "run_formation", .bytes_read = plan.bytes_read - planned, .bytes_written = runs.at_first, .times = {}},
+          {.name = "merge",
+           .bytes_read = runs.at_first + runs.remerged,
+           .bytes_written = plan.bytes_written - planned + runs.remerged,
+           .times = {}}};
+}
+
+// Fewer coders than threads may hold the threads up.
+double processor_s(const Plan& plan, double sort_s, double coders_s, unsigned threads) {
+  const unsigned coders = plan.packing.coders == 0 ? threads : std::min(plan.packing.coders, threads);
+  return std::max((sort_s + coders_s) / threads, coders_s / coders);
 }
 
 std::vector<std::string> notes_of(const Profile& profile) {
@@ -125,36 +151,36 @@ std::vector<std::string> notes_of(const Profile& profile) {
   return notes;
 }
 
-}  // namespace
-
-const std::string& PhasePrediction::bottleneck() const {
-  return std::ranges::max_element(times, {}, &std::pair<std::string, double>::second)->first;
+// Without the work of coders.
+double sort_cpu_s(const Plan& plan, const CpuModel& cpu, double moved_bytes) {
+  return cpu.fixed_s + cpu.per_record_s * static_cast<double>(plan.wanted.input_records) + cpu.per_byte_s * moved_bytes +
+         cpu.per_comparison_s * comparisons(plan) + cpu.per_memory_byte_s * static_cast<double>(plan.peak_memory_bytes) +
+         cpu.per_request_s * requests(plan);
 }
 
-Forecast predict(const Plan& plan, const Profile& profile) {
-  if (plan.shape == Shape::unknown) return {.prediction = {}, .absent = "the size of the input is not known"};
-  if (plan.shape == Shape::empty) return {.prediction = {}, .absent = "there is nothing to sort"};
-  if (plan.packing.coders > 0)
-    return {.prediction = {}, .absent = "runs are compressed, and what that saves shows in their first blocks only"};
-  const Drive* const drive = temp_drive(profile);
-  if (drive == nullptr)
-    return {.prediction = {}, .absent = "the profile has no drive for sorted runs: ecosort-tune probe --temp DIR"};
-  if (!profile.cpu) return {.prediction = {}, .absent = "the profile has no model of the processor: ecosort-tune fit RUNS..."};
-  const CpuModel& cpu = *profile.cpu;
-  Prediction found{.phases = phases_of(plan), .joules = {}, .notes = notes_of(profile)};
-  found.bytes_moved = plan.bytes_read + plan.bytes_written;
-  found.temp_bytes = plan.temp_bytes;
+// Why nothing can be predicted; empty: it can.
+std::string absent_because(const Plan& plan, const Profile& profile) {
+  if (plan.shape == Shape::unknown) return "the size of the input is not known";
+  if (plan.shape == Shape::empty) return "there is nothing to sort";
+  if (temp_drive(profile) == nullptr) return "the profile has no drive for sorted runs: ecosort-tune probe --temp DIR";
+  return profile.cpu ? "" : "the profile has no model of the processor: ecosort-tune fit RUNS...";
+}
+
+// Of a profile that has what it takes.
+Prediction predict_with(const Plan& plan, const Profile& profile, const Packing& packing) {
+  Prediction found{.phases = phases_of(plan, packing.traffic), .joules = {}, .packing = {}, .notes = notes_of(profile)};
+  for (const PhasePrediction& phase : found.phases) found.bytes_moved += phase.bytes_read + phase.bytes_written;
+  found.temp_bytes = packing.traffic.at_most;
   const auto moved = static_cast<double>(found.bytes_moved);
-  found.cpu_s = cpu.fixed_s + cpu.per_record_s * static_cast<double>(plan.wanted.input_records) + cpu.per_byte_s * moved +
-                cpu.per_comparison_s * comparisons(plan) + cpu.per_memory_byte_s * static_cast<double>(plan.peak_memory_bytes) +
-                cpu.per_request_s * requests(plan);
-  const double share = formation_share(profile.kernel_ns);
+  const double sort_s = sort_cpu_s(plan, *profile.cpu, moved), share = formation_share(profile.kernel_ns);
+  found.cpu_s = sort_s + packing.formation_s + packing.merge_s;
   double with_drive = 0, with_processor = 0;
   for (PhasePrediction& phase : found.phases) {
     const bool merges = phase.name == "merge";
-    add_drive_times(phase, *drive, plan, merges);
+    add_drive_times(phase, *temp_drive(profile), plan, merges);
     const unsigned threads = merges ? plan.wanted.threads_of_merge() : plan.wanted.threads;
-    phase.times.emplace_back(processor, (merges ? 1 - share : share) * found.cpu_s / threads);
+    const double own_s = (merges ? 1 - share : share) * sort_s, coders_s = merges ? packing.merge_s : packing.formation_s;
+    phase.times.emplace_back(processor, processor_s(plan, own_s, coders_s, threads));
     phase.factor = factor_of(profile, phase.name, plan.stored_records == 0);
     phase.seconds = slowest(phase, 1, 1);
     found.seconds += phase.seconds;
@@ -166,6 +192,33 @@ Forecast predict(const Plan& plan, const Profile& profile) {
   if (profile.power)
     found.joules =
         profile.power->idle_w * found.seconds + profile.power->core_w * found.cpu_s + profile.power->gb_j * moved / giga;
+  return found;
+}
+
+}  // namespace
+
+const std::string& PhasePrediction::bottleneck() const {
+  return std::ranges::max_element(times, {}, &std::pair<std::string, double>::second)->first;
+}
+
+Forecast predict(const Plan& plan, const Profile& profile) {
+  if (std::string absent = absent_because(plan, profile); !absent.empty()) return {.prediction = {}, .absent = std::move(absent)};
+  return {.prediction = predict_with(plan, profile, as_planned(plan)), .absent = ""};
+}
+
+Forecast predict(const Plan& plan, const Profile& profile, const SampledPacking& packed) {
+  if (std::string absent = absent_because(plan, profile); !absent.empty()) return {.prediction = {}, .absent = std::move(absent)};
+  const Packing packing = as_packed(plan, packed);
+  Prediction found = predict_with(plan, profile, packing);
+  const auto records = static_cast<double>(plan.stored_records * plan.wanted.format.record_size);
+  const auto stored = static_cast<double>(std::max<std::uint64_t>(packing.traffic.at_first, 1));
+  found.packing = PackingPrediction{.codec = packed.codec,
+                                    .transposes = packed.transposes,
+                                    .why = packed.why,
+                                    .ratio = records / stored,
+                                    .pack_s = packed.pack_s * (records + static_cast<double>(plan.remerged_bytes)),
+                                    .unpack_s = packed.unpack_s * (records + static_cast<double>(plan.remerged_bytes)),
+                                    .sample_bytes = packed.sample_bytes};
   return {.prediction = std::move(found), .absent = ""};
 }
 

@@ -10,10 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "plan/packed_size.h"
 #include "plan/plan.h"
 #include "plan/profile.h"
 
 namespace ecosort::planner {
+
+inline constexpr const char* processor = "processor";  // among the resources; all others are uses of the drive
 
 struct PhasePrediction {
   std::string name;  // "run_formation", "merge"
@@ -25,12 +28,23 @@ struct PhasePrediction {
   [[nodiscard]] const std::string& bottleneck() const;
 };
 
+// What is assumed of runs that are compressed. CPU seconds are among those of the prediction.
+struct PackingPrediction {
+  std::string codec;
+  bool transposes = false;
+  std::string why;
+  double ratio = 1;  // of records to what is stored of them
+  double pack_s = 0, unpack_s = 0;
+  std::uint64_t sample_bytes = 0;
+};
+
 struct Prediction {
   std::vector<PhasePrediction> phases;
   double seconds = 0, cpu_s = 0;
-  std::uint64_t bytes_moved = 0, temp_bytes = 0;
+  std::uint64_t bytes_moved = 0, temp_bytes = 0;  // of compressed runs: what they take, where the plan has what they may take
   std::optional<double> joules;
   double saved_by_drive_s = 0, saved_by_processor_s = 0;  // if it were twice as fast
+  std::optional<PackingPrediction> packing;               // nothing: runs are not compressed
   std::vector<std::string> notes;
 
   [[nodiscard]] const char* help_most() const { return saved_by_drive_s >= saved_by_processor_s ? "drive" : "processor"; }
@@ -42,6 +56,9 @@ struct Forecast {
   std::string absent;
 };
 
+// Of runs that are stored as they are.
 [[nodiscard]] Forecast predict(const Plan& plan, const Profile& profile);
+// Of runs that are compressed as a sample says (job/predict.h takes it).
+[[nodiscard]] Forecast predict(const Plan& plan, const Profile& profile, const SampledPacking& packed);
 
 }  // namespace ecosort::planner

@@ -61,4 +61,22 @@ CodecChoice choose_codec(const Pace& pace, std::span<const Trial> trials, const 
   return {best->terms, fmt::format("{}, runs become {:.1f} x smaller: {} by the model", drives, best->ratio, gain)};
 }
 
+std::vector<PackTerms> ways_to_pack(const codec::RunCompression& wanted, std::uint32_t record_size) {
+  std::vector<codec::BlockTerms> codecs{wanted.terms};
+  const codec::BlockTerms lz4{codec::BlockCodec::lz4, 0};
+  if (wanted.is_auto && wanted.terms != lz4) codecs.insert(codecs.begin(), lz4);
+  std::vector<PackTerms> ways;
+  for (const codec::BlockTerms& codec : codecs) {
+    ways.push_back({codec, false});
+    if (record_size > 1) ways.push_back({codec, true});
+  }
+  return ways;
+}
+
+CodecChoice choose_terms(const planner::PackingPlan& plan, const Pace& pace, std::span<const Trial> trials) {
+  if (plan.wanted.is_auto) return choose_codec(pace, trials, plan.power);
+  if (trials.empty()) return {{plan.wanted.terms, false}, "asked for"};
+  return {std::ranges::max_element(trials, {}, &Trial::ratio)->terms, "asked for"};
+}
+
 }  // namespace ecosort::run

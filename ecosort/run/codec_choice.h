@@ -11,8 +11,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "plan/profile.h"
+#include "plan/packing_plan.h"
 #include "run/pack_terms.h"
 
 namespace ecosort::run {
@@ -40,5 +41,13 @@ struct CodecChoice {
 // The one that takes the least time; with `power` the fewest joules.
 [[nodiscard]] CodecChoice choose_codec(const Pace& pace, std::span<const Trial> trials,
                                        const std::optional<planner::PowerModel>& power = std::nullopt);
+
+// In which ways a run may be packed: what was asked for, or with `auto` each codec that could be; records (`record_size` > 1) as
+// they are and by columns.
+[[nodiscard]] std::vector<PackTerms> ways_to_pack(const codec::RunCompression& wanted, std::uint32_t record_size);
+
+// What a run gets by trials of all these ways: with `auto` as above; else what shrinks most, and without trials what was asked
+// for.
+[[nodiscard]] CodecChoice choose_terms(const planner::PackingPlan& plan, const Pace& pace, std::span<const Trial> trials);
 
 }  // namespace ecosort::run

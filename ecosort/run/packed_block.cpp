@@ -62,6 +62,12 @@ std::size_t PackedBlockCoder::try_out(const PackTerms& terms, const std::byte* b
   return packed ? round_up(sizeof(Head) + *packed + checksum_bytes, page_bytes) : shape_.block_bytes;
 }
 
+std::size_t PackedBlockCoder::sealed_bytes(const std::byte* packed) noexcept {
+  Head head;
+  std::memcpy(&head, packed, sizeof head);
+  return sizeof head + head.packed_bytes + checksum_bytes;
+}
+
 std::size_t PackedBlockCoder::pack(const PackTerms& terms, const std::byte* block, BlockContents contents, std::uint64_t seed,
                                    std::byte* to) {
   const auto packed = encode(terms, block, contents);

@@ -34,6 +34,9 @@ class PackedBlockCoder {
   [[nodiscard]] std::size_t pack(const PackTerms& terms, const std::byte* block, BlockContents contents, std::uint64_t seed,
                                  std::byte* to);
 
+  // What a packed block takes of these, before it is made whole pages.
+  [[nodiscard]] static std::size_t sealed_bytes(const std::byte* packed) noexcept;
+
   // How many bytes they would take.
   [[nodiscard]] std::size_t try_out(const PackTerms& terms, const std::byte* block, BlockContents contents);
 

@@ -1,17 +1,11 @@
 #include "run/run_packer.h"
 
-#include <time.h>
-
 #include <algorithm>
+
+#include "base/thread_time.h"
 
 namespace ecosort::run {
 namespace {
-
-double thread_s() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 // A trial costs as much as the block that it packs, with every codec: on data that no codec shrinks 5 % of a sort in 32 runs.
 constexpr unsigned most_runs_of_a_trial = 8;
@@ -65,21 +59,13 @@ void RunPacker::set_pace(const Pace& pace) {
   pace_ = pace;
 }
 
-// Records as they are and by columns; what is asked for, or with `auto` each codec that could be.
 std::vector<Trial> RunPacker::try_all(const std::byte* first_block, BlockContents contents) {
-  std::vector<codec::BlockTerms> codecs{plan_.wanted.terms};
-  const codec::BlockTerms lz4{codec::BlockCodec::lz4, 0};
-  if (plan_.wanted.is_auto && plan_.wanted.terms != lz4) codecs.insert(codecs.begin(), lz4);
   std::vector<Trial> trials;
   const Loan coder(*this);
-  for (const codec::BlockTerms& codec : codecs) {
-    for (const bool transposes : {false, true}) {
-      if (transposes && shape_.record_size <= 1) continue;
-      const PackTerms terms{codec, transposes};
-      const double begin_s = thread_s(), bytes = contents.used_bytes;
-      const std::size_t stored = coder->try_out(terms, first_block, contents);
-      trials.push_back({terms, std::max(bytes / static_cast<double>(stored), 1.0), (thread_s() - begin_s) / bytes});
-    }
+  for (const PackTerms& terms : ways_to_pack(plan_.wanted, shape_.record_size)) {
+    const double begin_s = thread_cpu_s(), bytes = contents.used_bytes;
+    const std::size_t stored = coder->try_out(terms, first_block, contents);
+    trials.push_back({terms, std::max(bytes / static_cast<double>(stored), 1.0), (thread_cpu_s() - begin_s) / bytes});
   }
   return trials;
 }
@@ -104,14 +90,10 @@ std::vector<Trial> RunPacker::trials_of(const std::byte* first_block, BlockConte
 }
 
 PackTerms RunPacker::choose(const std::byte* first_block, BlockContents contents) {
-  CodecChoice choice{{plan_.wanted.terms, false}, "asked for"};
   const bool has_choice = plan_.wanted.is_auto || shape_.record_size > 1;
   const std::vector<Trial> trials = has_choice ? trials_of(first_block, contents) : std::vector<Trial>();
   const std::lock_guard lock(mutex_);
-  if (plan_.wanted.is_auto)
-    choice = choose_codec(pace_, trials, plan_.power);
-  else if (has_choice)
-    choice.terms = std::ranges::max_element(trials, {}, &Trial::ratio)->terms;
+  CodecChoice choice = choose_terms(plan_, pace_, trials);
   report_.last = choice.terms;
   report_.why = std::move(choice.why);
   return choice.terms;
@@ -123,9 +105,9 @@ std::size_t RunPacker::pack(const PackTerms& terms, const std::byte* block, Bloc
   std::size_t stored = 0;
   {
     const Loan coder(*this);
-    const double begin_s = thread_s();
+    const double begin_s = thread_cpu_s();
     stored = coder->pack(terms, block, contents, seed, to);
-    spent_s = thread_s() - begin_s;
+    spent_s = thread_cpu_s() - begin_s;
   }
   const std::lock_guard lock(mutex_);
   report_.pack_s += spent_s;
@@ -138,9 +120,9 @@ std::optional<BlockContents> RunPacker::unpack(const std::byte* packed, std::siz
   std::optional<BlockContents> contents;
   {
     const Loan coder(*this);
-    const double begin_s = thread_s();
+    const double begin_s = thread_cpu_s();
     contents = coder->unpack(packed, stored_bytes, block, block_bytes);
-    spent_s = thread_s() - begin_s;
+    spent_s = thread_cpu_s() - begin_s;
   }
   const std::lock_guard lock(mutex_);
   report_.unpack_s += spent_s;

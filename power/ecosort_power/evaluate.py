@@ -44,6 +44,7 @@ LATE_UNKNOWN = (
 LATE = "it still shows the run after its end, by a lag of {:g} s: its lag is longer (run --probe 60 measures it)"
 EARLY = "it shows the run before its start, by a lag of {:g} s: its lag is shorter (run --probe 60 measures it)"
 WRONG_CLOCK = "it shows the run before its start, by its times: its clock is wrong"
+BUSY_BEFORE = "it shows the power of the run before its start, and less at its end: something else kept the machine busy"
 # A load of so many of the processors adds at least this share to the power of a whole machine.
 FOLLOWED_LOAD, FOLLOWED = 0.25, 0.02
 COUNTER, POWER, BOTH = "counter", "power", "counter and power"
@@ -300,7 +301,9 @@ def _misplaced(curves: Curves, estimate: Estimate, capabilities: Capabilities, w
     if after and is_quiet(_beside(curve, window.begin_s, length), idle[0]):
         return LATE.format(lag)
     if before and is_quiet(_beside(curve, window.end_s - period, -length), idle[1]):
-        return EARLY.format(lag) if lag else WRONG_CLOCK
+        if lag:
+            return EARLY.format(lag)
+        return WRONG_CLOCK if keeps_own_time(capabilities) else BUSY_BEFORE
     return None
 
 

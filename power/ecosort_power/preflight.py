@@ -49,12 +49,12 @@ def preflight(sources: Sequence[Source], env: Mapping[str, str]) -> None:
         _wait(sources, lambda s: len(s.since(0)) > 0, max(s.capabilities.effective_period_s for s in sources) * _PATIENCE)
         for source in sources:
             _judge(source, source.since(0))
-        still = [s for s in sources if _unclear(s)]
+        still = [s for s in sources if _stands(s)]
         if still:
             with busy(None, env):
-                _wait(still, lambda s: not _unclear(s), max(_burst_s(s) for s in still))
+                _wait(still, lambda s: not _stands(s), max(_burst_s(s) for s in still))
         for source in still:
-            if _unclear(source):
+            if _stands(source):
                 raise MeterError(_never_moves(source))
     finally:
         for source in sources:
@@ -73,23 +73,32 @@ def _wait(sources: Sequence[Source], done: Callable[[Source], bool], limit_s: fl
 
 
 def _burst_s(source: Source) -> float:
-    return min(max(BURST_S, BURST_PERIODS * source.capabilities.effective_period_s), LONGEST_S)
+    period_s = max(source.capabilities.effective_period_s, source.capabilities.update_s or 0.0)
+    return min(max(BURST_S, BURST_PERIODS * period_s), LONGEST_S)
 
 
-def _unclear(source: Source) -> bool:
-    """True while nothing tells how often there is a new value: the meter does not say, and has shown one value only."""
-    readings = [r for r in source.since(0) if r.usable]
-    values = {(r.watts, r.joules) for r in readings}
-    return len(values) < 2 and not states_updates(readings, source.capabilities)
+def _stands(source: Source) -> bool:
+    """True while it has shown one value only, and its user does not say how often there is a new one.
+
+    A counter that says it itself may have larger steps than these seconds show, and a slow meter no new value within them.
+    """
+    readings, capabilities = [r for r in source.since(0) if r.usable], source.capabilities
+    if capabilities.update_given or len({(r.watts, r.joules) for r in readings}) > 1:
+        return False
+    if not states_updates(readings, capabilities):
+        return True
+    is_power = bool(readings) and all(r.joules is None for r in readings)
+    return is_power and BURST_PERIODS * (capabilities.update_s or 0.0) <= LONGEST_S
 
 
 def _never_moves(source: Source) -> str:
     readings = [r for r in source.since(0) if r.usable]
     value = f"{readings[0].watts:g} W" if readings and readings[0].watts is not None else "one value"
+    unsaid = "" if states_updates(readings, source.capabilities) else ", and does not say how often it has a new value"
     return (
-        f"meter {source.name} gave {value} in all of {len(readings)} readings, also while all processors were busy, and does not "
-        f"say how often it has a new value; say it: #update=SECONDS (and #quantum=WATTS), or find out: ecosort-power probe "
-        f"{shlex.quote(source.spec_text)}"
+        f"meter {source.name} gave {value} in all of {len(readings)} readings, also while all processors were busy{unsaid}; "
+        "if it can do no better, say how often it has a new value: #update=SECONDS (and #quantum=WATTS, its steps), or find out: "
+        f"ecosort-power probe {shlex.quote(source.spec_text)}"
     )
 
 

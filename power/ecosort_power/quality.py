@@ -61,6 +61,7 @@ def defects_of(readings: Sequence[Reading], capabilities: Capabilities, window: 
         *_reopened(readings, inside),
         *_gaps(readings, capabilities, window),
         *_stale(readings, capabilities, window),
+        *_believed_constant(readings, capabilities, window),
         *(Defect(p.code, p.text) for p in (*implausible(inside, capabilities), jumps(readings, capabilities)) if p is not None),
     ]
     return [Defect(d.code, f"{meter}: {d.text}", d.fatal, meter) for d in found]
@@ -190,23 +191,36 @@ def _load_text(window: Window) -> str | None:
     return None
 
 
-def believed_constant(capabilities: Capabilities, watts: float) -> bool:
-    """True if the user says how often there is a new value, and the meter's steps are not too fine for one that stays."""
-    quantum = capabilities.quantum_w
-    return capabilities.update_given and (quantum is None or quantum >= COARSE_RESOLUTION * abs(watts))
+def _one_value(readings: Sequence[Reading], window: Window) -> str | None:
+    """One value before, during and after a run that did change the load of the machine."""
+    load = _load_text(window)
+    if load is None or len({(r.watts, r.joules) for r in readings}) > 1:
+        return None
+    return f"all {len(readings)} readings before, during and after the run have one value, although {load}"
+
+
+def _is_believed(readings: Sequence[Reading], capabilities: Capabilities) -> bool:
+    """Power that stays is believed where its user says how often it is new; the meter's steps are its uncertainty."""
+    return capabilities.update_given and readings[0].joules is None
 
 
 def _never_moves(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:
-    """One value before, during and after a run that did change the load of the machine."""
-    load, first = _load_text(window), readings[0]
-    if load is None or len({(r.watts, r.joules) for r in readings}) > 1:
+    text = _one_value(readings, window)
+    if text is None or _is_believed(readings, capabilities):
         return None
-    if first.joules is None and first.watts is not None and believed_constant(capabilities, first.watts):
-        return None
-    return (
-        f"all {len(readings)} readings before, during and after the run have one value, although {load}: "
-        "the meter repeats one value (if its steps are that coarse, say #update=SECONDS,quantum=WATTS)"
-    )
+    return f"{text}: the meter repeats one value (if its steps are that coarse, say #update=SECONDS)"
+
+
+def _believed_constant(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> list[Defect]:
+    """A doubt where steps are so fine that the load should show."""
+    usable = [r for r in readings if r.usable]
+    text = _one_value(usable, window) if len(usable) >= STALE_READINGS else None
+    if text is None or not _is_believed(usable, capabilities):
+        return []
+    quantum, watts = capabilities.quantum_w, abs(usable[0].watts or 0.0)
+    if quantum is None or quantum >= COARSE_RESOLUTION * watts:
+        return []
+    return [Defect("constant", f"{text} and its steps are of {quantum:g} W: believed because of #update=", False)]
 
 
 def _stuck_at_end(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:

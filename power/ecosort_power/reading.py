@@ -159,7 +159,7 @@ class Capabilities:
     quantum_j: float | None = None
     range_w: float | None = None  # readings from here on are saturated
     wrap_j: float | None = None  # the counter starts again at 0 after this
-    update_given: bool = False  # `update_s` is the user's word
+    update_given: bool = False  # `update_s` is the word of the user, or of the user's program
     simulated: bool = False  # no measurement: its results say so everywhere and are never ranked
     spread_s: float = 0.0  # the sampler reads at a random moment within this much of each period; 0: at equal distances
     identity: dict[str, str] = field(default_factory=dict)

@@ -8,6 +8,7 @@ import sys
 import sysconfig
 
 from ecosort.errors import ProgramNotFound
+from ecosort.extras import how_to_install
 from ecosort.program import find_program
 
 
@@ -48,7 +49,7 @@ def _run(command: str, module: str, extra: str) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("ecosort"):
             raise
-        _end(command, f"the Python package {error.name} is not installed; run: pip install 'ecosort[{extra}]'")
+        _end(command, f"the Python package {error.name} is not installed; run: {how_to_install(extra, error.name or '')}")
     sys.exit(main())
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ecosort.errors import BadInput
+from ecosort.extras import how_to_install
 from ecosort.words import Path, Size, bytes_of, path_word, path_words
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def sort_table(
     try:
         from ecosort.arrow_merge import RowSort
     except ModuleNotFoundError as error:
-        raise BadInput(f"sort_table needs {error.name}, which is not installed; run: pip install 'ecosort[arrow]'") from None
+        how = how_to_install("arrow", error.name or "pyarrow")
+        raise BadInput(f"sort_table needs {error.name}, which is not installed; run: {how}") from None
     place = path_words(temp)[0] if temp else tempfile.gettempdir()
     sort = RowSort(bytes_of(memory, "memory"), threads, place)
     if isinstance(table, str | bytes | os.PathLike):

@@ -276,6 +276,13 @@ def test_an_entry_that_is_killed_again_and_again_goes_on(cli: Cli, ecosort: Path
 
 
 @pytest.mark.measured(by=interrupted_entry)
+def test_another_room_temperature_does_not_get_into_a_sealed_entry(ecosort: Path, measured: Measured) -> None:
+    again = call(measured.path, "--ambient", "18")
+    assert "AMBIENT    stays 22.5 C, as was said when the entry was begun; to say 18 C begin another" in again.stdout
+    assert "ambient temperature: 22.5 C" in (measured.path / "e/submission.md").read_text()
+
+
+@pytest.mark.measured(by=interrupted_entry)
 def test_the_submission_has_every_field_and_guesses_none(cli: Cli, ecosort: Path, measured: Measured) -> None:
     entry = measured.path / "e"
     text = (entry / "submission.md").read_text()

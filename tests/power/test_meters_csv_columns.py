@@ -189,6 +189,31 @@ def test_a_time_that_does_not_fit_the_form_that_is_said_names_the_form(tmp_path:
         read_log(log_of(tmp_path / "m.csv", "time,W", "1", "2"), {"time-format": "%d/%m"})
 
 
+def test_a_unit_that_contradicts_the_header_is_refused() -> None:
+    rows = [["2026-11-24T12:00:00Z", "0.04"]] * 3
+    with pytest.raises(UsageError, match=r"column 'Power \(kW\)' is in kW, not in W: leave #unit= out"):
+        find_columns(["time", "Power (kW)"], rows, {"unit": "W"})
+    assert find_columns(["time", "Power (kW)"], rows, {"unit": "kW"}).watts == Column(1, 1000.0)
+
+
+def test_times_have_the_decimal_sign_of_the_values(tmp_path: Path) -> None:
+    log = tmp_path / "m.csv"
+    log.write_text("Zeit (s);Leistung (W)\n0,5;41,7\n1,75;42,5\n")
+    assert [(row.time_s, row.watts) for row in read_log(log, {}).rows] == [(0.5, 41.7), (1.75, 42.5)]
+    log.write_text("time;W\n1764072000,25;41,7\n1764072001,5;42,5\n")
+    assert [row.time_s for row in read_log(log, {}).rows] == [1764072000.25, 1764072001.5]
+
+
+def test_a_time_that_is_none_is_shown_with_what_to_say(tmp_path: Path) -> None:
+    log = tmp_path / "m.csv"
+    log.write_text("time,W\n2026-11-25 01:00:00 PM,41.7\n2026-11-25 01:00:01 PM,41.8\n")
+    with pytest.raises(
+        MeterError, match=r"line 2 cannot be understood: .* 01:00:00 PM \| 41.7: .*#time-format=%Y-%m-%d %I:%M:%S %p"
+    ):
+        read_log(log, {})
+    assert len(read_log(log, {"time-format": "%Y-%m-%d %I:%M:%S %p"}).rows) == 2
+
+
 def test_a_counter_that_goes_down_by_little_is_told_with_all_its_digits(tmp_path: Path) -> None:
     with pytest.raises(MeterError, match=r"goes down from 3600000003.6 J to 3600000000 J"):
         read_log(log_of(tmp_path / "m.csv", "time,E [kWh]", "1000.000001", "1000.000000"), {})

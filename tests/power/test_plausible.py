@@ -125,7 +125,7 @@ def test_intervals_that_add_up_to_more_than_the_time_are_refused(interval: float
 
 @pytest.mark.parametrize(
     ("given", "quantum", "refused"),
-    [(False, None, True), (True, None, False), (True, 4.0, False), (True, 0.01, True), (False, 4.0, True)],
+    [(False, None, True), (True, None, False), (True, 4.0, False), (True, 0.01, False), (False, 4.0, True)],
 )
 def test_one_value_is_believed_where_the_user_says_how_often_it_is_new(given: bool, quantum: float | None, refused: bool) -> None:
     told = replace(WALL, update_s=1.0, update_given=given, quantum_w=quantum)
@@ -176,7 +176,20 @@ def test_a_meter_that_shows_one_value_is_refused_before_the_runs_and_told_what_t
 
 def test_a_coarse_meter_that_moves_with_the_load_is_taken() -> None:
     preflight([FakeSampler(UNKNOWN, [42.0], follows=True)], dict(os.environ))
-    preflight([FakeSampler(replace(UNKNOWN, update_s=1.0), [42.0])], dict(os.environ))
+    preflight([FakeSampler(replace(UNKNOWN, update_s=60.0), [42.0])], dict(os.environ))  # too slow to show it now
+
+
+def test_a_meter_that_stands_is_taken_where_its_user_says_how_often_it_is_new() -> None:
+    stands = replace(UNKNOWN, update_s=0.5, quantum_w=0.1)
+    preflight([FakeSampler(replace(stands, update_given=True), [42.0])], dict(os.environ))
+    with pytest.raises(MeterError, match=r"42 W in all of .* busy; if it can do no better, say .*#update=SECONDS"):
+        preflight([FakeSampler(stands, [42.0])], dict(os.environ))
+
+
+def test_fine_steps_that_do_not_show_the_load_are_a_doubt_and_no_more() -> None:
+    told = replace(WALL, update_s=1.0, update_given=True, quantum_w=0.01)
+    (found,) = [d for d in defects_of(constant(42.0), told, window(100, 160, **BUSY), "m") if d.code == "constant"]
+    assert (found.fatal, "steps are of 0.01 W: believed because of #update=" in found.text) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,13 @@ def _read_plan(path: Path) -> Any:
         raise UsageError(f"standard input is no plan: {error}") from error
 
 
+def _compression_words(compression: Mapping[str, Any] | None) -> list[str]:
+    if compression is None:
+        return []
+    words = ["--compress", str(compression["asked"]), "--goal", str(compression["goal"])]
+    return [*words, *(["--assume-ratio", str(ratio)] if (ratio := compression["assumed_ratio"]) else [])]
+
+
 def _words(plan: Mapping[str, Any]) -> list[str]:
     """What `ecosort plan sort` is told to make the same plan again."""
     try:
@@ -75,6 +82,7 @@ def _words(plan: Mapping[str, Any]) -> list[str]:
             ("--request-depth", "read_depth"),
         ):
             words += [option, str(plan[name])]
+        words += _compression_words(plan.get("compression"))
         return [*words, *(["-"] if plan["shape"] == _UNKNOWN else ["--assume-size", f"{size}B"])]
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"the plan lacks something: {error!r}; plan again") from error

@@ -21,7 +21,7 @@ from ecosort_measure.prediction import PROCESSOR
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.profile import CpuModel, Drive, Kernels, PowerModel, TimeModel
 from ecosort_tuning.resources import drive_times
-from ecosort_tuning.runs import Evidence, MeasuredRun, Phase, Work, comparisons, memory_bytes, requests
+from ecosort_tuning.runs import Coders, Evidence, MeasuredRun, Phase, Work, comparisons, memory_bytes, requests
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -97,11 +97,11 @@ def _medians(runs: Sequence[MeasuredRun]) -> list[MeasuredRun]:
     for run in runs:
         key = (run.records, run.threads, run.work.bytes_moved, comparisons(run.plan, run.records), memory_bytes(run.plan))
         alike.setdefault(key, []).append(run)
-    return [replace(same[0], cpu_s=median(r.cpu_s for r in same)) for same in alike.values()]
+    return [replace(same[0], cpu_s=median(r.sort_cpu_s for r in same), coders=Coders()) for same in alike.values()]
 
 
 def _cpu_terms(runs: Sequence[MeasuredRun]) -> tuple[Vector, list[Vector]]:
-    """CPU seconds, and what they may depend on: records, comparisons, bytes moved, nothing, memory, requests."""
+    """CPU seconds without coders, and what they may depend on: records, comparisons, bytes moved, nothing, memory, requests."""
     columns = [
         np.array([float(r.records) for r in runs]),
         np.array([comparisons(r.plan, r.records) for r in runs]),
@@ -110,7 +110,7 @@ def _cpu_terms(runs: Sequence[MeasuredRun]) -> tuple[Vector, list[Vector]]:
         np.array([memory_bytes(r.plan) for r in runs]),
         np.array([requests(r.plan) for r in runs]),
     ]
-    return np.array([r.cpu_s for r in runs]), columns
+    return np.array([r.sort_cpu_s for r in runs]), columns
 
 
 def fit_cpu(measured: Sequence[MeasuredRun]) -> CpuModel:
@@ -179,6 +179,18 @@ def formation_share(kernels: Kernels | None) -> float:
     return own / total if total > 0 else 0.5
 
 
+def processor_s(run: MeasuredRun, phase: str, cpu_share: float) -> float:
+    """Of a phase on all threads; `cpu_share` is that of run formation in the CPU time without coders. Runs are compressed when
+    they are formed, and those that are merged again once more."""
+    plan, coders = run.plan, run.coders
+    stored, again = float(plan.get("run_bytes") or 0), float(plan.get("remerged_bytes") or 0)
+    packed_first = coders.pack_s * (stored / (stored + again) if stored > 0 else 1.0)
+    if phase == PHASES[0]:
+        return (cpu_share * run.sort_cpu_s + packed_first) / max(run.threads, 1)
+    merge_s = coders.pack_s - packed_first + coders.unpack_s
+    return ((1 - cpu_share) * run.sort_cpu_s + merge_s) / max(run.threads, 1)
+
+
 def fit_time(runs: Sequence[MeasuredRun], drive: Drive, cpu_share: float) -> TimeModel:
     """How much longer each phase takes than its slowest resource; `cpu_share` is that of run formation in the CPU time."""
     ratios: dict[str, list[float]] = {}
@@ -186,8 +198,7 @@ def fit_time(runs: Sequence[MeasuredRun], drive: Drive, cpu_share: float) -> Tim
         for name, phase in grouped(run.phases).items():
             if phase.seconds < _LEAST_PHASE_S:
                 continue
-            share = cpu_share if name == PHASES[0] else 1 - cpu_share
-            times = {**drive_times(drive, name, phase.work, run.plan), PROCESSOR: share * run.cpu_s / max(run.threads, 1)}
+            times = {**drive_times(drive, name, phase.work, run.plan), PROCESSOR: processor_s(run, name, cpu_share)}
             slowest = max(times.values())
             if slowest > 0:
                 ratios.setdefault(factor_name(name, run.plan), []).append(phase.seconds / slowest)

@@ -36,6 +36,14 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
+class Coders:
+    """CPU seconds of those that compressed runs, and decompressed them."""
+
+    pack_s: float = 0.0
+    unpack_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class MeasuredRun:
     """One run of the sorter. `joules` and `meter` where one was read."""
 
@@ -48,6 +56,12 @@ class MeasuredRun:
     phases: list[Phase] = field(default_factory=list)
     joules: float | None = None
     meter: str | None = None
+    coders: Coders = Coders()
+
+    @property
+    def sort_cpu_s(self) -> float:
+        """Of all but the coders, whose work depends on the data."""
+        return self.cpu_s - self.coders.pack_s - self.coders.unpack_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +124,11 @@ def _mean_log(fan_ins: Sequence[int]) -> float:
     return sum(f * math.log2(f) for f in fan_ins) / sum(fan_ins)
 
 
+def _coders(stats: Mapping[str, Any]) -> Coders:
+    runs = (stats.get("compression") or {}).get("runs")
+    return Coders(float(runs["compress_cpu_s"]), float(runs["decompress_cpu_s"])) if runs else Coders()
+
+
 def from_stats(stats: Mapping[str, Any], joules: float | None = None, meter: str | None = None) -> MeasuredRun:
     """UsageError for what is no report of the sorter."""
     try:
@@ -129,6 +148,7 @@ def from_stats(stats: Mapping[str, Any], joules: float | None = None, meter: str
             phases=phases,
             joules=joules,
             meter=meter,
+            coders=_coders(stats),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"a report of the sorter lacks something: {error!r}") from error

@@ -244,12 +244,20 @@ class Joulesort:
 
     def _conclude(self) -> int:
         result = gather(ResultDirectory(self._place.result), None)
-        if self._ambient_c is not None and "ambient_c" not in result.facts:
-            result.facts["ambient_c"] = f"{self._ambient_c:g}"
+        self._add_ambient(result)
         terminal.show(result)
         sound = self._show_check(result)
         self._write_reports(result)
         return EXIT_OK if sound and result.summary.ok and result.energy is not None else EXIT_INVALID
+
+    def _add_ambient(self, result: Result) -> None:
+        """What was said with the first run is sealed, and stays."""
+        if self._ambient_c is None:
+            return
+        said = f"{self._ambient_c:g}"
+        known = result.facts.setdefault("ambient_c", said)
+        if known != said:
+            click.echo(f"AMBIENT    stays {known} C, as was said when the entry was begun; to say {said} C begin another")
 
     def _show_check(self, result: Result) -> bool:
         found = check(result.directory)

@@ -27,6 +27,7 @@ from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.log_columns import Column, Columns, cell_scale, find_columns, has_time, is_units
 from ecosort_power.meters.log_values import (
     CellError,
+    TimeForm,
     decimal_sign,
     is_number,
     number,
@@ -163,7 +164,7 @@ def _rows(
     width: int,
     line: int,
 ) -> tuple[list[LogRow], bool]:
-    zone, form = time_zone(settings.get("timezone")), settings.get("time-format")
+    written = TimeForm(columns.time_scale, settings.get("time-format"), time_zone(settings.get("timezone")), decimal)
     rows: list[LogRow] = []
     kinds = set()
     for i, row in enumerate(table, line):
@@ -173,11 +174,11 @@ def _rows(
             if len(row) > width and any(cell.strip() for cell in row[width:]):
                 raise ValueError("more fields than names")
             text = " ".join(row[t].strip() for t in columns.times)
-            seconds, absolute = parse_time(text, columns.time_scale, form, zone)
+            seconds, absolute = parse_time(text, written)
             raw = json.dumps([_cell("watts", row, columns.watts, decimal), _cell("energy", row, columns.energy, decimal)])
             watts, joules = row_values(raw)
         except (ValueError, IndexError) as error:
-            said = ",".join(row)[:60]
+            said = " | ".join(cell.strip() for cell in row)[:60]
             hint = "; decimal commas need another separator of columns" if len(row) > width else ""
             hint = f": {error}" if isinstance(error, CellError) else hint
             raise MeterError(f"{path}, line {i} cannot be understood: {said}{hint}") from None

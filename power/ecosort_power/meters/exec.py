@@ -113,6 +113,7 @@ def capabilities_from(header: dict[str, Any], first: dict[str, Any], title: str)
         power=PowerKind(text("power", "average" if averaged else "instant")) if "watts" in first else None,
         counter="joules" in first,
         update_s=_number(header, "update_s"),
+        update_given="update_s" in header,  # the program is the user's
         lag_s=lag,
         window_s=_number(header, "window_s"),
         timing_source="instrument" if lag is not None else "unknown",

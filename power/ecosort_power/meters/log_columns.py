@@ -176,7 +176,10 @@ def _column(quantity: _Quantity, table: _Head, given: Mapping[str, str]) -> Colu
     other = "the column of the times" if index in table.times else no_watts(table.header[index])
     if other is not None:
         raise UsageError(f"column {name!r} is {other}, not {quantity.name}; say another one: #{quantity.setting}=NAME")
-    chosen = given.get(quantity.unit_setting) or table.units[index]
+    said, own = given.get(quantity.unit_setting), table.units[index]
+    if said and own is not None and own in quantity.table and unit(quantity.table, said) != quantity.table[own]:
+        raise UsageError(f"column {name!r} is in {own}, not in {said}: leave #{quantity.unit_setting}= out")
+    chosen = said or own
     if chosen is not None:
         return Column(index, unit(quantity.table, chosen))
     if cell_unit(table.first[index]) in quantity.table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from math import isfinite
 from zoneinfo import ZoneInfo
@@ -14,6 +15,7 @@ _THOUSANDS = re.compile(r"^\d{1,3}(,\d{3})+$")
 _POINTS = re.compile(r"^\d{1,3}\.\d{3}$")
 _DOTS = re.compile(r"^\d{1,3}(\.\d{3}){2,}$")
 _SUFFIX = re.compile(r"^([-+]?[\d.,\s\u00a0]*\d)\s*([A-Za-zµ%°]+)$")
+_COMMA = re.compile(r"^\d+,\d+$")
 _OFFSET = re.compile(r"^([+-])(\d{2}):?(\d{2})$")
 _CLOCK = re.compile(r"^(\d+):(\d{2}):(\d{2})([.,]\d+)?$")
 _DOTTED = re.compile(r"^(\d{1,2})\.(\d{1,2})\.(\d{4})[ T]+(.+)$")
@@ -106,9 +108,29 @@ def time_zone(given: str | None) -> tzinfo | None:
         raise UsageError(f"csv: timezone {given[:40]!r} is not known; write UTC, +02:00 or Europe/Berlin") from None
 
 
-def parse_time(text: str, scale: float | None, form: str | None, zone: tzinfo | None) -> tuple[float, bool]:
-    """Seconds, and whether they count from 1970. ValueError for what is no time; UsageError where it could be two."""
-    text = text.strip()
+@dataclass(frozen=True)
+class TimeForm:
+    """How the times of a log are written: units of a number, `#time-format=`, `#timezone=`, and the decimal sign of the log."""
+
+    scale: float | None = None
+    given: str | None = None
+    zone: tzinfo | None = None
+    decimal: str = "."
+
+
+def parse_time(text: str, written: TimeForm) -> tuple[float, bool]:
+    """Seconds, and whether they count from 1970. CellError for what is no time; UsageError where it could be two."""
+    try:
+        return _parsed(text.strip(), written)
+    except CellError:
+        raise
+    except ValueError:
+        example = "#time-format=%Y-%m-%d %I:%M:%S %p" if re.search(r"\b[AP]M$", text.strip(), re.IGNORECASE) else "#time-format="
+        raise CellError(f"{text.strip()[:40]!r} is no time; say how times are written, such as {example}") from None
+
+
+def _parsed(text: str, written: TimeForm) -> tuple[float, bool]:
+    form, zone, scale = written.given, written.zone, written.scale
     if form is not None:
         try:
             moment = datetime.strptime(text, form)
@@ -116,7 +138,7 @@ def parse_time(text: str, scale: float | None, form: str | None, zone: tzinfo | 
             raise CellError(f"{text[:40]!r} is no time of the form #time-format={form[:40]}") from None
         return _seconds(moment, zone), True
     try:
-        value = float(text)
+        value = float(text.replace(",", ".") if written.decimal == "," and _COMMA.match(text) else text)
     except ValueError:
         return _written(text, zone)
     if not isfinite(value):

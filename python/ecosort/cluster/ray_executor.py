@@ -24,9 +24,7 @@ def _load_ray() -> Any:
     try:
         import ray
     except ImportError:
-        raise BadInput(
-            "the Python package ray is not installed; run: pip install 'ecosort[cluster]', or use --on local"
-        ) from None
+        raise BadInput("the Python package ray is not installed; run: pip install 'ray[client]', or use --on local") from None
     return ray
 
 
@@ -68,7 +66,7 @@ class RayExecutor:
         try:
             self._join(address)
         except ImportError:
-            raise BadInput("Ray's client is not installed, which ray:// needs; run: pip install 'ecosort[cluster]'") from None
+            raise BadInput("Ray's client is not installed, which ray:// needs; run: pip install 'ray[client]'") from None
         except ConnectionError as error:
             line = str(error).strip().rpartition("\n")[2]  # the last one of a traceback
             raise IoFailed(f"no Ray head answers at {address}: {line}; start it with `ray start --head`") from None

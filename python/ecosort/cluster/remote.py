@@ -116,9 +116,7 @@ def store_of(url: str) -> tuple[Any, str]:
     try:
         from obstore.store import S3Store
     except ImportError:
-        raise BadInput(
-            "the Python package obstore is not installed, which s3:// needs; run: pip install 'ecosort[cluster]'"
-        ) from None
+        raise BadInput("the Python package obstore is not installed, which s3:// needs; run: pip install obstore") from None
     bucket, _, key = url.removeprefix("s3://").partition("/")
     if not bucket or not key:
         raise BadInput(f"'{url}' names no object: s3://BUCKET/KEY")

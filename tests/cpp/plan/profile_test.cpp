@@ -197,6 +197,76 @@ TEST(PredictTest, ASortInMemoryHasFactorsOfItsOwn) {
   EXPECT_DOUBLE_EQ(predict(small_plan(), profile).prediction.value().seconds, as_stored);
 }
 
+// Of 800 records in two runs, of which half of the bytes are left in blocks of one page.
+Plan packed_plan() {
+  Plan plan = small_plan();
+  plan.run_block = {.bytes = 8192, .records = 80};
+  plan.runs = {400, 400, 200};
+  plan.merge.stored_runs = 2;
+  plan.packing.coders = 4;
+  return plan;
+}
+
+PackedSize pages() {
+  PackedSize size;
+  size.add(400, {4000});
+  return size;
+}
+
+TEST(PredictTest, CompressedRunsMoveLessAndCodersTakeTime) {
+  const Plan plan = packed_plan();
+  const SampledPacking packed{.codec = "lz4",
+                              .transposes = true,
+                              .why = "asked for",
+                              .size = pages(),
+                              .pack_s = 1e-4,
+                              .unpack_s = 5e-5,
+                              .sample_bytes = 1000};
+  const Prediction plain = predict(plan, round_profile()).prediction.value();
+  const Prediction found = predict(plan, round_profile(), packed).prediction.value();
+  EXPECT_EQ(found.phases[0].bytes_read, plain.phases[0].bytes_read);
+  EXPECT_EQ(found.phases[0].bytes_written, 10U * 4096);
+  EXPECT_EQ(found.phases[1].bytes_read, 10U * 4096);
+  EXPECT_EQ(found.phases[1].bytes_written, plain.phases[1].bytes_written);
+  EXPECT_EQ(found.bytes_moved, 200'000U + 20 * 4096);
+  EXPECT_EQ(found.temp_bytes, 10U * 4096);
+  EXPECT_DOUBLE_EQ(found.cpu_s, plain.cpu_s + 8 + 4);  // 80 kB
+  EXPECT_DOUBLE_EQ(found.phases[0].times.back().second, 1.0 / 4 + 8.0 / 4);
+  EXPECT_DOUBLE_EQ(found.phases[1].times.back().second, 3.0 / 2 + 4.0 / 2);
+  ASSERT_TRUE(found.packing.has_value());
+  EXPECT_EQ(found.packing->codec, "lz4");
+  EXPECT_DOUBLE_EQ(found.packing->ratio, 80'000.0 / 40'960);
+  EXPECT_FALSE(plain.packing.has_value());
+}
+
+TEST(PredictTest, FewerCodersThanThreadsHoldThemUp) {
+  Plan plan = packed_plan();
+  plan.packing.coders = 1;
+  SampledPacking packed;
+  packed.size = pages();
+  packed.pack_s = 1e-4;
+  EXPECT_DOUBLE_EQ(predict(plan, round_profile(), packed).prediction.value().phases[0].times.back().second, 8);
+}
+
+TEST(PredictTest, WhatIsMergedAgainIsPackedAgain) {
+  Plan plan = packed_plan();
+  plan.runs = {400, 400};
+  plan.merge.steps = {{.first_run = 0, .fan_in = 2}, {.first_run = 0, .fan_in = 1}};
+  plan.remerged_bytes = 80'000;
+  plan.bytes_read = plan.bytes_written = 260'000;
+  SampledPacking packed;
+  packed.size = pages();
+  packed.pack_s = 1e-4;
+  packed.unpack_s = 5e-5;
+  const Prediction found = predict(plan, round_profile(), packed).prediction.value();
+  EXPECT_EQ(found.phases[1].bytes_read, 20U * 4096);
+  EXPECT_EQ(found.phases[1].bytes_written, 100'000U + 10 * 4096);
+  EXPECT_EQ(found.temp_bytes, 20U * 4096);
+  ASSERT_TRUE(found.packing.has_value());
+  EXPECT_DOUBLE_EQ(found.packing->pack_s, 16);
+  EXPECT_DOUBLE_EQ(found.packing->unpack_s, 8);
+}
+
 TEST(PredictTest, WithoutModelsItIsSaidWhatToDo) {
   Profile profile = round_profile();
   profile.cpu.reset();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 namespace ecosort::run {
@@ -78,6 +79,26 @@ TEST(CodecChoice, GoesByJoulesWhereTheGoalIsEnergy) {
 TEST(CodecChoice, SaysWhy) {
   EXPECT_EQ(choose_codec(pace_of(0.3), std::vector{log_lz4}).why.substr(0, 52),
             "drives move 0.30 GB/s, runs become 6.0 x smaller: 1.");
+}
+
+TEST(CodecChoice, RecordsMayBePackedAsTheyAreOrByColumns) {
+  const auto ways = [](const char* word, std::uint32_t record_size) {
+    std::string text;
+    for (const PackTerms& terms : ways_to_pack(codec::run_compression_of_word(word), record_size)) text += text_of(terms) + ", ";
+    return text;
+  };
+  EXPECT_EQ(ways("lz4", 0), "lz4, ");
+  EXPECT_EQ(ways("zstd:3", 1), "zstd:3, ");
+  EXPECT_EQ(ways("zstd:3", 2), "zstd:3, zstd:3 of columns, ");
+  EXPECT_EQ(ways("auto", 100), "lz4, lz4 of columns, zstd:1, zstd:1 of columns, ");
+}
+
+TEST(CodecChoice, WhatWasAskedForIsTakenAsItShrinksMost) {
+  planner::PackingPlan plan{.wanted = codec::run_compression_of_word("lz4"), .coders = 1};
+  EXPECT_EQ(choose_terms(plan, pace_of(20), std::vector{rows_lz4, columns_lz4}).terms, columns_lz4.terms);
+  EXPECT_EQ(choose_terms(plan, pace_of(20), {}).terms, rows_lz4.terms);
+  plan.wanted = codec::run_compression_of_word("auto");
+  EXPECT_TRUE(choose_terms(plan, pace_of(20), std::vector{rows_lz4, columns_lz4}).terms.is_none());
 }
 
 }  // namespace

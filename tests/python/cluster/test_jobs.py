@@ -223,7 +223,7 @@ def test_what_cannot_work_is_refused_in_one_line(sorted_output: Path) -> None:
 
 def test_ray_that_is_missing_is_told(sorted_output: Path) -> None:
     assert importlib.util.find_spec("ray") is None
-    with pytest.raises(BadInput, match=r"ray is not installed; run: pip install 'ecosort\[cluster\]', or use --on local"):
+    with pytest.raises(BadInput, match=r"ray is not installed; run: pip install 'ray\[client\]', or use --on local"):
         sort("in", "other", on="ray", **RECORDS)  # type: ignore[arg-type]
 
 

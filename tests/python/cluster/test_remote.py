@@ -152,7 +152,7 @@ def test_what_is_not_there_and_what_cannot_be_written_is_told(site: str) -> None
         sort(f"{site}/nothing", "out", **RECORDS)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="an output is a directory, a file"):
         sort("in", f"{site}/out", **RECORDS)  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match=r"obstore is not installed, which s3:// needs; run: pip install 'ecosort\[cluster\]'"):
+    with pytest.raises(BadInput, match=r"obstore is not installed, which s3:// needs; run: pip install obstore"):
         sort("s3://bucket/in", "out", **RECORDS)  # type: ignore[arg-type]
     assert not Path("out").exists()
 

@@ -1,0 +1,17 @@
+// What a planned sort of records will take on the machine of a profile, also where its runs are compressed: then by a sample of
+// its input.
+#pragma once
+
+#include <vector>
+
+#include "engine/fixed/read_ahead.h"
+#include "plan/predict.h"
+
+namespace ecosort::job {
+
+// `inputs` are those of the plan; none: they are not there. Reads a bounded part of them, in some places, where runs are
+// compressed.
+[[nodiscard]] planner::Forecast predict(const planner::Plan& plan, const std::vector<engine::Input>& inputs,
+                                        const planner::Profile& profile);
+
+}  // namespace ecosort::job
