@@ -139,6 +139,12 @@ def test_the_library_does_not_know_the_in_place_mode() -> None:
     assert not knowing
 
 
+def test_json_becomes_text_in_one_place() -> None:
+    """Another one would fail for a name that is not UTF-8."""
+    programs = [*sources(), *(ROOT / "tuning").rglob("*.cpp")]
+    assert [p.name for p in programs if p.suffix == ".cpp" and ".dump(" in p.read_text()] == ["json_text.cpp"]
+
+
 def test_every_header_is_guarded_and_opens_with_what_it_is_for() -> None:
     headers = [path for path in sources() if path.suffix == ".h"]
     assert [path for path in headers if "#pragma once" not in path.read_text()] == []

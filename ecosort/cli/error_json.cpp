@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/errors.h"
+#include "base/json_text.h"
 #include "cli/say.h"
 
 namespace ecosort::cli {
@@ -58,7 +59,7 @@ Json error_json(const std::exception& error) {
 
 void say_error_json(const Words& words, const std::exception& error) noexcept {
   try {
-    if (wants_json(words)) say(error_json(error).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    if (wants_json(words)) say(json_text(error_json(error)) + "\n");
   } catch (const std::exception&) {  // no memory: the line for people needs none
   }
 }

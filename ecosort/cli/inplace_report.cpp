@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/size_text.h"
 #include "cli/compression_options.h"
 #include "cli/inplace.h"
@@ -134,7 +135,7 @@ std::string resumable_plan_json(const SortOptions& options, const ResolvedResuma
   add_values(json, values_of(options, resolved), options.profile);
   if (options.profile.profile)
     json["prediction"] = forecast_json(forecast_of(resolved.choice.best->engine, resolved.inputs, options.profile));
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPlace& resolved) {
@@ -160,7 +161,7 @@ std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPla
       json["prediction"] = forecast_json(forecast_of(resolved.choice.best->engine, {}, options.profile));
   }
   add_values(json, values_of(options, resolved), options.profile);
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace ecosort::cli

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/json_text.h"
 #include "base/open_files.h"
 #include "base/size_text.h"
 #include "base/threads.h"
@@ -149,7 +150,7 @@ std::string plan_json(const Resolved& resolved, const std::string& file) {
     json["plan"] = space_json(resolved.plan());
     json["least"] = space_json(*resolved.choice.least);
   }
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::string plan_text(const Resolved& resolved, const std::string& file) {

@@ -6,6 +6,7 @@
 
 #include "base/base64.h"
 #include "base/errors.h"
+#include "base/json_text.h"
 #include "base/open_files.h"
 #include "base/threads.h"
 #include "cli/commands.h"
@@ -135,7 +136,7 @@ int run_and_report(const PartitionOptions& options, const Surroundings& around, 
   means.backend = backend.queue->backend_name();
   const nlohmann::ordered_json json = report_json(report, around.range, options, names[static_cast<int>(options.words.format)],
                                                   means, run.log(), process_usage(around.started_s));
-  job::publish_text(around.storage, options.report, json.dump(2) + "\n");
+  job::publish_text(around.storage, options.report, json_text(json, 2) + "\n");
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/json_text.h"
 #include "base/open_files.h"
 #include "base/size_text.h"
 #include "base/threads.h"
@@ -292,7 +293,7 @@ std::string plan_text(const ResolvedRows& resolved) {
 std::optional<std::string> resumable_rows_plan(const RowsCommand& command, bool is_json, io::PosixStorage& storage) {
   const std::optional<ResolvedRows> resolved = resolve_rows(command, storage);
   if (!resolved) return std::nullopt;
-  return is_json ? plan_json(*resolved).dump(2) + "\n" : plan_text(*resolved);
+  return is_json ? json_text(plan_json(*resolved), 2) + "\n" : plan_text(*resolved);
 }
 
 }  // namespace ecosort::cli

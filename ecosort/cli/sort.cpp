@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/errors.h"
+#include "base/json_text.h"
 #include "base/open_files.h"
 #include "base/size_text.h"
 #include "base/threads.h"
@@ -56,7 +57,7 @@ void print_plan(const SortOptions& options, const job::PreparedRecords& resolved
     nlohmann::ordered_json json = resolved_plan_json(resolved, backend);
     add_values(json["here"], values, options.profile);
     if (options.profile.profile) json["here"]["prediction"] = forecast_json(forecast);
-    print_out(json.dump(2) + "\n");
+    print_out(json_text(json, 2) + "\n");
     return;
   }
   print_out(plan_text(resolved, backend) + values_text(values, options.profile) +

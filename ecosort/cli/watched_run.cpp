@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/errors.h"
+#include "base/json_text.h"
 #include "cli/report.h"
 
 namespace ecosort::cli {
@@ -16,7 +17,7 @@ void WatchedRun::write_reports(const std::string& done, const std::function<nloh
   try {
     if (trace_) trace_->close();
     log_.check_written();
-    if (!wanted_.stats.empty()) write_text_file(wanted_.stats, stats().dump(2) + "\n");
+    if (!wanted_.stats.empty()) write_text_file(wanted_.stats, json_text(stats(), 2) + "\n");
   } catch (const IoError& error) {
     throw IoError(fmt::format("{} ({})", error.what(), done), error.error_number());
   }

@@ -11,6 +11,7 @@
 
 #include "base/base64.h"
 #include "base/errors.h"
+#include "base/json_text.h"
 #include "io/plain_file.h"
 
 namespace ecosort::job {
@@ -116,9 +117,9 @@ std::vector<Splitter> quantiles(const std::vector<Splitter>& sorted, std::size_t
 
 std::string to_text(const SplitterFile& file) {
   std::string text;
-  if (file.header) text += Json{{"header", to_base64(*file.header)}}.dump() + "\n";
+  if (file.header) text += json_text(Json{{"header", to_base64(*file.header)}}) + "\n";
   for (const Splitter& row : file.rows)
-    text += Json{{"row", to_base64(row.row)}, {"source", row.source}, {"offset", row.offset}}.dump() + "\n";
+    text += json_text(Json{{"row", to_base64(row.row)}, {"source", row.source}, {"offset", row.offset}}) + "\n";
   return text;
 }
 

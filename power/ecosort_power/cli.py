@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from ecosort_power import __version__
+from ecosort_power.encoding import SPELLED
 from ecosort_power.errors import EXIT_INTERNAL, EXIT_INVALID, EXIT_METER, EXIT_OK, EXIT_USAGE, InterruptError, PowerError
 from ecosort_power.options import MAX_RECORDS, Checksum, Number, Program, Records
 
@@ -338,7 +339,7 @@ def _write_anything() -> None:
     """What a stream cannot hold in its encoding (± in ASCII) is written as an escape and is no error."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=SPELLED)
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ import typing
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ecosort_power.encoding import SPELLED
 from ecosort_power.errors import UsageError
 from ecosort_power.nesting import parse_json
 
@@ -90,7 +91,7 @@ def document_text(value: Any) -> str:
 def replace_text(path: Path, text: str) -> None:
     """Writes a file so that a reader, or a crash, sees the old one or the new one and nothing between."""
     temporary = path.with_name(path.name + ".new")
-    with temporary.open("w", encoding="utf-8") as f:
+    with temporary.open("w", encoding="utf-8", errors=SPELLED) as f:
         f.write(text)
         f.flush()
         os.fsync(f.fileno())

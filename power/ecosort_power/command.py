@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from resource import struct_rusage
 
+from ecosort_power.encoding import is_utf8, spelled
 from ecosort_power.errors import RunError, UsageError
 from ecosort_power.transports.process import reap, session, spawn, stop
 
@@ -135,4 +136,11 @@ def last_words(directory: Path) -> str:
 
 
 def quoted(words: Sequence[str]) -> str:
-    return shlex.join(words)
+    r"""As a shell takes it; bytes that are not UTF-8 as bash, ksh and zsh write them: $'in\xff'."""
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    if is_utf8(word):
+        return shlex.quote(word)
+    return "$'" + spelled(word.replace("\\", "\\\\").replace("'", "\\'")) + "'"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from ecosort_power.command import quoted
 from ecosort_power.config import resolve
 from ecosort_power.discover import choose
 from ecosort_power.errors import EXIT_INVALID, EXIT_OK, InterruptError, MeterError, PowerError, UsageError
@@ -141,11 +141,9 @@ def launch(given: Mapping[str, Any]) -> int:
         options = earlier.options
     else:
         directory, options = _new(given)
-    summary = measure(directory, options, earlier, f"ecosort-power run --continue {shlex.quote(str(directory.path))}")
+    summary = measure(directory, options, earlier, f"ecosort-power run --continue {quoted([str(directory.path)])}")
     show(gather(directory, None))
-    click.echo(
-        f"result: {directory.path}   (ecosort-power report {shlex.quote(str(directory.path))} --format html -o report.html)"
-    )
+    click.echo(f"result: {directory.path}   (ecosort-power report {quoted([str(directory.path)])} --format html -o report.html)")
     if not summary.ok or (summary.energy is None and not options.time_only):
         return EXIT_INVALID
     return EXIT_OK

@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ecosort_power.codec import document_text
+from ecosort_power.encoding import SPELLED
 from ecosort_power.errors import UsageError
 from ecosort_power.nesting import parse_json
 
@@ -185,7 +186,7 @@ class Seal:
 
     def text(self, path: Path, text: str) -> None:
         """Writes a whole file: sealed first, then it takes the place of the old one."""
-        data = text.encode()
+        data = text.encode(errors=SPELLED)
         new = path.with_name(path.name + ".new")
         with new.open("wb") as f:
             f.write(data)

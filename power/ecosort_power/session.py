@@ -22,6 +22,7 @@ from ecosort_power.assemble import Pieces, assemble
 from ecosort_power.cold import ColdState, SettleState, make_cold, settle
 from ecosort_power.combine import headline
 from ecosort_power.command import is_ecosort, last_words, output_of, run_command, sorts_rows, with_reports
+from ecosort_power.encoding import write_text
 from ecosort_power.equipment import Equipment
 from ecosort_power.errors import MeterError, PowerError, RunError, UsageError
 from ecosort_power.host import facts
@@ -215,7 +216,7 @@ class Measurement:
         except BaseException as error:
             self._gear().end()
             with suppress(OSError):  # a full drive: the first error is the one to show
-                (directory / "failure.txt").write_text((str(error) or type(error).__name__) + "\n", encoding="utf-8")
+                write_text(directory / "failure.txt", (str(error) or type(error).__name__) + "\n")
                 self._chain().file(directory / "failure.txt")
             raise
         run = assemble(session, pieces)

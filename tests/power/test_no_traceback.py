@@ -44,6 +44,7 @@ NUMBERS = [
     "1,5",
     "%",
     "\0",
+    "\udcff",
 ]
 HOSTS = [
     "//",
@@ -60,6 +61,9 @@ HOSTS = [
     "///x",
     "//h/\0",
     "//ü.example",
+    "//\udcff",
+    "//J\udcf6rg@h",
+    "//h/\udcff",
 ]
 
 
@@ -71,16 +75,22 @@ def understood(text: str) -> None:
         with_settings(Capabilities("x", Scope.WALL, 1.0), spec)
 
 
+ANYTHING = st.characters(exclude_categories=()) | st.sampled_from("\udc80\udcf6\udcff")  # bytes that are not UTF-8, too
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 @settings(max_examples=DEEP, deadline=None)
-@given(text=st.text(max_size=40) | st.from_regex(r"//[\w.\[\]:@-]{0,20}(/[\w.-]{0,9})?(#[\w=,.:%-]{0,30})?", fullmatch=True))
+@given(
+    text=st.text(ANYTHING, max_size=40)
+    | st.from_regex(r"//[\w.\[\]:@-]{0,20}(/[\w.-]{0,9})?(#[\w=,.:%-]{0,30})?", fullmatch=True)
+)
 @example(text="//[")
 @example(text="//h:port/x")
 def test_any_address(scheme: str, text: str) -> None:
     understood(f"{scheme}:{text}")
 
 
-@given(st.text(max_size=60))
+@given(st.text(ANYTHING, max_size=60))
 @settings(max_examples=DEEP, deadline=None)
 def test_any_specification(text: str) -> None:
     understood(text)
@@ -148,7 +158,23 @@ def test_opening_what_cannot_be_a_host(scheme: str, host: str, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    "spec", ["exec:a\0b", "csv:a\0b", "hwmon:x#root=a\0b", "battery:#root=\0", "rapl:#root=\0", "sim:#root=\0", "csv:/"]
+    "spec",
+    [
+        "exec:a\0b",
+        "csv:a\0b",
+        "hwmon:x#root=a\0b",
+        "battery:#root=\0",
+        "rapl:#root=\0",
+        "sim:#root=\0",
+        "csv:/",
+        "exec:\udcff",
+        "csv:\udcff",
+        "hwmon:\udcff",
+        "battery:\udcff",
+        "rapl:\udcff#root=\udcff",
+        "nvidia:\udcff",
+        "scpi:/dev/\udcff#profile=lmg95",
+    ],
 )
 def test_names_of_files_that_cannot_be(spec: str) -> None:
     with contextlib.suppress(PowerError):
@@ -192,7 +218,7 @@ def test_any_number_in_any_option(command: str, option: str, in_tmp: Path) -> No
 
 
 @pytest.mark.parametrize("words", [("check",), ("report",), ("compare", "x"), ("attach", "--meter", "csv:x")])
-@pytest.mark.parametrize("path", ["", "x" * 5000, "/dev/null", "/proc/1/mem", "."])
+@pytest.mark.parametrize("path", ["", "x" * 5000, "/dev/null", "/proc/1/mem", ".", "d\udcff"])
 def test_any_directory(words: tuple[str, ...], path: str, in_tmp: Path) -> None:
     call(*words, path)
 
@@ -277,3 +303,56 @@ def test_a_host_that_is_not_known_is_said_without_the_names_of_classes() -> None
     with pytest.raises(MeterError, match="check address") as caught:
         meter.open()
     assert "<class" not in str(caught.value)
+
+
+@pytest.mark.parametrize("scheme", [s for s in PROPER if "127.0.0.1" in PROPER[s][0]])
+def test_what_is_not_utf8_is_no_address_and_no_setting(scheme: str) -> None:
+    address, proper = PROPER[scheme]
+    for wrong in (f"{address}\udcff", address.replace("//", "//J\udcf6rg@")):
+        with pytest.raises(UsageError, match=f"^meter {scheme}:.* is not UTF-8"):
+            make_meter(parse_spec(f"{scheme}:{wrong}#{proper}")).open()
+    for key in meter_class(scheme).settings_known:
+        if key != "password-file":
+            with pytest.raises(UsageError, match=f"^meter setting {key}= is not UTF-8"):
+                parse_spec(f"{scheme}:{address}#{proper},{key}=\udcff")
+
+
+SECRETS = [
+    ("REDFISH_PASSWORD", "redfish://u@127.0.0.1:9"),
+    ("ECOSORT_METER_PASSWORD", "redfish://u@127.0.0.1:9"),
+    ("ECOSORT_METER_PASSWORD", "tasmota://u@127.0.0.1:9"),
+    ("ECOSORT_METER_PASSWORD", "fritz://u@127.0.0.1:9/1"),
+    ("ECOSORT_METER_PASSWORD", "mqtt://u@127.0.0.1:9/t#unit=W"),
+    ("IPMITOOL_PASSWORD", "ipmi://u@127.0.0.1:9"),
+    ("HOME_ASSISTANT_TOKEN", "homeassistant://127.0.0.1:9/sensor.a"),
+    ("OF_MINE", "http://u@127.0.0.1:9/x#value=a,unit=W,password-env=OF_MINE"),
+    ("SNMP_COMMUNITY", "snmp://127.0.0.1:9#preset=apc-rpdu2"),
+    ("SNMP_AUTH_PASSWORD", "snmp://127.0.0.1:9#preset=apc-rpdu2,user=u"),
+    ("SNMP_PRIVACY_PASSWORD", "snmp://127.0.0.1:9#preset=apc-rpdu2,user=u"),
+]
+
+
+@pytest.mark.parametrize(("variable", "spec"), SECRETS)
+def test_a_secret_that_is_not_utf8_is_refused_by_the_name_of_its_variable(
+    variable: str, spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "pass word\udcff")
+    with pytest.raises(UsageError, match=f"{variable} is not UTF-8") as caught:
+        make_meter(parse_spec(spec)).open()
+    assert "pass word" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("probe", "mqtt://127.0.0.1:9/\udcff#unit=W"), "meter mqtt://127.0.0.1:9/\\xff is not UTF-8"),
+        (("probe", "exec:\udcff"), "\\xff is not installed"),
+        (("report", "d\udcff"), "d\\xff is no result directory"),
+        (("run", "--time-only", "--", "\udcff"), "\\xff cannot be started"),
+        (("joulesort", "--records", "1000", "--meter", "sim:", "--data", "d\udcff"), "d\\xff (--data) is not UTF-8"),
+        (("joulesort", "--records", "1000", "--meter", "sim:", "--", "--temp", "d\udcff"), "d\\xff of the sort is not UTF-8"),
+    ],
+)
+def test_what_is_not_utf8_is_spelled(cli: Cli, words: tuple[str, ...], text: str) -> None:
+    done = cli(*words)
+    assert (done.returncode in (2, 3), done.stderr.count("\n"), text in done.stderr) == (True, 1, True), done.stderr

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ecosort_power.command import quoted
 from ecosort_power.errors import UsageError
 from ecosort_power.joulesort.classes import describe_classes, name_of, parse_class
 from ecosort_power.joulesort.predict import PREDICTED, predict
@@ -64,5 +64,5 @@ def enter(given: Mapping[str, Any]) -> int:
         probe_s=given["probe_s"],
         config=given["config"],
     )
-    again = shlex.join(["ecosort-power", *sys.argv[1:]])
+    again = quoted(["ecosort-power", *sys.argv[1:]])
     return joulesort(directory, request, given["ambient_c"], given["repeat_invalid"], again)

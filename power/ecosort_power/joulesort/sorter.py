@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ecosort_power.encoding import require_utf8
 from ecosort_power.entry import Generated
 from ecosort_power.errors import RunError, UsageError
 from ecosort_power.host import version_of
@@ -32,6 +33,13 @@ def check_words(words: Sequence[str]) -> None:
     packs = next((w for w in words if w.partition("=")[0] in _COMPRESSION), None)
     if packs is not None:
         raise UsageError(f"leave {packs} out: the runs of an entry are never compressed")
+
+
+def check_names(words: Sequence[str], data: str) -> None:
+    """UsageError for names that the plan cannot tell in JSON: the drives that it names must be found."""
+    for word in words:
+        require_utf8(word, f"the option {word} of the sort")
+    require_utf8(data, f"the name of the directory {data} (--data)")
 
 
 def entry_words(words: Sequence[str]) -> list[str]:

@@ -13,6 +13,7 @@ import click
 
 from ecosort_power.check import check, first_broken_link
 from ecosort_power.claim import is_validated
+from ecosort_power.encoding import write_text
 from ecosort_power.entry import FILE_NAME as ENTRY
 from ecosort_power.entry import SCHEMA as ENTRY_SCHEMA
 from ecosort_power.entry import Entry, Generated, Skewed, read_entry
@@ -118,7 +119,7 @@ class Joulesort:
     def _write_questions(self) -> None:
         questions = self._place.path / facts.FILE_NAME
         if not questions.exists():
-            questions.write_text(facts.template(), encoding="utf-8")
+            write_text(questions, facts.template())
 
     def _measured(self) -> bool:
         """All runs are there, and the idle power after them."""
@@ -271,8 +272,8 @@ class Joulesort:
 
     def _write_reports(self, result: Result) -> None:
         base = self._place.path
-        (base / "submission.md").write_text(markdown.render(result), encoding="utf-8")
-        (base / "submission.html").write_text(html.render(result), encoding="utf-8")
+        write_text(base / "submission.md", markdown.render(result))
+        write_text(base / "submission.html", html.render(result))
         drawn = figures(result)
         if drawn and plots.can_draw():
             plots.save(drawn, base / "figures")
@@ -303,6 +304,7 @@ def set_invalid_aside(directory: ResultDirectory) -> None:
 def joulesort(path: Path, request: Request, ambient_c: float | None, repeat_invalid: bool, again: str) -> int:
     """The exit code says whether the entry holds. `again`: the command that continues, said where it is interrupted."""
     sorter.check_words(request.sort_words)
+    sorter.check_names(request.sort_words, request.data)
     data = Path(request.data)
     with directory(data), alone_in(data), locked(path) as place:
         try:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import ClassVar
 from urllib.parse import urlsplit
 
+from ecosort_power.encoding import require_utf8
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope, parse_accuracy
 
@@ -60,6 +61,7 @@ _IMPOSSIBLE = {
     "wrap_j": (1e-3, 1e18),
 }
 
+_OF_FILES = ("password-file", "root")  # settings that name files, whose names may be any bytes
 _YES, _NO = ("1", "yes", "true", "on"), ("0", "no", "false", "off")
 _SMALLEST = 1e-12  # a step, or what one count of a meter is worth
 
@@ -126,6 +128,8 @@ def parse_settings(text: str) -> dict[str, str]:
         key, equals, value = part.partition("=")
         if not equals or not key.strip():
             raise UsageError(f"meter setting {part!r} is not of the form SETTING=VALUE")
+        if key.strip() not in _OF_FILES:
+            require_utf8(part, f"meter setting {key.strip()}=")
         settings[key.strip()] = value.strip()
     if "password" in settings:
         raise UsageError(

@@ -177,7 +177,7 @@ def _column(quantity: _Quantity, table: _Head, given: Mapping[str, str]) -> Colu
     if other is not None:
         raise UsageError(f"column {name!r} is {other}, not {quantity.name}; say another one: #{quantity.setting}=NAME")
     said, own = given.get(quantity.unit_setting), table.units[index]
-    if said and own in quantity.table and unit(quantity.table, said) != quantity.table[own]:
+    if said and own is not None and own in quantity.table and unit(quantity.table, said) != quantity.table[own]:
         raise UsageError(f"column {name!r} is in {own}, not in {said}: leave #{quantity.unit_setting}= out")
     chosen = said or own
     if chosen is not None:

@@ -9,7 +9,6 @@ SHA-1 unless said otherwise) and, for privacy, SNMP_PRIVACY_PASSWORD (`#privacy=
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -19,7 +18,7 @@ from ecosort_power.extras import install
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.address import split_address
-from ecosort_power.transports.credentials import find_secret
+from ecosort_power.transports.credentials import find_secret, secret_variable
 
 # OID and watts per count. apc-rpdu2: rPDU2DeviceStatusPower of PowerNet-MIB, in hundredths of a kilowatt.
 PRESETS = {"apc-rpdu2": ("1.3.6.1.4.1.318.1.1.26.4.3.1.5.1", 10.0)}
@@ -129,7 +128,8 @@ class SnmpMeter(Meter):
         secret = find_secret(given, ("SNMP_COMMUNITY",), general=False)
         if user is None:
             return hlapi.CommunityData(secret or "public", mpModel=1)
-        auth, privacy = os.environ.get("SNMP_AUTH_PASSWORD", secret), os.environ.get("SNMP_PRIVACY_PASSWORD")
+        auth, privacy = secret_variable("SNMP_AUTH_PASSWORD"), secret_variable("SNMP_PRIVACY_PASSWORD")
+        auth = secret if auth is None else auth
         for name, password in (("SNMP_AUTH_PASSWORD", auth), ("SNMP_PRIVACY_PASSWORD", privacy)):
             if password is not None and len(password) < _LEAST_PASSWORD:
                 raise UsageError(f"{name} has fewer than {_LEAST_PASSWORD} characters, which SNMP v3 does not allow")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ecosort_power.encoding import write_text
 from ecosort_power.errors import UsageError
 from ecosort_power.report.figures import Figure
 from ecosort_power.report.style import INK, rc_style
@@ -79,7 +80,7 @@ def save(figures: Sequence[Figure], directory: Path) -> list[Path]:
                     _draw(figure, PAPER, True, titled=True).savefig(path, metadata=metadata)
                     written.append(path)
         for name, text in (("captions.md", _captions(figures)), ("figures.tex", _latex(figures))):
-            (directory / name).write_text(text, encoding="utf-8")
+            write_text(directory / name, text)
             written.append(directory / name)
     except OSError as error:
         raise UsageError(f"{error.filename or directory} cannot be written: {error.strerror}") from error

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from ecosort_power.command import quoted
 from ecosort_power.report.content import Fact, Result, Section, Table
 from ecosort_power.report.facts import MISSING
 from ecosort_power.report.rules import rules
@@ -210,8 +210,8 @@ def _procedure(result: Result) -> Section:
         Fact("category", result.fact("category")),
         Fact("records", MISSING if session.records is None else str(session.records)),
         Fact("generator", result.fact("generator")),
-        Fact("command", f"`{shlex.join(session.options.command)}`"),
-        *(Fact(f"run {r.index}, exact command", f"`{shlex.join(r.command)}`") for r in runs),
+        Fact("command", f"`{quoted(session.options.command)}`"),
+        *(Fact(f"run {r.index}, exact command", f"`{quoted(r.command)}`") for r in runs),
         Fact("attempts set aside", ", ".join(p.name for p in attempts) if (attempts := _aside(result)) else "none"),
         Fact("page cache before each run", "emptied" if cold else "NOT emptied"),
         Fact("idle before each run", f"{session.options.pause_s:g} s; idle power over {session.options.idle_s:g} s"),
@@ -270,8 +270,8 @@ def _skewed(result: Result) -> Section:
     rows = [_input_row(skewed.input_report)] if skewed.input_report is not None else [_report_row("input", "not read", None)]
     rows.append(_report_row("output", skewed.problem or "in order", skewed.output_report))
     facts = [
-        Fact("generator", f"{skewed.generated.version}: {shlex.join(skewed.generated.command)}"),
-        Fact("command", f"`{shlex.join(skewed.command)}`"),
+        Fact("generator", f"{skewed.generated.version}: {quoted(skewed.generated.command)}"),
+        Fact("command", f"`{quoted(skewed.command)}`"),
         Fact("seconds", f"{skewed.seconds:.2f} (one run)" if skewed.problem is None else f"{NONE}: {skewed.problem}"),
         Fact("seal of its result", skewed.seal),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from ecosort_power.encoding import write_text
 from ecosort_power.errors import UsageError
 from ecosort_power.report import csv, facts, json, markdown, terminal
 from ecosort_power.report.content import Result, gather
@@ -52,7 +53,7 @@ def _write(text: str, output: Path | None) -> list[Path]:
         sys.stdout.write(text)
         return []
     try:
-        output.write_text(text, encoding="utf-8")
+        write_text(output, text)
     except OSError as error:
         raise UsageError(f"{output} cannot be written: {error.strerror}") from error
     return [output]

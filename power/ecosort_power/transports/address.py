@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from ecosort_power.encoding import require_utf8
 from ecosort_power.errors import UsageError
 
 # What to do about a meter that does not answer at its address.
@@ -32,6 +33,7 @@ class Address:
 
 def split_address(scheme: str, address: str, form: str) -> Address:
     """UsageError, which says the right `form`, for what is no address."""
+    require_utf8(address, f"meter {scheme}:{address[:200]}")
     wrong = UsageError(f"meter {scheme}:{address[:200]} is not of the form {form}")
     try:
         url = urlsplit(f"x:{address}")

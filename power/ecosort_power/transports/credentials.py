@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from ecosort_power.encoding import require_utf8
 from ecosort_power.errors import MeterError, UsageError
 
 GENERAL_VARIABLE = "ECOSORT_METER_PASSWORD"
@@ -60,6 +61,12 @@ def _expanded(text: str) -> Path:
         raise UsageError(f"password file {text} cannot be read: there is no such home directory; write its whole path") from error
 
 
+def secret_variable(name: str) -> str | None:
+    """What the environment holds under this name. UsageError for a secret that no protocol could send."""
+    secret = os.environ.get(name)
+    return None if secret is None else require_utf8(secret, f"the secret in the environment variable {name}")
+
+
 def find_secret(settings: Mapping[str, str], variables: Sequence[str], general: bool = True) -> str | None:
     """The secret named by `password-file` or `password-env`, else the first of `variables` that is set, else, if `general`, that
     for meters of any kind."""
@@ -69,9 +76,9 @@ def find_secret(settings: Mapping[str, str], variables: Sequence[str], general: 
         name = settings["password-env"]
         if name not in os.environ:
             raise UsageError(f"the environment variable {name} (password-env) is not set")
-        return os.environ[name]
+        return secret_variable(name)
     names = [*variables, GENERAL_VARIABLE] if general else variables
-    return next((os.environ[v] for v in names if v in os.environ), None)
+    return next((secret for v in names if (secret := secret_variable(v)) is not None), None)
 
 
 def require_secret(settings: Mapping[str, str], variables: Sequence[str], who: str) -> str:

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/errors.h"
+#include "base/json_text.h"
 #include "costs/cost.h"
 
 namespace {
@@ -36,7 +37,7 @@ int main(int argc, char** argv) try {
   const unsigned runs = runs_of(argc, argv);
   const nlohmann::ordered_json json{{"verification", to_json(bench::verification_costs())},
                                     {"kernels", to_json(bench::kernel_costs(runs))}};
-  fmt::print("{}\n", json.dump());
+  fmt::print("{}\n", ecosort::json_text(json));
   return 0;
 } catch (const ecosort::Error& error) {
   fmt::print(stderr, "ecosort_costs: {}\n", error.what());

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/errors.h"
+#include "base/json_text.h"
 #include "base/size_text.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
@@ -61,7 +62,7 @@ int main(int argc, char** argv) try {
   const nlohmann::ordered_json json{{"requests", report.requests},           {"bytes_read", report.bytes_read},
                                     {"bytes_written", report.bytes_written}, {"wall_s", report.wall_s},
                                     {"io_idle_s", report.io_idle_s},         {"io_backend", backend.queue->backend_name()}};
-  fmt::print("{}\n", json.dump());
+  fmt::print("{}\n", ecosort::json_text(json));
   return 0;
 } catch (const ecosort::Error& error) {
   fmt::print(stderr, "ecosort_replay: {}\n", error.what());

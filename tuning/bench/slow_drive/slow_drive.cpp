@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_text.h"
 #include "cli/compression_options.h"
 #include "cli/sort_options.h"
 #include "doubles/throttled_queue.h"
@@ -66,7 +67,7 @@ void sort_lines(const io::ThrottledQueue::Drive& drive, const std::vector<std::s
       timed(drive, storage, *backend.queue, prepared.job.plan.read_depth + prepared.job.plan.write_depth + 2, json,
             [&](const engine::Environment& environment) { return lines::sort_lines(prepared.job, environment); });
   json["compression"] = cli::compression_json(prepared.job, report)["runs"];
-  fmt::print("{}\n", json.dump());
+  fmt::print("{}\n", ecosort::json_text(json));
 }
 
 void sort_records(const io::ThrottledQueue::Drive& drive, const std::vector<std::string>& words) {
@@ -80,7 +81,7 @@ void sort_records(const io::ThrottledQueue::Drive& drive, const std::vector<std:
       timed(drive, storage, *backend.queue, depth, json,
             [&](const engine::Environment& environment) { return engine::sort(prepared.job, environment); });
   json["compression"] = cli::run_compression_json(report.plan.packing, report.run_packing);
-  fmt::print("{}\n", json.dump());
+  fmt::print("{}\n", ecosort::json_text(json));
 }
 
 }  // namespace
