@@ -28,12 +28,14 @@ def plan_of(spec: JobSpec, executor: Executor) -> Shape:
 
 
 def _shape(spec: JobSpec, sizes: Sequence[int], nodes: int) -> Shape:
+    are_records = spec.format.name == "records"
     return plan_shape(
         sum(sizes),
         nodes=nodes,
         workers_per_node=spec.workers,
         memory_bytes=spec.memory_bytes,
-        row_bytes=spec.format.record_size if spec.format.name == "records" else 100,
+        row_bytes=spec.format.record_size if are_records else 100,
+        are_records=are_records,
         parts=spec.parts,
         fetched_bytes=sum(size for path, size in zip(spec.inputs, sizes, strict=True) if is_remote(path)),
         is_uploaded=is_bucket(spec.output),

@@ -15,6 +15,7 @@ SAMPLE_READ_BYTES = 4096  # what a sampled row costs: one page
 _LEAST_SLICE = 1 << 20  # smaller slices are mostly seeks (TritonSort writes 5 MB to 14 MB at a time)
 _RANGES_PER_WORKER = 4  # so many turns balance nodes that are not equally fast
 _INDEX_BYTES = 32  # of a record or row while a part is sorted in one pass, both copies of its entry
+_ROW_BUFFERS = 3
 _BUFFERS_SHARE = 8  # 1/8 of the memory is for blocks to read and write
 
 
@@ -72,9 +73,13 @@ class Range:
     end: int
 
 
-def one_pass_bytes(memory_bytes: int, row_bytes: int) -> int:
-    """The largest part that a task with so much memory sorts without storing runs."""
-    usable = memory_bytes - memory_bytes // _BUFFERS_SHARE
+def one_pass_bytes(memory_bytes: int, row_bytes: int, *, are_records: bool = True) -> int:
+    """The largest part that a task with so much memory sorts without storing runs.
+
+    Records lie in all of it; rows, whose number is not known before they are read, in one of three equal buffers.
+    """
+    shared = memory_bytes if are_records else memory_bytes // _ROW_BUFFERS
+    usable = shared - shared // _BUFFERS_SHARE
     return usable * row_bytes // (row_bytes + _INDEX_BYTES)
 
 
@@ -85,13 +90,14 @@ def plan_shape(
     workers_per_node: int,
     memory_bytes: int,
     row_bytes: int = 100,
+    are_records: bool = True,
     parts: int | None = None,
     fetched_bytes: int = 0,
     is_uploaded: bool = False,
 ) -> Shape:
     """The fewest parts that fit one pass each even if 1.1 times the mean, and at least one for every worker."""
     workers = nodes * workers_per_node
-    fitting = one_pass_bytes(memory_bytes, row_bytes) * 10 // 11
+    fitting = one_pass_bytes(memory_bytes, row_bytes, are_records=are_records) * 10 // 11
     if fitting < 1:
         raise BadInput(f"{memory_bytes} bytes of memory for a task are too few; give a MiB at least")
     if parts is None:

@@ -234,3 +234,14 @@ def test_csv_whose_lines_end_with_cr_lf(nodes: list[Path]) -> None:
     held = [part.read_bytes().removeprefix(b"id,text\r\n") for part in parts_of(Path("out"))]
     assert b"".join(held) == b"".join(sorted(rows, key=lambda row: int(row.partition(b",")[0])))
     assert check("out").rows == len(rows)
+
+
+def test_parts_of_rows_are_sorted_in_one_pass(nodes: list[Path]) -> None:
+    """A sort of rows has room for a third of what one of records has."""
+    generator = random.Random(5)
+    rows = [f"{generator.randrange(10**9)},{'text ' * generator.randrange(12)}\n" for _ in range(300_000)]
+    Path("in.csv").write_text("id,text\n" + "".join(rows))
+    report = sort("in.csv", "out", format="csv", by="id:number", nodes_temp=nodes, memory="16MiB")
+    (stage,) = [stage for stage in report.stages if stage.name == "reduce"]
+    assert stage.bytes_read <= 1.02 * report.input_bytes, "no runs were stored and read again"
+    assert report.parts > 1
