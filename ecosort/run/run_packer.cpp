@@ -7,7 +7,7 @@
 namespace ecosort::run {
 namespace {
 
-// A trial costs as much as the block that it packs, with every codec: on data that no codec shrinks 5 % of a sort in 32 runs.
+// A trial costs as much as the block that it packs, with every codec; and small memory makes many runs.
 constexpr unsigned most_runs_of_a_trial = 8;
 
 // The blocks of both shrink alike.

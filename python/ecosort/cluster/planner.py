@@ -15,7 +15,7 @@ SAMPLE_READ_BYTES = 4096  # what a sampled row costs: one page
 _LEAST_SLICE = 1 << 20  # smaller slices are mostly seeks (TritonSort writes 5 MB to 14 MB at a time)
 _RANGES_PER_WORKER = 4  # so many turns balance nodes that are not equally fast
 _INDEX_BYTES = 32  # of a record or row while a part is sorted in one pass, both copies of its entry
-_ROW_BUFFERS = 3
+_ROW_BUFFERS = 3  # of a sort of rows, equal ones (`ecosort plan lines`)
 _BUFFERS_SHARE = 8  # 1/8 of the memory is for blocks to read and write
 
 

@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,15 +21,14 @@ from ecosort.cluster import Manifest, check
 from ecosort.cluster.hashes import HashSum
 from ecosort_measure import options
 from ecosort_measure.cold_run import run_cold
-from ecosort_measure.results import commit_of, machine_facts
 from ecosort_measure.sizes import SIZE, size_text
-from ecosort_power.codec import read_json, write_json
+from ecosort_power.codec import write_json
 from ecosort_power.errors import RunError
 
+from ecosort_bench.begun import ROOT, begun
 from ecosort_bench.clusters_page import NAMES, RAY_START, SCHEMA, WAYS, lines_of
 from ecosort_bench.processor_group import processor_group
 
-ROOT = Path(__file__).resolve().parents[3]
 CLUSTER_SORT = ROOT / "tuning" / "bench" / "peers" / "cluster_sort.py"
 PYTHON, RAY_PYTHON = ROOT / ".venv" / "bin" / "python", ROOT / ".venv-cluster" / "bin" / "python"
 KINDS = tuple(kind for kind in NAMES if kind != RAY_START)
@@ -151,17 +149,6 @@ def _measure(bench: Bench, kind: str, size: int, rounds: int, ways: tuple[str, .
     return runs
 
 
-def _begun(path: Path, continued: bool, settings: dict[str, Any], machine: dict[str, Any], command: str) -> dict[str, Any]:
-    if continued and path.exists():
-        data: dict[str, Any] = read_json(path)
-        if any(data.get(name) != now for name, now in (("schema", SCHEMA), ("settings", settings), ("machine", machine))):
-            raise click.ClickException(f"{path} cannot be continued: it is of another machine, or of other settings")
-        return {**data, **commit_of(ROOT), "command": command}
-    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    begin = {"schema": SCHEMA, "started": started, **commit_of(ROOT), "machine": machine, "settings": settings}
-    return {**begin, "command": command, "runs": []}
-
-
 @click.command()
 @click.option("--build", type=click.Path(path_type=Path), required=True, help="Where the programs are.")
 @click.option("--dir", "place", type=click.Path(path_type=Path), required=True, help="For inputs, slices and outputs.")
@@ -189,7 +176,7 @@ def main(
     ways = WAYS if RAY_PYTHON.exists() else tuple(way for way in WAYS if way != "ray")
     settings = {"bytes": size, "memory_bytes": memory, "rounds": rounds, "nodes": NODES, "ways": list(ways)}
     command = f"make bench-cluster BENCH='--bytes {size} --memory {size_text(memory)} --rounds {rounds}'"
-    data = _begun(path, continued, settings, machine_facts(directory), command)
+    data = begun(path, continued, directory, SCHEMA, settings, command)
     done = {run["kind"] for run in data["runs"]}
     for kind in [kind for kind in (*kinds, *([RAY_START] if "ray" in ways else [])) if kind not in done]:
         data["runs"] += _measure(bench, kind, size, rounds, ways if kind != RAY_START else ("ray_start",))

@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,14 +18,13 @@ from typing import Any
 import click
 from ecosort_measure import options
 from ecosort_measure.cold_run import run_cold
-from ecosort_measure.results import commit_of, machine_facts
 from ecosort_measure.sizes import SIZE, size_text
-from ecosort_power.codec import read_json, write_json
+from ecosort_power.codec import write_json
 from ecosort_power.planned import NEUTRAL
 
+from ecosort_bench.begun import begun
 from ecosort_bench.slow_drives_page import SCHEMA, lines_of
 
-ROOT = Path(__file__).resolve().parents[3]
 CODECS = ("none", "lz4", "zstd", "auto")
 KINDS = ("log", "orders", "csv", "text", "bytes", "ascii-records", "u64-records", "random-records")
 RECORDS = {
@@ -112,20 +110,6 @@ def _command(size: int, memory: int, rounds: int, kinds: tuple[str, ...], drives
     return f"make bench-slow-drives BENCH='{' '.join(words)}'"
 
 
-def _begun(path: Path, goes_on: bool, bench: Bench, settings: dict[str, int], command: str) -> dict[str, Any]:
-    """A new document, or the one that is there: what it has of an input and a drive is not measured again."""
-    machine = machine_facts(bench.directory)
-    if goes_on and path.exists():
-        data: dict[str, Any] = read_json(path)
-        for name, now in (("schema", SCHEMA), ("settings", settings), ("machine", machine)):
-            if data.get(name) != now:
-                raise click.ClickException(f"{path} cannot be continued: its {name} was {data.get(name)}, now it is {now}")
-        return {**data, **commit_of(ROOT), "command": command}
-    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    begin = {"schema": SCHEMA, "started": started, **commit_of(ROOT), "machine": machine, "settings": settings}
-    return {**begin, "command": command, "runs": []}
-
-
 def _measure(bench: Bench, kind: str, drives: list[str], settings: dict[str, int]) -> list[Sorted]:
     """The codecs take turns in each round, every second one backwards."""
     runs = list[Sorted]()
@@ -165,7 +149,7 @@ def main(
     directory.mkdir(parents=True, exist_ok=True)
     bench = Bench(build.resolve(), directory, memory)
     settings = {"bytes": size, "memory_bytes": memory, "rounds": rounds, "threads": len(os.sched_getaffinity(0))}
-    data = _begun(path, continued, bench, settings, _command(size, memory, rounds, kinds, drives))
+    data = begun(path, continued, directory, SCHEMA, settings, _command(size, memory, rounds, kinds, drives))
     done = {(run["kind"], run["drive"]) for run in data["runs"]}
     for kind in kinds:
         if missing := [drive for drive in drives if (kind, drive) not in done]:
