@@ -38,6 +38,7 @@ std::optional<std::string> from_base64(std::string_view text) {
   const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
   text.remove_suffix(padding);
   std::string bytes;
+  bytes.reserve(text.size() / 4 * 3 + 2);
   std::uint32_t bits = 0, count = 0;
   for (const char letter : text) {
     const std::uint8_t value = values[static_cast<std::uint8_t>(letter)];

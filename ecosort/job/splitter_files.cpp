@@ -5,8 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/base64.h"
@@ -19,6 +24,41 @@ namespace {
 
 using engine::Splitter;
 using Json = nlohmann::ordered_json;
+
+// A row as to_text() writes it: tens of thousands of them are most of the time that it takes to choose splitters.
+constexpr std::string_view row_begin = R"({"row":")", row_source = R"(","source":)", row_offset = R"(,"offset":)", row_end = "}";
+
+void add_row(std::string& text, const Splitter& row) {
+  text.append(row_begin).append(to_base64(row.row));
+  fmt::format_to(std::back_inserter(text), "{}{}{}{}{}\n", row_source, row.source, row_offset, row.offset, row_end);
+}
+
+bool take(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+bool take(std::string_view& text, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+// Nothing for what add_row() did not write.
+std::optional<Splitter> row_as_written(std::string_view line) {
+  Splitter row;
+  if (!take(line, row_begin)) return std::nullopt;
+  const std::size_t letters = std::min(line.find('"'), line.size());
+  std::optional<std::string> bytes = from_base64(line.substr(0, letters));
+  line.remove_prefix(letters);
+  if (!bytes || !take(line, row_source) || !take(line, row.source) || !take(line, row_offset) || !take(line, row.offset))
+    return std::nullopt;
+  if (line != row_end) return std::nullopt;
+  row.row = *std::move(bytes);
+  return row;
+}
 
 // One file while it is read.
 class Lines {
@@ -36,20 +76,28 @@ class Lines {
     SplitterFile file;
     while (at_ < text_.size()) {
       const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-      const Json json = Json::parse(text_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                    text_.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+      const std::string_view line = std::string_view(text_).substr(at_, end - at_);
       ++number_;
       at_ = end + 1;
-      if (!json.is_object()) refuse("is no JSON object");
-      if (number_ == 1 && json.contains("header"))
-        file.header = bytes_of(json, "header");
+      if (std::optional<Splitter> row = row_as_written(line))
+        file.rows.push_back(*std::move(row));
       else
-        file.rows.push_back({bytes_of(json, "row"), number_of(json, "source"), number_of(json, "offset")});
+        read_any(line, file);
     }
     return file;
   }
 
  private:
+  // Other JSON that says the same, and the header of a table.
+  void read_any(std::string_view line, SplitterFile& file) const {
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_object()) refuse("is no JSON object");
+    if (number_ == 1 && json.contains("header"))
+      file.header = bytes_of(json, "header");
+    else
+      file.rows.push_back({bytes_of(json, "row"), number_of(json, "source"), number_of(json, "offset")});
+  }
+
   std::string bytes_of(const Json& json, const char* key) const {
     if (!json.contains(key) || !json[key].is_string()) refuse(fmt::format("has no text \"{}\"", key));
     std::optional<std::string> bytes = from_base64(json[key].get_ref<const std::string&>());
@@ -118,8 +166,7 @@ std::vector<Splitter> quantiles(const std::vector<Splitter>& sorted, std::size_t
 std::string to_text(const SplitterFile& file) {
   std::string text;
   if (file.header) text += json_text(Json{{"header", to_base64(*file.header)}}) + "\n";
-  for (const Splitter& row : file.rows)
-    text += json_text(Json{{"row", to_base64(row.row)}, {"source", row.source}, {"offset", row.offset}}) + "\n";
+  for (const Splitter& row : file.rows) add_row(text, row);
   return text;
 }
 

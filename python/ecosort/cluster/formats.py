@@ -65,6 +65,10 @@ class Format:
         """Reads files that are sorted, and refuses those that are not."""
         return [*_MERGE[self.name], *self.words]
 
+    def threads(self, count: int) -> str:
+        """The word that says how many threads compute."""
+        return f"{'--parallel' if self.name == 'lines' else '--threads'}={count}"
+
     def node_command(self, command: str) -> list[str]:
         """Of `sample` or `partition`."""
         return [command, self.name, *self.words]

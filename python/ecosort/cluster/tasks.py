@@ -147,8 +147,8 @@ def _partition(task: Json) -> Json:
 def _partition_into(directory: Path, task: Json) -> Json:
     report = directory / "report.json"
     words = _format(task).node_command("partition")
-    words += [f"--splitters={task['splitters']}", f"--memory={task['memory_bytes']}B", f"--output={directory}"]
-    run_command([*words, "--prefix=slice", f"--report={report}", *_range_words(task)])
+    words += [f"--splitters={task['splitters']}", f"--memory={task['memory_bytes']}B", _format(task).threads(task["threads"])]
+    run_command([*words, f"--output={directory}", "--prefix=slice", f"--report={report}", *_range_words(task)])
     told = json.loads(report.read_bytes())
     slices = [_slice(directory, told_slice) | {"top_bytes": told["top_bytes"]} for told_slice in told["slices"]]
     if sum_of(slices) != HashSum(told["rows"], told["hash"]):
@@ -203,8 +203,7 @@ def _demand_rows(task: Json, report: Report) -> None:
 
 def _sort_slices(task: Json, form: Format, paths: Sequence[str], demand: Callable[[Report], None]) -> Report:
     """Into the file `output`, at `place` in a file of all parts, or as the object `upload`, which appears if `demand` is met."""
-    threads = "--parallel" if form.name == "lines" else "--threads"
-    words = [*form.sort_command(), f"--memory={task['memory_bytes']}B", f"--temp={task['temp']}", f"{threads}={task['threads']}"]
+    words = [*form.sort_command(), f"--memory={task['memory_bytes']}B", f"--temp={task['temp']}", form.threads(task["threads"])]
     if has_summaries(form):
         words.append("--checksum")
     to_stream = [*words, *form.to_standard_output(), *paths]
