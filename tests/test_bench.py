@@ -584,12 +584,13 @@ def test_peers_of_tables_that_are_not_there_are_asked_for(monkeypatch: pytest.Mo
         tables.require_peers()
 
 
-def test_the_chart_shows_the_medians_of_the_committed_result() -> None:
-    text = (ROOT / "docs" / "charts" / "records.svg").read_text()
-    bars = charts.bars_of(Results.load(ROOT / "tuning/bench/results/headline.json"))
-    assert bars[0][0] == "EcoSort"
-    assert len(bars) == 5
-    for name, wall, cpu in bars:
-        assert f">{name}<" in text
-        assert f">{wall:.1f}<" in text
-        assert f">{cpu:.1f}<" in text
+@pytest.mark.parametrize("subject", charts.SUBJECTS, ids=lambda subject: subject.result)
+def test_the_chart_shows_the_medians_of_the_committed_results(subject: charts.Subject) -> None:
+    text = (ROOT / "docs" / "charts" / "peers.svg").read_text()
+    bars = charts.bars_of(subject, Results.load(ROOT / f"tuning/bench/results/{subject.result}.json"))
+    assert [bar.name for bar in bars] == list(subject.shown.values())
+    assert f">{subject.title}: time, s<" in text
+    for bar in bars:
+        assert f">{bar.name}<" in text
+        assert f">{bar.wall_s:.1f}<" in text
+        assert f">{bar.cpu_s:.1f}<" in text

@@ -16,7 +16,8 @@ from sort_support import Run
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
-RUN = [page for page in PAGES if console.steps_of(page.read_text())]
+README = ROOT / "README.md"
+RUN = [page for page in (README, *PAGES) if console.steps_of(page.read_text())]
 pytestmark = pytest.mark.skipif(bool(os.environ.get("ECOSORT_SAN")), reason="what a sanitizer slows down is not what people see")
 
 
@@ -34,7 +35,7 @@ def test_the_commands_of_a_page_print_what_stands_there(page: Path, tmp_path: Pa
 
 
 def test_pages_with_commands_that_are_run() -> None:
-    assert {"index", "install", "home-server", "troubleshooting"} <= {page.stem for page in RUN}
+    assert {"README", "index", "install", "home-server", "troubleshooting"} <= {page.stem for page in RUN}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def unknown_options(command: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, README], ids=lambda page: page.stem)
 def test_every_command_and_option_exists(page: Path, ecosort: Path) -> None:
     assert [unknown for command in commands_of(page.read_text()) for unknown in unknown_options(command)] == []
 
@@ -161,7 +162,7 @@ def test_pictures_are_small_and_well_formed(picture: Path) -> None:
 
 
 def test_the_readme_is_short_and_leads_to_every_page() -> None:
-    text = (ROOT / "README.md").read_text()
+    text = README.read_text()
     assert text.count("\n") <= 150
     assert {page.name for page in PAGES if f"docs/{page.name}" not in text} == set()
 

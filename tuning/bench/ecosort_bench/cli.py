@@ -19,8 +19,7 @@ from ecosort_power.records import RECORD_BYTES
 from ecosort_power.transports.process import session
 from rich.console import Console
 
-from ecosort_bench import tables
-from ecosort_bench.charts import draw_records
+from ecosort_bench import charts, tables
 from ecosort_bench.contenders import PEERS, STXXL_PEERS, Contenders
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import CASES
@@ -103,7 +102,7 @@ def _open_results(path: Path, go_on: bool, settings: dict[str, int], command: st
 def _page(write: bool) -> None:
     page = ROOT / "docs" / "benchmarks.md"
     if write:
-        draw_records(Results.load(RESULTS / "headline.json"), ROOT / "docs" / "charts" / "records.svg")
+        charts.draw(RESULTS, ROOT / "docs" / "charts" / "peers.svg")
     for path in sorted(RESULTS.glob("*.json")):
         results = load(path)
         if write:
