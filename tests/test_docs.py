@@ -1,6 +1,7 @@
 """The documents: their commands do what stands there, their tables are what programs print, their links lead somewhere."""
 
 import functools
+import gzip
 import json
 import os
 import re
@@ -194,3 +195,52 @@ def test_the_site_has_every_page_and_asks_no_other_host(site: Path) -> None:
     assert {found for path in site.rglob("*.html") for found in loaded.findall(path.read_text())} == set()
     styles = "".join(path.read_text() for path in site.rglob("*.css"))
     assert not re.search(r"url\([\"']?(?:https?:)?//|@import", styles)
+
+
+# A cluster, a meter, minutes, a crash, a journal of ext4.
+NEEDS_MORE = ("--on ray", "shelly://", "power meters", "tune probe", "ecosort resume", "ecosort inplace")
+
+
+def recipes() -> list[str]:
+    """Those that work wherever their files are. Directories of other drives are here."""
+    part = README.read_text().partition("\n## Recipes\n")[2].partition("\n## ")[0]
+    code = re.findall(r"^ {4}(?=ecosort (?!::)|producer)(\S.*)$", part, re.MULTILINE)
+    commands = [re.sub(r"\s+#.*$", "", line).replace(" /", " ./") for line in code]
+    return [command for command in commands if not any(word in command for word in NEEDS_MORE)]
+
+
+def make_inputs_of_recipes(directory: Path, run: Run) -> None:
+    for name in ("x.log.gz", "y.log.gz"):
+        (directory / name).write_bytes(gzip.compress(b"".join(b"host %d\n" % (n * 37 % 101) for n in range(1000))))
+    for name in ("shop1.csv", "shop2.csv"):
+        (directory / name).write_text("name,when\nb,2026-03-01\na,2026-03-01\nc,2025-01-01T10:00:00Z\n")
+    for name in ("log1.jsonl", "log2.jsonl"):
+        (directory / name).write_text('{"items":[{"price":3}]}\n{"items":[{"price":12.5}]}\n')
+    for name in ("a.bin", "b.bin"):
+        (directory / name).write_bytes(os.urandom(1600))
+    for name in ("a.csv", "b.csv"):
+        (directory / name).write_text("x,2\ny,10\n")
+    (directory / "huge.log").write_text("".join(f"{n * 7919 % 10007}\n" for n in range(10000)))
+    for name in ("big.dat", "huge.dat"):
+        assert run("gen", "-a", "50000", name, cwd=directory).returncode == 0
+    for name in ("ssd1", "ssd2", "slow"):
+        (directory / name).mkdir()
+
+
+def test_the_recipes_of_the_readme_work(run: Run, tmp_path: Path) -> None:
+    make_inputs_of_recipes(tmp_path, run)
+    environment = {
+        **os.environ,
+        "PATH": path_of_programs(),
+        "ECOSORT_PROGRAM": str(BUILD / "ecosort"),
+        "ECOSORT_QUEUE": "./queue",
+    }
+    functions = "producer() { cat a.bin; }; consumer() { cat > piped; }; set -o pipefail; "
+    found = recipes()
+    assert len(found) >= 10
+    for command in found:
+        words = ["bash", "-c", functions + command]
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, (command, done.stderr)
+    assert (tmp_path / "piped").stat().st_size == 1600
+    assert run("check", "sorted.dat", cwd=tmp_path).returncode == 0
