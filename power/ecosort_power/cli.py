@@ -258,7 +258,7 @@ def check_result(directory: Path) -> int:
         click.echo(f"the first link that is broken: [{broken.code}] {broken.text}")
     elif seal is not None:
         click.echo(f"the seal holds: {seal.lines} lines, digest {seal.digest}")
-    click.echo(f"{directory}: {'no defect' if not fatal else f'{fatal} defects'}")
+    click.echo(f"{directory}: {'no defect' if not fatal else f'{fatal} defect' + 's' * (fatal > 1)}")
     return EXIT_INVALID if fatal else EXIT_OK
 
 

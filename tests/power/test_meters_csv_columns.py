@@ -64,6 +64,15 @@ def test_a_setting_or_an_extreme_is_not_what_is_drawn(tmp_path: Path, name: str)
             read_log(log_of(tmp_path / "log.csv", f"time,{name}", "200", "201"), settings)
 
 
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("VA", "apparent power (VA)"), ("power factor", "a power factor"), ("Blindleistung", "apparent or reactive power")],
+)
+def test_what_is_no_power_is_refused_by_its_name(tmp_path: Path, name: str, what: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(f"'{name}' is {what}, which is not W")):
+        read_log(log_of(tmp_path / "log.csv", f"time,{name}", "200", "201"), {})
+
+
 def test_cells_with_units_of_their_own_are_scaled_one_by_one(tmp_path: Path) -> None:
     log = read_log(log_of(tmp_path / "log.csv", "time,power", "1.5 kW", "950 W"), {})
     assert [r.watts for r in log.rows[:2]] == [1500.0, 950.0]

@@ -267,7 +267,7 @@ class Joulesort:
         fatal = [d for d in found if d.fatal]
         for d in fatal:
             click.echo(f"DEFECT [{d.code}] {d.text}")
-        click.echo(f"check      {'no defect' if not fatal else f'{len(fatal)} defects'}")
+        click.echo(f"check      {'no defect' if not fatal else f'{len(fatal)} defect' + 's' * (len(fatal) > 1)}")
         return not fatal
 
     def _write_reports(self, result: Result) -> None:

@@ -250,12 +250,17 @@ def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], given: Ma
     if watts is None and energy is None:
         raise UsageError(
             f"no column of the log says that it is in watts or counts energy; say which and in what: #watts=NAME,unit=W; "
-            f"it has: {_list(header)}"
+            f"it has: {_list(header)}{_why_not(header)}"
         )
     if not times:
         raise UsageError(f"the log has no column of time that is known; say #time=NAME; it has: {_list(header)}")
     scale = next((_TIME_UNITS[t.strip()] for t in _tokens(header[times[0]]) if t.strip() in _TIME_UNITS), None)
     return Columns(times, scale, watts, energy)
+
+
+def _why_not(header: Sequence[str]) -> str:
+    reasons = [f"'{name}' is {found}, which is not W" for name in header if (found := no_watts(name)) is not None]
+    return f" ({'; '.join(reasons)})" if reasons else ""
 
 
 def is_units(row: Sequence[str], columns: Columns) -> bool:
