@@ -324,6 +324,25 @@ def test_check_and_merge(ecosort: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+def test_many_small_decoders_merge_in_little_memory(ecosort: Path, tmp_path: Path) -> None:
+    """One of gzip takes 48 KiB, whatever follows."""
+    texts = [ordered(text_of(500, seed)) for seed in range(40)]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.gz").write_bytes(encode("gzip", text))
+    names = [f"{number}.gz" for number in range(40)]
+    assert sorted_by(ecosort, tmp_path, "-m", "-S", "8M", *names) == ordered(b"".join(texts))
+    done = sort(ecosort, tmp_path, "-m", "-S", "2M", *names)
+    assert done.returncode == 2
+    assert b"to decompress 40 files at a time takes" in done.stderr
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4"])
+def test_a_later_member_may_take_more_memory_than_the_first(ecosort: Path, tmp_path: Path, codec: str) -> None:
+    text = text_of(200_000)
+    (tmp_path / "in").write_bytes(encode(codec, b"") + encode(codec, text))
+    assert sorted_by(ecosort, tmp_path, "-S", "64M", "in") == ordered(text)
+
+
 def test_csv_reads_and_writes_compressed_files_by_itself(ecosort: Path, tmp_path: Path) -> None:
     rows = text_of(3_000)
     head = b"\xef\xbb\xbfnumber,place,words\n"

@@ -23,31 +23,53 @@ void check_fits(std::uint64_t need, const CodecTerms& terms, const std::string& 
                         terms.memory_bytes, enough);
 }
 
-std::size_t chunk_bytes(std::uint64_t memory_bytes) {
-  constexpr std::uint64_t share = 64, least = page_bytes, most = std::uint64_t{256} << 10U;
-  return round_down(std::clamp(memory_bytes / share, least, most), page_bytes);
+bool is_decoded(const lines::LineInput& input) {
+  return input.is_decoded() || (input.decompresses && input.is_opened_late);
 }
 
-// What the usual levels of the usual programs ask for, as far as there is memory: where no one knows what comes, a quarter of it.
-// Behind a first member that is known another one may come that takes more.
-constexpr std::uint64_t usual_decoder_bytes = std::uint64_t{12} << 20U;
-constexpr std::uint64_t unknown_share = 4, known_share = 16;
+// A merge decodes all of its inputs at a time.
+std::size_t chunk_bytes(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs) {
+  constexpr std::uint64_t share = 64, share_of_all = 16, least = page_bytes, most = std::uint64_t{256} << 10U;
+  const auto decoded = static_cast<std::uint64_t>(terms.merge ? std::ranges::count_if(inputs, is_decoded) : 1);
+  const std::uint64_t each = terms.memory_bytes / std::max(share, share_of_all * decoded);
+  return round_down(std::clamp(each, least, most), page_bytes);
+}
 
+// What the usual levels of the usual programs ask for, as far as there is memory.
+constexpr std::uint64_t usual_decoder_bytes = std::uint64_t{12} << 20U;
+
+// Where no one knows what comes, a quarter of the memory.
 std::uint64_t decoder_bytes_of(const lines::LineInput& input, std::uint64_t memory_bytes) {
-  const std::uint64_t share = input.decoder_bytes > 0 ? known_share : unknown_share;
-  return std::max(input.decoder_bytes, std::min(memory_bytes / share, usual_decoder_bytes));
+  constexpr std::uint64_t share = 4;
+  return input.decoder_bytes > 0 ? input.decoder_bytes : std::min(memory_bytes / share, usual_decoder_bytes);
+}
+
+// Behind a first member that is known another one may come that takes so much more; those of gzip are alike.
+std::uint64_t later_members_bytes(const lines::LineInput& input, std::uint64_t memory_bytes) {
+  constexpr std::uint64_t share = 6;
+  if (input.decoder_bytes == 0 || input.codec == codec::Codec::gzip) return 0;
+  const std::uint64_t usual = std::min(memory_bytes / share, usual_decoder_bytes);
+  return usual - std::min(usual, input.decoder_bytes);
 }
 
 void plan_inputs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs, lines::Codecs& codecs) {
   const std::uint64_t chunks = lines::decode_chunks_bytes(codecs.chunk_bytes);
+  std::uint64_t all = 0, largest = 0, more = 0, count = 0;
   std::string name;
   for (const lines::LineInput& input : inputs) {
-    if (!input.is_decoded() && !(input.decompresses && input.is_opened_late)) continue;
+    if (!is_decoded(input)) continue;
     const std::uint64_t need = chunks + decoder_bytes_of(input, terms.memory_bytes);
-    if (name.empty() || need > codecs.input_bytes) name = input.name;
-    codecs.input_bytes = terms.merge ? codecs.input_bytes + need : std::max(codecs.input_bytes, need);
+    const std::uint64_t later = later_members_bytes(input, terms.memory_bytes);
+    if (name.empty() || need + later > largest) name = input.name;
+    ++count;
+    all += need;
+    largest = std::max(largest, need + later);
+    more = std::max(more, later);
   }
-  if (codecs.input_bytes > 0) check_fits(codecs.input_bytes, terms, fmt::format("to decompress '{}' takes", name));
+  codecs.input_bytes = terms.merge ? all + more : largest;
+  const bool are_many = terms.merge && count > 1;
+  const std::string what = are_many ? fmt::format("{} files at a time", count) : fmt::format("'{}'", name);
+  if (codecs.input_bytes > 0) check_fits(codecs.input_bytes, terms, fmt::format("to decompress {} takes", what));
 }
 
 // The largest blocks that the plan may choose with so much memory.
@@ -118,7 +140,7 @@ planner::PackingPlan plan_unpacking(const CodecTerms& terms, std::span<const run
 lines::Codecs plan_codecs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs,
                           const std::optional<codec::OutputCodec>& output) {
   lines::Codecs codecs;
-  codecs.chunk_bytes = chunk_bytes(terms.memory_bytes);
+  codecs.chunk_bytes = chunk_bytes(terms, inputs);
   plan_inputs(terms, inputs, codecs);
   if (output) plan_output(terms, *output, codecs);
   check_fits(codecs.bytes(), terms, "decompression and compression together take");

@@ -21,7 +21,7 @@ constexpr std::string_view table_types =
     "  date      a date, or a date and a time, in ISO 8601 (2024-05-01, 2024-05-01T09:30:00.25+02:00), or in the --date-format; "
     "without an offset from UTC it is one of UTC\n"
     "  version   numbers within text are compared as numbers, as ecosort lines -V does\n"
-    "  length    how many characters the value has (UTF-8)\n";
+    "  length    how many characters the value has (UTF-8); an empty one has 0, and is no missing value\n";
 
 // What a command says of values behind the types.
 std::string_view csv_ending() {
