@@ -389,6 +389,14 @@ class Job(Attempts):
         self.path.write_bytes(self.text)
 
 
+def tidy_up(run: Run, path: Path) -> None:
+    """Of a job that was stopped before it began, or when all was done but the last removal."""
+    if job_directory(path).exists():
+        done = run("resume", path)
+        assert done.returncode == 0 or "is whole" in done.stderr, done
+    assert not job_directory(path).exists()
+
+
 def make_job(ecosort: Path, run: Run, drive: FileSystem, text: bytes, directory: Path) -> tuple[Job, float]:
     job = Job(ecosort, drive, text, directory)
     job.renew()
@@ -410,8 +418,7 @@ def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, text:
             assert code in (0, -signal.SIGKILL), told
             if job.is_under_way():
                 continue
-            if job_directory(job.path).exists():  # before it began, or when all was done but the last removal
-                run("resume", "--abandon", job.path)
+            tidy_up(run, job.path)
             assert job.path.read_bytes() in ((wanted,) if is_resumption else (wanted, text))
             job.renew()
         if job.is_under_way():
@@ -438,9 +445,7 @@ def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, te
             cuts += code != 0
             if job.is_under_way():
                 continue  # the next one is a resumption
-            if job_directory(job.path).exists():
-                done = run("resume", job.path)
-                assert done.returncode == 0 or "is whole" in done.stderr, done
+            tidy_up(run, job.path)
             assert job.path.read_bytes() in ((wanted,) if is_resumption else (wanted, text))
             job.renew()
         if job.is_under_way():
