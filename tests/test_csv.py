@@ -435,9 +435,10 @@ def test_what_cannot_be_sorted_is_told_in_one_line(
         ("a,b\n2,1\n".encode("utf-16"), "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"),
         (b"PK\x03\x04\x14\0\0\0a,b\n", "an archive (zip, xlsx, ods); unpack it, or export its tables as CSV"),
         (b"\x1f\x9d\x90abc", "compressed by compress; decompress it first: zcat"),
+        (b"\x02\x21\x4c\x18\x08\0\0\0\x70a,b\n2,1", "compressed by lz4 -l; decompress it first: lz4 -dc"),
         (lzma.compress(b"a,b\n2,1\n", lzma.FORMAT_ALONE), "compressed by lzma; decompress it first: xz -dc --format=lzma"),
     ],
-    ids=["utf-16", "zip", "compress", "lzma"],
+    ids=["utf-16", "zip", "compress", "lz4 -l", "lzma"],
 )
 @pytest.mark.parametrize("mode", ["sort", "--merge", "--check"])
 def test_what_is_no_csv_is_told_as_what_it_is(ecosort: Path, tmp_path: Path, data: bytes, words: str, mode: str) -> None:

@@ -17,24 +17,24 @@ constexpr std::uint64_t xz_padding_bytes = 4;
 
 struct Rules {
   std::string_view magic;
-  bool passes_zeros, passes_garbage;
+  bool passes_zeros;
 };
 
 Rules rules_of(Codec codec) {
   switch (codec) {
     case Codec::gzip:
-      return {"\x1f\x8b"sv, true, true};
+      return {"\x1f\x8b"sv, true};
     case Codec::zstd:
-      return {"\x28\xb5\x2f\xfd"sv, false, false};
+      return {"\x28\xb5\x2f\xfd"sv, false};
     case Codec::lz4:
-      return {"\x04\x22\x4d\x18"sv, false, false};
+      return {"\x04\x22\x4d\x18"sv, false};
     case Codec::xz:
       return {
           "\xfd"
           "7zXZ\0"sv,
-          true, false};
+          true};
     case Codec::bzip2:
-      return {"BZh"sv, false, true};
+      return {"BZh"sv, true};
   }
   throw InternalError("a codec that no one knows");
 }
@@ -43,6 +43,12 @@ Rules rules_of(Codec codec) {
 bool is_skippable(Codec codec, std::string_view head) {
   return (codec == Codec::zstd || codec == Codec::lz4) && head.size() >= 4 &&
          (static_cast<unsigned char>(head[0]) & 0xf0U) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18"sv;
+}
+
+std::string why_it_is_none(Codec codec, std::string_view head) {
+  if (codec == Codec::lz4 && head.starts_with("\x02\x21\x4c\x18"sv))
+    return "it is of the old format of lz4 -l; decompress it first: lz4 -dc";
+  return fmt::format("it does not begin as {} data does", name_of(codec));
 }
 
 }  // namespace
@@ -122,11 +128,9 @@ bool Decoder::end_or_begin(bool is_last) {
   if (head_size_ < head_bytes && head.substr(0, rules.magic.size()) == rules.magic.substr(0, head_size_))
     throw Truncated(position_, fmt::format("it ends where {} data begins", name_of(codec_)));
   if (!head.starts_with(rules.magic) && !is_skippable(codec_, head)) {
-    if (members_ == 0) throw Damaged(0, fmt::format("it does not begin as {} data does", name_of(codec_)));
-    if (!rules.passes_garbage) throw Damaged(head_at, fmt::format("what follows there is no {} data", name_of(codec_)));
-    garbage_at_ = head_at;
-    has_ended_ = true;
-    return false;
+    if (members_ == 0) throw Damaged(0, why_it_is_none(codec_, head));
+    throw Damaged(head_at,
+                  fmt::format("what follows there is no {} data (head -c {} gives all before it)", name_of(codec_), head_at));
   }
   begin_member(head);
   is_in_member_ = true;

@@ -1,15 +1,14 @@
 // Decompression of a stream: whatever pieces the compressed bytes come in, the same plain bytes come out.
 //
-//   file | member | member | zeros | garbage      a member: what one call of the usual program writes (for zstd and lz4: a frame)
+//   file | member | member | zeros      a member: what one call of the usual program writes (for zstd and lz4: a frame)
 //
-// Members follow each other. What lies behind the last one is treated as the usual programs do: zeros behind gzip, and those that
-// pad xz, mean nothing; other bytes behind gzip and bzip2 are passed over, which garbage_at() tells; elsewhere they are damage.
+// Members follow each other. Zeros behind gzip and bzip2, and those that pad xz, mean nothing; anything else that is no member is
+// damage: gzip(1) and bzip2(1) pass it over, and with it every row of a member whose first byte has changed.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -56,10 +55,8 @@ class Decoder {
   // `in`. Damaged, Truncated, TooLarge.
   [[nodiscard]] Step decode(std::span<const std::byte> in, std::span<std::byte> out, bool is_last);
 
-  // All is decoded; only after `is_last`, or in front of garbage.
+  // All is decoded; only after `is_last`.
   [[nodiscard]] bool has_ended() const noexcept { return has_ended_; }
-  // Compressed bytes from there on were passed over.
-  [[nodiscard]] std::optional<std::uint64_t> garbage_at() const noexcept { return garbage_at_; }
 
  protected:
   // Bytes of a member that are looked at before it begins; no member is shorter.
@@ -93,7 +90,6 @@ class Decoder {
   std::byte head_[head_bytes]{};
   std::size_t head_size_ = 0, head_taken_ = 0;
   bool is_in_member_ = false, has_ended_ = false;
-  std::optional<std::uint64_t> garbage_at_;
 };
 
 // Of each codec, one file.

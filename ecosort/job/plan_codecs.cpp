@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "base/memory.h"
 #include "base/size_text.h"
+#include "plan/decoding_plan.h"
 #include "plan/line_plan.h"
 
 namespace ecosort::job {
@@ -17,15 +18,13 @@ constexpr std::uint64_t largest_share = 2, encoders_share = 4;
 void check_fits(std::uint64_t need, const CodecTerms& terms, const std::string& what) {
   if (need <= terms.memory_bytes / largest_share) return;
   // Some goes to what stays on top before it is divided.
-  const std::uint64_t enough = largest_share * need + largest_share * need / 8;
+  const std::uint64_t enough = largest_share * need + need / 2;
   throw NotEnoughMemory(fmt::format("{} {} of memory, and {} are too little for that and the sort", what, format_bytes(need),
                                     format_bytes(terms.memory_bytes)),
                         terms.memory_bytes, enough);
 }
 
-bool is_decoded(const lines::LineInput& input) {
-  return input.is_decoded() || (input.decompresses && input.is_opened_late);
-}
+bool is_decoded(const lines::LineInput& input) { return input.is_decoded() || (input.decompresses && input.is_opened_late); }
 
 // A merge decodes all of its inputs at a time.
 std::size_t chunk_bytes(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs) {
@@ -35,21 +34,14 @@ std::size_t chunk_bytes(const CodecTerms& terms, const std::vector<lines::LineIn
   return round_down(std::clamp(each, least, most), page_bytes);
 }
 
-// What the usual levels of the usual programs ask for, as far as there is memory.
-constexpr std::uint64_t usual_decoder_bytes = std::uint64_t{12} << 20U;
-
-// Where no one knows what comes, a quarter of the memory.
 std::uint64_t decoder_bytes_of(const lines::LineInput& input, std::uint64_t memory_bytes) {
-  constexpr std::uint64_t share = 4;
-  return input.decoder_bytes > 0 ? input.decoder_bytes : std::min(memory_bytes / share, usual_decoder_bytes);
+  return input.decoder_bytes > 0 ? input.decoder_bytes : planner::unknown_decoder_bytes(memory_bytes);
 }
 
-// Behind a first member that is known another one may come that takes so much more; those of gzip are alike.
+// Members of gzip are alike.
 std::uint64_t later_members_bytes(const lines::LineInput& input, std::uint64_t memory_bytes) {
-  constexpr std::uint64_t share = 6;
-  if (input.decoder_bytes == 0 || input.codec == codec::Codec::gzip) return 0;
-  const std::uint64_t usual = std::min(memory_bytes / share, usual_decoder_bytes);
-  return usual - std::min(usual, input.decoder_bytes);
+  if (input.decoder_bytes > 0 && input.codec == codec::Codec::gzip) return 0;
+  return planner::later_members_bytes(memory_bytes, decoder_bytes_of(input, memory_bytes));
 }
 
 void plan_inputs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs, lines::Codecs& codecs) {
@@ -66,6 +58,7 @@ void plan_inputs(const CodecTerms& terms, const std::vector<lines::LineInput>& i
     largest = std::max(largest, need + later);
     more = std::max(more, later);
   }
+  codecs.memory_bytes = terms.memory_bytes;
   codecs.input_bytes = terms.merge ? all + more : largest;
   const bool are_many = terms.merge && count > 1;
   const std::string what = are_many ? fmt::format("{} files at a time", count) : fmt::format("'{}'", name);

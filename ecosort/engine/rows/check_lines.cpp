@@ -23,7 +23,7 @@ class LineReader {
  public:
   LineReader(const CheckedFile& file, rows::RowFormat& format, const FirstLook& look)
       : name_(file.name),
-        file_(file.name, file.decompresses, file.memory_bytes / 2),
+        file_(file.name, file.decompresses, file.memory_bytes),
         format_(format),
         longest_(file.memory_bytes / 4),
         look_(look) {}

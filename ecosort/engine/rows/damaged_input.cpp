@@ -14,16 +14,10 @@ void refuse(const std::string& name, const codec::Damaged& error) {
                             is_short ? "is truncated" : "is damaged", error.offset, error.what()));
 }
 
-void refuse(const std::string& name, const codec::TooLarge& error, const codec::Allowance& allowance) {
-  throw NotEnoughMemory(
-      fmt::format("{}: {} to decompress it are more than the {} of the memory that are for that", rows::shown_name(name),
-                  format_bytes(error.need_bytes), format_bytes(allowance.limit_bytes())),
-      allowance.limit_bytes());
-}
-
-std::string garbage_text(const std::string& name, std::uint64_t offset) {
-  return fmt::format("{}: what follows the compressed data from byte {} on is no such data, and was passed over",
-                     rows::shown_name(name), offset);
+void refuse(const std::string& name, const codec::TooLarge& error, std::uint64_t given_bytes, std::uint64_t enough_bytes) {
+  throw NotEnoughMemory(fmt::format("{}: {} to decompress it are more than the {} of the memory that are for that",
+                                    rows::shown_name(name), format_bytes(error.need_bytes), format_bytes(given_bytes)),
+                        given_bytes, enough_bytes);
 }
 
 }  // namespace ecosort::lines

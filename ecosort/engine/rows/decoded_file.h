@@ -15,7 +15,8 @@ namespace ecosort::lines {
 
 class DecodedFile {
  public:
-  // `name`: "-" is standard input. Decoding takes at most `memory_bytes`; with `decompresses` false everything is read as it is.
+  // `name`: "-" is standard input. Decoding takes at most half of `memory_bytes`; with `decompresses` false everything is read as
+  // it is.
   DecodedFile(const std::string& name, bool decompresses, std::uint64_t memory_bytes);
 
   // Fewer bytes only at the end. IoError, with the place in the file where the data is damaged or ends; NotEnoughMemory.

@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "engine/rows/damaged_input.h"
+#include "plan/decoding_plan.h"
 
 namespace ecosort::lines {
 
@@ -37,9 +38,13 @@ Task<void> DecodedInput::load(Chunk& chunk) {
 }
 
 void DecodedInput::request(TaskGroup& background, Chunk& chunk) {
-  chunk.is_requested = true;
   chunk.is_here = false;
   background.spawn(load(chunk));
+}
+
+void DecodedInput::refuse_too_large(const codec::TooLarge& error) const {
+  const std::uint64_t given = tools_.allowance.limit_bytes();
+  refuse(input_.name, error, given, planner::memory_for_decoders(tools_.memory_bytes, given, error.need_bytes));
 }
 
 Task<void> DecodedInput::begin(TaskGroup& background) {
@@ -53,7 +58,7 @@ Task<void> DecodedInput::begin(TaskGroup& background) {
   try {
     decoder_ = codec::Decoder::make(*input_.codec, tools_.allowance);
   } catch (const codec::TooLarge& error) {
-    refuse(input_.name, error, tools_.allowance);
+    refuse_too_large(error);
   }
   if (!first.is_last) request(background, chunks_[1 - present_]);
 }
@@ -62,7 +67,6 @@ Task<void> DecodedInput::next_chunk(TaskGroup& background) {
   Chunk& used = chunks_[present_];
   Chunk& next = chunks_[1 - present_];
   while (!next.is_here) co_await arrived_.changed();
-  used.is_requested = false;
   present_ = 1 - present_;
   at_ = 0;
   if (!next.is_last) request(background, used);
@@ -78,7 +82,7 @@ Task<codec::Decoder::Step> DecodedInput::decode(std::span<std::byte> out) {
   } catch (const codec::Damaged& error) {
     refuse(input_.name, error);
   } catch (const codec::TooLarge& error) {
-    refuse(input_.name, error, tools_.allowance);
+    refuse_too_large(error);
   }
   at_ += step.consumed;
   input_.compressed_bytes += step.consumed;
@@ -97,13 +101,6 @@ Task<std::size_t> DecodedInput::read_plain(std::byte* data, std::size_t size) {
   co_return kept + got;
 }
 
-// Behind garbage a chunk may still be on its way.
-Task<void> DecodedInput::end_reading() {
-  input_.garbage_at = decoder_->garbage_at();
-  const Chunk& next = chunks_[1 - present_];
-  while (next.is_requested && !next.is_here) co_await arrived_.changed();
-}
-
 Task<std::size_t> DecodedInput::read(TaskGroup& background, std::byte* data, std::size_t size) {
   if (!has_begun_) co_await begin(background);
   if (!decoder_) co_return co_await read_plain(data, size);
@@ -113,7 +110,6 @@ Task<std::size_t> DecodedInput::read(TaskGroup& background, std::byte* data, std
     const codec::Decoder::Step step = co_await decode({data + got, size - got});
     got += step.produced;
   }
-  if (decoder_->has_ended()) co_await end_reading();
   co_return got;
 }
 

@@ -25,7 +25,8 @@ struct DecodeTools {
   engine::Compute& compute;
   MemoryBudget& chunks;
   codec::Allowance& allowance;
-  std::size_t chunk_bytes;  // whole pages
+  std::uint64_t memory_bytes;  // of all, for advice
+  std::size_t chunk_bytes;     // whole pages
 };
 
 // What `input` takes for its chunks.
@@ -47,14 +48,14 @@ class DecodedInput {
   struct Chunk {
     std::byte* data = nullptr;
     std::size_t size = 0;
-    bool is_requested = false, is_here = false, is_last = false;
+    bool is_here = false, is_last = false;
   };
 
+  [[noreturn]] void refuse_too_large(const codec::TooLarge& error) const;
   Task<void> begin(TaskGroup& background);
   Task<void> load(Chunk& chunk);
   void request(TaskGroup& background, Chunk& chunk);
   Task<void> next_chunk(TaskGroup& background);
-  Task<void> end_reading();
   Task<std::size_t> read_plain(std::byte* data, std::size_t size);
   Task<codec::Decoder::Step> decode(std::span<std::byte> out);
 

@@ -28,7 +28,6 @@ struct LineInput {
   std::uint64_t decoder_bytes = 0;  // memory; 0: not known
   // Of one that is decompressed, so far.
   std::uint64_t compressed_bytes = 0, plain_bytes = 0;
-  std::optional<std::uint64_t> garbage_at;  // compressed bytes from there on were passed over
 
   void open(io::Storage& storage);
   // Finds `codec`. Of files of the system; does nothing for a stream, whose bytes can be read once. IoError.

@@ -162,8 +162,6 @@ class RowKernel final : public engine::Kernel {
     report.input_bytes = reader_->bytes();
     report.output_bytes = written_bytes();
     if (packed_) report.packed_bytes = packed_->file_bytes();
-    for (const LineInput& input : job_.inputs)
-      if (input.garbage_at) report.notices.push_back(garbage_text(input.name, *input.garbage_at));
     report.peak_temp_bytes = files_->peak_bytes();
     if (packer_ && packer_->report().blocks > 0) report.run_packing = packer_->report();
     report.peak_memory_bytes =
@@ -202,7 +200,7 @@ class RowKernel final : public engine::Kernel {
   }
 
   [[nodiscard]] DecodeTools decoding() {
-    return {bench_.reactor, bench_.compute, codec_memory_, allowance_, job_.codecs.chunk_bytes};
+    return {bench_.reactor, bench_.compute, codec_memory_, allowance_, job_.codecs.memory_bytes, job_.codecs.chunk_bytes};
   }
 
   void take_sorted_inputs() {

@@ -21,6 +21,7 @@ namespace ecosort::lines {
 
 // What is decompressed and compressed on the way, with memory besides the plan's.
 struct Codecs {
+  std::uint64_t memory_bytes = 0;  // of all, of which these are parts
   std::size_t chunk_bytes = 0;     // of compressed inputs, read at a time
   std::uint64_t input_bytes = 0;   // memory for decompression; 0: no input is decompressed
   std::uint64_t output_bytes = 0;  // memory for compression

@@ -26,12 +26,13 @@ std::string list_of(const std::vector<std::string>& names) {
 struct Foreign {
   Text beginning, advice;
 };
-constexpr std::array<Foreign, 7> foreign_files{
+constexpr std::array<Foreign, 8> foreign_files{
     {{"\xff\xfe"sv, "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"},
      {"\xfe\xff"sv, "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"},
      {"PK\x03\x04"sv, "an archive (zip, xlsx, ods); unpack it, or export its tables as CSV"},
      {"7z\xbc\xaf"sv, "an archive (7z); unpack it first"},
      {"\x1f\x9d"sv, "compressed by compress; decompress it first: zcat"},
+     {"\x02\x21\x4c\x18"sv, "compressed by lz4 -l; decompress it first: lz4 -dc"},
      {"]\0\0"sv, "compressed by lzma; decompress it first: xz -dc --format=lzma"},
      {"PAR1\x15"sv, "Parquet; Python's ecosort.sort_table() sorts it"}}};
 

@@ -1,0 +1,31 @@
+#include "plan/decoding_plan.h"
+
+#include <algorithm>
+
+namespace ecosort::planner {
+namespace {
+
+constexpr std::uint64_t usual_decoder_bytes = std::uint64_t{12} << 20U;
+constexpr std::uint64_t share_of_unknown = 4, share_of_later = 6, share_of_much = 16;
+
+}  // namespace
+
+std::uint64_t unknown_decoder_bytes(std::uint64_t memory_bytes) noexcept {
+  return std::min(memory_bytes / share_of_unknown, usual_decoder_bytes);
+}
+
+std::uint64_t later_members_bytes(std::uint64_t memory_bytes, std::uint64_t known_bytes) noexcept {
+  if (memory_bytes / share_of_much > usual_decoder_bytes) return memory_bytes / share_of_much;
+  const std::uint64_t usual = std::min(memory_bytes / share_of_later, usual_decoder_bytes);
+  return usual - std::min(usual, known_bytes);
+}
+
+std::uint64_t memory_for_decoders(std::uint64_t memory_bytes, std::uint64_t given_bytes, std::uint64_t need_bytes) noexcept {
+  // A decoder that got what it was refused may ask for a little more.
+  const std::uint64_t need = need_bytes + need_bytes / share_of_much;
+  if (need <= usual_decoder_bytes) return memory_bytes + share_of_later * need;
+  const std::uint64_t most_of_little = share_of_much * usual_decoder_bytes;
+  return std::max(memory_bytes, most_of_little) + share_of_much * (need - std::min(need, given_bytes));
+}
+
+}  // namespace ecosort::planner
