@@ -7,6 +7,8 @@ from queue import SimpleQueue
 from threading import Semaphore, Thread
 from typing import Generic, TypeVar
 
+from ecosort.handed_over import HandedOver
+
 Item = TypeVar("Item")
 
 
@@ -25,7 +27,7 @@ def ahead(source: Iterator[Item]) -> Generator[Item, None, None]:
 class _Maker(Generic[Item]):
     def __init__(self, source: Iterator[Item]) -> None:
         self._source = source
-        self._made: SimpleQueue[Item | _End] = SimpleQueue()
+        self._made: SimpleQueue[HandedOver[Item] | _End] = SimpleQueue()
         self._room = Semaphore(0)
         self._is_given_up = False
         # A daemon: a stream that is still held when the interpreter ends keeps no one waiting.
@@ -33,11 +35,11 @@ class _Maker(Generic[Item]):
         self._thread.start()
 
     def items(self) -> Iterator[Item]:
-        while not isinstance(item := self._made.get(), _End):
+        while not isinstance(made := self._made.get(), _End):
             self._room.release()
-            yield item
-        if item.error is not None:
-            raise item.error
+            yield made.take()
+        if made.error is not None:
+            raise made.error
 
     def give_up(self) -> None:
         self._is_given_up = True
@@ -50,7 +52,7 @@ class _Maker(Generic[Item]):
         error = None
         try:
             while not self._is_given_up:
-                self._made.put(next(self._source))
+                self._made.put(HandedOver(next(self._source)))
                 self._room.acquire()
         except StopIteration:
             pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from ecosort.kept_memory import KeptMemory
 _CHECK_BATCHES = 16
 _BUFFER_BYTES = 64 << 10
 _CAST_ROWS = 4096
+_COLUMN_BYTES = 2 << 20
 
 
 def check_schema(schema: Any) -> None:
@@ -77,18 +79,45 @@ def _holds_dictionary(kind: Any) -> bool:
     return pa.types.is_dictionary(kind) or any(_holds_dictionary(kind.field(i).type) for i in range(kind.num_fields))
 
 
+@dataclass(frozen=True)
+class ParquetInput:
+    """A file that is read page by page, however large its row groups are."""
+
+    path: str
+    file: Any
+
+    @property
+    def schema(self) -> Any:
+        return self.file.schema_arrow
+
+    def page_bytes(self) -> int:
+        """What reading takes at a time: of each column a page and a dictionary, as long as most programs make them."""
+        return max((sum(min(size, _COLUMN_BYTES) for size in _column_sizes(group)) for group in self._groups()), default=0)
+
+    def batches(self, run_bytes: int, kept: KeptMemory) -> Iterator[Any]:
+        """Of a small part of a run each."""
+        row_bytes = max((group.total_byte_size // max(group.num_rows, 1) for group in self._groups()), default=0) + 1
+        rows = min(max(run_bytes // 64 // row_bytes, 256), 1 << 16)
+        return _telling(self.path, self.file.iter_batches(batch_size=rows, use_threads=False), kept)
+
+    def _groups(self) -> list[Any]:
+        metadata = self.file.metadata
+        return [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+
+
 @contextmanager
-def open_parquet(path: str, run_bytes: int, kept: KeptMemory) -> Iterator[tuple[Any, Iterable[Any]]]:
-    """The schema and the batches of a file, which is read page by page, however large its row groups are."""
+def open_parquet(path: str) -> Iterator[ParquetInput]:
+    """Raises BadInput."""
     try:
         file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
     except (OSError, pa.ArrowException) as error:
         raise BadInput(f"'{path}' cannot be read as Parquet: {error}") from None
     with file:
-        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-        row_bytes = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0) + 1
-        rows = min(max(run_bytes // 64 // row_bytes, 256), 1 << 16)
-        yield file.schema_arrow, _telling(path, file.iter_batches(batch_size=rows, use_threads=False), kept)
+        yield ParquetInput(path, file)
+
+
+def _column_sizes(group: Any) -> Iterator[int]:
+    return (group.column(i).total_uncompressed_size for i in range(group.num_columns))
 
 
 def _telling(path: str, batches: Iterable[Any], kept: KeptMemory) -> Iterator[Any]:

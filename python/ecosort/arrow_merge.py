@@ -24,14 +24,32 @@ from ecosort.pipe import PipedSort
 
 @dataclass(frozen=True)
 class Shares:
-    """What of `memory` goes where, in bytes. pyarrow with its Parquet takes 128 MiB by itself, of which 64 are free."""
+    """What of `memory` goes where, in bytes. pyarrow with its Parquet takes 128 MiB by itself, of which 64 are free.
+
+    32 MiB of these are for the pages of the columns of a Parquet file; those of many columns take more, `more_pages`.
+    """
 
     all_memory: int
+    more_pages: int = 0
+
+    def with_pages(self, page_bytes: int) -> Shares:
+        """Raises NotEnoughMemory."""
+        more = page_bytes - (32 << 20)
+        if more <= 0:
+            return self
+        if self.all_memory < (128 << 20) + more:
+            line = (
+                f"the columns take {page_bytes >> 20} MiB to be read page by page, and {self.all_memory} bytes of memory are too "
+                f"little for that; give at least {129 + (more >> 20)}MiB"
+            )
+            raise NotEnoughMemory(line, self.all_memory, (129 + (more >> 20)) << 20)
+        return Shares(self.all_memory, more)
 
     @property
     def memory(self) -> int:
         """What is left to share."""
-        return max(self.all_memory - (64 << 20), self.all_memory // 2)
+        free = self.all_memory - self.more_pages
+        return max(free - (64 << 20), free // 2)
 
     @property
     def program(self) -> int:
@@ -56,7 +74,9 @@ class Shares:
     @property
     def kept(self) -> int:
         """By which this process may grow before the allocator gives back what is not in use."""
-        return min(self.memory * 5 // 8, self.memory - (96 << 20))  # less than nothing: it gives back all at once
+        return self.more_pages + min(
+            self.memory * 5 // 8, self.memory - (96 << 20)
+        )  # less than nothing: it gives back all at once
 
     @property
     def step(self) -> int:
@@ -68,19 +88,24 @@ class RowSort:
     """Sorts one table with `memory` bytes, and unnamed files in `place`."""
 
     def __init__(self, memory: int, threads: int | None, place: str) -> None:
-        self._shares = Shares(memory)
+        self._take_shares(Shares(memory))
         if self._shares.most_runs == 0:
             raise NotEnoughMemory(f"{memory} bytes of memory sort no table; give at least 128KiB", memory, 128 << 10)
-        self._kept = KeptMemory(self._shares.kept)
         self._threads = threads
         self._place = place
+
+    def _take_shares(self, shares: Shares) -> None:
+        self._shares = shares
+        self._kept = KeptMemory(shares.kept)
 
     def sort_parquet(self, path: str, by: str | Sequence[str | Sequence[str]]) -> Any:
         """Of a file."""
         with ExitStack() as stack:
-            schema, batches = stack.enter_context(open_parquet(path, self._shares.run, self._kept))
-            pieces = stack.enter_context(closing(ahead(self._pieces(schema, batches))))
-            return self._sort(schema, pieces, by)
+            file = stack.enter_context(open_parquet(path))
+            self._take_shares(self._shares.with_pages(file.page_bytes()))
+            batches = file.batches(self._shares.run, self._kept)
+            pieces = stack.enter_context(closing(ahead(self._pieces(file.schema, batches))))
+            return self._sort(file.schema, pieces, by)
 
     def sort_stream(self, table: Any, by: str | Sequence[str | Sequence[str]]) -> Any:
         """Of whatever gives an Arrow stream."""
@@ -101,21 +126,23 @@ class RowSort:
             transport = transport_of(plain, columns, self._shares.program, self._threads, self._place)
             sort = stack.enter_context(PipedSort(transport.words))
             runs: list[Run] = []
+            number = 0
             with Behind[_Ordered](lambda rows: runs.append(self._store(file, rows))) as storing:
-                for number, piece in self._numbered(pieces):
+                for piece in pieces:
+                    self._check_count(number)
                     storing.give(_put_in_order(piece, number, transport, sort))
                     del piece  # the next one is made now
+                    number += 1
+                    self._kept.check()
             sort.end_input()
             merged = self._merge(runs, transport.runs_of(sort.pieces()), stack.pop_all())
             next(merged)  # from here on its end closes everything, however it comes
-            return pa.RecordBatchReader.from_batches(schema, ahead(_in_order(ahead(merged), schema)))
+            return pa.RecordBatchReader.from_batches(schema, ahead(_in_order(ahead(merged), schema, self._kept)))
 
-    def _numbered(self, pieces: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-        for number, piece in enumerate(pieces):
-            if number == self._shares.most_runs:
-                line = f"the table is too long for this memory: it makes more than {number} runs; give more memory"
-                raise NotEnoughMemory(line, self._shares.all_memory, None)
-            yield number, piece
+    def _check_count(self, runs: int) -> None:
+        if runs == self._shares.most_runs:
+            line = f"the table is too long for this memory: it makes more than {runs} runs; give more memory"
+            raise NotEnoughMemory(line, self._shares.all_memory, None)
 
     def _store(self, file: RunFile, ordered: _Ordered) -> Run:
         """The rows in their order, as a run."""
@@ -146,6 +173,7 @@ class RowSort:
                     wanted = self._fitting(runs, some[at : at + _MOST_ROWS])
                     at += len(wanted)
                     yield _next_rows(runs, wanted)
+                    self._kept.check()
             if not all(run.is_at_end() for run in runs):
                 raise IoFailed("a run has more rows than keys (check the memory)")
 
@@ -191,8 +219,14 @@ def _next_rows(runs: list[Run], wanted: NDArray[np.uint32]) -> _Ordered:
     return _Ordered(pa.concat_batches(parts), pa.array(place_of))
 
 
-def _in_order(merged: Generator[_Ordered, None, None], schema: Any) -> Iterator[Any]:
+def _in_order(merged: Generator[_Ordered, None, None], schema: Any, kept: KeptMemory) -> Iterator[Any]:
     with closing(merged):
         for some in merged:
-            rows = some.rows.take(some.order)
-            yield rows if rows.schema.equals(schema) else rows.cast(schema)
+            yield _taken(some, schema)
+            del some  # the next one is made now
+            kept.check()
+
+
+def _taken(some: _Ordered, schema: Any) -> Any:
+    rows = some.rows.take(some.order)
+    return rows if rows.schema.equals(schema) else rows.cast(schema)

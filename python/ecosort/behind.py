@@ -8,6 +8,8 @@ from threading import Thread
 from types import TracebackType
 from typing import Generic, TypeVar
 
+from ecosort.handed_over import HandedOver
+
 Item = TypeVar("Item")
 
 
@@ -20,7 +22,7 @@ class Behind(Generic[Item]):
 
     def __init__(self, work: Callable[[Item], None]) -> None:
         self._work = work
-        self._given: Queue[_Given[Item] | None] = Queue(1)
+        self._given: Queue[HandedOver[Item] | None] = Queue(1)
         self._error: BaseException | None = None
         self._thread = Thread(target=self._do, name="ecosort behind", daemon=True)
 
@@ -39,7 +41,7 @@ class Behind(Generic[Item]):
         self._given.join()
         if self._error is not None:
             raise self._error
-        self._given.put(_Given(item))
+        self._given.put(HandedOver(item))
 
     def _do(self) -> None:
         while (given := self._given.get()) is not None:
@@ -48,13 +50,3 @@ class Behind(Generic[Item]):
             except BaseException as raised:  # is raised where the items are made
                 self._error = raised
             self._given.task_done()
-
-
-class _Given(Generic[Item]):
-    """An item that no one holds on to once it was taken."""
-
-    def __init__(self, item: Item) -> None:
-        self._items = [item]
-
-    def take(self) -> Item:
-        return self._items.pop()

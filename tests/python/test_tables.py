@@ -13,9 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from capabilities import SOAK
 from conftest import ROOT
 from sort_support import MIB, listing, mounted
 
@@ -267,12 +269,25 @@ def watch():
 
 threading.Thread(target=watch, daemon=True).start()
 rows, last = 0, ""
-for batch in ecosort.sort_table("one_group.parquet", ["text"], memory="128MiB", temp="."):
+for batch in ecosort.sort_table("one_group.parquet", ["text"], memory=sys.argv[1], temp="."):
     values = batch["text"]
     assert last <= values[0].as_py()
     rows, last = rows + batch.num_rows, values[-1].as_py()
 print(rows, peak >> 10)
 """
+
+
+def rows_and_peak_mib(memory: str) -> list[int]:
+    """Of a sort of one_group.parquet in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, memory],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+    )
+    assert done.stderr == ""
+    return [int(word) for word in done.stdout.split()]
 
 
 def test_one_row_group_larger_than_the_memory_keeps_to_it(here: Path) -> None:
@@ -283,14 +298,37 @@ def test_one_row_group_larger_than_the_memory_keeps_to_it(here: Path) -> None:
         part = pa.table({"text": words, "x": pa.array(range(10_000), pa.float64())})
         writer.write_table(pa.concat_tables([part] * 80), row_group_size=800_000)
     assert pq.ParquetFile("one_group.parquet").metadata.num_row_groups == 1
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
-    )
-    assert done.stderr == ""
-    rows, peak_mib = map(int, done.stdout.split())
+    rows, peak_mib = rows_and_peak_mib("128MiB")
     assert rows == 800_000
     assert peak_mib <= 128 + 64
+
+
+def columns_of_texts(count: int, rows: int) -> pa.Table:
+    """With few different ones, which Parquet writes as a dictionary, and with many."""
+    generator = np.random.default_rng(7)
+    numbers = [generator.integers(0, 1 << (13 if column % 2 else 62), rows) for column in range(count)]
+    texts = [pa.array([f"{number:x}" for number in column.tolist()]) for column in numbers]
+    return pa.table({"text": texts[0], "id": range(rows), **{f"text {column}": texts[column] for column in range(1, count)}})
+
+
+def test_one_row_group_of_several_columns_keeps_to_it(here: Path) -> None:
+    """Short texts: many rows in a run, and several decoders at a time. 250 MB of rows; 1 GB with ECOSORT_SOAK."""
+    parts = 48 if SOAK else 12
+    part = columns_of_texts(7, 200_000)
+    pq.write_table(pa.concat_tables([part] * parts), "one_group.parquet", row_group_size=parts * 200_000)
+    assert pq.ParquetFile("one_group.parquet").metadata.num_row_groups == 1
+    rows, peak_mib = rows_and_peak_mib("128MiB")
+    assert rows == parts * 200_000
+    assert peak_mib <= 128 + 64
+
+
+def test_a_file_of_many_columns_says_what_it_takes(here: Path) -> None:
+    part = columns_of_texts(40, 60_000)
+    pq.write_table(pa.concat_tables([part] * 3), "one_group.parquet", row_group_size=180_000)
+    with pytest.raises(NotEnoughMemory, match=r"to be read page by page.*give at least 1[0-9]+MiB") as told:
+        sort_table("one_group.parquet", ["text"], memory="128MiB", temp=here)
+    assert told.value.need_bytes is not None
+    enough_mib = told.value.need_bytes >> 20
+    rows, peak_mib = rows_and_peak_mib(f"{enough_mib}MiB")
+    assert rows == 180_000
+    assert peak_mib <= enough_mib + 64
