@@ -16,7 +16,7 @@ from ecosort.kept_memory import KeptMemory
 _CHECK_BATCHES = 16
 _BUFFER_BYTES = 64 << 10
 _CAST_ROWS = 4096
-_COLUMN_BYTES = 2 << 20
+_COLUMN_BYTES = 9 << 18
 
 
 def check_schema(schema: Any) -> None:
@@ -91,8 +91,8 @@ class ParquetInput:
         return self.file.schema_arrow
 
     def page_bytes(self) -> int:
-        """What reading takes at a time: of each column a page and a dictionary, as long as most programs make them."""
-        return max((sum(min(size, _COLUMN_BYTES) for size in _column_sizes(group)) for group in self._groups()), default=0)
+        """What reading takes at a time: of each column pages and a dictionary, as long as most programs make them."""
+        return max((sum(min(3 * size, _COLUMN_BYTES) for size in _column_sizes(group)) for group in self._groups()), default=0)
 
     def batches(self, run_bytes: int, kept: KeptMemory) -> Iterator[Any]:
         """Of a small part of a run each."""

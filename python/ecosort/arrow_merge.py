@@ -34,7 +34,7 @@ class Shares:
 
     def with_pages(self, page_bytes: int) -> Shares:
         """Raises NotEnoughMemory."""
-        more = page_bytes - (32 << 20)
+        more = (page_bytes - (32 << 20)) * 5 // 4
         if more <= 0:
             return self
         if self.all_memory < (128 << 20) + more:

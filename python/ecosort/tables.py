@@ -37,8 +37,8 @@ def sort_table(
     those that are encoded by run ends. `threads` are the program's; up to three of Python's work beside them.
 
     Everything is read before this returns. Python with pyarrow and the program take `memory`, from 128 MiB on, and at most
-    64 MiB more in all, however large the row groups of a Parquet file are; batches of other streams are their owner's. A file
-    with more than 16 columns takes 2 MiB for each further one, and raises NotEnoughMemory where `memory` is too little. The
+    64 MiB more in all, however large the row groups of a Parquet file are; batches of other streams are their owner's. Each
+    column beyond some 14 takes up to 3 MiB more, and NotEnoughMemory tells how much `memory` a file of many columns needs. The
     rows, as long as Arrow has them in memory, and the keys are in unnamed files in `temp` (default: $TMPDIR or /tmp) until the
     stream ends or is forgotten. 256 MiB suffice for 12 GB, 1 GiB for 60 GB of rows; a longer table raises NotEnoughMemory.
 
