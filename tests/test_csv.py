@@ -403,7 +403,7 @@ KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, in
     (["--no-header", "--by", "3"], ["1,2\n"], "key '3': the first row has 2 columns"),
     (["--no-header", "--by", "0"], ["1,2\n"], "key '0': without a header a column is named by its number, from 1 on"),
     (["--no-header", "--by", "name"], ["1,2\n"], "key 'name': without a header a column is named by its number, from 1 on"),
-    (["--by", ":number"], ["a\n"], "key ':number' names no column; give NAME[:TYPE][:desc]"),
+    (["--by", ":number"], ["a\n"], "key ':number' names nothing; give NAME[:TYPE][:desc]"),
     (["--by", "a:nubmer"], ["a,b\n"], f"key 'a:nubmer': 'nubmer' is no type; did you mean 'number'? A {KEY_WORDS}"),
     (["--by", "a:desc:number"], ["a,b\n"], f"key 'a:desc': 'desc' is no type; a {KEY_WORDS}"),
     (["--no-header", "--by", "2:numb"], ["a,b\n"], f"key '2:numb': 'numb' is no type; did you mean 'number'? A {KEY_WORDS}"),

@@ -312,7 +312,7 @@ def test_what_python_reads_is_read_and_what_it_refuses_is_refused(ecosort: Path,
 @pytest.mark.parametrize(("words", "message"), [
     (["--by", "a[x]"], "key 'a[x]': a bracket wants a number, as in [0]; a path is names with dots between them and [N] for "
         "arrays, and a name with other signs is put in double quotes"),
-    (["--by", ":number"], "key ':number' names no column; give NAME[:TYPE][:desc]"),
+    (["--by", ":number"], "key ':number' names nothing; give NAME[:TYPE][:desc]"),
     (["--by", "a", "--nulls", "middle"], "--nulls: 'middle' is neither 'first' nor 'last'"),
     ([], "jsonl: no key; name a value with --by PATH[:TYPE][:desc]"),
     ([f"--by=k{i}" for i in range(33)], "33 keys are more than 32"),

@@ -43,6 +43,21 @@ def test_compressed_input(ecosort: Path, tmp_path: Path, program: str) -> None:
         assert line.endswith("--decompress=auto")
 
 
+def test_who_says_what_is_wanted_is_told_nothing(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(COMPRESSED["gzip"])
+    for words in (["in"], ["-m", "in"], ["-c", "in"], ["-"]):
+        data = COMPRESSED["gzip"] if words == ["-"] else None
+        error = run([str(ecosort), "lines", "--decompress=never"], words, tmp_path, data)[2]
+        assert "compressed" not in error
+
+
+def test_an_output_whose_name_says_that_it_is_compressed(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"b\na\n")
+    [line] = told(ecosort, tmp_path, ["in", "-o", "out.zst"])
+    assert line == "sort: out.zst: is written as it is, and not compressed; to write zstd, give --compress-output=auto"
+    assert run([str(ecosort), "lines", "--compress-output=none"], ["in", "-o", "out.zst"], tmp_path)[2] == ""
+
+
 def test_compressed_inputs_are_named_in_one_line(ecosort: Path, tmp_path: Path) -> None:
     names = [f"{i}.{program}" for i, program in enumerate(COMPRESSED)]
     for name, data in zip(names, COMPRESSED.values(), strict=True):

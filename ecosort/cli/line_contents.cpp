@@ -32,7 +32,7 @@ bool LineContents::has_quoted_field(std::string_view first) const {
 }
 
 std::string LineContents::compressed_notice(const std::vector<CompressedInput>& inputs) {
-  if (inputs.empty()) return "";
+  if (inputs.empty() || told_compressed_) return "";
   told_compressed_ = true;
   std::string names;
   for (std::size_t i = 0; i < std::min(inputs.size(), most_named); ++i)

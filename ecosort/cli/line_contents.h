@@ -20,8 +20,9 @@ struct CompressedInput {
 // Each kind of contents is told once, of the first input that has it. Not thread-safe.
 class LineContents {
  public:
-  // `separator`: of -t, where there are keys that it cuts.
-  explicit LineContents(std::optional<char> separator) : separator_(separator) {}
+  // `separator`: of -t, where there are keys that it cuts. `tells_compressed`: of compressed data, too.
+  LineContents(std::optional<char> separator, bool tells_compressed)
+      : separator_(separator), told_compressed_(!tells_compressed) {}
 
   // One notice that names all of these, which then are told of: nothing for none.
   [[nodiscard]] std::string compressed_notice(const std::vector<CompressedInput>& inputs);
@@ -33,7 +34,7 @@ class LineContents {
   [[nodiscard]] bool has_quoted_field(std::string_view first) const;
 
   std::optional<char> separator_;
-  bool told_compressed_ = false, told_mark_ = false, told_quotes_ = false;
+  bool told_compressed_, told_mark_ = false, told_quotes_ = false;
 };
 
 }  // namespace ecosort::cli

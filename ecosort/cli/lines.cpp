@@ -84,7 +84,14 @@ void print_notice(const LinesOptions& options, const std::string& notice) {
 }
 
 LineContents contents_of(const LinesOptions& options) {
-  return LineContents(options.order.keys.empty() ? std::nullopt : options.order.separator);
+  return {options.order.keys.empty() ? std::nullopt : options.order.separator, !options.names_decompress};
+}
+
+std::string plain_output_notice(const LinesOptions& options) {
+  const auto codec = codec::codec_of_file_name(options.output);
+  if (!codec || options.names_compress_output) return "";
+  return fmt::format("{}: is written as it is, and not compressed; to write {}, give --compress-output=auto",
+                     lines::quoted_name(options.output), codec::name_of(*codec));
 }
 
 // Tells once each what the contents of the inputs suggest.
@@ -153,6 +160,7 @@ int sort_files(const LinesOptions& options, double started_s) {
   lines::LinesJob& job = prepared.job;
   LineContents contents = contents_of(options);
   print_notice(options, contents.compressed_notice(compressed_inputs(job)));
+  print_notice(options, plain_output_notice(options));
   job.look = contents_look(options, contents);
   io::Backend backend = job::make_line_queue(options.io, prepared);
   print_notice(options, backend.notice);

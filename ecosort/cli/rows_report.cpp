@@ -22,7 +22,9 @@ nlohmann::ordered_json rows_stats_json(const RowWords& words, const lines::Lines
 
 JobSummary rows_summary(const lines::LinesReport& report, std::uint64_t rows, const char* noun) {
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} {}{}{}", rows, noun, rows == 1 ? "" : "s", packed_text(report.run_packing))};
+          fmt::format("{} {}{}{}{}", rows, noun, rows == 1 ? "" : "s",
+                      report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped),
+                      packed_text(report.run_packing))};
 }
 
 }  // namespace ecosort::cli

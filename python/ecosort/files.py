@@ -11,7 +11,7 @@ from ecosort.keys import Key, LineKey, ValueKey, line_key_words, record_key_word
 from ecosort.process import Sort
 from ecosort.report import Progress, Report
 from ecosort.row_files import sort_csv, sort_jsonl
-from ecosort.words import Path, Size, flags, output, path_word, path_words, resources, runs
+from ecosort.words import Path, Size, compressed_files, flags, output, path_word, path_words, resources, runs
 
 
 class _Common(TypedDict):
@@ -126,6 +126,9 @@ def sort_lines(
     merge: bool = False,
     zero_terminated: bool = False,
     header: int = 0,
+    decompress: bool | None = None,
+    compress_output: str | None = None,
+    level: int | None = None,
     memory: Size | None = None,
     threads: int | None = None,
     temp: Path | Sequence[Path] = (),
@@ -139,8 +142,9 @@ def sort_lines(
     """Sorts lines of text as GNU sort does in the C locale: `by` fields (numbers from 1, LineKey, texts of -k), else as a whole.
 
     `separator` is one byte between fields (default: where blanks begin). `stable`: lines with equal keys stay in input order
-    instead of being compared as a whole. `merge`: the files are sorted already. `header` lines stay on top. The rest is as in
-    sort_file().
+    instead of being compared as a whole. `merge`: the files are sorted already. `header` lines stay on top. Files are taken as
+    they are, as sort does, unless `decompress` is True and `compress_output` and `level` say what `dst` is compressed with, as in
+    sort_csv() ("auto": by the ending of its name). The rest is as in sort_file().
 
     >>> import pathlib
     >>> _ = pathlib.Path("in.csv").write_text("name,age\\nada,36\\nbob,7\\n")
@@ -168,7 +172,7 @@ def sort_lines(
         zero_terminated=zero_terminated,
     )
     words += [*line_key_words(by), *_layout(separator, header), *resources(memory, threads, temp, "parallel")]
-    words += runs(compress, assume_ratio, goal)
+    words += [*runs(compress, assume_ratio, goal), *compressed_files(decompress, compress_output, level)]
     return Sort(["lines", *words, output(dst, overwrite), *path_words(src)], progress=progress, cancel=cancel).wait()
 
 

@@ -109,6 +109,8 @@ def line_key_words(by: int | str | LineKey | Iterable[int | str | LineKey]) -> l
 
 def value_key_words(by: str | ValueKey | Iterable[str | ValueKey]) -> list[str]:
     """--by of `ecosort csv` and `ecosort jsonl`."""
+    if isinstance(by, int):
+        raise BadInput(f"by={by} is a number; a column by its number is ValueKey({by}) or '{by}', with header=False")
     keys = [by] if isinstance(by, str | ValueKey) else list(by)
     if not keys:
         raise BadInput("by is empty: name a column or a path at least")

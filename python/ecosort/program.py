@@ -12,6 +12,7 @@ from pathlib import Path
 from ecosort.errors import ProgramNotFound
 from ecosort.version import __version__
 
+_ANSWER_S = 30  # for one that tells its version: seconds also of a machine that is busy
 _INSIDE = Path(__file__).with_name("bin") / "ecosort"
 
 
@@ -29,6 +30,8 @@ def checked_program(program: Path) -> Path:
             done = _asked(program)
     except OSError as error:
         raise ProgramNotFound(f"cannot run '{program}': {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise ProgramNotFound(f"'{program}' does not answer --version within {_ANSWER_S} s; is it ecosort?") from None
     first = done.stdout.partition("\n")[0]
     if first != f"ecosort {__version__}":
         is_ours = first.startswith("ecosort ")
@@ -38,7 +41,8 @@ def checked_program(program: Path) -> Path:
 
 
 def _asked(program: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([program, "--version"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    words = [program, "--version"]
+    return subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=_ANSWER_S)
 
 
 def _named() -> Path | None:

@@ -9,7 +9,7 @@ from typing import Literal
 from ecosort.keys import ValueKey, value_key_words
 from ecosort.process import Sort
 from ecosort.report import Progress, Report
-from ecosort.words import Path, Size, flags, output, path_words, resources, runs
+from ecosort.words import Path, Size, compressed_files, flags, output, path_words, resources, runs
 
 
 def sort_csv(
@@ -25,6 +25,9 @@ def sort_csv(
     date_format: str | None = None,
     unique: bool = False,
     merge: bool = False,
+    decompress: bool | None = None,
+    compress_output: str | None = None,
+    level: int | None = None,
     memory: Size | None = None,
     threads: int | None = None,
     temp: Path | Sequence[Path] = (),
@@ -40,8 +43,10 @@ def sort_csv(
     `delimiter` is one byte (default: a tab where all files are named .tsv, else a comma); `quote=None`: quotes are bytes like
     others. The headers of all files must be alike. Values that are empty, or not of their key's type, stand behind the others
     (`nulls_first`: in front), and Report.keys counts them; `strict` refuses the latter. `date_format` is like that of strptime
-    (default: ISO 8601). `unique` keeps the first of the rows with equal keys; `merge`: the files are sorted already. The rest is
-    as in sort_file().
+    (default: ISO 8601). `unique` keeps the first of the rows with equal keys; `merge`: the files are sorted already. Inputs
+    that are compressed are decompressed, unless `decompress` is False; `compress_output` says what `dst` is compressed with
+    ("gzip", "zstd", "lz4", "xz", "bzip2", "none"; default: by the ending of its name), and `level` how hard. The rest is as in
+    sort_file().
 
     >>> import pathlib
     >>> _ = pathlib.Path("in.csv").write_text('name,price\\n"pen, red",2.50\\nink,10\\ncap,?\\n')
@@ -56,7 +61,8 @@ def sort_csv(
     words = [*value_key_words(by), f"--quote={'none' if quote is None else quote}"]
     words += [f"--delimiter={delimiter}"] if delimiter is not None else []
     words += _terms(nulls_first, date_format) + flags(no_header=not header, strict=strict, unique=unique, merge=merge)
-    words += [*resources(memory, threads, temp), *runs(compress, assume_ratio, goal), output(dst, overwrite), *path_words(src)]
+    words += [*resources(memory, threads, temp), *runs(compress, assume_ratio, goal)]
+    words += [*compressed_files(decompress, compress_output, level), output(dst, overwrite), *path_words(src)]
     return Sort(["csv", *words], progress=progress, cancel=cancel).wait()
 
 
@@ -70,6 +76,9 @@ def sort_jsonl(
     date_format: str | None = None,
     unique: bool = False,
     merge: bool = False,
+    decompress: bool | None = None,
+    compress_output: str | None = None,
+    level: int | None = None,
     memory: Size | None = None,
     threads: int | None = None,
     temp: Path | Sequence[Path] = (),
@@ -96,7 +105,8 @@ def sort_jsonl(
     {"user": null}
     """
     words = [*value_key_words(by), *_terms(nulls_first, date_format), *flags(strict=strict, unique=unique, merge=merge)]
-    words += [*resources(memory, threads, temp), *runs(compress, assume_ratio, goal), output(dst, overwrite), *path_words(src)]
+    words += [*resources(memory, threads, temp), *runs(compress, assume_ratio, goal)]
+    words += [*compressed_files(decompress, compress_output, level), output(dst, overwrite), *path_words(src)]
     return Sort(["jsonl", *words], progress=progress, cancel=cancel).wait()
 
 

@@ -79,6 +79,13 @@ def runs(compress: str | None, assume_ratio: float | None, goal: str | None) -> 
     return words + ([f"--goal={goal}"] if goal is not None else [])
 
 
+def compressed_files(decompress: bool | None, compress_output: str | None, level: int | None) -> list[str]:
+    """How inputs and outputs are; None: what the command does by itself."""
+    words = [] if decompress is None else [f"--decompress={'auto' if decompress else 'never'}"]
+    words += [] if compress_output is None else [f"--compress-output={compress_output}"]
+    return words + ([] if level is None else [f"--level={level}"])
+
+
 def output(path: Path, overwrite: bool) -> str:
     """Raises OutputExists. A file that appears later is replaced when the sort is done."""
     word = path_word(path)

@@ -226,6 +226,15 @@ def test_a_program_of_another_version_is_refused(
         sort_lines("in", "out")
 
 
+def test_a_program_that_never_answers_is_refused(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "program").write_text("#!/bin/sh\nexec sleep 60\n")
+    (here / "program").chmod(stat.S_IRWXU)
+    monkeypatch.setenv("ECOSORT_PROGRAM", "program")
+    monkeypatch.setattr("ecosort.program._ANSWER_S", 0.2)
+    with pytest.raises(ProgramNotFound, match="does not answer --version"):
+        sort_lines("in", "out")
+
+
 def test_the_version_is_that_of_the_program(ecosort: Path) -> None:
     import ecosort as package
 

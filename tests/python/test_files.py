@@ -1,5 +1,7 @@
 """sort_file, sort_lines and sort_in_place: what they write, what they report, and how they stop."""
 
+import gzip
+import lzma
 import os
 import struct
 import subprocess
@@ -291,6 +293,25 @@ def test_rows_of_csv_are_sorted_by_columns(here: Path) -> None:
     with pytest.raises(BadInput, match="line 4, byte 42: column 'when': 'no' is no date"):
         sort_csv("in", "out3", by="when:date", delimiter=";", quote="'", date_format="%d.%m.%Y", strict=True)
     assert not (here / "out3").exists()
+
+
+def test_compressed_files_are_as_they_are_wished(here: Path) -> None:
+    (here / "in.csv.gz").write_bytes(gzip.compress(b"n\n2\n1\n"))
+    assert sort_csv("in.csv.gz", "out", by="n", compress_output="xz", level=0).records == 2
+    assert lzma.decompress((here / "out").read_bytes()) == b"n\n1\n2\n"
+    (here / "in.jsonl").write_bytes(b'{"n": 2}\n{"n": 1}\n')
+    sort_jsonl("in.jsonl", "out.gz", by="n", compress_output="none")
+    assert (here / "out.gz").read_bytes() == b'{"n": 1}\n{"n": 2}\n'
+    with pytest.raises(BadInput, match="no column"):
+        sort_csv("in.csv.gz", "none", by="n", decompress=False)
+    sort_lines("in.csv.gz", "lines.gz", decompress=True, compress_output="auto")
+    assert gzip.decompress((here / "lines.gz").read_bytes()) == b"1\n2\nn\n"
+    sort_lines("in.csv.gz", "bytes")
+    assert (here / "bytes").read_bytes().startswith(b"\x1f\x8b")
+    with pytest.raises(BadInput, match="level"):
+        sort_csv("in.csv.gz", "none", by="n", compress_output="xz", level=99)
+    with pytest.raises(BadInput, match="ValueKey"):
+        sort_csv("in.csv.gz", "none", by=3)  # type: ignore[arg-type]
 
 
 def test_json_lines_are_sorted_by_paths(here: Path) -> None:

@@ -18,8 +18,10 @@ constexpr std::string_view table_types =
     "up to 5 "
     "digits\n"
     "  integer   the same without a point and an exponent\n"
-    "  date      a date, or a date and a time, in ISO 8601 (2024-05-01, 2024-05-01T09:30:00.25+02:00), or in the --date-format; "
-    "without an offset from UTC it is one of UTC\n"
+    "  date      a date, or a date and a time, in ISO 8601 (2024, 2024-05, 2024-05-01, 20240501, 2024-05-01T09:30:00.25+02:00; "
+    "no "
+    "weeks and days of the year), or in the --date-format; what is left out at the end is that of the beginning, and without an "
+    "offset from UTC it is one of UTC\n"
     "  version   numbers within text are compared as numbers, as ecosort lines -V does\n"
     "  length    how many characters the value has (UTF-8); an empty one has 0, and is no missing value\n";
 
@@ -60,7 +62,10 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
        "how dates are written, such as '%d.%m.%Y %H:%M'. It knows %Y %y %m %d %e %b %B %j %H %I %p %M %S %f (a fraction) %z %s "
        "%F %T "
        "%D %R %%"},
-      {"--unique", "", "", "keep only the first row, in input order, of those with equal keys"},
+      {"--unique", "", "",
+       "keep only the first row, in input order, of those with equal keys. Values that are empty, and those that cannot be read "
+       "as "
+       "what their key says, are equal: with --strict none of them is dropped unseen"},
       {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly"},
       {"--merge", "", "", "merge files that are in order already, which is checked while they are read"},
       {"--resumable", "", "",

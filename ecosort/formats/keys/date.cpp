@@ -109,6 +109,8 @@ bool take_fraction(Text& text, Text& fraction) noexcept {
   return count > 0;
 }
 
+constexpr bool is_offset_sign(char c) noexcept { return c == 'Z' || c == 'z' || c == '+' || c == '-'; }
+
 // Z, +hh, +hhmm or +hh:mm.
 bool take_offset(Text& text, int& minutes) noexcept {
   if (take(text, 'Z') || take(text, 'z')) return true;
@@ -122,14 +124,19 @@ bool take_offset(Text& text, int& minutes) noexcept {
   return true;
 }
 
+// All of a text that ends with its year or its month, too.
 bool take_iso_date(Text& text, Parts& parts) noexcept {
   if (!take_number(text, 4, parts.year)) return false;
-  if (take(text, '-')) return take_number(text, 2, parts.month) && take(text, '-') && take_number(text, 2, parts.day);
-  return take_number(text, 2, parts.month) && take_number(text, 2, parts.day);
+  if (text.empty()) return true;
+  const bool has_hyphens = take(text, '-');
+  if (!take_number(text, 2, parts.month)) return false;
+  if (has_hyphens && text.empty()) return true;
+  return (!has_hyphens || take(text, '-')) && take_number(text, 2, parts.day);
 }
 
 bool take_iso_time(Text& text, Parts& parts) noexcept {
   if (!take_number(text, 2, parts.hour)) return false;
+  if (text.empty() || is_offset_sign(text.front())) return true;
   const bool has_colons = take(text, ':');
   if (!take_number(text, 2, parts.minute)) return false;
   const bool has_seconds = has_colons ? take(text, ':') : !text.empty() && is_digit(text.front());

@@ -17,8 +17,9 @@ struct Time {
   bool counts_back = false;  // the fraction is what is missing to the next second: -1.25 is 25 hundredths before second -1
 };
 
-// ISO 8601: 2024-05-01 or 20240501; a T or a blank, hours and minutes, 09:30 or 0930, seconds, a fraction behind a point or a
-// comma; Z or an offset, +02:00, +0200 or +02. Without an offset the time is taken as one of UTC, without a time as midnight.
+// ISO 8601 without weeks and days of the year: 2024-05-01 or 20240501, or 2024-05 or 2024 alone; a T or a blank, hours, minutes,
+// 09, 09:30 or 0930, seconds, a fraction behind a point or a comma; Z or an offset, +02:00, +0200 or +02. Without an offset the
+// time is taken as one of UTC; what is left out at the end is that of the beginning: 2024 is midnight of its first day.
 // Nothing for all other texts, and for days and times that do not exist.
 [[nodiscard]] std::optional<Time> read_iso_time(Text text) noexcept;
 

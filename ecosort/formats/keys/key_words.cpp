@@ -78,7 +78,7 @@ KeyWords parse_key(std::string_view text) {
       cut_off(left, word);
     }
   }
-  if (left.empty()) throw UsageError(fmt::format("key '{}' names no column; give NAME[:TYPE][:desc]", text));
+  if (left.empty()) throw UsageError(fmt::format("key '{}' names nothing; give NAME[:TYPE][:desc]", text));
   key.name = left;
   return key;
 }

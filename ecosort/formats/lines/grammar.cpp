@@ -335,6 +335,7 @@ std::string* Parser::text_of(int c) {
     case opt_verify:
       return &options_.verify;
     case opt_compress_output:
+      options_.names_compress_output = true;
       return &options_.compression.output;
     case opt_trace:
       return &options_.trace;
@@ -373,6 +374,7 @@ void Parser::apply_own(int c) {
       return;
     case opt_decompress:
       options_.compression.decompress = codec::decompress_of_word(optarg);
+      options_.names_decompress = true;
       return;
     case opt_compress:
       if (!codec::is_run_compression(optarg)) return set_compress_program(optarg);

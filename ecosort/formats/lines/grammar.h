@@ -48,6 +48,7 @@ struct LinesOptions {
   std::string stats, events, trace, progress = "auto", verify = "always";
   std::vector<std::string> warnings;  // of --debug
   CompressionTerms compression;
+  bool names_decompress = false, names_compress_output = false;  // they are given: no one has to be told of them
   Check check = Check::no;
   bool unique = false, merge = false, zero_terminated = false, debug = false, quiet = false, help = false, version = false;
   bool resumable = false, inplace = false, no_profile = false;

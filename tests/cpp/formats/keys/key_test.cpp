@@ -103,8 +103,14 @@ TEST(CsvKey, TimesAreSecondsOfUtc) {
   EXPECT_EQ(seconds("0000-01-01"), -62'167'219'200);
   EXPECT_EQ(seconds("9999-12-31T23:59:59-23:59"), 253'402'300'799 + (23 * 60 + 59) * 60);
   EXPECT_EQ(read_iso_time("2024-05-01T09:30:15.2500")->fraction, "25");
+  EXPECT_EQ(seconds("2024"), seconds("2024-01-01"));
+  EXPECT_EQ(seconds("2024-05"), seconds("20240501"));
+  EXPECT_EQ(seconds("2024-05-01T09"), seconds("2024-05-01T09:00"));
+  EXPECT_EQ(seconds("2024-05-01T09+02"), seconds("2024-05-01T07:00Z"));
+  EXPECT_EQ(seconds("2024-05-01T24"), seconds("2024-05-02"));
   for (const Text none :
-       {"2024-05-01T", "2024-05-01T9:30", "2024-05-01 09:30 Z", "2024-05", "2024-05-01T09:30:15.", "2024-05-01x"})
+       {"2024-05-01T", "2024-05-01T9:30", "2024-05-01 09:30 Z", "202405", "2024-", "2024-05-", "2024T09", "2024-05T09", "2024-13",
+        "2024-05-01T09:", "2024-05-01T24:30", "2024-W05", "2024-123", "2024-05-01T09:30:15.", "2024-05-01x"})
     EXPECT_FALSE(read_iso_time(none)) << none;
   EXPECT_THROW(TimeFormat("%Y%"), UsageError);
 }
