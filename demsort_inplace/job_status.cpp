@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/errors.h"
+#include "base/size_text.h"
 #include "demsort_inplace/line_runs.h"
 #include "io/reactor.h"
 
@@ -223,8 +224,9 @@ planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, u
     enough += enough / 4;
     wanted.memory_bytes = enough;
   } while (!try_plan());
-  throw UsageError(fmt::format("--memory {}KiB is too little for this job, whose pieces are laid out; try --memory {}KiB",
-                               memory_bytes >> 10U, (enough >> 10U) + 1));
+  throw NotEnoughMemory(
+      fmt::format("{} of memory are too little for this job, whose pieces are laid out", format_bytes(memory_bytes)),
+      memory_bytes, enough);
 }
 
 void discard(const std::string& path, JobStatus status, io::NamedStorage& storage) {

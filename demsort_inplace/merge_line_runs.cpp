@@ -167,8 +167,8 @@ void verify(const LinesBench& bench, const State& end) {
 // A merge that has begun takes all runs that there are to the end.
 void require_fit(const LinesBench& bench, const lines::MergeFit& fit, std::size_t runs) {
   if (fit.inputs >= runs) return;
-  throw UsageError(fmt::format("the memory is too little to continue with this merge of {} runs; try --memory {}KiB", runs,
-                               (bench.header.memory_bytes + 1023) >> 10U));
+  throw NotEnoughMemory(fmt::format("the memory is too little to continue with this merge of {} runs", runs),
+                        bench.job.plan.memory_bytes, bench.header.memory_bytes);
 }
 
 }  // namespace

@@ -412,7 +412,7 @@ def test_what_does_not_go_together_is_refused(ecosort: Path, tmp_path: Path) -> 
     for words, says in (
         (["--resumable", "in.gz", "-o", "out"], "in.gz is compressed, and goes without --resumable"),
         (["--decompress=never", "--resumable", "--compress-output=xz", "in.gz", "-o", "out"], "--compress-output goes without"),
-        (["--level=3", "in.gz"], "--level is for a compressed output"),
+        (["--level=3", "in.gz"], "a level is for a compressed output"),
         (["--compress-output=zip", "in.gz"], "'zip' is none of"),
         (["--decompress=maybe", "in.gz"], "neither auto nor never"),
         (["--level=x", "--compress-output=xz", "in.gz"], "'x' is no number"),

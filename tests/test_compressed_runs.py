@@ -160,7 +160,7 @@ def test_programs_of_built_in_codecs_are_not_started(
 def test_other_words_are_programs_as_for_sort(ecosort: Path, tmp_path: Path, log: bytes) -> None:
     assert_same(ecosort, tmp_path, [*SMALL, "--compress=gzip", "in"], log)
     code, _, error = run([str(ecosort), "lines"], [*SMALL, "--compress=no-such-program", "in"], tmp_path)
-    assert (code, "cannot run 'no-such-program'" in error) == (2, True)
+    assert (code, "cannot run the compress program 'no-such-program'" in error) == (2, True)
 
 
 @pytest.mark.usefixtures("log")
@@ -168,7 +168,7 @@ def test_what_cannot_be_is_refused(ecosort: Path, tmp_path: Path) -> None:
     for words, message in [
         (["--compress=zstd:20"], "zstd has levels 1 to 19"),
         (["--compress=lz4", "--compress-program=gzip"], "both say how runs are compressed"),
-        (["--compress=none", "--assume-ratio=2"], "--assume-ratio is for runs that are compressed"),
+        (["--compress=none", "--assume-ratio=2"], "a ratio can be assumed of runs that are compressed"),
         (["--assume-ratio=half", "--compress=lz4"], "'half' is no number from 1 to 1000"),
         (["--compress=auto", "--goal=energy", "--resumable"], "--goal energy "),
         (["-S", "1M", "--compress=zstd:19"], "too little for that and the sort"),

@@ -133,6 +133,38 @@ def test_python_packages_import_downward() -> None:
         assert allowed <= {name for name, _ in imported}, "what is allowed is needed"
 
 
+# The words of GNU sort are a language of their own, whose errors name them.
+GNU_WORDS = {f"ecosort/formats/lines/{name}.cpp" for name in ("grammar", "option_words", "key_words", "key_warnings")}
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+# A whole command to type, and what other programs are called with.
+WHOLE_COMMAND = re.compile(r"(ecosort(-tune)? [a-z]+|xz|cp|fallocate|rsync|tar)( -?[\w={}-]+)* --[a-z]")
+OPTION = re.compile(r"(?<![\w-])--[a-z]")
+
+
+def options_named(text: str) -> list[str]:
+    """The literals, joined where they follow each other, that name an option outside of a command that can be typed as it is."""
+    joined = re.sub(r'"\s*\n\s*"', "", re.sub(r"//.*", "", text))
+    return [word for word in LITERAL.findall(joined) if OPTION.search(WHOLE_COMMAND.sub("", word))]
+
+
+def test_an_option_in_an_error_is_noticed() -> None:
+    assert options_named('throw E(f("--memory {} is too little", m));') != []
+    assert options_named('f("give more "\n   "with --memory")') != []
+    assert options_named('f("continue with: ecosort resume "\n  "--abandon {}", p);  // see --help') == []
+
+
+def test_errors_below_the_command_line_name_no_option() -> None:
+    """The library's users have none. What to type is said in cli/advice.cpp, by the type of the error."""
+    wrong = {}
+    for path in sources():
+        name = path.relative_to(ROOT).as_posix()
+        if name.startswith(("ecosort/cli/", "ecosort/main.cpp")) or name in GNU_WORDS:
+            continue
+        if found := options_named(path.read_text()):
+            wrong[name] = found
+    assert wrong == {}
+
+
 def test_the_library_does_not_know_the_in_place_mode() -> None:
     library = [path for path in sources() if path.is_relative_to(ROOT / "ecosort") and "cli" not in path.parts]
     knowing = [path for path in library if "demsort_inplace/" in "".join(INCLUDE.findall(path.read_text()))]

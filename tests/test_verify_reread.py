@@ -42,7 +42,7 @@ def test_the_output_is_read_back_and_the_same(tmp_path: Path, run: Run, command:
     ("more", "reason"),
     [
         (["--verify=never"], "neither 'always' nor 'reread'"),
-        (["--verify=reread", "--compress-output=zstd"], "leave out --verify=reread"),
+        (["--verify=reread", "--compress-output=zstd"], "cannot be verified by reading it again"),
     ],
 )
 def test_what_cannot_be_read_back_is_refused(tmp_path: Path, run: Run, command: str, more: list[str], reason: str) -> None:

@@ -19,6 +19,6 @@ void keep_threads_small();
 
 // Starts that many threads at once and ends them again (30 us each): UsageError that says what allows more, or which option
 // asks for fewer, if the system refuses. What starts threads in the middle of the work can only give it up then.
-void check_threads_can_start(unsigned threads, const char* option = "--threads");
+void check_threads_can_start(unsigned threads, const char* option);
 
 }  // namespace ecosort

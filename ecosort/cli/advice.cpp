@@ -38,6 +38,8 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
   }
   if (dynamic_cast<const job::RunsInMemory*>(&error) != nullptr)
     return fmt::format("; name a directory on a drive with {}, or this one if you mean it", words.temp);
+  if (dynamic_cast<const HeaderUnusable*>(&error) != nullptr) return "; with --no-header columns have numbers, as in --by 3";
+  if (dynamic_cast<const BackendUnusable*>(&error) != nullptr) return "; use --io pool";
   if (const auto* unlikely = dynamic_cast<const job::UnlikelyRecords*>(&error)) return ways_for(*unlikely, words.command);
   return "";
 }

@@ -17,8 +17,8 @@ void RunWords::bind(OptionTargets& targets) {
 
 void RunWords::set(CompressionTerms& terms) const {
   terms.runs = runs;
-  if (!runs.empty()) (void)codec::run_compression_of_word(runs);
-  if (!assumed_ratio.empty()) terms.assumed_ratio = codec::ratio_of_word(assumed_ratio);
+  if (!runs.empty()) (void)codec::run_compression_of_word(runs, "--compress");
+  if (!assumed_ratio.empty()) terms.assumed_ratio = codec::ratio_of_word(assumed_ratio, "--assume-ratio");
 }
 
 void CompressionWords::bind(OptionTargets& targets) {
@@ -30,9 +30,9 @@ void CompressionWords::bind(OptionTargets& targets) {
 
 CompressionTerms CompressionWords::terms() const {
   CompressionTerms terms;
-  terms.decompress = codec::decompress_of_word(decompress);
+  terms.decompress = codec::decompress_of_word(decompress, "--decompress");
   terms.output = output;
-  if (!level.empty()) terms.level = codec::level_of_word(level);
+  if (!level.empty()) terms.level = codec::level_of_word(level, "--level");
   runs.set(terms);
   return terms;
 }

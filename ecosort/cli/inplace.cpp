@@ -28,7 +28,7 @@ int run_inplace(const Words& words) {
   const inplace::SpacePlan& plan = require_space(options, resolved);
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
   print_notice(options.run.reports.quiet, backend.notice);
-  check_threads_can_start(plan.engine.wanted.threads + 1);
+  check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
   const inplace::JobHeader header{.job = run::random_job(),
                                   .format = resolved.wanted.format,
                                   .layout = plan.layout,

@@ -49,7 +49,7 @@ int merge_records(const SortOptions& options, job::PreparedMerge prepared, io::P
   const engine::MergeFilesJob& job = prepared.job;
   io::Backend backend = io::make_queue(io::parse_backend(options.io), job.plan.read_depth + job.plan.write_depth + 4);
   print_notice(options.quiet, backend.notice);
-  check_threads_can_start(job.threads + 1);
+  check_threads_can_start(job.threads + 1, "--threads");
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, options.output, options.trace});
   io::Queue& queue = run.queue_of(backend);
   const auto sum_up = [&](const engine::WorkReport& report) {

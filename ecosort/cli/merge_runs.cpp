@@ -75,7 +75,7 @@ int merge_rows(const SortOptions& options, job::PreparedLines prepared, io::Posi
   lines::LinesJob& job = prepared.job;
   io::Backend backend = job::make_line_queue(options.io, prepared);
   print_notice(options.quiet, backend.notice);
-  check_threads_can_start(job.plan.threads + 1);
+  check_threads_can_start(job.plan.threads + 1, "--threads");
   check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
   const lines::LinesReport report =

@@ -120,7 +120,7 @@ int run_and_report(const PartitionOptions& options, const Surroundings& around, 
   static constexpr const char* names[] = {"records", "lines", "csv", "jsonl"};
   const io::Backend backend = io::make_queue(io::parse_backend(around.io), around.queue_depth);
   print_notice(around.reports.quiet, backend.notice);
-  check_threads_can_start(around.means.threads + 1);
+  check_threads_can_start(around.means.threads + 1, "--threads");
   WatchedRun run(around.reports);
   const engine::PartitionReport report = run.watch(
       *backend.queue,

@@ -116,7 +116,7 @@ std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& s
   const inplace::SpacePlan& plan = *resolved.choice.best;
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
   print_notice(options.quiet, backend.notice);
-  check_threads_can_start(plan.engine.wanted.threads + 1);
+  check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
   const inplace::JobHeader header{.job = run::random_job(),
                                   .format = resolved.wanted.format,
                                   .layout = plan.layout,

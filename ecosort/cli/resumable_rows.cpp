@@ -200,7 +200,7 @@ int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, io::
   const inplace::JobHeader header = status.contents->header;
   const RowsCommand command = rows_command(given, header);
   const lines::LinesJob figures = abandons ? lines::LinesJob{} : figures_of(job_of(command, header, storage));
-  if (!abandons) check_threads_can_start(figures.plan.threads + 1);
+  if (!abandons) check_threads_can_start(figures.plan.threads + 1, "--threads");
   if (given.trust_drive && status.records_merged() > 0)
     print_notice(given.run.reports.quiet, fmt::format("--trust-drive: the {} {} that the output holds are not read again",
                                                       status.records_merged(), rows_noun(command.name)));

@@ -120,7 +120,7 @@ int resume_records(const InPlaceOptions& options, inplace::JobStatus status, io:
                    double started_s, bool abandons) {
   const std::string& file = options.run.file;
   const planner::Plan plan = plan_for(options, status.contents->header);
-  check_threads_can_start(plan.wanted.threads + 1);
+  check_threads_can_start(plan.wanted.threads + 1, "--threads");
   if (options.trust_drive && status.records_merged() > 0)
     print_notice(options.run.reports.quiet,
                  fmt::format("--trust-drive: the {} records that the output holds are not read again", status.records_merged()));

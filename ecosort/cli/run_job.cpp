@@ -73,7 +73,9 @@ JobResult work_telling_phase(const JobRun& run, const Work& work, io::PosixStora
                   error.error_number());
   } catch (const NotEnoughMemory& error) {
     if (const std::string way = way_on(run, storage, is_safe); way.empty()) throw;
-    throw UsageError(fmt::format("{}; {}; continue with more: ecosort resume --memory SIZE {}", error.what(), is_safe, run.file));
+    const std::string enough = error.need_bytes == 0 ? "SIZE" : fmt::format("{}KiB", (error.need_bytes + 1023) >> 10U);
+    throw UsageError(
+        fmt::format("{}; {}; continue with more: ecosort resume --memory {} {}", error.what(), is_safe, enough, run.file));
   } catch (const VerificationError& error) {
     throw VerificationError(error.what() + way_on(run, storage, is_stopped));
   } catch (const Interrupted&) {

@@ -86,7 +86,7 @@ int run_sort(const Words& words) {
   io::Backend backend = open_backend(options, resolved.job.plan);
   print_notice(options.quiet, backend.notice);
   const planner::Wanted& wanted = resolved.job.plan.wanted;
-  check_threads_can_start(std::max(wanted.threads, wanted.threads_of_merge()) + 1);  // and the progress line's
+  check_threads_can_start(std::max(wanted.threads, wanted.threads_of_merge()) + 1, "--threads");  // and the progress line's
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, options.output, options.trace});
   io::Queue& queue = run.queue_of(backend);
   const engine::SortReport report = run.watch(

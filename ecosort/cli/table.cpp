@@ -41,7 +41,7 @@ int sort_files(const TableOptions& options, double started_s) {
   lines::LinesJob& job = prepared.job;
   io::Backend backend = job::make_line_queue(options.spec.io, prepared);
   print_notice(options.quiet, backend.notice);
-  if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1);  // and the progress line's
+  if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--threads");  // and the progress line's
   check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
   const lines::LinesReport report = sort_rows(run, job, storage, backend, table_summary);

@@ -48,12 +48,12 @@ void set_parameters(ZSTD_CCtx* context, int level, std::size_t most_bytes) {
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
 }
 
-int zstd_level_of(const std::string& text) {
+int zstd_level_of(const std::string& text, std::string_view option) {
   const Levels levels = levels_of(Codec::zstd);
   int level = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), level);
   if (error != std::errc() || end != text.data() + text.size() || level < levels.least || level > levels.most)
-    throw UsageError(fmt::format("--compress: zstd has levels {} to {}, not '{}'", levels.least, levels.most, text));
+    throw UsageError(fmt::format("{}zstd has levels {} to {}, not '{}'", in_front(option), levels.least, levels.most, text));
   return level;
 }
 
@@ -78,21 +78,21 @@ bool is_run_compression(std::string_view word) noexcept {
   return word == "auto" || word == "none" || word == "lz4" || word == "zstd" || word.starts_with(with_level);
 }
 
-std::uint64_t ratio_of_word(const std::string& word) {
+std::uint64_t ratio_of_word(const std::string& word, std::string_view option) {
   constexpr double thousandths = 1000, most = 1000;
   double ratio = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), ratio, std::chars_format::fixed);
   if (error != std::errc() || end != word.data() + word.size() || !(ratio >= 1 && ratio <= most))
-    throw UsageError(fmt::format("--assume-ratio: '{}' is no number from 1 to 1000, such as 2.5", word));
+    throw UsageError(fmt::format("{}'{}' is no number from 1 to 1000, such as 2.5", in_front(option), word));
   return static_cast<std::uint64_t>(ratio * thousandths);
 }
 
-RunCompression run_compression_of_word(const std::string& word) {
+RunCompression run_compression_of_word(const std::string& word, std::string_view option) {
   if (word == "none") return {};
   if (word == "lz4") return {false, {BlockCodec::lz4, 0}};
   if (word == "auto" || word == "zstd") return {word == "auto", {BlockCodec::zstd, usual_zstd_level}};
-  if (word.starts_with(with_level)) return {false, {BlockCodec::zstd, zstd_level_of(word.substr(with_level.size()))}};
-  throw UsageError(fmt::format("--compress: '{}' is none of auto, none, lz4, zstd and zstd:LEVEL", word));
+  if (word.starts_with(with_level)) return {false, {BlockCodec::zstd, zstd_level_of(word.substr(with_level.size()), option)}};
+  throw UsageError(fmt::format("{}'{}' is none of auto, none, lz4, zstd and zstd:LEVEL", in_front(option), word));
 }
 
 std::uint64_t BlockCoder::memory_bytes(const BlockTerms& terms, std::size_t most_bytes) noexcept {

@@ -27,19 +27,19 @@ struct BlockTerms {
 // "none", "lz4", "zstd:1".
 [[nodiscard]] std::string text_of(const BlockTerms& terms);
 
-// What --compress says of temporary runs.
+// How temporary runs are compressed.
 struct RunCompression {
   bool is_auto = false;  // whatever pays; `terms` is the one that takes most
   BlockTerms terms;
   [[nodiscard]] bool is_none() const noexcept { return !is_auto && terms.codec == BlockCodec::none; }
 };
 
-// "auto", "none", "lz4", "zstd" or "zstd:LEVEL". UsageError.
-[[nodiscard]] RunCompression run_compression_of_word(const std::string& word);
+// "auto", "none", "lz4", "zstd" or "zstd:LEVEL". UsageError, which begins with the name of the option, where there is one.
+[[nodiscard]] RunCompression run_compression_of_word(const std::string& word, std::string_view option = {});
 // Whether the word is meant as one of these.
 [[nodiscard]] bool is_run_compression(std::string_view word) noexcept;
-// What --assume-ratio says, in thousandths: a number of at least 1, such as 2.5. UsageError.
-[[nodiscard]] std::uint64_t ratio_of_word(const std::string& word);
+// A ratio that is assumed, in thousandths: a number of at least 1, such as 2.5. UsageError as above.
+[[nodiscard]] std::uint64_t ratio_of_word(const std::string& word, std::string_view option = {});
 
 // One thread at a time. Takes no memory but what it is given.
 class BlockCoder {

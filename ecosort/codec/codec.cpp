@@ -76,15 +76,19 @@ std::string versions() {
                      ZSTD_versionString(), LZ4_versionString(), lzma_version_string(), bzip2.substr(0, bzip2.find(',')));
 }
 
-bool decompress_of_word(const std::string& word) {
-  if (word != "auto" && word != "never") throw UsageError(fmt::format("--decompress: '{}' is neither auto nor never", word));
+std::string in_front(std::string_view option) { return option.empty() ? "" : fmt::format("{}: ", option); }
+
+bool decompress_of_word(const std::string& word, std::string_view option) {
+  if (word != "auto" && word != "never")
+    throw UsageError(fmt::format("{}'{}' is neither auto nor never", in_front(option), word));
   return word == "auto";
 }
 
-int level_of_word(const std::string& word) {
+int level_of_word(const std::string& word, std::string_view option) {
   int level = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), level);
-  if (error != std::errc() || end != word.data() + word.size()) throw UsageError(fmt::format("--level: '{}' is no number", word));
+  if (error != std::errc() || end != word.data() + word.size())
+    throw UsageError(fmt::format("{}'{}' is no number", in_front(option), word));
   return level;
 }
 
@@ -94,15 +98,16 @@ std::optional<OutputCodec> output_codec_of(const CompressionTerms& terms, const 
   if (word == "auto")
     codec = codec_of_file_name(output);
   else if (word != "none" && !codec)
-    throw UsageError(fmt::format("--compress-output: '{}' is none of auto, none, gzip, zstd, lz4, xz and bzip2", word));
+    throw UsageError(
+        fmt::format("'{}' is none of auto, none, gzip, zstd, lz4, xz and bzip2, with which an output can be compressed", word));
   if (!codec) {
-    if (terms.level) throw UsageError("--level is for a compressed output; name one with --compress-output, such as zstd");
+    if (terms.level) throw UsageError("a level is for a compressed output; say what compresses it, such as zstd");
     return std::nullopt;
   }
   const Levels levels = levels_of(*codec);
   const int level = terms.level.value_or(levels.usual);
   if (level < levels.least || level > levels.most)
-    throw UsageError(fmt::format("--level {}: {} has levels {} to {}", level, name_of(*codec), levels.least, levels.most));
+    throw UsageError(fmt::format("level {}: {} has levels {} to {}", level, name_of(*codec), levels.least, levels.most));
   return OutputCodec{*codec, level};
 }
 

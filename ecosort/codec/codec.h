@@ -29,9 +29,11 @@ inline constexpr std::size_t beginning_bytes = 64;
 // "gzip (zlib 1.2.13, libdeflate 1.14), zstd 1.5.4, ...": what this program has.
 [[nodiscard]] std::string versions();
 
-// What the words of --decompress (auto or never) and --level say. UsageError.
-[[nodiscard]] bool decompress_of_word(const std::string& word);
-[[nodiscard]] int level_of_word(const std::string& word);
+// "auto" or "never", and a level. UsageError, which begins with the name of the option.
+[[nodiscard]] bool decompress_of_word(const std::string& word, std::string_view option);
+[[nodiscard]] int level_of_word(const std::string& word, std::string_view option);
+// How such an error begins; nothing without an option.
+[[nodiscard]] std::string in_front(std::string_view option);
 
 // How an output is compressed. The level is one that the codec has.
 struct OutputCodec {

@@ -25,7 +25,7 @@ namespace {
   try {
     return {std::make_unique<UringQueue>(depth), {}, depth};
   } catch (const UringRefused& refused) {
-    throw UsageError(fmt::format("{}; use --io pool", refused.what()));
+    throw BackendUnusable(refused.what());
   }
 }
 
@@ -35,7 +35,7 @@ namespace {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& refused) {  // its own kinds of errors: no thread to be had
-    throw UsageError(fmt::format("STXXL cannot start ({}); use --io pool", refused.what()));
+    throw BackendUnusable(fmt::format("STXXL cannot start ({})", refused.what()));
   }
 }
 

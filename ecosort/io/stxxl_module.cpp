@@ -16,9 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* module_name = "ecosort_stxxl.so";
 
-[[noreturn]] void refuse(const std::string& reason) {
-  throw UsageError(fmt::format("STXXL is not here ({}); use --io uring or --io pool", reason));
-}
+[[noreturn]] void refuse(const std::string& reason) { throw BackendUnusable(fmt::format("STXXL is not here ({})", reason)); }
 
 // What is loaded runs with this user's rights: only from where no one else can have put it.
 [[nodiscard]] std::string module_path() {

@@ -53,8 +53,8 @@ std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size
       input.look_at_beginning();
     } else if (options.merge && input.decompresses) {
       throw UsageError(
-          fmt::format("{} files are more than may be open at a time (ulimit -n): with --decompress=auto all files of a "
-                      "merge are open",
+          fmt::format("{} files are more than may be open at a time (ulimit -n), as all files of a merge are that may be "
+                      "compressed",
                       options.inputs.size()));
     }
     inputs.push_back(std::move(input));
@@ -144,12 +144,12 @@ std::uint64_t line_memory_of(const LinesOptions& options) {
   const std::uint64_t least = lines::least_line_memory_bytes, most = std::max(machine.available_bytes, least);
   std::uint64_t bytes = planner::default_memory_bytes(machine);
   if (!options.memory.empty()) {
-    bytes = parse_bytes(options.memory, "--memory");
+    bytes = parse_bytes(options.memory, "memory");
     if (bytes < least)
-      throw NotEnoughMemory(fmt::format("--memory {} is too little: give at least {}", options.memory, format_bytes(least)),
+      throw NotEnoughMemory(fmt::format("{} of memory is too little: at least {} is needed", options.memory, format_bytes(least)),
                             bytes, least);
     if (bytes > most)
-      throw MemoryNotThere(fmt::format("--memory {} is more than the {} that are available ({}); give less", options.memory,
+      throw MemoryNotThere(fmt::format("{} of memory is more than the {} that are available ({}); give less", options.memory,
                                        format_bytes(most), machine.limited_by),
                            most, bytes);
   }
@@ -221,8 +221,7 @@ void plan_runs(const LinesOptions& options, const CodecTerms& terms, std::uint64
   const std::uint64_t ratio = options.compression.assumed_ratio;
   const bool is_own = options.compress_program == "lz4" || options.compress_program == "zstd";
   if (!options.compress_program.empty()) {
-    if (!wanted.is_auto)
-      throw UsageError("--compress and --compress-program both say how runs are compressed; leave one of them out");
+    if (!wanted.is_auto) throw UsageError("a codec and a program both say how runs are compressed; leave one of them out");
     wanted = is_own ? codec::run_compression_of_word(options.compress_program) : codec::RunCompression{};
     if (!is_own) job.compress_program = options.compress_program;
   }
@@ -265,7 +264,7 @@ lines::LinesJob make_rows_job(const LinesOptions& options, std::unique_ptr<rows:
   job.checks_order = options.checks_order;
   job.reread = options.verify == "reread";
   if (job.reread && job.codecs.packing)
-    throw UsageError("a compressed output cannot be read back as it is; leave out --verify=reread");
+    throw UsageError("a compressed output cannot be verified by reading it again; verify it as usual");
   const std::uint64_t bytes = assumed_bytes != 0 ? assumed_bytes : known_bytes(job.inputs);
   plan_runs(options, codec_terms, assumed_bytes != 0 || are_known(job.inputs) ? bytes : 0, job);
   if (job.codecs.runs.coders > 0) job.plan = plan_rest();

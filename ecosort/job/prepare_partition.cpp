@@ -70,8 +70,8 @@ void choose_range(engine::Input& input, const ByteRange& range, std::uint64_t re
     throw UsageError(fmt::format("'{}' is a pipe or a device; a range of it cannot be read, so store it first", name));
   const std::uint64_t bytes = input.records * record_size, to = std::min(range.to, bytes);
   if (range.to != UINT64_MAX && range.to > bytes)
-    throw UsageError(fmt::format("--to {} is behind the end of '{}', which has {} bytes", range.to, name, bytes));
-  if (range.from > to) throw UsageError(fmt::format("--from {} is behind the end of the range, {}", range.from, to));
+    throw UsageError(fmt::format("the range ends at byte {}, behind the end of '{}', which has {} bytes", range.to, name, bytes));
+  if (range.from > to) throw UsageError(fmt::format("the range begins at byte {}, behind its end, {}", range.from, to));
   for (const std::uint64_t border : {range.from, to})
     if (border % record_size != 0)
       throw UsageError(

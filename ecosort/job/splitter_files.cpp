@@ -148,8 +148,7 @@ void check_in_order(const std::vector<Splitter>& rows, const CompareRows& compar
     if (is_less(rows[i], rows[i - 1], compare))
       throw UsageError(
           fmt::format("'{}': row {} comes before the one in front of it; splitters are in the order of the same keys as the rows "
-                      "(see ecosort "
-                      "sample --merge)",
+                      "(see ecosort sample --merge)",
                       path, i + 1));
 }
 

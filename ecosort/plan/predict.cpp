@@ -162,7 +162,7 @@ double sort_cpu_s(const Plan& plan, const CpuModel& cpu, double moved_bytes) {
 std::string absent_because(const Plan& plan, const Profile& profile) {
   if (plan.shape == Shape::unknown) return "the size of the input is not known";
   if (plan.shape == Shape::empty) return "there is nothing to sort";
-  if (temp_drive(profile) == nullptr) return "the profile has no drive for sorted runs: ecosort-tune probe --temp DIR";
+  if (temp_drive(profile) == nullptr) return "the profile has no drive for sorted runs: run ecosort-tune probe --temp DIR";
   return profile.cpu ? "" : "the profile has no model of the processor: ecosort-tune fit RUNS...";
 }
 

@@ -42,8 +42,8 @@ RunProgram::RunProgram(const std::string& name, Direction direction, const io::F
     child_.emplace(command, compresses ? reading.get() : file.fd(), compresses ? file.fd() : writing.get());
   } catch (const IoError& error) {
     throw IoError(
-        fmt::format("cannot run {}: {} (see --compress-program{})", quoted_word(words_), std::strerror(error.error_number()),
-                    error.error_number() == EAGAIN ? "; a smaller --batch-size runs fewer at a time" : ""),
+        fmt::format("cannot run the compress program {}: {}{}", quoted_word(words_), std::strerror(error.error_number()),
+                    error.error_number() == EAGAIN ? "; merge fewer runs at a time" : ""),
         error.error_number());
   }
   stream_ = stream_of(std::move(compresses ? writing : reading), words_);
@@ -52,7 +52,7 @@ RunProgram::RunProgram(const std::string& name, Direction direction, const io::F
 void RunProgram::fail(std::string_view what) {
   const std::optional<io::ChildEnd> end = child_->end(patience);
   child_->terminate();  // other tasks need not be patient again
-  throw IoError(fmt::format("compress program {} {}: try it by hand, or leave --compress-program out", quoted_word(words_),
+  throw IoError(fmt::format("compress program {} {}: try it by hand, or sort without it", quoted_word(words_),
                             end && !end->is_success() ? end->text() : std::string(what)));
 }
 

@@ -50,6 +50,16 @@ struct ECOSORT_API NameError : UsageError {
   using UsageError::UsageError;
 };
 
+// The header of a table is not there, or names no column: it can be read as one without a header.
+struct ECOSORT_API HeaderUnusable : UsageError {
+  using UsageError::UsageError;
+};
+
+// What was asked to do the I/O does not work here; a pool of threads does everywhere.
+struct ECOSORT_API BackendUnusable : UsageError {
+  using UsageError::UsageError;
+};
+
 // The memory does not suffice. `need_bytes` would; 0: how much is not known.
 struct ECOSORT_API NotEnoughMemory : UsageError {
   NotEnoughMemory(const std::string& line, std::uint64_t have, std::uint64_t need = 0)

@@ -299,7 +299,7 @@ def test_what_does_not_go_together_is_refused(run: Run, tmp_path: Path, texts: d
         assert len(done.stderr.splitlines()) == 1
         return str(done.stderr)
 
-    assert "--assume-ratio is for runs that are compressed" in line_of("--assume-ratio=2")
+    assert "a ratio can be assumed of runs that are compressed" in line_of("--assume-ratio=2")
     assert "--goal energy goes without --resumable" in line_of("--goal=energy", "--compress=auto")
     assert "--goal energy goes without --resumable" in line_of("--goal=energy")
     words = [word for word in words_for(name, source, out, "--goal=energy") if word != "--quiet"]

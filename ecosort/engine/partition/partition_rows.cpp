@@ -139,7 +139,8 @@ class RowCutter final : public Cutter {
       co_await free_runs_.take();
       co_await reader_.fill(runs_[number]);
       if (job_.terms.is_sorted && !reader_.at_end())
-        throw NotEnoughMemory("the rows of the range do not fit the memory all at once, as --sort wants it", plan_.memory_bytes);
+        throw NotEnoughMemory("the rows of the range do not fit the memory all at once, as sorted parts want it",
+                              plan_.memory_bytes);
       is_full_[number] = 1;
       arrived_.notify();
     }

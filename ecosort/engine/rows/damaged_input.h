@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <string>
 
 #include "base/errors.h"
@@ -19,7 +20,15 @@ namespace ecosort::lines {
 // A row that its format refuses. In a compressed input it may be the first that shows of damage, whose checksum comes later: then
 // as many plain bytes behind it are looked at before the row is blamed.
 struct RefusedRow : UsageError {
-  using UsageError::UsageError;
+  explicit RefusedRow(const std::string& line) : UsageError(line) {}
+  // Of what is being handled, which is what the user is to see.
+  explicit RefusedRow(const UsageError& error) : UsageError(error), cause(std::current_exception()) {}
+  // To be called by whoever found no damage behind it.
+  [[noreturn]] void blame() const {
+    if (cause) std::rethrow_exception(cause);
+    throw *this;
+  }
+  std::exception_ptr cause = nullptr;
 };
 inline constexpr std::uint64_t checked_behind_refused = std::uint64_t{256} << 20U;
 

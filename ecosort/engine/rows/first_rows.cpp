@@ -17,7 +17,7 @@ rows::FirstRow take_or_refuse(rows::RowFormat& format, const std::string& input,
   try {
     return format.take_first_row(input, row);
   } catch (const UsageError& error) {
-    throw RefusedRow(error.what());
+    throw RefusedRow(error);
   }
 }
 

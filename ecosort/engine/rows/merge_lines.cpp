@@ -356,15 +356,15 @@ Task<void> MergeLines::merge_into(LineSink& sink, const std::string& beginning) 
 
 // A row is refused, unless the input turns out to be damaged, which is told then.
 Task<void> MergeLines::merge_or_refuse(LineSink& sink, const std::string& beginning) {
-  std::exception_ptr refused;
+  std::optional<RefusedRow> refused;
   try {
     co_await merge_into(sink, beginning);
-  } catch (const RefusedRow&) {
-    refused = std::current_exception();
+  } catch (const RefusedRow& error) {
+    refused = error;
   }
   if (!refused) co_return;
   co_await cursors_.check_rest(*refused_);
-  std::rethrow_exception(refused);
+  refused->blame();
 }
 
 Task<void> MergeLines::merge_to(LineSink& sink, const std::string& beginning) {

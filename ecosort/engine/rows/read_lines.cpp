@@ -311,15 +311,15 @@ Task<void> ReadLines::fill(LineRun& run) {
 }
 
 Task<void> ReadLines::read_until_full(LineRun& run) {
-  std::exception_ptr refused;
+  std::optional<RefusedRow> refused;
   try {
     co_await read_rows(run);
-  } catch (const RefusedRow&) {
-    refused = std::current_exception();
+  } catch (const RefusedRow& error) {
+    refused = error;
   }
   if (!refused) co_return;
   if (decoded_) co_await check_rest(run);
-  std::rethrow_exception(refused);
+  refused->blame();
 }
 
 // Of the present input, whose bytes no one wants any more: IoError where it is damaged.

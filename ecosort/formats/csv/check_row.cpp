@@ -9,7 +9,8 @@ namespace {
 
 constexpr Text not_closed = "a quote is opened and not closed";
 constexpr Text behind_close = "something follows the quote that closes a value; a quote within a value is doubled";
-constexpr Text within_value = "a quote stands within a value that does not begin with one; --quote none takes quotes as they are";
+constexpr Text within_value =
+    "a quote stands within a value that does not begin with one; without a quote character quotes are taken as they are";
 
 // Behind the quote that closes the value which the one at `at` opens; npos if none does.
 std::size_t behind_quoted(Text row, std::size_t at, char quote) {

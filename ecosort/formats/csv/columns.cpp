@@ -101,7 +101,7 @@ std::size_t Columns::find(const KeyWords& key) const {
                                  meant.empty() ? "; there are:" : meant + " There are:", list_of(names_)));
   }
   if (std::find(found + 1, names_.end(), key.name) != names_.end())
-    throw UsageError(fmt::format("{}: two columns are named '{}'; with --no-header they have numbers", first_input_, key.name));
+    throw HeaderUnusable(fmt::format("{}: two columns are named '{}'", first_input_, key.name));
   return static_cast<std::size_t>(found - names_.begin());
 }
 

@@ -47,7 +47,7 @@ rows::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) {
 }
 
 void CsvFormat::miss_first_row(const std::string& input) const {
-  if (terms_.has_header) throw UsageError(fmt::format("{}: is empty, and a header is wanted; --no-header does without", input));
+  if (terms_.has_header) throw HeaderUnusable(fmt::format("{}: is empty, and a header is wanted", input));
 }
 
 std::string_view CsvFormat::missing_end(Text row, char before_end) const { return rows::end_like(row, before_end); }

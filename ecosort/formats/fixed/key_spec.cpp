@@ -148,7 +148,7 @@ void check_record_format(const RecordFormat& format) {
   if (format.record_size == 0 || format.record_size > max_record_size) {
     throw UsageError(fmt::format("record size {}: a record has 1 to {} bytes", format.record_size, max_record_size));
   }
-  if (format.keys.empty()) throw UsageError("no key: give at least one, for example --key 0:10");
+  if (format.keys.empty()) throw UsageError("no key: give at least one, for example 0:10");
   for (const KeyField& field : format.keys) {
     if (field.length == 0) throw UsageError(fmt::format("key {}:{} has no bytes", field.offset, field.length));
     if (type_of(field) == nullptr) {

@@ -373,19 +373,19 @@ void Parser::apply_own(int c) {
       options_.no_profile = true;
       return;
     case opt_decompress:
-      options_.compression.decompress = codec::decompress_of_word(optarg);
+      options_.compression.decompress = codec::decompress_of_word(optarg, "--decompress");
       options_.names_decompress = true;
       return;
     case opt_compress:
       if (!codec::is_run_compression(optarg)) return set_compress_program(optarg);
-      (void)codec::run_compression_of_word(optarg);
+      (void)codec::run_compression_of_word(optarg, "--compress");
       options_.compression.runs = optarg;
       return;
     case opt_assume_ratio:
-      options_.compression.assumed_ratio = codec::ratio_of_word(optarg);
+      options_.compression.assumed_ratio = codec::ratio_of_word(optarg, "--assume-ratio");
       return;
     case opt_level:
-      options_.compression.level = codec::level_of_word(optarg);
+      options_.compression.level = codec::level_of_word(optarg, "--level");
       return;
     default:
       throw InternalError("an option of lines that no one handles");

@@ -1,6 +1,7 @@
 """The stage of tables and arrays: by columns, against programs that know columns. Peers run in .venv-peers (`deps peers`)."""
 
 import json
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ TITLES = {
     "lines": "`ecosort lines` by the same field, which must not be quoted",
     "duckdb": "DuckDB",
     "polars": "Polars, whose memory has no bound",
+    "miller": "Miller, whose memory has no bound",
     "numpy": "NumPy in memory: argsort, take",
     "codec": "`gzip -dc | zstd -T0`, which sort nothing",
 }
@@ -51,6 +53,14 @@ CASES = (
         ("ecosort", "lines", "duckdb", "polars"),
         ("csv", "--by", "number:number"),
         ("-s", "-t,", "-k2,2n"),
+    ),
+    TableCase(
+        "csv_small",
+        "CSV by a number, as much as Miller holds",
+        "table",
+        0.1,
+        ("ecosort", "miller"),
+        ("csv", "--by", "number:number"),
     ),
     TableCase(
         "csv_text",
@@ -89,7 +99,7 @@ def case_of(stage: str) -> TableCase | None:
 
 def require_peers() -> None:
     """RunError where the peers are not there."""
-    if not PEERS_PYTHON.exists():
+    if not PEERS_PYTHON.exists() or shutil.which("mlr") is None:
         raise RunError("the peers of tables are not there to compare with: run tuning/setup/deps peers")
 
 
@@ -97,6 +107,8 @@ def command(case: TableCase, contender: str, programs: Contenders, work: Work) -
     """The command line and what it adds to the environment."""
     if contender == "codec":
         return ["sh", "-c", 'gzip -dc "$0" | zstd -q -T0 -o "$1"', str(work.input), str(work.output)], {}
+    if contender == "miller":
+        return ["sh", "-c", 'mlr --csv sort -nf number "$0" >"$1"', str(work.input), str(work.output)], {}
     if contender == "lines" or (contender == "ecosort" and case.words):
         words = ["lines", "--header", *case.line_words] if contender == "lines" else list(case.words)
         means = ["--memory", f"{work.memory_bytes}B", "--temp", str(work.temp)]

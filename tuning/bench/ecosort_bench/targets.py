@@ -106,6 +106,8 @@ def _tables(results: Results) -> list[Verdict]:
         ]
     return [
         *found,
+        at_least("CSV by a number: CPU of Miller / EcoSort", ratio("csv_small", "miller", "ecosort", cpu_s), 3),
+        at_least("CSV by a number: memory of Miller / EcoSort", ratio("csv_small", "miller", "ecosort", _memory), 2),
         at_least("JSON lines: CPU of DuckDB / EcoSort", ratio("jsonl_number", "duckdb", "ecosort", cpu_s), 3),
         at_most("gzip in, zstd out: EcoSort / the codecs alone", ratio("packed", "ecosort", "codec"), 1.1, SHOWN_BY_ROUNDS),
         at_least("array: CPU of NumPy / EcoSort", ratio("array", "numpy", "ecosort", cpu_s), 5),
