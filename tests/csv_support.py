@@ -16,6 +16,8 @@ from functools import cmp_to_key
 from pathlib import Path
 from typing import Any, Protocol
 
+from capabilities import SOAK
+
 LEAST = ["--memory", "1MiB"]  # blocks of 8 KiB; a few MB make many runs
 
 
@@ -32,6 +34,14 @@ def field(value: str, dialect: Dialect = Dialect(), quoted: bool = False) -> byt
     if not (quoted or needs):
         return value.encode("latin-1")
     return (dialect.quote + value.replace(dialect.quote, 2 * dialect.quote) + dialect.quote).encode("latin-1")
+
+
+def sizes_up_to(most: int, block: int) -> list[int]:
+    """Of files: some, and each at the borders of blocks; with ECOSORT_SOAK each."""
+    if SOAK:
+        return list(range(most))
+    near = (border + shift for border in range(block, most, block) for shift in range(-4, 5))
+    return sorted({*range(0, most, 397), *near})
 
 
 def row(values: Sequence[str], dialect: Dialect = Dialect(), quoted: bool = False) -> bytes:

@@ -7,7 +7,8 @@ from functools import cmp_to_key
 from pathlib import Path
 
 import pytest
-from csv_support import READERS, compare
+from capabilities import SOAK
+from csv_support import READERS, compare, sizes_up_to
 from jsonl_support import BLOCK, LEAST, MAKERS, Key, random_lines, random_text, run_jsonl, written
 
 ALL_TYPES = tuple(MAKERS)
@@ -85,15 +86,28 @@ def test_the_last_merge_works_in_parts(ecosort: Path, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "stats.json").read_text())["merge_parts"] == 2
 
 
+def lines_of_size(rng: random.Random, size: int) -> list[bytes]:
+    """Lines with so many bytes in all, or none for fewer than a line has."""
+    lines: list[bytes] = []
+    left = size
+    while left > 500:
+        lines.append(written(rng, {"t": random_text(rng, 60), "a": rng.randrange(1000), "n": len(lines)}))
+        left -= len(lines[-1])
+    last = b'{"a":%d,"t":"%s"}\n'
+    number = rng.randrange(1000)
+    room = left - len(last % (number, b""))
+    return [*lines, last % (number, b"x" * room)] if room >= 0 else lines
+
+
+@pytest.mark.timeout(1800 if SOAK else 300)
 @pytest.mark.parametrize("end", [b"\n", b""])
 def test_files_of_any_size_keep_all_lines(ecosort: Path, tmp_path: Path, end: bytes) -> None:
-    """From nothing to four blocks; with the last line's end and without it."""
+    """From nothing to four blocks, with the last line's end and without it."""
     rng = random.Random(11)
     key = Key(("a",), "integer")
-    for size in range(0, 4 * BLOCK, 397):
-        lines: list[bytes] = []
-        while sum(map(len, lines)) < size:
-            lines.append(written(rng, {"t": random_text(rng, 60), "a": rng.randrange(1000), "n": len(lines)}))
+    for size in sizes_up_to(4 * BLOCK, BLOCK):
+        lines = lines_of_size(rng, size)
+        assert size < 500 or sum(map(len, lines)) == size
         data = b"".join(lines)
         (tmp_path / "in.jsonl").write_bytes(data[: len(data) - 1] + end if data else b"")
         done = run_jsonl(ecosort, ["-q", *LEAST, "--by", key.words(), "in.jsonl", "-o", "-"], tmp_path)

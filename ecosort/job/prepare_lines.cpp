@@ -146,10 +146,10 @@ std::uint64_t line_memory_of(const LinesOptions& options) {
   if (!options.memory.empty()) {
     bytes = parse_bytes(options.memory, "memory");
     if (bytes < least)
-      throw NotEnoughMemory(fmt::format("{} of memory is too little: at least {} is needed", options.memory, format_bytes(least)),
+      throw NotEnoughMemory(fmt::format("{} of memory are too little: at least {} is needed", format_bytes(bytes), format_bytes(least)),
                             bytes, least);
     if (bytes > most)
-      throw MemoryNotThere(fmt::format("{} of memory is more than the {} that are available ({}); give less", options.memory,
+      throw MemoryNotThere(fmt::format("{} of memory are more than the {} that are available ({}); give less", format_bytes(bytes),
                                        format_bytes(most), machine.limited_by),
                            most, bytes);
   }
