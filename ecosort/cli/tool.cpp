@@ -49,6 +49,10 @@ void try_path(const std::string& name, const Words& words) {
   }
 }
 
+std::string debian_package_of(const std::string& program) {
+  return program == "ecosort-appliance" ? program : "ecosort-tools";
+}
+
 // Returns only by throwing.
 int become(const std::string& name, const Words& words) {
   std::error_code unknown;  // without /proc only PATH is searched
@@ -63,8 +67,8 @@ int become(const std::string& name, const Words& words) {
                                  name, distrusted));
   throw UsageError(
       fmt::format("{0} is not installed: it is neither beside ecosort nor in a directory of PATH that begins with a slash; run: "
-                  "pip install '.[{1}]' in the source tree, or make deps there",
-                  name, name.substr(std::string("ecosort-").size())));
+                  "apt install {2} (of the Debian packages), or in the source tree: make deps, or pip install '.[{1}]'",
+                  name, name.substr(std::string("ecosort-").size()), debian_package_of(name)));
 }
 
 // A command of ours that is a command of one of these programs.
