@@ -71,10 +71,7 @@ class Scheduler:
         self._groups = groups_left(group_prefix(queue))  # to be removed, when they are empty
         self._tellers: list[subprocess.Popen[bytes]] = []
         self._cleaned_s = self._metered_s = -_CLEAN_PERIOD_S
-        lock = try_lock(queue / "scheduler.lock")
-        if lock is None:
-            raise QueueError(f"the queue in '{queue}' is served already; end that `ecosort serve` or `queue run` first")
-        self._lock = lock
+        self._lock = _lock(queue)
 
     def close(self) -> None:
         os.close(self._lock)
@@ -264,6 +261,18 @@ class Scheduler:
                 " metered_s = metered_s + excluded.metered_s",
                 (time.strftime("%Y-%m-%d"), joules, seconds),
             )
+
+
+def _lock(queue: Path) -> int:
+    lock = try_lock(queue / "scheduler.lock")
+    if lock is None:
+        raise QueueError(f"the queue in '{queue}' is served already; end that `ecosort serve` or `queue run` first")
+    return lock
+
+
+def refuse_second(queue: Path) -> None:
+    """QueueError when another scheduler serves the queue: told before a port is found taken."""
+    os.close(_lock(queue))
 
 
 def _drives(job: Job) -> set[int]:

@@ -16,7 +16,7 @@ from ecosort_appliance import jobs
 from ecosort_appliance.database import open_database
 from ecosort_appliance.energy import Meter
 from ecosort_appliance.errors import QueueError
-from ecosort_appliance.scheduler import Scheduler, Settings
+from ecosort_appliance.scheduler import Scheduler, Settings, refuse_second
 
 if TYPE_CHECKING:
     import uvicorn
@@ -72,13 +72,14 @@ class SchedulerThread:
                 connection.close()
         except Exception as error:  # raised again by the thread that waits
             self.failure = error
-            self._is_ready.set()
-            if not self._stop.is_set():
+            if self._is_ready.is_set() and not self._stop.is_set():
                 os.kill(os.getpid(), signal.SIGTERM)  # the page ends, too; whoever started the service starts it again
+            self._is_ready.set()
 
 
 def serve(queue: Path, listen: Listen | None, meter: Meter | None, settings: Settings, end_jobs: bool) -> int:
     """Until a signal comes. `listen` None: without a page."""
+    refuse_second(queue)
     scheduler = SchedulerThread(queue, settings, meter, end_jobs)
     try:
         if listen is None:
@@ -140,11 +141,11 @@ def _work_with_page(queue: Path, listen: Listen, meter: Meter | None, scheduler:
     server = Server(config)
     page.is_ending = lambda: server.should_exit
     with bound(host, port) as listener:
+        _end_by_signals(server)  # before the scheduler, whose failure is a signal
         scheduler.start()
         bound_port = listener.getsockname()[1]
         print(f"ecosort: the page is at http://{f'[{host}]' if ':' in host else host}:{bound_port}/", file=sys.stderr, flush=True)
         try:
-            _end_by_signals(server)
             server.run(sockets=[listener])
         finally:
             scheduler.stop()

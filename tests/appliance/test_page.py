@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -16,6 +17,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from ecosort_appliance.errors import QueueError
+from ecosort_appliance.scheduler import Scheduler, Settings
+from ecosort_appliance.serve import Listen, serve
 from power.peers.browser import Browser
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from sort_support import as_plain_user, directory_for_everyone
@@ -170,11 +174,39 @@ def test_a_token_that_others_may_read_is_refused(queue: Queue, tmp_path: Path) -
     assert b"chmod 600" in process.communicate(timeout=20)[1]
 
 
-def test_two_services_of_one_queue(service: Service) -> None:
-    second = service.queue.start("serve", "--no-page", stderr=subprocess.PIPE)
+@pytest.mark.parametrize("port", ["none", "other", "same"])
+def test_two_services_of_one_queue(service: Service, tmp_path: Path, port: str) -> None:
+    addresses = {"other": f"127.0.0.1:{free_port()}", "same": service.url.removeprefix("http://")}
+    page = ["--listen", addresses[port], "--token-file", str(tmp_path / "token")] if port in addresses else ["--no-page"]
+    second = service.queue.start("serve", *page, stderr=subprocess.PIPE)
     _, said = second.communicate(timeout=20)
     assert second.returncode == 2
     assert b"is served already" in said
+    assert said.count(b"\n") == 1
+
+
+def test_a_scheduler_that_fails_at_once_is_told(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not lost in the signal that ends the page."""
+
+    def fail(*_: object) -> None:
+        raise QueueError("it failed")
+
+    monkeypatch.setattr(Scheduler, "tick", fail)
+    queue.directory.mkdir(mode=0o711)
+    (queue.directory / "locks").mkdir()
+    listen = Listen("127.0.0.1:0", (), queue.directory / "token")
+    with handlers_kept(), pytest.raises(QueueError, match="it failed"):
+        serve(queue.directory, listen, None, Settings(), end_jobs=False)
+
+
+@contextlib.contextmanager
+def handlers_kept() -> Iterator[None]:
+    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
 
 
 def test_a_user_needs_no_token_on_his_own_machine(ecosort: Path, require: Callable[[str], None]) -> None:
