@@ -125,8 +125,8 @@ def test_the_fields_of_json_are_those_that_are_told(run: Run, tmp_path: Path) ->
     plan = run("plan", "sort", "--json", *words, cwd=tmp_path)
     failed = run("sort", "absent", "-o", "out", "--progress=json", cwd=tmp_path)
     (tmp_path / "lines").write_text("1\n")
-    for words in (("csv", "--no-header", "--by", "1"), ("jsonl", "--by", "a"), ("lines",)):
-        assert run(*words, "lines", "-o", "out", "--stats", words[0] + ".json", cwd=tmp_path).returncode == 0
+    for command in (["csv", "--no-header", "--by", "1"], ["jsonl", "--by", "a"], ["lines"]):
+        assert run(*command, "lines", "-o", "out", "--stats", command[0] + ".json", cwd=tmp_path).returncode == 0
     documents = [
         *((tmp_path / f"{name}.json").read_text() for name in ("csv", "jsonl", "lines")),
         (tmp_path / "stats").read_text(),
@@ -135,9 +135,35 @@ def test_the_fields_of_json_are_those_that_are_told(run: Run, tmp_path: Path) ->
         plan.stdout,
         failed.stderr.splitlines()[-2],
     ]
+    demand_told(documents)
+
+
+def demand_told(documents: list[str]) -> None:
     for text in documents:
         document = json.loads(text)
         assert set(document) == fields_told(document["schema"]), document["schema"]
+
+
+def test_so_are_those_of_plans_merges_and_parts(run: Run, tmp_path: Path) -> None:
+    assert run("gen", "-a", "20000", "in", cwd=tmp_path).returncode == 0
+    assert run("sort", "in", "-o", "one", cwd=tmp_path).returncode == 0
+    assert run("merge", "one", "one", "-o", "two", "--stats", "merge", cwd=tmp_path).returncode == 0
+    for words in ("--count 100 in -o sample", "--merge --parts 2 sample -o splitters"):
+        assert run("sample", "records", *words.split(), cwd=tmp_path).returncode == 0
+    (tmp_path / "slices").mkdir()
+    cut = "partition records in --splitters splitters --report report -o slices"
+    assert run(*cut.split(), cwd=tmp_path).returncode == 0
+    together = "cluster sort --format records --memory 16MiB --parts 2 in -o parts"
+    assert run(*together.split(), cwd=tmp_path).returncode == 0
+    demand_told(
+        [
+            (tmp_path / "merge").read_text(),
+            (tmp_path / "report").read_text(),
+            (tmp_path / "parts" / "MANIFEST.json").read_text(),
+            run("plan", "sort", "--resumable", "--json", "in", "-o", "out", cwd=tmp_path).stdout,
+            run("plan", "csv", "--no-header", "--by", "1", "--resumable", "--json", "in", "-o", "out", cwd=tmp_path).stdout,
+        ]
+    )
 
 
 def test_the_prediction_of_the_research_kit_is_what_is_printed(ecosort: Path, monkeypatch: pytest.MonkeyPatch) -> None:
