@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import BUILD
+from conftest import BUILD, ROOT
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 COMMANDS = [
@@ -241,3 +241,27 @@ def test_a_manual_that_cannot_be_written_is_an_error(ecosort: Path) -> None:
         done = subprocess.run([ecosort, "manual", "man"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
     assert "No space left on device" in done.stderr
+
+
+TOOLS = {
+    "power": ["ecosort-power"],
+    "tune": ["ecosort-tune"],
+    "cluster": ["ecosort-cluster"],
+    "queue": ["ecosort-appliance", "queue"],
+    "joulesort": ["ecosort-power", "joulesort"],
+    "serve": ["ecosort-appliance", "serve"],
+}
+
+
+@pytest.mark.parametrize("command", TOOLS)
+def test_the_page_of_a_python_tool_has_its_commands_and_options(run: Run, command: str) -> None:
+    tool, *words = TOOLS[command]
+    told = subprocess.run([ROOT / ".venv/bin" / tool, *words, "--help"], capture_output=True, text=True, check=True).stdout
+    page = run("manual", "man", command).stdout.replace("\\-", "-")
+    items = set(re.findall(r"^\.TP\n\.B (--[a-z-]+|[a-z]+)(?: .*)?$", page, re.MULTILINE))
+    own = {"--help", "--version"}
+    if command in ("joulesort", "serve"):
+        assert items - own == set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", told, re.MULTILINE)) - own
+    else:
+        commands = told.partition("ommands:" if "ommands:" in told else "COMMAND\n")[2]
+        assert items - own == set(re.findall(r"^ +([a-z]+)  ", commands, re.MULTILINE))

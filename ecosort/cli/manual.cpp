@@ -145,7 +145,7 @@ std::string options_of(const CommandTable& table) {
 
 std::string exit_section(const CommandTable& table) {
   if (table.exit_status.empty())
-    return fmt::format(".SH EXIT STATUS\n.PP\nThat of the program ecosort\\-{}; its \\-\\-help tells.\n", table.name);
+    return fmt::format(".SH EXIT STATUS\n.PP\nAs \\fBecosort {} \\-\\-help\\fR tells.\n", table.name);
   std::string text = ".SH EXIT STATUS\n";
   for (const OperandRow& row : table.exit_status) text += table_item(row.name, row.text);
   return text;

@@ -49,9 +49,7 @@ void try_path(const std::string& name, const Words& words) {
   }
 }
 
-std::string debian_package_of(const std::string& program) {
-  return program == "ecosort-appliance" ? program : "ecosort-tools";
-}
+std::string debian_package_of(const std::string& program) { return program == "ecosort-appliance" ? program : "ecosort-tools"; }
 
 // Returns only by throwing.
 int become(const std::string& name, const Words& words) {

@@ -146,11 +146,12 @@ std::uint64_t line_memory_of(const LinesOptions& options) {
   if (!options.memory.empty()) {
     bytes = parse_bytes(options.memory, "memory");
     if (bytes < least)
-      throw NotEnoughMemory(fmt::format("{} of memory are too little: at least {} is needed", format_bytes(bytes), format_bytes(least)),
-                            bytes, least);
+      throw NotEnoughMemory(
+          fmt::format("{} of memory are too little: at least {} is needed", format_bytes(bytes), format_bytes(least)), bytes,
+          least);
     if (bytes > most)
-      throw MemoryNotThere(fmt::format("{} of memory are more than the {} that are available ({}); give less", format_bytes(bytes),
-                                       format_bytes(most), machine.limited_by),
+      throw MemoryNotThere(fmt::format("{} of memory are more than the {} that are available ({}); give less",
+                                       format_bytes(bytes), format_bytes(most), machine.limited_by),
                            most, bytes);
   }
   if (options.memory_bytes != 0) bytes = options.memory_bytes;
