@@ -153,7 +153,7 @@ def test_so_are_those_of_plans_merges_and_parts(run: Run, tmp_path: Path) -> Non
     (tmp_path / "slices").mkdir()
     cut = "partition records in --splitters splitters --report report -o slices"
     assert run(*cut.split(), cwd=tmp_path).returncode == 0
-    together = "cluster sort --format records --memory 16MiB --parts 2 in -o parts"
+    together = "cluster sort --format records --record-size 100 --key 0:10 --memory 16MiB --parts 2 in -o parts"
     assert run(*together.split(), cwd=tmp_path).returncode == 0
     demand_told(
         [
