@@ -14,6 +14,7 @@ from conftest import ROOT
 PACKAGING = ROOT / "packaging"
 BUILDINFO = """Format: 1.0
 Source: ecosort
+Build-Origin: Ubuntu
 Installed-Build-Depends:
  cmake (= 3.25.1-1),
  libzstd-dev:amd64 (= 1.5.4+dfsg2-5),
@@ -50,6 +51,7 @@ def test_the_bill_of_materials_names_the_package_and_what_it_was_built_from(deb:
     packages = {package["name"]: package for package in bill["packages"]}
     assert set(packages) == {"ecosort", "cmake", "libzstd-dev", "libc6", "libzstd1"}
     assert packages["libzstd-dev"]["versionInfo"] == "1.5.4+dfsg2-5"
+    assert packages["libzstd-dev"]["externalRefs"][0]["referenceLocator"] == "pkg:deb/ubuntu/libzstd-dev@1.5.4+dfsg2-5"
     assert packages["ecosort"]["checksums"][0]["checksumValue"] == hashlib.sha256(deb.read_bytes()).hexdigest()
     kinds = {(relation["spdxElementId"], relation["relationshipType"]) for relation in bill["relationships"]}
     assert {
