@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import signal
@@ -18,6 +17,7 @@ import click
 from ecosort_appliance import __version__, desk, jobs, show
 from ecosort_appliance.database import open_database
 from ecosort_appliance.errors import EXIT_FAILED, EXIT_IO, EXIT_USAGE, QueueError
+from ecosort_appliance.facts import job_facts, list_facts
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.places import make_queue_directory, queue_directory
 from ecosort_appliance.text import shown
@@ -84,7 +84,7 @@ def list_jobs(all_jobs: bool, as_json: bool) -> int:
     waiting = jobs.select(connection, "state NOT IN ('done', 'failed', 'cancelled')")
     found = [*waiting, *jobs.ended(connection, -1 if all_jobs else 10)]
     if as_json:
-        click.echo(json.dumps([dataclasses.asdict(job) for job in found], indent=1))
+        click.echo(json.dumps(list_facts(found, jobs.is_stopped(connection)), indent=1))
         return 0
     for line in show.table(found):
         click.echo(line)
@@ -102,7 +102,7 @@ def show_job(number: int, as_json: bool) -> int:
     job = jobs.get(connection, number)
     progress = JobDirectory(directory, job.id, job.uid).progress() if job.state == jobs.RUNNING else None
     if as_json:
-        click.echo(json.dumps(dataclasses.asdict(job) | {"progress": progress}, indent=1))
+        click.echo(json.dumps(job_facts(job) | {"progress": progress}, indent=1))
         return 0
     for line in show.details(job, progress):
         click.echo(line)

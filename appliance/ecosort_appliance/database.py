@@ -53,6 +53,17 @@ MIGRATIONS = [
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
     CREATE TABLE energy (day TEXT PRIMARY KEY, joules REAL NOT NULL, metered_s REAL NOT NULL) STRICT;
     """,
+    # source: measured, simulated, or '' where an older program did not write it down. meter_values: NULL there.
+    """
+    ALTER TABLE jobs ADD COLUMN energy_source TEXT NOT NULL DEFAULT '';
+    ALTER TABLE jobs ADD COLUMN meter_values INTEGER;
+    CREATE TABLE energy_by_source (
+      day TEXT NOT NULL, source TEXT NOT NULL, joules REAL NOT NULL, metered_s REAL NOT NULL, PRIMARY KEY (day, source)
+    ) STRICT;
+    INSERT INTO energy_by_source SELECT day, '', joules, metered_s FROM energy;
+    DROP TABLE energy;
+    ALTER TABLE energy_by_source RENAME TO energy;
+    """,
 ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ecosort_power.config import resolve
 from ecosort_power.errors import PowerError
@@ -19,6 +20,9 @@ from ecosort_power.sampler import Sampler
 from ecosort_power.updates import counter_moves, power_curve, power_samples
 
 from ecosort_appliance.errors import QueueError
+from ecosort_appliance.ledger import Stretch
+
+_KEPT_S = 30.0  # readings that were told: they straighten the times of those that follow
 
 
 class Meter:
@@ -34,7 +38,8 @@ class Meter:
         if meter.deferred:
             raise QueueError(f"--meter {word} tells its watts only afterwards; name one that can be read while it works")
         self._sampler = Sampler(spec.name, meter, self.capabilities)
-        self._last: Reading | None = None
+        self._readings: list[Reading] = []
+        self._told_s = 0.0
         self._watts: float | None = None
         self._lock = threading.Lock()
         self._sampler.start()
@@ -49,34 +54,46 @@ class Meter:
         with self._lock:
             return None if self._sampler.death else self._watts
 
-    def take(self) -> tuple[float, float]:
-        """Joules since the last call, and the seconds that the meter knows them for."""
+    @property
+    def simulated(self) -> bool:
+        """Nothing is measured: its joules are computed."""
+        return self.capabilities.simulated
+
+    def take(self) -> list[Stretch]:
+        """What the machine took since the last call, from each value of the meter to the next one."""
         with self._lock:
-            new = [reading for reading in self._sampler.end_segment() if reading.usable]
-            readings = new if self._last is None else [self._last, *new]
-            if not new:
-                return 0.0, 0.0
-            self._last = new[-1]
-            joules, seconds = joules_of(readings, self.capabilities)
-            if seconds > 0:
-                self._watts = joules / seconds
-            return joules, seconds
+            self._readings += [reading for reading in self._sampler.end_segment() if reading.usable]
+            found = self._new_stretches()
+            if found:
+                self._told_s = found[-1].end_s
+                self._watts = sum(part.joules for part in found) / sum(part.seconds for part in found)
+            self._readings = [reading for reading in self._readings if reading.mid_s > self._told_s - _KEPT_S]
+            return found
+
+    def _new_stretches(self) -> list[Stretch]:
+        try:
+            curve = curve_of(self._readings, self.capabilities)
+        except (CounterResetError, ValueError):
+            self._readings = self._readings[-1:]
+            return []
+        return [] if curve is None else stretches_of(curve, self._told_s)
 
     def close(self) -> None:
         self._sampler.stop()
 
 
-def joules_of(readings: Sequence[Reading], capabilities: Capabilities) -> tuple[float, float]:
-    """From the first reading to the last one. Nothing for what is no stretch, and where a counter began anew."""
-    curve: EnergyCurve | None = None
-    try:
-        if capabilities.power is not None:
-            samples = power_samples(readings, capabilities)
-            curve = power_curve(*arrays(samples), capabilities) if len(samples) > 1 else None
-        elif moves := counter_moves(readings, capabilities):
-            curve = moves.curve
-    except (CounterResetError, ValueError):
-        return 0.0, 0.0
-    if curve is None:
-        return 0.0, 0.0
-    return curve.between(curve.begin_s, curve.end_s), curve.end_s - curve.begin_s
+def curve_of(readings: Sequence[Reading], capabilities: Capabilities) -> EnergyCurve | None:
+    """From the first reading to the last one; None for what is no stretch."""
+    if capabilities.power is not None:
+        samples = power_samples(readings, capabilities)
+        return power_curve(*arrays(samples), capabilities) if len(samples) > 1 else None
+    moves = counter_moves(readings, capabilities)
+    return moves.curve if moves else None
+
+
+def stretches_of(curve: EnergyCurve, told_s: float) -> list[Stretch]:
+    """What comes after that moment, from value to value."""
+    times = [float(time_s) for time_s in curve.times_s]
+    begin_s = max(told_s, times[0])
+    ends = [time_s for time_s in times if time_s > begin_s]
+    return [Stretch(a, b, curve.between(a, b)) for a, b in pairwise([begin_s, *ends])]

@@ -23,6 +23,9 @@ from ecosort_appliance.words import sorts_in_place
 STANDING, QUEUED, RUNNING, PAUSED = "standing", "queued", "running", "paused"
 DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
 ENDED = (DONE, FAILED, CANCELLED)
+MEASURED, SIMULATED = "measured", "simulated"  # where joules come from
+FEWEST_VALUES = 10  # of the meter, as `ecosort power` wants them in a run
+MOSTLY = 0.9  # of its work a job must have been metered, or records per joule are wrong
 HAS_ENDED = "state IN ('done', 'failed', 'cancelled')"
 _JSON = ("words", "directory", "environment", "output", "output_before")
 
@@ -64,6 +67,8 @@ class Job:
     records: int | None
     bytes_moved: int | None
     notified: bool
+    energy_source: str
+    meter_values: int | None
 
     @property
     def resumes(self) -> bool:
@@ -71,7 +76,18 @@ class Job:
         return self.resumable or sorts_in_place(self.words)
 
     @property
+    def has_energy(self) -> bool:
+        """Enough values of a meter came while the program worked. An older program did not count them."""
+        return self.joules is not None and (self.meter_values is None or self.meter_values >= FEWEST_VALUES)
+
+    @property
+    def is_metered_throughout(self) -> bool:
+        return self.meter_values is None or self.metered_s >= MOSTLY * self.work_s
+
+    @property
     def records_per_joule(self) -> float | None:
+        if not (self.has_energy and self.is_metered_throughout):
+            return None
         return self.records / self.joules if self.records and self.joules else None
 
 

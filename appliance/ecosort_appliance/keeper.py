@@ -31,19 +31,24 @@ class Keeper:
         self._lock = lock
         self._error: dict[str, Any] | None = None
         self._progress_s = 0.0
+        self._own: dict[str, Any] = {}
+        self._begin_s: float | None = None  # of the program's work, on the monotonic clock
         self._log = (directory / "log").open("ab", buffering=0)
 
     def run(self) -> None:
-        begin_s = time.monotonic()
         self._reserve_end()
         pid = os.getpid()
-        self._replace("keeper.json", {"pid": pid, "start_ticks": start_ticks(pid)})
+        self._own = {"pid": pid, "start_ticks": start_ticks(pid)}
+        self._replace("keeper.json", self._own)
         for note in self._spec["notes"]:
             self._say(note)
         code = self._work()
-        self._write_end({"code": code, "work_s": time.monotonic() - begin_s, "error": self._error})
+        end_s = time.monotonic()
+        begin_s = end_s if self._begin_s is None else self._begin_s
+        self._write_end({"code": code, "work_s": end_s - begin_s, "begin_s": begin_s, "end_s": end_s, "error": self._error})
 
     def _work(self) -> int:
+        begin_s = time.monotonic()
         try:
             child = subprocess.Popen(
                 self._spec["command"],
@@ -56,7 +61,9 @@ class Keeper:
         except OSError as error:
             self._say(f"ecosort: cannot be started in {self._spec['directory']!r}: {error.strerror}")
             return 127
+        self._begin_s = begin_s
         signal.signal(signal.SIGTERM, lambda *_: child.send_signal(signal.SIGTERM))
+        self._replace("keeper.json", self._own | {"attempt": self._spec["attempt"], "begin_s": begin_s})
         assert child.stderr
         self._listen(child.stderr)
         return child.wait()

@@ -64,14 +64,16 @@ class _Queue(Collector):
         yield rate
 
     def _energy(self) -> Iterator[Metric]:
+        """Of a simulated meter by other names, so that no sum takes it for energy."""
         if self._meter is None:
             return
-        total = self._connection.execute("SELECT coalesce(sum(joules), 0) FROM energy").fetchone()[0]
-        yield CounterMetricFamily(
-            "ecosort_energy_joules", "Energy that the meter saw while the service ran", total, unit="joules"
-        )
+        kind, where = ("simulated_", "=") if self._meter.simulated else ("", "!=")
+        said = "SIMULATED, no measurement: " if self._meter.simulated else ""
+        row = self._connection.execute(f"SELECT coalesce(sum(joules), 0) FROM energy WHERE source {where} 'simulated'").fetchone()
+        name = f"ecosort_{kind}energy_joules"
+        yield CounterMetricFamily(name, f"{said}Energy that the meter saw while the service ran", row[0], unit="joules")
         if self._meter.watts is not None:
-            yield GaugeMetricFamily("ecosort_power_watts", "Power now", self._meter.watts, unit="watts")
+            yield GaugeMetricFamily(f"ecosort_{kind}power_watts", f"{said}Power now", self._meter.watts, unit="watts")
 
     def _drives(self) -> Iterator[Metric]:
         there = [*jobs.select(self._connection, f"NOT {jobs.HAS_ENDED}"), *jobs.ended(self._connection, 50)]

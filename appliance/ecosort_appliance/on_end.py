@@ -6,11 +6,11 @@ import json
 import shlex
 import subprocess
 import sys
-from typing import Any
 
 from ecosort_appliance.errors import QueueError
+from ecosort_appliance.facts import job_facts
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.users import environment_of, popen_user, user_name
+from ecosort_appliance.users import environment_of, popen_user
 
 _PATIENCE_S = 60.0
 
@@ -26,24 +26,6 @@ def check(on_end: str) -> None:
             raise ValueError("it is empty")
     except ValueError as error:
         raise QueueError(f"--on-end: {error}") from None
-
-
-def facts(job: Job) -> dict[str, Any]:
-    """What is told."""
-    return {
-        "schema": "ecosort.job/1",
-        "id": job.id,
-        "name": job.name,
-        "user": user_name(job.uid),
-        "words": job.words,
-        "output": job.output,
-        "state": job.state,
-        "reason": job.reason,
-        "exit_code": job.exit_code,
-        "work_s": round(job.work_s, 3),
-        "records": job.records,
-        "joules": job.joules,
-    }
 
 
 def start(job: Job) -> subprocess.Popen[bytes] | None:
@@ -67,7 +49,7 @@ def start(job: Job) -> subprocess.Popen[bytes] | None:
         return None
     assert process.stdin
     try:
-        process.stdin.write(json.dumps(facts(job)).encode() + b"\n")  # less than a pipe holds, or it is not read
+        process.stdin.write(json.dumps(job_facts(job)).encode() + b"\n")  # less than a pipe holds, or it is not read
         process.stdin.close()
     except OSError:
         pass

@@ -16,7 +16,6 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from ecosort_appliance import jobs, on_end
 from ecosort_appliance.cgroups import groups_left, remove_group
@@ -25,6 +24,7 @@ from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.launch import group_name, group_prefix, launch, next_attempt
+from ecosort_appliance.ledger import EnergySource, Ledger
 from ecosort_appliance.outcome import WAIT_FOR_SPACE_S, identity_of, outcome, results_of, what_was_left
 from ecosort_appliance.places import drive_of, real_path
 from ecosort_appliance.processes import is_alive, signal_job, try_lock
@@ -38,12 +38,6 @@ _KILL_AFTER_S = 60.0  # a program that was asked to end makes what it has durabl
 _CLEAN_PERIOD_S = 3600.0
 _OWN_BYTES = 1 << 20  # for the log and the reports of a job
 _ENERGY_PERIOD_S = 5.0
-
-
-class EnergySource(Protocol):
-    """Joules of the whole machine since the last call, and the seconds that they are of."""
-
-    def take(self) -> tuple[float, float]: ...
 
 
 @dataclass(frozen=True)
@@ -64,7 +58,7 @@ class Scheduler:
         self._queue = queue
         self._connection = connection
         self._settings = settings or Settings()
-        self._energy = energy
+        self._ledger = None if energy is None else Ledger(connection, energy)
         self._standing = Standing(connection)
         self._keepers: dict[int, subprocess.Popen[bytes]] = {}
         self._asked_s: dict[int, tuple[float, float]] = {}  # when it was asked to end: first, last
@@ -97,7 +91,8 @@ class Scheduler:
 
     def tick(self) -> None:
         self._standing.tick(time.time())
-        if time.monotonic() - self._metered_s >= _ENERGY_PERIOD_S:
+        is_awaited = self._ledger is not None and self._ledger.awaits_ends
+        if is_awaited or time.monotonic() - self._metered_s >= _ENERGY_PERIOD_S:
             self._count_energy()
         for job in jobs.select(self._connection, "state = 'running'"):
             self._look_at(job)
@@ -122,7 +117,10 @@ class Scheduler:
             del self._keepers[job.id]
         if not is_alive(directory):
             self._conclude(job, directory)
-        elif job.wish in ("cancel", "pause"):
+            return
+        if self._ledger is not None:
+            self._ledger.open(job, directory)
+        if job.wish in ("cancel", "pause"):
             self._ask_to_end(job, directory)
 
     def _ask_to_end(self, job: Job, directory: JobDirectory) -> None:
@@ -133,6 +131,8 @@ class Scheduler:
             signal_job(directory, signal.SIGKILL if now_s - first_s > _KILL_AFTER_S else signal.SIGTERM, job.uid)
 
     def _conclude(self, job: Job, directory: JobDirectory) -> None:
+        if self._ledger is not None:
+            self._ledger.close(job.id)
         self._count_energy()
         job = jobs.get(self._connection, job.id)  # with what was wished meanwhile
         assert job.output is not None
@@ -211,6 +211,8 @@ class Scheduler:
             goes_on = job.has_begun and os.path.lexists(job_directory_of(output))
             marked = jobs.begin_attempt(self._connection, job, output, identity_of(output), goes_on)
             if marked is not None:
+                if self._ledger is not None:
+                    self._ledger.open(marked, directory)
                 attempt = next_attempt(marked, output, directory, goes_on)
                 self._keepers[job.id] = launch(attempt, lock, job.memory or named.memory)
             return marked is not None
@@ -222,6 +224,8 @@ class Scheduler:
     def _tell_ends(self) -> None:
         self._tellers = [teller for teller in self._tellers if teller.poll() is None]
         for job in jobs.select(self._connection, f"notified = 0 AND on_end IS NOT NULL AND {jobs.HAS_ENDED}"):
+            if self._ledger is not None and self._ledger.is_open(job.id):
+                continue  # its last joules are still to come
             with contextlib.suppress(QueueError):
                 if (teller := on_end.start(job)) is not None:
                     self._tellers.append(teller)
@@ -242,25 +246,9 @@ class Scheduler:
     # --- energy
 
     def _count_energy(self) -> None:
-        """Shares what the machine took since the last time among the jobs that run, and adds it to the day."""
-        if self._energy is None:
-            return
         self._metered_s = time.monotonic()
-        running = jobs.select(self._connection, "state = 'running'")
-        joules, seconds = self._energy.take()
-        if seconds <= 0:
-            return
-        with transaction(self._connection):
-            for job in running:
-                self._connection.execute(
-                    "UPDATE jobs SET joules = coalesce(joules, 0) + ?, metered_s = metered_s + ? WHERE id = ?",
-                    (joules / len(running), seconds, job.id),
-                )
-            self._connection.execute(
-                "INSERT INTO energy VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE SET joules = joules + excluded.joules,"
-                " metered_s = metered_s + excluded.metered_s",
-                (time.strftime("%Y-%m-%d"), joules, seconds),
-            )
+        if self._ledger is not None:
+            self._ledger.count()
 
 
 def _lock(queue: Path) -> int:

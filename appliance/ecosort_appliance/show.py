@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ecosort_appliance.jobs import FAILED, RUNNING, STANDING, Job
+from ecosort_appliance.jobs import ENDED, FAILED, FEWEST_VALUES, RUNNING, SIMULATED, STANDING, Job
 from ecosort_appliance.text import bytes_text, command_text, shown, span_text, time_text
 from ecosort_appliance.users import user_name
 
@@ -49,11 +49,20 @@ def progress_text(progress: Mapping[str, Any] | None) -> str:
 
 
 def energy_text(job: Job) -> str:
-    """Empty where nothing was metered."""
-    if job.joules is None or job.metered_s <= 0:
-        return ""
-    text = f"{job.joules:,.0f} J, {job.joules / job.metered_s:.1f} W"
-    return text + (f", {job.records_per_joule:,.0f} records/J" if job.records_per_joule else "")
+    """Empty where no meter looked, and while the job has just begun."""
+    if not job.has_energy or job.metered_s <= 0:
+        return _why_no_energy(job) if job.meter_values is not None and job.state in ENDED and job.work_s else ""
+    text = f"{job.joules:,.0f} J, {(job.joules or 0.0) / job.metered_s:.1f} W"
+    text += f", {job.records_per_joule:,.0f} records/J" if job.records_per_joule else ""
+    if job.state in ENDED and not job.is_metered_throughout:
+        text += f", of {span_text(job.metered_s)} of {span_text(job.work_s)} of work: the meter did not see the rest"
+    return f"SIMULATED, no measurement: {text}" if job.energy_source == SIMULATED else text
+
+
+def _why_no_energy(job: Job) -> str:
+    count = job.meter_values or 0
+    values = f"{count} value{'s' if count != 1 else ''} of the meter came"
+    return f"no joules: {values} while it worked, {FEWEST_VALUES} are needed"
 
 
 def details(job: Job, progress: Mapping[str, Any] | None) -> Iterator[str]:

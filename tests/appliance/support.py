@@ -49,7 +49,7 @@ class Queue:
         return found
 
     def jobs(self) -> dict[int, Mapping[str, Any]]:
-        return {job["id"]: job for job in json.loads(self.ok("list", "--all", "--json"))}
+        return {job["id"]: job for job in json.loads(self.ok("list", "--all", "--json"))["jobs"]}
 
     def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
         """`queue run`, or `serve` with its options, in the background."""

@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +18,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from ecosort_appliance.database import MIGRATIONS, open_database
 from ecosort_appliance.errors import QueueError
+from ecosort_appliance.ledger import Share, Stretch, shares
 from ecosort_appliance.scheduler import Scheduler, Settings
 from ecosort_appliance.serve import Listen, serve
 from power.peers.browser import Browser
@@ -323,28 +326,104 @@ def metrics_hold(service: Service) -> dict[str, list[tuple[dict[str, str], float
     return {family.name: [(s.labels, s.value) for s in family.samples] for family in families}
 
 
-def test_watts_joules_and_records_per_joule(queue: Queue, records: Path) -> None:
-    """By the simulated meter; that it is one is told."""
-    service = start(queue, "--meter", "sim:#period=0.1")
+def metered_job(queue: Queue, program_s: float) -> int:
+    """A job whose program works for so long, by a stand-in for the program that also writes the report."""
+    stand_in = queue.directory.parent / f"sort-for-{program_s}"
+    program = queue.environment["ECOSORT_PROGRAM"]
+    report = '{"records": 1000000, "bytes_read": 1, "bytes_written": 1}'
+    stand_in.write_text(
+        f"#!/bin/sh\nfor w; do case $w in --stats=*) stats=${{w#--stats=}};; esac; done\n"
+        f'[ "$1" = sort ] || exec "{program}" "$@"\n'
+        f"sleep {program_s}\necho '{report}' > $stats\n: > out\n"
+    )
+    stand_in.chmod(0o755)
+    queue.environment["ECOSORT_PROGRAM"] = str(stand_in)
+    return queue.add("sort", *RECORDS, "in.dat", "-o", "out", options=("--on-end", "tee told"))
+
+
+def end(service: Service) -> None:
+    service.process.terminate()
+    assert service.process.wait(20) == 0
+
+
+def with_program(queue: Queue, program_s: float, *options: str) -> tuple[Service, int]:
+    """A service, and a job of it that has ended and been told."""
+    (queue.place / "in.dat").write_bytes(bytes(16))
+    number = metered_job(queue, program_s)
+    queue.ok("pause")
+    service = start(queue, *options)
+    time.sleep(0.5)  # the meter has values
+    queue.ok("resume")
+    wait_for((queue.place / "told").exists)
+    wait_for((queue.place / "told").read_text)
+    return service, number
+
+
+def test_simulated_joules_are_called_that_everywhere(queue: Queue) -> None:
+    """Also by a service without a meter."""
+    service, number = with_program(queue, 2.0, "--meter", "sim:#period=0.1")
     try:
-        records.write_bytes(records.read_bytes() * 50)
-        time.sleep(0.5)
-        number = queue.add("sort", *RECORDS, "--memory", "4MiB", "in.dat", "-o", "out")
-        wait_for(lambda: queue.job(number)["state"] == "done")
         job = queue.job(number)
         assert job["records"] == 1_000_000
         assert 15 <= job["joules"] / job["metered_s"] <= 61
+        assert job["metered_s"] == pytest.approx(2.0, abs=0.25)
+        told = json.loads((queue.place / "told").read_text())
+        assert (told["energy_source"], told["joules"]) == ("simulated", pytest.approx(job["joules"]))
         families = metrics_hold(service)
-        assert 15 <= families["ecosort_power_watts"][0][1] <= 61
-        assert families["ecosort_energy_joules"][0][1] >= job["joules"]
-        with service.client() as client:
-            text = client.get("/").text
-        assert "SIMULATED" in text
-        assert "records/J" in text
-        assert "of metering" in text
+        assert 15 <= families["ecosort_simulated_power_watts"][0][1] <= 61
+        assert families["ecosort_simulated_energy_joules"][0][1] >= job["joules"]
+        assert not {"ecosort_power_watts", "ecosort_energy_joules"} & set(families)
     finally:
-        service.process.terminate()
-        assert service.process.wait(20) == 0
+        end(service)
+    service = start(queue)
+    try:
+        with service.client() as client:
+            pages = (client.get("/").text, client.get(f"/job/{number}").text)
+        said = queue.ok("show", str(number))
+        for text in (*pages, said):
+            assert re.search(r"SIMULATED, no measurement: [\d,]+ J, .* records/J", text)
+        assert re.search(r"[-\d]+: SIMULATED, no measurement: [\d.]+ Wh in .* of metering", pages[0])
+        assert queue.job(number)["energy_source"] == "simulated"
+    finally:
+        end(service)
+
+
+def test_a_short_job_has_no_joules_and_says_why(queue: Queue) -> None:
+    service, number = with_program(queue, 0.2, "--meter", "sim:#period=0.1")
+    try:
+        job = queue.job(number)
+        assert job["joules"] is None
+        assert re.search(r"no joules: \d values? of the meter came while it worked, 10 are needed", queue.ok("show", str(number)))
+        assert json.loads((queue.place / "told").read_text())["joules"] is None
+        with service.client() as client:
+            assert "records/J" not in client.get("/").text
+    finally:
+        end(service)
+
+
+def test_a_jobs_share_is_of_the_time_in_which_it_works() -> None:
+    """A second at 60 W is 60 J, wherever the values of the meter lie; of two at once each has the half."""
+    stretches = [Stretch(n / 4, (n + 1) / 4, 15.0) for n in range(20)]
+    assert shares(stretches, {1: (1.1, 2.1)}) == {1: Share(pytest.approx(60.0), pytest.approx(1.0), 4)}
+    found = shares(stretches, {1: (1.0, 3.0), 2: (2.0, float("inf")), 3: (0.0, 0.0)})
+    assert (found[1].joules, found[2].joules) == (pytest.approx(90.0), pytest.approx(150.0))
+    assert set(found) == {1, 2}
+
+
+def test_joules_of_an_older_program_stay_as_they_are(queue: Queue) -> None:
+    number = queue.add("sort", "in", "-o", "out", options=("--at", "2100-01-01"))
+    path = queue.directory / "queue.sqlite"
+    path.unlink()
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.executescript(MIGRATIONS[0])
+        connection.executescript(
+            "INSERT INTO jobs (id, uid, words, directory, environment, resumable, state, queued_s, joules, metered_s, records)"
+            f" VALUES ({number}, 0, '[\"sort\"]', '\"/\"', '{{}}', 1, 'done', 1, 50, 2, 100);"
+            "INSERT INTO energy VALUES ('2026-01-01', 7200, 60); PRAGMA user_version = 1;"
+        )
+    assert "50 J, 25.0 W, 2 records/J" in queue.ok("show", str(number))
+    with contextlib.closing(open_database(queue.directory)) as connection:
+        assert [tuple(row) for row in connection.execute("SELECT * FROM energy")] == [("2026-01-01", "", 7200.0, 60.0)]
 
 
 def test_progress_of_a_job_that_runs(service: Service) -> None:

@@ -468,6 +468,16 @@ def test_a_webhook_at_the_end(queue: Queue, records: Path) -> None:
     assert {body["state"] for body in bodies} == {"done", "failed"}
 
 
+def test_json_names_its_schema_and_tells_no_internals(queue: Queue) -> None:
+    number = queue.add("sort", "in", "-o", b"out\xff", options=("--at", "2100-01-01"))
+    listed = json.loads(queue.ok("list", "--json"))
+    job = json.loads(queue.ok("show", str(number), "--json"))
+    assert (listed["schema"], listed["paused"], job["schema"]) == ("ecosort.jobs/1", False, "ecosort.job/1")
+    assert listed["jobs"] == [{name: value for name, value in job.items() if name != "progress"}]
+    assert not {"environment", "output_before", "notified", "has_begun", "uid"} & set(job)
+    assert job["words"][-1] == "out\ufffd"
+
+
 # --- users, names, files
 
 

@@ -30,6 +30,9 @@ class WattSource(Protocol):
     @property
     def watts(self) -> float | None: ...
 
+    @property
+    def simulated(self) -> bool: ...
+
 
 @dataclass(frozen=True)
 class Row:
@@ -74,7 +77,7 @@ class Views:
                 f"SELECT count(*) FROM jobs WHERE NOT {jobs.HAS_ENDED} AND state != 'running'"
             ).fetchone()
             ended = jobs.ended(connection, _HISTORY)
-            days = connection.execute("SELECT * FROM energy ORDER BY day DESC LIMIT ?", (_DAYS,)).fetchall()
+            days = connection.execute("SELECT * FROM energy ORDER BY day DESC, source LIMIT ?", (_DAYS,)).fetchall()
             stopped = jobs.is_stopped(connection)
         return {
             "running": [self._row(job) for job in running],
@@ -84,7 +87,9 @@ class Views:
             "stopped": stopped,
             "meter": self._meter.title if self._meter else None,
             "watts": self._meter.watts if self._meter else None,
-            "days": [(day["day"], day["joules"] / 3600, span_text(day["metered_s"])) for day in days],
+            "days": [
+                (day["day"], day["joules"] / 3600, span_text(day["metered_s"]), day["source"] == jobs.SIMULATED) for day in days
+            ],
             "drives": [
                 (shown(drive.place), bytes_text(drive.free_bytes), bytes_text(drive.size_bytes))
                 for drive in drives_of([*running, *there, *ended])
