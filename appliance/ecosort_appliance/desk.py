@@ -144,7 +144,9 @@ def retry(connection: sqlite3.Connection, number: int) -> str:
         return "is tried at once"
     if job.state not in (jobs.FAILED, jobs.CANCELLED):
         raise QueueError(f"job {number} is {job.state}; only what failed or was cancelled can be done once more")
-    _change(connection, job, state=_waiting_state(job), reason="", wish="", not_before_s=_next(job), ended_s=None, notified=0)
+    untold = {"notified": 0, "tell_tries": 0, "tell_again_s": 0.0, "tell_error": ""}
+    waits = {"state": _waiting_state(job), "reason": "", "wish": "", "not_before_s": _next(job), "ended_s": None}
+    _change(connection, job, **waits, **untold)
     return "waits for its turn"
 
 

@@ -28,6 +28,8 @@ def job_facts(job: Job) -> dict[str, Any]:
         "watch": None if job.watch is None else _plain(job.watch),
         "settle_s": None if job.watch is None else job.settle_s,
         "on_end": None if job.on_end is None else _plain(job.on_end),
+        "on_end_tries": job.tell_tries,
+        "on_end_error": _plain(job.tell_error) or None,
         "state": job.state,
         "reason": _plain(job.reason),
         "wish": job.wish,

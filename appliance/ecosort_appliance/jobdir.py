@@ -17,6 +17,7 @@ import json
 import os
 import shutil
 import stat
+import time
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,20 @@ class JobDirectory:
 
     def log(self) -> bytes:
         return (self.read("log.1", MOST_LOG_BYTES) or b"") + (self.read("log", MOST_LOG_BYTES) or b"")
+
+    def say(self, text: str) -> None:
+        """One more line of the log, as far as that is the user's own file."""
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        line = time.strftime("%Y-%m-%d %H:%M:%S ") + text + "\n"
+        with contextlib.suppress(OSError):
+            is_new = not os.path.lexists(self.path / "log")
+            descriptor = os.open(self.path / "log", flags, 0o600)
+            with os.fdopen(descriptor, "ab") as file:
+                if is_new and os.geteuid() != self._uid:
+                    os.fchown(descriptor, self._uid, -1)
+                status = os.fstat(descriptor)
+                if stat.S_ISREG(status.st_mode) and status.st_uid == self._uid:
+                    file.write(line.encode(errors="surrogateescape"))
 
     def exit_of(self, attempt: int) -> dict[str, Any] | None:
         found = self.read_json(f"exit-{attempt}.json")

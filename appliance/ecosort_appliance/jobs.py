@@ -69,6 +69,9 @@ class Job:
     notified: bool
     energy_source: str
     meter_values: int | None
+    tell_tries: int
+    tell_again_s: float
+    tell_error: str
 
     @property
     def resumes(self) -> bool:
@@ -193,10 +196,16 @@ def begin_attempt(
             connection,
             output,
             "UPDATE jobs SET state = 'running', reason = '', attempt = attempt + 1, has_begun = 1, output = ?, output_before = ?,"
-            " started_s = coalesce(started_s, ?), exit_code = NULL, ended_s = NULL, notified = 0 WHERE id = ?",
+            " started_s = coalesce(started_s, ?), exit_code = NULL, ended_s = NULL WHERE id = ?",
             (json.dumps(output), None if before is None else json.dumps(before), time.time(), job.id),
         )
+        forget_telling(connection, job.id)
         return get(connection, job.id)
+
+
+def forget_telling(connection: sqlite3.Connection, number: int) -> None:
+    """Its end is still to be told; within a transaction."""
+    connection.execute("UPDATE jobs SET notified = 0, tell_tries = 0, tell_again_s = 0, tell_error = '' WHERE id = ?", (number,))
 
 
 def setting(connection: sqlite3.Connection, name: str) -> str | None:

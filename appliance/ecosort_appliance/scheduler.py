@@ -7,7 +7,6 @@ knows that nothing of it runs, and reads how it ended.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sqlite3
@@ -17,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ecosort_appliance import jobs, on_end
+from ecosort_appliance import jobs
 from ecosort_appliance.cgroups import groups_left, remove_group
 from ecosort_appliance.database import transaction
 from ecosort_appliance.errors import QueueError
@@ -31,6 +30,7 @@ from ecosort_appliance.processes import is_alive, signal_job, try_lock
 from ecosort_appliance.program import job_directory_of
 from ecosort_appliance.space import reason_to_wait
 from ecosort_appliance.standing import Standing
+from ecosort_appliance.telling import Telling
 from ecosort_appliance.words import Named, read_words
 
 _ASK_PERIOD_S = 5.0  # once more, for a keeper that had not begun when it was asked first
@@ -63,7 +63,7 @@ class Scheduler:
         self._keepers: dict[int, subprocess.Popen[bytes]] = {}
         self._asked_s: dict[int, tuple[float, float]] = {}  # when it was asked to end: first, last
         self._groups = groups_left(group_prefix(queue))  # to be removed, when they are empty
-        self._tellers: list[subprocess.Popen[bytes]] = []
+        self._telling = Telling(queue, connection)
         self._cleaned_s = self._metered_s = -_CLEAN_PERIOD_S
         self._lock = _lock(queue)
 
@@ -85,9 +85,7 @@ class Scheduler:
             if is_idle and not self._groups and not jobs.select(self._connection, "state = 'running'"):
                 break
             time.sleep(self._settings.tick_s)
-        for teller in self._tellers:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                teller.wait(60.0)
+        self._telling.wait()
 
     def tick(self) -> None:
         self._standing.tick(time.time())
@@ -222,14 +220,8 @@ class Scheduler:
     # --- what has ended
 
     def _tell_ends(self) -> None:
-        self._tellers = [teller for teller in self._tellers if teller.poll() is None]
-        for job in jobs.select(self._connection, f"notified = 0 AND on_end IS NOT NULL AND {jobs.HAS_ENDED}"):
-            if self._ledger is not None and self._ledger.is_open(job.id):
-                continue  # its last joules are still to come
-            with contextlib.suppress(QueueError):
-                if (teller := on_end.start(job)) is not None:
-                    self._tellers.append(teller)
-            jobs.update(self._connection, job.id, notified=1)
+        is_open = self._ledger.is_open if self._ledger is not None else lambda number: False  # last joules are still to come
+        self._telling.tick(is_open)
 
     def _clean(self) -> None:
         if time.monotonic() - self._cleaned_s < _CLEAN_PERIOD_S:

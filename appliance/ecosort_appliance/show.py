@@ -65,6 +65,17 @@ def _why_no_energy(job: Job) -> str:
     return f"no joules: {values} while it worked, {FEWEST_VALUES} are needed"
 
 
+def told_text(job: Job) -> str:
+    """What became of --on-end."""
+    if job.on_end is None or job.state not in ENDED or not job.tell_tries:
+        return ""
+    if not job.tell_error:
+        return "yes" if job.notified else "not yet"
+    tries = f"{job.tell_tries} {'try' if job.tell_tries == 1 else 'tries'}"
+    then = "it is not tried again" if job.notified else f"again at {time_text(job.tell_again_s)}"
+    return f"no: {job.tell_error} ({tries}; {then})"
+
+
 def details(job: Job, progress: Mapping[str, Any] | None) -> Iterator[str]:
     rows = {
         "job": str(job.id),
@@ -86,6 +97,8 @@ def details(job: Job, progress: Mapping[str, Any] | None) -> Iterator[str]:
         "records": f"{job.records:,}" if job.records is not None else "",
         "moved": bytes_text(job.bytes_moved) if job.bytes_moved else "",
         "energy": energy_text(job),
+        "on end": job.on_end or "",
+        "told": told_text(job),
     }
     yield f"{'command':<10} {command_text(job.words)}"
     for name, value in rows.items():

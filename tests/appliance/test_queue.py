@@ -468,6 +468,63 @@ def test_a_webhook_at_the_end(queue: Queue, records: Path) -> None:
     assert {body["state"] for body in bodies} == {"done", "failed"}
 
 
+@pytest.mark.parametrize(
+    ("on_end", "why"),
+    [
+        ("nosuchcommand me", "No such file"),
+        ("sh -c 'echo what is wrong >&2; exit 3'", "exit code 3: what is wrong"),
+        ("http://127.0.0.1:1/x", "Connection refused"),
+    ],
+)
+def test_a_notification_that_fails_is_told_and_tried_again(queue: Queue, records: Path, on_end: str, why: str) -> None:
+    """Four times; with a pause between, which the test leaves out."""
+    number = queue.add(*SORT, options=("--on-end", on_end))
+    for tries in range(1, 5):
+        done = queue.run("run")
+        assert f"job {number}: --on-end failed, try {tries} of 4: " in done.stderr
+        assert why in done.stderr
+        with sqlite3.connect(queue.directory / "queue.sqlite") as connection:
+            connection.execute("UPDATE jobs SET tell_again_s = 0")
+        connection.close()
+    assert queue.run("run").stderr == ""
+    assert "told       no: " in queue.ok("show", str(number))
+    assert why in queue.ok("show", str(number))
+    assert queue.log(number).count("--on-end failed") == 4
+    assert (queue.job(number)["state"], queue.job(number)["on_end_tries"]) == ("done", 4)
+
+
+def test_a_webhook_that_answers_with_an_error_is_asked_again(queue: Queue, records: Path) -> None:
+    answers = iter((500, 204))
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(next(answers))
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        number = queue.add(*SORT, options=("--on-end", f"http://127.0.0.1:{server.server_port}/"))
+        assert "answered 500" in queue.run("run").stderr
+        assert "; again at 2" in queue.ok("show", str(number))
+        with sqlite3.connect(queue.directory / "queue.sqlite") as connection:
+            connection.execute("UPDATE jobs SET tell_again_s = 0")
+        connection.close()
+        assert queue.run("run").stderr == ""
+        server.shutdown()
+    assert "told       yes" in queue.ok("show", str(number))
+
+
+@pytest.mark.parametrize("on_end", ["ftp://x", "mailto://me", "http://", "http://host:99999/", "'", " "])
+def test_addresses_that_cannot_be_told_are_refused(queue: Queue, on_end: str) -> None:
+    done = queue.run("add", "--on-end", on_end, "--", *SORT)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--on-end" in done.stderr
+
+
 def test_json_names_its_schema_and_tells_no_internals(queue: Queue) -> None:
     number = queue.add("sort", "in", "-o", b"out\xff", options=("--at", "2100-01-01"))
     listed = json.loads(queue.ok("list", "--json"))
