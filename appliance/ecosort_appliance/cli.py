@@ -70,8 +70,10 @@ def add(words: tuple[str, ...], user: str | None, not_resumable: bool, **given: 
         raise QueueError("--user is for root; everyone else has a queue of his own")
     uid = os.geteuid() if user is None else find_user(user)
     _, connection = opened()
-    number = desk.add(connection, desk.Wish(words=words, directory=os.getcwd(), uid=uid, resumable=not not_resumable, **given))  # noqa: PTH109
-    click.echo(number)
+    added = desk.add(connection, desk.Wish(words=words, directory=os.getcwd(), uid=uid, resumable=not not_resumable, **given))  # noqa: PTH109
+    for warning in added.warnings:
+        click.echo(f"ecosort: {shown(warning)}", err=True)
+    click.echo(added.number)
     return 0
 
 

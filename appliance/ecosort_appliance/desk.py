@@ -11,12 +11,12 @@ from pathlib import Path
 
 from ecosort_appliance import jobs, on_end, times
 from ecosort_appliance.errors import QueueError
+from ecosort_appliance.foresight import Draft, look_ahead
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.launch import size_bytes
-from ecosort_appliance.places import real_path
+from ecosort_appliance.places import is_in_memory, real_path
 from ecosort_appliance.program import job_directory_of
 from ecosort_appliance.users import KEPT
-from ecosort_appliance.words import filled, read_words
+from ecosort_appliance.words import Named, check_size, filled, read_words
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ def _mask() -> str:
 
 
 def _check(wish: Wish) -> None:
-    if wish.memory is not None and size_bytes(wish.memory) is None:
-        raise QueueError(f"--memory {wish.memory[:40]!r} is no size; write for example 512MiB")
+    if wish.memory is not None:
+        check_size(wish.memory)
     if wish.watch is not None and (wish.every or wish.at):
         raise QueueError("--watch goes without --at and --every: a job begins when a file comes")
     if wish.on_end is not None:
@@ -68,29 +68,51 @@ def _check_watch(wish: Wish, watch: str) -> None:
         raise QueueError("--watch: write {name} in the output, so that each file has its own")
 
 
-def add(connection: sqlite3.Connection, wish: Wish) -> int:
-    """The number of the job."""
+@dataclass(frozen=True)
+class Added:
+    """The number of a job that is queued, and what may yet go wrong with it."""
+
+    number: int
+    warnings: list[str]
+
+
+def add(connection: sqlite3.Connection, wish: Wish) -> Added:
     _check(wish)
     now_s = time.time()
     watch = None if wish.watch is None else real_path(wish.watch, wish.directory)
     if watch is not None:
         _check_watch(wish, watch)
     named = read_words(filled(wish.words, "x", "x") if watch is not None else wish.words)
+    _check_memory(wish, named)
     is_standing = watch is not None or wish.every is not None
     due_s = times.first(wish.every, wish.at, now_s) if wish.every else times.moment(wish.at, now_s) if wish.at else 0.0
-    return jobs.insert(
+    environment = {n: os.environ[n] for n in KEPT if n in os.environ and wish.uid == os.geteuid()} | {"umask": _mask()}
+    output = real_path(named.output, wish.directory)
+    resumable = _is_resumable(wish, named, output)
+    draft = Draft(
+        list(wish.words),
+        named,
+        wish.directory,
+        wish.uid,
+        environment,
+        wish.memory,
+        resumable,
+        is_later=is_standing or due_s > now_s,
+    )
+    warnings = look_ahead(connection, draft) if watch is None else []
+    number = jobs.insert(
         connection,
         {
             "uid": wish.uid,
             "name": wish.name,
             "words": list(wish.words),
             "directory": wish.directory,
-            "environment": {n: os.environ[n] for n in KEPT if n in os.environ and wish.uid == os.geteuid()} | {"umask": _mask()},
-            "output": None if is_standing else real_path(named.output, wish.directory),
+            "environment": environment,
+            "output": None if is_standing else output,
             "priority": wish.priority,
             "memory": wish.memory,
             "on_end": wish.on_end,
-            "resumable": int(not named.in_place and (named.resumes or (wish.resumable and named.can_resume))),
+            "resumable": int(resumable),
             "state": jobs.STANDING if is_standing else jobs.QUEUED,
             "not_before_s": due_s,
             "every": wish.every,
@@ -100,6 +122,27 @@ def add(connection: sqlite3.Connection, wish: Wish) -> int:
             "queued_s": now_s,
         },
     )
+    return Added(number, [*warnings, *_warnings_of_telling(wish)])
+
+
+def _check_memory(wish: Wish, named: Named) -> None:
+    if wish.memory is not None and named.memory is not None:
+        raise QueueError(
+            f"two memories: --memory {wish.memory} of the job and {named.memory} in its command; leave one of them out"
+        )
+
+
+def _is_resumable(wish: Wish, named: Named, output: str) -> bool:
+    """Not where the output is kept in memory, unless the user says so: then the program tells why that cannot be."""
+    if named.in_place:
+        return False
+    can_resume = named.can_resume and not is_in_memory(os.path.dirname(output))  # noqa: PTH120
+    return named.resumes or (wish.resumable and can_resume)
+
+
+def _warnings_of_telling(wish: Wish) -> list[str]:
+    name = "" if wish.on_end is None else on_end.missing_command(wish.on_end, wish.directory)
+    return [f"--on-end: there is no program {name!r} here"] if name else []
 
 
 def cancel(connection: sqlite3.Connection, number: int) -> str:

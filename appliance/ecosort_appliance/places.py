@@ -53,6 +53,17 @@ def real_path(path: str, directory: str) -> str:
     return os.path.realpath(os.path.join(directory, path))  # noqa: PTH118 pathlib refuses what is not UTF-8 nowhere, but drops `.`
 
 
+def is_in_memory(path: str, mounts: Path = Path("/proc/self/mountinfo")) -> bool:
+    """Nothing there outlives a power cut, so that no sort there can be resumed."""
+    try:
+        device = os.stat(path).st_dev  # noqa: PTH116
+        lines = mounts.read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return False
+    number = f"{os.major(device)}:{os.minor(device)}"
+    return any(line.split()[2] == number and line.split(" - ")[1].split()[0] in ("tmpfs", "ramfs") for line in lines)
+
+
 def drive_of(path: str) -> int:
     """The device number of the drive that holds the path, or would: of a partition the whole drive's."""
     while True:

@@ -45,10 +45,19 @@ def _reports(stats: Path) -> list[str]:
 
 def plan_of(job: Job) -> list[str] | None:
     """The plan of the same job as JSON, where the program has one."""
-    command = job.words[0]
-    if command == "sort" or sorts_in_place(job.words) or (command in ("lines", "csv", "jsonl") and job.resumable):
-        return [ecosort_program(), "plan", *_with(job.words, ["--json", *_added(job)])]
-    return None
+    if not has_plan(job.words, job.resumable):
+        return None
+    return [ecosort_program(), "plan", *_with(job.words, ["--json", *_added(job)])]
+
+
+def has_plan(words: Sequence[str], resumable: bool) -> bool:
+    return words[0] == "sort" or sorts_in_place(words) or (words[0] in ("lines", "csv", "jsonl") and resumable)
+
+
+def plan_command(words: Sequence[str], resumable: bool, memory: str | None) -> list[str]:
+    """The plan of a job that is not queued yet."""
+    resumes = ["--resumable"] if resumable and "--resumable" not in words else []
+    return [ecosort_program(), "plan", *_with(words, ["--json", *resumes, *(["--memory", memory] if memory else [])])]
 
 
 def _with(words: Sequence[str], options: Sequence[str]) -> list[str]:

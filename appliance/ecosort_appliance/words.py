@@ -88,6 +88,7 @@ _NOT_RESUMABLE = {
 }
 # What csv and jsonl decompress and compress by its name; no such sort is resumable.
 _PACKED_NAMES = (".gz", ".zst", ".lz4", ".xz", ".bz2")
+_SIZE = re.compile(r"^[0-9]+([KMGT]iB|[kMGT]?B)$")
 _TAKEN = {"--stats": "the queue keeps it", "--progress": "the queue reads it"}
 _NOTHING_TO_DO = {"--help", "--check", "-c", "-C"}
 
@@ -156,15 +157,23 @@ def _split(words: Sequence[str], grammar: Grammar) -> tuple[list[tuple[str, str]
 
 
 def _refuse(command: str, options: Sequence[tuple[str, str]]) -> None:
-    for name, _ in options:
+    for name, value in options:
         if name in _TAKEN:
             raise QueueError(f"leave {name} out: {_TAKEN[name]}")
+        if name == "--memory":
+            check_size(value)
         if name in _NOTHING_TO_DO:
             raise QueueError(f"{name} makes no output, so there is nothing to queue")
         if name == "--files0-from":
             raise QueueError("--files0-from hides which files are read; name them")
         if name == "--resumable" and command not in _NOT_RESUMABLE:
             raise QueueError(f"ecosort {command} has no --resumable")
+
+
+def check_size(text: str) -> None:
+    """Of --memory: the program's own grammar, and its line."""
+    if not _SIZE.match(text):
+        raise QueueError(f"--memory: {text[:40]!r} is not a size; write a whole number with a unit, such as 512MiB or 4GB")
 
 
 def _places(

@@ -131,10 +131,10 @@ def test_a_job_outlives_the_service_and_is_found_again(watched: Queue, tmp_path:
     second = watched.start()
     time.sleep(0.6)
     assert second.poll() is None
-    assert watched.job(number)["attempt"] == 1
+    assert watched.job(number)["attempts"] == 1
     os.killpg(session, signal.SIGCONT)
     assert second.wait(60) == 0
-    assert (watched.job(number)["state"], watched.job(number)["attempt"]) == ("done", 1)
+    assert (watched.job(number)["state"], watched.job(number)["attempts"]) == ("done", 1)
 
 
 def test_an_interrupted_sort_goes_on_from_its_last_run(watched: Queue) -> None:
@@ -162,7 +162,7 @@ def test_a_keeper_that_is_killed_alone(watched: Queue, tmp_path: Path) -> None:
         keeper = json.loads((watched.directory / "jobs" / str(number) / "keeper.json").read_text())["pid"]
         os.kill(keeper, signal.SIGKILL)
         time.sleep(0.3)
-        assert (watched.job(number)["state"], watched.job(number)["attempt"]) == ("running", 1)
+        assert (watched.job(number)["state"], watched.job(number)["attempts"]) == ("running", 1)
     wait_for(lambda: watched.job(number)["state"] == "done")
     assert (watched.place / "out-1").stat().st_size == (watched.place / "in.dat").stat().st_size
     assert not (tmp_path / "watch" / "two-writers").exists()

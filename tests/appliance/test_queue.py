@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -110,6 +111,54 @@ def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1 or "Usage" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "why"),
+    [
+        ("", "sort absent -o x", "cannot open 'absent': No such file"),
+        ("", "csv --by n absent -o x", "cannot open 'absent': No such file"),
+        ("", "inplace absent", "cannot open 'absent': No such file"),
+        ("", "sort in.dat -o in.dat", "is the input"),
+        ("", "merge in.dat -o ./in.dat", "is the input"),
+        ("--at 2100-01-01", "sort in.dat -o nowhere/x", "create it first"),
+        ("", "sort --memory 4Mib in.dat -o x", "'4Mib' is not a size; write a whole number with a unit"),
+        ("--every daily", "csv --memory 4Mib --by n in.dat -o x", "'4Mib' is not a size"),
+        ("--memory 4mib", "sort in.dat -o x", "'4mib' is not a size"),
+        ("--memory 1GiB", "sort --memory 4MiB in.dat -o x", "two memories"),
+        ("--memory 1GiB", "lines -S 1G in.dat -o x", "two memories"),
+        ("", "sort --key 0:zz in.dat -o x", "zz"),
+    ],
+)
+def test_what_would_fail_at_night_is_refused_at_once(queue: Queue, records: Path, options: str, words: str, why: str) -> None:
+    done = queue.run("add", *options.split(), "--", *words.split())
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
+    assert why in done.stderr
+
+
+def test_an_input_may_come_later(queue: Queue, records: Path) -> None:
+    """It is warned of; no word about one that a job before it makes."""
+    later = queue.run("add", "--at", "2100-01-01", "--", "sort", *RECORDS, "absent", "-o", "x")
+    assert (later.returncode, later.stdout) == (0, "1\n")
+    assert later.stderr == "ecosort: there is no 'absent' yet; it must be there when the job begins\n"
+    queue.add(*SORT)
+    chained = queue.run("add", "--", "sort", *RECORDS, "out.dat", "-o", "again.dat")
+    assert (chained.returncode, chained.stderr) == (0, "")
+    queue.ok("run")
+    assert queue.job(3)["state"] == "done"
+
+
+@pytest.mark.parametrize("command", [("sort", *RECORDS), ("lines",)])
+def test_an_output_in_memory_is_sorted_without_resumable(queue: Queue, records: Path, command: tuple[str, ...]) -> None:
+    """Nothing there outlives a power cut. The user never typed --resumable."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        number = queue.add(*command, "in.dat", "-o", f"{directory}/out")
+        assert not queue.job(number)["resumable"]
+        queue.ok("run")
+        assert queue.job(number)["state"] == "done", queue.log(number)
+        done = queue.run("add", "--", *command, "--resumable", "in.dat", "-o", f"{directory}/out")
+        assert done.returncode == 2
+        assert "is kept in memory" in done.stderr
 
 
 # --- one writer
@@ -461,7 +510,9 @@ def test_a_webhook_at_the_end(queue: Queue, records: Path) -> None:
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         queue.add(*SORT, options=("--on-end", f"http://127.0.0.1:{server.server_port}/"))
-        queue.add("sort", "absent", "-o", "x", options=("--on-end", f"http://127.0.0.1:{server.server_port}/"))
+        (queue.place / "gone.dat").write_bytes(bytes(16))
+        queue.add("sort", *RECORDS, "gone.dat", "-o", "x", options=("--on-end", f"http://127.0.0.1:{server.server_port}/"))
+        (queue.place / "gone.dat").unlink()
         queue.run("run")
         wait_for(lambda: len(bodies) == 2)
         server.shutdown()
@@ -549,9 +600,11 @@ def test_roots_service_works_as_the_jobs_user(ecosort: Path, require: Require) -
         queue.place.chmod(0o777)
         (queue.place / "in.dat").write_bytes(random.Random(1).randbytes(16_000))
         (queue.place / "secret.dat").write_bytes(bytes(1600))
-        (queue.place / "secret.dat").chmod(0o600)
         mine = queue.add(*SORT, options=("--user", "nobody"))
         secret = queue.add(*SORT[:-3], "secret.dat", "-o", "x", options=("--user", "nobody"))
+        (queue.place / "secret.dat").chmod(0o600)
+        refused = queue.run("add", "--user", "nobody", "--", *SORT[:-3], "secret.dat", "-o", "y")
+        assert (refused.returncode, "Permission denied" in refused.stderr) == (2, True)
         assert queue.run("run").returncode == 1
         assert queue.job(mine)["state"] == "done", queue.log(mine)
         assert (queue.place / "out.dat").owner() == "nobody"

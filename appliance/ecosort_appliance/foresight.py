@@ -1,0 +1,84 @@
+"""What is wrong with a job can be known when it is queued, and not only at night."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+from dataclasses import dataclass
+
+from ecosort_appliance.errors import EXIT_USAGE, QueueError
+from ecosort_appliance.places import real_path
+from ecosort_appliance.program import has_plan, plan_command
+from ecosort_appliance.users import environment_of, popen_user
+from ecosort_appliance.words import Named
+
+_PLAN_S = 60.0
+_SHORTAGE = "not enough space"  # the program's words; for space a job waits
+_UNENDED = "state IN ('queued', 'paused', 'running')"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A job that is not queued yet. `is_later`: it does not begin at once, and what it needs may come."""
+
+    words: list[str]
+    named: Named
+    directory: str
+    uid: int
+    environment: dict[str, str]
+    memory: str | None
+    resumable: bool
+    is_later: bool
+
+
+def look_ahead(connection: sqlite3.Connection, draft: Draft) -> list[str]:
+    """Warnings. QueueError for what can never work, with the program's own line where it has one."""
+    output = real_path(draft.named.output, draft.directory)
+    _check_output(draft, output)
+    coming = {row["output"] for row in connection.execute(f"SELECT output FROM jobs WHERE {_UNENDED} AND output IS NOT NULL")}
+    if json.dumps(output) in coming:
+        return []  # refused, or by then there is another file
+    inputs = draft.named.inputs or (draft.named.output,)
+    missing = [path for path in inputs if not os.path.lexists(real_path(path, draft.directory))]
+    unknown = [path for path in missing if json.dumps(real_path(path, draft.directory)) not in coming]
+    if unknown and not draft.is_later:
+        raise QueueError(f"cannot open {unknown[0]!r}: No such file or directory")
+    if missing or any(json.dumps(real_path(path, draft.directory)) in coming for path in inputs):
+        return [f"there is no {path!r} yet; it must be there when the job begins" for path in unknown]
+    fault = _fault_of_plan(draft)
+    if fault and not draft.is_later:
+        raise QueueError(fault)
+    return [f"as things are now, the job would fail: {fault}"] if fault else []
+
+
+def _check_output(draft: Draft, output: str) -> None:
+    directory = os.path.dirname(output)  # noqa: PTH120
+    if not draft.named.in_place and not os.path.isdir(directory):  # noqa: PTH112
+        raise QueueError(f"output directory {directory!r}: No such file or directory; create it first")
+    is_input = any(real_path(path, draft.directory) == output for path in draft.named.inputs)
+    if is_input and draft.named.command in ("sort", "merge"):
+        hint = " (to sort a file in its own space: ecosort inplace)" if draft.named.command == "sort" else ""
+        raise QueueError(f"output {draft.named.output!r} is the input; name another file{hint}")
+
+
+def _fault_of_plan(draft: Draft) -> str:
+    """The program's line about usage; empty where it sees nothing wrong, or cannot be asked."""
+    if not has_plan(draft.words, draft.resumable):
+        return ""
+    try:
+        done = subprocess.run(
+            plan_command(draft.words, draft.resumable, draft.memory),
+            cwd=draft.directory,
+            env=environment_of(draft.uid, draft.environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PLAN_S,
+            check=False,
+            **popen_user(draft.uid),
+        )
+    except (OSError, QueueError, subprocess.TimeoutExpired):
+        return ""
+    fault = done.stderr.decode(errors="surrogateescape").strip().split("\n")[-1].partition(": ")[2]
+    return fault if done.returncode == EXIT_USAGE and not fault.startswith(_SHORTAGE) else ""
