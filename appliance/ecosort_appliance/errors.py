@@ -17,3 +17,7 @@ class QueueUnreadable(QueueError):  # noqa: N818
     """The queue's own files cannot be read or written."""
 
     exit_code = EXIT_IO
+
+
+class NoSuchJob(QueueError):  # noqa: N818
+    """By that number."""

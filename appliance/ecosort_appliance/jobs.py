@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ecosort_appliance.database import transaction
-from ecosort_appliance.errors import QueueError
+from ecosort_appliance.errors import NoSuchJob, QueueError
 from ecosort_appliance.words import sorts_in_place
 
 STANDING, QUEUED, RUNNING, PAUSED = "standing", "queued", "running", "paused"
@@ -26,6 +26,7 @@ ENDED = (DONE, FAILED, CANCELLED)
 MEASURED, SIMULATED = "measured", "simulated"  # where joules come from
 FEWEST_VALUES = 10  # of the meter, as `ecosort power` wants them in a run
 MOSTLY = 0.9  # of its work a job must have been metered, or records per joule are wrong
+_LARGEST_NUMBER = 2**63 - 1  # that SQLite takes
 HAS_ENDED = "state IN ('done', 'failed', 'cancelled')"
 _JSON = ("words", "directory", "environment", "output", "output_before")
 
@@ -133,9 +134,10 @@ def writer_of(connection: sqlite3.Connection, output: str) -> int | None:
 
 
 def get(connection: sqlite3.Connection, number: int) -> Job:
-    row = connection.execute("SELECT * FROM jobs WHERE id = ?", (number,)).fetchone()
+    is_possible = 0 < number <= _LARGEST_NUMBER
+    row = connection.execute("SELECT * FROM jobs WHERE id = ?", (number,)).fetchone() if is_possible else None
     if row is None:
-        raise QueueError(f"there is no job {number}; `ecosort queue list --all` lists them")
+        raise NoSuchJob(f"there is no job {number}; `ecosort queue list --all` lists them")
     return from_row(row)
 
 

@@ -145,6 +145,13 @@ def test_a_change_needs_this_pages_origin_and_token(service: Service) -> None:
     assert httpx.post(service.url + path, headers=own, data=form, cookies=session).status_code == 409
 
 
+@pytest.mark.parametrize("number", ["1", "9" * 24, "9" * 5000])
+def test_pages_of_no_job(service: Service, number: str) -> None:
+    with service.client() as client:
+        assert client.get(f"/job/{number}").status_code == 404
+        assert client.post(f"/job/{number}/cancel", headers={"Origin": service.url}).status_code == 404
+
+
 def logged_in(service: Service) -> str:
     answer = httpx.post(f"{service.url}/login", data={"token": service.token}, headers={"Origin": service.url})
     cookie = answer.headers["set-cookie"]

@@ -277,6 +277,16 @@ def sorted_records(data: bytes) -> list[bytes]:
     return sorted(data[i : i + 16] for i in range(0, len(data), 16))
 
 
+@pytest.mark.parametrize("wish", ["show", "log", "cancel", "retry", "pause", "resume"])
+@pytest.mark.parametrize("number", ["1", "0", "9223372036854775808", "9" * 5000])
+def test_numbers_of_no_job(queue: Queue, wish: str, number: str) -> None:
+    done = queue.run(wish, number)
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"ecosort: there is no job {number[:20]}; `ecosort queue list --all` lists them\n",
+    )
+
+
 # --- order, memory, log
 
 

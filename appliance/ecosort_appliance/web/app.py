@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 
 from ecosort_appliance import desk, jobs
 from ecosort_appliance.database import open_database
-from ecosort_appliance.errors import QueueError
+from ecosort_appliance.errors import NoSuchJob, QueueError
 from ecosort_appliance.metrics import CONTENT_TYPE, metrics_text
 from ecosort_appliance.text import shown
 from ecosort_appliance.web.security import COOKIE, Guard, same, session_of
@@ -31,6 +31,7 @@ _HERE = Path(__file__).parent
 _MOST_FORM_BYTES = 4096
 _EVENT_PERIOD_S = 1.0
 _MOST_LISTENERS = 32
+_MOST_DIGITS = 19  # of a job's number
 _CHANGES = {"cancel": desk.cancel, "retry": desk.retry, "pause": desk.pause, "resume": desk.resume}
 
 
@@ -53,8 +54,8 @@ class Page:
             Route("/", self.index),
             Route("/events", self.events),
             Route("/metrics", self.metrics),
-            Route("/job/{number:int}", self.job),
-            Route("/job/{number:int}/{change}", self.change, methods=["POST"]),
+            Route("/job/{number}", self.job),
+            Route("/job/{number}/{change}", self.change, methods=["POST"]),
             Route("/queue/{change}", self.change_queue, methods=["POST"]),
             Route("/login", self.login, methods=["GET", "POST"]),
             Mount("/static", StaticFiles(directory=_HERE / "static")),
@@ -76,7 +77,7 @@ class Page:
 
     async def job(self, request: Request) -> Response:
         try:
-            found = await run_in_threadpool(self._views.job, request.path_params["number"])
+            found = await run_in_threadpool(self._views.job, _number(request))
         except QueueError:
             return PlainTextResponse("There is no such job.\n", HTTPStatus.NOT_FOUND)
         return self._render("job.html", **found)
@@ -109,8 +110,7 @@ class Page:
         work = _CHANGES.get(request.path_params["change"])
         if work is None:
             return PlainTextResponse("There is no such change.\n", HTTPStatus.NOT_FOUND)
-        number = request.path_params["number"]
-        return await self._changed(request, lambda connection: work(connection, number))
+        return await self._changed(request, lambda connection: work(connection, _number(request)))
 
     async def change_queue(self, request: Request) -> Response:
         values = {"pause": "yes", "resume": "no"}
@@ -129,7 +129,10 @@ class Page:
             with closing(open_database(self._queue)) as connection:
                 work(connection)
 
-        await run_in_threadpool(in_thread)
+        try:
+            await run_in_threadpool(in_thread)
+        except NoSuchJob as error:
+            return PlainTextResponse(shown(str(error)) + "\n", HTTPStatus.NOT_FOUND)
         return RedirectResponse("/", HTTPStatus.SEE_OTHER)
 
     async def login(self, request: Request) -> Response:
@@ -144,6 +147,12 @@ class Page:
         is_secure = request.url.scheme == "https"
         answer.set_cookie(COOKIE, session_of(self._token), httponly=True, samesite="strict", secure=is_secure, max_age=30 * 86400)
         return answer
+
+
+def _number(request: Request) -> int:
+    """0, of no job, for what is no number."""
+    text = str(request.path_params["number"])
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else 0
 
 
 async def _form(request: Request) -> dict[str, str]:
