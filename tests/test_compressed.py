@@ -356,21 +356,23 @@ def large_window(codec: str, text: bytes) -> bytes:
     return subprocess.run([*WINDOWS[codec], "-c"], input=text, capture_output=True, check=True).stdout
 
 
+@pytest.mark.parametrize("memory", ["8MiB", "256MiB"])
 @pytest.mark.parametrize("place", ["pipe", "file", "later member", "--check"])
 @pytest.mark.parametrize("codec", WINDOWS)
-def test_windows_of_any_size_take_the_memory_that_is_told(ecosort: Path, tmp_path: Path, codec: str, place: str) -> None:
-    text = b"".join(b"%07d,place,words of a row\n" % number for number in range(600_000))
+def test_windows_of_any_size_take_the_memory_that_is_told(
+    ecosort: Path, tmp_path: Path, codec: str, place: str, memory: str
+) -> None:
+    text = b"number,place,words\n" + b"".join(b"%07d,place,words of a row\n" % number for number in range(600_000))
     data = large_window(codec, text)
     if place == "later member":
-        data = encode(codec, b"0000000,place,first\n") + data
-        text = b"0000000,place,first\n" + text
+        data = encode(codec, b"number,place,words\n0000000,place,first\n") + large_window(codec, text[text.index(b"\n") + 1 :])
+        text = text.replace(b"\n", b"\n0000000,place,first\n", 1)
     (tmp_path / f"in.{ENDINGS[codec]}").write_bytes(data)
     given = {"input": data} if place == "pipe" else {}
     inputs = ["-"] if place == "pipe" else [f"in.{ENDINGS[codec]}"]
     output = ["--check"] if place == "--check" else ["-o", "out"]
-    memory = "8MiB"
     for attempt in range(3):
-        words = [ecosort, "csv", "--no-header", "--by", "1", "--memory", memory, *inputs, *output]
+        words = [ecosort, "csv", "--by", "number", "--memory", memory, *inputs, *output]
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False, **given)
         told = done.stderr.decode()
         if done.returncode == 0:

@@ -192,7 +192,7 @@ def test_a_program_that_cannot_be_run_ends_the_sort(ecosort: Path, tmp_path: Pat
         words = [*SMALL, f"--compress-program={name}", "in", "-o", "out"]
         code, output, error = run([str(ecosort), "lines"], words, tmp_path)
         assert (code, output) == (2, b"")
-        assert error.startswith(f"sort: cannot run '{name}': {reason}")
+        assert error.startswith(f"sort: cannot run the compress program '{name}': {reason}")
         assert error.count("\n") == 1
         assert_nothing_left(tmp_path)
 

@@ -127,7 +127,7 @@ REFUSED = {
     "behind the end": (["--splitters", "cut", "--report", "r", "-o", "out", "--to", "1100", "input"], "behind the end"),
     "from behind to": (
         ["--splitters", "cut", "--report", "r", "-o", "out", "--from", "500", "--to", "100", "input"],
-        "--from 500",
+        "begins at byte 500, behind its end, 100",
     ),
     "an option of sort": (["--splitters", "cut", "--report", "r", "-o", "out", "--unique", "input"], "--unique"),
     "another option": (["--splitters", "cut", "--report", "r", "-o", "out", "--split", "input"], "--split"),

@@ -34,8 +34,7 @@ Buffer MemoryBudget::allocate(std::size_t bytes, const char* purpose, Pages page
   std::byte* const data = map(size, pages);
   if (data == nullptr) {
     used_ -= size;
-    throw IoError(fmt::format("cannot get {} bytes of memory for {}: the system refused; give the sort less", size, purpose),
-                  ENOMEM);
+    throw IoError(fmt::format("cannot get {} bytes of memory for {}: the system refused", size, purpose), ENOMEM);
   }
   for (std::uint64_t seen = peak_; now > seen && !peak_.compare_exchange_weak(seen, now);) {
   }

@@ -46,6 +46,7 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
 
 const char* advice_on_failure(int error_number) noexcept {
   if (error_number == ENOSPC || error_number == EDQUOT) return "; make room there, or name another place with --temp or -o";
+  if (error_number == ENOMEM) return "; give less with --memory";
   if (error_number == EFBIG) return "; files there may not be that large (see ulimit -f)";
   // How io_uring ends a request for which the kernel may start no worker.
   if (error_number == ECANCELED) return "; too few processes may be allowed (see ulimit -u); try --io pool";

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::uint64_t usual_decoder_bytes = std::uint64_t{12} << 20U;
 constexpr std::uint64_t share_of_unknown = 4, share_of_later = 6, share_of_much = 16;
+constexpr std::uint64_t share_of_top = 15;  // what stays on top may get a 16th of all before decoders get theirs
 
 }  // namespace
 
@@ -23,9 +24,11 @@ std::uint64_t later_members_bytes(std::uint64_t memory_bytes, std::uint64_t know
 std::uint64_t memory_for_decoders(std::uint64_t memory_bytes, std::uint64_t given_bytes, std::uint64_t need_bytes) noexcept {
   // A decoder that got what it was refused may ask for a little more.
   const std::uint64_t need = need_bytes + need_bytes / share_of_much;
-  if (need <= usual_decoder_bytes) return memory_bytes + share_of_later * need;
   const std::uint64_t most_of_little = share_of_much * usual_decoder_bytes;
-  return std::max(memory_bytes, most_of_little) + share_of_much * (need - std::min(need, given_bytes));
+  const std::uint64_t enough =
+      need <= usual_decoder_bytes ? memory_bytes + share_of_later * need
+                                  : std::max(memory_bytes, most_of_little) + share_of_much * (need - std::min(need, given_bytes));
+  return enough + enough / share_of_top;
 }
 
 }  // namespace ecosort::planner
