@@ -230,6 +230,12 @@ def serve(
     return serve_queue(directory, listen, Meter(meter, config) if meter else None, settings, end_jobs)
 
 
+def _program_name() -> str:
+    """As users type it. A shell that asks for completions needs the file's own name, which is click's choice."""
+    is_asked = any(name.endswith("_COMPLETE") for name in os.environ)
+    return "ecosort-appliance" if is_asked else "ecosort"
+
+
 def _on_signal(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
@@ -238,7 +244,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _on_signal)
     try:
-        code = int(cli.main(standalone_mode=False) or 0)
+        code = int(cli.main(standalone_mode=False, prog_name=_program_name()) or 0)
     except QueueError as error:
         print(f"ecosort: {shown(str(error))}", file=sys.stderr)
         code = error.exit_code
@@ -248,6 +254,11 @@ def main() -> None:
     except OSError as error:
         print(f"ecosort: {shown(str(error))}", file=sys.stderr)
         code = EXIT_IO
+    except click.NoSuchOption as error:
+        error.show()
+        if error.ctx is not None and error.ctx.command is add:
+            print("ecosort: put -- before the command: ecosort queue add [OPTIONS] -- sort INPUT -o OUTPUT", file=sys.stderr)
+        code = EXIT_USAGE
     except click.ClickException as error:
         error.show()
         code = EXIT_USAGE

@@ -66,6 +66,26 @@ def _check_watch(wish: Wish, watch: str) -> None:
         raise QueueError("--watch: the output must lie in another directory, or it would be a file that comes")
     if read_words(filled(wish.words, f"{watch}/y", "y")).output == named.output:
         raise QueueError("--watch: write {name} in the output, so that each file has its own")
+    if read_words(filled(wish.words, f"{watch}/y", "y")).inputs == named.inputs:
+        raise QueueError("--watch: write {} as the input, or each file that comes makes the same job once more")
+
+
+def _check_standing(connection: sqlite3.Connection, wish: Wish, watch: str | None) -> None:
+    """Two standing jobs that write one output make each other's jobs wait, or sort twice."""
+    output = _output_of(wish.words, wish.directory, watch)
+    for job in jobs.select(connection, "(every IS NOT NULL OR watch IS NOT NULL) AND state IN ('standing', 'paused')"):
+        if job.watch == watch and _output_of(job.words, job.directory, job.watch) == output:
+            when = f"for each file that comes to {watch!r}" if watch else f"{job.every} to {output!r}"
+            raise QueueError(f"job {job.id} writes {when} already; name another output, or `ecosort queue cancel {job.id}` first")
+
+
+def _output_of(words: Sequence[str], directory: str, watch: str | None) -> str | None:
+    """Of a standing job; of one that watches, for a file that could come."""
+    try:
+        named = read_words(words if watch is None else filled(words, f"{watch}/x", "x"))
+    except QueueError:  # an older program took these words
+        return None
+    return real_path(named.output, directory)
 
 
 @dataclass(frozen=True)
@@ -86,6 +106,8 @@ def add(connection: sqlite3.Connection, wish: Wish) -> Added:
     _check_memory(wish, named)
     is_standing = watch is not None or wish.every is not None
     due_s = times.first(wish.every, wish.at, now_s) if wish.every else times.moment(wish.at, now_s) if wish.at else 0.0
+    if is_standing:
+        _check_standing(connection, wish, watch)
     environment = {n: os.environ[n] for n in KEPT if n in os.environ and wish.uid == os.geteuid()} | {"umask": _mask()}
     output = real_path(named.output, wish.directory)
     resumable = _is_resumable(wish, named, output)

@@ -486,11 +486,41 @@ def test_a_look_at_a_file_ends_nobody_who_opens_it_meanwhile(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "words", [("sort", "in", "-o", "x"), ("sort", "{}", "-o", "x"), ("sort", "{}", "-o", "new/{name}.s"), ("inplace", "{}")]
+    "words",
+    [
+        ("sort", "in", "-o", "x"),
+        ("sort", "in", "-o", "outd/{name}"),
+        ("sort", "{}", "-o", "x"),
+        ("sort", "{}", "-o", "new/{name}.s"),
+        ("inplace", "{}"),
+    ],
 )
 def test_watches_that_would_go_in_circles(queue: Queue, words: tuple[str, ...]) -> None:
-    (queue.place / "new").mkdir()
+    for name in ("new", "outd"):
+        (queue.place / name).mkdir()
     assert queue.run("add", "--watch", "new", "--", *words).returncode == 2
+
+
+def test_standing_jobs_that_write_one_output_are_refused(queue: Queue, records: Path) -> None:
+    for name in ("new", "outd"):
+        (queue.place / name).mkdir()
+    daily = ("add", "--every", "daily", "--", *SORT)
+    watching = ("add", "--watch", "new", "--", "sort", *RECORDS, "{}", "-o", "outd/{name}")
+    for number, words in enumerate((daily, watching), 1):
+        assert queue.ok(*words) == f"{number}\n"
+        done = queue.run(*words)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert f"job {number} writes" in done.stderr
+        queue.ok("cancel", str(number))
+    queue.ok(*daily)
+    queue.ok(*daily[:-1], "another.dat")
+
+
+def test_a_command_without_the_dashes_before_it(queue: Queue) -> None:
+    done = queue.run("add", "sort", "in", "-o", "out")
+    assert done.returncode == 2
+    assert "Usage: ecosort queue add [OPTIONS] -- COMMAND" in done.stderr
+    assert "ecosort: put -- before the command" in done.stderr.splitlines()[-1]
 
 
 # --- the end is told
