@@ -197,7 +197,7 @@ def pause(connection: sqlite3.Connection, number: int) -> str:
 def resume(connection: sqlite3.Connection, number: int) -> str:
     job = jobs.get(connection, number)
     if job.state != jobs.PAUSED:
-        raise QueueError(f"job {number} is {job.state}, not paused")
+        raise QueueError(f"job {number} {_state_words(job)}, and is not paused")
     _change(connection, job, state=_waiting_state(job), reason="")
     return "waits for its turn"
 
@@ -208,11 +208,18 @@ def retry(connection: sqlite3.Connection, number: int) -> str:
         _change(connection, job, not_before_s=0.0, reason="")
         return "is tried at once"
     if job.state not in (jobs.FAILED, jobs.CANCELLED):
-        raise QueueError(f"job {number} is {job.state}; only what failed or was cancelled can be done once more")
+        raise QueueError(f"job {number} {_state_words(job)}; only what failed or was cancelled can be done once more")
     untold = {"notified": 0, "tell_tries": 0, "tell_again_s": 0.0, "tell_error": ""}
     waits = {"state": _waiting_state(job), "reason": "", "wish": "", "not_before_s": _next(job), "ended_s": None}
     _change(connection, job, **waits, **untold)
     return "waits for its turn"
+
+
+def _state_words(job: Job) -> str:
+    """Where users know no word for the state."""
+    if job.state != jobs.STANDING:
+        return f"is {job.state}"
+    return f"watches {job.watch!r}" if job.watch else f"makes a job {job.every}"
 
 
 def _next(job: Job) -> float:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ecosort_appliance.jobs import ENDED, FAILED, FEWEST_VALUES, RUNNING, SIMULATED, STANDING, Job
+from ecosort_appliance.jobs import ENDED, FAILED, FEWEST_VALUES, PAUSED, QUEUED, RUNNING, SIMULATED, STANDING, Job
 from ecosort_appliance.text import bytes_text, command_text, shown, span_text, time_text
 from ecosort_appliance.users import user_name
+
+
+def rule_text(job: Job) -> str:
+    """Of a job that makes others; empty of any other."""
+    if job.watch:
+        return f"watches {job.watch}"
+    return f"{job.every}, next {time_text(job.not_before_s)}" if job.every else ""
 
 
 def state_text(job: Job) -> str:
@@ -15,7 +22,9 @@ def state_text(job: Job) -> str:
     if job.reason:
         return f"{job.state}: {job.reason}"
     if job.state == STANDING:
-        return f"watches {job.watch}" if job.watch else f"{job.every}, next {time_text(job.not_before_s)}"
+        return rule_text(job)
+    if job.state == PAUSED and rule_text(job):
+        return f"paused: {rule_text(job)}"
     if job.state == FAILED:
         return f"failed, exit code {job.exit_code}"
     if job.wish:
@@ -76,6 +85,13 @@ def told_text(job: Job) -> str:
     return f"no: {job.tell_error} ({tries}; {then})"
 
 
+def moment_text(job: Job) -> str:
+    """The latest of its times, and what it is of."""
+    if job.ended_s:
+        return f"ended {time_text(job.ended_s)}"
+    return f"started {time_text(job.started_s)}" if job.started_s else f"queued {time_text(job.queued_s)}"
+
+
 def details(job: Job, progress: Mapping[str, Any] | None) -> Iterator[str]:
     rows = {
         "job": str(job.id),
@@ -89,6 +105,10 @@ def details(job: Job, progress: Mapping[str, Any] | None) -> Iterator[str]:
         "memory": job.memory or "",
         "resumable": "yes" if job.resumes else "no",
         "attempts": str(job.attempt),
+        "made by": f"job {job.parent}" if job.parent else "",
+        "every": " at ".join(filter(None, [job.every, job.at])) if job.every else "",
+        "watches": f"{job.watch}, for files that rest for {job.settle_s:g} s" if job.watch else "",
+        "not before": time_text(job.not_before_s) if job.state in (QUEUED, STANDING, PAUSED) else "",
         "queued": time_text(job.queued_s),
         "started": time_text(job.started_s),
         "ended": time_text(job.ended_s),

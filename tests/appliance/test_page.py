@@ -389,6 +389,7 @@ def test_simulated_joules_are_called_that_everywhere(queue: Queue) -> None:
         said = queue.ok("show", str(number))
         for text in (*pages, said):
             assert re.search(r"SIMULATED, no measurement: [\d,]+ J, .* records/J", text)
+        assert re.search(r'<p class="facts">ended \d{4}-', pages[0])
         assert re.search(r"[-\d]+: SIMULATED, no measurement: [\d.]+ Wh in .* of metering", pages[0])
         assert queue.job(number)["energy_source"] == "simulated"
     finally:
@@ -442,6 +443,7 @@ def test_progress_of_a_job_that_runs(service: Service) -> None:
         with service.client() as client, client.stream("GET", "/events") as answer:
             event = next(answer.iter_text())
         assert "MB/s" in event
+        assert re.search(r"progress   .*MB/s", service.queue.ok("show", str(number)))
         assert re.search(r'<progress max="100" value="\d+">', event)
         assert metrics_hold(service)["ecosort_job_bytes_per_second"][0][0] == {"job": str(number)}
     wait_for(lambda: service.queue.job(number)["state"] == "done")

@@ -523,6 +523,21 @@ def test_a_command_without_the_dashes_before_it(queue: Queue) -> None:
     assert "ecosort: put -- before the command" in done.stderr.splitlines()[-1]
 
 
+def test_what_show_and_list_say_of_a_job_that_makes_others(queue: Queue, records: Path) -> None:
+    for name in ("new", "outd"):
+        (queue.place / name).mkdir()
+    queue.add(*SORT, options=("--every", "daily", "--at", "01:30", "--on-end", "true"))
+    queue.add("sort", *RECORDS, "{}", "-o", "outd/{name}", options=("--watch", "new", "--settle", "2.5"))
+    assert queue.run("retry", "1").stderr.startswith("ecosort: job 1 makes a job daily; only what failed")
+    queue.ok("pause", "1")
+    assert re.search(r"1  paused: daily, next \d{4}-\d\d-\d\d 01:30  ", queue.ok("list"))
+    first, second = queue.ok("show", "1"), queue.ok("show", "2")
+    assert "every      daily at 01:30\n" in first
+    assert "on end     true\n" in first
+    assert re.search(r"not before \d{4}-\d\d-\d\d 01:30\n", first)
+    assert "/new, for files that rest for 2.5 s\n" in second
+
+
 # --- the end is told
 
 

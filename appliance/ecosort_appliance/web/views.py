@@ -13,8 +13,8 @@ from ecosort_appliance.database import open_database
 from ecosort_appliance.drives import drives_of, temperatures
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.show import energy_text, progress_text, state_text
-from ecosort_appliance.text import bytes_text, command_text, shown, span_text, time_text
+from ecosort_appliance.show import energy_text, moment_text, progress_text, state_text, told_text
+from ecosort_appliance.text import bytes_text, command_text, shown, span_text
 
 _HISTORY = 50
 _WAITING = 100
@@ -105,6 +105,9 @@ class Views:
         log = directory.log().decode(errors="surrogateescape").splitlines()
         facts = {
             "directory": shown(job.directory),
+            "made by": f"job {job.parent}" if job.parent else "",
+            "on end": shown(job.on_end or ""),
+            "told": shown(told_text(job)),
             "output": shown(job.output or ""),
             "attempts": str(job.attempt),
             "exit code": "" if job.exit_code is None else str(job.exit_code),
@@ -124,7 +127,7 @@ class Views:
             kind=job.state,
             progress=shown(progress_text(progress)),
             percent=int(percent) if isinstance(percent, int | float) and 0 <= percent <= 100 else None,
-            times=time_text(job.ended_s or job.started_s or job.queued_s),
+            times=moment_text(job),
             work=span_text(job.work_s) if job.work_s else "",
             energy=energy_text(job),
             actions=() if job.wish else _ACTIONS[job.state],
