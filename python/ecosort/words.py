@@ -27,6 +27,8 @@ def path_words(paths: Path | Iterable[Path]) -> list[str]:
     """One path or several."""
     if isinstance(paths, str | bytes | os.PathLike):
         return [path_word(paths)]
+    if hasattr(paths, "read"):
+        raise BadInput(f"{paths!r} is an open file; give its name")
     words = [path_word(path) for path in paths]
     if not words:
         raise BadInput("no input: name a file at least")
@@ -52,6 +54,9 @@ def bytes_of(size: Size, name: str) -> int:
 
 def flags(**options: bool) -> list[str]:
     """`numeric_sort=True` becomes --numeric-sort."""
+    for name, value in options.items():
+        if value not in (True, False):
+            raise BadInput(f"{name} is True or False, not {value!r}")
     return [f"--{name.replace('_', '-')}" for name, is_on in options.items() if is_on]
 
 
@@ -81,6 +86,8 @@ def runs(compress: str | None, assume_ratio: float | None, goal: str | None) -> 
 
 def compressed_files(decompress: bool | None, compress_output: str | None, level: int | None) -> list[str]:
     """How inputs and outputs are; None: what the command does by itself."""
+    if decompress not in (True, False, None):
+        raise BadInput(f"decompress is True, False or None, not {decompress!r}")
     words = [] if decompress is None else [f"--decompress={'auto' if decompress else 'never'}"]
     words += [] if compress_output is None else [f"--compress-output={compress_output}"]
     return words + ([] if level is None else [f"--level={level}"])

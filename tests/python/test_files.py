@@ -310,6 +310,12 @@ def test_compressed_files_are_as_they_are_wished(here: Path) -> None:
     assert (here / "bytes").read_bytes().startswith(b"\x1f\x8b")
     with pytest.raises(BadInput, match="level"):
         sort_csv("in.csv.gz", "none", by="n", compress_output="xz", level=99)
+    with pytest.raises(BadInput, match="decompress is True, False or None"):
+        sort_csv("in.csv.gz", "none", by="n", decompress="never")  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="strict is True or False"):
+        sort_csv("in.csv.gz", "none", by="n", strict="no")  # type: ignore[arg-type]
+    with Path("in.csv.gz").open("rb") as file, pytest.raises(BadInput, match="open file"):
+        sort_csv(file, "none", by="n")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="ValueKey"):
         sort_csv("in.csv.gz", "none", by=3)  # type: ignore[arg-type]
 
