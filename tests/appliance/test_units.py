@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from conftest import ROOT
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.places import queue_directory
 from sort_support import Require
+
+from .support import COMMAND
 
 UNITS = ("ecosort.service", "ecosort@.service")
 
@@ -31,6 +34,38 @@ def test_what_they_start_is_understood(unit: str) -> None:
     text = (ROOT / "packaging/systemd" / unit).read_text()
     assert "ecosort serve --token-file " in text
     assert "KillMode=process" in text
+
+
+def drop_in() -> str:
+    """That of the page for home servers."""
+    found = re.search(r"```ini\n(.*?)```", (ROOT / "docs" / "home-server.md").read_text(), re.DOTALL)
+    assert found
+    return found[1]
+
+
+def test_the_drop_in_of_the_page_widens_what_the_unit_denies() -> None:
+    """Each of its settings is one that the unit has, and the options are those of the program."""
+    unit = (ROOT / "packaging/systemd/ecosort@.service").read_text()
+    settings = re.findall(r"^(\w+)=", drop_in(), re.MULTILINE)
+    assert {name for name in settings if f"\n{name}=" not in unit} == {"SupplementaryGroups"}
+    assert settings[:2] == ["ExecStart", "ExecStart"]
+    told = subprocess.run([*COMMAND, "serve", "--help"], capture_output=True, text=True, check=True).stdout
+    options = set(re.findall(r"(--[a-z-]+) ", drop_in().partition("IPAddress")[0].partition("serve")[2])) - {"--on-end"}
+    assert options >= {"--token-file", "--listen", "--meter"}
+    assert {option for option in options if option not in told} == set()
+
+
+def test_systemd_reads_the_drop_in(tmp_path: Path, require: Require) -> None:
+    """And complains of another one."""
+    require("systemd-analyze")
+    text = (ROOT / "packaging/systemd/ecosort@.service").read_text()
+    (tmp_path / "ecosort@root.service.d").mkdir()
+    (tmp_path / "ecosort@root.service").write_text(text)
+    command = ["systemd-analyze", "verify", "--man=no", tmp_path / "ecosort@root.service"]
+    for added, is_told in (("", False), ("Nonsense=1\n", True)):
+        (tmp_path / "ecosort@root.service.d" / "override.conf").write_text(drop_in() + added)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert ("override.conf" in done.stderr) == is_told, done.stderr
 
 
 def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
