@@ -306,6 +306,15 @@ def test_days_that_do_not_exist_are_no_dates(ecosort: Path, tmp_path: Path) -> N
     assert f"--by when:date: 0 empty and {len(wrong)} unparsable values stand behind all others" in error
 
 
+def test_what_unique_drops_is_told(ecosort: Path, tmp_path: Path) -> None:
+    data = b"a,b\n1,1\nx,2\n1,3\n,4\ny,5\n"
+    words = ["--unique", "--by", "a:number", "-", "-o", "-", "--stats", "stats"]
+    code, output, error = run_csv(ecosort, words, tmp_path, data)
+    assert (code, output) == (0, b"a,b\n1,1\nx,2\n")
+    assert error.endswith("1 empty and 2 unparsable values stand behind all others; they count as equal for --unique\n")
+    assert json.loads((tmp_path / "stats").read_text())["rows_dropped"] == 3
+
+
 def test_values_without_an_order_are_counted(ecosort: Path, tmp_path: Path) -> None:
     data = b'a,b\n1,\n"",x\nx,2\n,\n3,"4"\n'
     for words in ([], ["--merge"]):
