@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ecosort_appliance import jobs, on_end, times
 from ecosort_appliance.errors import QueueError
-from ecosort_appliance.foresight import Draft, look_ahead
+from ecosort_appliance.foresight import Draft, check_output, look_ahead
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import is_in_memory, real_path
 from ecosort_appliance.program import job_directory_of
@@ -66,6 +66,7 @@ def _check_watch(wish: Wish, watch: str) -> None:
         raise QueueError("--watch: the output must lie in another directory, or it would be a file that comes")
     if read_words(filled(wish.words, f"{watch}/y", "y")).output == named.output:
         raise QueueError("--watch: write {name} in the output, so that each file has its own")
+    check_output(named, wish.directory)
     if read_words(filled(wish.words, f"{watch}/y", "y")).inputs == named.inputs:
         raise QueueError("--watch: write {} as the input, or each file that comes makes the same job once more")
 

@@ -36,7 +36,7 @@ class Draft:
 def look_ahead(connection: sqlite3.Connection, draft: Draft) -> list[str]:
     """Warnings. QueueError for what can never work, with the program's own line where it has one."""
     output = real_path(draft.named.output, draft.directory)
-    _check_output(draft, output)
+    check_output(draft.named, draft.directory)
     coming = {row["output"] for row in connection.execute(f"SELECT output FROM jobs WHERE {_UNENDED} AND output IS NOT NULL")}
     if json.dumps(output) in coming:
         return []  # refused, or by then there is another file
@@ -53,14 +53,16 @@ def look_ahead(connection: sqlite3.Connection, draft: Draft) -> list[str]:
     return [f"as things are now, the job would fail: {fault}"] if fault else []
 
 
-def _check_output(draft: Draft, output: str) -> None:
+def check_output(named: Named, where: str) -> None:
+    """QueueError where it cannot be made, or would take the place of what is sorted."""
+    output = real_path(named.output, where)
     directory = os.path.dirname(output)  # noqa: PTH120
-    if not draft.named.in_place and not os.path.isdir(directory):  # noqa: PTH112
+    if not named.in_place and not os.path.isdir(directory):  # noqa: PTH112
         raise QueueError(f"output directory {directory!r}: No such file or directory; create it first")
-    is_input = any(real_path(path, draft.directory) == output for path in draft.named.inputs)
-    if is_input and draft.named.command in ("sort", "merge"):
-        hint = " (to sort a file in its own space: ecosort inplace)" if draft.named.command == "sort" else ""
-        raise QueueError(f"output {draft.named.output!r} is the input; name another file{hint}")
+    is_input = any(real_path(path, where) == output for path in named.inputs)
+    if is_input and named.command in ("sort", "merge"):
+        hint = " (to sort a file in its own space: ecosort inplace)" if named.command == "sort" else ""
+        raise QueueError(f"output {named.output!r} is the input; name another file{hint}")
 
 
 def _fault_of_plan(draft: Draft) -> str:

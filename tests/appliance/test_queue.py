@@ -122,6 +122,7 @@ def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:
         ("", "sort in.dat -o in.dat", "is the input"),
         ("", "merge in.dat -o ./in.dat", "is the input"),
         ("--at 2100-01-01", "sort in.dat -o nowhere/x", "create it first"),
+        ("--watch .", "sort {} -o ../nowhere/{name}", "create it first"),
         ("", "sort --memory 4Mib in.dat -o x", "'4Mib' is not a size; write a whole number with a unit"),
         ("--every daily", "csv --memory 4Mib --by n in.dat -o x", "'4Mib' is not a size"),
         ("--memory 4mib", "sort in.dat -o x", "'4mib' is not a size"),
