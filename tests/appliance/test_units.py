@@ -61,7 +61,7 @@ def test_systemd_reads_the_drop_in(tmp_path: Path, require: Require) -> None:
     text = (ROOT / "packaging/systemd/ecosort@.service").read_text()
     (tmp_path / "ecosort@root.service.d").mkdir()
     (tmp_path / "ecosort@root.service").write_text(text)
-    command = ["systemd-analyze", "verify", "--man=no", tmp_path / "ecosort@root.service"]
+    command = ["systemd-analyze", "verify", "--man=no", str(tmp_path / "ecosort@root.service")]
     for added, is_told in (("", False), ("Nonsense=1\n", True)):
         (tmp_path / "ecosort@root.service.d" / "override.conf").write_text(drop_in() + added)
         done = subprocess.run(command, capture_output=True, text=True, check=False)
