@@ -144,6 +144,13 @@ def demand_told(documents: list[str]) -> None:
         assert set(document) == fields_told(document["schema"]), document["schema"]
 
 
+def test_so_are_those_of_a_queued_job(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ECOSORT_QUEUE", str(tmp_path / "queue"))
+    assert run("gen", "-a", "100", "in", cwd=tmp_path).returncode == 0
+    assert run("queue", "add", "--", "sort", "in", "-o", "out", cwd=tmp_path).returncode == 0
+    demand_told([run("queue", "show", "1", "--json", cwd=tmp_path).stdout])
+
+
 def test_so_are_those_of_plans_merges_and_parts(run: Run, tmp_path: Path) -> None:
     assert run("gen", "-a", "20000", "in", cwd=tmp_path).returncode == 0
     assert run("sort", "in", "-o", "one", cwd=tmp_path).returncode == 0

@@ -41,7 +41,7 @@ def checked_program(program: Path) -> Path:
 
 
 def _asked(program: Path) -> subprocess.CompletedProcess[str]:
-    words = [program, "--version"]
+    words = [str(program), "--version"]
     return subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=_ANSWER_S)
 
 
