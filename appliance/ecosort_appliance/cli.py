@@ -16,7 +16,7 @@ import click
 
 from ecosort_appliance import __version__, desk, jobs, show
 from ecosort_appliance.database import open_database
-from ecosort_appliance.errors import EXIT_FAILED, EXIT_IO, EXIT_USAGE, NoSuchJob, QueueError
+from ecosort_appliance.errors import EXIT_FAILED, EXIT_IO, EXIT_USAGE, QueueError
 from ecosort_appliance.facts import job_facts, list_facts
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.places import make_queue_directory, queue_directory
@@ -24,18 +24,7 @@ from ecosort_appliance.text import shown
 from ecosort_appliance.times import RULES
 from ecosort_appliance.users import find_user
 
-
-def job_number(text: str) -> int:
-    """Of digits, however many."""
-    if not text.isascii() or not text.isdecimal():
-        raise QueueError(f"{text[:40]!r} is no number of a job; `ecosort queue list --all` lists them")
-    if len(text) > _MOST_DIGITS:
-        raise NoSuchJob(f"there is no job {text[:_MOST_DIGITS]}; `ecosort queue list --all` lists them")
-    return int(text)
-
-
-_MOST_DIGITS = 20
-_NUMBER = click.argument("number", type=job_number, metavar="ID")
+_NUMBER = click.argument("number", type=jobs.number_of, metavar="ID")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
@@ -161,14 +150,14 @@ def _stop(stopped: bool) -> int:
 
 
 @queue.command()
-@click.argument("number", type=job_number, required=False, metavar="[ID]")
+@click.argument("number", type=jobs.number_of, required=False, metavar="[ID]")
 def pause(number: int | None) -> int:
     """Pauses a job, or without ID the start of all."""
     return _stop(True) if number is None else _wish(number, desk.pause)
 
 
 @queue.command()
-@click.argument("number", type=job_number, required=False, metavar="[ID]")
+@click.argument("number", type=jobs.number_of, required=False, metavar="[ID]")
 def resume(number: int | None) -> int:
     """Continues with a paused job, or without ID with all."""
     return _stop(False) if number is None else _wish(number, desk.resume)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
 from dataclasses import dataclass
 
 from ecosort_appliance.errors import EXIT_USAGE, QueueError
 from ecosort_appliance.places import real_path
-from ecosort_appliance.program import has_plan, plan_command
-from ecosort_appliance.users import environment_of, popen_user
+from ecosort_appliance.space import ask_plan
 from ecosort_appliance.words import Named
 
-_PLAN_S = 60.0
 _SHORTAGE = "not enough space"  # the program's words; for space a job waits
 _UNENDED = "state IN ('queued', 'paused', 'running')"
 
@@ -37,15 +34,16 @@ def look_ahead(connection: sqlite3.Connection, draft: Draft) -> list[str]:
     """Warnings. QueueError for what can never work, with the program's own line where it has one."""
     output = real_path(draft.named.output, draft.directory)
     check_output(draft.named, draft.directory)
-    coming = {row["output"] for row in connection.execute(f"SELECT output FROM jobs WHERE {_UNENDED} AND output IS NOT NULL")}
-    if json.dumps(output) in coming:
+    rows = connection.execute(f"SELECT output FROM jobs WHERE {_UNENDED} AND output IS NOT NULL")
+    coming = {json.loads(row["output"]) for row in rows}
+    if output in coming:
         return []  # refused, or by then there is another file
-    inputs = draft.named.inputs or (draft.named.output,)
-    missing = [path for path in inputs if not os.path.lexists(real_path(path, draft.directory))]
-    unknown = [path for path in missing if json.dumps(real_path(path, draft.directory)) not in coming]
+    inputs = {path: real_path(path, draft.directory) for path in draft.named.inputs or (draft.named.output,)}
+    missing = [path for path, real in inputs.items() if not os.path.lexists(real)]
+    unknown = [path for path in missing if inputs[path] not in coming]
     if unknown and not draft.is_later:
         raise QueueError(f"cannot open {unknown[0]!r}: No such file or directory")
-    if missing or any(json.dumps(real_path(path, draft.directory)) in coming for path in inputs):
+    if missing or not coming.isdisjoint(inputs.values()):
         return [f"there is no {path!r} yet; it must be there when the job begins" for path in unknown]
     fault = _fault_of_plan(draft)
     if fault and not draft.is_later:
@@ -67,20 +65,11 @@ def check_output(named: Named, where: str) -> None:
 
 def _fault_of_plan(draft: Draft) -> str:
     """The program's line about usage; empty where it sees nothing wrong, or cannot be asked."""
-    if not has_plan(draft.words, draft.resumable):
-        return ""
     try:
-        done = subprocess.run(
-            plan_command(draft.words, draft.resumable, draft.memory),
-            cwd=draft.directory,
-            env=environment_of(draft.uid, draft.environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PLAN_S,
-            check=False,
-            **popen_user(draft.uid),
-        )
-    except (OSError, QueueError, subprocess.TimeoutExpired):
+        done = ask_plan(draft)
+    except QueueError:
+        return ""
+    if done is None:
         return ""
     fault = done.stderr.decode(errors="surrogateescape").strip().split("\n")[-1].partition(": ")[2]
     return fault if done.returncode == EXIT_USAGE and not fault.startswith(_SHORTAGE) else ""

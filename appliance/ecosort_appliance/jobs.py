@@ -27,6 +27,7 @@ MEASURED, SIMULATED = "measured", "simulated"  # where joules come from
 FEWEST_VALUES = 10  # of the meter, as `ecosort power` wants them in a run
 MOSTLY = 0.9  # of its work a job must have been metered, or records per joule are wrong
 _LARGEST_NUMBER = 2**63 - 1  # that SQLite takes
+_MOST_DIGITS = 20  # of a number that is worth a look
 HAS_ENDED = "state IN ('done', 'failed', 'cancelled')"
 _JSON = ("words", "directory", "environment", "output", "output_before")
 
@@ -131,6 +132,15 @@ def writer_of(connection: sqlite3.Connection, output: str) -> int | None:
         "SELECT id FROM jobs WHERE output = ? AND state IN ('queued', 'paused', 'running')", (json.dumps(output),)
     ).fetchone()
     return row["id"] if row else None
+
+
+def number_of(text: str) -> int:
+    """Of digits, however many. NoSuchJob."""
+    if not text.isascii() or not text.isdecimal():
+        raise NoSuchJob(f"{text[:40]!r} is no number of a job; `ecosort queue list --all` lists them")
+    if len(text) > _MOST_DIGITS:
+        raise NoSuchJob(f"there is no job {text[:_MOST_DIGITS]}; `ecosort queue list --all` lists them")
+    return int(text)
 
 
 def get(connection: sqlite3.Connection, number: int) -> Job:

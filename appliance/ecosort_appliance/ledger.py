@@ -83,15 +83,17 @@ class Work:
 
 
 class Ledger:
-    """Writes each job's joules, and those of the day."""
+    """Writes each job's joules, and those of the day; nothing without a meter."""
 
-    def __init__(self, connection: sqlite3.Connection, energy: EnergySource) -> None:
+    def __init__(self, connection: sqlite3.Connection, energy: EnergySource | None) -> None:
         self._connection = connection
         self._energy = energy
         self._works: dict[int, Work] = {}
 
     def open(self, job: Job, directory: JobDirectory) -> None:
         """An attempt that is about to begin, or is found alive."""
+        if self._energy is None:
+            return
         known = self._works.get(job.id)
         if known is not None and known.attempt == job.attempt:
             return
@@ -113,17 +115,19 @@ class Ledger:
         return number in self._works
 
     def count(self) -> None:
+        if self._energy is None:
+            return
         for work in self._works.values():
             work.refresh()
         stretches = self._energy.take()
         if stretches:
-            self._write(stretches, shares(stretches, {number: work.span for number, work in self._works.items()}))
+            source = SIMULATED if self._energy.simulated else MEASURED
+            self._write(source, stretches, shares(stretches, {number: work.span for number, work in self._works.items()}))
         told_s = stretches[-1].end_s if stretches else 0.0
         now_s = time.monotonic()
         self._works = {number: work for number, work in self._works.items() if not _is_settled(work, told_s, now_s)}
 
-    def _write(self, stretches: Sequence[Stretch], found: Mapping[int, Share]) -> None:
-        source = SIMULATED if self._energy.simulated else MEASURED
+    def _write(self, source: str, stretches: Sequence[Stretch], found: Mapping[int, Share]) -> None:
         with transaction(self._connection):
             for number, share in found.items():
                 self._connection.execute(

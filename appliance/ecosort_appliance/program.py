@@ -6,6 +6,7 @@ import functools
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from ecosort.errors import ProgramNotFound
 from ecosort.program import find_program
@@ -13,6 +14,23 @@ from ecosort.program import find_program
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.words import head_of, sorts_in_place
+
+
+class Planned(Protocol):
+    """A job that is queued, or may be."""
+
+    @property
+    def words(self) -> list[str]: ...
+    @property
+    def directory(self) -> str: ...
+    @property
+    def uid(self) -> int: ...
+    @property
+    def environment(self) -> dict[str, str]: ...
+    @property
+    def memory(self) -> str | None: ...
+    @property
+    def resumable(self) -> bool: ...
 
 
 @functools.cache
@@ -43,21 +61,12 @@ def _reports(stats: Path) -> list[str]:
     return ["--progress=json", f"--stats={stats}"]
 
 
-def plan_of(job: Job) -> list[str] | None:
+def plan_of(job: Planned) -> list[str] | None:
     """The plan of the same job as JSON, where the program has one."""
-    if not has_plan(job.words, job.resumable):
-        return None
-    return [ecosort_program(), "plan", *_with(job.words, ["--json", *_added(job)])]
-
-
-def has_plan(words: Sequence[str], resumable: bool) -> bool:
-    return words[0] == "sort" or sorts_in_place(words) or (words[0] in ("lines", "csv", "jsonl") and resumable)
-
-
-def plan_command(words: Sequence[str], resumable: bool, memory: str | None) -> list[str]:
-    """The plan of a job that is not queued yet."""
-    resumes = ["--resumable"] if resumable and "--resumable" not in words else []
-    return [ecosort_program(), "plan", *_with(words, ["--json", *resumes, *(["--memory", memory] if memory else [])])]
+    command = job.words[0]
+    if command == "sort" or sorts_in_place(job.words) or (command in ("lines", "csv", "jsonl") and job.resumable):
+        return [ecosort_program(), "plan", *_with(job.words, ["--json", *_added(job)])]
+    return None
 
 
 def _with(words: Sequence[str], options: Sequence[str]) -> list[str]:
@@ -65,7 +74,7 @@ def _with(words: Sequence[str], options: Sequence[str]) -> list[str]:
     return [*words[:head], *options, *words[head:]]
 
 
-def _added(job: Job) -> list[str]:
+def _added(job: Planned) -> list[str]:
     memory = ["--memory", job.memory] if job.memory and not _names_memory(job.words) else []
     resumable = ["--resumable"] if job.resumable and "--resumable" not in job.words else []
     return [*resumable, *memory]

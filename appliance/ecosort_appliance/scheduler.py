@@ -58,7 +58,7 @@ class Scheduler:
         self._queue = queue
         self._connection = connection
         self._settings = settings or Settings()
-        self._ledger = None if energy is None else Ledger(connection, energy)
+        self._ledger = Ledger(connection, energy)
         self._standing = Standing(connection)
         self._keepers: dict[int, subprocess.Popen[bytes]] = {}
         self._asked_s: dict[int, tuple[float, float]] = {}  # when it was asked to end: first, last
@@ -89,8 +89,7 @@ class Scheduler:
 
     def tick(self) -> None:
         self._standing.tick(time.time())
-        is_awaited = self._ledger is not None and self._ledger.awaits_ends
-        if is_awaited or time.monotonic() - self._metered_s >= _ENERGY_PERIOD_S:
+        if self._ledger.awaits_ends or time.monotonic() - self._metered_s >= _ENERGY_PERIOD_S:
             self._count_energy()
         for job in jobs.select(self._connection, "state = 'running'"):
             self._look_at(job)
@@ -116,8 +115,7 @@ class Scheduler:
         if not is_alive(directory):
             self._conclude(job, directory)
             return
-        if self._ledger is not None:
-            self._ledger.open(job, directory)
+        self._ledger.open(job, directory)
         if job.wish in ("cancel", "pause"):
             self._ask_to_end(job, directory)
 
@@ -129,8 +127,7 @@ class Scheduler:
             signal_job(directory, signal.SIGKILL if now_s - first_s > _KILL_AFTER_S else signal.SIGTERM, job.uid)
 
     def _conclude(self, job: Job, directory: JobDirectory) -> None:
-        if self._ledger is not None:
-            self._ledger.close(job.id)
+        self._ledger.close(job.id)
         self._count_energy()
         job = jobs.get(self._connection, job.id)  # with what was wished meanwhile
         assert job.output is not None
@@ -209,8 +206,7 @@ class Scheduler:
             goes_on = job.has_begun and os.path.lexists(job_directory_of(output))
             marked = jobs.begin_attempt(self._connection, job, output, identity_of(output), goes_on)
             if marked is not None:
-                if self._ledger is not None:
-                    self._ledger.open(marked, directory)
+                self._ledger.open(marked, directory)
                 attempt = next_attempt(marked, output, directory, goes_on)
                 self._keepers[job.id] = launch(attempt, lock, job.memory or named.memory)
             return marked is not None
@@ -220,8 +216,7 @@ class Scheduler:
     # --- what has ended
 
     def _tell_ends(self) -> None:
-        is_open = self._ledger.is_open if self._ledger is not None else lambda number: False  # last joules are still to come
-        self._telling.tick(is_open)
+        self._telling.tick(self._ledger.is_open)  # of those, the last joules are still to come
 
     def _clean(self) -> None:
         if time.monotonic() - self._cleaned_s < _CLEAN_PERIOD_S:
@@ -239,8 +234,7 @@ class Scheduler:
 
     def _count_energy(self) -> None:
         self._metered_s = time.monotonic()
-        if self._ledger is not None:
-            self._ledger.count()
+        self._ledger.count()
 
 
 def _lock(queue: Path) -> int:

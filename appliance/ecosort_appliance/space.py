@@ -7,19 +7,19 @@ import subprocess
 from typing import Any
 
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.program import plan_of
+from ecosort_appliance.program import Planned, plan_of
 from ecosort_appliance.users import environment_of, popen_user
 
 _PLAN_S = 60.0
 
 
-def reason_to_wait(job: Job) -> str:
-    """Empty when it fits, or when the plan says nothing: what is wrong then, the job itself says."""
+def ask_plan(job: Planned) -> subprocess.CompletedProcess[bytes] | None:
+    """What the program says; None where it has no plan of such a job, or does not answer. QueueError where it is not there."""
     command = plan_of(job)
     if command is None:
-        return ""
+        return None
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command,
             cwd=job.directory,
             env=environment_of(job.uid, job.environment),
@@ -29,8 +29,16 @@ def reason_to_wait(job: Job) -> str:
             check=False,
             **popen_user(job.uid),
         )
-        plan = json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.TimeoutExpired):
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+def reason_to_wait(job: Job) -> str:
+    """Empty when it fits, or when the plan says nothing: what is wrong then, the job itself says."""
+    done = ask_plan(job)
+    try:
+        plan = json.loads(done.stdout) if done is not None else {}
+    except ValueError:
         return ""
     return shortage_in(plan)
 

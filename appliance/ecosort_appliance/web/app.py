@@ -31,7 +31,6 @@ _HERE = Path(__file__).parent
 _MOST_FORM_BYTES = 4096
 _EVENT_PERIOD_S = 1.0
 _MOST_LISTENERS = 32
-_MOST_DIGITS = 19  # of a job's number
 _CHANGES = {"cancel": desk.cancel, "retry": desk.retry, "pause": desk.pause, "resume": desk.resume}
 
 
@@ -150,9 +149,7 @@ class Page:
 
 
 def _number(request: Request) -> int:
-    """0, of no job, for what is no number."""
-    text = str(request.path_params["number"])
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else 0
+    return jobs.number_of(request.path_params["number"])
 
 
 async def _form(request: Request) -> dict[str, str]:
