@@ -64,14 +64,19 @@ engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitter
   return terms;
 }
 
+std::uint64_t end_of_range(const ByteRange& range, std::uint64_t bytes, const std::string& name) {
+  if (range.to != UINT64_MAX && range.to > bytes)
+    throw UsageError(fmt::format("the range ends at byte {}, behind the end of '{}', which has {} bytes", range.to, name, bytes));
+  const std::uint64_t to = std::min(range.to, bytes);
+  if (range.from > to) throw UsageError(fmt::format("the range begins at byte {}, behind its end, {}", range.from, to));
+  return to;
+}
+
 void choose_range(engine::Input& input, const ByteRange& range, std::uint64_t record_size) {
   const std::string& name = input.file->path();
   if (input.file->facts().is_stream)
     throw UsageError(fmt::format("'{}' is a pipe or a device; a range of it cannot be read, so store it first", name));
-  const std::uint64_t bytes = input.records * record_size, to = std::min(range.to, bytes);
-  if (range.to != UINT64_MAX && range.to > bytes)
-    throw UsageError(fmt::format("the range ends at byte {}, behind the end of '{}', which has {} bytes", range.to, name, bytes));
-  if (range.from > to) throw UsageError(fmt::format("the range begins at byte {}, behind its end, {}", range.from, to));
+  const std::uint64_t to = end_of_range(range, input.records * record_size, name);
   for (const std::uint64_t border : {range.from, to})
     if (border % record_size != 0)
       throw UsageError(

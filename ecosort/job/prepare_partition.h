@@ -25,6 +25,8 @@ struct PartitionSpec {
   bool overwrites = false;
 };
 
+// Where the range ends in a file of so many bytes. UsageError for one that leaves it, or begins behind its end.
+[[nodiscard]] std::uint64_t end_of_range(const ByteRange& range, std::uint64_t bytes, const std::string& name);
 // Of records: whole ones. UsageError.
 void choose_range(engine::Input& input, const ByteRange& range, std::uint64_t record_size);
 

@@ -86,11 +86,7 @@ struct Borders {
 
 Borders borders_of(const io::File& file, const rows::RowFormat& format, std::uint64_t first, const ByteRange& range) {
   const std::uint64_t bytes = file.facts().size_bytes;
-  if (range.to != UINT64_MAX && range.to > bytes)
-    throw UsageError(
-        fmt::format("the range ends at byte {}, behind the end of '{}', which has {} bytes", range.to, file.path(), bytes));
-  const std::uint64_t to = std::min(range.to, bytes);
-  if (range.from > to) throw UsageError(fmt::format("the range begins at byte {}, behind its end, {}", range.from, to));
+  const std::uint64_t to = end_of_range(range, bytes, file.path());
   engine::RowBorders borders(file, format, std::min(first, bytes), bytes);
   const std::uint64_t begin = borders.at_or_behind(range.from);
   return {begin, borders.at_or_behind(to)};

@@ -9,6 +9,9 @@ constexpr std::uint64_t usual_decoder_bytes = std::uint64_t{12} << 20U;
 constexpr std::uint64_t share_of_unknown = 4, share_of_later = 6, share_of_much = 16;
 constexpr std::uint64_t share_of_top = 15;  // what stays on top may get a 16th of all before decoders get theirs
 
+// A decoder that got what it was refused may ask for a little more.
+std::uint64_t with_margin(std::uint64_t need_bytes) noexcept { return need_bytes + need_bytes / share_of_much; }
+
 }  // namespace
 
 std::uint64_t unknown_decoder_bytes(std::uint64_t memory_bytes) noexcept {
@@ -22,13 +25,14 @@ std::uint64_t later_members_bytes(std::uint64_t memory_bytes, std::uint64_t know
 }
 
 std::uint64_t memory_for_decoders(std::uint64_t memory_bytes, std::uint64_t given_bytes, std::uint64_t need_bytes) noexcept {
-  // A decoder that got what it was refused may ask for a little more.
-  const std::uint64_t need = need_bytes + need_bytes / share_of_much;
+  const std::uint64_t need = with_margin(need_bytes);
   const std::uint64_t most_of_little = share_of_much * usual_decoder_bytes;
   const std::uint64_t enough =
       need <= usual_decoder_bytes ? memory_bytes + share_of_later * need
                                   : std::max(memory_bytes, most_of_little) + share_of_much * (need - std::min(need, given_bytes));
   return enough + enough / share_of_top;
 }
+
+std::uint64_t memory_for_look(std::uint64_t need_bytes) noexcept { return share_of_look * with_margin(need_bytes); }
 
 }  // namespace ecosort::planner

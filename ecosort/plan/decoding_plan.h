@@ -18,4 +18,8 @@ namespace ecosort::planner {
 [[nodiscard]] std::uint64_t memory_for_decoders(std::uint64_t memory_bytes, std::uint64_t given_bytes,
                                                 std::uint64_t need_bytes) noexcept;
 
+// The same where a file is only looked through, with that share of the memory for decoding.
+inline constexpr std::uint64_t share_of_look = 2;
+[[nodiscard]] std::uint64_t memory_for_look(std::uint64_t need_bytes) noexcept;
+
 }  // namespace ecosort::planner

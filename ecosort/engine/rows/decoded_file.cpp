@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "engine/rows/damaged_input.h"
+#include "plan/decoding_plan.h"
 
 namespace ecosort::lines {
 namespace {
 
-constexpr std::uint64_t share_of_decoding = 2;
 constexpr std::size_t chunk_bytes = std::size_t{64} << 10U;
 
 }  // namespace
@@ -17,7 +17,7 @@ constexpr std::size_t chunk_bytes = std::size_t{64} << 10U;
 DecodedFile::DecodedFile(const std::string& name, bool decompresses, std::uint64_t memory_bytes)
     : name_(name),
       file_(engine::PlainFile::open_for_reading(name == "-" ? "/dev/stdin" : name)),
-      allowance_(memory_bytes / share_of_decoding),
+      allowance_(memory_bytes / planner::share_of_look),
       has_begun_(!decompresses) {}
 
 void DecodedFile::read_chunk() {
@@ -53,9 +53,7 @@ std::size_t DecodedFile::read(std::span<std::byte> data) {
   } catch (const codec::Damaged& error) {
     refuse(name_, error);
   } catch (const codec::TooLarge& error) {
-    // One that got what it was refused may ask for a little more.
-    const std::uint64_t need = error.need_bytes + error.need_bytes / 16;
-    refuse(name_, error, allowance_.limit_bytes(), share_of_decoding * need);
+    refuse(name_, error, allowance_.limit_bytes(), planner::memory_for_look(error.need_bytes));
   }
   const std::size_t kept = std::min(data.size(), size_ - at_);
   if (kept > 0) std::memcpy(data.data(), chunk_.data() + at_, kept);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 
 #include "base/errors.h"
 #include "base/size_text.h"
