@@ -58,8 +58,8 @@ def sort_file(
     fewest joules, by a profile of ecosort-tune that knows watts. Report.run_compression tells what came of it.
 
     `progress` is called about twice a second in this thread. Set `cancel` from another thread to stop (Cancelled). Whatever is
-    raised meanwhile, by `progress` or as KeyboardInterrupt, stops the sort, and nothing is left behind. May be called by
-    several threads at once.
+    raised meanwhile, by `progress` or as KeyboardInterrupt, stops the sort, and nothing is left behind; what is raised by the
+    last call of `progress`, when the sort is done, leaves the output there. May be called by several threads at once.
 
     Raises BadInput, OutputExists, NotEnoughMemory, NotEnoughSpace, IoFailed, VerificationFailed.
 
